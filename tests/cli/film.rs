@@ -93,7 +93,7 @@ fn psnr(one: &RgbImage, other: &RgbImage) -> f64 {
     10.0 * (255.0_f64.powi(2) / mean.max(1e-9)).log10()
 }
 
-fn second_opinion(film: &Path, length: f64) {
+pub(crate) fn second_opinion(film: &Path, length: f64) {
     let asked = Command::new("ffprobe")
         .args(["-v", "error", "-show_entries", "stream=codec_name:format=duration", "-of", "csv=p=0"])
         .arg(film)
@@ -170,7 +170,7 @@ film:
 ";
 
 /// A tone of half a second.
-fn tone(hertz: f32) -> Vec<u8> {
+pub(crate) fn tone(hertz: f32) -> Vec<u8> {
     let sample = |n: u32| (n as f32 * hertz * std::f32::consts::TAU / 48_000.0).sin() * 12_000.0;
     let data: Vec<u8> = (0..24_000).flat_map(|n| (sample(n) as i16).to_le_bytes()).collect();
     let mut file = b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();

@@ -18,6 +18,7 @@ mod events_and_status;
 mod export;
 mod faults;
 mod film;
+mod film_showcase;
 mod formats;
 mod import_cut;
 mod init_and_import;

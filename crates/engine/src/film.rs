@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use media::{Ffmpeg, FilmTags, JoinClip, JoinSource, JoinTransition, MediaError, Still};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use timeline::{ClipFacts, ClipKind, ResolveError, Timeline, continuations, resolve};
-use workflow::plan::{Clip, ClipSource, Film, FilmFile, NodeIx, Plan, TransitionKind};
+use workflow::plan::{Clip, ClipSource, Film, FilmFile, NodeIx, Plan, Poster, TransitionKind};
 use workflow::units::FrameRate;
 
 use crate::artifact::file_sha256;
@@ -115,8 +116,25 @@ pub(crate) fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip], tags: &F
     let font = film.font.as_ref().map(|font| &font.sha256);
     let form = (film.size, film.fit, film.frame_rate, font, subtitles, sound);
     let parts = (EDIT_VERSION, form, hashes, edits, continuations(plan, &nodes), tags);
+    // What later versions can say is added only where it is said, so that other films are not joined again.
+    let speeds: Vec<_> = film
+        .clips
+        .iter()
+        .map(|clip| clip.speed)
+        .enumerate()
+        .filter(|(_, speed)| !speed.is_normal())
+        .collect();
     // Texts, numbers and lists of them have a JSON form.
-    hex::encode(Sha256::digest(serde_json::to_vec(&parts).unwrap_or_default()))
+    let mut hashed = serde_json::to_vec(&parts).unwrap_or_default();
+    let mut also = |name: &str, value: Option<serde_json::Value>| {
+        if let Some(value) = value {
+            hashed.extend(serde_json::to_vec(&(name, value)).unwrap_or_default());
+        }
+    };
+    also("speed", (!speeds.is_empty()).then(|| json!(speeds)));
+    also("color_match", film.color_match.then(|| json!(true)));
+    also("poster", film.poster.map(|poster| json!(poster)));
+    hex::encode(Sha256::digest(hashed))
 }
 
 /// What has to be known about the file of a video.
@@ -158,8 +176,25 @@ pub fn film_timeline(
     Ok(resolve(film, &facts, &continuations(plan, &nodes))?)
 }
 
-/// The clips of a timeline as they are joined. `card` draws the title of the clip with this index in the film.
-pub(crate) fn join_clips(timeline: &Timeline, card: &dyn Fn(usize) -> Still) -> Vec<JoinClip> {
+/// The frame of a film that is its poster.
+pub(crate) fn poster_frame(poster: Poster, timeline: &Timeline) -> u64 {
+    match poster {
+        Poster::At(time) => {
+            let frames = time.frames(timeline.frame_rate);
+            let from_end = timeline.frames.saturating_sub(frames.unsigned_abs());
+            if time.is_negative() { from_end } else { frames.unsigned_abs() }
+        }
+        Poster::Clip(clip) => timeline.items.get(clip).map_or(0, |item| item.start + item.frames / 2),
+    }
+}
+
+/// The clips of a timeline as they are joined. `matched[i]` says that clip `i + 1` gets the colors of clip `i`; missing entries mean no. `card`
+/// draws the title of the clip with this index in the film.
+pub(crate) fn join_clips(
+    timeline: &Timeline,
+    matched: &[bool],
+    card: &dyn Fn(usize) -> Still,
+) -> Vec<JoinClip> {
     let mut continues = false;
     let mut clips = Vec::with_capacity(timeline.items.len());
     for item in &timeline.items {
@@ -171,6 +206,7 @@ pub(crate) fn join_clips(timeline: &Timeline, card: &dyn Fn(usize) -> Still) -> 
             },
             first: item.first,
             frames: Some(item.frames),
+            speed: item.speed.as_f64(),
             transition: item.transition.map(|transition| JoinTransition {
                 kind: match transition.kind {
                     TransitionKind::Dissolve => media::TransitionKind::Dissolve,
@@ -184,6 +220,7 @@ pub(crate) fn join_clips(timeline: &Timeline, card: &dyn Fn(usize) -> Still) -> 
             }),
             gain: if item.mute { 0.0 } else { item.gain.amplitude() },
             continues,
+            matches_previous: item.clip > 0 && matched.get(item.clip - 1) == Some(&true),
         });
         continues = item.drops_last;
     }
@@ -208,6 +245,8 @@ mod tests {
             font: None,
             frame_rate: None,
             subtitles: None,
+            color_match: false,
+            poster: None,
             soundtrack: Soundtrack::default(),
             clips: vec![Clip::whole(ClipSource::Image(file))],
             location: Location { file: "film.yaml".into(), line: 1, column: 1 },

@@ -36,5 +36,5 @@ pub use executor::fetch::{FetchConfig, FetchError, Fetched, fetch_task};
 pub use executor::{RunConfig, RunError, Unrecorded, run};
 pub use ledger::{Ledger, LedgerError};
 pub use media_gate::MEDIA_GATE;
-pub use reporter::Reporter;
+pub use reporter::{FilmProgress, Reporter};
 pub use time::Clock;

@@ -52,9 +52,9 @@ pub use crate::image::{RgbImage, encode_png};
 pub use crate::image_decode::{MAX_IMAGE_BYTES, MAX_IMAGE_PIXELS, decode_image, image_size};
 pub use crate::inspect::{InputInfo, MAX_INPUT_BYTES, MAX_REQUEST_INPUT_BYTES, inspect};
 pub use crate::join::{
-    DrawStill, GridTile, JoinClip, JoinOptions, JoinReport, JoinSource, JoinTransition, Loudness,
-    MAX_GRID_CLIPS, MAX_SOUND_BYTES, MAX_SOUND_DURATION, Music, Soundtrack, Still, TransitionKind, Voice,
-    join, write_grid,
+    DrawStill, GridTile, JoinClip, JoinOptions, JoinProgress, JoinReport, JoinSource, JoinTransition,
+    Loudness, MAX_GRID_CLIPS, MAX_SOUND_BYTES, MAX_SOUND_DURATION, Music, OnJoinProgress, Soundtrack, Still,
+    TransitionKind, Voice, join, write_grid,
 };
 pub use crate::mosaic::{Mosaic, SheetTile, contact_sheet};
 pub use crate::mp4::{DigitalSource, FilmTags};

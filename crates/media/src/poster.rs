@@ -24,10 +24,14 @@ pub fn poster(path: &Path, max_side: u32, ffmpeg: &Ffmpeg) -> Result<Vec<u8>, Me
         let side = u64::from(side) * u64::from(max_side.min(longest)) / u64::from(longest);
         u32::try_from(side).unwrap_or(u32::MAX).max(1)
     };
-    let small = picture.resized(scaled(picture.width()), scaled(picture.height()));
+    jpeg(&picture.resized(scaled(picture.width()), scaled(picture.height())))
+}
+
+/// A picture as JPEG.
+pub(crate) fn jpeg(picture: &RgbImage) -> Result<Vec<u8>, MediaError> {
     let mut bytes = Vec::new();
     image::codecs::jpeg::JpegEncoder::new_with_quality(&mut bytes, QUALITY)
-        .write_image(small.pixels(), small.width(), small.height(), image::ExtendedColorType::Rgb8)
+        .write_image(picture.pixels(), picture.width(), picture.height(), image::ExtendedColorType::Rgb8)
         .map_err(|error| MediaError::Damaged(format!("the poster cannot be encoded: {error}")))?;
     Ok(bytes)
 }

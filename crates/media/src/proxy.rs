@@ -37,6 +37,8 @@ pub fn write_proxy(video: &Path, output: &Path, ffmpeg: &Ffmpeg) -> Result<bool,
         key_interval: Some(KEY_INTERVAL),
         overlays: None,
         soundtrack: Soundtrack::default(),
+        poster: None,
+        progress: None,
         tags: FilmTags::default(),
         ffmpeg: ffmpeg.clone(),
     };

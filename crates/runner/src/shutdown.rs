@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::Reporter;
+use engine::{FilmProgress, Reporter};
 use scheduler::{Event, Halt, Phase, RunState, StatusKind, Timestamp};
 use tokio::sync::watch;
 
@@ -94,6 +94,10 @@ impl Reporter for TrackingReporter<'_> {
             *self.tracker.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(count(state));
         }
         self.reporter.on(state, event, now);
+    }
+
+    fn on_join(&mut self, state: &RunState, progress: FilmProgress, now: Timestamp) {
+        self.reporter.on_join(state, progress, now);
     }
 
     fn flush(&mut self) {

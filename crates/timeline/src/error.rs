@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use workflow::units::EditTime;
+use workflow::units::{EditTime, Speed};
 
 /// A film that cannot be resolved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -82,6 +82,15 @@ pub enum ProblemKind {
         /// The number of pictures from `in` to the clip's end.
         pictures: u64,
     },
+    /// `length` goes beyond the clip as it is played.
+    LengthOutsideAtSpeed {
+        /// As the film says.
+        length: EditTime,
+        /// How fast the clip is played.
+        speed: Speed,
+        /// The film frames from `in` to the clip's end.
+        frames: u64,
+    },
     /// It stands still, and is not said for how long, or for less than a frame.
     NoLength,
     /// Both `out` and `length` are set.
@@ -119,7 +128,8 @@ impl ProblemKind {
             Self::OutOutside { pictures, .. } => format!("use a position from `1f` to `{pictures}f`"),
             Self::Nothing { .. } => "let `out` be after `in`".to_owned(),
             Self::LengthNotPositive { .. } => "use at least `1f`".to_owned(),
-            Self::LengthOutside { pictures, .. } => format!("use at most `{pictures}f`"),
+            Self::LengthOutside { pictures: longest, .. }
+            | Self::LengthOutsideAtSpeed { frames: longest, .. } => format!("use at most `{longest}f`"),
             Self::NoLength => "give it a `length` such as `2s`".to_owned(),
             Self::OutAndLength => "keep one of them".to_owned(),
             Self::TooShort => "show more of the clip".to_owned(),
@@ -157,6 +167,10 @@ impl fmt::Display for ProblemKind {
                     "`length: {length}` goes beyond the clip, which has {pictures} pictures from `in` on"
                 )
             }
+            Self::LengthOutsideAtSpeed { length, speed, frames } => write!(
+                f,
+                "`length: {length}` goes beyond the clip, which lasts {frames} frames from `in` on at speed {speed}"
+            ),
             Self::NoLength => f.write_str("it stands still, and has no length"),
             Self::OutAndLength => f.write_str("it has both `out` and `length`"),
             Self::TooShort => f.write_str("it is shorter than a frame of the film"),

@@ -1,10 +1,10 @@
 //! A film on its own clock.
 
 use workflow::plan::TransitionKind;
-use workflow::units::{Decibels, FrameRate};
+use workflow::units::{Decibels, FrameRate, Speed};
 
 use crate::Timecode;
-use crate::clock::scale_up;
+use crate::clock::{Pace, scale_up};
 use crate::facts::ClipFacts;
 
 /// A resolved film. Made by [`crate::resolve()`].
@@ -45,6 +45,8 @@ pub struct Item {
     pub start: u64,
     /// From this cut to the next, in film frames.
     pub frames: u64,
+    /// How fast it is played.
+    pub speed: Speed,
     /// How the next item replaces it, or how the film ends; `None` for a cut.
     pub transition: Option<ItemTransition>,
     /// The change of its sound's level.
@@ -105,15 +107,20 @@ impl Item {
         self.start.saturating_add(self.frames)
     }
 
+    /// Its pictures per second as they are played.
+    pub(crate) fn pace(&self) -> Pace {
+        Pace::new(self.source.frame_rate, self.speed)
+    }
+
     /// The picture of the source that is shown `offset` film frames after the item's start. Offsets below 0 and from [`Self::frames`] on are
     /// in its handles. The result lies in the source.
     #[must_use]
     pub fn picture_at(&self, offset: i64, film_rate: FrameRate) -> u64 {
         let distance = offset.unsigned_abs();
         let picture = if offset < 0 {
-            self.first.saturating_sub(scale_up(distance, film_rate, self.source.frame_rate))
+            self.first.saturating_sub(scale_up(distance, film_rate, self.pace()))
         } else {
-            self.first.saturating_add(crate::clock::scale_down(distance, film_rate, self.source.frame_rate))
+            self.first.saturating_add(crate::clock::scale_down(distance, film_rate, self.pace()))
         };
         picture.min(self.source.pictures.saturating_sub(1))
     }

@@ -1,9 +1,9 @@
 //! From a film of the plan to its timeline.
 
 use workflow::plan::{Clip, Film, Transition, TransitionKind};
-use workflow::units::{EditTime, FrameRate};
+use workflow::units::{EditTime, FrameRate, Speed};
 
-use crate::clock::{FilmClock, scale_down, scale_up};
+use crate::clock::{FilmClock, Pace, scale_down, scale_up};
 use crate::error::{Problem, ProblemKind, ResolveError};
 use crate::facts::ClipFacts;
 use crate::model::{Item, ItemTransition, Timeline};
@@ -24,6 +24,7 @@ const DEFAULT_SIZE: (u32, u32) = (1280, 720);
 /// - What stands still has the film's rate, and as many pictures as are shown, with the handles of its transitions.
 /// - Positions in clips are rounded to pictures at the clip's rate, lengths of transitions to frames at the film's. Half of a transition,
 ///   rounded down, lies before the cut.
+/// - The length of a clip is rounded to pictures of its own; where its speed is changed, to frames of the film.
 /// - Where a clip lacks pictures for the handles of a transition, the cut moves into the clip by what is missing.
 /// - At a cut between a clip that is used to its natural end and one that continues it and is used from its beginning, the last picture of
 ///   the first is left out: it would be shown twice, and a clip can be cut at its end without being encoded again.
@@ -50,8 +51,8 @@ pub fn resolve(film: &Film, facts: &[ClipFacts], continued: &[bool]) -> Result<T
     let mut problems = Vec::new();
     let transitions = transitions(film, facts, frame_rate, &mut problems);
     let facts = &with_stills(film, facts, frame_rate, size, &transitions);
-    let mut ranges = ranges(film, facts, &transitions, &mut problems);
-    make_handles(facts, frame_rate, &transitions, &mut ranges, &mut problems);
+    let mut ranges = ranges(film, facts, frame_rate, &transitions, &mut problems);
+    make_handles(film, facts, frame_rate, &transitions, &mut ranges, &mut problems);
     let mut dropped = vec![false; ranges.len()];
     if problems.is_empty() {
         for (index, is_continued) in continued.iter().enumerate() {
@@ -79,9 +80,15 @@ pub fn resolve(film: &Film, facts: &[ClipFacts], continued: &[bool]) -> Result<T
 struct PictureRange {
     start: u64,
     end: u64,
+    /// How many frames of the film it is shown, where that does not follow from its pictures.
+    frames: Option<u64>,
 }
 
 impl PictureRange {
+    fn new(start: u64, end: u64) -> Self {
+        Self { start, end, frames: None }
+    }
+
     fn len(self) -> u64 {
         self.end.saturating_sub(self.start)
     }
@@ -137,10 +144,16 @@ fn with_stills(
     facts
 }
 
+/// How fast a clip is played; what stands still has no speed.
+fn speed(clip: &Clip, facts: &ClipFacts) -> Speed {
+    if facts.is_still() { Speed::NORMAL } else { clip.speed }
+}
+
 /// What the film shows of each clip, before handles are made.
 fn ranges(
     film: &Film,
     facts: &[ClipFacts],
+    rate: FrameRate,
     transitions: &[Option<ItemTransition>],
     problems: &mut Vec<Problem>,
 ) -> Vec<PictureRange> {
@@ -148,21 +161,21 @@ fn ranges(
     for (index, clip) in film.clips.iter().enumerate() {
         let range = facts.get(index).ok_or(ProblemKind::NoFacts).and_then(|facts| {
             if !facts.is_still() {
-                return range(clip, facts);
+                return range(clip, facts, rate);
             }
             let (head, tail) = handles(index, transitions);
             let end = facts.pictures.checked_sub(tail).filter(|end| *end > head);
-            Ok(PictureRange { start: head, end: end.ok_or(ProblemKind::NoLength)? })
+            Ok(PictureRange::new(head, end.ok_or(ProblemKind::NoLength)?))
         });
         ranges.push(range.unwrap_or_else(|kind| {
             problems.push(problem(index, facts, kind));
-            PictureRange { start: 0, end: 0 }
+            PictureRange::new(0, 0)
         }));
     }
     ranges
 }
 
-fn range(clip: &Clip, facts: &ClipFacts) -> Result<PictureRange, ProblemKind> {
+fn range(clip: &Clip, facts: &ClipFacts, rate: FrameRate) -> Result<PictureRange, ProblemKind> {
     let pictures = facts.pictures.min(MAX_PICTURES);
     if pictures == 0 {
         return Err(ProblemKind::NoPictures);
@@ -182,6 +195,7 @@ fn range(clip: &Clip, facts: &ClipFacts) -> Result<PictureRange, ProblemKind> {
             position(at).filter(|start| *start < pictures).ok_or(ProblemKind::InOutside { at, pictures })?
         }
     };
+    let mut frames_of_film = None;
     let end = match (clip.end, clip.length) {
         (Some(_), Some(_)) => return Err(ProblemKind::OutAndLength),
         (None, None) => pictures,
@@ -189,11 +203,25 @@ fn range(clip: &Clip, facts: &ClipFacts) -> Result<PictureRange, ProblemKind> {
             .filter(|end| (1..=pictures).contains(end))
             .ok_or(ProblemKind::OutOutside { at, pictures })?,
         (None, Some(length)) => {
-            let frames = u64::try_from(length.frames(facts.frame_rate)).unwrap_or(0);
+            let counted_at = if clip.speed.is_normal() { facts.frame_rate } else { rate };
+            let mut frames = u64::try_from(length.frames(counted_at)).unwrap_or(0);
             if frames == 0 {
                 return Err(ProblemKind::LengthNotPositive { length });
             }
             let rest = pictures - start;
+            if !clip.speed.is_normal() {
+                let pace = Pace::new(facts.frame_rate, clip.speed);
+                frames_of_film = Some(frames);
+                frames = scale_up(frames, rate, pace);
+                if frames > rest {
+                    let longest = scale_down(rest, pace, rate);
+                    return Err(ProblemKind::LengthOutsideAtSpeed {
+                        length,
+                        speed: clip.speed,
+                        frames: longest,
+                    });
+                }
+            }
             if frames > rest {
                 return Err(ProblemKind::LengthOutside { length, pictures: rest });
             }
@@ -203,7 +231,7 @@ fn range(clip: &Clip, facts: &ClipFacts) -> Result<PictureRange, ProblemKind> {
     if end <= start {
         return Err(ProblemKind::Nothing { start, end });
     }
-    Ok(PictureRange { start, end })
+    Ok(PictureRange { start, end, frames: frames_of_film })
 }
 
 /// The transition at the end of each clip.
@@ -253,6 +281,7 @@ fn transition_at(
 
 /// Moves cuts into the clips where they have no pictures to play beyond them.
 fn make_handles(
+    film: &Film,
     facts: &[ClipFacts],
     rate: FrameRate,
     transitions: &[Option<ItemTransition>],
@@ -266,7 +295,7 @@ fn make_handles(
             continue;
         }
         let (into, out) = (index.checked_sub(1).and_then(playing), playing(index));
-        let own = facts_here.frame_rate;
+        let own = Pace::new(facts_here.frame_rate, speed(&film.clips[index], facts_here));
         let head = into.map_or(0, |one| scale_up(one.before, rate, own));
         let tail = out.map_or(0, |one| scale_up(one.after, rate, own));
         let start = range.start.max(head);
@@ -280,7 +309,9 @@ fn make_handles(
             problems.push(problem(index, facts, kind));
             continue;
         }
-        *range = PictureRange { start, end };
+        if (start, end) != (range.start, range.end) {
+            *range = PictureRange::new(start, end);
+        }
     }
 }
 
@@ -290,7 +321,7 @@ fn drop_last(index: usize, facts: &[ClipFacts], ranges: &mut [PictureRange]) -> 
     let from_beginning = ranges.get(index + 1).is_some_and(|next| next.start == 0);
     match ranges.get_mut(index) {
         Some(range) if from_beginning && Some(range.end) == natural_end && range.len() > 1 => {
-            range.end -= 1;
+            *range = PictureRange::new(range.start, range.end - 1);
             true
         }
         _ => false,
@@ -311,7 +342,10 @@ fn items(
     for (index, (clip, source)) in film.clips.iter().zip(facts).enumerate() {
         let (range, transition) = (ranges[index], transitions[index]);
         let start = clock.now();
-        clock.add(range.len(), source.frame_rate);
+        match range.frames {
+            Some(frames) => clock.add(frames, rate),
+            None => clock.add(range.len(), Pace::new(source.frame_rate, speed(clip, source))),
+        }
         let frames = clock.now().saturating_sub(start);
         let head = items.last().and_then(|before| before.transition).map_or(0, |into| into.after);
         let tail = transition.map_or(0, |out| out.before);
@@ -329,6 +363,7 @@ fn items(
             pictures: range.len(),
             start,
             frames,
+            speed: speed(clip, source),
             transition,
             gain: clip.gain,
             mute: clip.mute,

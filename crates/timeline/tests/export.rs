@@ -4,7 +4,7 @@
 mod support;
 
 use serde_json::Value;
-use support::{clip, facts, film, rate, showcase, with_stills};
+use support::{clip, facts, film, rate, showcase, with_speeds, with_stills};
 use timeline::export::{self, ExportContext};
 use timeline::{Timeline, resolve};
 
@@ -52,6 +52,16 @@ fn documents_with_titles_and_images() {
     insta::assert_snapshot!("stills_fcpxml", export::fcpxml(&timeline, &context));
     insta::assert_snapshot!("stills_edl", export::edl(&timeline, &context));
     insta::assert_snapshot!("stills_csv", export::csv(&timeline, &context));
+}
+
+#[test]
+fn documents_with_speeds() {
+    let (film, facts, context) = with_speeds();
+    let timeline = resolve(&film, &facts, &[]).unwrap();
+    insta::assert_snapshot!("speeds_otio", export::otio(&timeline, &context));
+    insta::assert_snapshot!("speeds_fcpxml", export::fcpxml(&timeline, &context));
+    insta::assert_snapshot!("speeds_edl", export::edl(&timeline, &context));
+    insta::assert_snapshot!("speeds_csv", export::csv(&timeline, &context));
 }
 
 #[test]

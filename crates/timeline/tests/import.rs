@@ -5,7 +5,7 @@ mod support;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use support::{facts, rate, showcase, with_stills};
+use support::{facts, rate, showcase, with_speeds, with_stills};
 use timeline::export::{self, ClipInfo, ExportContext};
 use timeline::import::{CandidateClip, ImportedEdit, ReadError, RecutError, read_otio, recut};
 use timeline::{ClipFacts, Timeline, resolve};
@@ -55,7 +55,8 @@ fn changes_of_an_editor_are_read() {
     let children = video(&mut document);
     children.swap(0, 2);
     children[0]["enabled"] = json!(false);
-    children[0]["effects"] = json!([{"OTIO_SCHEMA": "LinearTimeWarp.1", "time_scalar": 2.0}]);
+    children[0]["effects"] =
+        json!([{"OTIO_SCHEMA": "LinearTimeWarp.1", "time_scalar": 2.0}, {"OTIO_SCHEMA": "Effect.1"}]);
     children[2]["active_media_reference_key"] = json!("other");
     children[2]["media_references"]["other"] = json!({"OTIO_SCHEMA": "ExternalReference.1", "target_url": "file:///C:/x/another%20%E7%81%AF.mp4?x#y"});
     children[2].as_object_mut().unwrap().remove("source_range");
@@ -69,6 +70,7 @@ fn changes_of_an_editor_are_read() {
         [(0, "a transition without a clip before it"), (1, "a gap"), (2, "effects of a clip")]
     );
     assert!(!edit.items[0].enabled && edit.items[1].enabled);
+    assert_eq!((edit.items[0].speed.as_f64(), edit.items[1].speed.as_f64()), (2.0, 1.0));
     assert_eq!(
         edit.items[0].transition.map(|one| (one.kind, one.frames)),
         Some((TransitionKind::Dissolve, 12))
@@ -169,7 +171,7 @@ fn never(_: NodeIx, _: NodeIx) -> bool {
 
 #[test]
 fn film_that_comes_back_as_it_was_is_unchanged() {
-    for (film, facts, context) in [showcase(), with_stills()] {
+    for (film, facts, context) in [showcase(), with_stills(), with_speeds()] {
         let timeline = resolve(&film, &facts, &[]).unwrap();
         let edit = read_otio(&export::otio(&timeline, &context)).unwrap();
         let candidates = candidates(&film, &facts, &context);

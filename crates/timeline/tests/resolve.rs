@@ -6,9 +6,9 @@ mod support;
 use contract::Contract;
 use proptest::prelude::*;
 use support::{clip, facts, film, rate, with_stills};
-use timeline::{ClipFacts, Timeline, continuations, resolve};
+use timeline::{ClipFacts, Item, Timeline, continuations, resolve};
 use workflow::plan::{Clip, ClipSource, Film, NodeIx, Transition, TransitionKind};
-use workflow::units::EditTime;
+use workflow::units::{EditTime, Speed};
 use workflow::{InMemory, Options, load};
 
 /// The items as `first+pictures @start+frames`, with the transition after them.
@@ -49,6 +49,40 @@ fn ranges_are_counted_in_pictures_of_the_clip() {
         resolved(vec![clip("", "", "", ""), clip("", "", "", "")], &whole, &[]),
         ["0+120 @0+120", "0+100 @120+96"]
     );
+}
+
+#[test]
+fn speed_changes_how_long_a_clip_is_shown() {
+    let whole = [facts("a", 120, "24"), facts("b", 90, "30000/1001")];
+    let at = |speed: &str, clip: Clip| Clip { speed: speed.parse().unwrap(), ..clip };
+    let of = |first: Clip, second: Clip| resolved(vec![first, second], &whole, &[true]);
+    let plain = || clip("", "", "", "");
+    // `in` and `out` are positions in the clip, the length is the film's.
+    for (first, expected) in [
+        (at("0.5", clip("24f", "72f", "", "")), "24+48 @0+96"),
+        (at("200%", plain()), "0+119 @0+60 drops last"),
+        (at("2", clip("1s", "", "1s", "")), "24+48 @0+24"),
+        (at("0.3", clip("", "", "1s", "")), "0+8 @0+24"),
+        (at("0.3", clip("", "", "25f", "")), "0+8 @0+25"),
+        // The handle takes three pictures at half speed, and twelve at double.
+        (at("0.5", clip("", "", "", "dissolve 12f")), "0+117 @0+234 Dissolve 6/6"),
+        (at("2", clip("", "", "", "dissolve 12f")), "0+108 @0+54 Dissolve 6/6"),
+    ] {
+        assert_eq!(of(first, plain())[0], expected);
+    }
+    // 90 pictures at 29.97 are 3.003 s, 144.144 frames at half speed, and with the 5 s before them 264.144.
+    let film = film(vec![plain(), at("0.5", plain())]);
+    assert_eq!(resolve(&film, &whole, &[]).unwrap().frames, 264);
+    let refused =
+        resolve(&support::film(vec![at("2", clip("", "", "3s", ""))]), &whole[..1], &[]).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "film `film.mp4` cannot be edited: clip 1 (`a`): `length: 3s` goes beyond the clip, which lasts 60 frames from `in` on at speed 2 (use at most `60f`)"
+    );
+    // What stands still has no speed.
+    let (mut stills, facts, _) = with_stills();
+    stills.clips[0].speed = "2".parse().unwrap();
+    assert_eq!(edit(&resolve(&stills, &facts, &[]).unwrap())[0], "0+48 @0+48 Dissolve 6/6");
 }
 
 #[test]
@@ -237,12 +271,16 @@ fn any_clip() -> impl Strategy<Value = Clip> {
     let length = prop_oneof![(0_i64..12).prop_map(EditTime::Frames), any_time()];
     let transition = prop::option::of((kinds, length).prop_map(|(kind, length)| Transition { kind, length }));
     let seldom = || prop::option::weighted(0.2, any_time());
-    (seldom(), seldom(), seldom(), transition).prop_map(|(start, end, length, transition)| Clip {
-        start,
-        end,
-        length,
-        transition,
-        ..Clip::whole(ClipSource::Node(NodeIx::new(0)))
+    let speeds = prop::option::weighted(0.3, 0.1..10.0_f64);
+    (seldom(), seldom(), seldom(), speeds, transition).prop_map(|(start, end, length, speed, transition)| {
+        Clip {
+            start,
+            end,
+            length,
+            speed: speed.and_then(Speed::from_f64).unwrap_or_default(),
+            transition,
+            ..Clip::whole(ClipSource::Node(NodeIx::new(0)))
+        }
     })
 }
 
@@ -266,7 +304,7 @@ fn check_invariants(film: &Film, facts: &[ClipFacts], timeline: &Timeline) -> Re
         let head = into.filter(|one| one.plays_handles()).map_or(0, |one| one.before);
         let tail = item.transition.filter(|one| one.plays_handles()).map_or(0, |one| one.after);
         let own = item.source.frame_rate;
-        let exact = |frames: u64| frames as f64 * own.as_f64() / rate.as_f64();
+        let exact = |frames: u64| frames as f64 * own.as_f64() * item.speed.as_f64() / rate.as_f64();
         prop_assert!(exact(head) <= item.first as f64 + 1e-6);
         let beyond = item.source.pictures - item.first - item.pictures;
         prop_assert!(exact(tail) <= beyond as f64 + 1e-6);
@@ -279,9 +317,14 @@ fn check_invariants(film: &Film, facts: &[ClipFacts], timeline: &Timeline) -> Re
         );
     }
     prop_assert_eq!(at, timeline.frames);
-    let seconds: f64 =
-        timeline.items.iter().map(|item| item.pictures as f64 / item.source.frame_rate.as_f64()).sum();
-    prop_assert!((seconds * rate.as_f64() - timeline.frames as f64).abs() <= 0.5 + 1e-6);
+    // A length at another speed is a whole number of frames that ends within a picture.
+    let is_cut_to_length = |item: &Item| !item.speed.is_normal() && film.clips[item.clip].length.is_some();
+    if !timeline.items.iter().any(is_cut_to_length) {
+        let played =
+            |item: &Item| item.pictures as f64 / item.source.frame_rate.as_f64() / item.speed.as_f64();
+        let seconds: f64 = timeline.items.iter().map(played).sum();
+        prop_assert!((seconds * rate.as_f64() - timeline.frames as f64).abs() <= 0.5 + 1e-6);
+    }
     Ok(())
 }
 

@@ -20,6 +20,19 @@ fn line(item: usize, start: u64, end: u64, text: &str) -> Line {
 }
 
 #[test]
+fn cues_follow_the_speed_of_their_clip() {
+    let mut film = film(vec![clip("24f", "", "", ""), clip("", "", "", "")]);
+    film.clips[0].speed = "50%".parse().unwrap();
+    film.clips[1].speed = "2".parse().unwrap();
+    let timeline = resolve(&film, &[facts("a", 120, "24"), facts("b", 120, "24")], &[]).unwrap();
+    let lines = [line(0, 500, 1_500, "cut"), line(0, 2_000, 3_000, "slow"), line(1, 1_000, 3_000, "fast")];
+    let times: Vec<_> =
+        cues(&timeline, &lines).iter().map(|cue| (cue.start.as_millis(), cue.end.as_millis())).collect();
+    // The first clip begins a second into its video, and lasts eight.
+    assert_eq!(times, [(0, 1_000), (2_000, 4_000), (8_500, 9_500)]);
+}
+
+#[test]
 fn cues_follow_the_edit() {
     let film = film(vec![clip("24f", "96f", "", ""), clip("", "", "", "")]);
     let timeline = resolve(&film, &[facts("a", 120, "24"), facts("b", 120, "24")], &[]).unwrap();

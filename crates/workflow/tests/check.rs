@@ -115,6 +115,7 @@ fn readable(plan: &Plan) -> String {
                 "in": clip.start,
                 "out": clip.end,
                 "length": clip.length,
+                "speed": Some(clip.speed).filter(|speed| !speed.is_normal()),
                 "title": clip.title,
                 "transition": clip.transition,
                 "gain": Some(clip.gain).filter(|gain| !gain.is_zero()),
@@ -131,6 +132,9 @@ fn readable(plan: &Plan) -> String {
         }
         if !film.soundtrack.is_empty() {
             writeln!(out, "# soundtrack {}", json!(film.soundtrack)).unwrap();
+        }
+        if film.color_match || film.poster.is_some() {
+            writeln!(out, "# color match {}, poster {}", film.color_match, json!(film.poster)).unwrap();
         }
         if film.fit != Fit::default() || film.font.is_some() {
             writeln!(out, "# fit {}, font {}", json!(film.fit), json!(film.font)).unwrap();

@@ -104,6 +104,8 @@ fn write_clips(folder: &Path) -> Result<(Film, Vec<ClipFacts>), String> {
             font: None,
             frame_rate: None,
             subtitles: None,
+            color_match: false,
+            poster: None,
             soundtrack: Soundtrack::default(),
             clips: clips.into_iter().chain([card]).collect(),
             location,

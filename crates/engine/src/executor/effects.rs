@@ -17,6 +17,7 @@ use crate::blocking::run_blocking;
 use crate::film::film_clips;
 use crate::ledger::{Ledger, LedgerError};
 use crate::provider::{PreparedRequest, Provider, Submission, SubmissionLookup};
+use crate::reporter::FilmProgress;
 use crate::sidecar::{Sidecar, TaskRecord};
 use crate::time::Clock;
 use scheduler::policy::MinRate;
@@ -44,6 +45,8 @@ pub(super) struct EffectRunner {
     pub(super) attempts: AttemptIds,
     pub(super) min_download_rate: MinRate,
     pub(super) sender: mpsc::UnboundedSender<EffectResult>,
+    /// How far films are.
+    pub(super) joins: mpsc::UnboundedSender<FilmProgress>,
     pub(super) prepared: PreparedRequests,
     pub(super) tasks: JoinSet<()>,
     pub(super) lookups: mpsc::UnboundedSender<LookupRequest>,
@@ -240,6 +243,7 @@ impl EffectRunner {
             workflow_dir: self.workflow_dir.clone(),
             path: self.output_dir.join(&film.output),
             source: self.digital_source,
+            progress: self.joins.clone(),
         };
         let (ledger, ffmpeg) = (Arc::clone(&self.ledger), Arc::clone(&self.ffmpeg));
         let span = trace::join(&self.span, &film.output);

@@ -1,12 +1,14 @@
 //! Joins finished clips into one film, unless the file exists already and is the same edit of the same clips.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use media::{DigitalSource, FilmTags, Overlays, Still};
-use timeline::Timeline;
+use media::{DigitalSource, FilmTags, JoinProgress, OnJoinProgress, Overlays, Still};
 use timeline::subtitles::Cue;
+use timeline::{Timeline, continuations};
+use tokio::sync::mpsc::UnboundedSender;
 use workflow::plan::{self, Plan, Title, TitleStyle};
 use workflow::units::Loudness;
 
@@ -16,8 +18,12 @@ use crate::film::{self, FilmClip, film_digest, film_timeline, join_clips};
 use crate::film_tags::film_tags;
 use crate::film_titles::{self, SharedFonts};
 use crate::ledger::{Ledger, LedgerError};
+use crate::reporter::FilmProgress;
 use crate::{film_sound, film_subtitles};
 use scheduler::{Failure, FailureKind, Film, FilmLoudness, FilmPictures};
+
+/// The least time between two reports of a film's progress.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The film to be joined.
 pub(super) struct JoinRequest {
@@ -32,6 +38,8 @@ pub(super) struct JoinRequest {
     pub(super) path: PathBuf,
     /// Where the pictures of its clips come from.
     pub(super) source: DigitalSource,
+    /// Where its progress is reported.
+    pub(super) progress: UnboundedSender<FilmProgress>,
 }
 
 /// The previous cut under the film's name is kept ([`cuts`]).
@@ -44,11 +52,19 @@ pub(super) async fn join(
     ffmpeg: Arc<media::Ffmpeg>,
 ) -> Result<Result<Film, Failure>, LedgerError> {
     let joined = run_blocking(move || {
-        let JoinRequest { plan, index, clips, workflow_dir, path, source } = request;
+        let JoinRequest { plan, index, clips, workflow_dir, path, source, progress } = request;
         let Some(film) = plan.films().get(index) else { return Ok(Err(local("the plan has no such film"))) };
         let tags = film_tags(&plan, film, &clips, source);
         let made_of = film_digest(&plan, film, &clips, &tags);
-        let join = Join { plan: &plan, film, clips: &clips, workflow_dir: &workflow_dir, ffmpeg: &ffmpeg };
+        let on_progress = on_progress(index, progress);
+        let join = Join {
+            plan: &plan,
+            film,
+            clips: &clips,
+            workflow_dir: &workflow_dir,
+            ffmpeg: &ffmpeg,
+            on_progress,
+        };
         if let Some(film) = ledger.film(&path)?.filter(|film| film.made_of == made_of) {
             return Ok(join.restore_subtitles(&path).map(|()| film));
         }
@@ -64,6 +80,7 @@ struct Join<'a> {
     clips: &'a [FilmClip],
     workflow_dir: &'a Path,
     ffmpeg: &'a media::Ffmpeg,
+    on_progress: OnJoinProgress,
 }
 
 impl Join<'_> {
@@ -141,11 +158,15 @@ impl Join<'_> {
             soundtrack: self.soundtrack(&timeline),
             overlays: self.overlays(&timeline, &cues, &fonts),
             tags,
+            poster: self.film.poster.map(|poster| film::poster_frame(poster, &timeline)),
+            progress: Some(self.on_progress.clone()),
             ffmpeg: self.ffmpeg.clone(),
         };
         let scratch = scratch_folder(&path)?;
         let new = scratch.path().join("film.mp4");
-        let clips = join_clips(&timeline, &|index| self.card(index, &fonts));
+        let nodes: Vec<_> = self.clips.iter().map(|clip| clip.node).collect();
+        let matched = if self.film.color_match { continuations(self.plan, &nodes) } else { Vec::new() };
+        let clips = join_clips(&timeline, &matched, &|index| self.card(index, &fonts));
         let joined = media::join(&clips, &new, &options)
             .map_err(|error| local(format!("the clips cannot be joined: {error}")))?;
         // The other films of the plan are no earlier cuts.
@@ -153,6 +174,9 @@ impl Join<'_> {
         cuts::replace(&new, &path, &is_film).map_err(|error| cannot_write(&error))?;
         if !cues.is_empty() {
             film_subtitles::write(&path, &cues, scratch.path()).map_err(|error| cannot_write(&error))?;
+        }
+        if let Some(poster) = &joined.poster {
+            write_poster(poster, &path, scratch.path()).map_err(|error| cannot_write(&error))?;
         }
         Ok(Film {
             path,
@@ -170,6 +194,29 @@ impl Join<'_> {
             pictures: Some(FilmPictures { copied: joined.copied_pictures, encoded: joined.encoded_pictures }),
         })
     }
+}
+
+/// Writes the poster of a film beside it. The one of an earlier cut stays under its number, as the cut does.
+fn write_poster(poster: &[u8], film: &Path, scratch: &Path) -> io::Result<()> {
+    let new = scratch.join("poster.jpg");
+    let mut written = fs_err::File::create(&new)?;
+    written.write_all(poster)?;
+    written.sync_all()?;
+    cuts::replace(&new, &film.with_extension("jpg"), &|_| false)?;
+    Ok(())
+}
+
+/// Reports a few times a second how far a film is.
+fn on_progress(film: usize, sender: UnboundedSender<FilmProgress>) -> OnJoinProgress {
+    let last = Mutex::new(Instant::now());
+    OnJoinProgress::new(move |JoinProgress { done, all }| {
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.elapsed() >= PROGRESS_INTERVAL {
+            *last = Instant::now();
+            // Without a receiver the run has ended.
+            let _ended = sender.send(FilmProgress { film, done, all });
+        }
+    })
 }
 
 /// A folder beside the film in which it is written. It goes when it is dropped; `runner clean` removes that of a killed process.

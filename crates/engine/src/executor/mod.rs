@@ -26,7 +26,7 @@ use crate::blocking::run_blocking;
 use crate::clean;
 use crate::ledger::{Ledger, LedgerError, Persist, PlanArguments, ServiceAccount};
 use crate::provider::Provider;
-use crate::reporter::Reporter;
+use crate::reporter::{FilmProgress, Reporter};
 use crate::time::Clock;
 use scheduler::{
     AttemptId, Budget, Event, KeyResolver, Policy, RunId, RunScope, RunState, RunSummary, TaskId,
@@ -139,6 +139,7 @@ pub async fn run(
         .with_submission_times(ledger.submission_times(provider.identity(), submits)?, clock.now())
         .with_task_durations(ledger.task_durations(provider.identity())?);
     let (sender, mut receiver) = mpsc::unbounded_channel();
+    let (joins, mut joining) = mpsc::unbounded_channel::<FilmProgress>();
     let (lookups, lookup_requests) = mpsc::unbounded_channel();
     let span = trace::run(&run, &plan, provider.identity());
     let service = provider.identity().to_owned();
@@ -157,6 +158,7 @@ pub async fn run(
         attempts: AttemptIds { run: run.clone(), next: Arc::new(AtomicU64::new(1)) },
         min_download_rate,
         sender,
+        joins,
         prepared: effects::PreparedRequests::default(),
         tasks: JoinSet::new(),
     };
@@ -215,6 +217,7 @@ pub async fn run(
         tokio::select! {
             count = receiver.recv_many(&mut received, MAX_BATCH) => debug_assert!(count > 0, "the effect runner holds a sender"),
             Some(ended) = effects.tasks.join_next() => ended.map_err(RunError::Internal)?,
+            Some(progress) = joining.recv() => reporter.on_join(&state, progress, clock.now()),
             () = interrupted(&mut interrupt), if interruptible => {
                 interruptible = false;
                 events.push(Event::Interrupted);

@@ -2,11 +2,14 @@
 //!
 //! It is mixed and encoded clip by clip, in memory that does not depend on the film's length.
 
+use std::ops::Range;
+
 use super::layout::Layout;
 use super::loudness::Loudness;
 use super::mastering::{TakeSound, master};
 use super::soundtrack::{Soundtrack, Tracks};
 use super::spool::SpoolReader;
+use super::stretch::stretched;
 use super::{Clip, JoinOptions, TransitionKind, most_common};
 use crate::audio::AudioBuffer;
 use crate::mp4::{Movie, OutputKind, OutputSample, OutputTrack, mp4a};
@@ -89,6 +92,16 @@ impl Mix<'_> {
         self.at_sample((self.ends[at] - begin) * frames / length)
     }
 
+    /// The sample frames of a clip that may be heard, from its first picture in the film on: as long as it is shown, and what transitions and
+    /// crossfades play beyond that.
+    fn shown(&self, at: usize, start: i64, end: i64) -> Range<i64> {
+        let crossfade = (f64::from(self.spec.sample_rate) * CROSSFADE_SECONDS) as i64;
+        let placement = self.layout.placements[at];
+        let lead = at.checked_sub(1).map_or(0, |before| self.frames_before(before, placement.lead));
+        let lead = lead.max(self.frames_before(at, placement.lead)) + crossfade;
+        -lead..end - start + self.frames_before(at, placement.tail) + crossfade
+    }
+
     fn produce(&self, take: TakeSound<'_>) -> Result<(), MediaError> {
         let (clips, spec, ffmpeg) = (self.clips, self.spec, &self.options.ffmpeg);
         let length = self.at_sample(self.ends.last().copied().unwrap_or(0));
@@ -99,7 +112,8 @@ impl Mix<'_> {
         for (at, clip) in clips.iter().enumerate() {
             let start = if at == 0 { 0 } else { self.at_sample(self.ends[at - 1]) };
             let end = self.at_sample(self.ends[at]);
-            let sound = ClipSound::read(clip, spec, ffmpeg).map_err(|error| error.at(&clip.path))?;
+            let shown = self.shown(at, start, end);
+            let sound = ClipSound::read(clip, spec, shown, ffmpeg).map_err(|error| error.at(&clip.path))?;
             let boundary = match (clip.transition, clips.get(at + 1)) {
                 (Some(transition), next) if transition.before + transition.after > 0 => Fade {
                     before: self.frames_before(at, transition.before),
@@ -109,11 +123,17 @@ impl Mix<'_> {
                 (_, Some(next)) => {
                     let beyond = sound.beyond(end - start);
                     let ahead = if next.probe.audio.is_some() && next.gain > 0.0 {
-                        (next.first as f64 / next.frame_rate().as_f64() * f64::from(spec.sample_rate)) as i64
+                        let before = next.first as f64 / next.frame_rate().as_f64() / next.speed;
+                        (before * f64::from(spec.sample_rate)) as i64
                     } else {
                         0
                     };
-                    Fade::at_cut(spec, ahead, beyond, next.continues)
+                    Fade::at_cut(
+                        spec,
+                        ahead,
+                        beyond,
+                        next.continues && !clip.is_retimed() && !next.is_retimed(),
+                    )
                 }
                 (_, None) => Fade::edge(spec),
             };
@@ -191,12 +211,13 @@ impl Fade {
 /// The sound of a clip, and where in it the film begins.
 struct ClipSound {
     sound: AudioBuffer,
-    /// The sample frame of the clip's first picture in the film.
+    /// The sample frame of the clip's first picture in the film; it may be before the sound.
     first: i64,
 }
 
 impl ClipSound {
-    fn read(clip: &Clip, spec: AudioSpec, ffmpeg: &Ffmpeg) -> Result<Self, MediaError> {
+    /// `shown` is the part that may be heard, from the first picture on.
+    fn read(clip: &Clip, spec: AudioSpec, shown: Range<i64>, ffmpeg: &Ffmpeg) -> Result<Self, MediaError> {
         let first =
             (clip.first as f64 / clip.frame_rate().as_f64() * f64::from(spec.sample_rate)).round() as i64;
         let silence =
@@ -210,6 +231,13 @@ impl ClipSound {
         } else {
             ffmpeg.sound(&clip.path, spec.sample_rate, spec.channels)?
         };
+        if clip.is_retimed() {
+            let first = (first as f64 / clip.speed).round() as i64;
+            let length = (sound.frames() as f64 / clip.speed).round() as i64;
+            let heard = (first + shown.start).clamp(0, length)..(first + shown.end).clamp(0, length);
+            let sound = stretched(&sound, clip.speed, heard.clone());
+            return Ok(Self { sound, first: first - heard.start });
+        }
         Ok(Self { sound, first })
     }
 

@@ -5,12 +5,16 @@ use std::sync::mpsc;
 
 use rusty_h264::YuvFrame;
 
+use super::color_match::Correction;
 use super::{Clip, Decoding};
 use crate::color::{ColorSpace, i420_to_rgb, rgb_to_i420};
 use crate::frames::{FrameReader, Frames};
 use crate::mp4::Movie;
 use crate::presentation::Presentation;
 use crate::{Ffmpeg, Fit, FrameRate, MediaError};
+
+/// A picture that begins in the middle of a frame is not shown in it, whatever the rounding: in frames.
+const MARGIN: f64 = 0.01;
 
 /// Form of the film's pictures.
 #[derive(Clone, Copy, Debug)]
@@ -32,16 +36,23 @@ impl PictureForm {
 pub(super) struct ClipFrames {
     source: FrameSource,
     form: PictureForm,
-    /// The time of the next frame of the film in the clip, in seconds; its picture is the one that is shown in the middle of the frame.
-    time: f64,
+    /// The time in the clip of the first frame of the film that is asked for, in seconds.
+    begin: f64,
+    /// Seconds of the clip in one of the film.
+    speed: f64,
+    is_retimed: bool,
+    /// What is done to the colors.
+    correction: Option<Correction>,
+    /// How many frames were asked for.
+    count: u64,
     held: Option<YuvFrame>,
     ahead: Option<(f64, YuvFrame)>,
 }
 
 enum FrameSource {
     Native(Box<Frames>),
-    /// Pictures from ffmpeg, in the film's form, and their number so far.
-    Foreign(mpsc::Receiver<Result<YuvFrame, MediaError>>, u64),
+    /// Pictures from ffmpeg, in the film's form, their rate, and their number so far.
+    Foreign(mpsc::Receiver<Result<YuvFrame, MediaError>>, FrameRate, u64),
     /// A picture until it is taken: it stays.
     Still(Option<YuvFrame>),
 }
@@ -56,9 +67,15 @@ impl ClipFrames {
         ffmpeg: &Ffmpeg,
     ) -> Result<Self, MediaError> {
         let begin = clip.first as f64 / clip.frame_rate().as_f64();
-        let time = begin + (frame as f64 - start as f64) / form.rate.as_f64();
+        let speed = clip.speed;
+        let time = begin + (frame as f64 - start as f64) / form.rate.as_f64() * speed;
         let source = match &clip.decoding {
-            Decoding::Ffmpeg => FrameSource::Foreign(spawn(ffmpeg.clone(), clip.path.clone(), form), 0),
+            Decoding::Ffmpeg => {
+                // At another speed, the film's rate would leave out pictures that are to be shown.
+                let rate = if clip.is_retimed() { clip.frame_rate() } else { form.rate };
+                let form = PictureForm { rate, ..form };
+                FrameSource::Foreign(spawn(ffmpeg.clone(), clip.path.clone(), form), rate, 0)
+            }
             Decoding::Native => {
                 let first = (time * clip.frame_rate().as_f64() + 0.01).floor().max(0.0) as u64;
                 let reader = FrameReader::new(Movie::open(&clip.path)?)?;
@@ -66,12 +83,26 @@ impl ClipFrames {
             }
             Decoding::Still(still) => FrameSource::Still(Some(still.picture(form)?)),
         };
-        Ok(Self { source, form, time, held: None, ahead: None })
+        Ok(Self {
+            source,
+            form,
+            begin: time,
+            is_retimed: clip.is_retimed(),
+            speed,
+            correction: clip.correction,
+            count: 0,
+            held: None,
+            ahead: None,
+        })
     }
 
     /// The picture for the next frame of the film. After the clip's end its last picture stays.
     pub(super) fn next(&mut self) -> Result<YuvFrame, MediaError> {
-        let middle = self.time + 0.5 / self.form.rate.as_f64();
+        // The picture that is shown in the middle of the frame. Faster than it was taken, several are: then that in which the frame begins, if
+        // not by half a picture later.
+        let frame = self.form.rate.duration_of(1).as_secs_f64();
+        let middle = if self.is_retimed { 0.5 * self.speed.min(1.0) - MARGIN } else { 0.5 };
+        let middle = self.begin + (self.count as f64 * self.speed + middle) * frame;
         loop {
             if self.ahead.is_none() {
                 self.ahead = self.decode()?;
@@ -84,11 +115,20 @@ impl ClipFrames {
                 }
             }
         }
-        self.time += 1.0 / self.form.rate.as_f64();
+        self.count += 1;
         self.held.clone().ok_or_else(|| MediaError::damaged("none of its pictures is ever shown"))
     }
 
+    /// The next picture of the clip with its time, in its colors in the film.
     fn decode(&mut self) -> Result<Option<(f64, YuvFrame)>, MediaError> {
+        let mut next = self.decode_as_it_is()?;
+        if let (Some((_, picture)), Some(correction)) = (&mut next, self.correction) {
+            correction.apply(picture, self.form.color().full_range);
+        }
+        Ok(next)
+    }
+
+    fn decode_as_it_is(&mut self) -> Result<Option<(f64, YuvFrame)>, MediaError> {
         match &mut self.source {
             FrameSource::Native(frames) => {
                 let (color, presentation) = (frames.color(), frames.presentation());
@@ -100,10 +140,10 @@ impl ClipFrames {
                 };
                 Ok(Some((frame.time, picture)))
             }
-            FrameSource::Still(picture) => Ok(picture.take().map(|picture| (self.time, picture))),
-            FrameSource::Foreign(pictures, count) => match pictures.recv() {
+            FrameSource::Still(picture) => Ok(picture.take().map(|picture| (f64::NEG_INFINITY, picture))),
+            FrameSource::Foreign(pictures, rate, count) => match pictures.recv() {
                 Ok(picture) => {
-                    let time = *count as f64 / self.form.rate.as_f64();
+                    let time = *count as f64 / rate.as_f64();
                     *count += 1;
                     Ok(Some((time, picture?)))
                 }

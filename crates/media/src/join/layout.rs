@@ -56,7 +56,8 @@ impl Layout {
                 seconds = rate.duration_of(start + frames);
                 start + frames
             } else {
-                seconds += clip.length().saturating_sub(clip.frame_rate().duration_of(clip.first));
+                let rest = clip.length().saturating_sub(clip.frame_rate().duration_of(clip.first));
+                seconds += rest.div_f64(clip.speed);
                 ((seconds.as_secs_f64() * rate.as_f64()).round() as u64).max(start + 1)
             };
             placements.push(Placement { start, end, lead: 0, tail: 0 });
@@ -144,9 +145,12 @@ mod tests {
             decoding: crate::join::Decoding::Native,
             first: 0,
             frames: Some(frames),
+            speed: 1.0,
             transition,
             gain: 1.0,
             continues: false,
+            matches_previous: false,
+            correction: None,
         }
     }
 

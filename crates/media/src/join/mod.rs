@@ -5,6 +5,8 @@
 //! encoded once, which avoids drift and clicks at cuts; music and voices are mixed in, and true peaks are limited.
 
 mod audio;
+mod color_match;
+mod cover;
 mod ducking;
 mod frames;
 mod grid;
@@ -13,6 +15,7 @@ mod limiter;
 mod loudness;
 mod mastering;
 mod mix;
+mod progress;
 mod reencode;
 mod render;
 mod smart_cut;
@@ -20,12 +23,14 @@ mod sound_spool;
 mod soundtrack;
 mod spool;
 mod still;
+mod stretch;
 
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use self::color_match::Correction;
 use crate::frames::decoder_config;
 use crate::mp4::Movie;
 use crate::probe::describe;
@@ -33,6 +38,7 @@ use crate::{Ffmpeg, FilmTags, Fit, FrameRate, MediaError, Overlays, Probe, audio
 
 pub use self::grid::{GridTile, MAX_GRID_CLIPS, write_grid};
 pub use self::loudness::Loudness;
+pub use self::progress::{JoinProgress, OnJoinProgress};
 pub use self::soundtrack::{MAX_SOUND_BYTES, MAX_SOUND_DURATION, Music, Soundtrack, Voice};
 pub use self::still::{DrawStill, Still};
 
@@ -45,12 +51,16 @@ pub struct JoinClip {
     pub first: u64,
     /// For how many frames of the film it is shown; `None` for the rest of a video.
     pub frames: Option<u64>,
+    /// How fast it is played; above 0. Its sound keeps its pitch.
+    pub speed: f64,
     /// How the next clip replaces it; `None` for a cut.
     pub transition: Option<JoinTransition>,
     /// Factor of the amplitude of its sound; 0 leaves it out.
     pub gain: f32,
     /// Whether its sound goes on where the clip before it ended, which decides how the two are crossfaded.
     pub continues: bool,
+    /// Whether its colors are changed to those of the clip before it, on whose last picture it begins.
+    pub matches_previous: bool,
 }
 
 /// What a clip shows.
@@ -70,9 +80,11 @@ impl JoinClip {
             source: JoinSource::Video(path),
             first: 0,
             frames: None,
+            speed: 1.0,
             transition: None,
             gain: 1.0,
             continues: false,
+            matches_previous: false,
         }
     }
 }
@@ -128,8 +140,20 @@ pub struct JoinOptions {
     pub soundtrack: Soundtrack,
     /// What the film says about itself. A chapter begins where its clip does.
     pub tags: FilmTags,
+    /// The frame that becomes its poster, in its metadata and in the report; behind the end, the last one.
+    pub poster: Option<u64>,
+    /// Is called after each picture.
+    pub progress: Option<OnJoinProgress>,
     /// For clips that are not handled natively.
     pub ffmpeg: Ffmpeg,
+}
+
+impl JoinOptions {
+    fn report(&self, done: u64, all: u64) {
+        if let Some(progress) = &self.progress {
+            progress.call(JoinProgress { done, all });
+        }
+    }
 }
 
 /// Properties of the joined film.
@@ -151,6 +175,9 @@ pub struct JoinReport {
     /// The loudness of its sound; `None` without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loudness: Option<Loudness>,
+    /// Its poster as JPEG, if one was asked for.
+    #[serde(skip)]
+    pub poster: Option<Vec<u8>>,
 }
 
 /// One clip of the film, probed.
@@ -162,9 +189,14 @@ struct Clip {
     decoding: Decoding,
     first: u64,
     frames: Option<u64>,
+    /// 1 for pictures that stand still.
+    speed: f64,
     transition: Option<JoinTransition>,
     gain: f32,
     continues: bool,
+    matches_previous: bool,
+    /// What is done to its colors.
+    correction: Option<Correction>,
 }
 
 /// What makes the pictures of a clip.
@@ -177,6 +209,9 @@ enum Decoding {
 
 impl Clip {
     fn open(clip: &JoinClip, ffmpeg: &Ffmpeg) -> Result<Self, MediaError> {
+        if !(clip.speed.is_finite() && clip.speed > 0.0) {
+            return Err(MediaError::Request(format!("a clip cannot be played at a speed of {}", clip.speed)));
+        }
         let path = match &clip.source {
             JoinSource::Video(path) => path,
             JoinSource::Still(still) => return Self::still(clip, still),
@@ -194,9 +229,12 @@ impl Clip {
             decoding,
             first: clip.first,
             frames: clip.frames,
+            speed: clip.speed,
             transition: clip.transition,
             gain: clip.gain,
             continues: clip.continues,
+            matches_previous: clip.matches_previous,
+            correction: None,
         };
         match native {
             Ok((probe, Ok(()))) => Ok(clip(probe, Decoding::Native)),
@@ -224,9 +262,12 @@ impl Clip {
             decoding: Decoding::Still(still.clone()),
             first: clip.first,
             frames: Some(frames),
+            speed: 1.0,
             transition: clip.transition,
             gain: clip.gain,
             continues: clip.continues,
+            matches_previous: false,
+            correction: None,
         })
     }
 
@@ -236,6 +277,16 @@ impl Clip {
 
     fn is_video(&self) -> bool {
         !matches!(self.decoding, Decoding::Still(_))
+    }
+
+    /// Whether its own coded pictures can be those of the film.
+    fn is_copyable(&self) -> bool {
+        self.is_video() && !self.is_retimed() && self.correction.is_none()
+    }
+
+    /// Whether it is played at another speed than its own.
+    fn is_retimed(&self) -> bool {
+        (self.speed - 1.0).abs() > 1e-9
     }
 
     /// Of a video.
@@ -266,6 +317,7 @@ pub fn join(clips: &[JoinClip], output: &Path, options: &JoinOptions) -> Result<
     }
     let mut clips: Vec<Clip> =
         clips.iter().map(|clip| Clip::open(clip, &options.ffmpeg)).collect::<Result<_, _>>()?;
+    color_match::correct(&mut clips, &options.ffmpeg)?;
     loop {
         let outcome = replace(output, &mut |out| film(&clips, out, options));
         // Some codecs reveal their format only when they are decoded. Then ffmpeg is tried, once per clip.

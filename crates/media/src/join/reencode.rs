@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use super::cover::cover;
 use super::frames::PictureForm;
 use super::layout::Layout;
 use super::render::Renderer;
@@ -50,8 +51,10 @@ pub(super) fn write(
         let picture = encoder.encode(picture)?;
         let size = spool.push(&picture.bytes)?;
         samples.push(OutputSample { size, duration: ticks_per_frame, offset: 0, sync: picture.sync });
+        options.report(samples.len() as u64, layout.frames());
         Ok(())
     })?;
+    let cover = options.poster.map(|frame| cover(&renderer, options.overlays.as_ref(), frame)).transpose()?;
     let ends: Vec<u64> =
         layout.placements.iter().map(|placement| placement.end * u64::from(ticks_per_frame)).collect();
     let mut tracks = vec![OutputTrack {
@@ -70,7 +73,7 @@ pub(super) fn write(
         packets = Some(sound.packets);
         loudness = sound.loudness;
     }
-    let tags = StoredTags::new(&options.tags, &ends, timescale);
+    let tags = StoredTags::new(&options.tags, cover.as_deref(), &ends, timescale);
     write_movie(out, &tracks, &tags, &mut |track, sample, bytes| {
         let size = tracks[track].samples[sample].size;
         match &mut packets {
@@ -86,5 +89,6 @@ pub(super) fn write(
         frame_rate,
         audio: packets.is_some(),
         loudness,
+        poster: cover,
     })
 }

@@ -165,7 +165,7 @@ fn differing_clips_are_encoded_with_their_trims_and_transitions() {
 }
 
 fn sound(path: &Path) -> Vec<f32> {
-    let spec = AudioDecodeSpec { sample_rate: 48_000, channels: 1, max_duration: Duration::from_mins(1) };
+    let spec = AudioDecodeSpec { sample_rate: 48_000, channels: 1, max_duration: Duration::from_mins(2) };
     decode_audio(&fs::read(path).unwrap(), &Ffmpeg::default(), spec).unwrap().samples
 }
 
@@ -421,4 +421,244 @@ fn pictures_are_encoded_only_under_overlays() {
     assert_eq!((report.copied_pictures, report.encoded_pictures), (60 + 14, 36));
     let expected = [rising(0, 0..60), vec![250.0; 10], rising(0, 70..110)].concat();
     assert_levels(&path, &expected);
+}
+
+#[test]
+fn clip_at_another_speed_is_encoded_and_others_are_copied() {
+    let folder = tempfile::tempdir().unwrap();
+    let (a, b) = (clip(folder.path(), "a.mp4", 60, 0, None), clip(folder.path(), "b.mp4", 60, 60, None));
+    let at = |speed: f64, clip: JoinClip| JoinClip { speed, ..clip };
+    let clips = [part(&b, 0, 60), at(0.5, part(&a, 10, 20)), part(&b, 0, 60), at(2.0, part(&a, 4, 20))];
+    let (report, path) = film(&clips, folder.path());
+    assert_eq!((report.copied_pictures, report.encoded_pictures), (120, 40));
+    let slow = (0..20).map(|frame| 2.0 * (10 + frame / 2) as f32);
+    let fast = (0..20).map(|frame| 2.0 * (4 + 2 * frame) as f32);
+    let expected: Vec<f32> =
+        rising(60, 0..60).into_iter().chain(slow).chain(rising(60, 0..60)).chain(fast).collect();
+    assert_levels(&path, &expected);
+    // Without a length it lasts as long as it is played.
+    let (report, path) = film(&[at(1.5, JoinClip::whole(a.clone()))], folder.path());
+    assert_eq!((report.copied_pictures, report.encoded_pictures), (0, 40));
+    let expected: Vec<f32> = (0..40).map(|frame| 2.0 * (frame * 3 / 2) as f32).collect();
+    assert_levels(&path, &expected);
+    for speed in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let refused = join(&[at(speed, part(&a, 0, 9))], &path, &JoinOptions::default()).unwrap_err();
+        assert!(refused.to_string().contains("at a speed of"), "{refused}");
+    }
+}
+
+#[test]
+fn dissolve_between_speeds_plays_the_handles_of_both() {
+    let folder = tempfile::tempdir().unwrap();
+    let (a, b) = (clip(folder.path(), "a.mp4", 100, 0, None), clip(folder.path(), "b.mp4", 100, 50, None));
+    let transition = Some(JoinTransition { kind: KIND, before: 4, after: 4 });
+    let clips =
+        [JoinClip { transition, speed: 2.0, ..part(&a, 0, 40) }, JoinClip { speed: 0.5, ..part(&b, 4, 40) }];
+    let (_, path) = film(&clips, folder.path());
+    let slow = |frame: i32| 50.0 + 2.0 * ((8 + frame).div_euclid(2)) as f32;
+    let mixed = (0..8).map(|at| {
+        let (from, to) = (2.0 * (2 * (36 + at)) as f32, slow(at - 4));
+        from + (to - from) * (at as f32 + 0.5) / 8.0
+    });
+    let expected: Vec<f32> =
+        (0..36).map(|frame| 4.0 * frame as f32).chain(mixed).chain((4..40).map(slow)).collect();
+    assert_levels(&path, &expected);
+}
+
+#[test]
+fn sound_follows_the_speed_at_its_own_pitch() {
+    let folder = tempfile::tempdir().unwrap();
+    // Half a second of silence between tones.
+    let tone: Vec<f32> = (0..100 * SAMPLES)
+        .map(|n| {
+            let is_silent = (48_000..72_000).contains(&n);
+            if is_silent { 0.0 } else { (n as f32 * 500.0 * std::f32::consts::TAU / 48_000.0).sin() * 0.3 }
+        })
+        .collect();
+    let a = clip(folder.path(), "a.mp4", 100, 0, Some(&tone));
+    for speed in [0.5, 2.0] {
+        let frames = (90.0 / speed) as u64;
+        let clips = [JoinClip { speed, ..part(&a, 10, frames) }];
+        let (_, path) = film(&clips, folder.path());
+        let spec = AudioDecodeSpec { sample_rate: 48_000, channels: 1, max_duration: Duration::from_mins(1) };
+        let sound = decode_audio(&fs::read(&path).unwrap(), &Ffmpeg::default(), spec).unwrap().samples;
+        assert_eq!(sound.len() as u64, frames * SAMPLES as u64, "as long as the pictures");
+        // The silence begins a second into the clip, which is shown from its picture 10 on.
+        let begin = ((48_000.0 - 10.0 * SAMPLES as f64) / speed) as usize;
+        let loudest =
+            |range: std::ops::Range<usize>| sound[range].iter().fold(0.0_f32, |most, s| most.max(s.abs()));
+        let length = (24_000.0 / speed) as usize;
+        assert!(loudest(begin + 1_500..begin + length - 1_500) < 0.05, "at {speed}");
+        assert!(
+            loudest(begin - 2_000..begin - 1_000) > 0.25
+                && loudest(begin + length + 1_000..begin + length + 2_000) > 0.25
+        );
+        let rising = sound[..begin - 1_500].windows(2).filter(|pair| pair[0] < 0.0 && pair[1] >= 0.0).count();
+        let pitch = rising as f64 / (begin - 1_500) as f64 * 48_000.0;
+        assert!((pitch / 500.0 - 1.0).abs() < 0.02, "{pitch} Hz at {speed}");
+    }
+}
+
+/// A clip of a moving scene with light and color, whose values are changed by a function.
+fn scene(folder: &Path, name: &str, from: u32, pictures: u32, change: impl Fn(f64) -> f64) -> PathBuf {
+    let mut writer = ClipWriter::new(ClipSpec::new(SIZE.0, SIZE.1, FrameRate::CINEMA)).unwrap();
+    for number in from..from + pictures {
+        let mut image = RgbImage::new(SIZE.0, SIZE.1);
+        for (at, pixel) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
+            let (x, y) =
+                (f64::from(at as u32 % SIZE.0 + number / 2) / 96.0, f64::from(at as u32 / SIZE.0) / 48.0);
+            for (channel, value) in pixel.iter_mut().zip([0.2 + 0.4 * x, 0.3 + 0.3 * y, 0.6 - 0.3 * x * y]) {
+                *channel = (change(value) * 255.0).round().clamp(0.0, 255.0) as u8;
+            }
+        }
+        writer.push_frame(&image).unwrap();
+    }
+    let path = folder.join(name);
+    fs::write(&path, writer.finish().unwrap()).unwrap();
+    path
+}
+
+/// The mean difference between a picture of a film and the next one, in levels of luma and of both chroma components.
+fn step(path: &Path, after: u64) -> [f32; 3] {
+    let mut frames = FrameReader::new(Movie::open(path).unwrap()).unwrap().frames_from(0).unwrap();
+    let mut pictures = Vec::new();
+    while let Some(frame) = frames.next().unwrap() {
+        pictures.push(frame.picture);
+    }
+    let (one, other) = (&pictures[after as usize], &pictures[after as usize + 1]);
+    [(&one.y, &other.y), (&one.u, &other.u), (&one.v, &other.v)].map(|(one, other)| {
+        let sum: f32 = one.iter().zip(other).map(|(one, other)| f32::from(one.abs_diff(*other))).sum();
+        sum / one.len() as f32
+    })
+}
+
+#[test]
+fn colors_of_a_chain_are_those_of_its_first_clip() {
+    let folder = tempfile::tempdir().unwrap();
+    let drifted = |value: f64| value * 1.04 + 0.01;
+    let clips = [
+        scene(folder.path(), "a.mp4", 0, 48, |value| value),
+        // Each begins on the last picture of the one before it, and each is brighter.
+        scene(folder.path(), "b.mp4", 47, 48, drifted),
+        scene(folder.path(), "c.mp4", 94, 48, |value| drifted(value) * 1.03),
+    ];
+    let chain = |matches_previous| -> Vec<JoinClip> {
+        clips.iter().map(|clip| JoinClip { matches_previous, ..JoinClip::whole(clip.clone()) }).collect()
+    };
+    let (report, path) = film(&chain(false), folder.path());
+    assert_eq!((report.copied_pictures, report.encoded_pictures), (144, 0));
+    let before = [step(&path, 47), step(&path, 95)];
+    assert!(before[0][0] > 5.0 && before[1][0] > 2.5, "the service has changed the light: {before:?}");
+    // The first clip is copied. Where more than 70 % are touched, all are encoded, in one quality.
+    let (_, path) = film(&chain(true), folder.path());
+    for after in [step(&path, 47), step(&path, 95)] {
+        // What is left is the noise of encoding.
+        assert!(
+            after[0] < 1.0 && after[1..].iter().all(|step| *step < 1.5),
+            "{after:?} instead of {before:?}"
+        );
+    }
+    let long = scene(folder.path(), "long.mp4", 1_000, 144, |value| value * 0.5);
+    let (report, _) = film(&[&chain(true)[..2], &[JoinClip::whole(long.clone())]].concat(), folder.path());
+    assert_eq!((report.copied_pictures, report.encoded_pictures), (48 + 144, 48));
+    // Another scene stays as it is.
+    let other = JoinClip { matches_previous: true, ..JoinClip::whole(long) };
+    let (report, _) = film(&[JoinClip::whole(clips[0].clone()), other], folder.path());
+    assert_eq!((report.copied_pictures, report.encoded_pictures), (48 + 144, 0));
+}
+
+/// A clip with a white picture and a tone from the same instant on, for three pictures.
+fn clap(folder: &Path, name: &str, pictures: u32, rate: FrameRate, sample_rate: u32) -> PathBuf {
+    let mut writer = ClipWriter::new(ClipSpec::new(SIZE.0, SIZE.1, rate).with_audio(sample_rate, 1)).unwrap();
+    for number in 0..pictures {
+        let mut image = RgbImage::new(SIZE.0, SIZE.1);
+        image.pixels_mut().fill(if (12..15).contains(&number) { 230 } else { 20 });
+        writer.push_frame(&image).unwrap();
+    }
+    let at = |number: f64| (number / rate.as_f64() * f64::from(sample_rate)).round() as usize;
+    let tone = |n: usize| (n as f32 * 2_000.0 * std::f32::consts::TAU / sample_rate as f32).sin() * 0.5;
+    let sound: Vec<f32> = (0..at(f64::from(pictures)))
+        .map(|n| if (at(12.0)..at(15.0)).contains(&n) { tone(n) } else { 0.0 })
+        .collect();
+    writer.push_audio(&sound).unwrap();
+    let path = folder.join(name);
+    fs::write(&path, writer.finish().unwrap()).unwrap();
+    path
+}
+
+#[test]
+fn sound_is_with_its_pictures_at_the_end_of_sixty_mixed_clips() {
+    let folder = tempfile::tempdir().unwrap();
+    let ntsc = FrameRate::new(30_000, 1_001).unwrap();
+    let clips = [
+        clap(folder.path(), "a.mp4", 25, FrameRate::CINEMA, 48_000),
+        clap(folder.path(), "b.mp4", 31, ntsc, 44_100),
+        clap(folder.path(), "c.mp4", 29, FrameRate::CINEMA, 44_100),
+    ];
+    let clips: Vec<JoinClip> = (0..60).map(|at| JoinClip::whole(clips[at % 3].clone())).collect();
+    let path = folder.path().join("film.mp4");
+    join(&clips, &path, &JoinOptions::default()).unwrap();
+    let flashes: Vec<usize> = levels(&path)
+        .windows(2)
+        .enumerate()
+        .filter(|(_, pair)| pair[0] < 120.0 && pair[1] >= 120.0)
+        .map(|(at, _)| at + 1)
+        .collect();
+    assert_eq!(flashes.len(), 60);
+    let sound = sound(&path);
+    for (number, flash) in flashes.iter().enumerate() {
+        let flash = *flash as f64 / 24.0;
+        let from = ((flash - 0.1) * 48_000.0) as usize;
+        let begins = sound[from..].windows(48).position(|window| power(window) > 0.02).unwrap() + from;
+        let off = begins as f64 / 48_000.0 - flash;
+        // At another rate the picture itself is up to half a frame off.
+        let most = if number % 3 == 1 { 0.010 + 0.5 / 24.0 } else { 0.010 };
+        assert!(off.abs() < most, "clip {number}: {off} s");
+    }
+}
+
+#[test]
+fn poster_is_a_picture_of_the_film_in_both_ways_of_joining() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = clip(folder.path(), "a.mp4", 60, 0, None);
+    for size in [None, Some((128, 96))] {
+        let path = folder.path().join("film.mp4");
+        let options = JoinOptions { poster: Some(40), size, ..JoinOptions::default() };
+        let report = join(&[part(&a, 10, 50)], &path, &options).unwrap();
+        let jpeg = report.poster.unwrap();
+        let picture = crate::decode_image(&jpeg).unwrap();
+        assert_eq!((picture.width(), picture.height()), size.unwrap_or(SIZE));
+        // The picture 50 of the clip.
+        assert!(picture.pixels()[0].abs_diff(100) < 3, "{}", picture.pixels()[0]);
+        let bytes = fs::read(&path).unwrap();
+        assert!(
+            bytes.windows(4).any(|name| name == b"covr")
+                && bytes.windows(jpeg.len()).any(|part| part == jpeg)
+        );
+        let beyond = JoinOptions { poster: Some(900), ..JoinOptions::default() };
+        let last = join(&[part(&a, 10, 50)], &path, &beyond).unwrap().poster.unwrap();
+        assert!(crate::decode_image(&last).unwrap().pixels()[0].abs_diff(118) < 3);
+        assert_eq!(join(&[part(&a, 10, 50)], &path, &JoinOptions::default()).unwrap().poster, None);
+    }
+}
+
+#[test]
+fn progress_counts_copied_and_encoded_pictures() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = clip(folder.path(), "a.mp4", 100, 0, None);
+    let seen = |clips: &[JoinClip], size| {
+        let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let list = std::sync::Arc::clone(&seen);
+        let progress =
+            OnJoinProgress::new(move |progress| list.lock().unwrap().push((progress.done, progress.all)));
+        let options = JoinOptions { progress: Some(progress), size, ..JoinOptions::default() };
+        join(clips, &folder.path().join("film.mp4"), &options).unwrap();
+        let seen = seen.lock().unwrap();
+        seen.clone()
+    };
+    // Of the groups of 48 pictures, those from 10 to 47 are encoded.
+    let cut = seen(&[part(&a, 10, 90)], None);
+    assert_eq!((cut.len(), cut.first(), cut.last()), (39, Some(&(52, 90)), Some(&(90, 90))));
+    let all = seen(&[part(&a, 10, 90)], Some((128, 96)));
+    assert_eq!((all.len(), all.first(), all.last()), (90, Some(&(1, 90)), Some(&(90, 90))));
 }

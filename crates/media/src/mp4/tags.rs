@@ -63,14 +63,15 @@ pub(crate) struct StoredTags {
 }
 
 impl StoredTags {
-    /// The tags of a film whose clips end at these times, in ticks.
-    pub(crate) fn new(tags: &FilmTags, ends: &[u64], timescale: u32) -> Self {
+    /// The tags of a film whose clips end at these times, in ticks. `cover` is its poster as JPEG.
+    pub(crate) fn new(tags: &FilmTags, cover: Option<&[u8]>, ends: &[u64], timescale: u32) -> Self {
         let chapters = chapters(tags, ends);
         let mut user_data = BoxWriter::default();
-        if has_texts(tags) || !chapters.is_empty() {
+        let has_metadata = has_texts(tags) || cover.is_some();
+        if has_metadata || !chapters.is_empty() {
             user_data.child(*b"udta", |out| {
-                if has_texts(tags) {
-                    metadata(out, tags);
+                if has_metadata {
+                    metadata(out, tags, cover);
                 }
                 if !chapters.is_empty() {
                     chapter_list(out, &chapters, timescale);
@@ -130,7 +131,7 @@ fn has_texts(tags: &FilmTags) -> bool {
     texts(tags).iter().any(|(_, text)| text.is_some())
 }
 
-fn metadata(out: &mut BoxWriter, tags: &FilmTags) {
+fn metadata(out: &mut BoxWriter, tags: &FilmTags, cover: Option<&[u8]>) {
     out.full(*b"meta", 0, 0, |out| {
         out.full(*b"hdlr", 0, 0, |out| {
             out.u32(0);
@@ -145,6 +146,15 @@ fn metadata(out: &mut BoxWriter, tags: &FilmTags) {
                     out.full(*b"data", 0, 1, |out| {
                         out.u32(0);
                         out.bytes(text.as_bytes());
+                    });
+                });
+            }
+            if let Some(cover) = cover {
+                out.child(*b"covr", |out| {
+                    // Type 13 is JPEG.
+                    out.full(*b"data", 0, 13, |out| {
+                        out.u32(0);
+                        out.bytes(cover);
                     });
                 });
             }

@@ -124,8 +124,7 @@ fn edited_text(
             return ListEntry::New(value(plan, entry, &name(plan, &entry.clip)));
         };
         let is_again = std::mem::replace(&mut used[entry.candidate], true);
-        let is_same = !entry.is_trimmed && !entry.has_new_transition;
-        match (is_same, is_again) {
+        match (entry.is_as_written(), is_again) {
             (true, false) => ListEntry::Same(entry.candidate),
             (true, true) => ListEntry::New(written.clone()),
             (false, false) => ListEntry::Changed(entry.candidate, value(plan, entry, written)),
@@ -156,7 +155,7 @@ fn name(plan: &Plan, clip: &Clip) -> Value {
     members.into()
 }
 
-/// An entry as the file has it, with the trims and the transition of the cut.
+/// An entry as the file has it, with the trims, the speed and the transition of the cut.
 fn value(plan: &Plan, entry: &RecutEntry, written: &Value) -> Value {
     let mut members = match written {
         Value::Object(members) => members.clone(),
@@ -171,6 +170,12 @@ fn value(plan: &Plan, entry: &RecutEntry, written: &Value) -> Value {
             if let Some(time) = time {
                 members.insert(key.to_owned(), time.to_string().into());
             }
+        }
+    }
+    if entry.has_new_speed {
+        members.shift_remove("speed");
+        if !clip.speed.is_normal() {
+            members.insert("speed".to_owned(), json!(clip.speed.as_f64()));
         }
     }
     if entry.has_new_transition {

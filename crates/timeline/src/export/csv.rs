@@ -3,7 +3,7 @@
 use super::{ExportContext, kind_name};
 use crate::model::{Item, Timeline};
 
-const HEADER: [&str; 22] = [
+const HEADER: [&str; 23] = [
     "position",
     "shot",
     "instance",
@@ -19,6 +19,7 @@ const HEADER: [&str; 22] = [
     "transition_frames",
     "gain_db",
     "mute",
+    "speed",
     "take",
     "seed",
     "model",
@@ -41,7 +42,7 @@ pub fn csv(timeline: &Timeline, context: &ExportContext) -> String {
     text
 }
 
-fn row(index: usize, item: &Item, timeline: &Timeline, context: &ExportContext) -> [String; 22] {
+fn row(index: usize, item: &Item, timeline: &Timeline, context: &ExportContext) -> [String; 23] {
     let info = context.info(item);
     let text = |value: &Option<String>| value.as_deref().map(inert_text).unwrap_or_default();
     [
@@ -60,6 +61,7 @@ fn row(index: usize, item: &Item, timeline: &Timeline, context: &ExportContext) 
         item.transition.map(|one| one.frames().to_string()).unwrap_or_default(),
         item.gain.as_f64().to_string(),
         item.mute.to_string(),
+        item.speed.to_string(),
         info.take.map(|take| take.to_string()).unwrap_or_default(),
         info.seed.map(|seed| seed.to_string()).unwrap_or_default(),
         text(&info.model),

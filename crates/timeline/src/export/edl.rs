@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use workflow::plan::TransitionKind;
 
 use super::{ExportContext, file_name, kind_name, one_line, title};
-use crate::clock::scale_down;
+use crate::clock::{Pace, scale_down};
 use crate::facts::ClipKind;
 use crate::model::{Item, ItemTransition, Timeline};
 use crate::timecode::{is_drop_frame, nominal_rate};
@@ -22,7 +22,8 @@ const MAX_TITLE_LEN: usize = 70;
 /// The film as a CMX 3600 edit decision list. The record begins at 01:00:00:00.
 ///
 /// All timecodes are at the film's rate. Reels are numbered (`S0001`), and comments name their files. A fade goes to the reel `BL` and comes
-/// from it; a wipe is `W001` with its direction in a comment. Levels of sound and sizes do not fit into the format.
+/// from it; a wipe is `W001` with its direction in a comment. A changed speed is a line `M2` with the frames per second at which the clip is
+/// played. Levels of sound and sizes do not fit into the format.
 #[must_use]
 pub fn edl(timeline: &Timeline, context: &ExportContext) -> String {
     let counting = if is_drop_frame(timeline.frame_rate) { "DROP FRAME" } else { "NON-DROP FRAME" };
@@ -123,14 +124,30 @@ impl<'a> List<'a> {
 
     /// The frame of a source that is shown at a film frame, both at the film's rate.
     fn source_at(&self, item: &Item, frame: u64) -> u64 {
-        let first = scale_down(item.first, item.source.frame_rate, self.timeline.frame_rate);
-        (first + frame).saturating_sub(item.start)
+        let film = self.timeline.frame_rate;
+        let first = scale_down(item.first, item.source.frame_rate, film);
+        // The film's frames as those of the source at its speed.
+        let played = |frames: u64| scale_down(frames, film, Pace::new(film, item.speed));
+        match frame.checked_sub(item.start) {
+            Some(after) => first + played(after),
+            None => first.saturating_sub(played(item.start - frame)),
+        }
+    }
+
+    /// The line of a changed speed (`M2`), after the lines of an event and before its comments.
+    fn speed(&mut self, segment: &Segment<'_>, from: u64) {
+        if !segment.item.speed.is_normal() {
+            let per_second = nominal_rate(self.timeline.frame_rate) as f64 * segment.item.speed.as_f64();
+            let code = self.timeline.timecode(from);
+            let _ = writeln!(self.text, "M2   {:<8} {per_second:05.1}                {code}", segment.reel);
+        }
     }
 
     fn cut(&mut self, segment: &Segment<'_>, start: u64, end: u64) {
         self.event += 1;
         let source = (self.source_at(segment.item, start), self.source_at(segment.item, end));
         self.line(segment.reel, segment.tracks, "C", source, (start, end));
+        self.speed(segment, source.0);
         self.comment("FROM CLIP NAME", segment.file);
     }
 
@@ -161,6 +178,7 @@ impl<'a> List<'a> {
                 self.line(BLACK, segment.tracks, "C", (0, 0), (cut, cut));
                 let kind = format!("D    {:03}", one.after);
                 self.line(segment.reel, segment.tracks, &kind, source, (cut, end));
+                self.speed(segment, source.0);
                 self.comment("TO CLIP NAME", segment.file);
             }
         }
@@ -172,6 +190,8 @@ impl<'a> List<'a> {
         let source = (self.source_at(segment.item, begin), self.source_at(segment.item, end));
         self.line(outgoing.reel, outgoing.tracks, "C", (out, out), (begin, begin));
         self.line(segment.reel, segment.tracks, kind, source, (begin, end));
+        self.speed(outgoing, out);
+        self.speed(segment, source.0);
         self.comment("FROM CLIP NAME", outgoing.file);
         self.comment("TO CLIP NAME", segment.file);
     }
@@ -183,6 +203,7 @@ impl<'a> List<'a> {
         self.line(segment.reel, segment.tracks, "C", (out, out), (begin, begin));
         let length = end.saturating_sub(begin);
         self.line(BLACK, segment.tracks, &format!("D    {length:03}"), (0, length), (begin, end));
+        self.speed(segment, out);
         self.comment("FROM CLIP NAME", segment.file);
         if one.kind == TransitionKind::FadeWhite {
             self.comment("EFFECT NAME", "FADE TO WHITE");

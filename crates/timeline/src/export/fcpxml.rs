@@ -1,6 +1,7 @@
 //! FCPXML 1.10 (Final Cut Pro XML).
 //!
-//! Times are rational seconds; those on the film's clock are multiples of its `frameDuration`, those in a source of the source's.
+//! Times are rational seconds; those on the film's clock are multiples of its `frameDuration`, those in a source of the source's. Where a
+//! `timeMap` changes the speed of a clip, those in the clip are as it is played.
 
 use std::fmt::Write as _;
 
@@ -151,10 +152,18 @@ fn element(item: &Item, asset: Option<usize>, timeline: &Timeline, context: &Exp
     if source.frame_rate != film {
         inner.push_str("<conform-rate scaleEnabled=\"0\"/>");
     }
+    if !item.speed.is_normal() {
+        let point = |time: &str, value: &str| {
+            format!("<timept time=\"{time}\" value=\"{value}\" interp=\"linear\"/>")
+        };
+        let (played, all) = (played(source.pictures, item), seconds(source.pictures, source.frame_rate));
+        let (begin, end) = (point("0s", "0s"), point(&played, &all));
+        let _ = write!(inner, "<timeMap frameSampling=\"floor\" preservesPitch=\"1\">{begin}{end}</timeMap>");
+    }
     if source.has_sound && !item.mute && !item.gain.is_zero() {
         let _ = write!(inner, "<adjust-volume amount=\"{}dB\"/>", item.gain.as_f64());
     }
-    let at = seconds(item.first, source.frame_rate);
+    let at = played(item.first, item);
     let _ = write!(
         inner,
         "<chapter-marker start=\"{at}\" duration=\"{}\" value=\"{}\" posterOffset=\"0s\"/>",
@@ -165,7 +174,7 @@ fn element(item: &Item, asset: Option<usize>, timeline: &Timeline, context: &Exp
         let _ = write!(
             inner,
             "<marker start=\"{}\" duration=\"{}\" value=\"{} of {} frames\"/>",
-            seconds(item.first + item.pictures - 1, source.frame_rate),
+            played(item.first + item.pictures - 1, item),
             seconds(1, film),
             kind_name(one.kind),
             one.frames(),
@@ -204,13 +213,10 @@ fn has_effect(timeline: &Timeline, index: usize) -> bool {
         return false;
     };
     let beyond = item.source.pictures.saturating_sub(item.first.saturating_add(item.pictures));
-    let needed = |frames: u64, source: FrameRate| scale_up(frames, timeline.frame_rate, source);
+    let needed = |frames: u64, item: &Item| scale_up(frames, timeline.frame_rate, item.pace());
     match timeline.items.get(index + 1) {
         None => one.kind == TransitionKind::FadeBlack,
-        Some(next) => {
-            needed(one.after, item.source.frame_rate) <= beyond
-                && needed(one.before, next.source.frame_rate) <= next.first
-        }
+        Some(next) => needed(one.after, item) <= beyond && needed(one.before, next) <= next.first,
     }
 }
 
@@ -225,6 +231,16 @@ fn seconds(frames: u64, rate: FrameRate) -> String {
         (up, 1) => format!("{up}s"),
         (up, down) => format!("{up}/{down}s"),
     }
+}
+
+/// How long pictures of an item's source are played at its speed, as rational seconds.
+fn played(pictures: u64, item: &Item) -> String {
+    if item.speed.is_normal() {
+        return seconds(pictures, item.source.frame_rate);
+    }
+    let (numerator, denominator) = item.pace().parts();
+    let (up, down) = (u128::from(pictures) * u128::from(denominator), u128::from(numerator));
+    if up == 0 { "0s".to_owned() } else { format!("{up}/{down}s") }
 }
 
 /// Text as content or attribute (XML 1.0, 2.2 and 2.4); characters that XML cannot contain become spaces.

@@ -1,4 +1,4 @@
-//! `OpenTimelineIO` (ASWF, file format of 0.15 and later): `Timeline.1`, `Stack.1`, `Track.1`, `Clip.2`, `Transition.1`, `Marker.2`.
+//! `OpenTimelineIO` (ASWF, file format of 0.15 and later): `Timeline.1`, `Stack.1`, `Track.1`, `Clip.2`, `Transition.1`, `Marker.2`, `LinearTimeWarp.1`.
 //!
 //! Members without a value are left out: readers refuse `null`. Ranges of clips are at their own rates, everything else is at the film's.
 
@@ -13,8 +13,8 @@ use crate::model::{Item, ItemTransition, Timeline};
 /// The film as a document of `OpenTimelineIO`.
 ///
 /// Media are relative to the document where a clip has no absolute path. The reference of a clip is named as its file, and chapters are markers
-/// of the stack, with the same name and comment: that is what editors look for. Alternatives are further media references. A transition
-/// other than a dissolve is a `Custom_Transition` with its kind in `metadata.runner`.
+/// of the stack, with the same name and comment: that is what editors look for. Alternatives are further media references. A changed speed is a
+/// `LinearTimeWarp.1`; the range of such a clip is as long as it is played. A transition other than a dissolve is a `Custom_Transition` with its kind in `metadata.runner`.
 #[must_use]
 pub fn otio(timeline: &Timeline, context: &ExportContext) -> String {
     let rate = timeline.frame_rate;
@@ -54,7 +54,7 @@ pub fn otio(timeline: &Timeline, context: &ExportContext) -> String {
 fn video(timeline: &Timeline, context: &ExportContext) -> Vec<Value> {
     let mut children = Vec::new();
     for (index, item) in timeline.items.iter().enumerate() {
-        children.push(clip(index, item, context));
+        children.push(clip(index, item, timeline.frame_rate, context));
         if let Some(one) = item.transition {
             children.push(transition(one, timeline.frame_rate));
         }
@@ -67,15 +67,22 @@ fn audio(timeline: &Timeline, context: &ExportContext) -> Vec<Value> {
     items
         .map(|(index, item)| {
             if item.source.has_sound && !item.mute {
-                clip(index, item, context)
+                clip(index, item, timeline.frame_rate, context)
             } else {
-                json!({"OTIO_SCHEMA": "Gap.1", "name": "", "source_range": range(0, item.pictures, item.source.frame_rate)})
+                let duration = duration(item, timeline.frame_rate);
+                let range = json!({"OTIO_SCHEMA": "TimeRange.1", "start_time": time(0, item.source.frame_rate), "duration": duration});
+                json!({"OTIO_SCHEMA": "Gap.1", "name": "", "source_range": range})
             }
         })
         .collect()
 }
 
-fn clip(index: usize, item: &Item, context: &ExportContext) -> Value {
+/// How long an item is on its track: a change of speed changes it only in what it shows.
+fn duration(item: &Item, film: FrameRate) -> Value {
+    if item.speed.is_normal() { time(item.pictures, item.source.frame_rate) } else { time(item.frames, film) }
+}
+
+fn clip(index: usize, item: &Item, film: FrameRate, context: &ExportContext) -> Value {
     let (info, own) = (context.info(item), item.source.frame_rate);
     let mut references = Map::new();
     let default = if item.source.kind == ClipKind::Card {
@@ -92,7 +99,7 @@ fn clip(index: usize, item: &Item, context: &ExportContext) -> Value {
         let value = reference(&other.file, &url, other.pictures, own);
         references.entry(other.label.clone()).or_insert(value);
     }
-    json!({
+    let mut clip = json!({
         "OTIO_SCHEMA": "Clip.2",
         "name": item.source.name,
         "metadata": {
@@ -100,10 +107,24 @@ fn clip(index: usize, item: &Item, context: &ExportContext) -> Value {
             // Pictures and sound of a clip are linked in Premiere by equal ids.
             "PremierePro_OTIO": {"LinkID": (index + 1).to_string()},
         },
-        "source_range": range(item.first, item.pictures, own),
+        "source_range": {
+            "OTIO_SCHEMA": "TimeRange.1",
+            "start_time": time(item.first, own),
+            "duration": duration(item, film),
+        },
         "media_references": references,
         "active_media_reference_key": "DEFAULT_MEDIA",
-    })
+    });
+    // Premiere drops other effects of a clip that has one of no effect.
+    if !item.speed.is_normal() {
+        clip["effects"] = json!([{
+            "OTIO_SCHEMA": "LinearTimeWarp.1",
+            "name": "speed",
+            "effect_name": "LinearTimeWarp",
+            "time_scalar": item.speed.as_f64(),
+        }]);
+    }
+    clip
 }
 
 /// A card has no file: editors make it with a title of their own.

@@ -4,7 +4,7 @@ mod otio;
 mod recut;
 
 use workflow::plan::{Clip, ClipSource, Transition, TransitionKind};
-use workflow::units::{EditTime, FrameRate};
+use workflow::units::{EditTime, FrameRate, Speed};
 
 use crate::clock::{scale_down, scale_up};
 use crate::export::{ClipInfo, file_name};
@@ -29,8 +29,10 @@ pub struct ImportedEdit {
 pub struct ImportedItem {
     /// What the document says about the clip's media.
     pub media: ImportedMedia,
-    /// The part that is shown; `None` for the whole.
+    /// The part that is shown; `None` for the whole. Where the speed is changed, it is as long as it is played.
     pub range: Option<ImportedRange>,
+    /// How fast it is played.
+    pub speed: Speed,
     /// The transition to the next clip.
     pub transition: Option<ImportedTransition>,
     /// Whether it is a part of the film.
@@ -123,11 +125,18 @@ impl ImportedItem {
         let mut clip = Clip::whole(source);
         if let Some(range) = self.range.filter(|_| facts.is_still()) {
             clip.length = Some(frames(range.frames));
+        } else if let Some(range) = self.range.filter(|_| !self.speed.is_normal()) {
+            let start = scale_down(range.start, range.rate, facts.frame_rate);
+            clip.start = (start > 0).then(|| frames(start));
+            clip.length = Some(frames(range.frames));
         } else if let Some(range) = self.range {
             let start = scale_down(range.start, range.rate, facts.frame_rate);
             let end = scale_up(range.start.saturating_add(range.frames), range.rate, facts.frame_rate);
             clip.start = (start > 0).then(|| frames(start));
             clip.end = (end < facts.pictures).then(|| frames(end));
+        }
+        if !facts.is_still() {
+            clip.speed = self.speed;
         }
         clip.transition = self.transition.map(|one| Transition { kind: one.kind, length: one.length() });
         clip

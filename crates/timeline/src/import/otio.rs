@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 use workflow::plan::TransitionKind;
-use workflow::units::FrameRate;
+use workflow::units::{FrameRate, Speed};
 
 use super::{Ignored, ImportedEdit, ImportedItem, ImportedMedia, ImportedRange, ImportedTransition};
 use crate::export::{file_name, kind_name};
@@ -16,6 +16,8 @@ const MAX_FRAMES: f64 = 1e12;
 /// The most characters of a text that is passed on.
 const MAX_TEXT_LEN: usize = 1_000;
 const DEFAULT_MEDIA: &str = "DEFAULT_MEDIA";
+/// What is said of effects that are left out; their clip stays.
+const EFFECTS: &str = "effects of a clip";
 
 /// A document that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -52,7 +54,8 @@ pub enum ReadError {
 
 /// Reads the first video track of a document of `OpenTimelineIO`.
 ///
-/// `Timeline.1` with `Clip.1` or `Clip.2`, `Gap.1` and `Transition.1` are read. Gaps, nested stacks and tracks, effects and transitions without a
+/// `Timeline.1` with `Clip.1` or `Clip.2`, `Gap.1` and `Transition.1` are read, and `LinearTimeWarp.1` as the speed of a clip. Gaps, nested stacks
+/// and tracks, other effects and transitions without a
 /// clip before them are listed in [`ImportedEdit::ignored`]; a transition of an unknown kind becomes a dissolve and is listed, too. Other schemas are
 /// refused, as the library of `OpenTimelineIO` does.
 ///
@@ -90,10 +93,11 @@ impl ImportedEdit {
         let at = format!("child {index} of the video track");
         match schema(child) {
             "Clip.1" | "Clip.2" => {
-                if child.get("effects").and_then(Value::as_array).is_some_and(|effects| !effects.is_empty()) {
-                    self.ignore(index, "effects of a clip");
+                let (speed, has_others) = speed(child);
+                if has_others {
+                    self.ignore(index, EFFECTS);
                 }
-                self.items.push(item(child, &at)?);
+                self.items.push(ImportedItem { speed, ..item(child, &at)? });
             }
             "Transition.1" => self.transition(index, child, &at)?,
             "Gap.1" => self.ignore(index, "a gap"),
@@ -121,7 +125,7 @@ impl ImportedEdit {
         let kind = known.unwrap_or(TransitionKind::Dissolve);
         // A transition follows its clip directly.
         let follows_clip = index.checked_sub(1).is_some_and(|before| {
-            !self.ignored.iter().any(|ignored| ignored.child == before && ignored.what != "effects of a clip")
+            !self.ignored.iter().any(|ignored| ignored.child == before && ignored.what != EFFECTS)
         });
         match self.items.last_mut().filter(|item| follows_clip && item.transition.is_none()) {
             Some(item) => {
@@ -135,6 +139,20 @@ impl ImportedEdit {
 
     fn ignore(&mut self, child: usize, what: &str) {
         self.ignored.push(Ignored { child, what: what.to_owned() });
+    }
+}
+
+/// The speed of a clip, and whether it has effects that are none, or a speed that a film cannot have.
+fn speed(clip: &Value) -> (Speed, bool) {
+    let effects = clip.get("effects").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let scalar = |effect: &Value| {
+        let scalar = effect.get("time_scalar").filter(|_| schema(effect) == "LinearTimeWarp.1")?;
+        scalar.as_f64().and_then(Speed::from_f64)
+    };
+    match effects {
+        [] => (Speed::NORMAL, false),
+        [one] => scalar(one).map_or((Speed::NORMAL, true), |speed| (speed, false)),
+        several => (several.iter().find_map(scalar).unwrap_or_default(), true),
     }
 }
 
@@ -162,6 +180,7 @@ fn item(clip: &Value, at: &str) -> Result<ImportedItem, ReadError> {
             file: url.map(file_of_url).filter(|name| !name.is_empty()),
             is_alternative: key != DEFAULT_MEDIA,
         },
+        speed: Speed::NORMAL,
         range: range.filter(|range| !range.is_null()).map(|value| range_of(value, at)).transpose()?,
         transition: None,
         enabled: clip.get("enabled").and_then(Value::as_bool).unwrap_or(true),

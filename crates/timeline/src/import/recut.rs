@@ -1,10 +1,10 @@
 //! From an editor's cut back to the clips of a film.
 
 use workflow::plan::{Clip, ClipSource, Film, NodeIx, Transition};
-use workflow::units::{EditTime, FrameRate};
+use workflow::units::{EditTime, FrameRate, Speed};
 
 use super::{ImportedEdit, ImportedItem, ImportedTransition, frames};
-use crate::clock::{scale_down, scale_up};
+use crate::clock::{Pace, scale_down, scale_up};
 use crate::error::ResolveError;
 use crate::export::ClipInfo;
 use crate::facts::ClipFacts;
@@ -40,6 +40,8 @@ pub struct RecutEntry {
     pub clip: Clip,
     /// Whether it begins or ends elsewhere than the film's own clip.
     pub is_trimmed: bool,
+    /// Whether it is played at another speed than the film's own clip.
+    pub has_new_speed: bool,
     /// Whether another transition follows it.
     pub has_new_transition: bool,
 }
@@ -48,10 +50,17 @@ impl Recut {
     /// Whether the film is as it was: `count` clips in their order.
     #[must_use]
     pub fn is_unchanged(&self, count: usize) -> bool {
-        let is_same = |(index, entry): (usize, &RecutEntry)| {
-            entry.candidate == index && !entry.is_trimmed && !entry.has_new_transition
-        };
+        let is_same =
+            |(index, entry): (usize, &RecutEntry)| entry.candidate == index && entry.is_as_written();
         self.entries.len() == count && self.entries.iter().enumerate().all(is_same)
+    }
+}
+
+impl RecutEntry {
+    /// Whether it shows what the candidate does in the film.
+    #[must_use]
+    pub fn is_as_written(&self) -> bool {
+        !self.is_trimmed && !self.has_new_speed && !self.has_new_transition
     }
 }
 
@@ -69,7 +78,7 @@ pub enum RecutError {
     Edit(#[from] ResolveError),
 }
 
-/// Takes the order, the trims and the transitions of a cut over into a film.
+/// Takes the order, the trims, the speeds and the transitions of a cut over into a film.
 ///
 /// `candidates` begins with the clips of the film, in its order; `timeline` is the film as it was exported. `continues` says whether a node begins
 /// on the last picture of another one. Clips keep what the cut says nothing about: their levels and their titles. Trims are stated only where
@@ -132,7 +141,15 @@ pub fn recut(
         if has_new_transition {
             clip.transition = transition.map(|one| Transition { kind: one.kind, length: length(one, rate) });
         }
-        entries.push(RecutEntry { candidate: chosen, clip, is_trimmed: false, has_new_transition });
+        let has_new_speed = clip.speed != range.speed;
+        clip.speed = range.speed;
+        entries.push(RecutEntry {
+            candidate: chosen,
+            clip,
+            is_trimmed: false,
+            has_new_speed,
+            has_new_transition,
+        });
         ranges.push(range);
     }
     if !unknown.is_empty() {
@@ -156,7 +173,7 @@ pub fn recut(
     for (index, (entry, range)) in entries.iter_mut().zip(&ranges).enumerate() {
         let is_right = first.as_ref().is_ok_and(|first| range.is_of(&first.items[index]));
         if !is_right {
-            range.apply(&mut entry.clip, &candidates[entry.candidate].facts);
+            range.apply(&mut entry.clip, &candidates[entry.candidate].facts, timeline.frame_rate);
             entry.is_trimmed = true;
         }
     }
@@ -164,6 +181,14 @@ pub fn recut(
     for (index, (item, range)) in last.items.iter().zip(&ranges).enumerate() {
         if !range.is_of(item) {
             let name = &item.source.name;
+            if let Some(frames) = range.frames {
+                let shown = item.frames;
+                notes.push(format!(
+                    "clip {} (`{name}`) is shown for {shown} frames instead of {frames}: its transitions need the others",
+                    index + 1,
+                ));
+                continue;
+            }
             let (end, wanted) = (item.first + item.pictures, range.first + range.pictures);
             notes.push(format!(
                 "clip {} (`{name}`) shows its pictures {} to {end} instead of {} to {wanted}: its transitions need the others",
@@ -180,6 +205,9 @@ pub fn recut(
 struct Range {
     first: u64,
     pictures: u64,
+    /// How many frames of the film they are shown, where their speed is changed.
+    frames: Option<u64>,
+    speed: Speed,
     is_still: bool,
 }
 
@@ -187,28 +215,51 @@ impl Range {
     fn new(item: &ImportedItem, facts: &ClipFacts, film_rate: FrameRate) -> Self {
         let is_still = facts.is_still();
         let own = if is_still { film_rate } else { facts.frame_rate };
+        let speed = if is_still { Speed::NORMAL } else { item.speed };
+        let all = Self { first: 0, pictures: facts.pictures, frames: None, speed, is_still };
+        if !speed.is_normal() {
+            let (first, frames) = match item.range {
+                Some(range) => {
+                    let first = scale_down(range.start, range.rate, own);
+                    (first, scale_down(range.frames, range.rate, film_rate))
+                }
+                None => (0, scale_down(facts.pictures, Pace::new(own, speed), film_rate)),
+            };
+            return Self { first, frames: Some(frames), ..all };
+        }
         match item.range {
             Some(range) => {
                 let first = scale_down(range.start, range.rate, own);
                 let end = scale_up(range.start.saturating_add(range.frames), range.rate, own);
                 let end = if is_still { end } else { end.min(facts.pictures) };
-                Self { first, pictures: end.saturating_sub(first), is_still }
+                Self { first, pictures: end.saturating_sub(first), ..all }
             }
-            None => Self { first: 0, pictures: facts.pictures, is_still },
+            None => all,
         }
     }
 
     fn is_of(&self, item: &Item) -> bool {
-        self.pictures == item.pictures && (self.is_still || self.first == item.first)
+        let is_as_long = match self.frames {
+            Some(frames) => frames == item.frames,
+            None => self.pictures == item.pictures,
+        };
+        self.speed == item.speed && is_as_long && (self.is_still || self.first == item.first)
     }
 
-    fn apply(&self, clip: &mut Clip, facts: &ClipFacts) {
+    fn apply(&self, clip: &mut Clip, facts: &ClipFacts, film_rate: FrameRate) {
         if self.is_still {
             clip.length = Some(frames(self.pictures));
             return;
         }
         let end = self.first.saturating_add(self.pictures);
         clip.start = (self.first > 0).then(|| frames(self.first));
+        if let Some(count) = self.frames {
+            let rest = facts.pictures.saturating_sub(self.first);
+            let longest = scale_down(rest, Pace::new(facts.frame_rate, self.speed), film_rate);
+            clip.end = None;
+            clip.length = (count < longest).then(|| frames(count));
+            return;
+        }
         clip.end = (end < facts.pictures).then(|| frames(end));
         clip.length = None;
     }

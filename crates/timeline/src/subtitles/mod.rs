@@ -96,7 +96,14 @@ fn film_time(item: &Item, start: u64, at: Duration) -> u64 {
     let rate = item.source.frame_rate;
     let trimmed =
         u128::from(item.first) * u128::from(rate.denominator()) * 1_000 / u128::from(rate.numerator());
-    let sum = u128::from(start).saturating_add(at.as_millis()).saturating_sub(trimmed);
+    let (up, down) = item.speed.ratio();
+    let after = |millis: u128| millis.saturating_mul(u128::from(down)) / u128::from(up);
+    let at = at.as_millis();
+    let start = u128::from(start);
+    let sum = match at.checked_sub(trimmed) {
+        Some(later) => start.saturating_add(after(later)),
+        None => start.saturating_sub(after(trimmed - at)),
+    };
     u64::try_from(sum).unwrap_or(u64::MAX)
 }
 

@@ -55,6 +55,8 @@ pub(crate) fn film(clips: Vec<Clip>) -> Film {
         font: None,
         frame_rate: None,
         subtitles: None,
+        color_match: false,
+        poster: None,
         soundtrack: Soundtrack::default(),
         clips,
         location: Location { file: "film.yaml".into(), line: 1, column: 1 },
@@ -86,6 +88,28 @@ pub(crate) fn with_stills() -> (Film, Vec<ClipFacts>, ExportContext) {
             ClipInfo { file: "../archive/storm.mp4".to_owned(), ..ClipInfo::default() },
         ],
     };
+    (film(clips), facts, context)
+}
+
+/// A film of clips at other speeds: slow with trims, fast into a dissolve, and one without sound at another rate.
+pub(crate) fn with_speeds() -> (Film, Vec<ClipFacts>, ExportContext) {
+    let mut clips = vec![
+        clip("1s", "-12f", "", "dissolve 12f"),
+        clip("", "", "2s", "fade-black 10f"),
+        clip("10f", "", "", ""),
+    ];
+    for (clip, speed) in clips.iter_mut().zip(["50%", "1.5", "0.3333"]) {
+        clip.speed = speed.parse().unwrap();
+    }
+    let mut facts =
+        vec![facts("door", 120, "24"), facts("stairs", 120, "24"), facts("storm", 90, "30000/1001")];
+    facts[2].has_sound = false;
+    let info = |facts: &ClipFacts| ClipInfo {
+        shot: facts.name.clone(),
+        file: format!("{}.mp4", facts.name),
+        ..ClipInfo::default()
+    };
+    let context = ExportContext { clips: facts.iter().map(info).collect() };
     (film(clips), facts, context)
 }
 

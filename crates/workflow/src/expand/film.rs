@@ -71,6 +71,7 @@ pub(super) fn films<'w>(
                     files.check_characters(&text, font.as_ref(), cx, problems);
                 }
             }
+            let poster = film.poster(&clips, problems);
             let soundtrack = film.soundtrack(&clips, &mut files, problems);
             films.push(Film {
                 output,
@@ -79,6 +80,8 @@ pub(super) fn films<'w>(
                 font: font.map(|font| font.file),
                 frame_rate: spec.frame_rate.as_ref().map(|rate| rate.value),
                 subtitles: spec.subtitles.as_ref().map(|subtitles| subtitles.value),
+                color_match: spec.color_match,
+                poster,
                 soundtrack,
                 clips,
                 location: cx.location(spec.key.span),

@@ -8,9 +8,11 @@ use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
 use crate::matrix::Cell;
 use crate::media_gate::MediaKind;
-use crate::plan::{Clip, ClipSource, Node, Title, TitleStyle};
+use crate::plan::{Clip, ClipSource, Node, Poster, Title, TitleStyle};
 use crate::source::Spanned;
-use crate::syntax::{self, ClipSourceSpec, ClipSpec, Entry, FilmSpec, ShotRef, TitleSpec, Workflow, keys};
+use crate::syntax::{
+    self, ClipSourceSpec, ClipSpec, Entry, FilmSpec, PosterSpec, ShotRef, TitleSpec, Workflow, keys,
+};
 use crate::template::Scope;
 use crate::units::EditTime;
 
@@ -132,6 +134,40 @@ impl<'w> FilmCell<'_, 'w> {
         }
     }
 
+    /// The picture that stands for the film.
+    pub(super) fn poster(&self, clips: &[Clip], problems: &mut Problems) -> Option<Poster> {
+        match self.spec.poster.as_ref()? {
+            PosterSpec::At(time) => Some(Poster::At(*time)),
+            PosterSpec::Shot(shot) => {
+                let help = "`poster` names a shot of the film, or a time such as `3s`";
+                self.first_clip_of(shot, clips, help, problems).map(Poster::Clip)
+            }
+        }
+    }
+
+    /// The index of the clip in which a shot is shown first. That it is not shown is reported.
+    pub(super) fn first_clip_of(
+        &self,
+        shot: &'w Spanned<ShotRef>,
+        clips: &[Clip],
+        help: &str,
+        problems: &mut Problems,
+    ) -> Option<usize> {
+        let shown = match self.resolver.clips(self.cell, shot) {
+            Ok(shown) => shown,
+            Err(diagnostic) => {
+                problems.push(*diagnostic);
+                return None;
+            }
+        };
+        let clip = clips.iter().position(|clip| shown.contains(&clip.source));
+        if clip.is_none() && !clips.is_empty() {
+            let message = format!("the film does not show `{}`", shot.value);
+            problems.push(Diagnostic::error("bad-film", shot.span, message).help(help));
+        }
+        clip
+    }
+
     fn title(
         &self,
         spec: &'w TitleSpec,
@@ -174,6 +210,7 @@ fn refuse_on_image(spec: &ClipSpec, name: &str, problems: &mut Problems) {
     let written = [
         ("in", spec.start.as_ref().map(|time| time.span)),
         ("out", spec.end.as_ref().map(|time| time.span)),
+        ("speed", spec.speed.as_ref().map(|speed| speed.span)),
         ("gain", spec.gain.as_ref().map(|gain| gain.span)),
     ];
     for (key, span) in written {

@@ -92,10 +92,27 @@ pub(super) fn check(clip: &ClipSpec, source: &Shown<'_>, is_last: bool, problems
         Some(EditTime::Micros(start)) => -start,
         Some(EditTime::Frames(_)) | None => micros,
     };
+    // From here on in film time.
+    let speed = clip.speed.as_ref().map_or(1.0, |speed| speed.value.as_f64());
+    let rest = (rest as f64 / speed) as i64;
     if let Some(shown) = &clip.length
         && !is_within(shown.value, rest, true)
     {
-        outside(format!("a length of {}", shown.value), shown, problems);
+        match &clip.speed {
+            None => outside(format!("a length of {}", shown.value), shown, problems),
+            Some(speed) => {
+                let lasts = VideoDuration::from_secs_f64(rest as f64 / 1e6);
+                let message = format!(
+                    "a length of {} is longer than `{}` at speed {}",
+                    shown.value, source.name, speed.value
+                );
+                problems.push(
+                    Diagnostic::error("bad-film", shown.span, message)
+                        .label(format!("at this speed it lasts {lasts} s"))
+                        .help(format!("stay within {lasts} s, or play it more slowly")),
+                );
+            }
+        }
     }
     check_transition(clip, source.name, (rest, rest), problems);
 }

@@ -62,23 +62,10 @@ impl<'w> FilmCell<'_, 'w> {
         let file = self.sound(&spec.file, &keys::soundtrack::VOICE_FILE, files, problems);
         let clip = match &spec.at {
             None => 0,
-            Some(at) => match self.resolver.clips(self.cell, at) {
-                Ok(shown) => {
-                    let clip = clips.iter().position(|clip| shown.contains(&clip.source));
-                    if clip.is_none() && !clips.is_empty() {
-                        let message = format!("the film does not show `{}`", at.value);
-                        problems.push(
-                            Diagnostic::error("bad-film", at.span, message)
-                                .help("`at` names a shot of the film, with which the voice begins"),
-                        );
-                    }
-                    clip?
-                }
-                Err(diagnostic) => {
-                    problems.push(*diagnostic);
-                    return None;
-                }
-            },
+            Some(at) => {
+                let help = "`at` names a shot of the film, with which the voice begins";
+                self.first_clip_of(at, clips, help, problems)?
+            }
         };
         let delay: Option<EditTime> = value(spec.delay.as_ref());
         let gain: Decibels = value(spec.gain.as_ref()).unwrap_or_default();

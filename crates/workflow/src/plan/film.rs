@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::{Location, NodeIx, Soundtrack};
-use crate::units::{Decibels, EditTime, FrameRate};
+use crate::units::{Decibels, EditTime, FrameRate, Speed};
 
 /// A film that a plan's nodes make.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,12 @@ pub struct Film {
     /// Its subtitles; `None` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subtitles: Option<Subtitles>,
+    /// Whether clips get the colors of those that they continue.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub color_match: bool,
+    /// The picture that stands for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub poster: Option<Poster>,
     /// The sound that lies over the clips.
     #[serde(default, skip_serializing_if = "Soundtrack::is_empty")]
     pub soundtrack: Soundtrack,
@@ -67,6 +73,16 @@ pub struct FilmFile {
     pub sha256: String,
 }
 
+/// The picture that stands for a film in lists. It is stored in its metadata and beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Poster {
+    /// The one at this time of the film; a negative one counts back from its end.
+    At(EditTime),
+    /// The one in the middle of the clip with this index.
+    Clip(usize),
+}
+
 /// Subtitles of a film, from the dialogue of its shots. They are written beside the film.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -88,9 +104,12 @@ pub struct Clip {
     /// The position in the source before which it ends. Default: the source's end.
     #[serde(rename = "out", default, skip_serializing_if = "Option::is_none")]
     pub end: Option<EditTime>,
-    /// How long it is shown, instead of an end.
+    /// How long it is shown, instead of an end: in film time, whatever its speed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<EditTime>,
+    /// How fast it is played.
+    #[serde(default, skip_serializing_if = "Speed::is_normal")]
+    pub speed: Speed,
     /// What is written over it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<Title>,
@@ -184,6 +203,7 @@ impl Clip {
             start: None,
             end: None,
             length: None,
+            speed: Speed::NORMAL,
             title: None,
             transition: None,
             gain: Decibels::default(),

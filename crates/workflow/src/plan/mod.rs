@@ -32,7 +32,7 @@ pub use self::cell::Cell;
 pub use self::dialogue::DialogueLine;
 pub use self::edge::Edge;
 pub use self::film::{
-    Clip, ClipSource, Film, FilmFile, Fit, Subtitles, Title, TitleStyle, Transition, TransitionKind,
+    Clip, ClipSource, Film, FilmFile, Fit, Poster, Subtitles, Title, TitleStyle, Transition, TransitionKind,
 };
 pub(crate) use self::key::{Fingerprint, Hasher, ValueDigests};
 pub use self::key::{InputIdentity, NodeKey, earlier_key, key};

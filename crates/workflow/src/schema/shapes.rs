@@ -103,7 +103,7 @@ impl Definition for ClipSpec {
         schema["anyOf"] = any_of(&[&film::SHOT, &film::CLIP_FILE, &film::TITLE]).into();
         schema["if"] = json!({ "not": { "anyOf": any_of(&[&film::SHOT, &film::CLIP_FILE]) } });
         schema["then"] = json!({
-            "not": { "anyOf": any_of(&[&film::IN, &film::OUT, &film::GAIN, &film::MUTE]) }
+            "not": { "anyOf": any_of(&[&film::IN, &film::OUT, &film::SPEED, &film::GAIN, &film::MUTE]) }
         });
         schema["dependentRequired"] = json!({ film::STYLE.name: [film::TITLE.name] });
         schema["properties"][film::SECONDS.name]["exclusiveMinimum"] = json!(0);
@@ -299,7 +299,7 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
     let shot_ref = json!({ "type": ["string", "integer"] });
     match shape {
         Shape::Version => json!({ "type": "integer", "minimum": 1, "maximum": 1 }),
-        Shape::Text | Shape::FileName | Shape::FilePattern | Shape::Url => text(),
+        Shape::Text | Shape::FileName | Shape::FilePattern | Shape::Url | Shape::Poster => text(),
         Shape::Name => json!({ "type": "string", "pattern": name, "maxLength": limits::MAX_NAME_CHARS }),
         Shape::Id => {
             json!({ "type": ["string", "integer"], "pattern": name, "maxLength": limits::MAX_NAME_CHARS })
@@ -376,6 +376,10 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
         Shape::FrameRate => json!({ "type": ["number", "string"], "minimum": 1, "maximum": 120 }),
         Shape::EditPosition => json!({ "type": "string", "pattern": r"^\s*-?\s*[\d.].*[a-z]\s*$" }),
         Shape::EditLength => json!({ "type": "string", "pattern": r"^\s*[\d.].*[a-z]\s*$" }),
+        Shape::Speed => json!({ "anyOf": [
+            { "type": "number", "minimum": 0.1, "maximum": 10 },
+            { "type": "string", "pattern": r"^\s*[\d.]+\s*%?\s*$" },
+        ] }),
         Shape::Decibels => json!({ "type": "string", "pattern": r"^\s*[+-]?[\d.]+\s*[dD][bB]\s*$" }),
         Shape::Transition => json!({ "anyOf": [reference::<Transition>(generator), { "const": "cut" }] }),
         Shape::Subtitles => {

@@ -54,6 +54,7 @@ pub(super) fn read(fallback: Span, value: &Yaml, problems: &mut Problems) -> Opt
         start,
         end,
         length,
+        speed: parsed(&map, &keys::SPEED, problems),
         title: title(&map, problems),
         transition: transition(&map, problems),
         gain: parsed(&map, &keys::GAIN, problems),
@@ -87,7 +88,7 @@ fn source(map: &Mapping<'_>, problems: &mut Problems) -> Option<ClipSourceSpec> 
 
 /// What a card does not have.
 fn refuse_on_card(map: &Mapping<'_>, problems: &mut Problems) {
-    for key in [&keys::IN, &keys::OUT, &keys::GAIN, &keys::MUTE] {
+    for key in [&keys::IN, &keys::OUT, &keys::SPEED, &keys::GAIN, &keys::MUTE] {
         if let Some((written, _)) = map.get(key) {
             let message = format!("a title on black has no `{}`", key.name);
             let help = format!("remove `{}`, or name the `shot` or `file` that is shown", key.name);

@@ -3,7 +3,7 @@
 use super::keys::{KeySpec, film as keys, workflow};
 use super::mapping::Mapping;
 use super::value::{one_or_many, report_wrong_type};
-use super::{FilmSpec, ShotRef, SoundtrackSpec, clip, soundtrack};
+use super::{FilmSpec, PosterSpec, ShotRef, SoundtrackSpec, clip, soundtrack};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::plan::{Fit, Subtitles};
 use crate::source::{Span, Spanned};
@@ -65,6 +65,8 @@ fn film(key: &Key, value: &Yaml, problems: &mut Problems) -> Option<FilmSpec> {
             frame_rate: None,
             font: None,
             subtitles: None,
+            color_match: false,
+            poster: None,
             soundtrack: SoundtrackSpec::default(),
             clips: None,
         });
@@ -87,6 +89,8 @@ fn spec(key: &Key, film: Mapping<'_>, problems: &mut Problems) -> FilmSpec {
         font: film.entry(&keys::FONT).filter(|font| !font.value.is_null()),
         frame_rate: clip::parsed(&film, &keys::FRAME_RATE, problems),
         subtitles: subtitles(&film, problems),
+        color_match: film.flag(&keys::COLOR_MATCH, problems).unwrap_or_default(),
+        poster: poster(&film, problems),
         soundtrack: soundtrack::read(&film, problems),
         clips,
     }
@@ -104,6 +108,19 @@ fn fit(film: &Mapping<'_>, problems: &mut Problems) -> Fit {
             report_wrong_type(&keys::FIT, value, key.span, problems);
             Fit::default()
         }
+    }
+}
+
+/// A time where the text is one, else a shot.
+fn poster(film: &Mapping<'_>, problems: &mut Problems) -> Option<PosterSpec> {
+    let (key, value) = film.get(&keys::POSTER).filter(|(_, value)| !value.is_null())?;
+    let Some(text) = value.text() else {
+        report_wrong_type(&keys::POSTER, value, key.span, problems);
+        return None;
+    };
+    match text.parse() {
+        Ok(time) => Some(PosterSpec::At(time)),
+        Err(_) => shot_ref(&keys::POSTER, key.span, value, problems).map(PosterSpec::Shot),
     }
 }
 

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use crate::plan::{Clip, ClipSource, Fit, Subtitles, Title, TitleStyle, Transition};
 use crate::source::{Span, Spanned};
-use crate::units::{Decibels, EditTime, FrameRate, Loudness};
+use crate::units::{Decibels, EditTime, FrameRate, Loudness, Speed};
 use crate::yaml::{Key, Yaml};
 
 pub(crate) use self::defaults::apply as apply_defaults;
@@ -161,10 +161,23 @@ pub struct FilmSpec {
     pub font: Option<Entry>,
     /// Its subtitles, with the span of the key.
     pub subtitles: Option<Spanned<Subtitles>>,
+    /// Whether clips get the colors of those that they continue.
+    pub color_match: bool,
+    /// The picture that stands for it.
+    pub poster: Option<PosterSpec>,
     /// The sound that lies over its clips.
     pub soundtrack: SoundtrackSpec,
     /// The clips in order; all shots where the key is absent.
     pub clips: Option<Vec<ClipSpec>>,
+}
+
+/// The picture that stands for a film, as the file describes it.
+#[derive(Clone, Debug)]
+pub enum PosterSpec {
+    /// The one at this time.
+    At(EditTime),
+    /// The one in the middle of a shot.
+    Shot(Spanned<ShotRef>),
 }
 
 /// The sound that lies over a film, as the file describes it.
@@ -221,6 +234,8 @@ pub struct ClipSpec {
     pub end: Option<Spanned<EditTime>>,
     /// How long it is shown.
     pub length: Option<Spanned<EditTime>>,
+    /// How fast it is played.
+    pub speed: Option<Spanned<Speed>>,
     /// What is written over it.
     pub title: Option<TitleSpec>,
     /// How the next clip replaces it.
@@ -260,6 +275,7 @@ impl ClipSpec {
             start: None,
             end: None,
             length: None,
+            speed: None,
             title: None,
             transition: None,
             gain: None,
@@ -285,6 +301,7 @@ impl ClipSpec {
             start: self.start.as_ref().map(|time| time.value),
             end: self.end.as_ref().map(|time| time.value),
             length: self.length.as_ref().map(|time| time.value),
+            speed: self.speed.as_ref().map(|speed| speed.value).unwrap_or_default(),
             transition: self.transition.as_ref().map(|transition| transition.value),
             gain: self.gain.as_ref().map(|gain| gain.value).unwrap_or_default(),
             mute: self.mute,

@@ -7,6 +7,7 @@
 //! | position or length in an edit | [`EditTime`] | text: `12f`, `0.5s` |
 //! | frames per second | [`FrameRate`] | text: `24`, `30000/1001` |
 //! | level of sound | [`Decibels`] | text: `-6 dB` |
+//! | speed of a clip | [`Speed`] | text: `0.5` |
 //! | loudness of a film | [`Loudness`] | text: `-16 LUFS` |
 //! | any other duration, such as the probed length of a file | [`std::time::Duration`] | [`millis`], [`seconds`] |
 //!
@@ -18,6 +19,7 @@ mod frame_rate;
 mod loudness;
 mod money;
 mod number;
+mod speed;
 mod video_duration;
 
 pub use self::decibels::{Decibels, ParseDecibelsError};
@@ -26,4 +28,5 @@ pub use self::frame_rate::{FrameRate, ParseFrameRateError};
 pub use self::loudness::{Loudness, ParseLoudnessError};
 pub use self::money::{Money, ParseMoneyError};
 pub use self::number::{Micros, Milliseconds, NumberOf, Seconds, micros, millis, seconds};
+pub use self::speed::{ParseSpeedError, Speed};
 pub use self::video_duration::VideoDuration;

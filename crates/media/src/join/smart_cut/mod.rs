@@ -83,7 +83,8 @@ pub(super) fn plan(clips: &[Clip], options: &JoinOptions) -> Result<Option<Smart
         .zip(&tracks)
         .map(|(clip, track)| {
             let count = track.as_ref().map_or(0, |track| track.samples.len() as u64);
-            Clip { frames: Some(clip.frames.unwrap_or(count.saturating_sub(clip.first))), ..clip.clone() }
+            let rest = count.saturating_sub(clip.first) as f64 / clip.speed;
+            Clip { frames: Some(clip.frames.unwrap_or(rest.round().max(1.0) as u64)), ..clip.clone() }
         })
         .collect();
     let layout = Layout::new(&counted, frame_rate)?;

@@ -62,7 +62,7 @@ pub(super) fn runs(
         _ => runs.push(Run::Encode(range)),
     };
     for (at, (clip, track)) in clips.iter().zip(tracks).enumerate() {
-        let Some(track) = track else { continue };
+        let Some(track) = track.as_ref().filter(|_| clip.is_copyable()) else { continue };
         let start = layout.placements[at].start;
         let count = track.samples.len() as u64;
         for free in uncovered(layout.unmixed(at), overlays) {

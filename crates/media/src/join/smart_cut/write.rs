@@ -3,9 +3,10 @@
 use std::io::Write;
 
 use super::SmartCut;
-use super::runs::Run;
+use super::runs::{Run, encoded_frames};
 use crate::MediaError;
 use crate::h264::VideoEncoder;
+use crate::join::cover::cover;
 use crate::join::frames::PictureForm;
 use crate::join::render::Renderer;
 use crate::join::spool::{Spool, SpoolReader};
@@ -23,6 +24,9 @@ impl SmartCut {
     ) -> Result<JoinReport, MediaError> {
         let size = self.size;
         let (encoded, mut spool) = self.encode(clips, options)?;
+        let overlays = options.overlays.as_ref();
+        let cover = options.poster.map(|frame| cover(&self.renderer(clips, options), overlays, frame));
+        let cover = cover.transpose()?;
         let (samples, start, ends) = self.lay(&encoded)?;
         let presented = ends.last().copied().unwrap_or(0);
         let copied_pictures = samples.len() as u64 - encoded.len() as u64;
@@ -44,7 +48,7 @@ impl SmartCut {
         // Pictures are asked for in order, so one file is open at a time.
         let mut sources = self.sources();
         let mut open: Option<(usize, Movie)> = None;
-        let tags = StoredTags::new(&options.tags, &ends, self.timescale);
+        let tags = StoredTags::new(&options.tags, cover.as_deref(), &ends, self.timescale);
         write_movie(out, &tracks, &tags, &mut |track, sample, bytes| {
             let size = tracks[track].samples[sample].size;
             if track > 0 {
@@ -73,6 +77,7 @@ impl SmartCut {
             frame_rate: self.frame_rate,
             audio: packets.is_some(),
             loudness,
+            poster: cover,
         })
     }
 
@@ -85,16 +90,12 @@ impl SmartCut {
         let mut spool = Spool::new()?;
         let mut encoded = Vec::new();
         let mut encoder = None;
-        let form = PictureForm {
-            size: self.size,
-            rate: self.frame_rate,
-            fit: options.fit,
-            stored: Some(self.color),
-        };
+        let all = self.layout.frames();
+        let copied = all - encoded_frames(&self.runs).min(all);
         let mut painter =
             options.overlays.as_ref().map(|overlays| OverlayPainter::new(overlays, self.size, self.color));
-        let full_range = self.stream.is_some_and(|stream| stream.signal.full_range);
-        let renderer = Renderer { clips, layout: &self.layout, form, full_range, ffmpeg: &options.ffmpeg };
+        let renderer = self.renderer(clips, options);
+        options.report(copied, all);
         for run in &self.runs {
             let Run::Encode(frames) = run else { continue };
             let encoder = match &mut encoder {
@@ -112,10 +113,22 @@ impl SmartCut {
                 frame += 1;
                 let picture = encoder.encode(painted.as_ref().unwrap_or(picture))?;
                 encoded.push((spool.push(&picture.bytes)?, picture.sync));
+                options.report(copied + encoded.len() as u64, all);
                 Ok(())
             })?;
         }
         Ok((encoded, spool.into_reader()?))
+    }
+
+    fn renderer<'a>(&'a self, clips: &'a [Clip], options: &'a JoinOptions) -> Renderer<'a> {
+        let form = PictureForm {
+            size: self.size,
+            rate: self.frame_rate,
+            fit: options.fit,
+            stored: Some(self.color),
+        };
+        let full_range = self.stream.is_some_and(|stream| stream.signal.full_range);
+        Renderer { clips, layout: &self.layout, form, full_range, ffmpeg: &options.ffmpeg }
     }
 
     /// Where the bytes of each sample of the film come from.

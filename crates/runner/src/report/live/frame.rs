@@ -122,7 +122,11 @@ fn status_line(progress: &RunProgress, started_at: Timestamp, now: Timestamp) ->
     if progress.is_ending {
         line.push((", finishing: nothing more is submitted".to_owned(), Style::Slow));
     } else if is_joining && progress.films.0 < progress.films.1 {
-        line.push((", joining".to_owned(), Style::Plain));
+        let joining = match progress.joined_pictures() {
+            Some((done, all)) => format!(", joining: {done} of {all} pictures"),
+            None => ", joining".to_owned(),
+        };
+        line.push((joining, Style::Plain));
     } else if let Some(left) = progress.remaining(now) {
         line.push((format!(", about {} left", humanize(left)), Style::Plain));
     }

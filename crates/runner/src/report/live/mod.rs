@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use engine::Reporter;
+use engine::{FilmProgress, Reporter};
 use scheduler::{Event, RunState, Timestamp};
 
 use self::progress::RunProgress;
@@ -106,6 +106,15 @@ impl Reporter for Live {
         let mut view = self.shared.lock();
         view.progress.on_event(state, event, now);
         view.above.extend(message.map(|message| PermanentLine { text: message.line, file: message.file }));
+        view.event_time = (now, Instant::now());
+        view.is_dirty = true;
+        drop(view);
+        self.shared.changed.notify_one();
+    }
+
+    fn on_join(&mut self, _state: &RunState, progress: FilmProgress, now: Timestamp) {
+        let mut view = self.shared.lock();
+        view.progress.on_join(progress);
         view.event_time = (now, Instant::now());
         view.is_dirty = true;
         drop(view);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use engine::FilmProgress;
 use scheduler::budget::Amount;
 use scheduler::{Event, RunState, StatusKind, Timestamp};
 use workflow::plan::NodeIx;
@@ -46,6 +47,8 @@ pub(in crate::report) struct RunProgress {
     pub(in crate::report) submissions_held_until: Option<Timestamp>,
     /// Films with an outcome, and all films.
     pub(in crate::report) films: (usize, usize),
+    /// Films that are being joined.
+    joining: Vec<FilmProgress>,
 }
 
 impl RunProgress {
@@ -65,6 +68,7 @@ impl RunProgress {
             throttled: 0,
             submissions_held_until: None,
             films: (0, 0),
+            joining: Vec::new(),
         }
     }
 
@@ -86,9 +90,24 @@ impl RunProgress {
             self.throttled += usize::from(refusal.kind == scheduler::RefusalKind::Throttled);
         }
         self.submissions_held_until = state.submissions_held_until();
-        self.films.0 += state.ended_films().count();
+        for (film, _) in state.ended_films() {
+            self.films.0 += 1;
+            self.joining.retain(|joining| joining.film != film);
+        }
         self.is_ending = state.halt().is_some();
         (self.reserved, self.spent) = (state.budget().reserved(), state.budget().spent());
+    }
+
+    /// A film is being joined.
+    pub(in crate::report) fn on_join(&mut self, progress: FilmProgress) {
+        self.joining.retain(|joining| joining.film != progress.film);
+        self.joining.push(progress);
+    }
+
+    /// Pictures of the films that are being joined: those that they have already, and all. `None` where that is not known.
+    pub(in crate::report) fn joined_pictures(&self) -> Option<(u64, u64)> {
+        let sum = |count: fn(&FilmProgress) -> u64| self.joining.iter().map(count).sum();
+        (!self.joining.is_empty()).then(|| (sum(|film| film.done), sum(|film| film.all)))
     }
 
     fn changed(&mut self, state: &RunState, node: NodeIx, now: Timestamp) {

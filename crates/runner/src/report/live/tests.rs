@@ -237,3 +237,24 @@ fn event_cost_is_independent_of_run_size() {
     let (few, many) = (time(100), time(20_000));
     assert!(many < few * 50 + std::time::Duration::from_millis(500), "{few:?} and {many:?}");
 }
+
+const FILM: &str = "version: 1
+name: film
+defaults: {model: modela-video-2-0-260128, seconds: 5}
+shots:
+  - {id: harbor, prompt: one}
+film: {output: harbor.mp4}
+";
+
+#[test]
+fn frame_counts_the_pictures_of_a_film_that_is_joined() {
+    let mut script = Script::new(FILM, 8);
+    script.lookup_all(1);
+    script.out(0);
+    script.done(0);
+    assert!(script.frame(10, 79).contains(", joining, "), "{}", script.frame(10, 79));
+    for done in [120, 240] {
+        script.progress.on_join(FilmProgress { film: 0, done, all: 336 });
+    }
+    assert!(script.frame(10, 79).contains(", joining: 240 of 336 pictures, "), "{}", script.frame(10, 79));
+}

@@ -192,6 +192,15 @@ pub(crate) enum EventKind<'a> {
     },
     /// A shot has an outcome. Once per shot.
     ShotFinished(FinishedShot<'a>),
+    /// A film is being joined. For films that take longer than two seconds, at most once a second.
+    FilmProgress {
+        /// The film's file name.
+        name: &'a str,
+        /// Its pictures that are copied or encoded.
+        pictures: u64,
+        /// All its pictures. Its sound follows them.
+        all_pictures: u64,
+    },
     /// A film has an outcome. Once per film.
     FilmFinished(FinishedFilm<'a>),
     /// The run was interrupted. Nothing more is submitted; tasks in flight are left to the next run.

@@ -12,7 +12,7 @@ use std::io::Write;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
-use engine::Reporter;
+use engine::{FilmProgress, Reporter};
 use scheduler::{Event, RunState, RunSummary, Timestamp};
 use serde_json::Value;
 
@@ -103,6 +103,14 @@ impl Reporter for Stream {
             let name = state.plan().films().get(at).map_or("", |film| film.output.as_str());
             self.lines
                 .write(now, EventKind::FilmFinished(FinishedFilm { name, outcome: convert::film(outcome) }));
+        }
+    }
+
+    fn on_join(&mut self, state: &RunState, progress: FilmProgress, now: Timestamp) {
+        let film = state.plan().films().get(progress.film);
+        if let Some(film) = film.filter(|_| self.throttle.passes_join(progress.film, now)) {
+            let FilmProgress { done: pictures, all: all_pictures, .. } = progress;
+            self.lines.write(now, EventKind::FilmProgress { name: &film.output, pictures, all_pictures });
         }
     }
 }

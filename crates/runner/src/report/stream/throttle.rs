@@ -8,11 +8,15 @@ use workflow::plan::NodeIx;
 
 /// Minimum time between two progress lines of one shot.
 const MIN_LINE_INTERVAL: Duration = Duration::from_secs(1);
+/// Films that are joined sooner have no progress lines.
+const MIN_JOIN_TIME: Duration = Duration::from_secs(2);
 
 /// The last line of each shot in flight.
 #[derive(Debug, Default)]
 pub(super) struct Throttle {
     last: HashMap<NodeIx, LastLine>,
+    /// When the next line of each film that is being joined is due.
+    joins: HashMap<usize, Timestamp>,
 }
 
 #[derive(Debug)]
@@ -59,6 +63,16 @@ impl Throttle {
         passes
     }
 
+    /// Whether the progress of a film gets a line: not in its first seconds, in which most films are joined.
+    pub(super) fn passes_join(&mut self, film: usize, now: Timestamp) -> bool {
+        let due = self.joins.entry(film).or_insert_with(|| now.after(MIN_JOIN_TIME));
+        let passes = now >= *due;
+        if passes {
+            *due = now.after(MIN_LINE_INTERVAL);
+        }
+        passes
+    }
+
     /// Forgets a finished shot.
     pub(super) fn forget(&mut self, node: NodeIx) {
         self.last.remove(&node);
@@ -70,6 +84,17 @@ mod tests {
     use scheduler::AttemptId;
 
     use super::*;
+
+    #[test]
+    fn films_have_a_line_per_second_after_two() {
+        let mut throttle = Throttle::default();
+        let at = |millis: u64| Timestamp::default().after(Duration::from_millis(millis));
+        let times = [0, 250, 1_900, 2_000, 2_500, 2_900, 3_000, 4_500];
+        let passed: Vec<u64> =
+            times.into_iter().filter(|millis| throttle.passes_join(0, at(*millis))).collect();
+        assert_eq!(passed, [2_000, 3_000, 4_500]);
+        assert!(!throttle.passes_join(1, at(5_000)), "each film for itself");
+    }
 
     #[test]
     fn progress_lines_are_throttled_to_one_per_second() {

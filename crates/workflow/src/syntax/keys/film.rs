@@ -40,6 +40,18 @@ pub(crate) const SUBTITLES: KeySpec = KeySpec::new(
     "subtitles from the `dialogue` of its shots, as files beside the film (SRT and WebVTT); default: none",
     "subtitles: dialogue",
 );
+pub(crate) const COLOR_MATCH: KeySpec = KeySpec::new(
+    "color_match",
+    Shape::Flag,
+    "gives shots the colors of those that they continue, where the service has changed them a little; default: `false`",
+    "color_match: true",
+);
+pub(crate) const POSTER: KeySpec = KeySpec::new(
+    "poster",
+    Shape::Poster,
+    "the picture that stands for the film: in its metadata, and beside it as `NAME.jpg`; of a shot, the one in its middle; default: none",
+    "poster: 3s",
+);
 pub(crate) const MUSIC: KeySpec = KeySpec::new(
     "music",
     Shape::Music,
@@ -68,7 +80,20 @@ pub(crate) const SHOTS: KeySpec = KeySpec::new(
 /// A film.
 pub(crate) const FILM: ObjectSpec = ObjectSpec {
     noun: "film",
-    keys: &[&OUTPUT, &SIZE, &FIT, &FRAME_RATE, &FONT, &SUBTITLES, &MUSIC, &VOICE, &LOUDNESS, &SHOTS],
+    keys: &[
+        &OUTPUT,
+        &SIZE,
+        &FIT,
+        &FRAME_RATE,
+        &COLOR_MATCH,
+        &FONT,
+        &SUBTITLES,
+        &MUSIC,
+        &VOICE,
+        &LOUDNESS,
+        &POSTER,
+        &SHOTS,
+    ],
     help: "write `output: lighthouse.mp4` below it, and the list of its `shots` where it does not show all",
     open: false,
 };
@@ -98,6 +123,12 @@ pub(crate) const SECONDS: KeySpec = KeySpec::new(
     "the same in seconds; default: 3 for images and titles, which stand still",
     "seconds: 2",
 );
+pub(crate) const SPEED: KeySpec = KeySpec::new(
+    "speed",
+    Shape::Speed,
+    "how fast it is played; `length` and `seconds` count what is shown, `in` and `out` the clip itself; its sound keeps its pitch",
+    "speed: 0.5",
+);
 pub(crate) const TITLE: KeySpec = KeySpec::new(
     "title",
     Shape::Text,
@@ -124,7 +155,20 @@ pub(crate) const MUTE: KeySpec = KeySpec::new("mute", Shape::Flag, "leaves its s
 /// A clip of a film, where it is edited.
 pub(crate) const CLIP: ObjectSpec = ObjectSpec {
     noun: "clip",
-    keys: &[&SHOT, &CLIP_FILE, &TITLE, &STYLE, &IN, &OUT, &LENGTH, &SECONDS, &TRANSITION, &GAIN, &MUTE],
+    keys: &[
+        &SHOT,
+        &CLIP_FILE,
+        &TITLE,
+        &STYLE,
+        &IN,
+        &OUT,
+        &LENGTH,
+        &SECONDS,
+        &SPEED,
+        &TRANSITION,
+        &GAIN,
+        &MUTE,
+    ],
     help: "write the name of a shot, `{shot: harbor, in: 0.5s, out: -10f}`, `{file: logo.png, seconds: 2}` or `{title: THE LAMP}`",
     open: false,
 };

@@ -80,8 +80,12 @@ pub(crate) enum Shape {
     EditPosition,
     /// Frames or seconds.
     EditLength,
+    /// A factor, or a percentage.
+    Speed,
     Decibels,
     Transition,
+    /// A time, or a shot.
+    Poster,
     /// A source, or a mapping.
     Subtitles,
     /// A sound file, or a mapping.
@@ -158,7 +162,9 @@ impl fmt::Display for Shape {
             Self::FrameRate => "frames per second from 1 to 120, such as `24` or `30000/1001`",
             Self::EditPosition => "frames such as `12f` or seconds such as `0.5s`, also negative",
             Self::EditLength => "frames such as `12f` or seconds such as `0.5s`",
+            Self::Speed => "a factor from 0.1 to 10, such as `0.5` or `150%`",
             Self::Decibels => "decibels such as `-6dB`",
+            Self::Poster => "frames such as `12f` or seconds such as `0.5s`, also negative, or a shot",
             Self::Transition => "a mapping such as `{dissolve: 12f}`",
             Self::Subtitles => "`dialogue`, or a mapping such as `{burn: true}`",
             Self::Music => "a sound file, or a mapping such as `{file: score.wav, gain: -12dB}`",

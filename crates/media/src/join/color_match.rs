@@ -1,0 +1,237 @@
+//! Colors of a chain: a clip that begins on the last picture of the one before it gets that picture's colors.
+//!
+//! The mean and the standard deviation of luma and of both chroma components are carried over (E. Reinhard et al., "Color transfer between
+//! images", IEEE CG&A 2001), in luma and chroma of BT.709, because coded pictures have it: a table of 256 values for each component. Only two pictures
+//! that show the same thing are compared. A correction that would change more than a service's drift is refused.
+
+use rusty_h264::YuvFrame;
+
+use super::Clip;
+use crate::{Ffmpeg, MediaError, RgbImage};
+
+/// Gains beyond it, in either direction, are no drift but another picture.
+const MAX_GAIN: f64 = 1.25;
+/// The largest change of a mean, as a share of the component's range.
+const MAX_SHIFT: f64 = 0.06;
+/// The largest mean difference of luma that may be left: more is another picture.
+const MAX_RESIDUAL: f64 = 0.03;
+/// Changes below it are not seen: one of 255 levels.
+const MIN_CHANGE: f64 = 1.0 / 255.0;
+/// A component that varies less has no gain: what is left of it is noise.
+const MIN_DEVIATION: f64 = 0.006;
+/// Pictures are compared in so many columns and rows.
+const GRID: (usize, usize) = (32, 18);
+
+/// What is done to the colors of a clip.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Correction {
+    /// Of luma, Cb and Cr.
+    components: [Linear; 3],
+}
+
+/// `value * gain + offset`, where a component's range is 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Linear {
+    gain: f64,
+    offset: f64,
+}
+
+impl Linear {
+    const NONE: Self = Self { gain: 1.0, offset: 0.0 };
+
+    fn apply(self, value: f64) -> f64 {
+        value * self.gain + self.offset
+    }
+}
+
+/// Gives the clips that match their predecessors their corrections.
+///
+/// # Errors
+/// When a picture cannot be decoded, naming the clip.
+pub(super) fn correct(clips: &mut [Clip], ffmpeg: &Ffmpeg) -> Result<(), MediaError> {
+    for at in 1..clips.len() {
+        let (before, after) = (&clips[at - 1], &clips[at]);
+        if !(after.matches_previous && before.is_video() && after.is_video()) {
+            continue;
+        }
+        let wanted = Statistics::new(&ffmpeg.last_frame(&before.path)?);
+        let wanted = before.correction.map_or_else(|| wanted.clone(), |one| wanted.corrected(one));
+        let found = Statistics::new(&ffmpeg.first_frame(&after.path)?);
+        clips[at].correction = found.correction_to(&wanted);
+    }
+    Ok(())
+}
+
+impl Correction {
+    /// Changes a picture.
+    pub(super) fn apply(&self, picture: &mut YuvFrame, full_range: bool) {
+        let planes = [&mut picture.y, &mut picture.u, &mut picture.v];
+        for (component, (plane, linear)) in planes.into_iter().zip(self.components).enumerate() {
+            let (zero, range) = match (component, full_range) {
+                (0, false) => (16.0, 219.0),
+                (0, true) => (0.0, 255.0),
+                (_, false) => (128.0, 224.0),
+                (_, true) => (128.0, 255.0),
+            };
+            let table: Vec<u8> = (0..=255)
+                .map(|value| {
+                    let value = linear.apply((f64::from(value) - zero) / range) * range + zero;
+                    value.round().clamp(0.0, 255.0) as u8
+                })
+                .collect();
+            for value in plane.iter_mut() {
+                *value = table[usize::from(*value)];
+            }
+        }
+    }
+}
+
+/// The colors of a picture.
+#[derive(Clone, Debug)]
+struct Statistics {
+    /// Of luma from 0 to 1, and of Cb and Cr from -0.5 to 0.5.
+    means: [f64; 3],
+    deviations: [f64; 3],
+    /// The mean luma of each cell of [`GRID`], row by row.
+    cells: Vec<f64>,
+}
+
+impl Statistics {
+    fn new(picture: &RgbImage) -> Self {
+        let (width, height) = (picture.width() as usize, picture.height() as usize);
+        let (mut sums, mut squares) = ([0.0; 3], [0.0; 3]);
+        let mut cells = vec![(0.0, 0_u32); GRID.0 * GRID.1];
+        for (at, pixel) in picture.pixels().chunks_exact(3).enumerate() {
+            let [red, green, blue] = [0, 1, 2].map(|channel| f64::from(pixel[channel]) / 255.0);
+            // BT.709.
+            let luma = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+            for (component, value) in
+                [luma, (blue - luma) / 1.8556, (red - luma) / 1.5748].into_iter().enumerate()
+            {
+                sums[component] += value;
+                squares[component] += value * value;
+            }
+            let (column, row) = (at % width * GRID.0 / width, at / width * GRID.1 / height);
+            let cell = &mut cells[row * GRID.0 + column];
+            *cell = (cell.0 + luma, cell.1 + 1);
+        }
+        let count = (width * height).max(1) as f64;
+        let means = sums.map(|sum| sum / count);
+        let deviation =
+            |component: usize| (squares[component] / count - means[component].powi(2)).max(0.0).sqrt();
+        Self {
+            means,
+            deviations: [0, 1, 2].map(deviation),
+            cells: cells.into_iter().map(|(sum, count)| sum / f64::from(count.max(1))).collect(),
+        }
+    }
+
+    fn corrected(&self, correction: Correction) -> Self {
+        let component = |at: usize| correction.components[at];
+        Self {
+            means: [0, 1, 2].map(|at| component(at).apply(self.means[at])),
+            deviations: [0, 1, 2].map(|at| component(at).gain * self.deviations[at]),
+            cells: self.cells.iter().map(|luma| component(0).apply(*luma)).collect(),
+        }
+    }
+
+    /// What gives a clip that begins with this picture the colors of another one; `None` where nothing is to be done, or they show something
+    /// else.
+    fn correction_to(&self, wanted: &Self) -> Option<Correction> {
+        let component = |at: usize| {
+            let (own, other) = (self.deviations[at], wanted.deviations[at]);
+            let gain = if own.min(other) < MIN_DEVIATION { 1.0 } else { other / own };
+            Linear { gain, offset: wanted.means[at] - gain * self.means[at] }
+        };
+        let components = [0, 1, 2].map(component);
+        let change = |at: usize| {
+            let shift = (wanted.means[at] - self.means[at]).abs();
+            shift + (components[at].gain - 1.0).abs() * self.deviations[at]
+        };
+        let components =
+            [0, 1, 2].map(|at| if change(at) < MIN_CHANGE { Linear::NONE } else { components[at] });
+        let is_drift = |at: usize| {
+            let gain = components[at].gain;
+            let shift = (wanted.means[at] - self.means[at]).abs();
+            (1.0 / MAX_GAIN..=MAX_GAIN).contains(&gain) && shift <= MAX_SHIFT
+        };
+        let correction = Correction { components };
+        let differences = self.corrected(correction).cells.into_iter().zip(&wanted.cells);
+        let residual =
+            differences.map(|(own, other)| (own - other).abs()).sum::<f64>() / wanted.cells.len() as f64;
+        let is_wanted = components != [Linear::NONE; 3];
+        (is_wanted && (0..3).all(is_drift) && residual <= MAX_RESIDUAL).then_some(correction)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A picture with light, shade and color, changed by a function of its values.
+    fn picture(change: impl Fn(f64) -> f64) -> RgbImage {
+        let mut image = RgbImage::new(96, 54);
+        for (at, pixel) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
+            let (x, y) = ((at % 96) as f64 / 96.0, (at / 96) as f64 / 54.0);
+            let values = [0.2 + 0.5 * x, 0.3 + 0.3 * y, 0.6 - 0.3 * x * y];
+            for (channel, value) in pixel.iter_mut().zip(values) {
+                *channel = (change(value) * 255.0).round() as u8;
+            }
+        }
+        image
+    }
+
+    fn correction(wanted: &RgbImage, found: &RgbImage) -> Option<Correction> {
+        Statistics::new(found).correction_to(&Statistics::new(wanted))
+    }
+
+    #[test]
+    fn drift_is_taken_back() {
+        let (wanted, found) = (picture(|value| value), picture(|value| value * 1.06 + 0.015));
+        let correction = correction(&wanted, &found).unwrap();
+        let after = Statistics::new(&found).corrected(correction);
+        let before = Statistics::new(&wanted);
+        for at in 0..3 {
+            assert!((after.means[at] - before.means[at]).abs() < 1e-9);
+            assert!((after.deviations[at] - before.deviations[at]).abs() < 0.001);
+        }
+        let [luma, ..] = correction.components;
+        assert!((luma.gain * 1.06 - 1.0).abs() < 0.01, "{luma:?}");
+    }
+
+    #[test]
+    fn equal_pictures_and_other_scenes_are_left_as_they_are() {
+        let scene = picture(|value| value);
+        assert_eq!(correction(&scene, &scene), None);
+        assert_eq!(correction(&scene, &picture(|value| value + 0.002)), None, "less than a level");
+        assert_eq!(correction(&scene, &picture(|value| value * 0.5)), None, "darker than any drift");
+        assert_eq!(
+            correction(&scene, &picture(|value| (value + 0.09).min(1.0))),
+            None,
+            "brighter than any drift"
+        );
+        // The same colors elsewhere in the picture.
+        let mut turned = scene.clone();
+        let pixels: Vec<u8> = scene.pixels().chunks_exact(3).rev().flatten().copied().collect();
+        turned.pixels_mut().copy_from_slice(&pixels);
+        let mut brighter = turned.clone();
+        brighter.pixels_mut().iter_mut().for_each(|value| *value = value.saturating_add(6));
+        assert_eq!(correction(&scene, &brighter), None, "another picture");
+    }
+
+    #[test]
+    fn corrections_apply_to_both_ranges() {
+        let linear = |gain, offset| Linear { gain, offset };
+        let correction = Correction { components: [linear(0.9, 0.02), linear(1.1, 0.0), Linear::NONE] };
+        let mut frame = YuvFrame::black(4, 2);
+        frame.y.fill(16 + 110);
+        frame.u.fill(128 + 40);
+        let mut full = frame.clone();
+        correction.apply(&mut frame, false);
+        // 0.9 × 110 + 0.02 × 219, and 1.1 × 40.
+        assert_eq!((frame.y[0], frame.u[0], frame.v[0]), (16 + 103, 128 + 44, 128));
+        correction.apply(&mut full, true);
+        // 0.9 × 126 + 0.02 × 255.
+        assert_eq!((full.y[0], full.u[0]), (119, 172));
+    }
+}

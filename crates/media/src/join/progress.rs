@@ -1,0 +1,35 @@
+//! How far the joining of a film is.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Pictures that the film has. Its sound follows them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JoinProgress {
+    /// Those that are copied or encoded.
+    pub done: u64,
+    /// All of them.
+    pub all: u64,
+}
+
+/// Is called for each picture of a film that is joined, on the thread that joins it.
+#[derive(Clone)]
+pub struct OnJoinProgress(Arc<dyn Fn(JoinProgress) + Send + Sync>);
+
+impl OnJoinProgress {
+    /// Calls this function, which must not block.
+    #[must_use]
+    pub fn new(on: impl Fn(JoinProgress) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(on))
+    }
+
+    pub(super) fn call(&self, progress: JoinProgress) {
+        (self.0)(progress);
+    }
+}
+
+impl fmt::Debug for OnJoinProgress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OnJoinProgress")
+    }
+}

@@ -1,0 +1,137 @@
+//! One film with everything that an edit can have: it plays, and its pictures, its sound and its names are measured.
+
+use std::path::Path;
+
+use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
+
+use crate::film::{second_opinion, tone};
+use crate::support::project_state::accepted;
+use crate::support::{Project, browser};
+
+/// The colors of the two shots differ by six levels of gray, as if the service had drifted: their prompts have 16 letters, and the stub's
+/// color is its seed times 31 for each letter.
+const SHOWCASE: &str = r#"version: 1
+name: lamp
+defaults: {model: modela-video-2-0-260128, resolution: 480p, ratio: "1:1", seconds: 4}
+shots:
+  - {id: door, seed: 40, prompt: "a door in a wall", dialogue: {text: "Who is there?", at: 1s, length: 1s, speaker: Keeper}}
+  - {id: stairs, seed: 46, continues: door, prompt: "a door in a wall"}
+films:
+  - output: lamp.mp4
+    color_match: true
+    poster: stairs
+    fit: blur
+    subtitles: {burn: true}
+    music: {file: score.wav, gain: -12dB, repeat: true, duck: 8dB, fade_out: 0.5s}
+    voice: [{file: said.wav, at: stairs, delay: 0.5s}]
+    loudness: -16 LUFS
+    shots:
+      - {title: "THE LAMP\na film", seconds: 1, transition: {dissolve: 4f}}
+      - door
+      - {shot: stairs, title: "Ada\nkeeper of the light", in: 2f, out: -2f, transition: {fade: black, length: 4f}}
+      - {file: logo.png, seconds: 1, transition: {wipe: left, length: 4f}}
+      - {file: storm.mp4, speed: 0.5, in: 4f, seconds: 2, gain: -6dB}
+      - {file: storm.mp4, speed: 200%, mute: true, transition: {fade: white, length: 2f}}
+  - {output: drift.mp4, shots: [door, stairs]}
+  - {output: matched.mp4, color_match: true, shots: [door, stairs]}
+"#;
+
+/// Two seconds of white pictures with noise, at the rate of the stub.
+fn storm() -> Vec<u8> {
+    let rate = FrameRate::new(8, 1).expect("a rate");
+    let mut writer = ClipWriter::new(ClipSpec::new(640, 360, rate).with_audio(48_000, 1)).expect("a writer");
+    let mut white = RgbImage::new(640, 360);
+    white.pixels_mut().fill(250);
+    (0..16).for_each(|_| writer.push_frame(&white).expect("a picture"));
+    let mut state = 1_u32;
+    let noise: Vec<f32> = (0..96_000)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((state >> 8) as f32 / 16_777_216.0 - 0.5) * 0.4
+        })
+        .collect();
+    writer.push_audio(&noise).expect("sound");
+    writer.finish().expect("a clip")
+}
+
+fn gray(picture: &RgbImage) -> f64 {
+    picture.pixels().iter().map(|value| f64::from(*value)).sum::<f64>() / picture.pixels().len() as f64
+}
+
+/// The step of brightness from a film's first picture to its last one.
+fn step(film: &Path) -> f64 {
+    let (first, last) =
+        (media::first_frame(film).expect("a frame"), media::last_frame(film).expect("a frame"));
+    (gray(&last) - gray(&first)).abs()
+}
+
+#[test]
+fn film_with_everything_plays_and_measures_right() {
+    let project = Project::new("lamp.yaml", SHOWCASE);
+    let write = |name: &str, content: &[u8]| fs_err::write(project.file(name), content).expect("a file");
+    write("score.wav", &tone(220.0));
+    write("said.wav", &tone(660.0));
+    write("storm.mp4", &storm());
+    let mut red = RgbImage::new(40, 80);
+    red.pixels_mut().chunks_exact_mut(3).for_each(|pixel| pixel[0] = 220);
+    write("logo.png", &media::encode_png(&red));
+    let run = project.runner(&["run", "lamp.yaml"]).expect(0);
+    let file = |name: &str| project.file(&format!("out/lamp/{name}"));
+    let film = file("lamp.mp4");
+
+    let probe = media::probe(&film).expect("the film probes");
+    let (video, audio) = (probe.video.expect("pictures"), probe.audio.expect("sound"));
+    let seconds = video.duration.as_secs_f64();
+    assert!(probe.faststart);
+    assert!((audio.duration.as_secs_f64() - seconds).abs() < 0.05, "sound ends with the pictures");
+    project.runner(&["view", "lamp.yaml", "--no-open"]).expect(0);
+    let manifest = fs_err::read_to_string(file("manifest.json")).expect("a manifest");
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).expect("JSON");
+    let cuts = manifest["films"][0]["cuts"].as_array().expect("cuts");
+    let starts: Vec<f64> =
+        cuts.iter().filter_map(|cut| cut["start"].as_f64()).map(|start| start * 8.0).collect();
+    // At 8 frames per second: the title; the door without the two pictures that the dissolve plays before it; the stairs from 2 to 30; the
+    // logo; 2 s of the storm at half speed; all 16 pictures of it at double speed.
+    assert_eq!(starts, [0.0, 8.0, 38.0, 66.0, 74.0, 90.0]);
+    assert_eq!(video.frames, 98);
+
+    // What players show: chapters and a poster, which is also beside it.
+    let bytes = fs_err::read(&film).expect("a film");
+    let has = |name: &[u8]| bytes.windows(name.len()).any(|part| part == name);
+    assert!(has(b"chpl") && has(b"covr") && has("algorithmicMedia".as_bytes()));
+    let poster = fs_err::read(file("lamp.jpg")).expect("a poster");
+    assert!(has(&poster));
+    let poster = media::decode_image(&poster).expect("a JPEG");
+    assert_eq!((poster.width(), poster.height()), (video.width, video.height));
+    let subtitles = fs_err::read_to_string(file("lamp.srt")).expect("subtitles");
+    // The door begins a second into the film, and a quarter of a second into its video.
+    assert!(subtitles.contains("00:00:01,750 --> 00:00:02,750\nKeeper: Who is there?"), "{subtitles}");
+
+    // Its loudness, and the step where the service has drifted.
+    let line = run.out.lines().find(|line| line.contains("lamp/lamp.mp4")).expect("a line of the report");
+    let loudness = line.split_once("with sound at ").and_then(|(_, rest)| rest.split_once(" LUFS"));
+    let loudness: f64 = loudness.expect("a loudness").0.parse().expect("a number");
+    assert!((loudness + 16.0).abs() < 1.0, "{line}");
+    let (before, after) = (step(&file("drift.mp4")), step(&file("matched.mp4")));
+    assert!((5.0..8.0).contains(&before) && after < 1.5, "{before} levels, then {after}");
+    let line = |film: &str| run.out.lines().find(|line| line.contains(film)).expect("a line of the report");
+    assert!(line("lamp/drift.mp4").contains("all pictures copied"), "{}", run.out);
+    assert!(line("lamp/matched.mp4").contains("31 pictures copied, 32 encoded"), "{}", run.out);
+
+    second_opinion(&film, seconds);
+    browser::plays_to_its_end(&film, seconds);
+
+    // Every hand-over, and the cut as it comes back.
+    for format in ["--otio", "--fcpxml", "--edl", "--csv", "--srt"] {
+        project.runner(&["export", "lamp.yaml", "--film", "lamp.mp4", format, "--overwrite"]).expect(0);
+    }
+    let cut = project.runner(&["import", "out/lamp/lamp.otio", "--into", "lamp.yaml", "--film", "lamp.mp4"]);
+    assert!(cut.expect(0).out.contains("nothing changes"));
+
+    // Another speed costs nothing.
+    write("lamp.yaml", SHOWCASE.replace("speed: 0.5", "speed: 0.4").as_bytes());
+    let again = project.runner(&["run", "lamp.yaml"]).expect(0);
+    assert!(again.out.contains("nothing was submitted"), "{}", again.out);
+    assert!(file("lamp.1.mp4").is_file() && !file("drift.1.mp4").exists());
+    assert_eq!(accepted(&project), 2);
+}
