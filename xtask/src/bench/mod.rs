@@ -6,6 +6,8 @@ mod ledger;
 mod limits;
 mod load;
 mod overhead;
+#[cfg(unix)]
+mod peers;
 mod polling;
 mod render;
 mod scale;
@@ -30,6 +32,9 @@ pub(crate) enum Bench {
     Ledger,
     /// Overhead of `runner run` over the service's own time: a thousand short tasks, and a chain.
     Overhead,
+    /// The same work through other tools and through `runner`. Needs Linux, curl, Python, Node and their registries.
+    #[cfg(unix)]
+    Peers(peers::Peers),
     /// CPU time of polling, and runs of up to 100,000 tasks, against a service that only waits.
     Scale {
         /// Only this workload: 1 to 4.
@@ -58,6 +63,8 @@ pub(crate) fn run(root: &Path, bench: &Bench) -> Result<String, String> {
         Bench::Film => film::measure(),
         Bench::Ledger => ledger::measure(),
         Bench::Overhead => overhead::measure(root),
+        #[cfg(unix)]
+        Bench::Peers(args) => peers::measure(root, args),
         Bench::Scale { only } => scale::measure(root, *only),
         Bench::Limits => limits::measure(),
         Bench::Polling => polling::measure(),

@@ -48,7 +48,7 @@ pub(super) enum RenderTime {
 
 impl RenderTime {
     /// The render times of the first `count` tasks.
-    fn sequence(&self, count: usize) -> Vec<Duration> {
+    pub(super) fn sequence(&self, count: usize) -> Vec<Duration> {
         match *self {
             Self::Fixed(time) => vec![time; count],
             Self::Lognormal { median, sigma } => {
@@ -169,7 +169,7 @@ pub(super) fn measure(root: &Path, workloads: &[Workload]) -> Result<String, Str
     if exceeded { Err(report) } else { Ok(report) }
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
@@ -248,7 +248,7 @@ fn workflow(workload: &Workload) -> String {
 }
 
 /// CPU seconds of the child processes that were waited for (proc(5), fields 16 and 17 of `stat`).
-fn children_cpu_seconds() -> Result<f64, String> {
+pub(super) fn children_cpu_seconds() -> Result<f64, String> {
     let stat =
         std::fs::read_to_string("/proc/self/stat").map_err(|error| format!("{error}; this needs Linux"))?;
     // The process name in parentheses may contain blanks and parentheses.

@@ -15,7 +15,7 @@ impl Rng {
     }
 
     /// Uniform in the open interval (0, 1).
-    fn uniform(&mut self) -> f64 {
+    pub(in crate::bench) fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64 + 1e-17
     }
 

@@ -1,0 +1,173 @@
+//! The same work through what people use today and through `runner`, against one stub of the service: makespan, CPU time, memory, polls, and
+//! what is lost or paid for twice.
+
+mod process;
+mod service;
+mod tools;
+mod workloads;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+
+use self::process::Usage;
+use self::service::PeerService;
+use self::tools::Tool;
+use self::workloads::{WORKLOADS, Workload};
+
+/// A run that takes longer is killed.
+const TIMEOUT: Duration = Duration::from_mins(10);
+
+#[derive(Debug, Args)]
+pub(crate) struct Peers {
+    /// Only this workload, such as `W1`.
+    #[arg(long)]
+    workload: Option<String>,
+    /// Only these tools, such as `runner` or `httpx`.
+    #[arg(long, num_args = 1..)]
+    tools: Vec<String>,
+    /// Repetitions of each run.
+    #[arg(long, default_value_t = 3)]
+    runs: usize,
+}
+
+/// What one run of a tool came to.
+struct Outcome {
+    /// The makespan as a multiple of what the service alone needs.
+    ratio: f64,
+    usage: Usage,
+    polls: usize,
+    /// Tasks without their video on disk.
+    missing: usize,
+    /// Accepted tasks beyond the first of the same work.
+    paid_again: usize,
+}
+
+pub(super) fn measure(root: &Path, args: &Peers) -> Result<String, String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let workloads: Vec<&Workload> = WORKLOADS
+        .iter()
+        .filter(|workload| args.workload.as_ref().is_none_or(|name| workload.name == name))
+        .collect();
+    if workloads.is_empty() || args.runs == 0 {
+        let names: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).collect();
+        return Err(format!("there is nothing to run; the workloads are {}", names.join(", ")));
+    }
+    let mut report = String::new();
+    let mut tools = Vec::new();
+    for (name, tool) in tools::prepare(root, folder.path()) {
+        if !args.tools.is_empty() && !args.tools.iter().any(|wanted| wanted == name) {
+            continue;
+        }
+        match tool {
+            Ok(tool) => tools.push(tool),
+            Err(reason) => {
+                let _ = writeln!(report, "{name} is NOT measured: {reason}");
+            }
+        }
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    let mut violations = 0;
+    for workload in workloads {
+        let _ = writeln!(
+            report,
+            "\n{}: {}; the service alone needs {:.1} s\n",
+            workload.name,
+            workload.text,
+            workload.bound()
+        );
+        report.push_str(
+            "| tool | makespan, times the bound | CPU time | memory | polls | missing | paid again |\n|---|---|---|---|---|---|---|\n",
+        );
+        for tool in tools.iter().filter(|tool| tool.can(workload)) {
+            let mut outcomes = Vec::new();
+            for run in 0..args.runs {
+                let place = folder.path().join(format!("{}-{}-{run}", workload.name, tool.name));
+                fs_err::create_dir_all(&place).map_err(|error| error.to_string())?;
+                let service = runtime.block_on(PeerService::start(workload))?;
+                outcomes.push(run_once(tool, workload, &service, &place)?);
+            }
+            report.push_str(&row(tool.name, &outcomes));
+            if tool.name == tools::RUNNER {
+                violations += outcomes.iter().map(|outcome| outcome.paid_again).sum::<usize>();
+            }
+        }
+    }
+    if violations > 0 {
+        return Err(format!("{report}\n`runner` paid {violations} times again"));
+    }
+    Ok(report)
+}
+
+fn run_once(
+    tool: &Tool,
+    workload: &Workload,
+    service: &PeerService,
+    place: &Path,
+) -> Result<Outcome, String> {
+    let out = place.join("out");
+    fs_err::create_dir_all(&out).map_err(|error| error.to_string())?;
+    let start = || tool.command(workload, service.base_url(), place, &out);
+    let usage = match workload.kill_after {
+        None => process::run(&mut start()?, TIMEOUT)?,
+        Some(after) => {
+            let first = process::run_killed(&mut start()?, after)?;
+            first.and(process::run(&mut start()?, TIMEOUT)?)
+        }
+    };
+    let names = videos(&out)?;
+    let missing = (0..workload.tasks).filter(|number| !names.contains(&workloads::prompt(*number))).count();
+    let counts = service.counts();
+    Ok(Outcome {
+        ratio: usage.elapsed.as_secs_f64() / workload.bound(),
+        usage,
+        polls: counts.polls,
+        missing,
+        paid_again: counts.paid_again,
+    })
+}
+
+/// The prompts whose videos are in a folder and those below it.
+fn videos(folder: &Path) -> Result<BTreeSet<String>, String> {
+    let text = |error: std::io::Error| error.to_string();
+    let mut names = BTreeSet::new();
+    let mut folders: Vec<PathBuf> = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs_err::read_dir(folder).map_err(text)? {
+            let entry = entry.map_err(text)?;
+            let path = entry.path();
+            if entry.file_type().map_err(text)?.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "mp4") {
+                names.extend(service::prompt_of(&fs_err::read(&path).map_err(text)?));
+            }
+        }
+    }
+    Ok(names)
+}
+
+/// A row of the table: medians, and the smallest and the largest makespan.
+fn row(name: &str, outcomes: &[Outcome]) -> String {
+    let median = |value: &dyn Fn(&Outcome) -> f64| super::load::median(outcomes.iter().map(value));
+    let ratios = || outcomes.iter().map(|outcome| outcome.ratio);
+    let range = |value: &dyn Fn(&Outcome) -> usize| {
+        let values = || outcomes.iter().map(value);
+        let (least, most) = (values().min().unwrap_or_default(), values().max().unwrap_or_default());
+        if least == most { least.to_string() } else { format!("{least} to {most}") }
+    };
+    format!(
+        "| {name} | {:.2} ({:.2} to {:.2}) | {:.1} s | {:.0} MB | {:.0} | {} | {} |\n",
+        median(&|outcome| outcome.ratio),
+        ratios().fold(f64::INFINITY, f64::min),
+        ratios().fold(0.0, f64::max),
+        median(&|outcome| outcome.usage.cpu),
+        median(&|outcome| outcome.usage.megabytes),
+        median(&|outcome| outcome.polls as f64),
+        range(&|outcome| outcome.missing),
+        range(&|outcome| outcome.paid_again),
+    )
+}

@@ -1,0 +1,182 @@
+//! The tools, installed by name and version, and the command of each.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::workloads::{self, Workload};
+
+/// The name of this project's own row.
+pub(super) const RUNNER: &str = "runner";
+
+const KEY: &str = "sk-bench";
+
+/// A tool that is installed.
+pub(super) struct Tool {
+    pub(super) name: &'static str,
+    kind: Kind,
+    /// The folder of the scripts.
+    scripts: PathBuf,
+}
+
+enum Kind {
+    Runner(PathBuf),
+    XargsCurl,
+    /// The interpreter of a virtual environment, and its script.
+    Python(PathBuf, &'static str),
+    Snakemake(PathBuf),
+    Promptfoo(PathBuf),
+}
+
+/// Installs all tools below `folder`; for each its name, and the tool or why it cannot be measured.
+pub(super) fn prepare(root: &Path, folder: &Path) -> Vec<(&'static str, Result<Tool, String>)> {
+    let scripts = root.join("bench/peers");
+    let tool = |name, kind: Result<Kind, String>| {
+        (name, kind.map(|kind| Tool { name, kind, scripts: scripts.clone() }))
+    };
+    let python = python(&scripts, folder);
+    let with_python = |kind: &dyn Fn(PathBuf) -> Kind| python.clone().map(kind);
+    vec![
+        tool(RUNNER, runner(root).map(Kind::Runner)),
+        tool("xargs and curl", found("curl").map(|()| Kind::XargsCurl)),
+        tool("httpx", with_python(&|python| Kind::Python(python, "httpx_client.py"))),
+        tool("openai", with_python(&|python| Kind::Python(python, "openai_client.py"))),
+        tool("luigi", with_python(&|python| Kind::Python(python, "luigi_tasks.py"))),
+        tool("Snakemake", with_python(&|python| Kind::Snakemake(python.with_file_name("snakemake")))),
+        tool("promptfoo", promptfoo(&scripts, folder).map(Kind::Promptfoo)),
+    ]
+}
+
+impl Tool {
+    /// Whether the tool can do this work at all.
+    pub(super) fn can(&self, workload: &Workload) -> bool {
+        // Its tests do not depend on each other.
+        !(workload.chained && matches!(self.kind, Kind::Promptfoo(_)))
+    }
+
+    /// The command, in the folder `place`; its videos go below `out`.
+    pub(super) fn command(
+        &self,
+        workload: &Workload,
+        base_url: &str,
+        place: &Path,
+        out: &Path,
+    ) -> Result<Command, String> {
+        let jobs = workload.jobs.to_string();
+        let mut command = match &self.kind {
+            Kind::Runner(program) => {
+                let file = place.join("load.yaml");
+                if !file.exists() {
+                    fs_err::write(&file, workflow(workload)).map_err(|error| error.to_string())?;
+                }
+                let mut command = Command::new(program);
+                command.args(["run", "load.yaml", "--jobs", &jobs, "--format", "json", "-o"]).arg(out);
+                command.env("RUNNER_BASE_URL", base_url).env("RUNNER_API_KEY", KEY);
+                command
+            }
+            Kind::XargsCurl => with_arguments("sh", [self.scripts.join("xargs_curl.sh").into_os_string()]),
+            Kind::Python(python, script) => {
+                with_arguments(python, [self.scripts.join(script).into_os_string()])
+            }
+            Kind::Snakemake(program) => {
+                let mut command = Command::new(program);
+                command.arg("--snakefile").arg(self.scripts.join("Snakefile")).arg("--directory").arg(place);
+                // A lock that a killed process leaves would refuse the same command.
+                command.args(["--cores", &jobs, "--jobs", &jobs, "--retries", "3", "--keep-going"]);
+                command.args(["--rerun-incomplete", "--nolock", "--quiet", "all"]);
+                command
+            }
+            Kind::Promptfoo(program) => {
+                let mut command = Command::new(program);
+                command.args(["eval", "--config"]).arg(self.scripts.join("promptfooconfig.mjs"));
+                command.args([
+                    "--max-concurrency",
+                    &jobs,
+                    "--no-cache",
+                    "--no-progress-bar",
+                    "--no-table",
+                    "--no-write",
+                ]);
+                command.env("PROMPTFOO_DISABLE_TELEMETRY", "1").env("PROMPTFOO_DISABLE_UPDATE", "1");
+                command.env("PROMPTFOO_CONFIG_DIR", place);
+                command
+            }
+        };
+        command
+            .current_dir(place)
+            .env("PYTHONPATH", &self.scripts)
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("NO_PROXY", "127.0.0.1")
+            .env("PEER_BASE_URL", base_url)
+            .env("PEER_API_KEY", KEY)
+            .env("PEER_TASKS", workload.tasks.to_string())
+            .env("PEER_JOBS", &jobs)
+            .env("PEER_CHAIN", if workload.chained { "1" } else { "0" })
+            .env("PEER_OUT", out);
+        Ok(command)
+    }
+}
+
+fn with_arguments(
+    program: impl AsRef<std::ffi::OsStr>,
+    arguments: impl IntoIterator<Item = OsString>,
+) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
+}
+
+/// The workflow file of the same work.
+fn workflow(workload: &Workload) -> String {
+    let mut text = String::from(
+        "version: 1\nname: load\ndefaults: {model: modela-video-2-0-260128, seconds: 4, resolution: 480p, ratio: \"16:9\"}\nshots:\n",
+    );
+    for number in 0..workload.tasks {
+        let _ = writeln!(text, "  - id: s{number}\n    prompt: {}", workloads::prompt(number));
+        if workload.chained && number > 0 {
+            let _ = writeln!(text, "    continues: s{}", number - 1);
+        }
+    }
+    text
+}
+
+fn runner(root: &Path) -> Result<PathBuf, String> {
+    install(Command::new("cargo").args(["build", "--release", "--quiet", "-p", "runner"]).current_dir(root))?;
+    let program = std::env::current_exe().map_err(|error| error.to_string())?.with_file_name("runner");
+    Ok(program)
+}
+
+fn found(program: &str) -> Result<(), String> {
+    install(Command::new(program).arg("--version"))
+}
+
+/// The interpreter of a virtual environment with the packages of requirements.txt.
+fn python(scripts: &Path, folder: &Path) -> Result<PathBuf, String> {
+    let environment = folder.join("venv");
+    install(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
+    let python = environment.join("bin/python");
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
+    install(Command::new(&python).args(pip).arg(scripts.join("requirements.txt")))?;
+    Ok(python)
+}
+
+/// promptfoo with the packages of package.json.
+fn promptfoo(scripts: &Path, folder: &Path) -> Result<PathBuf, String> {
+    let packages = folder.join("node");
+    fs_err::create_dir_all(&packages).map_err(|error| error.to_string())?;
+    fs_err::copy(scripts.join("package.json"), packages.join("package.json"))
+        .map_err(|error| error.to_string())?;
+    let npm = ["install", "--silent", "--no-audit", "--no-fund"];
+    install(Command::new("npm").args(npm).current_dir(&packages))?;
+    Ok(packages.join("node_modules/.bin/promptfoo"))
+}
+
+fn install(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(format!("{command:?}: {}", text.trim().lines().last().unwrap_or_default()))
+}

@@ -1,0 +1,135 @@
+//! The workloads, and what the service alone needs for each.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Duration;
+
+use super::super::load::RenderTime;
+
+pub(super) struct Workload {
+    pub(super) name: &'static str,
+    pub(super) text: &'static str,
+    pub(super) tasks: usize,
+    /// Tasks at once: that the service renders, and that a tool has in flight.
+    pub(super) jobs: usize,
+    pub(super) render_time: RenderTime,
+    /// Whether each task starts from the last frame of the one before.
+    pub(super) chained: bool,
+    /// Submissions per second, and as many at once; more are answered with 429 and `Retry-After: 1`.
+    pub(super) submissions_per_second: Option<usize>,
+    /// The share of submissions that are answered with 500; every second of those creates its task all the same.
+    pub(super) failing_share: Option<f64>,
+    /// When the process is killed; the same command is then run again.
+    pub(super) kill_after: Option<Duration>,
+}
+
+const TWO_SECONDS: RenderTime = RenderTime::Fixed(Duration::from_secs(2));
+
+const PLAIN: Workload = Workload {
+    name: "W1",
+    text: "200 tasks of 2 s, 32 at once",
+    tasks: 200,
+    jobs: 32,
+    render_time: TWO_SECONDS,
+    chained: false,
+    submissions_per_second: None,
+    failing_share: None,
+    kill_after: None,
+};
+
+pub(super) const WORKLOADS: [Workload; 6] = [
+    PLAIN,
+    Workload {
+        name: "W1L",
+        text: "200 tasks, lognormal with median 2 s and sigma 0.5, 32 at once",
+        render_time: RenderTime::Lognormal { median: 2.0, sigma: 0.5 },
+        ..PLAIN
+    },
+    Workload {
+        name: "W2",
+        text: "1,000 tasks of 50 ms, 64 at once",
+        tasks: 1_000,
+        jobs: 64,
+        render_time: RenderTime::Fixed(Duration::from_millis(50)),
+        ..PLAIN
+    },
+    Workload {
+        name: "W3",
+        text: "a chain of 20 tasks of 0.5 s",
+        tasks: 20,
+        jobs: 1,
+        render_time: RenderTime::Fixed(Duration::from_millis(500)),
+        chained: true,
+        ..PLAIN
+    },
+    Workload {
+        name: "W4",
+        text: "100 tasks of 1 s, 10 submissions per second, 2 % of them answered with 500, half of those after the task was created",
+        tasks: 100,
+        jobs: 100,
+        render_time: RenderTime::Fixed(Duration::from_secs(1)),
+        submissions_per_second: Some(10),
+        failing_share: Some(0.02),
+        ..PLAIN
+    },
+    Workload {
+        name: "W5",
+        text: "W1, killed with SIGKILL after 7 s, and the same command again",
+        kill_after: Some(Duration::from_secs(7)),
+        ..PLAIN
+    },
+];
+
+/// The prompt of a task.
+pub(super) fn prompt(number: usize) -> String {
+    format!("scene {number:04}")
+}
+
+/// The number of the task with this prompt.
+pub(super) fn number(prompt: &str) -> Option<usize> {
+    prompt.strip_prefix("scene ").and_then(|number| number.parse().ok())
+}
+
+impl Workload {
+    /// How long each task is rendered, by its number: the same for every tool.
+    pub(super) fn render_times(&self) -> Vec<Duration> {
+        self.render_time.sequence(self.tasks)
+    }
+
+    /// The makespan that the service alone imposes, in seconds: the tasks are submitted in order, as early as it accepts them.
+    pub(super) fn bound(&self) -> f64 {
+        let mut renderers: BinaryHeap<Reverse<Duration>> =
+            (0..self.jobs).map(|_| Reverse(Duration::ZERO)).collect();
+        let mut end = Duration::ZERO;
+        for (number, time) in self.render_times().into_iter().enumerate() {
+            let accepted = self.submissions_per_second.map_or(Duration::ZERO, |rate| {
+                Duration::from_secs_f64((number + 1).saturating_sub(rate) as f64 / rate as f64)
+            });
+            let free = renderers.pop().map_or(Duration::ZERO, |Reverse(free)| free);
+            let ends = free.max(accepted) + time;
+            renderers.push(Reverse(ends));
+            end = end.max(ends);
+        }
+        end.as_secs_f64()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_what_the_service_imposes() {
+        let bounds: Vec<f64> = WORKLOADS.iter().map(Workload::bound).collect();
+        assert_eq!(bounds[0], 14.0, "seven rounds of two seconds");
+        assert!((bounds[2] - 0.8).abs() < 1e-9, "sixteen rounds of 50 ms: {}", bounds[2]);
+        assert_eq!(bounds[3], 10.0, "one after the other");
+        assert_eq!(bounds[4], 10.0, "ninety tasks wait for 9 s, the last one renders for 1 s");
+    }
+
+    #[test]
+    fn prompts_have_their_numbers() {
+        assert_eq!(number(&prompt(17)), Some(17));
+        assert_eq!(number("a harbor"), None);
+    }
+}
