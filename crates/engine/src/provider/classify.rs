@@ -7,20 +7,9 @@
 
 use client::{CallError, HttpError, RateLimit, Status, TaskFailure, TaskResponse};
 
-use super::{ServerErrorPolicy, Submission};
+use super::{ModerationCodes, ServerErrorPolicy, Submission};
 use scheduler::{Failure, FailureKind, PollResult, Refusal, RefusalKind, SubmitQuota, TaskId, Timestamp};
 
-/// Terms in error codes and messages that indicate moderation.
-const MODERATION_TERMS: &[&str] = &[
-    "moderat",
-    "sensitive",
-    "content_policy",
-    "content policy",
-    "contentpolicy",
-    "policy_violation",
-    "safety",
-    "prohibited",
-];
 /// Terms that indicate an exhausted account, as opposed to a rate limit.
 const QUOTA_TERMS: &[&str] =
     &["quota", "balance", "insufficient", "arrears", "overdue", "billing", "credit", "payment"];
@@ -53,7 +42,11 @@ fn contains_any(text: &str, terms: &[&str]) -> bool {
 
 /// What a response to a submission (spec 4.1) means.
 #[must_use]
-pub fn submission(called: Result<TaskResponse, CallError>, server_errors: ServerErrorPolicy) -> Submission {
+pub fn submission(
+    called: Result<TaskResponse, CallError>,
+    server_errors: ServerErrorPolicy,
+    moderation: &ModerationCodes,
+) -> Submission {
     match called {
         Ok(answer) => Submission::Accepted {
             task: TaskId(answer.id),
@@ -66,7 +59,7 @@ pub fn submission(called: Result<TaskResponse, CallError>, server_errors: Server
             Submission::Indeterminate { reason, task_hint: task_hint.map(TaskId), halts: false }
         }
         Err(CallError::Http(error)) => {
-            let failure = failure(&error);
+            let failure = failure(&error, moderation);
             match refusal_kind(&error, failure.kind, server_errors) {
                 Some(kind) => refused(kind, failure, error.retry_after),
                 None => Submission::Indeterminate {
@@ -109,14 +102,14 @@ fn refused(kind: RefusalKind, failure: Failure, retry_after: Option<std::time::D
 
 /// What a response to a poll (spec 4.2) means.
 #[must_use]
-pub fn poll_result(called: Result<TaskResponse, CallError>) -> PollResult {
+pub fn poll_result(called: Result<TaskResponse, CallError>, moderation: &ModerationCodes) -> PollResult {
     let task = match called {
         Ok(task) => task,
         Err(CallError::NotSent { reason } | CallError::Indeterminate { reason, .. }) => {
             return PollResult::Unreachable { reason };
         }
         Err(CallError::Http(refusal)) => {
-            let failure = failure(&refusal);
+            let failure = failure(&refusal, moderation);
             return match refusal.status {
                 401..=403 => PollResult::Unauthorized { failure },
                 // A gateway's page says nothing about the task.
@@ -143,8 +136,8 @@ pub fn poll_result(called: Result<TaskResponse, CallError>) -> PollResult {
         },
         Status::Failed => PollResult::Failed {
             failure: match &task.error {
-                Some(error) => task_failure(error.code.as_deref(), &error.message),
-                None => task_failure(None, "the service failed the task without a reason"),
+                Some(error) => task_failure(error.code.as_deref(), &error.message, moderation),
+                None => task_failure(None, "the service failed the task without a reason", moderation),
             },
         },
         Status::Queued => PollResult::Running { progress: task.progress, status: "queued".to_owned() },
@@ -169,16 +162,18 @@ fn warning(error: &TaskFailure) -> Option<String> {
 }
 
 /// A failed download.
-pub(super) fn download(error: CallError) -> Failure {
+pub(super) fn download(error: CallError, moderation: &ModerationCodes) -> Failure {
     match error {
         CallError::NotSent { reason } | CallError::Indeterminate { reason, .. } => {
             Failure::new(FailureKind::Transient, reason)
         }
-        CallError::Http(refusal) => Failure { retry_after: refusal.retry_after, ..failure(&refusal) },
+        CallError::Http(refusal) => {
+            Failure { retry_after: refusal.retry_after, ..failure(&refusal, moderation) }
+        }
     }
 }
 
-fn failure(refusal: &client::HttpError) -> Failure {
+fn failure(refusal: &client::HttpError, moderation: &ModerationCodes) -> Failure {
     let status = refusal.status;
     let code = refusal.error.as_ref().and_then(|error| error.code.clone());
     let own_words =
@@ -186,12 +181,16 @@ fn failure(refusal: &client::HttpError) -> Failure {
     let message = own_words.unwrap_or_else(|| refusal.to_string());
     let named = refusal.error.as_ref().and_then(|error| error.kind.as_deref()).unwrap_or_default();
     let codes = format!("{} {named}", code.as_deref().unwrap_or_default()).to_lowercase();
-    let said = format!("{codes} {}", message.to_lowercase());
     let kind = match status {
         401 => FailureKind::Unauthorized,
         402 => FailureKind::Quota,
-        400..=499 if contains_any(&said, MODERATION_TERMS) => FailureKind::InputModerated,
-        403 | 429 if contains_any(&said, QUOTA_TERMS) => FailureKind::Quota,
+        400..=499 if moderation.is_refusal(code.as_deref().unwrap_or_default(), &message) => {
+            FailureKind::InputModerated
+        }
+        400..=499 if moderation.has_code(named) => FailureKind::InputModerated,
+        403 | 429 if contains_any(&format!("{codes} {}", message.to_lowercase()), QUOTA_TERMS) => {
+            FailureKind::Quota
+        }
         // A message may quote the request; a code does not.
         400..=499 if contains_any(&codes, QUOTA_TERMS) => FailureKind::Quota,
         403 => FailureKind::Unauthorized,
@@ -204,12 +203,12 @@ fn failure(refusal: &client::HttpError) -> Failure {
 }
 
 /// The failure of a task. Moderation is taken as `InputModerated`, which is never retried, unless code or message name the output.
-fn task_failure(code: Option<&str>, message: &str) -> Failure {
+fn task_failure(code: Option<&str>, message: &str, moderation: &ModerationCodes) -> Failure {
     let message_in = message.to_lowercase();
     let code_in = code.unwrap_or_default().to_lowercase();
     // The code overrides the message, which may quote the prompt.
     let said = if code_in.is_empty() { &message_in } else { &code_in };
-    let kind = if contains_any(&code_in, MODERATION_TERMS) || contains_any(&message_in, MODERATION_TERMS) {
+    let kind = if moderation.is_refusal(code.unwrap_or_default(), message) {
         let is_output = |said: &str| contains_any(said, &["output", "generated", "result"]);
         let is_input = |said: &str| contains_any(said, &["input", "prompt", "request"]);
         if is_output(&code_in) || (!is_input(&code_in) && is_output(&message_in) && !is_input(&message_in)) {
@@ -233,12 +232,20 @@ fn task_failure(code: Option<&str>, message: &str) -> Failure {
 mod tests {
     use super::*;
 
+    fn none() -> ModerationCodes {
+        ModerationCodes::default()
+    }
+
     fn refused_with(status: u16, body: &str) -> Submission {
         refused_under(ServerErrorPolicy::Indeterminate, status, body)
     }
 
     fn refused_under(policy: ServerErrorPolicy, status: u16, body: &str) -> Submission {
-        submission(Err(CallError::Http(Box::new(HttpError::new(status, body.to_owned(), None)))), policy)
+        submission(
+            Err(CallError::Http(Box::new(HttpError::new(status, body.to_owned(), None)))),
+            policy,
+            &none(),
+        )
     }
 
     /// Statuses and bodies as services and gateways send them: flat, nested, pages.
@@ -265,6 +272,13 @@ mod tests {
                 InputModerated,
                 InvalidRequest,
             ),
+            (
+                400,
+                r#"{"error":{"message":"no","code":"DataInspectionFailed"}}"#,
+                InputModerated,
+                InvalidRequest,
+            ),
+            (422, r#"{"error":{"message":"no","type":"content_filter"}}"#, InputModerated, InvalidRequest),
             (400, r#"{"error":{"message":"no","code":"insufficient_balance"}}"#, Quota, ServiceUnusable),
             (
                 400,
@@ -372,7 +386,10 @@ mod tests {
     #[test]
     fn poll_result_not_found_needs_the_services_own_form() {
         let polled = |status, body: &str| {
-            poll_result(Err(CallError::Http(Box::new(HttpError::new(status, body.to_owned(), None)))))
+            poll_result(
+                Err(CallError::Http(Box::new(HttpError::new(status, body.to_owned(), None)))),
+                &none(),
+            )
         };
         let own_form = r#"{"error":{"message":"unknown task"}}"#;
         assert_eq!(polled(404, own_form), PollResult::NotFound { expired: false });
@@ -391,7 +408,11 @@ mod tests {
         for status in [400, 409, 422, 425] {
             let body = r#"{"error":{"message":"the task is queued","code":"task_not_completed"}}"#;
             let error = HttpError::new(status, body.to_owned(), None);
-            assert_eq!(download(CallError::Http(Box::new(error))).kind, FailureKind::Invalid, "{status}");
+            assert_eq!(
+                download(CallError::Http(Box::new(error)), &none()).kind,
+                FailureKind::Invalid,
+                "{status}"
+            );
         }
     }
 
@@ -409,7 +430,7 @@ mod tests {
             let body = format!(
                 r#"{{"id":"t","status":"{status}","error":{error},"metadata":{{"url":"https://example.com/a.mp4"}}}}"#
             );
-            let result = poll_result(Ok(TaskResponse::decode(&body, Some("t")).expect("a task")));
+            let result = poll_result(Ok(TaskResponse::decode(&body, Some("t")).expect("a task")), &none());
             let kind = match result {
                 PollResult::Running { .. } => "running",
                 PollResult::Completed { url: Some(_), .. } => "completed",
@@ -439,7 +460,7 @@ mod tests {
             let body = format!(
                 r#"{{"id":"t","status":"completed","error":{error},"metadata":{{"url":"https://example.com/a.mp4"}}}}"#
             );
-            let result = poll_result(Ok(TaskResponse::decode(&body, Some("t")).expect("a task")));
+            let result = poll_result(Ok(TaskResponse::decode(&body, Some("t")).expect("a task")), &none());
             let PollResult::Completed { warning, .. } = result else { panic!("{result:?}") };
             assert_eq!(warning.as_deref(), expected, "{body}");
         }
@@ -479,6 +500,10 @@ mod tests {
             (r#""error":{"error":{"code":"moderation_blocked","message":"blocked"}}"#, InputModerated),
             (r#""error":"the generated video was withheld by moderation""#, OutputModerated),
             (r#""error":"the prompt leads to output that moderation withholds""#, InputModerated),
+            (r#""error":{"code":"content_filter","message":"blocked"}"#, InputModerated),
+            (r#""error":{"code":"nsfw","message":"blocked"}"#, InputModerated),
+            (r#""error":{"code":"SAFETY.OUTPUT.VIDEO","message":"blocked"}"#, OutputModerated),
+            (r#""error":{"message":"NSFW content was detected in the result"}"#, OutputModerated),
             (r#""error":{"code":"QuotaExceeded","message":"no"}"#, Quota),
             (r#""error":{"code":"render_failed","message":"no credit for the light on her face"}"#, Task),
             (r#""code":"output_moderated","message":"flat""#, OutputModerated),
@@ -487,8 +512,31 @@ mod tests {
         ] {
             let body = format!(r#"{{"id":"task_1","object":"video","status":"failed",{error}}}"#);
             let read = TaskResponse::decode(&body, Some("task_1")).expect("a task");
-            let PollResult::Failed { failure } = poll_result(Ok(read)) else { panic!("{body} failed") };
+            let PollResult::Failed { failure } = poll_result(Ok(read), &none()) else {
+                panic!("{body} failed")
+            };
             assert_eq!(failure.kind, kind, "{body}");
+        }
+    }
+
+    /// A code that its service alone uses: a failure of a task that `retry` repeats, unless the user names it.
+    #[test]
+    fn codes_of_the_user_are_moderation() {
+        let codes = ModerationCodes::parse("1301");
+        let body = r#"{"id":"t","status":"failed","error":{"code":"1301","message":"refused"}}"#;
+        let polled = |codes| poll_result(Ok(TaskResponse::decode(body, Some("t")).expect("a task")), codes);
+        for (codes, kind) in [(&codes, FailureKind::InputModerated), (&none(), FailureKind::Task)] {
+            let PollResult::Failed { failure } = polled(codes) else { panic!("the task failed") };
+            assert_eq!(failure.kind, kind);
+        }
+        let refused = |codes| {
+            let body = r#"{"error":{"code":1301,"message":"refused"}}"#.to_owned();
+            let error = CallError::Http(Box::new(HttpError::new(400, body, None)));
+            submission(Err(error), ServerErrorPolicy::default(), codes)
+        };
+        for (codes, kind) in [(&codes, FailureKind::InputModerated), (&none(), FailureKind::Invalid)] {
+            let Submission::Refused(refusal) = refused(codes) else { panic!("it is refused") };
+            assert_eq!(refusal.failure.kind, kind);
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod account;
 pub mod classify;
+mod moderation;
 pub mod remote;
 
 use std::io::Write;
@@ -12,6 +13,7 @@ pub use client::PreparedRequest;
 use futures_util::future::BoxFuture;
 
 pub use account::account_digest;
+pub use moderation::ModerationCodes;
 pub use remote::{Remote, service_identity};
 use scheduler::{Failure, PollResult, Refusal, SubmitQuota, TaskId, Timestamp};
 use workflow::units::VideoDuration;

@@ -6,7 +6,8 @@ use futures_util::future::BoxFuture;
 use url::Url;
 
 use super::{
-    DownloadSink, DownloadStart, Provider, Resume, ServerErrorPolicy, Submission, TaskDescription, classify,
+    DownloadSink, DownloadStart, ModerationCodes, Provider, Resume, ServerErrorPolicy, Submission,
+    TaskDescription, classify,
 };
 use scheduler::{Failure, FailureKind, PollResult, TaskId, Timestamp};
 use workflow::units::VideoDuration;
@@ -18,6 +19,7 @@ pub struct Remote {
     identity: String,
     account: Option<String>,
     server_errors: ServerErrorPolicy,
+    moderation: ModerationCodes,
 }
 
 impl Remote {
@@ -25,7 +27,13 @@ impl Remote {
     #[must_use]
     pub fn new(client: Client) -> Self {
         let identity = service_identity(client.base_url());
-        Self { client, identity, account: None, server_errors: ServerErrorPolicy::default() }
+        Self {
+            client,
+            identity,
+            account: None,
+            server_errors: ServerErrorPolicy::default(),
+            moderation: ModerationCodes::default(),
+        }
     }
 
     /// The same service, with the digest of the API key that `client` sends.
@@ -38,6 +46,12 @@ impl Remote {
     #[must_use]
     pub fn with_server_errors(self, server_errors: ServerErrorPolicy) -> Self {
         Self { server_errors, ..self }
+    }
+
+    /// With more error codes that mean moderation.
+    #[must_use]
+    pub fn with_moderation_codes(self, moderation: ModerationCodes) -> Self {
+        Self { moderation, ..self }
     }
 }
 
@@ -77,11 +91,13 @@ impl Provider for Remote {
     }
 
     fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {
-        Box::pin(async move { classify::submission(self.client.create(request).await, self.server_errors) })
+        Box::pin(async move {
+            classify::submission(self.client.create(request).await, self.server_errors, &self.moderation)
+        })
     }
 
     fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, PollResult> {
-        Box::pin(async move { classify::poll_result(self.client.get(task.as_str()).await) })
+        Box::pin(async move { classify::poll_result(self.client.get(task.as_str()).await, &self.moderation) })
     }
 
     fn download<'a>(
@@ -100,7 +116,7 @@ impl Provider for Remote {
                 Some(url) => self.client.fetch_from(url, &from).await,
                 None => self.client.content_from(task.as_str(), &from).await,
             };
-            let mut pieces = started.map_err(classify::download)?;
+            let mut pieces = started.map_err(|error| classify::download(error, &self.moderation))?;
             let start = DownloadStart {
                 offset: pieces.offset,
                 total: pieces.total,
@@ -108,7 +124,7 @@ impl Provider for Remote {
             };
             sink.start(start).map_err(|error| Failure::new(FailureKind::Transient, error.to_string()))?;
             while let Some(piece) = pieces.next().await {
-                let piece = piece.map_err(|error: CallError| classify::download(error))?;
+                let piece = piece.map_err(|error: CallError| classify::download(error, &self.moderation))?;
                 // The caller's sink has recorded the error.
                 sink.write_all(&piece)
                     .map_err(|error| Failure::new(FailureKind::Local, error.to_string()))?;
@@ -119,7 +135,11 @@ impl Provider for Remote {
 
     fn describe<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Result<TaskDescription, Failure>> {
         Box::pin(async move {
-            let task = self.client.get(task.as_str()).await.map_err(classify::download)?;
+            let task = self
+                .client
+                .get(task.as_str())
+                .await
+                .map_err(|error| classify::download(error, &self.moderation))?;
             Ok(TaskDescription {
                 model: task.model,
                 duration: task

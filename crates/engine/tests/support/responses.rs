@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use client::{CallError, HttpError, TaskResponse};
 use engine::provider::classify;
-use engine::provider::{ServerErrorPolicy, Submission};
+use engine::provider::{ModerationCodes, ServerErrorPolicy, Submission};
 use scheduler::{PollResult, TaskId};
 use serde_json::{Value, json};
 
@@ -70,12 +70,16 @@ pub(crate) fn failed_task(id: &str) -> Value {
 
 /// What the engine takes a response to a submission for.
 pub(crate) fn submission(response: Result<Value, CallError>) -> Submission {
-    classify::submission(decode(response, None), ServerErrorPolicy::Indeterminate)
+    classify::submission(
+        decode(response, None),
+        ServerErrorPolicy::Indeterminate,
+        &ModerationCodes::default(),
+    )
 }
 
 /// What the engine takes a response to a poll of `task` for.
 pub(crate) fn poll_result(task: &TaskId, response: Result<Value, CallError>) -> PollResult {
-    classify::poll_result(decode(response, Some(task.as_str())))
+    classify::poll_result(decode(response, Some(task.as_str())), &ModerationCodes::default())
 }
 
 fn decode(response: Result<Value, CallError>, polled: Option<&str>) -> Result<TaskResponse, CallError> {
