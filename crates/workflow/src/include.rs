@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use crate::diagnostic::{Diagnostic, Problems, grouped};
+use crate::diagnostic::{Diagnostic, Problems, check_secrets, grouped};
 use crate::files::{self, Files};
 use crate::limits;
 use crate::load::{Options, ParamFile};
@@ -71,7 +71,9 @@ fn read(name: &str, text: String, source: &mut Source, problems: &mut Problems) 
     let tree = yaml::read(&file, &mut found);
     let start = source.add(file);
     problems.extend_from(found, start);
-    tree.map(|tree| tree.offset_by(start))
+    let tree = tree?.offset_by(start);
+    check_secrets(&tree, problems);
+    Some(tree)
 }
 
 #[derive(Default)]

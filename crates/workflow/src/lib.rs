@@ -37,7 +37,9 @@ pub mod units;
 mod work;
 mod yaml;
 
-pub use diagnostic::{CODES, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report, Severity, render};
+pub use diagnostic::{
+    CODES, CodeExample, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report, Severity, code_example, render,
+};
 pub use expand::{Instances, Picks};
 pub use files::{DirEntry, DirFiles, FileError, Files, InMemory};
 pub use letters::{is_name_letter, normalized};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use contract::Contract;
 
-use crate::diagnostic::{Diagnostic, Problems, Report};
+use crate::diagnostic::{Diagnostic, Problems, Report, check_secrets};
 use crate::encoding;
 use crate::expand::Picks;
 use crate::expand::{self, ExpandCx, Instances};
@@ -132,6 +132,7 @@ fn parse_all(
         return None;
     }
     let tree = yaml::read(source, problems)?;
+    check_secrets(&tree, problems);
     let mut workflow = syntax::read(&tree, source, problems)?;
     include::add(&mut workflow, source, files, options, problems);
     syntax::apply_defaults(&mut workflow, problems);

@@ -1,6 +1,9 @@
 //! Source text of a workflow file and its included files, and spans in it.
 
 use std::ops::Range;
+use std::sync::OnceLock;
+
+use crate::diagnostic::secret_ranges;
 
 /// A range of a [`Source`] in byte offsets, end excluded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,6 +93,8 @@ pub struct Source {
     lines: Box<[u32]>,
     /// Included files, each with the offset at which it begins.
     included: Vec<(usize, Source)>,
+    /// Byte ranges of credentials in the text, once something of it is to be shown.
+    secrets: OnceLock<Box<[Range<usize>]>>,
 }
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -102,7 +107,7 @@ impl Source {
         lines.extend(
             text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(offset, _)| offset as u32 + 1),
         );
-        Self { name: name.into(), text, lines: lines.into(), included: Vec::new() }
+        Self { name: name.into(), text, lines: lines.into(), included: Vec::new(), secrets: OnceLock::new() }
     }
 
     /// Adds the text of another file, and returns the offset at which it begins.
@@ -121,6 +126,16 @@ impl Source {
             Some((start, file)) => (file, offset - start),
             None => (self, offset),
         }
+    }
+
+    /// The byte ranges of credentials in this file's own text, in order.
+    pub(crate) fn secrets(&self) -> &[Range<usize>] {
+        self.secrets.get_or_init(|| secret_ranges(&self.text).into())
+    }
+
+    /// This file and those that it includes.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(self.included.iter().map(|(_, file)| file))
     }
 
     /// The name of the file that an offset is in.

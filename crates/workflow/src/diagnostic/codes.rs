@@ -1,7 +1,7 @@
 //! The codes of diagnostics.
 
 /// All codes with their meanings. Codes are stable: a code keeps its meaning.
-pub const CODES: [(&str, &str); 73] = [
+pub const CODES: [(&str, &str); 74] = [
     ("ambiguous-instance", "a reference that needs one instance matches several"),
     ("ambiguous-pick", "a pick names several instances"),
     ("bad-axis", "an axis from the command line cannot be read, or nothing uses it"),
@@ -51,6 +51,7 @@ pub const CODES: [(&str, &str); 73] = [
     ("renamed-shot", "warning: two shots of a shot list have the same name"),
     ("retry-with-seed", "warning: a retry requests the same video with the same seed"),
     ("seconds-unstated", "warning: the length of a video is left to the service"),
+    ("secret-in-file", "the file has an API key in it"),
     ("service-may-refuse", "warning: the document does not forbid it, but a service may refuse it"),
     ("stale-pick", "warning: the picked take or instance no longer exists"),
     ("sweep-without-seed", "warning: a sweep has no seed"),

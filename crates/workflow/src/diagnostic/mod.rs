@@ -1,8 +1,10 @@
 //! Diagnostics: errors and warnings as data, with a code, a message, labelled spans and a remedy.
 
 mod codes;
+mod examples;
 mod problems;
 mod render;
+mod secrets;
 mod text;
 
 use std::fmt;
@@ -10,8 +12,10 @@ use std::fmt;
 use serde::Serialize;
 
 pub use self::codes::CODES;
+pub use self::examples::{CodeExample, code_example};
 pub(crate) use self::problems::Problems;
 pub use self::render::render;
+pub(crate) use self::secrets::{check as check_secrets, ranges as secret_ranges};
 pub(crate) use self::text::{did_you_mean, grouped, nearest, quoted_list, visible};
 use crate::source::{Source, Span};
 
@@ -163,7 +167,7 @@ impl JsonSpan {
             end_line: end.line,
             end_column: end.column,
             primary,
-            label: (!label.text.is_empty()).then(|| label.text.clone()),
+            label: (!label.text.is_empty()).then(|| secrets::redacted(&label.text, source)),
         }
     }
 }
@@ -198,11 +202,11 @@ impl Report {
                 JsonDiagnostic {
                     code: diagnostic.code,
                     severity: diagnostic.severity,
-                    message: diagnostic.message.clone(),
+                    message: secrets::redacted(&diagnostic.message, &self.source),
                     file: self.source.name_at(diagnostic.primary.span.start()).to_owned(),
                     line: position.line,
                     column: position.column,
-                    help: diagnostic.help.clone(),
+                    help: diagnostic.help.as_deref().map(|help| secrets::redacted(help, &self.source)),
                     spans: std::iter::once(JsonSpan::new(&diagnostic.primary, true, &self.source))
                         .chain(
                             diagnostic.others.iter().map(|label| JsonSpan::new(label, false, &self.source)),

@@ -11,12 +11,19 @@ use crate::source::Span;
 pub(crate) struct Problems {
     diagnostics: Vec<Diagnostic>,
     seen: HashSet<(&'static str, Span, String)>,
+    /// Keys that hold a credential: nothing else is reported of them.
+    secret_keys: HashSet<Span>,
     /// Number of errors beyond the limit.
     unlisted: usize,
 }
 
 impl Problems {
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        if diagnostic.code == "secret-in-file" {
+            self.secret_keys.insert(diagnostic.primary.span);
+        } else if self.secret_keys.contains(&diagnostic.primary.span) {
+            return;
+        }
         let identity = (diagnostic.code, diagnostic.primary.span, diagnostic.message.clone());
         if self.seen.contains(&identity) {
             return;

@@ -3,6 +3,7 @@
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use super::secrets::redacted;
 use super::text::is_invisible;
 use super::{Diagnostic, Severity};
 use crate::source::{Source, Span};
@@ -48,14 +49,14 @@ fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source) -> Group<'a> {
     let mut labels = vec![(AnnotationKind::Primary, &diagnostic.primary)];
     labels.extend(diagnostic.others.iter().map(|label| (AnnotationKind::Context, label)));
 
-    let mut group = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code).elements(
+    let mut group = level.primary_title(redacted(&diagnostic.message, source)).id(diagnostic.code).elements(
         windows(source, &labels.iter().map(|(_, label)| label.span).collect::<Vec<_>>()).into_iter().map(
             |window| {
                 let mut snippet =
                     Snippet::source(window.text).line_start(window.first_line).path(window.file).fold(true);
                 for (index, span) in window.spans {
                     let (kind, label) = labels[index];
-                    let text = (!label.text.is_empty()).then_some(label.text.as_str());
+                    let text = (!label.text.is_empty()).then(|| redacted(&label.text, source));
                     snippet = snippet.annotation(kind.span(span).label(text));
                 }
                 snippet
@@ -63,7 +64,7 @@ fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source) -> Group<'a> {
         ),
     );
     if let Some(help) = &diagnostic.help {
-        group = group.element(Level::HELP.message(help.as_str()));
+        group = group.element(Level::HELP.message(redacted(help, source)));
     }
     group
 }
@@ -127,7 +128,7 @@ fn window(
         let end = source.line_start(line + 1);
         let (start, end) = crop(source, start, end, &labels);
         kept.push((start, end, text.len()));
-        text.extend(source.slice(Span::new(start, end)).chars().map(shown));
+        show(source, start, end, &mut text);
         if !text.ends_with('\n') && line < last_line {
             text.push('\n');
         }
@@ -158,6 +159,19 @@ fn crop(source: &Source, start: usize, end: usize, labels: &[(usize, Span)]) -> 
         .unwrap_or(start);
     let from = source.floor(centre.saturating_sub(LINE_BYTES / 2).max(start));
     (from, source.floor((from + LINE_BYTES).min(end)))
+}
+
+/// Appends a part of the source as it may be shown: every character keeps its length in bytes, and credentials are masked.
+fn show(source: &Source, start: usize, end: usize, out: &mut String) {
+    let secrets = source.secrets();
+    for (at, c) in source.slice(Span::new(start, end)).char_indices() {
+        let at = start + at;
+        if !matches!(c, '\n' | '\r') && secrets.iter().any(|secret| secret.contains(&at)) {
+            out.extend(std::iter::repeat_n('*', c.len_utf8()));
+        } else {
+            out.push(shown(c));
+        }
+    }
 }
 
 /// Replaces characters that a terminal would interpret by others of the same length in bytes.

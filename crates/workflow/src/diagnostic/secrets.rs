@@ -1,0 +1,256 @@
+//! Credentials in a file: reported, and masked wherever text of the file is shown. A workflow is shared and committed; a key is read from the
+//! environment only.
+//!
+//! They are recognized in text, so that they are masked in a file that is not YAML too: the value of a key with the name of a credential, and
+//! tokens with the prefixes that services give their keys.
+
+use std::ops::Range;
+
+use super::{Diagnostic, Problems};
+use crate::source::Source;
+use crate::yaml::{Key, Yaml, YamlValue};
+
+/// Keys that hold a credential, without `-` and `_`, in lower case.
+const CREDENTIAL_NAMES: &[&str] = &[
+    "accesskey",
+    "accesstoken",
+    "apikey",
+    "apisecret",
+    "apitoken",
+    "authorization",
+    "authtoken",
+    "bearertoken",
+    "clientsecret",
+    "runnerapikey",
+    "secretkey",
+    "xapikey",
+];
+
+/// Beginnings of keys as services issue them.
+const TOKEN_PREFIXES: &[&str] =
+    &["sk-", "sk_", "pk_live_", "xai-", "r8_", "hf_", "AIza", "AKIA", "ghp_", "gho_", "github_pat_", "eyJ"];
+
+/// Characters after the prefix that make a token: fewer are a word.
+const MIN_TOKEN_LEN: usize = 16;
+
+/// Characters of a credential by which it is recognized in a message, whole or cut short.
+const MIN_QUOTED_LEN: usize = 6;
+
+/// What a credential is replaced by in messages.
+const MASK: &str = "[secret]";
+
+/// Whether a key has the name of a credential.
+fn is_credential_name(name: &str) -> bool {
+    let bare: String =
+        name.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect();
+    CREDENTIAL_NAMES.contains(&bare.as_str())
+}
+
+/// Reports every credential in a file.
+pub(crate) fn check(tree: &Yaml, problems: &mut Problems) {
+    match &tree.value {
+        YamlValue::List(items) => items.iter().for_each(|item| check(item, problems)),
+        YamlValue::Map(entries) => {
+            for (key, value) in entries {
+                if is_credential_name(&key.value) && value.value != YamlValue::Null {
+                    problems.push(named(key));
+                } else {
+                    check(value, problems);
+                }
+            }
+        }
+        YamlValue::Text(text) if token_at(text, 0) == Some(0..text.trim_end().len()) => {
+            problems.push(
+                Diagnostic::error("secret-in-file", tree.span, "this value has the form of an API key")
+                    .help(HELP),
+            );
+        }
+        YamlValue::Text(_) | YamlValue::Number(_) | YamlValue::Bool(_) | YamlValue::Null => {}
+    }
+}
+
+const HELP: &str = "remove it, and set the key where the program runs: `export RUNNER_API_KEY=…`; if the file was shared or committed, \
+                    revoke the key at the service";
+
+fn named(key: &Key) -> Diagnostic {
+    let message = format!("`{}` does not belong in a file: whoever has the file has the key", key.value);
+    Diagnostic::error("secret-in-file", key.span, message).help(HELP)
+}
+
+/// A message with the credentials of its file masked.
+pub(super) fn redacted(message: &str, source: &Source) -> String {
+    let mut out = message.to_owned();
+    let of_file = |file: &'_ Source| {
+        file.secrets().iter().map(|range| file.text()[range.clone()].to_owned()).collect::<Vec<_>>()
+    };
+    for secret in source.files().flat_map(of_file) {
+        let Some((end, _)) = secret.char_indices().nth(MIN_QUOTED_LEN) else { continue };
+        // A message may show the beginning of a long value.
+        while let Some(start) = out.find(&secret[..end]) {
+            let quoted = secret.char_indices().map(|(at, c)| at + c.len_utf8());
+            let len =
+                quoted.take_while(|len| out[start..].starts_with(&secret[..*len])).last().unwrap_or(end);
+            out.replace_range(start..start + len, MASK);
+        }
+    }
+    let mut from = 0;
+    while let Some(token) = next_token(&out, from) {
+        from = token.start + MASK.len();
+        out.replace_range(token, MASK);
+    }
+    out
+}
+
+/// The byte ranges of credentials in a text, in order; some may overlap.
+pub(crate) fn ranges(text: &str) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let mut start = 0;
+    // Lines that are indented further than this belong to a credential that begins on a line of its own.
+    let mut block: Option<usize> = None;
+    for line in text.split_inclusive('\n') {
+        let body = line.trim_end();
+        let indent = body.len() - body.trim_start().len();
+        if block.is_some_and(|outer| !body.is_empty() && indent <= outer) {
+            block = None;
+        }
+        if block.is_some() {
+            ranges.push(start + indent..start + body.len());
+        } else {
+            block = named_ranges(text, start, body, &mut ranges).then_some(indent);
+        }
+        start += line.len();
+    }
+    let mut from = 0;
+    while let Some(token) = next_token(text, from) {
+        from = token.end;
+        ranges.push(token);
+    }
+    ranges.retain(|range| !range.is_empty());
+    ranges.sort_by_key(|range| range.start);
+    ranges
+}
+
+/// The values of credentials on one line. True where one begins on the next line.
+fn named_ranges(text: &str, start: usize, body: &str, ranges: &mut Vec<Range<usize>>) -> bool {
+    let mut continues = false;
+    for (at, _) in body.match_indices([':', '=']) {
+        let before = body[..at].trim_end().trim_end_matches(['"', '\'']);
+        let name_at = before.rfind(|c: char| !matches!(c, '-' | '_') && !c.is_alphanumeric());
+        let name =
+            &before[name_at.map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8))..];
+        if !is_credential_name(name.trim_start_matches('-')) {
+            continue;
+        }
+        let value = body[at + 1..].trim_start();
+        let value_at = start + body.len() - value.len();
+        match value.chars().next() {
+            None | Some('|' | '>' | '#') => continues = true,
+            Some(quote @ ('"' | '\'')) => {
+                let rest = &text[value_at + 1..];
+                // Without its end it goes to the end of the line.
+                let len = rest.find(quote).unwrap_or(value.len() - 1);
+                ranges.push(value_at + 1..value_at + 1 + len);
+            }
+            Some(_) => {
+                let comment = value.find(" #");
+                let end = value.find([',', '}', ']']).into_iter().chain(comment).min().unwrap_or(value.len());
+                ranges.push(value_at..value_at + value[..end].trim_end().len());
+            }
+        }
+    }
+    continues
+}
+
+/// The next token from a position on.
+fn next_token(text: &str, from: usize) -> Option<Range<usize>> {
+    let is_inside = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    let mut at = from;
+    while at < text.len() {
+        let begins = !text[..at].chars().next_back().is_some_and(is_inside);
+        if let Some(token) = begins.then(|| token_at(text, at)).flatten() {
+            return Some(token);
+        }
+        // On to the next beginning of a word.
+        at += text[at..].find(|c: char| !is_inside(c)).unwrap_or(text.len() - at);
+        at += text[at..].find(is_inside).unwrap_or(text.len() - at);
+    }
+    None
+}
+
+/// The token that begins at a position.
+fn token_at(text: &str, at: usize) -> Option<Range<usize>> {
+    let rest = &text[at..];
+    let prefix = TOKEN_PREFIXES.iter().find(|prefix| rest.starts_with(**prefix))?;
+    let tail = &rest[prefix.len()..];
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let len = tail.find(|c: char| !is_part(c)).unwrap_or(tail.len());
+    (len >= MIN_TOKEN_LEN).then(|| at..at + prefix.len() + len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "sk-PLANTED0123456789abcdef";
+
+    fn masked(text: &str) -> String {
+        let mut out = String::new();
+        let ranges = ranges(text);
+        for (at, c) in text.char_indices() {
+            out.push(if ranges.iter().any(|range| range.contains(&at)) && c != '\n' { '*' } else { c });
+        }
+        out
+    }
+
+    /// None of the text of a credential is left, wherever it is written.
+    #[test]
+    fn credentials_are_masked_in_any_form() {
+        for text in [
+            format!("api_key: {KEY}"),
+            format!("  apiKey: \"{KEY}\" # mine"),
+            format!("- {{id: a, api-key: {KEY}, prompt: sea}}"),
+            format!("\"API_KEY\": '{KEY}'"),
+            format!("RUNNER_API_KEY={KEY}"),
+            format!("Authorization: Bearer {KEY}"),
+            format!("api_key: |\n  {KEY}\n"),
+            format!("api_key:\n  {KEY}\n\n  {KEY}\nname: pier"),
+            format!("api_key: \"{KEY}"),
+            format!("prompt: say {KEY}, loudly"),
+            format!("a: [{KEY}]"),
+            "access_token: short".to_owned(),
+            "secret_key: \"two\nlines\"".to_owned(),
+            "x: eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc".to_owned(),
+        ] {
+            let shown = masked(&text);
+            for part in ["PLANTED", "abcdef", "short", "two", "lines", "OiIxIn"] {
+                assert!(!shown.contains(part), "{text:?} is shown as {shown:?}");
+            }
+            assert_eq!(shown.lines().count(), text.lines().count());
+        }
+    }
+
+    #[test]
+    fn other_text_is_shown() {
+        for text in [
+            "version: 1\nname: pier\nprompt: \"a key on a table: the door opens\"",
+            "prompt: sk-eleton dances",
+            "prompt: risk-assessment-of-a-large-bridge-in-fog",
+            "token: sea\nsecret: garden\npassword: swordfish",
+            "api_keys: many\nno_api_key_here: x",
+        ] {
+            assert_eq!(masked(text), text);
+        }
+    }
+
+    #[test]
+    fn messages_lose_credentials_of_their_file() {
+        let source = Source::new("a.yaml", "api_key: \"swordfish und mehr\"");
+        for (message, expected) in [
+            ("`swordfish und mehr` is wrong, `swordfish u…` too", "`[secret]` is wrong, `[secret]…` too"),
+            ("a sword", "a sword"),
+            ("`sk-PLANTED0123456789` is wrong", "`[secret]` is wrong"),
+        ] {
+            assert_eq!(redacted(message, &source), expected);
+        }
+    }
+}

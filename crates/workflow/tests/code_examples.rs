@@ -1,0 +1,38 @@
+//! The examples of `runner explain-code` and docs/codes.md: each produces its code, and no longer does once it is mended.
+
+mod gate;
+
+use contract::Contract;
+use workflow::{CODES, Report, code_example};
+
+/// Codes whose examples would be too large, or that only a bug produces.
+const WITHOUT_FILE: &[&str] = &["file-too-large", "invalid-plan", "media-too-large", "not-utf8", "too-many"];
+
+fn codes(report: &Report) -> Vec<&'static str> {
+    report.diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
+}
+
+#[test]
+fn examples_produce_their_codes_until_they_are_mended() {
+    let (gate, contract) = (gate::media_gate(), Contract::embedded());
+    for (code, _) in CODES {
+        let example = code_example(code).unwrap_or_else(|| panic!("`{code}` has no example"));
+        assert!(!example.remedy.is_empty() && !example.remedy.contains("  "), "{code}");
+        let Some(report) = example.report(gate, contract) else {
+            assert!(WITHOUT_FILE.contains(&code), "the example of `{code}` has no file");
+            continue;
+        };
+        assert!(!WITHOUT_FILE.contains(&code), "`{code}` has an example");
+        assert!(codes(&report).contains(&code), "{code}\n{report}");
+        // A value that is refused may be refused for two reasons.
+        assert!(report.diagnostics.len() <= 2, "{code}\n{report}");
+        if example.mend.is_empty() {
+            assert!(!example.arguments.is_empty(), "`{code}` is mended in its file or in its arguments");
+            continue;
+        }
+        let mended = example.mended_report(gate, contract);
+        let mended = mended.unwrap_or_else(|| panic!("the mend of `{code}` is not in its file"));
+        assert!(mended.diagnostics.is_empty(), "{code}\n{mended}");
+    }
+    assert_eq!(code_example("no-such-code"), None);
+}
