@@ -82,6 +82,25 @@ fn check_yaml_bomb() {
     insta::assert_snapshot!(refused(&text));
 }
 
+/// No part of it in any format, whether or not the file can be read as YAML.
+#[test]
+fn check_api_key_in_file() {
+    let planted = "sk-PLANTED0123456789abcdef";
+    let text = format!("api_key: {planted}\n{}", shots("  - { id: a, prompt: one, seconds: 5 }\n"));
+    let errors = refused(&text);
+    insta::assert_snapshot!(errors);
+    for text in
+        [text.clone(), text.replace("shots:", "shots: ["), format!("{text}  - api-key: |\n      {planted}\n")]
+    {
+        let project = Project::new("bad.yaml", &text);
+        for format in ["text", "json", "ndjson", "github"] {
+            let ended = project.runner(&["check", "bad.yaml", "--format", format]).expect(2);
+            assert!(!ended.transcript().contains("PLANTED"), "{}", ended.transcript());
+            assert!(!ended.transcript().contains("abcdef"), "{}", ended.transcript());
+        }
+    }
+}
+
 #[test]
 fn run_missing_file() {
     let project = Project::new("good.yaml", "");

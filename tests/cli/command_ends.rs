@@ -20,7 +20,7 @@ fn help_of_every_command() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|command| *command != "help")
         .collect();
-    assert_eq!(commands.len(), 20, "{}", help.out);
+    assert_eq!(commands.len(), 22, "{}", help.out);
     for command in commands {
         cli_snapshot!(format!("help_{command}"), project.runner(&[command, "--help"]).expect(0));
     }
@@ -82,9 +82,24 @@ fn environment_without_a_usable_service_exits_5() {
         ("environment_no_url", "not a url", KEY),
         ("environment_no_http", "ftp://api.example.com", KEY),
         ("environment_unencrypted", "http://api.example.com", KEY),
+        ("environment_no_scheme", "api.example.com", KEY),
+        ("environment_no_scheme_local", "localhost:8080", KEY),
+        ("environment_password_in_url", "https://me:planted@api.example.com", KEY),
+        ("environment_endpoint", "https://api.example.com/v1/videos", KEY),
+        ("environment_key_with_bearer", "https://api.example.com", "Bearer planted"),
+        ("environment_key_with_blank", "https://api.example.com", "planted planted"),
+        ("environment_key_with_line_end", "https://api.example.com", "planted\nplanted"),
+        ("environment_key_in_quotes", "https://api.example.com", "\"planted\""),
+        ("environment_key_placeholder", "https://api.example.com", "…"),
     ] {
         let project = Project::new("sea.yaml", SEA).against(url, key);
-        cli_snapshot!(name, project.runner(&["run", "sea.yaml"]).expect(5));
+        let ended = project.runner(&["run", "sea.yaml"]).expect(5);
+        assert!(!ended.transcript().contains("planted"), "{}", ended.transcript());
+        // Without a key at all, `plan` asks the service nothing.
+        if !key.is_empty() {
+            assert_eq!(project.runner(&["plan", "sea.yaml"]).expect(5).err, ended.err);
+        }
+        cli_snapshot!(name, ended);
         assert!(!project.file(".runner").exists());
     }
 }

@@ -39,7 +39,10 @@ fn main() -> ExitCode {
         }
         if is_here(KILL_AT) {
             // From one instant to the next, as by the kernel: nothing of this process runs any more.
+            #[cfg(unix)]
             let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+            #[cfg(not(unix))]
+            std::process::abort();
         }
     });
     if let Some(pages) = std::env::var(PAGES).ok().and_then(|pages| pages.parse().ok()) {

@@ -1,7 +1,10 @@
 //! The command line's arguments: one struct per subcommand. Doc comments are the help text.
 
 mod clean;
+mod completions;
 mod edit;
+pub(crate) mod examples;
+mod explain_code;
 mod export;
 mod fetch;
 mod import;
@@ -23,7 +26,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use workflow::units::{Money, VideoDuration};
 
 pub(crate) use self::clean::CleanArgs;
+pub(crate) use self::completions::{CompletionsArgs, ManArgs};
 pub(crate) use self::edit::{EditArgs, EditFields};
+pub(crate) use self::explain_code::ExplainCodeArgs;
 pub(crate) use self::export::{ExportArgs, ExportFormatArgs};
 pub(crate) use self::fetch::FetchArgs;
 pub(crate) use self::import::ImportArgs;
@@ -60,10 +65,11 @@ pub(crate) struct Arguments {
 
 const EXIT_CODES: &str = "\
 Environment:
-  RUNNER_BASE_URL         URL of the video service, for example https://api.example.com
-  RUNNER_API_KEY          API key for that service
-  RUNNER_ON_SERVER_ERROR  a 5xx response to a submission: indeterminate (default) or retry
-  NO_COLOR                set to any value: no colors
+  RUNNER_BASE_URL          URL of the video service, for example https://api.example.com
+  RUNNER_API_KEY           API key for that service
+  RUNNER_ON_SERVER_ERROR   a 5xx response to a submission: indeterminate (default) or retry
+  RUNNER_MODERATION_CODES  more of its error codes that mean moderation, separated by commas
+  NO_COLOR                 set to any value: no colors
 
 Exit codes:
   0    success
@@ -88,6 +94,8 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Explain why shots would be rendered again: what changed since the closest earlier attempt, and what depends on them.
     Explain(ExplainArgs),
+    /// Explain the code of an error or a warning, with an example and how to mend it. Without a code: list all.
+    ExplainCode(ExplainCodeArgs),
     /// Validate workflow files and list every problem with its location.
     Check(CheckArgs),
     /// Pick the take or the instance of a shot that dependent shots and the film use. Without a choice: list the candidates.
@@ -116,6 +124,11 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// Run the video service as a server. `serve keys` manages its API keys.
     Serve(Box<ServeArgs>),
+    /// Print a completion script for a shell.
+    Completions(CompletionsArgs),
+    /// Write the man pages to a folder.
+    #[command(hide = true)]
+    Man(ManArgs),
 }
 
 #[derive(Debug, Args)]

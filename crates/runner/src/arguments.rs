@@ -3,15 +3,33 @@
 
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::LazyLock;
 
-use clap::Parser as _;
 use clap::error::ErrorKind;
+use clap::{CommandFactory as _, FromArgMatches as _};
+use contract::Contract;
 
-use crate::args::Arguments;
+use crate::args::{Arguments, examples};
+
+/// The version of the program, and that of the contract that it implements.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    format!("{} (video service contract {})", env!("CARGO_PKG_VERSION"), Contract::embedded().version())
+});
+
+/// The definition of the command line, with examples in its help.
+pub(crate) fn command() -> clap::Command {
+    examples::add_to(Arguments::command()).version(VERSION.as_str())
+}
+
+fn try_parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
+    let mut command = command();
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
 
 /// Parses arguments, the program's name first.
 pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Arguments, clap::Error> {
-    let error = match Arguments::try_parse_from(&arguments) {
+    let error = match try_parse(&arguments) {
         Ok(parsed) => return Ok(parsed),
         Err(error) => error,
     };
@@ -28,7 +46,7 @@ pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Arguments, clap::Error> 
     let mut reordered = arguments;
     let file = reordered.remove(at);
     reordered.insert(first, file);
-    Arguments::try_parse_from(reordered).map_err(|_| error)
+    try_parse(&reordered).map_err(|_| error)
 }
 
 fn is_workflow_file(word: &OsString) -> bool {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use client::{Client, ClientConfig, Proxies};
 use engine::provider::{
-    DownloadSink, PreparedRequest, Provider, Remote, Resume, ServerErrorPolicy, Submission, SubmissionLookup,
-    TaskDescription,
+    DownloadSink, ModerationCodes, PreparedRequest, Provider, Remote, Resume, ServerErrorPolicy, Submission,
+    SubmissionLookup, TaskDescription,
 };
 use futures_util::future::BoxFuture;
 use renderer::{Procedural, Renderer};
@@ -18,13 +18,14 @@ use url::Url;
 use crate::error::CommandError;
 use crate::project_paths::ProjectPaths;
 use crate::proxies;
+use crate::service_address::{API_KEY, BASE_URL, api_key, base_url, is_loopback};
 
-const BASE_URL: &str = "RUNNER_BASE_URL";
 /// The identity of the embedded service.
 pub(crate) const EMBEDDED: &str = "embedded";
-const API_KEY: &str = "RUNNER_API_KEY";
 /// What a server error means that says nothing about acceptance: `indeterminate`, or `retry`.
 pub(crate) const SERVER_ERRORS: &str = "RUNNER_ON_SERVER_ERROR";
+/// More error codes that mean moderation, separated by commas.
+const MODERATION_CODES: &str = "RUNNER_MODERATION_CODES";
 
 /// A service that is not connected yet.
 pub(crate) enum Backend {
@@ -38,6 +39,8 @@ pub(crate) enum Backend {
         proxies: Box<Proxies>,
         /// What its server errors mean.
         server_errors: ServerErrorPolicy,
+        /// More of its error codes that mean moderation.
+        moderation: ModerationCodes,
     },
     /// The service embedded in this program.
     Embedded {
@@ -81,11 +84,15 @@ impl Backend {
         let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         match (set(BASE_URL), set(API_KEY)) {
             (None, _) => Ok(Self::Embedded { renderer: Arc::new(Procedural) }),
-            (Some(_), None) => {
-                Err(CommandError::unusable(format!("{BASE_URL} is set, but {API_KEY} is not")))
-            }
+            (Some(_), None) => Err(CommandError::unusable(format!(
+                "{BASE_URL} is set, but {API_KEY} is not"
+            ))
+            .hint(format!(
+                "write `export {API_KEY}=…` with your key, or unset {BASE_URL} to use the embedded service"
+            ))),
             (Some(url), Some(key)) => {
-                let url = service_url(&url)?;
+                let url = base_url(&url)?;
+                let key = api_key(&key)?;
                 let proxies = match proxies::from_environment() {
                     // Needed for downloads at most.
                     Err(_) if is_loopback(&url) => Proxies::default(),
@@ -102,9 +109,10 @@ impl Backend {
                 };
                 Ok(Self::Remote {
                     url,
-                    key: SecretString::from(key.trim().to_owned()),
+                    key: SecretString::from(key.to_owned()),
                     proxies: Box::new(proxies),
                     server_errors,
+                    moderation: ModerationCodes::parse(&set(MODERATION_CODES).unwrap_or_default()),
                 })
             }
         }
@@ -114,7 +122,7 @@ impl Backend {
     pub(crate) fn identity_from_environment() -> Result<String, CommandError> {
         match std::env::var(BASE_URL).ok().filter(|value| !value.trim().is_empty()) {
             None => Ok(EMBEDDED.to_owned()),
-            Some(url) => Ok(engine::provider::service_identity(&service_url(&url)?)),
+            Some(url) => Ok(engine::provider::service_identity(&base_url(&url)?)),
         }
     }
 
@@ -124,9 +132,9 @@ impl Backend {
         let identity = Self::identity_from_environment()?;
         let is_free = identity == EMBEDDED;
         let key = std::env::var(API_KEY).ok().filter(|key| !key.trim().is_empty());
-        let account = match key.as_deref().map(str::trim) {
+        let account = match key.as_deref() {
             _ if is_free => None,
-            Some(key) => Some(engine::provider::account_digest(&identity, key)),
+            Some(key) => Some(engine::provider::account_digest(&identity, api_key(key)?)),
             None => {
                 errln!("{API_KEY} is not set: whether recorded tasks belong to its account is not checked");
                 None
@@ -174,11 +182,14 @@ impl Backend {
     ) -> Result<Connection, CommandError> {
         let account = self.account();
         match self {
-            Self::Remote { url, key, proxies, server_errors } => {
+            Self::Remote { url, key, proxies, server_errors, moderation } => {
                 let policy = if is_loopback(&url) { Policy::local() } else { Policy::remote() };
                 let config = ClientConfig { proxies: *proxies, ..ClientConfig::new(url, key) };
                 let client = Client::new(config).map_err(CommandError::unusable)?;
-                let provider = Remote::new(client).with_account(account).with_server_errors(server_errors);
+                let provider = Remote::new(client)
+                    .with_account(account)
+                    .with_server_errors(server_errors)
+                    .with_moderation_codes(moderation);
                 let provider = Arc::new(provider);
                 Ok(Connection { provider, policy, service: None })
             }
@@ -227,32 +238,6 @@ async fn start_embedded(
                 return Err(CommandError::unusable(format!("the embedded service cannot start: {error}")));
             }
         }
-    }
-}
-
-/// The base URL of a service.
-fn service_url(text: &str) -> Result<Url, CommandError> {
-    let url: Url = text
-        .trim()
-        .parse()
-        .map_err(|error| CommandError::unusable(format!("{BASE_URL} is not a URL: {error}")))?;
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err(CommandError::unusable(format!("{BASE_URL} must be an http or https URL")));
-    }
-    if url.scheme() == "http" && !is_loopback(&url) {
-        return Err(CommandError::unusable(format!(
-            "{BASE_URL} would send the API key unencrypted: use https"
-        )));
-    }
-    Ok(url)
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(url::Host::Domain(name)) => name == "localhost",
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
     }
 }
 

@@ -26,6 +26,7 @@ mod remedies;
 mod report;
 mod run_id;
 mod selection;
+mod service_address;
 mod shell;
 mod shutdown;
 mod task_owners;
@@ -70,6 +71,9 @@ pub fn main_with(renderer: Arc<dyn renderer::Renderer>) -> ExitCode {
         Command::Clean(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::clean::clean(args)),
         Command::Models(args) => Ok(commands::models::models(&args)),
         Command::Schema(args) => Ok(commands::schema::schema(&args)),
+        Command::ExplainCode(args) => commands::explain_code::explain_code(&args),
+        Command::Completions(args) => Ok(commands::completions::completions(&args)),
+        Command::Man(args) => commands::completions::man(&args),
         Command::Run(args) => block_on(verbose, RuntimeKind::Traced, commands::run::run(args, renderer)),
         Command::Status(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::status::status(args))

@@ -1,7 +1,7 @@
 //! Source text of a workflow file and its included files, and spans in it.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::diagnostic::secret_ranges;
 
@@ -87,14 +87,14 @@ pub struct Position {
 /// identifies its file.
 #[derive(Clone, Debug)]
 pub struct Source {
-    name: String,
-    text: String,
+    name: Box<str>,
+    text: Box<str>,
     /// Byte offset of the start of each line.
     lines: Box<[u32]>,
     /// Included files, each with the offset at which it begins.
     included: Vec<(usize, Source)>,
     /// Byte ranges of credentials in the text, once something of it is to be shown.
-    secrets: OnceLock<Box<[Range<usize>]>>,
+    secrets: Arc<OnceLock<Box<[Range<usize>]>>>,
 }
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -102,12 +102,13 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 impl Source {
     /// A file's name and text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        let text = text.into();
+        let text: String = text.into();
         let mut lines = vec![0];
         lines.extend(
             text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(offset, _)| offset as u32 + 1),
         );
-        Self { name: name.into(), text, lines: lines.into(), included: Vec::new(), secrets: OnceLock::new() }
+        let (name, text) = (name.into().into(), text.into());
+        Self { name, text, lines: lines.into(), included: Vec::new(), secrets: Arc::default() }
     }
 
     /// Adds the text of another file, and returns the offset at which it begins.

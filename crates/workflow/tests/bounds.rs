@@ -2,6 +2,8 @@
 //!
 //! Each file is compiled in a process of its own, which measures itself. The bounds are those of a release build, where the files
 //! have their full size (`cargo test --release -p workflow --test bounds`); a debug build compiles files of a fiftieth.
+// It measures with the processor clock of a process, which POSIX has.
+#![cfg(unix)]
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,

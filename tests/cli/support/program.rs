@@ -186,7 +186,7 @@ impl Output {
         text.split_inclusive('\n').map(timeless).collect()
     }
 
-    fn from_process(output: &std::process::Output) -> Self {
+    pub(crate) fn from_process(output: &std::process::Output) -> Self {
         Self {
             code: output.status.code(),
             #[cfg(unix)]

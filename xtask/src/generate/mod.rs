@@ -1,6 +1,7 @@
 //! Generated files of the repository: writes them, or compares them with what would be written.
 
 mod api_surface;
+mod codes;
 mod reference;
 
 use std::fmt::Write as _;
@@ -98,6 +99,11 @@ fn generated_files(contract: &Contract) -> Result<Vec<GeneratedFile>, String> {
             path: "docs/reference.md",
             content: Content::Whole(reference(contract)?),
             source: "openapi.yaml",
+        },
+        GeneratedFile {
+            path: "docs/codes.md",
+            content: Content::Whole(codes::codes(contract)?),
+            source: "crates/workflow/src/diagnostic",
         },
         key_tables("docs/workflow.md", |name| name != "price"),
         key_tables("docs/prices.md", |name| name == "price"),

@@ -3,8 +3,10 @@
 pub(crate) mod atomic_write;
 pub(crate) mod check;
 pub(crate) mod clean;
+pub(crate) mod completions;
 pub(crate) mod edit;
 pub(crate) mod explain;
+pub(crate) mod explain_code;
 pub(crate) mod export;
 pub(crate) mod fetch;
 pub(crate) mod import;

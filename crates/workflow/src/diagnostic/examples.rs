@@ -65,6 +65,15 @@ impl CodeExample {
         self.compile(&self.mended()?, gate, contract)
     }
 
+    /// What leads to the code besides the files, in Markdown: arguments, or a pick on record.
+    #[must_use]
+    pub fn condition(&self) -> Option<String> {
+        match self.arguments.strip_prefix("--pick ") {
+            Some(pick) => Some(format!("after `runner pick storyboard.yaml {}`", pick.replace('=', " "))),
+            None => (!self.arguments.is_empty()).then(|| format!("with the arguments `{}`", self.arguments)),
+        }
+    }
+
     /// The first file with the mend applied; `None` where it has no mend.
     #[must_use]
     pub fn mended(&self) -> Option<String> {

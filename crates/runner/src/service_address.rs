@@ -1,0 +1,219 @@
+//! `RUNNER_BASE_URL` and `RUNNER_API_KEY`: what they may be, and what to write where they are something else. Neither value is shown unless it can be
+//! no secret.
+
+use url::{Host, Url};
+
+use crate::error::CommandError;
+
+pub(crate) const BASE_URL: &str = "RUNNER_BASE_URL";
+pub(crate) const API_KEY: &str = "RUNNER_API_KEY";
+
+const EXAMPLE_URL: &str = "https://api.example.com";
+
+/// The base URL of a service. `http` is accepted for this machine and for private networks only: the API key is sent in clear text.
+pub(crate) fn base_url(text: &str) -> Result<Url, CommandError> {
+    let text = text.trim().trim_matches(['"', '\'']);
+    let set = |url: &str| format!("write `export {BASE_URL}={url}`");
+    let url = match Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => url,
+        // `localhost:8080` has the scheme `localhost`.
+        _ if !text.contains("://") && is_address(text) => {
+            let scheme = if is_private_address(text) { "http" } else { "https" };
+            return Err(CommandError::unusable(format!("{BASE_URL} has no scheme: `{text}`"))
+                .hint(set(&format!("{scheme}://{text}"))));
+        }
+        Ok(url) if text.contains("://") => {
+            return Err(CommandError::unusable(format!(
+                "{BASE_URL} must begin with https:// or http://, not with {}://",
+                url.scheme()
+            ))
+            .hint(set(EXAMPLE_URL)));
+        }
+        Ok(_) | Err(_) => {
+            return Err(CommandError::unusable(format!("{BASE_URL} is not a URL")).hint(set(EXAMPLE_URL)));
+        }
+    };
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(CommandError::unusable(format!("{BASE_URL} has a user name or a password in it"))
+            .hint(format!("remove it, and set the key of the service as {API_KEY}")));
+    }
+    let origin = url.origin().ascii_serialization();
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(CommandError::unusable(format!("{BASE_URL} has a `?` or a `#` in it"))
+            .hint(set(&format!("{origin}{}", url.path().trim_end_matches('/')))));
+    }
+    if let Some(base) = url.path().trim_end_matches('/').strip_suffix("/v1/videos") {
+        return Err(CommandError::unusable(format!(
+            "{BASE_URL} is the address of an endpoint, not of the service"
+        ))
+        .hint(set(&format!("{origin}{base}"))));
+    }
+    if url.scheme() == "http" && !is_private(&url) {
+        return Err(CommandError::unusable(format!(
+            "{BASE_URL} would send the API key unencrypted over the network: {origin}"
+        ))
+        .hint(set(&format!("https{}", &origin["http".len()..])))
+        .hint("http is accepted for this machine and for private networks: localhost, 10.0.0.5, nas.local"));
+    }
+    Ok(url)
+}
+
+/// The API key of the environment, without blanks and line ends around it.
+pub(crate) fn api_key(text: &str) -> Result<&str, CommandError> {
+    let key = text.trim();
+    let wrong = |what: &str| CommandError::unusable(format!("{API_KEY} {what}"));
+    let alone = format!("set the key alone: `export {API_KEY}=sk-…`");
+    if key.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("bearer "))
+        || key.eq_ignore_ascii_case("bearer")
+    {
+        return Err(wrong("begins with `Bearer `, which is not part of the key").hint(alone));
+    }
+    if key.len() >= 2 && key.starts_with(['"', '\'']) {
+        return Err(wrong("has quotes around it, which are not part of the key").hint(alone));
+    }
+    if key.contains('…') || (key.starts_with('<') && key.ends_with('>')) {
+        return Err(wrong("is a placeholder, not a key").hint(format!(
+            "set the key that the service has issued for you, or unset {BASE_URL} to use the embedded service"
+        )));
+    }
+    if key.contains(['\n', '\r']) {
+        return Err(wrong("has a line end in it")
+            .hint("set one key: a file or a secret that it is read from may have several lines"));
+    }
+    if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(wrong("has blanks or other characters in it that no key has").hint(alone));
+    }
+    Ok(key)
+}
+
+/// Whether a URL is of this machine.
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+/// Domains that are not on the internet (RFC 6761, 6762, 8375; `internal` is reserved by ICANN).
+const PRIVATE_DOMAINS: &[&str] = &["localhost", "local", "internal", "lan", "home.arpa", "test"];
+
+/// Whether a URL is of this machine or of a private network: names without a dot, such as those of containers, names that the internet does
+/// not have, and private addresses (RFC 1918, 3927, 4193, 4291).
+fn is_private(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            !name.contains('.')
+                || PRIVATE_DOMAINS.iter().any(|domain| {
+                    name.strip_suffix(domain).is_some_and(|host| host.is_empty() || host.ends_with('.'))
+                })
+        }
+        Some(Host::Ipv4(address)) => address.is_loopback() || address.is_private() || address.is_link_local(),
+        Some(Host::Ipv6(address)) => match address.to_ipv4_mapped() {
+            Some(mapped) => mapped.is_loopback() || mapped.is_private() || mapped.is_link_local(),
+            None => address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local(),
+        },
+        None => false,
+    }
+}
+
+/// Whether a text without a scheme is a host, with a port and a path at most. A key is none: it has no dot and no port.
+fn is_address(text: &str) -> bool {
+    let host = text.split('/').next().unwrap_or_default();
+    let has_dot_or_port = host == "localhost"
+        || host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok())
+        || host.contains('.');
+    has_dot_or_port
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:/_[]".contains(&byte))
+        && Url::parse(&format!("https://{text}")).is_ok()
+}
+
+fn is_private_address(text: &str) -> bool {
+    Url::parse(&format!("http://{text}")).is_ok_and(|url| is_private(&url))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base_urls_that_are_accepted() {
+        for text in [
+            "https://api.example.com",
+            " https://api.example.com/v1/ \n",
+            "\"https://api.example.com\"",
+            "https://api.example.com/gateway",
+            "http://localhost:8080",
+            "http://127.0.0.1:8080",
+            "http://[::1]:8080",
+            "http://10.0.0.5",
+            "http://192.168.1.9:8080/v1",
+            "http://172.16.0.1",
+            "http://169.254.1.1",
+            "http://[fd00::1]",
+            "http://[::ffff:10.0.0.5]",
+            "http://video-service:8080",
+            "http://nas.local",
+            "http://video.prod.internal",
+        ] {
+            base_url(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        }
+    }
+
+    /// What to write is a command that is accepted.
+    #[test]
+    fn base_urls_that_are_refused_with_what_to_write() {
+        for (text, write) in [
+            ("api.example.com", Some("https://api.example.com")),
+            ("api.example.com/v1", Some("https://api.example.com/v1")),
+            ("api.example.com:8443", Some("https://api.example.com:8443")),
+            ("localhost:8080", Some("http://localhost:8080")),
+            ("10.0.0.5:8080", Some("http://10.0.0.5:8080")),
+            ("http://api.example.com/v1", Some("https://api.example.com")),
+            ("http://8.8.8.8:80", Some("https://8.8.8.8")),
+            ("http://[2001:db8::1]", Some("https://[2001:db8::1]")),
+            ("http://local.example.com", Some("https://local.example.com")),
+            ("http://notlocal.com", Some("https://notlocal.com")),
+            ("https://api.example.com/v1/videos", Some("https://api.example.com")),
+            ("https://api.example.com/v1?key=SECRET", Some("https://api.example.com/v1")),
+            ("https://api.example.com#SECRET", Some("https://api.example.com")),
+            ("https://me:SECRET@api.example.com", None),
+            ("ftp://api.example.com", Some(EXAMPLE_URL)),
+            ("https://", Some(EXAMPLE_URL)),
+            ("not a url", Some(EXAMPLE_URL)),
+            ("sk-SECRET0123456789", Some(EXAMPLE_URL)),
+            ("data:SECRET", Some(EXAMPLE_URL)),
+        ] {
+            let error = base_url(text).expect_err(text).to_string();
+            assert!(!error.contains("SECRET"), "{error}");
+            if let Some(write) = write {
+                assert!(error.contains(&format!("`export {BASE_URL}={write}`")), "{text}: {error}");
+                base_url(write).unwrap_or_else(|error| panic!("{write}: {error}"));
+            }
+        }
+    }
+
+    #[test]
+    fn keys_that_cannot_be_sent_are_not_shown() {
+        assert_eq!(api_key(" sk-good_0.1/=+ \r\n").expect("a key"), "sk-good_0.1/=+");
+        for (text, reason) in [
+            ("Bearer SECRET", "`Bearer `"),
+            ("bearer SECRET", "`Bearer `"),
+            ("Bearer", "`Bearer `"),
+            ("\"SECRET\"", "quotes"),
+            ("'SECRET'", "quotes"),
+            ("SECRET\nSECRET", "line end"),
+            ("SECRET\r\nSECRET", "line end"),
+            ("SECRET SECRET", "blanks"),
+            ("SECRET\u{200b}", "blanks"),
+            ("schlüSECRET", "blanks"),
+            ("sk-…", "placeholder"),
+            ("<SECRET>", "placeholder"),
+        ] {
+            let error = api_key(text).expect_err(text).to_string();
+            assert!(!error.contains("SECRET") && error.contains(reason), "{text}: {error}");
+        }
+    }
+}

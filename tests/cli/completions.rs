@@ -1,0 +1,69 @@
+//! What shells, packages and people need besides runs: completions, man pages, the version, explanations of codes.
+
+use serde_json::Value;
+
+use crate::support::{Project, cli_snapshot};
+
+#[test]
+fn completions_of_each_shell_name_every_command() {
+    let project = Project::new("sea.yaml", "");
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = project.runner(&["completions", shell]).expect(0).out;
+        for command in ["explain-code", "link-account", "max-cost"] {
+            assert!(script.contains(command), "{shell} does not complete {command}");
+        }
+        // Shells that are installed read what is theirs.
+        let file = project.file(&format!("completions.{shell}"));
+        fs_err::write(&file, script).expect("the folder can be written");
+        let is_read = std::process::Command::new(shell).arg("-n").arg(&file).status();
+        if let (Ok(status), "bash" | "zsh" | "fish") = (is_read, shell) {
+            assert!(status.success(), "{shell} -n");
+        } else {
+            println!("skipped: {shell} is not installed or has no check of syntax");
+        }
+    }
+    cli_snapshot!("completions_unknown_shell", project.runner(&["completions", "tcsh"]).expect(2));
+}
+
+#[test]
+fn man_pages_of_every_command() {
+    let project = Project::new("sea.yaml", "");
+    project.runner(&["man", "man1"]).expect(0);
+    let page = |name: &str| fs_err::read_to_string(project.file("man1").join(name)).expect(name);
+    assert!(page("runner.1").contains(".TH runner 1"));
+    let run = page("runner-run.1");
+    for text in ["max\\-cost", "Examples:", "runner run storyboard.yaml"] {
+        assert!(run.contains(text), "{text} is missing in {run}");
+    }
+    page("runner-ledger-adopt.1");
+    page("runner-serve-keys-add.1");
+    assert!(!project.file("man1/runner-man.1").exists() && !project.file("man1/runner-help.1").exists());
+}
+
+#[test]
+fn version_names_the_contract() {
+    let project = Project::new("sea.yaml", "");
+    let ended = project.runner(&["--version"]).expect(0);
+    let (program, contract) = (env!("CARGO_PKG_VERSION"), contract::Contract::embedded().version());
+    assert_eq!(ended.out, format!("runner {program} (video service contract {contract})\n"));
+    assert_eq!(project.runner(&["-V"]).expect(0).out, ended.out);
+}
+
+#[test]
+fn explain_code_with_example_and_mend() {
+    let project = Project::new("sea.yaml", "");
+    cli_snapshot!("explain_code", project.runner(&["explain-code", "unknown-key"]).expect(0));
+    let copied = project.runner(&["explain-code", "warning[stale-pick]"]).expect(0);
+    cli_snapshot!("explain_code_of_warning", copied);
+    cli_snapshot!("explain_code_unknown", project.runner(&["explain-code", "unknwon-key"]).expect(2));
+    let list = project.runner(&["explain-code", "--format", "json"]).expect(0).out;
+    let list: Value = serde_json::from_str(&list).expect("a document");
+    assert_eq!(list["codes"].as_array().map(Vec::len), Some(workflow::CODES.len()));
+    let text = project.runner(&["explain-code"]).expect(0).out;
+    for (code, meaning) in workflow::CODES {
+        assert!(text.lines().any(|line| line.starts_with(code) && line.ends_with(meaning)), "{code}");
+        let one = project.runner(&["explain-code", code, "--format", "ndjson"]).expect(0).out;
+        let one: Value = serde_json::from_str(&one).expect("a document");
+        assert_eq!(one["meaning"], meaning);
+    }
+}
