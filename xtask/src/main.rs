@@ -8,6 +8,7 @@ mod book;
 mod campaign;
 mod clients;
 mod conformance;
+mod dist;
 mod fuzz;
 mod generate;
 mod handover;
@@ -66,6 +67,8 @@ enum Command {
     Campaign(campaign::Campaign),
     /// Fuzzes the workflow compiler for panics, hangs and excessive memory.
     Fuzz(fuzz::Fuzz),
+    /// Builds the archives of a release, and tries the program in an empty root folder.
+    Dist(dist::Dist),
     /// Builds the viewer's page from web/ into crates/viewer/assets.
     Web(web::Web),
     /// Runs a benchmark of docs/benchmarks.md; fails where a bound is exceeded.
@@ -92,6 +95,7 @@ fn main() -> ExitCode {
         Command::Mutants => mutants::run(root),
         Command::Campaign(args) => campaign::run(root, &args),
         Command::Fuzz(args) => fuzz::run(root, &args),
+        Command::Dist(args) => dist::run(root, &args),
         Command::Web(args) => web::run(root, &args),
         Command::Bench { bench } => bench::run(root, &bench),
     };

@@ -7,6 +7,7 @@ mod guarantees;
 mod links;
 mod names;
 mod retired;
+mod workflows;
 
 use std::path::Path;
 
@@ -19,6 +20,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     problems.extend(citations::problems(root)?);
     problems.extend(links::problems(root)?);
     problems.extend(retired::problems(root)?);
+    problems.extend(workflows::problems(root)?);
     if problems.is_empty() {
         Ok(format!("tidy: {files} files and the crate dependencies are in order"))
     } else {
