@@ -1,5 +1,5 @@
-//! Runs the program of an archive: in a root folder with nothing but the archive and the libraries that the program names, where this machine
-//! can.
+//! Runs the program of an archive: in a root folder with nothing but the archive, the libraries that the program names, certificates and an
+//! empty folder for temporary files, where this machine can.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -7,11 +7,14 @@ use std::process::{Command, Output};
 use super::build;
 use super::target::Target;
 
+/// Where systems keep the certificates of authorities; without any, no HTTP client can be created.
+const CERTIFICATES: &[&str] = &["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"];
+
 /// A workflow of one second.
 const WORKFLOW: &str = "version: 1
 name: smoke
 shots:
-  - {id: sea, model: modelb-video-480p, size: 480x480, seconds: 1, seed: 7, prompt: a quiet sea}
+  - {id: sea, model: modelb-video-480p, size: 480x480, seconds: 1, prompt: a quiet sea}
 film: {output: smoke.mp4}
 ";
 
@@ -26,7 +29,9 @@ pub(super) fn run(out: &Path, archive: &str, target: &Target, host: &str) -> Res
     fs_err::write(unpacked.join("smoke.yaml"), WORKFLOW).map_err(|error| error.to_string())?;
     let name = unpacked.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (place, skipped) = match bare_root(target, root, &unpacked) {
-        Ok(()) => ("in an empty root folder", String::new()),
+        Ok(()) => {
+            ("in a root folder with its libraries, certificates and a temporary folder only", String::new())
+        }
         Err(why) => ("in an empty folder", format!("; not in an empty root folder, because {why}")),
     };
     let is_bare = skipped.is_empty();
@@ -103,7 +108,11 @@ fn bare_root(target: &Target, root: &Path, unpacked: &Path) -> Result<(), String
     }
     let program = unpacked.join(target.program_name());
     let listed = build::output("ldd", &[&program.to_string_lossy()], root)?;
-    for library in listed.split_whitespace().filter(|word| word.starts_with('/')) {
+    // Films are joined in a temporary folder.
+    fs_err::create_dir_all(root.join("tmp")).map_err(|error| error.to_string())?;
+    let libraries = listed.split_whitespace().filter(|word| word.starts_with('/'));
+    let certificates = CERTIFICATES.iter().copied().filter(|file| Path::new(file).is_file());
+    for library in libraries.chain(certificates) {
         let copy = root.join(library.trim_start_matches('/'));
         fs_err::create_dir_all(copy.parent().unwrap_or(root)).map_err(|error| error.to_string())?;
         fs_err::copy(library, copy).map_err(|error| error.to_string())?;
