@@ -8,10 +8,10 @@ use crate::files::{self, Files};
 use crate::limits;
 use crate::load::{Options, ParamFile};
 use crate::source::{Source, Span, Spanned};
-use crate::syntax::{self, Entry, Param, Workflow};
+use crate::syntax::{self, Character, Entry, Param, Workflow};
 use crate::yaml::{self, Yaml, YamlValue};
 
-/// Merges the included files: their parameters and defaults come before the workflow's own, which override them.
+/// Merges the included files: their parameters, characters and defaults come before the workflow's own, which override them.
 pub(crate) fn add(
     workflow: &mut Workflow,
     source: &mut Source,
@@ -35,8 +35,9 @@ pub(crate) fn add(
         included: IncludedEntries::default(),
     };
     reader.read_all(&include, Path::new(""));
-    let IncludedEntries { params, defaults } = reader.included;
+    let IncludedEntries { params, cast, defaults } = reader.included;
     merge(params, &mut workflow.params, |param| &param.key, problems);
+    merge(cast, &mut workflow.cast, |character| &character.key, problems);
     merge(defaults, &mut workflow.defaults, |entry| &entry.key, problems);
 }
 
@@ -79,6 +80,7 @@ fn read(name: &str, text: String, source: &mut Source, problems: &mut Problems) 
 #[derive(Default)]
 struct IncludedEntries {
     params: Vec<Param>,
+    cast: Vec<Character>,
     defaults: Vec<Entry>,
 }
 
@@ -136,6 +138,7 @@ impl Reader<'_> {
         self.read_all(&fragment.include, path.parent().unwrap_or(Path::new("")));
         self.open.pop();
         self.included.params.extend(fragment.params);
+        self.included.cast.extend(fragment.cast);
         self.included.defaults.extend(fragment.defaults);
     }
 

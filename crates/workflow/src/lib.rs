@@ -53,7 +53,7 @@ pub use schema::workflow_schema;
 pub use seal::seal;
 pub use source::{Position, Source, Span, Spanned};
 pub use syntax::{
-    ClipSpec, Continues, Entry, FilmSpec, Param, ParamKind, Shot, ShotRef, Workflow, key_tables,
+    Character, ClipSpec, Continues, Entry, FilmSpec, Param, ParamKind, Shot, ShotRef, Workflow, key_tables,
 };
 pub use yaml::{Key, Yaml, YamlValue, from_yaml, to_yaml};
 

@@ -43,6 +43,8 @@ pub(crate) const MAX_TITLE_CHARS: usize = 500;
 pub(crate) const MAX_MATRIX_RULES: usize = 1_000;
 /// Takes of a shot.
 pub(crate) const MAX_TAKES: u64 = 100;
+/// Characters of a file's cast.
+pub(crate) const MAX_CHARACTERS: usize = 200;
 /// Lines of dialogue in a shot, and characters of one.
 pub(crate) const MAX_DIALOGUE_LINES: usize = 100;
 pub(crate) const MAX_DIALOGUE_CHARS: usize = 2_000;

@@ -1,10 +1,11 @@
 //! The codes of diagnostics.
 
 /// All codes with their meanings. Codes are stable: a code keeps its meaning.
-pub const CODES: [(&str, &str); 74] = [
+pub const CODES: [(&str, &str); 77] = [
     ("ambiguous-instance", "a reference that needs one instance matches several"),
     ("ambiguous-pick", "a pick names several instances"),
     ("bad-axis", "an axis from the command line cannot be read, or nothing uses it"),
+    ("bad-cast", "there are too many characters, or their descriptions are too long together"),
     ("bad-dialogue", "a line of dialogue is outside of its video, or there are too many or too long ones"),
     ("bad-duration", "a duration cannot be read"),
     ("bad-file", "a file that the workflow names is missing, outside its folder, or of the wrong kind"),
@@ -62,6 +63,7 @@ pub const CODES: [(&str, &str); 74] = [
     ("two-first-frames", "a shot has two first frames"),
     ("two-prices", "two prices fit the same task equally well"),
     ("undefined-name", "a template uses an undefined name"),
+    ("unknown-character", "there is no such character in the `cast`"),
     ("unknown-field", "a request has no such field"),
     ("unknown-key", "the file format has no such key there"),
     ("unknown-model", "there is no such model"),
@@ -70,6 +72,7 @@ pub const CODES: [(&str, &str); 74] = [
     ("unsafe-retry", "`retry` names a failure that may not, or need not, be retried"),
     ("unsupported-version", "the file has another version of the format"),
     ("unused-axis", "warning: nothing uses an axis"),
+    ("unused-character", "warning: no shot shows a character"),
     ("unused-exclude", "warning: an entry of `exclude` matches no cell"),
     ("unused-param", "warning: nothing uses a parameter"),
     ("unused-price", "warning: no task can have a price"),

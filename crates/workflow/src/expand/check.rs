@@ -3,13 +3,14 @@
 use contract::{FieldKind, InputForm, Violation};
 use serde_json::Value;
 
-use super::ExpandCx;
 use super::dedup::DiagnosticDedup;
 use super::field_messages::field_message;
 use super::provenance::Origin;
 use super::request::{InstanceCx, RequestBuilder};
+use super::{ExpandCx, cast};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
+use crate::syntax::keys::shot::CAST;
 use crate::template::{has_template, names_used};
 use crate::yaml::Yaml;
 
@@ -150,6 +151,10 @@ fn remedy(
             "give the shot a `first_frame:` (a file or a URL), or let it continue another: `continues: id`"
                 .to_owned(),
         );
+    }
+    let is_lowered = |origin: &Origin<'_>| origin.key == Some(CAST.name);
+    if main.is_some_and(is_lowered) || others.iter().any(is_lowered) {
+        return Some(cast::DESCRIPTION_ONLY.to_owned());
     }
     let all = || main.into_iter().chain(others);
     let mixed = all().any(|origin| origin.from_defaults)

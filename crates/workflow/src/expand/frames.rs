@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::ExpandCx;
+use super::cast::{Cast, Listed};
 use super::dedup::DiagnosticDedup;
-use super::instances::Expansion;
+use super::instances::{Expansion, Instance};
 use super::media::{self, LocalMedia, MediumSpec};
-use super::request_template;
+use super::request_template::is_literal;
 use super::resolve::{RefResolver, ResolvedRef};
+use super::{ExpandCx, cast_media};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
 use crate::media_gate::{MediaError, MediaKind};
@@ -38,11 +39,11 @@ pub(super) struct MediumUse {
 }
 
 /// Where the file names a medium: the key, the spans of key and value, the medium's role.
-struct MediumSite {
-    key: &'static str,
-    key_span: Span,
-    span: Span,
-    slot: Slot,
+pub(super) struct MediumSite {
+    pub(super) key: &'static str,
+    pub(super) key_span: Span,
+    pub(super) span: Span,
+    pub(super) slot: Slot,
 }
 
 #[derive(Clone, Debug)]
@@ -105,6 +106,16 @@ pub(super) fn continued(media: &[Vec<MediumUse>], expansion: &Expansion<'_>) -> 
     expansion.instances.iter().map(|instance| cells.contains(&(instance.shot, instance.cell))).collect()
 }
 
+/// An instance, and what its media are resolved with.
+pub(super) struct MediaCx<'a, 'w> {
+    pub(super) index: usize,
+    pub(super) scope: &'a Scope,
+    pub(super) cast: &'a Cast<'w>,
+    /// The characters that it shows.
+    pub(super) listed: &'a Listed,
+    pub(super) cx: &'a ExpandCx<'w>,
+}
+
 /// Resolves the media of instances; reads and decodes each local file once.
 pub(super) struct MediaResolver<'s, 'w> {
     resolver: &'s RefResolver<'s, 'w>,
@@ -120,15 +131,14 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
         Self { resolver, local: LocalMedia::default(), literal: HashMap::new(), count: 0 }
     }
 
-    /// All media of one instance: first frame, last frame, references.
+    /// All media of one instance: first frame, last frame, references, those of the characters.
     pub(super) fn media_of(
         &mut self,
-        index: usize,
-        scope: &Scope,
-        cx: &ExpandCx<'w>,
+        icx: &MediaCx<'_, 'w>,
         dedup: &mut DiagnosticDedup,
         problems: &mut Problems,
     ) -> Vec<MediumUse> {
+        let MediaCx { index, scope, cx, .. } = *icx;
         let workflow: &'w Workflow = self.resolver.workflow;
         let shot_index = self.resolver.expansion.instances[index].shot;
         let shot = &workflow.shots[shot_index];
@@ -168,20 +178,22 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
                 let asked =
                     MediumSite { key, slot, span: item.span.or(entry.key.span), key_span: entry.key.span };
                 found.extend(self.media(index, named, &asked, cx, dedup));
-                if found.len() > limits::MAX_MEDIA {
-                    let message = format!("a request takes more than {} media", limits::MAX_MEDIA);
-                    let diagnostic = Diagnostic::error("matrix-too-large", asked.span, message);
-                    let help = "name single instances, such as `{shot: looks@look=noir}`";
-                    dedup.add(&self.resolver.expansion.instances[index], diagnostic.help(help));
+                if self.too_many(index, &found, asked.span, dedup) {
                     return Vec::new();
                 }
             }
-            let is_literal = request_template::is_literal(&entry.value) && dedup.total() == reported;
-            if is_literal
+            let is_fixed = is_literal(&entry.value) && dedup.total() == reported;
+            if is_fixed
                 && !problems.any()
                 && found[first..].iter().all(|used| !matches!(used.medium, Medium::Instance { .. }))
             {
                 self.literal.insert((shot_index, key), found[first..].to_vec());
+            }
+        }
+        if let Some(entry) = &shot.cast {
+            self.add_characters(icx, is_literal(&entry.value), &mut found, dedup, problems);
+            if self.too_many(index, &found, entry.key.span, dedup) {
+                return Vec::new();
             }
         }
         self.count += found.len();
@@ -196,6 +208,44 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
         }
         self.check_sum(index, &found, cx, dedup);
         found
+    }
+
+    /// Adds the media of the characters; `named_literally` says that all instances show the same.
+    fn add_characters(
+        &mut self,
+        icx: &MediaCx<'_, 'w>,
+        named_literally: bool,
+        found: &mut Vec<MediumUse>,
+        dedup: &mut DiagnosticDedup,
+        problems: &mut Problems,
+    ) {
+        let key = (self.instance(icx.index).shot, "cast");
+        if let Some(known) = self.literal.get(&key) {
+            found.extend(known.iter().cloned());
+            return;
+        }
+        let reported = dedup.total();
+        let media = cast_media::of_characters(self, icx, dedup, problems);
+        if named_literally
+            && cast_media::are_literal(icx.cast, icx.listed)
+            && dedup.total() == reported
+            && !problems.any()
+        {
+            self.literal.insert(key, media.clone());
+        }
+        found.extend(media);
+    }
+
+    /// Whether an instance has more media than a request may take, which is reported.
+    fn too_many(&self, index: usize, found: &[MediumUse], span: Span, dedup: &mut DiagnosticDedup) -> bool {
+        if found.len() <= limits::MAX_MEDIA {
+            return false;
+        }
+        let message = format!("a request takes more than {} media", limits::MAX_MEDIA);
+        let diagnostic = Diagnostic::error("matrix-too-large", span, message);
+        let help = "name single instances, such as `{shot: looks@look=noir}`";
+        dedup.add(self.instance(index), diagnostic.help(help));
+        true
     }
 
     /// Reports media that are too large together for one request.
@@ -213,7 +263,13 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
         dedup.add(&self.resolver.expansion.instances[index], diagnostic);
     }
 
-    fn media(
+    /// An instance by its index.
+    pub(super) fn instance(&self, index: usize) -> &'s Instance {
+        &self.resolver.expansion.instances[index]
+    }
+
+    /// The media that a value names.
+    pub(super) fn media(
         &mut self,
         index: usize,
         named: MediumSpec,

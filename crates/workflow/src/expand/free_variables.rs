@@ -23,7 +23,12 @@ pub(super) fn names(workflow: &Workflow) -> HashSet<&str> {
         film.output.iter().chain(&film.font).chain(music).chain(sounds).chain(clips)
     });
     let shot_defaults = workflow.shot_defaults.iter().map(|entry| &**entry);
-    let top = workflow.defaults.iter().chain(shot_defaults).chain(&workflow.matrix).chain(films);
+    let cast = workflow
+        .cast
+        .iter()
+        .flat_map(|character| character.description.iter().chain(&character.stills).chain(&character.voice));
+    let top =
+        workflow.defaults.iter().chain(shot_defaults).chain(&workflow.matrix).chain(films).chain(cast);
     for value in params.chain(top.map(|entry| &entry.value)) {
         add(value, &mut names);
     }
@@ -33,8 +38,18 @@ pub(super) fn names(workflow: &Workflow) -> HashSet<&str> {
     names
 }
 
+/// Whether a template in a value uses a name.
+pub(super) fn mentions(value: &Yaml, name: &str) -> bool {
+    match &value.value {
+        YamlValue::Text(text) => identifiers_used(text).contains(&name),
+        YamlValue::List(items) => items.iter().any(|item| mentions(item, name)),
+        YamlValue::Map(entries) => entries.iter().any(|(_, value)| mentions(value, name)),
+        YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) => false,
+    }
+}
+
 fn add_shot<'w>(shot: &'w Shot, names: &mut HashSet<&'w str>) {
-    let entries = [&shot.first_frame, &shot.last_frame, &shot.matrix, &shot.pick, &shot.salt];
+    let entries = [&shot.first_frame, &shot.last_frame, &shot.cast, &shot.matrix, &shot.pick, &shot.salt];
     let shared = [&shot.references, &shot.takes, &shot.retry, &shot.timeout];
     let shared = shared.into_iter().flatten().map(|entry| &**entry);
     let lines = shot.dialogue.iter().flat_map(|line| std::iter::once(&line.text).chain(&line.speaker));

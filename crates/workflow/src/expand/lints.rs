@@ -130,7 +130,9 @@ fn blank_prompts(workflow: &Workflow, requests: &Requests<'_>, problems: &mut Pr
 /// Text that ends where a `#` begins a comment: `prompt: pier #1` is `pier`. A comment that is meant has a blank behind its `#`.
 fn comments_in_text(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problems) {
     let params = workflow.params.iter().filter_map(|param| param.default.as_ref());
-    let fields = workflow.defaults.iter().chain(workflow.shots.iter().flat_map(|shot| &shot.fields));
+    let cast = workflow.cast.iter().filter_map(|character| character.description.as_ref());
+    let fields =
+        workflow.defaults.iter().chain(cast).chain(workflow.shots.iter().flat_map(|shot| &shot.fields));
     for value in params.chain(fields.map(|entry| &entry.value)) {
         comment_in(value, cx, problems);
     }

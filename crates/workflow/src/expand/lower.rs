@@ -6,17 +6,18 @@ use std::sync::Arc;
 use contract::{InputForm, InputForms, Model};
 use serde_json::{Map, Value};
 
-use super::ExpandCx;
 use super::dedup::DiagnosticDedup;
 use super::frames::{Medium, MediumUse, Slot};
 use super::interner::Interner;
 use super::provenance::LoweredPart;
 use super::request::{FieldState, RequestBuilder};
 use super::resolve::{RefResolver, ResolvedRef};
+use super::{ExpandCx, cast};
 use crate::diagnostic::{Diagnostic, quoted_list};
 use crate::media_gate::MediaKind;
 use crate::plan::{Frame, Input, Source, json_text_eq};
 use crate::syntax::Entry;
+use crate::syntax::keys::shot::CAST;
 
 /// The value of inputs in a request that is validated.
 const STAND_IN: &str = "https://frame.invalid/frame.png";
@@ -279,6 +280,7 @@ fn unsupported(used: &MediumUse, model: &Model, cx: &ExpandCx<'_>) -> Diagnostic
     let diagnostic =
         Diagnostic::error("frame-unsupported", used.span, format!("`{}` takes no {what}", model.id));
     let help = match able.as_slice() {
+        _ if used.key == CAST.name => cast::DESCRIPTION_ONLY.to_owned(),
         [] => "remove it: no model takes one".to_owned(),
         able => {
             format!("remove it, or choose a model that takes one: {}", quoted_list(able.iter().copied(), 4))

@@ -181,7 +181,7 @@ fn by_map(value: &Yaml, key: &str, key_span: Span, problems: &mut Problems) -> O
     is_known.then_some(named)
 }
 
-fn is_url(text: &str) -> bool {
+pub(super) fn is_url(text: &str) -> bool {
     let scheme = text.get(..8).unwrap_or(text).to_ascii_lowercase();
     (scheme.starts_with("http://") && text.len() > 7)
         || (scheme.starts_with("https://") && text.len() > 8)

@@ -6,6 +6,9 @@
 //! an error that follows from a reported one is not reported.
 
 mod axes;
+mod cast;
+mod cast_media;
+mod cast_prompt;
 mod check;
 mod dedup;
 mod dialogue;
@@ -124,15 +127,23 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
         .collect();
     let resolver = resolve::RefResolver::new(workflow, &expansion, &included, &cx.work);
     let mut media_resolver = frames::MediaResolver::new(&resolver);
+    let cast = cast::Cast::new(workflow, problems);
+    let mut listed: Vec<cast::Listed> = Vec::with_capacity(expansion.instances.len());
     let media: Vec<Vec<frames::MediumUse>> = expansion
         .instances
         .iter()
         .enumerate()
         .map(|(index, instance)| {
             if !included[index] || problems.full() || dedup.is_full() || cx.work.is_exhausted() {
+                listed.push(cast::Listed::default());
                 return Vec::new();
             }
-            media_resolver.media_of(index, &scope(&expansion, instance, &params), cx, &mut dedup, problems)
+            let scope = scope(&expansion, instance, &params);
+            let shown = cast.listed(instance, &scope, cx, &mut dedup, problems);
+            let icx = frames::MediaCx { index, scope: &scope, cast: &cast, listed: &shown, cx };
+            let media = media_resolver.media_of(&icx, &mut dedup, problems);
+            listed.push(shown);
+            media
         })
         .collect();
     let continued = frames::continued(&media, &expansion);
@@ -149,12 +160,18 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
             continue;
         }
         let reported = dedup.total();
+        let scope = scope(&expansion, instance, &params);
+        let Some((cast, scope)) = cast.instance(instance, &listed[index], scope, cx, problems) else {
+            failing[instance.shot] += 1;
+            continue;
+        };
         let icx = request::InstanceCx {
             workflow,
             instance,
             expanded: expansion.shot_of(instance),
             cell: expansion.cell_of(instance),
-            scope: scope(&expansion, instance, &params),
+            scope,
+            cast,
             media: &media[index],
             continued: continued[index],
             resolver: &resolver,
@@ -179,6 +196,7 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
     // Next to errors, warnings would mislead: a misspelled name is unused elsewhere.
     if !problems.any() {
         lints::run(workflow, &expansion, &refs, &nodes, cx, problems);
+        cast.report_unused(&free_variables::names(workflow), problems);
     }
     let picks = picks::groups(&expansion, &resolver, cx);
     Instances { name: workflow.name.value.clone(), nodes, order, films, picks }

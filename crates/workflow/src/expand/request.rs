@@ -9,6 +9,8 @@ use std::sync::Arc;
 use contract::{Family, IncrementalValidator, Model};
 use serde_json::Value;
 
+use super::cast::InstanceCast;
+use super::cast_prompt::{self, PROMPT};
 use super::dedup::DiagnosticDedup;
 use super::frames::MediumUse;
 use super::instances::{ExpandedShot, Instance};
@@ -32,6 +34,7 @@ pub(super) struct InstanceCx<'a, 'w> {
     pub(super) expanded: &'a ExpandedShot<'w>,
     pub(super) cell: &'a Cell,
     pub(super) scope: Scope,
+    pub(super) cast: InstanceCast,
     pub(super) media: &'a [MediumUse],
     /// Whether another instance uses its last frame.
     pub(super) continued: bool,
@@ -152,6 +155,7 @@ impl<'w> NodeBuilder<'w> {
         }
 
         let mut builder = render(template, icx, interner, cx, dedup, problems);
+        cast_prompt::put(&mut builder, &mut template.composed, interner, dedup);
         lower::lower(&mut builder, &mut template.lowering, first_frame_fields, interner, cx, dedup);
         request_last_frame(&mut builder, interner, cx);
         let names = template.names(&builder, interner);
@@ -228,6 +232,9 @@ fn render<'a, 'w>(
     let mut unknown = Vec::new();
     for field in &mut template.fields {
         let name = field.field.name.as_str();
+        if name == PROMPT {
+            icx.cast.uses.clear();
+        }
         if !field.literal {
             let Some(value) = cx.templates.json(&field.entry.value, &icx.scope, problems) else {
                 builder.failed.push(name);

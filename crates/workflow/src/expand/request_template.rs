@@ -5,6 +5,7 @@ use std::sync::Arc;
 use contract::{Field, FieldShape, Model, UnknownMember};
 use serde_json::Value;
 
+use super::cast_prompt::Composed;
 use super::interner::Interner;
 use super::lower::Lowering;
 use super::request::RequestBuilder;
@@ -38,6 +39,8 @@ pub(super) struct RequestTemplate<'w> {
     pub(super) fields: Vec<FieldTemplate<'w>>,
     /// The errors of the shot's entries that are not fields of the model's family.
     pub(super) unknown_fields: Vec<Diagnostic>,
+    /// The last prompt with descriptions of characters.
+    pub(super) composed: Option<Composed>,
     /// How the media of the last instance were lowered, reused for equal media.
     pub(super) lowering: Option<Lowering<'w>>,
     /// The field names of the last instance, shared with the next one if equal.
@@ -109,6 +112,7 @@ impl<'w> RequestTemplate<'w> {
             fields: fields.collect(),
             unknown_fields: unknown_fields(shot, Some(model), cx),
             model_id: interner.name(&model.id),
+            composed: None,
             lowering: None,
             names: Names::default(),
         }

@@ -5,6 +5,7 @@
 //! out, because a field may come from `defaults`. It refuses unknown keys and fields, values outside their bounds, and, in
 //! a shot with a `model`, the fields of other families.
 
+mod cast;
 mod fields;
 mod shapes;
 #[cfg(test)]

@@ -34,7 +34,7 @@ impl<D: Definition> JsonSchema for Named<D> {
     }
 }
 
-fn reference<D: Definition>(generator: &mut SchemaGenerator) -> Value {
+pub(super) fn reference<D: Definition>(generator: &mut SchemaGenerator) -> Value {
     generator.subschema_for::<Named<D>>().to_value()
 }
 
@@ -253,7 +253,7 @@ impl Definition for Retry {
 }
 
 /// A mapping by the table of its keys.
-fn object(object: &ObjectSpec, generator: &mut SchemaGenerator) -> Value {
+pub(super) fn object(object: &ObjectSpec, generator: &mut SchemaGenerator) -> Value {
     let properties: Map<String, Value> =
         object.keys.iter().map(|key| (key.name.to_owned(), property(key, generator))).collect();
     let required: Vec<&str> = object.keys.iter().filter(|key| key.required).map(|key| key.name).collect();
@@ -316,7 +316,7 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
         Shape::Condition => json!({ "type": ["boolean", "string"] }),
         Shape::Scalar => json!({ "type": ["string", "number", "boolean"] }),
         Shape::Values => json!({ "type": "array", "minItems": 1 }),
-        Shape::FileNames => one_or_many(&text()),
+        Shape::FileNames | Shape::Characters => one_or_many(&text()),
         Shape::Choice(values) => json!({ "enum": values() }),
         Shape::Choices(values) => {
             let item = json!({ "anyOf": [{ "enum": values() }, template()] });
@@ -324,8 +324,9 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
         }
         Shape::ShotRef => shot_ref,
         Shape::ShotRefs => one_or_many(&shot_ref),
-        Shape::Medium => reference::<Medium>(generator),
-        Shape::Media => one_or_many(&reference::<Medium>(generator)),
+        Shape::Medium | Shape::CharacterVoice => reference::<Medium>(generator),
+        Shape::Media | Shape::Stills => one_or_many(&reference::<Medium>(generator)),
+        Shape::Cast => super::cast::characters(generator),
         Shape::Params => json!({
             "type": "object",
             "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "not": { "enum": RESERVED } },

@@ -6,7 +6,7 @@ use super::keys::workflow as keys;
 use super::keys::{KeySpec, shot as shot_keys};
 use super::mapping::Mapping;
 use super::value::{one_or_many, report_wrong_type};
-use super::{Entry, Param, Shot, Workflow, film, params, plain_name, shot, value};
+use super::{Entry, Param, Shot, Workflow, cast, film, params, plain_name, shot, value};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::letters::{name_slug, normalized, truncated};
 use crate::limits;
@@ -36,6 +36,7 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
         start: file.span(),
         include: include(&file, problems),
         params: params_of(&file, false, problems),
+        cast: cast::read(&file, false, problems),
         params_span: file.get(&keys::PARAMS).map_or(file.span(), |(key, _)| key.span),
         param_overrides: Vec::new(),
         matrix: file.entry(&keys::MATRIX),

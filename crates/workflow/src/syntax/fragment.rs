@@ -1,9 +1,9 @@
-//! Reads an included file: parameters and defaults.
+//! Reads an included file: parameters, characters and defaults.
 
 use super::keys::is_extension;
 use super::keys::workflow::{FRAGMENT, FRAGMENT_VERSION, WORKFLOW};
 use super::mapping::Mapping;
-use super::{Entry, Param, file};
+use super::{Character, Entry, Param, cast, file};
 use crate::diagnostic::Problems;
 use crate::source::Spanned;
 use crate::yaml::Yaml;
@@ -13,6 +13,7 @@ use crate::yaml::Yaml;
 pub(crate) struct Fragment {
     pub(crate) include: Vec<Spanned<String>>,
     pub(crate) params: Vec<Param>,
+    pub(crate) cast: Vec<Character>,
     pub(crate) defaults: Vec<Entry>,
 }
 
@@ -35,6 +36,7 @@ pub(crate) fn read(tree: &Yaml, problems: &mut Problems) -> Fragment {
     Fragment {
         include: file::include(&map, problems),
         params: file::params_of(&map, true, problems),
+        cast: cast::read(&map, true, problems),
         defaults: file::defaults(&map, problems),
     }
 }

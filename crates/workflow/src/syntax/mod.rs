@@ -3,6 +3,7 @@
 //!
 //! [`keys`] states every key of the format once; [`Mapping`] reads by it.
 
+mod cast;
 mod clip;
 mod defaults;
 mod dialogue;
@@ -47,6 +48,8 @@ pub struct Workflow {
     pub include: Vec<Spanned<String>>,
     /// Parameters in the order of the file, those of included files first; each may use those above it.
     pub params: Vec<Param>,
+    /// Characters in the order of the file, those of included files first.
+    pub cast: Vec<Character>,
     /// The key `params`, or the file's first key.
     pub params_span: Span,
     /// Values for parameters from the caller's files, in order; the last one for a name counts.
@@ -102,6 +105,8 @@ pub struct Shot {
     pub last_frame: Option<Entry>,
     /// Media that guide the video without appearing in it.
     pub references: Option<Arc<Entry>>,
+    /// The characters who are seen.
+    pub cast: Option<Entry>,
     /// The matrix that the shot is expanded over.
     pub matrix: Option<Entry>,
     /// How many candidates to render.
@@ -120,6 +125,21 @@ pub struct Shot {
     pub timeout: Option<Arc<Entry>>,
     /// Request fields, as the contract names them.
     pub fields: Vec<Entry>,
+}
+
+/// A character of the cast.
+#[derive(Clone, Debug)]
+pub struct Character {
+    /// The name.
+    pub key: Key,
+    /// What the character looks like.
+    pub description: Option<Entry>,
+    /// Pictures of the character.
+    pub stills: Option<Entry>,
+    /// How the character sounds.
+    pub voice: Option<Entry>,
+    /// Whether it was declared in an included file.
+    pub included: bool,
 }
 
 /// A line of dialogue.

@@ -38,6 +38,7 @@ pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
         first_frame,
         last_frame: map.entry(&keys::LAST_FRAME),
         references: map.entry(&keys::REFERENCES).map(Arc::new),
+        cast: map.entry(&keys::CAST).filter(|entry| !entry.value.is_null()),
         matrix: map.entry(&keys::MATRIX),
         takes: map.entry(&keys::TAKES).map(Arc::new),
         pick: map.entry(&keys::PICK),

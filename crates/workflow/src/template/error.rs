@@ -120,6 +120,9 @@ impl TemplateError {
                 did_you_mean(key, keys())
                     .unwrap_or_else(|| format!("`{path}` has {}", quoted_list(keys(), 12)))
             }
+            None if scope.keys_at("cast").is_some_and(|cast| cast.iter().any(|known| known == name)) => {
+                format!("a character of the `cast` is `{{{{ cast.{name} }}}}`")
+            }
             None => did_you_mean(name, scope.names()).unwrap_or_else(|| match scope.names().next() {
                 None => "a parameter can use those above it, and there is none".to_owned(),
                 Some(_) => format!("the names here are {}", quoted_list(scope.names(), 12)),

@@ -3,6 +3,7 @@
 //! Two features of minijinja are not available, so that the limits hold: blocks that bind or nest names (`set`, `with`, `macro`; `if`
 //! and `for` are available), and repeating text or lists by `*`, which multiplies numbers only (`multiply`).
 
+mod cast_value;
 mod environment;
 mod error;
 mod filters;
@@ -19,6 +20,7 @@ mod writer;
 
 pub(crate) use minijinja::Value;
 
+pub(crate) use self::cast_value::{CastValue, CharacterText, Uses};
 pub(crate) use self::environment::environment;
 #[cfg(test)]
 pub(crate) use self::filters::slug;

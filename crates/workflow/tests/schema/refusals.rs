@@ -35,6 +35,7 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ("service-may-refuse", &["media"], "it is no error"),
     ("media-too-large", &[], "it is the sizes of files"),
     ("unknown-shot", &[], "which shots there are is said by the values of others"),
+    ("unknown-character", &[], "which characters there are is said elsewhere in the file"),
     ("no-matching-instance", &[], "which instances there are follows from matrices"),
     ("ambiguous-instance", &[], "how many instances there are follows from matrices"),
     ("missing-param", &[], "the value is given when the workflow is run"),
@@ -63,7 +64,7 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ("frame-unsupported", &["last-frame-on-family-b"], "the model may come from `defaults`"),
     (
         "frame-unsupported",
-        &["references-on-preview"],
+        &["cast-unsupported", "references-on-preview"],
         "where frames go is decided by model, and the schema knows families",
     ),
     ("unknown-field", &["field-of-the-other-family"], "the model may come from `defaults`"),
@@ -78,6 +79,7 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
         "refused-request",
         &[
             "both-at-top-and-in-metadata",
+            "cast-unsupported",
             "continues-with-images",
             "duration-against-default-seconds",
             "image-with-images",

@@ -3,6 +3,7 @@
 //! The parser ([`Mapping`](super::Mapping)), its suggestions, the JSON Schema ([`crate::workflow_schema`]) and the tables of
 //! docs/workflow.md ([`key_tables`]) are driven by these tables. Request fields are not among them: the contract has those.
 
+pub(crate) mod cast;
 pub(crate) mod dialogue;
 pub(crate) mod film;
 pub(crate) mod matrix;
@@ -118,6 +119,7 @@ pub fn key_tables() -> Vec<(&'static str, String)> {
     [
         ("workflow", &workflow::WORKFLOW),
         ("shot", &shot::SHOT),
+        ("character", &cast::CHARACTER),
         ("dialogue", &dialogue::LINE),
         ("retry", &retry::RETRY),
         ("parameter", &params::PARAM),
@@ -148,7 +150,8 @@ fn table(object: &ObjectSpec) -> String {
 mod tests {
     use super::*;
 
-    const ALL: [&ObjectSpec; 19] = [
+    const ALL: [&ObjectSpec; 20] = [
+        &cast::CHARACTER,
         &soundtrack::MUSIC,
         &soundtrack::VOICE,
         &workflow::WORKFLOW,

@@ -53,6 +53,14 @@ pub(crate) enum Shape {
     Medium,
     /// One or several of them.
     Media,
+    /// Names with characters.
+    Cast,
+    /// One or several characters by their names.
+    Characters,
+    /// One or several images.
+    Stills,
+    /// Text, or a sound.
+    CharacterVoice,
     /// Names with values or declarations.
     Params,
     /// Request fields.
@@ -135,6 +143,10 @@ impl fmt::Display for Shape {
             Self::Medium => "a file, a URL or a frame of a shot",
             Self::Media => "a file, a URL or a frame of a shot, or a list of them",
             Self::Dialogue => "text, or a list of lines",
+            Self::Cast => "a mapping of names to characters",
+            Self::Characters => "a character, or a list of characters",
+            Self::Stills => "an image file or a URL, or a list of them",
+            Self::CharacterVoice => "text, or a sound as a file or a URL",
             Self::Params => "a mapping of names to values",
             Self::Fields => "a mapping of request fields",
             Self::Matrix => "a mapping of axes",

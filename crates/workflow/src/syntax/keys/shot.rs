@@ -46,6 +46,13 @@ pub(crate) const REFERENCES: KeySpec = KeySpec::new(
     "references: [stills/harbor.png]",
 )
 .templated();
+pub(crate) const CAST: KeySpec = KeySpec::new(
+    "cast",
+    Shape::Characters,
+    "the characters who are seen: their descriptions go in front of the prompt, their stills behind the `references`",
+    "cast: [keeper, boy]",
+)
+.templated();
 pub(crate) const MATRIX: KeySpec = KeySpec::new(
     "matrix",
     Shape::Matrix,
@@ -147,6 +154,7 @@ pub(crate) const SHOT: ObjectSpec = ObjectSpec {
         &FIRST_FRAME,
         &LAST_FRAME,
         &REFERENCES,
+        &CAST,
         &MATRIX,
         &TAKES,
         &PICK,

@@ -14,7 +14,7 @@ pub(crate) const NAME: KeySpec = KeySpec::new(
 pub(crate) const INCLUDE: KeySpec = KeySpec::new(
     "include",
     Shape::FileNames,
-    "files whose `params` and `defaults` are merged in, named from this file's folder",
+    "files whose `params`, `cast` and `defaults` are merged in, named from this file's folder",
     "include: [looks.yaml]",
 );
 pub(crate) const PARAMS: KeySpec = KeySpec::new(
@@ -22,6 +22,12 @@ pub(crate) const PARAMS: KeySpec = KeySpec::new(
     Shape::Params,
     "values for templates such as `{{ keeper }}`; a parameter may use those above it",
     "params: {keeper: an old woman}",
+);
+pub(crate) const CAST: KeySpec = KeySpec::new(
+    "cast",
+    Shape::Cast,
+    "the characters, whom shots name in their `cast`",
+    "cast: {keeper: a grey-bearded keeper in a yellow raincoat}",
 );
 pub(crate) const DEFAULTS: KeySpec = KeySpec::new(
     "defaults",
@@ -65,7 +71,7 @@ pub(crate) const MAX_CHAIN: KeySpec = KeySpec::new(
 /// A workflow file.
 pub(crate) const WORKFLOW: ObjectSpec = ObjectSpec {
     noun: "workflow",
-    keys: &[&VERSION, &NAME, &INCLUDE, &PARAMS, &DEFAULTS, &MATRIX, &SHOTS, &FILM, &FILMS, &MAX_CHAIN],
+    keys: &[&VERSION, &NAME, &INCLUDE, &PARAMS, &CAST, &DEFAULTS, &MATRIX, &SHOTS, &FILM, &FILMS, &MAX_CHAIN],
     help: "begin with `version: 1`, `name:` and a list of `shots:`",
     open: false,
 };
@@ -77,7 +83,7 @@ pub(crate) const FRAGMENT_VERSION: KeySpec =
 /// An included file.
 pub(crate) const FRAGMENT: ObjectSpec = ObjectSpec {
     noun: "included file",
-    keys: &[&FRAGMENT_VERSION, &INCLUDE, &PARAMS, &DEFAULTS],
-    help: "it holds `params:`, `defaults:` or both",
+    keys: &[&FRAGMENT_VERSION, &INCLUDE, &PARAMS, &CAST, &DEFAULTS],
+    help: "it holds `params:`, `cast:` and `defaults:`",
     open: false,
 };

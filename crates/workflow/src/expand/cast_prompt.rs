@@ -1,0 +1,75 @@
+//! Puts the descriptions of the characters that an instance shows in front of its prompt.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::cast::InstanceCast;
+use super::dedup::DiagnosticDedup;
+use super::interner::Interner;
+use super::request::{FieldState, RequestBuilder};
+use crate::diagnostic::Diagnostic;
+use crate::limits;
+
+/// The request field that takes the descriptions.
+pub(super) const PROMPT: &str = "prompt";
+
+/// The last prompt that was composed, shared with the next instance if that has the same parts.
+pub(super) struct Composed {
+    /// The descriptions, with a line end behind each.
+    front: String,
+    /// The prompt as the file has it.
+    own: Arc<Value>,
+    whole: Arc<Value>,
+}
+
+/// Puts the texts of the characters in front of the prompt, each on a line of its own, in the order of the shot's `cast`: the
+/// description, then the voice. Those that the prompt names itself are left out, and a blank prompt stays as it is.
+pub(super) fn put(
+    builder: &mut RequestBuilder<'_, '_>,
+    last: &mut Option<Composed>,
+    interner: &mut Interner,
+    dedup: &mut DiagnosticDedup,
+) {
+    let cast = &builder.icx.cast;
+    let Some(own) = builder.field(PROMPT).map(|field| Arc::clone(&field.sent)) else { return };
+    let Some(text) = own.as_str().filter(|text| !text.trim().is_empty()) else { return };
+    let front = descriptions(cast);
+    if front.is_empty() {
+        return;
+    }
+    if front.len() > limits::MAX_RENDERED_BYTES {
+        let span = cast.listed.first().map_or(builder.icx.expanded.shot.id.span, |(_, span)| *span);
+        let message = format!(
+            "the descriptions of the characters have more than {} KiB",
+            limits::MAX_RENDERED_BYTES / 1024
+        );
+        let diagnostic = Diagnostic::error("bad-cast", span, message);
+        dedup.add(builder.icx.instance, diagnostic.help("shorten them, or name fewer in `cast`"));
+        return;
+    }
+    let is_same = |last: &Composed| last.front == front && (Arc::ptr_eq(&last.own, &own) || last.own == own);
+    let known = last.as_ref().filter(|last| is_same(last)).map(|last| Arc::clone(&last.whole));
+    let whole = known.unwrap_or_else(|| {
+        let whole = interner.value(Value::String(format!("{front}{text}")));
+        *last = Some(Composed { front, own: Arc::clone(&own), whole: Arc::clone(&whole) });
+        whole
+    });
+    if let Some(field) = builder.fields.iter_mut().find(|field| field.name == PROMPT) {
+        field.value = FieldState { sent: whole, validated: None };
+    }
+}
+
+fn descriptions(cast: &InstanceCast) -> String {
+    let mut front = String::new();
+    for (index, _) in cast.listed.iter() {
+        let Some(text) = cast.text(*index) else { continue };
+        let description = Some(&text.description).filter(|_| !cast.uses.names_description(*index));
+        let voice = text.voice.as_ref().filter(|_| !cast.uses.names_voice(*index));
+        for part in description.into_iter().chain(voice).filter(|part| !part.is_empty()) {
+            front.push_str(part);
+            front.push('\n');
+        }
+    }
+    front
+}
