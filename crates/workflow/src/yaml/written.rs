@@ -51,7 +51,8 @@ fn tag_before(text: &str, span: Span) -> Option<Span> {
     if span.is_empty() && start == 0 {
         return None;
     }
-    if text.get(span.range()).is_some_and(|written| written.starts_with('!')) {
+    let starts_like_tag = text.get(span.range()).is_some_and(|written| written.starts_with('!'));
+    if starts_like_tag && !is_block_text(text, start) {
         let length = text[start..].find(|c: char| c.is_whitespace() || ",]}".contains(c));
         return Some(Span::new(start, start + length.unwrap_or(text.len() - start)));
     }
@@ -65,9 +66,32 @@ fn tag_before(text: &str, span: Span) -> Option<Span> {
     before[begin..].starts_with('!').then(|| Span::new(begin, before.len()))
 }
 
+/// Whether a block scalar begins here, in which `!` is text: the line before ends with `|` or `>`.
+fn is_block_text(text: &str, start: usize) -> bool {
+    let Some(before) = text.get(..start) else { return false };
+    let header = before.trim_end();
+    let is_on_next_line = before[header.len()..].contains('\n');
+    let indicator = header.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let rest = indicator.strip_prefix(['|', '>']);
+    is_on_next_line && rest.is_some_and(|rest| rest.chars().all(|c| matches!(c, '+' | '-' | '0'..='9')))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::has_leading_zero;
+    use super::{has_leading_zero, is_block_text};
+
+    #[test]
+    fn block_scalars_are_recognized() {
+        for (text, is_block) in [
+            ("a: >-\n  !x", true),
+            ("a: |2+\n\n  !x", true),
+            ("a: !x", false),
+            ("a:\n  !x", false),
+            ("a: >!x", false),
+        ] {
+            assert_eq!(is_block_text(text, text.len() - 2), is_block, "{text}");
+        }
+    }
 
     #[test]
     fn leading_zeros_are_recognized() {
