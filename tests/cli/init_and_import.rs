@@ -20,6 +20,13 @@ fn init_workflow_checks_and_runs() {
         .runner(&["init", "mine.yaml", "--overwrite", "--family", "b", "--kind", "chain", "--shots", "2"])
         .expect(0);
     cli_snapshot!("init", created);
+    cli_snapshot!("init_again", project.runner(&["init", "second.yaml", "--shots", "1"]).expect(0));
+    fs_err::write(project.file(".gitignore"), "/out\n").expect("it can be written");
+    cli_snapshot!("init_lacking_entry", project.runner(&["init", "third.yaml", "--shots", "1"]).expect(0));
+    assert_eq!(fs_err::read_to_string(project.file(".gitignore")).expect("the file"), "/out\n");
+    let empty_table = project.runner(&["plan", "mine.yaml", "--prices", "prices.yaml"]).expect(2);
+    cli_snapshot!("plan_with_empty_price_table", empty_table);
+    cli_snapshot!("plan_without_prices", project.runner(&["plan", "mine.yaml"]).expect(0));
     cli_snapshot!("check_ok", project.runner(&["check", "mine.yaml"]).expect(0));
     // Shorter videos say the same here.
     let text = fs_err::read_to_string(project.file("mine.yaml")).expect("the file");

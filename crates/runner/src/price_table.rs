@@ -28,7 +28,7 @@ pub(crate) struct PriceTable {
 pub(crate) type Cost = Option<Result<Interval<Money>, Unpriced>>;
 
 impl PriceTable {
-    /// Loads the named table, or the default one if it exists. Warnings are printed to standard error.
+    /// Loads the named table, or the default one if it exists and is filled in. Warnings are printed to standard error.
     pub(crate) fn load(named: Option<&Path>, workflow: &Path) -> Result<Option<Self>, LoadError> {
         let unreadable =
             |error: std::io::Error| LoadError::Unreadable(format!("cannot read the price table: {error}"));
@@ -44,7 +44,15 @@ impl PriceTable {
         };
         let file = display_path(&file);
         let checked = workflow::prices::check(&text, &file, Contract::embedded());
-        let Some(prices) = checked.prices else { return Err(LoadError::Report(Box::new(checked.report))) };
+        let Some(prices) = checked.prices else {
+            return match (checked.report.errors(), named) {
+                (0, None) => Ok(None),
+                (0, Some(_)) => Err(LoadError::Unreadable(format!(
+                    "{file} has no prices yet: fill it in (docs/prices.md)"
+                ))),
+                _ => Err(LoadError::Report(Box::new(checked.report))),
+            };
+        };
         if !checked.report.diagnostics.is_empty() {
             err!("{}", checked.report.render(terminal::has_color()));
         }

@@ -1,4 +1,6 @@
-//! `runner init`: creates a workflow file. Flags choose; it never prompts.
+//! `runner init`: creates a workflow file, and beside it what a project needs. Flags choose; it never prompts.
+
+use std::path::Path;
 
 use contract::Contract;
 use workflow::scaffold;
@@ -7,6 +9,7 @@ use super::atomic_write::{atomic_write, shell_quoted};
 use crate::args::{InitArgs, ModelArgs, TemplateKind};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::price_table::DEFAULT_FILE;
 
 pub(crate) fn init(args: &InitArgs) -> Result<Exit, CommandError> {
     let kind = match args.kind {
@@ -20,10 +23,51 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, CommandError> {
         .map_err(CommandError::invalid)?;
     atomic_write(&args.file, &text, args.overwrite)?;
     let file = shell_quoted(&args.file);
+    outln!("wrote {file}");
+    let folder = args.file.parent().unwrap_or(Path::new(""));
+    ignore(&folder.join(".gitignore"))?;
+    let schema = workflow::workflow_schema(Contract::embedded());
+    companion(&folder.join("workflow.schema.json"), &format!("{schema:#}\n"), "")?;
+    companion(
+        &folder.join(DEFAULT_FILE),
+        &scaffold::price_table(Contract::embedded()),
+        ": costs are unknown until it is filled in",
+    )?;
     outln!(
-        "wrote {file}\n\nnext: runner check {file}\n      runner plan {file}\n      runner run {file}\n      runner ui {file}"
+        "\nnext: runner check {file}\n      runner plan {file}\n      runner run {file}\n      runner ui {file}"
     );
     Ok(Exit::Done)
+}
+
+/// Creates a file beside the workflow, unless it is there.
+fn companion(file: &Path, text: &str, remark: &str) -> Result<(), CommandError> {
+    if std::fs::symlink_metadata(file).is_ok() {
+        outln!("kept {}", shell_quoted(file));
+        return Ok(());
+    }
+    atomic_write(file, text, false)?;
+    outln!("wrote {}{remark}", shell_quoted(file));
+    Ok(())
+}
+
+/// Creates the `.gitignore`; in one that is there, the entries that it lacks are named.
+fn ignore(file: &Path) -> Result<(), CommandError> {
+    let Ok(text) = fs_err::read_to_string(file) else {
+        return companion(file, &scaffold::gitignore(), "");
+    };
+    let has = |entry: &str| {
+        let entry = entry.trim_matches('/');
+        text.lines().any(|line| line.trim().trim_matches('/') == entry)
+    };
+    let lacking: Vec<String> =
+        scaffold::IGNORED.into_iter().filter(|entry| !has(entry)).map(|entry| format!("`{entry}`")).collect();
+    let file = shell_quoted(file);
+    if lacking.is_empty() {
+        outln!("kept {file}");
+    } else {
+        outln!("kept {file}: add {} to it", lacking.join(" and "));
+    }
+    Ok(())
 }
 
 /// The picture options of a new workflow.

@@ -15,7 +15,7 @@ use crate::yaml::{self, Yaml, YamlValue};
 /// A price table with the problems that were found in it.
 #[derive(Clone, Debug)]
 pub struct PricesOutcome {
-    /// The table, where the file has no errors.
+    /// The table, where the file has no errors and is not empty: comments alone are no table.
     pub prices: Option<Prices>,
     /// Errors and warnings.
     pub report: Report,
@@ -27,11 +27,18 @@ pub fn check(bytes: &[u8], file_name: &str, contract: &Contract) -> PricesOutcom
     let mut problems = Problems::default();
     let source = read_text(bytes, file_name, &mut problems);
     let tree = if problems.any() { None } else { yaml::read(&source, &mut problems) };
+    let tree = tree.filter(|_| !holds_comments_only(source.text()));
     let prices =
         tree.and_then(|tree| Reader { source: &source, contract, problems: &mut problems }.table(&tree));
     let prices = if problems.any() { None } else { prices };
     let (diagnostics, unlisted) = problems.into_sorted();
     PricesOutcome { prices, report: Report { source, diagnostics, unlisted } }
+}
+
+/// Whether a table is not filled in yet.
+fn holds_comments_only(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+    lines.peek().is_some() && lines.all(|line| line.starts_with('#'))
 }
 
 struct Reader<'a> {

@@ -1,9 +1,11 @@
-//! New workflows as commented text (`runner init`).
+//! New workflows and the files beside them, as commented text (`runner init`).
 
+mod companions;
 mod kinds;
 mod picture;
 mod text;
 
+pub use self::companions::{IGNORED, gitignore, price_table};
 pub use self::kinds::{WorkflowKind, scaffold};
 pub(crate) use self::picture::Shape;
 pub use self::picture::{PictureOptions, ScaffoldError};

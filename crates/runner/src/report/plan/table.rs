@@ -170,7 +170,7 @@ fn money(document: &Document) -> Vec<String> {
         return vec![if embedded {
             "cost: none, the embedded service is free".to_owned()
         } else {
-            "cost: unknown, there is no price table (docs/prices.md)".to_owned()
+            "cost: unknown, there are no prices (docs/prices.md)".to_owned()
         }];
     };
     let mut text = format!("{} {}", totals.cost, prices.currency);
