@@ -57,6 +57,24 @@ fn import_shot_list_checks() {
     let shown = project.runner(&["import", "my shots.csv", "-o", "-"]).expect(0);
     cli_snapshot!("import_to_stdout", shown);
 
+    fs_err::write(project.file("liste.csv"), "Nr;Was man sieht;Zeit\n1;Das Meer;6\n")
+        .expect("it can be written");
+    cli_snapshot!("import_foreign_columns", project.runner(&["import", "liste.csv"]).expect(2));
+    let chosen = ["import", "liste.csv", "--column", "description=Was man sieht", "-o", "-"];
+    cli_snapshot!("import_chosen_column", project.runner(&chosen).expect(0));
+    cli_snapshot!(
+        "import_unknown_meaning",
+        project.runner(&["import", "liste.csv", "--column", "dauer=Zeit"]).expect(2)
+    );
+
+    fs_err::write(
+        project.file("lamp.fountain"),
+        "INT. LIGHTHOUSE - NIGHT\n\nMARA opens the door.\n\nMARA\nWho is there?\n",
+    )
+    .expect("it can be written");
+    cli_snapshot!("import_screenplay", project.runner(&["import", "lamp.fountain"]).expect(0));
+    cli_snapshot!("check_screenplay", project.runner(&["check", "lamp.yaml"]).expect(0));
+
     fs_err::write(project.file("wrong.csv"), "description,duration\nsea,soon\n")
         .expect("the folder can be written");
     let wrong = project.runner(&["import", "wrong.csv"]).expect(2);

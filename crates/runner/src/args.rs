@@ -88,9 +88,9 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Show what `run` would do and cost. Submits nothing.
     Plan(PlanArgs),
-    /// Create a commented workflow file.
+    /// Create a commented workflow file and what belongs beside it.
     Init(InitArgs),
-    /// Create a workflow from a shot list in CSV, or take an editor's cut back into a film.
+    /// Create a workflow from a shot list in CSV or a screenplay in Fountain, or take an editor's cut back into a film.
     Import(ImportArgs),
     /// Explain why shots would be rendered again: what changed since the closest earlier attempt, and what depends on them.
     Explain(ExplainArgs),

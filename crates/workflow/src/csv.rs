@@ -38,15 +38,30 @@ impl CsvError {
     }
 }
 
-const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
+/// The delimiters that cells are separated by.
+pub(crate) const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// The rows of a text, the names of its columns among them, `max_rows` at most.
 pub(crate) fn read(text: &str, max_rows: usize) -> Result<Vec<Vec<Cell>>, CsvError> {
-    read_cells(text, max_rows, usize::MAX)
+    read_cells(text, max_rows, usize::MAX, None)
 }
 
-fn read_cells(text: &str, max_rows: usize, max_cells: usize) -> Result<Vec<Vec<Cell>>, CsvError> {
+/// Like [`read`], with this delimiter, unless the text states one itself.
+pub(crate) fn read_by(
+    text: &str,
+    max_rows: usize,
+    delimiter: Option<u8>,
+) -> Result<Vec<Vec<Cell>>, CsvError> {
+    read_cells(text, max_rows, usize::MAX, delimiter)
+}
+
+fn read_cells(
+    text: &str,
+    max_rows: usize,
+    max_cells: usize,
+    chosen: Option<u8>,
+) -> Result<Vec<Vec<Cell>>, CsvError> {
     let mut count = 0;
     let mut start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let mut delimiter = None;
@@ -56,7 +71,7 @@ fn read_cells(text: &str, max_rows: usize, max_cells: usize) -> Result<Vec<Vec<C
         delimiter = line.bytes().next().filter(|byte| DELIMITERS.contains(byte));
         start += "sep=".len() + line.len();
     }
-    let delimiter = delimiter.unwrap_or_else(|| sniff(&text[start..]));
+    let delimiter = delimiter.or(chosen).unwrap_or_else(|| sniff(&text[start..]));
     let mut cells = Cells {
         text,
         offset: start,
@@ -100,7 +115,7 @@ pub(crate) fn read_table(
     max_rows: usize,
     max_cells: usize,
 ) -> Result<(Vec<Cell>, Vec<Vec<Cell>>), CsvError> {
-    let mut rows = read_cells(text, max_rows.saturating_add(1), max_cells)?.into_iter();
+    let mut rows = read_cells(text, max_rows.saturating_add(1), max_cells, None)?.into_iter();
     let Some(header) = rows.next() else { return Ok((Vec::new(), Vec::new())) };
     let rows: Vec<Vec<Cell>> = rows.collect();
     if let Some(row) = rows.iter().find(|row| row.len() != header.len()) {

@@ -1,5 +1,7 @@
-//! Bytes as UTF-8 text; other encodings are refused by name, with a remedy.
+//! Bytes as text. A workflow is UTF-8: other encodings are refused by name, with a remedy. What spreadsheets and older programs
+//! write is read in UTF-16 and Windows-1252 too.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// Why bytes are not UTF-8 text.
@@ -37,6 +39,51 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<&str, NotUtf8> {
             };
             Err(NotUtf8 { offset: error.valid_up_to(), encoding })
         }
+    }
+}
+
+/// The text of a file in UTF-8, UTF-16 or Windows-1252, and the encoding's name if it is not UTF-8.
+///
+/// # Errors
+/// It is none of the three, as far as that shows.
+pub(crate) fn decode_any(bytes: &[u8]) -> Result<(Cow<'_, str>, Option<&'static str>), NotUtf8> {
+    let error = match decode(bytes) {
+        Ok(text) => return Ok((Cow::Borrowed(text), None)),
+        Err(error) => error,
+    };
+    let text = match error.encoding {
+        Some(Encoding::Utf16) => from_utf16(bytes).map(|text| (text, "UTF-16")),
+        Some(Encoding::Windows1252) => {
+            Some((bytes.iter().map(|byte| windows_1252(*byte)).collect(), "Windows-1252"))
+        }
+        None => None,
+    };
+    text.map(|(text, name)| (Cow::Owned(text), Some(name))).ok_or(error)
+}
+
+fn from_utf16(bytes: &[u8]) -> Option<String> {
+    let is_big =
+        bytes.starts_with(b"\xfe\xff") || (!bytes.starts_with(b"\xff\xfe") && bytes.first() == Some(&0));
+    let (units, rest) = bytes.as_chunks::<2>();
+    if !rest.is_empty() {
+        return None;
+    }
+    let unit = |pair: &[u8; 2]| if is_big { u16::from_be_bytes(*pair) } else { u16::from_le_bytes(*pair) };
+    char::decode_utf16(units.iter().map(unit)).collect::<Result<_, _>>().ok()
+}
+
+/// The characters of the bytes 0x80 to 0x9f; 0 where there is none.
+const WINDOWS_1252: [u16; 32] = [
+    0x20ac, 0, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0,
+    0x017d, 0, 0, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a,
+    0x0153, 0, 0x017e, 0x0178,
+];
+
+fn windows_1252(byte: u8) -> char {
+    match byte {
+        0x80..=0x9f => char::from_u32(u32::from(WINDOWS_1252[usize::from(byte - 0x80)]))
+            .unwrap_or(char::REPLACEMENT_CHARACTER),
+        byte => char::from(byte),
     }
 }
 
@@ -90,5 +137,24 @@ mod tests {
             assert!(error.help().contains("UTF-8"));
         }
         assert_eq!(decode(b"name\nM\xe4dchen\n").unwrap_err().offset, 6);
+    }
+
+    #[test]
+    fn other_encodings_are_read() {
+        let text = "Größe; “x” €";
+        let big: Vec<u8> = format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_be_bytes).collect();
+        let little: Vec<u8> = "Size; x".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for (bytes, wanted, name) in [
+            (text.as_bytes().to_vec(), text, None),
+            (big, "\u{feff}Größe; “x” €", Some("UTF-16")),
+            (little, "Size; x", Some("UTF-16")),
+            (b"Gr\xf6\xdfe; \x93x\x94 \x80".to_vec(), text, Some("Windows-1252")),
+        ] {
+            let (read, encoding) = decode_any(&bytes).unwrap();
+            assert_eq!((&*read, encoding), (wanted, name));
+        }
+        for wrong in [b"\xff\xfea".as_slice(), b"\xff\xfe\0\xd8", b"a\0\0\0\xff", b"\x81"] {
+            assert!(decode_any(wrong).is_err(), "{wrong:?}");
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::encoding;
 use crate::expand::Picks;
 use crate::expand::{self, ExpandCx, Instances};
 use crate::files::Files;
+use crate::import;
 use crate::include;
 use crate::limits;
 use crate::plan::Plan;
@@ -212,6 +213,28 @@ pub(crate) fn read_text(bytes: &[u8], file_name: &str, problems: &mut Problems) 
             Source::new(file_name, String::from_utf8_lossy(bytes))
         }
     }
+}
+
+/// Text that another program wrote: UTF-8, or UTF-16 or Windows-1252 with a warning.
+pub(crate) fn read_any_text(bytes: &[u8], file_name: &str, problems: &mut Problems) -> Source {
+    let Ok((text, Some(encoding))) = encoding::decode_any(bytes) else {
+        return read_text(bytes, file_name, problems);
+    };
+    if bytes.len() > limits::MAX_FILE_BYTES {
+        return read_text(bytes, file_name, problems);
+    }
+    let text = import::with_plain_line_ends(&text);
+    let start = text.find(|c: char| !c.is_ascii()).unwrap_or_default();
+    let end = start + text[start..].chars().next().map_or(0, char::len_utf8);
+    problems.push(
+        Diagnostic::warning(
+            "other-encoding",
+            Span::new(start, end),
+            format!("this file is not UTF-8: it is read as {encoding}"),
+        )
+        .help("if letters come out wrong, save it as UTF-8; in Excel as `CSV UTF-8`"),
+    );
+    Source::new(file_name, text)
 }
 
 fn too_large() -> Diagnostic {

@@ -3,16 +3,18 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use workflow::import::{Column, ColumnChoice};
 
 use super::{ModelArgs, OverrideArgs};
 
 #[derive(Debug, Args)]
 #[command(after_help = IMPORT_NOTES)]
 pub(crate) struct ImportArgs {
-    /// Shot list: cells separated by commas, semicolons or tabs; the first line names the columns. With --into: a cut (OTIO).
+    /// Shot list: cells separated by commas, semicolons or tabs, below a line that names the columns; or a screenplay (.fountain). With
+    /// --into: a cut (OTIO).
     pub(crate) list: PathBuf,
     /// Take an editor's cut back into a film of this workflow: order, trims and transitions of what `export --otio` wrote. Comments stay.
-    #[arg(long, value_name = "WORKFLOW", conflicts_with_all = ["output", "chain", "family", "model", "aspect", "overwrite"])]
+    #[arg(long, value_name = "WORKFLOW", conflicts_with_all = ["output", "chain", "family", "model", "aspect", "overwrite", "columns"])]
     pub(crate) into: Option<PathBuf>,
     /// With --into: the film, by its file name with or without `.mp4` [default: the only one].
     #[arg(long, value_name = "NAME", requires = "into")]
@@ -29,6 +31,10 @@ pub(crate) struct ImportArgs {
     /// Chain shots: each starts on the last frame of the shot before it in the same scene.
     #[arg(long, value_enum, value_name = "WITHIN")]
     pub(crate) chain: Option<ChainScope>,
+    /// The meaning of a column of a shot list by its name, such as `duration=Dauer`; once for each. Meanings: scene, shot, size, angle,
+    /// movement, lens, description, dialogue, sound, duration, note.
+    #[arg(long = "column", value_name = "MEANING=NAME", value_parser = column_choice)]
+    pub(crate) columns: Vec<ColumnChoice>,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
     /// Overwrite the file if it exists.
@@ -37,11 +43,21 @@ pub(crate) struct ImportArgs {
 }
 
 const IMPORT_NOTES: &str = "\
-Columns: scene, shot, size, angle, movement, lens, description, dialogue, sound, duration, or their usual synonyms. Only the description is
-required. Any other column becomes part of the shot's note.
+Columns: scene, shot, size, angle, movement, lens, description, dialogue, sound, duration, or their usual names in English, German, French,
+Spanish, Chinese and Japanese. Only the description is required. Any other column becomes part of the shot's note.
+
+A screenplay in Fountain: each paragraph of action becomes a shot with the dialogue after it, each character an entry of `cast` to fill in.
 
 An editor's cut: `runner export lamp.yaml --otio`, change it in the editor and save it as OpenTimelineIO, then
 `runner import cut.otio --into lamp.yaml`. It costs nothing: the next run joins the film again.";
+
+fn column_choice(text: &str) -> Result<ColumnChoice, String> {
+    let (meaning, header) = text.split_once('=').ok_or("write MEANING=NAME, such as `duration=Dauer`")?;
+    let names = || Column::ALL.map(Column::as_str).join(", ");
+    let column = Column::ALL.into_iter().find(|column| column.as_str() == meaning.trim());
+    let column = column.ok_or_else(|| format!("`{meaning}` is none of {}", names()))?;
+    Ok(ColumnChoice { column, header: header.trim().to_owned() })
+}
 
 /// Which shots are chained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

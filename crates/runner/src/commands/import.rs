@@ -1,10 +1,10 @@
-//! `runner import`: creates a workflow from a shot list, or takes a cut back into a film.
+//! `runner import`: creates a workflow from a shot list or a screenplay, or takes a cut back into a film.
 
 use std::io::Read as _;
 use std::path::Path;
 
 use contract::Contract;
-use workflow::import::{Imported, Options};
+use workflow::import::{Imported, Options, SourceKind};
 use workflow::scaffold;
 
 use super::atomic_write::{atomic_write, shell_quoted};
@@ -29,10 +29,13 @@ pub(crate) async fn import(args: ImportArgs) -> Result<Exit, CommandError> {
 }
 
 fn import_list(args: &ImportArgs) -> Result<Exit, CommandError> {
+    let is_screenplay =
+        args.list.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fountain"));
+    let kind = if is_screenplay { SourceKind::Screenplay } else { SourceKind::ShotList };
     let mut bytes = Vec::new();
     fs_err::File::open(&args.list)
         .and_then(|open| open.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(|error| CommandError::invalid(format!("cannot read the shot list: {error}")))?;
+        .map_err(|error| CommandError::invalid(format!("cannot read the file to import: {error}")))?;
     let output = args.output.clone().unwrap_or_else(|| args.list.with_extension("yaml"));
     let to_stdout = output == Path::new("-");
     let named = if to_stdout { &args.list } else { &output };
@@ -40,10 +43,11 @@ fn import_list(args: &ImportArgs) -> Result<Exit, CommandError> {
         name: scaffold::name_for(&named.file_stem().unwrap_or_default().to_string_lossy()),
         picture: picture(&args.model),
         chain_scenes: args.chain.is_some(),
+        columns: args.columns.clone(),
     };
     let list = args.list.display().to_string();
     let Imported { workflow, shots, report } =
-        workflow::import::import(&bytes, &list, &options, Contract::embedded())
+        workflow::import::import(&bytes, &list, kind, &options, Contract::embedded())
             .map_err(CommandError::invalid)?;
     if !report.diagnostics.is_empty() {
         err!("{}", report.render(terminal::has_color()));
@@ -54,7 +58,7 @@ fn import_list(args: &ImportArgs) -> Result<Exit, CommandError> {
         return Ok(Exit::Done);
     }
     if output == args.list {
-        return Err(CommandError::invalid(format!("{} is the shot list itself", output.display()))
+        return Err(CommandError::invalid(format!("{} is the file to import itself", output.display()))
             .hint("name another file with --output"));
     }
     atomic_write(&output, &text, args.overwrite)?;

@@ -1,7 +1,7 @@
 //! The codes of diagnostics.
 
 /// All codes with their meanings. Codes are stable: a code keeps its meaning.
-pub const CODES: [(&str, &str); 77] = [
+pub const CODES: [(&str, &str); 81] = [
     ("ambiguous-instance", "a reference that needs one instance matches several"),
     ("ambiguous-pick", "a pick names several instances"),
     ("bad-axis", "an axis from the command line cannot be read, or nothing uses it"),
@@ -17,6 +17,7 @@ pub const CODES: [(&str, &str); 77] = [
     ("bad-name", "a name has characters that names may not have"),
     ("bad-param", "a parameter's declaration contradicts itself, or its value is not what it declares"),
     ("bad-pick", "a pick names a take or an instance that does not exist"),
+    ("bad-screenplay", "a screenplay is too long, or a paragraph of it"),
     ("bad-table", "a shot list cannot be read as a table, or it has no column for the prompt"),
     ("bad-value", "a value in a price table is invalid"),
     ("blank-prompt", "warning: a prompt is empty"),
@@ -47,6 +48,7 @@ pub const CODES: [(&str, &str); 77] = [
     ("no-prompt", "a row of a shot list has no text for a prompt"),
     ("no-shots", "there is nothing to render"),
     ("not-utf8", "the file is not UTF-8 text"),
+    ("other-encoding", "warning: a file to import is read as UTF-16 or Windows-1252"),
     ("ratio-unstated", "warning: the aspect ratio is left to the service, and there is no image to follow"),
     ("refused-request", "the request violates the contract"),
     ("renamed-shot", "warning: two shots of a shot list have the same name"),
@@ -69,6 +71,8 @@ pub const CODES: [(&str, &str); 77] = [
     ("unknown-model", "there is no such model"),
     ("unknown-param", "a value is set for a parameter that does not exist"),
     ("unknown-shot", "there is no such shot"),
+    ("unread-characters", "warning: a screenplay has more characters than a workflow may have"),
+    ("unread-lengths", "warning: a column of lengths becomes a part of the notes"),
     ("unsafe-retry", "`retry` names a failure that may not, or need not, be retried"),
     ("unsupported-version", "the file has another version of the format"),
     ("unused-axis", "warning: nothing uses an axis"),

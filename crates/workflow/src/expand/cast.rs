@@ -23,6 +23,9 @@ pub(super) const DESCRIPTION_ONLY: &str = "remove the character from `cast`, and
 /// What a rendered description costs of the work of an expansion: more than a step of a matrix.
 const STEPS_OF_TEXT: usize = 10;
 
+/// What a name in a rendered `cast` costs: it is compared with all others.
+const STEPS_OF_NAME: usize = 8;
+
 /// The name of the variable that holds the characters.
 const CAST: &str = "cast";
 
@@ -106,9 +109,14 @@ impl<'w> Cast<'w> {
         let Some(rendered) = cx.templates.render(&entry.value, scope, problems) else {
             return Listed::default();
         };
+        let items = one_or_many(&rendered);
+        if !cx.work.charge(items.len() * STEPS_OF_NAME) {
+            problems.push(too_much_work(entry.key.span));
+            return Listed::default();
+        }
         let reported = dedup.total();
         let mut listed: Vec<(usize, Span)> = Vec::new();
-        for item in one_or_many(&rendered).iter().filter(|item| !item.is_null()) {
+        for item in items.iter().filter(|item| !item.is_null()) {
             let span = item.span.or(entry.key.span);
             match self.find(item, span) {
                 Ok(index) if listed.iter().any(|(known, _)| *known == index) => {}
@@ -192,11 +200,7 @@ impl<'w> Cast<'w> {
     ) -> Option<CharacterText> {
         let character = self.character(index);
         if !cx.work.charge(STEPS_OF_TEXT) {
-            let message = "the characters of this file are described too often";
-            problems.push(
-                Diagnostic::error("template-limit", character.key.span, message)
-                    .help("use fewer instances, or descriptions without templates"),
-            );
+            problems.push(too_much_work(character.key.span));
             return None;
         }
         let mut text =
@@ -243,6 +247,11 @@ impl<'w> Cast<'w> {
             }
         }
     }
+}
+
+fn too_much_work(span: Span) -> Diagnostic {
+    Diagnostic::error("template-limit", span, "the characters of this file are described too often")
+        .help("use fewer instances, or a `cast` and descriptions without templates")
 }
 
 /// The texts of a character without templates; `None` with some, or where a value is not text.

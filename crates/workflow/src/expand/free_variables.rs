@@ -27,8 +27,7 @@ pub(super) fn names(workflow: &Workflow) -> HashSet<&str> {
         .cast
         .iter()
         .flat_map(|character| character.description.iter().chain(&character.stills).chain(&character.voice));
-    let top =
-        workflow.defaults.iter().chain(shot_defaults).chain(&workflow.matrix).chain(films).chain(cast);
+    let top = workflow.defaults.iter().chain(shot_defaults).chain(&workflow.matrix).chain(films).chain(cast);
     for value in params.chain(top.map(|entry| &entry.value)) {
         add(value, &mut names);
     }

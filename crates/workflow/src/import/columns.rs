@@ -1,86 +1,222 @@
-//! The meaning of each column of a shot list, by its name.
+//! The meaning of each column of a shot list, by its name or by the caller's choice.
 
+use super::headers::{HEADERS, SKIPPED_WORDS};
+use super::timecode;
 use crate::csv::Cell;
-use crate::diagnostic::{Diagnostic, Problems, quoted_list};
+use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use crate::source::Span;
 
 /// The meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Column {
+pub enum Column {
+    /// The scene.
     Scene,
+    /// The shot's name or number.
     Shot,
+    /// The shot size.
     Size,
+    /// The camera's angle.
     Angle,
+    /// The camera's movement.
     Movement,
+    /// The focal length.
     Lens,
+    /// What is seen.
     Description,
+    /// What is said.
     Dialogue,
+    /// What is heard besides.
     Sound,
+    /// How long the shot is.
     Duration,
     /// Anything else: kept as a note.
     Note,
 }
 
-const SYNONYMS: [(Column, &[&str]); 10] = [
-    (Column::Scene, &["scene", "sc", "sequence", "seq"]),
-    (Column::Shot, &["shot", "id", "setup", "cut", "panel", ""]),
-    (Column::Size, &["size", "shot size", "framing", "frame", "shot type", "type", "field size"]),
-    (Column::Angle, &["angle", "camera angle", "shot angle", "height"]),
-    (Column::Movement, &["movement", "camera movement", "move", "camera move", "motion", "camera"]),
-    (Column::Lens, &["lens", "focal length", "lens mm", "mm", "optics"]),
-    (
-        Column::Description,
-        &[
-            "description",
-            "shot description",
-            "action",
-            "subject",
-            "subject action",
-            "prompt",
-            "content",
-            "image",
-            "visual",
-        ],
-    ),
-    (Column::Dialogue, &["dialogue", "dialog", "line", "lines", "vo", "voice over", "voiceover"]),
-    (Column::Sound, &["sound", "audio", "sfx", "music", "sound effects"]),
-    (
-        Column::Duration,
-        &["duration", "length", "seconds", "secs", "sec", "time", "dur", "runtime", "est time"],
-    ),
-];
+impl Column {
+    /// All meanings.
+    pub const ALL: [Self; 11] = [
+        Self::Scene,
+        Self::Shot,
+        Self::Size,
+        Self::Angle,
+        Self::Movement,
+        Self::Lens,
+        Self::Description,
+        Self::Dialogue,
+        Self::Sound,
+        Self::Duration,
+        Self::Note,
+    ];
 
-/// The meanings of the columns, by the cells of the first row. Two columns with one meaning are an error, as is a list without a
+    /// The name of the meaning, as the caller chooses it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Scene => "scene",
+            Self::Shot => "shot",
+            Self::Size => "size",
+            Self::Angle => "angle",
+            Self::Movement => "movement",
+            Self::Lens => "lens",
+            Self::Description => "description",
+            Self::Dialogue => "dialogue",
+            Self::Sound => "sound",
+            Self::Duration => "duration",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// The meaning of a column by the caller's choice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnChoice {
+    /// The meaning.
+    pub column: Column,
+    /// The column's name in the list.
+    pub header: String,
+}
+
+/// Rows above the one that names the columns: a title, a date, an empty table head.
+const MAX_TITLE_ROWS: usize = 10;
+
+/// The row that names the columns, and their meanings.
+pub(super) struct Head {
+    /// Its index.
+    pub(super) row: usize,
+    pub(super) columns: Vec<Column>,
+}
+
+/// Finds the row that names the columns and reads their meanings. Two columns with one meaning are an error, as is a list without a
 /// description.
-pub(super) fn read(head: &[Cell], problems: &mut Problems) -> Vec<Column> {
-    let columns: Vec<Column> = head.iter().map(|cell| meaning(&cell.text)).collect();
+pub(super) fn read(rows: &[Vec<Cell>], choices: &[ColumnChoice], problems: &mut Problems) -> Head {
+    let row = head_row(rows, choices);
+    let head = rows.get(row).map(Vec::as_slice).unwrap_or_default();
+    let start = head.first().map_or_else(Span::default, |cell| cell.span);
+    for choice in choices {
+        if !head.iter().any(|cell| is_named(cell, &choice.header)) {
+            let names = || head.iter().map(|cell| cell.text.as_str()).filter(|name| !name.is_empty());
+            let message = format!("no column is named `{}`", choice.header);
+            let help = did_you_mean(&choice.header, names())
+                .unwrap_or_else(|| format!("the columns are {}", quoted_list(names(), 12)));
+            problems.push(Diagnostic::error("bad-table", start, message).help(help));
+        }
+    }
+    let columns = meanings(head, choices);
     for (index, column) in columns.iter().enumerate() {
         let first = columns.iter().position(|other| other == column).filter(|first| *first < index);
         if let Some(first) = first
-            && *column != Column::Note
+            && !matches!(column, Column::Note | Column::Sound)
         {
+            let name = column.as_str();
             problems.push(
-                Diagnostic::error("bad-table", head[index].span, "two columns have the same meaning")
-                    .label("again here")
-                    .other(head[first].span, "first here")
-                    .help("rename one: a column with another name is kept as a note"),
+                Diagnostic::error(
+                    "bad-table",
+                    head[index].span,
+                    format!("two columns have the same meaning, {name}"),
+                )
+                .label("again here")
+                .other(head[first].span, "first here")
+                .help(format!("choose one: `--column {}`", argument(*column, &head[index].text))),
             );
         }
     }
     if !columns.contains(&Column::Description) {
-        let known = SYNONYMS
+        let known = HEADERS
             .iter()
             .filter(|(column, _)| *column == Column::Description)
             .flat_map(|(_, names)| names.iter().copied());
-        problems.push(
-            Diagnostic::error(
-                "bad-table",
-                head.first().map_or_else(Default::default, |cell| cell.span),
-                "no column holds the description",
-            )
-            .help(format!("the first row names the columns; name one {}", quoted_list(known, 3))),
-        );
+        let unread = head.iter().zip(&columns).filter(|(_, column)| **column == Column::Note);
+        let longest = unread.map(|(cell, _)| cell.text.as_str()).max_by_key(|name| name.chars().count());
+        let example =
+            argument(Column::Description, longest.filter(|name| !name.is_empty()).unwrap_or("Inhalt"));
+        problems.push(Diagnostic::error("bad-table", start, "no column holds the description").help(
+            format!(
+                "the first row names the columns; name one {}, or say which it is: `--column {example}`",
+                quoted_list(known, 3)
+            ),
+        ));
     }
-    columns
+    Head { row, columns }
+}
+
+/// Warns of columns of lengths that become notes, where no column is the duration.
+pub(super) fn report_unread_lengths(
+    head: &[Cell],
+    columns: &[Column],
+    rows: &[Vec<Cell>],
+    problems: &mut Problems,
+) {
+    if columns.contains(&Column::Duration) {
+        return;
+    }
+    for (index, (cell, _)) in
+        head.iter().zip(columns).enumerate().filter(|(_, (_, column))| **column == Column::Note)
+    {
+        let texts = || rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.text.as_str());
+        let mut filled = texts().filter(|text| !text.is_empty()).peekable();
+        // Numbers alone may count anything.
+        let has_unit = texts().any(|text| text.contains(|c: char| c == ':' || c == '"' || c.is_alphabetic()));
+        if filled.peek().is_some() && has_unit && filled.all(|text| timecode::parse(text).is_some()) {
+            let message = "this column holds lengths, and becomes a part of the notes";
+            problems.push(Diagnostic::warning("unread-lengths", cell.span, message).help(format!(
+                "if the shots are that long: `--column {}`",
+                argument(Column::Duration, &cell.text)
+            )));
+        }
+    }
+}
+
+/// The value of `--column`, quoted for a shell where that is needed.
+fn argument(column: Column, header: &str) -> String {
+    let argument = format!("{}={header}", column.as_str());
+    if header.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.')) {
+        return argument;
+    }
+    format!("'{}'", argument.replace('\'', r"'\''"))
+}
+
+/// Whether a row names columns.
+pub(super) fn has_head(rows: &[Vec<Cell>], choices: &[ColumnChoice]) -> bool {
+    find_head(rows, choices).is_some()
+}
+
+/// The first row that names a column of the description and another one, or all that the caller chose; else the first row.
+fn head_row(rows: &[Vec<Cell>], choices: &[ColumnChoice]) -> usize {
+    find_head(rows, choices).unwrap_or_default()
+}
+
+fn find_head(rows: &[Vec<Cell>], choices: &[ColumnChoice]) -> Option<usize> {
+    let known = |row: &Vec<Cell>| {
+        let columns = meanings(row, choices);
+        let count = columns.iter().filter(|column| **column != Column::Note).count();
+        columns.contains(&Column::Description) && count > 1
+    };
+    let chosen = |row: &Vec<Cell>| {
+        !choices.is_empty()
+            && choices.iter().all(|choice| row.iter().any(|cell| is_named(cell, &choice.header)))
+    };
+    let first = rows.iter().take(MAX_TITLE_ROWS);
+    first.clone().position(known).or_else(|| first.clone().position(chosen))
+}
+
+fn meanings(head: &[Cell], choices: &[ColumnChoice]) -> Vec<Column> {
+    head.iter()
+        .map(|cell| {
+            if let Some(choice) = choices.iter().rev().find(|choice| is_named(cell, &choice.header)) {
+                return choice.column;
+            }
+            let column = meaning(&cell.text);
+            // A chosen column replaces those that would have its meaning by their names.
+            let is_taken = choices.iter().any(|choice| choice.column == column);
+            if is_taken { Column::Note } else { column }
+        })
+        .collect()
+}
+
+fn is_named(cell: &Cell, header: &str) -> bool {
+    let header = header.trim();
+    cell.text.trim().to_lowercase() == header.to_lowercase()
 }
 
 fn meaning(name: &str) -> Column {
@@ -89,19 +225,52 @@ fn meaning(name: &str) -> Column {
         return Column::Note;
     }
     let plain = plain(name);
-    SYNONYMS
+    HEADERS
         .iter()
         .find(|(_, names)| names.contains(&plain.as_str()))
         .map_or(Column::Note, |(column, _)| *column)
 }
 
-/// Lower-case words without punctuation and without words for "number".
+/// Lower-case words without accents, punctuation and [`SKIPPED_WORDS`].
 fn plain(name: &str) -> String {
     let letters: String =
-        name.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
-    let words =
-        letters.split_whitespace().filter(|word| !matches!(*word, "no" | "nr" | "number" | "num" | "s"));
+        unaccented(name).chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
+    let words = letters.split_whitespace().filter(|word| !SKIPPED_WORDS.contains(word));
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// Lower-case text in which letters of European languages have no accents.
+pub(super) fn unaccented(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars().flat_map(char::to_lowercase) {
+        let plain = match c {
+            'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' | 'ā' | 'ą' => "a",
+            'ç' | 'ć' | 'č' => "c",
+            'ď' | 'đ' => "d",
+            'è' | 'é' | 'ê' | 'ë' | 'ē' | 'ę' | 'ě' => "e",
+            'ì' | 'í' | 'î' | 'ï' | 'ī' | 'ı' => "i",
+            'ł' => "l",
+            'ñ' | 'ń' | 'ň' => "n",
+            'ò' | 'ó' | 'ô' | 'õ' | 'ö' | 'ø' | 'ō' | 'ő' | 'º' => "o",
+            'ř' => "r",
+            'ś' | 'š' | 'ş' => "s",
+            'ß' => "ss",
+            'ť' => "t",
+            'ù' | 'ú' | 'û' | 'ü' | 'ū' | 'ů' | 'ű' => "u",
+            'ý' | 'ÿ' => "y",
+            'ź' | 'ż' | 'ž' => "z",
+            'æ' => "ae",
+            'œ' => "oe",
+            // Combining accents.
+            '\u{300}'..='\u{36f}' => "",
+            other => {
+                out.push(other);
+                continue;
+            }
+        };
+        out.push_str(plain);
+    }
+    out
 }
 
 #[cfg(test)]
@@ -109,24 +278,45 @@ mod tests {
     use super::*;
 
     #[test]
-    fn column_meaning_by_synonym() {
-        for (name, column) in [
-            ("Scene #", Column::Scene),
-            ("SC.", Column::Scene),
-            ("#", Column::Shot),
-            ("Shot No.", Column::Shot),
-            ("Shot size", Column::Size),
-            ("Camera-Angle", Column::Angle),
-            ("CAMERA MOVEMENT", Column::Movement),
-            ("Lens (mm)", Column::Lens),
-            ("Subject / Action", Column::Description),
-            ("Voice-over", Column::Dialogue),
-            ("Est. time", Column::Duration),
-            ("Duration (s)", Column::Duration),
-            ("Location", Column::Note),
-            ("", Column::Note),
+    fn column_meaning_by_header() {
+        for (names, column) in [
+            ("Scene #|SC.|Szene Nr.|Séquence|Escena|场次|シーン", Column::Scene),
+            ("#|Shot No.|Einstellung|Plan n°|N° de plan|Plan nº|镜号|鏡頭|カット番号", Column::Shot),
+            (
+                "Shot size|Einstellungsgröße|Valeur de plan|Échelle des plans|Tipo de plano|景别|サイズ",
+                Column::Size,
+            ),
+            ("Camera-Angle|Kameraperspektive|Angle de vue|Ángulo de cámara|角度|アングル", Column::Angle),
+            (
+                "CAMERA MOVEMENT|Kamerabewegung|Mouvement de caméra|Movimiento de cámara|运镜|カメラワーク",
+                Column::Movement,
+            ),
+            ("Lens (mm)|Brennweite|Focale|Distancia focal|焦距|レンズ", Column::Lens),
+            (
+                "Subject / Action|Bildbeschreibung|Contenu|Descripción|画面内容|畫面|内容|ト書き",
+                Column::Description,
+            ),
+            ("Voice-over|Dialog|Voix off|Diálogos|台词|對白|セリフ", Column::Dialogue),
+            ("SFX|Ton|Geräusche|Bruitages|Sonido|音效|効果音", Column::Sound),
+            ("Est. time|Duration (s)|Dauer|Länge|Durée|Duración|时长|秒數|尺", Column::Duration),
+            ("Location|Motiv|Lieu|Lugar|地点|場所|", Column::Note),
         ] {
-            assert_eq!(meaning(name), column, "{name}");
+            for name in names.split('|') {
+                assert_eq!(meaning(name), column, "{name}");
+            }
+        }
+    }
+
+    /// A name has one meaning, and is written as names are compared.
+    #[test]
+    fn headers_are_unique_and_plain() {
+        let all: Vec<&str> = HEADERS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        for (index, name) in all.iter().enumerate() {
+            assert!(!all[..index].contains(name), "{name} is listed twice");
+            assert_eq!(plain(name), *name);
+        }
+        for column in Column::ALL {
+            assert_eq!(meaning(column.as_str()), column);
         }
     }
 }

@@ -1,26 +1,34 @@
-//! A shot list, as a spreadsheet writes it, becomes a workflow.
+//! A shot list, as a spreadsheet writes it, or a screenplay becomes a workflow.
 //!
 //! | Step | Module |
 //! |---|---|
 //! | CSV to cells with their spans | [`crate::csv`] |
-//! | the meaning of each column | `columns` |
+//! | the meaning of each column | `columns`, `headers` |
 //! | durations and timecodes | `timecode` |
-//! | rows to shots | `shots` |
-//! | shots to the text of a workflow | `write` |
+//! | rows to shots | `shots`, `dialogue` |
+//! | a screenplay to shots | `fountain` |
+//! | shots to the text of a workflow | `listed`, `write` |
 
 mod columns;
+mod dialogue;
+mod fountain;
+mod headers;
+mod listed;
 mod shots;
 mod timecode;
 mod write;
 
 use contract::Contract;
 
+pub use self::columns::{Column, ColumnChoice};
+use self::listed::Listing;
 use crate::csv::{self, Cell, CsvError};
 use crate::diagnostic::{Diagnostic, Problems, Report};
 use crate::limits;
-use crate::load::read_text;
+use crate::load::read_any_text;
 use crate::prices::SOUND;
 use crate::scaffold::{PictureOptions, ScaffoldError};
+use crate::source::Source;
 
 /// The caller's choices.
 #[derive(Clone, Debug)]
@@ -31,6 +39,8 @@ pub struct Options {
     pub picture: PictureOptions,
     /// Whether each shot of a scene begins on the frame where the one before it ended.
     pub chain_scenes: bool,
+    /// The meanings of columns by their names, before the usual names count. Of shot lists only.
+    pub columns: Vec<ColumnChoice>,
 }
 
 /// The workflow of a shot list, with the problems that were found in it.
@@ -44,42 +54,79 @@ pub struct Imported {
     pub report: Report,
 }
 
-/// Makes a workflow of a shot list in CSV, whose first row names the columns.
+/// What a file to import is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceKind {
+    /// A shot list in CSV, in which a row names the columns.
+    ShotList,
+    /// A screenplay in Fountain.
+    Screenplay,
+}
+
+/// Makes a workflow of a shot list or a screenplay.
 ///
 /// # Errors
 /// The contract has no such model or aspect ratio. Problems of the list itself are in the report.
 pub fn import(
     bytes: &[u8],
     file_name: &str,
+    kind: SourceKind,
     options: &Options,
     contract: &Contract,
 ) -> Result<Imported, ScaffoldError> {
     let model = options.picture.model(contract)?;
     let shape = options.picture.shape(contract)?;
     let mut problems = Problems::default();
-    let source = read_text(bytes, file_name, &mut problems);
-    let shots = if problems.any() {
-        Vec::new()
-    } else {
-        match rows(source.text()) {
-            Ok(rows) => shots::read(&rows, &model.durations, options.chain_scenes, &mut problems),
-            Err(error) => {
-                problems.push(Diagnostic::error("bad-table", error.span, error.message).help(error.help));
-                Vec::new()
-            }
+    let mut source = read_any_text(bytes, file_name, &mut problems);
+    let listing = match kind {
+        _ if problems.any() => Listing::default(),
+        SourceKind::ShotList => {
+            let shots = match rows(source.text(), &options.columns) {
+                Ok(rows) => shots::read(
+                    &rows,
+                    &options.columns,
+                    &model.durations,
+                    options.chain_scenes,
+                    &mut problems,
+                ),
+                Err(error) => {
+                    problems.push(Diagnostic::error("bad-table", error.span, error.message).help(error.help));
+                    Vec::new()
+                }
+            };
+            Listing { shots, ..Listing::default() }
+        }
+        SourceKind::Screenplay => {
+            source = Source::new(file_name, with_plain_line_ends(source.text()));
+            fountain::read(source.text(), &model.durations, options.chain_scenes, &mut problems)
         }
     };
     let asks_for_sound = contract.field(&model.family, SOUND).is_some();
-    let workflow =
-        (!problems.any()).then(|| write::workflow(&shots, options, model, &shape, asks_for_sound, file_name));
+    let workflow = (!problems.any())
+        .then(|| write::workflow(&listing, options, model, &shape, asks_for_sound, file_name));
     let (diagnostics, unlisted) = problems.into_sorted();
-    Ok(Imported { workflow, shots: shots.len(), report: Report { source, diagnostics, unlisted } })
+    Ok(Imported { workflow, shots: listing.shots.len(), report: Report { source, diagnostics, unlisted } })
+}
+
+/// Text without a byte order mark, whose lines end with LF.
+pub(crate) fn with_plain_line_ends(text: &str) -> String {
+    text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n")
 }
 
 /// The rows with text in them. Blanks are dropped in quotes too: a shot list is prose.
-fn rows(text: &str) -> Result<Vec<Vec<Cell>>, CsvError> {
-    // The first row names the columns.
-    let mut rows = csv::read(text, limits::MAX_INSTANCES + 1)?;
+fn rows(text: &str, choices: &[ColumnChoice]) -> Result<Vec<Vec<Cell>>, CsvError> {
+    let first = rows_by(text, None)?;
+    if columns::has_head(&first, choices) {
+        return Ok(first);
+    }
+    // A title above the names of the columns hides the delimiter.
+    let others = csv::DELIMITERS.into_iter().filter_map(|delimiter| rows_by(text, Some(delimiter)).ok());
+    Ok(others.into_iter().find(|rows| columns::has_head(rows, choices)).unwrap_or(first))
+}
+
+fn rows_by(text: &str, delimiter: Option<u8>) -> Result<Vec<Vec<Cell>>, CsvError> {
+    // Some rows are no shots: a title, and the names of the columns.
+    let mut rows = csv::read_by(text, limits::MAX_INSTANCES + 1, delimiter)?;
     for cell in rows.iter_mut().flatten() {
         let trimmed = cell.text.trim();
         if trimmed.len() < cell.text.len() {

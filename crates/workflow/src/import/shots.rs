@@ -1,34 +1,16 @@
 //! Rows to shots: ids, prompts, lengths, notes, and which shot continues which.
 
-use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use super::columns::{self, Column};
-use super::timecode;
+use super::columns::{self, Column, ColumnChoice, Head};
+use super::listed::{Ids, ListedShot, SpokenLine};
+use super::{dialogue, timecode};
 use crate::csv::Cell;
 use crate::diagnostic::{Diagnostic, Problems};
-use crate::letters::{name_slug, truncated};
+use crate::letters::name_slug;
 use crate::limits;
 use crate::source::Span;
 use crate::units::VideoDuration;
-
-/// A shot of the list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ListedShot {
-    pub(super) id: String,
-    /// The scene as the list writes it; empty where the list has none.
-    pub(super) scene: String,
-    pub(super) prompt: String,
-    pub(super) note: String,
-    /// What is said; empty where nothing is.
-    pub(super) dialogue: String,
-    /// Whether the list has dialogue or sound for it.
-    pub(super) audible: bool,
-    /// Whole seconds, within the model's range.
-    pub(super) seconds: Option<u32>,
-    /// The id of the shot that it continues.
-    pub(super) continues: Option<String>,
-}
 
 /// Abbreviated shot sizes, written out for the model.
 const SIZES: [(&str, &str); 16] = [
@@ -56,25 +38,29 @@ const ANGLES: [&str; 4] = ["low", "high", "dutch", "canted"];
 /// The shots of a list. `durations` is the model's range in whole seconds.
 pub(super) fn read(
     rows: &[Vec<Cell>],
+    choices: &[ColumnChoice],
     durations: &RangeInclusive<u32>,
     chain_scenes: bool,
     problems: &mut Problems,
 ) -> Vec<ListedShot> {
-    let Some((head, rows)) = rows.split_first() else {
+    if rows.is_empty() {
         problems.push(
             Diagnostic::error("empty-file", Span::default(), "this list is empty")
                 .help("the first line names the columns, such as `scene,shot,size,description,duration`"),
         );
         return Vec::new();
-    };
-    let columns = columns::read(head, problems);
+    }
+    let Head { row: head_row, columns } = columns::read(rows, choices, problems);
     if problems.any() {
         return Vec::new();
     }
+    let (head, rows) = (&rows[head_row], &rows[head_row + 1..]);
     if rows.is_empty() {
         problems.error("no-shots", head[0].span, "this list names its columns and lists no shots");
     }
-    let mut ids: HashMap<String, u32> = HashMap::new();
+    columns::report_unread_lengths(head, &columns, rows, problems);
+    let mut ids = Ids::default();
+    let mut scene = String::new();
     let mut shots: Vec<ListedShot> = Vec::with_capacity(rows.len());
     for (index, cells) in rows.iter().enumerate() {
         if let Some(extra) =
@@ -91,33 +77,26 @@ pub(super) fn read(
         let row = Row { head, columns: &columns, cells };
         let Some(prompt) = row.prompt(problems) else { continue };
         // Spreadsheets write a scene once, at its first shot.
-        let scene = match row.text(Column::Scene) {
-            "" => shots.last().map_or_else(String::new, |before| before.scene.clone()),
-            scene => scene.to_owned(),
-        };
-        let id = row.id(&scene, index + 1, &mut ids, problems);
-        let before = shots.last().filter(|before| !scene.is_empty() && before.scene == scene);
+        let own = row.text(Column::Scene);
+        let begins_scene = !own.is_empty() && own != scene;
+        if begins_scene {
+            own.clone_into(&mut scene);
+        }
+        let before = shots.last().filter(|_| chain_scenes && !scene.is_empty() && !begins_scene);
+        let continues = before.map(|before| before.id.clone());
         shots.push(ListedShot {
-            continues: before.filter(|_| chain_scenes).map(|before| before.id.clone()),
-            id,
-            scene,
+            continues,
+            id: row.id(&scene, index + 1, &mut ids, problems),
+            headings: if begins_scene { vec![format!("scene {scene}")] } else { Vec::new() },
             prompt,
             note: row.note(),
-            dialogue: unquoted(row.text(Column::Dialogue)).to_owned(),
+            dialogue: row.dialogue(problems),
+            cast: Vec::new(),
             audible: row.cell(Column::Dialogue).or(row.cell(Column::Sound)).is_some(),
             seconds: row.seconds(durations, problems),
         });
     }
     shots
-}
-
-/// Text without the quotes around it.
-fn unquoted(text: &str) -> &str {
-    let quotes = [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»')];
-    let inner = |(open, close)| {
-        text.strip_prefix(open)?.strip_suffix(close).filter(|inner| !inner.contains([open, close]))
-    };
-    quotes.into_iter().find_map(inner).unwrap_or(text)
 }
 
 struct Row<'a> {
@@ -134,6 +113,24 @@ impl Row<'_> {
 
     fn text(&self, column: Column) -> &str {
         self.cell(column).map_or("", |cell| cell.text.as_str())
+    }
+
+    /// The lines of dialogue.
+    fn dialogue(&self, problems: &mut Problems) -> Vec<SpokenLine> {
+        let Some(cell) = self.cell(Column::Dialogue) else { return Vec::new() };
+        let lines = dialogue::lines(&cell.text);
+        if lines.len() > limits::MAX_DIALOGUE_LINES {
+            let message = format!("this cell has more than {} lines of dialogue", limits::MAX_DIALOGUE_LINES);
+            problems.push(Diagnostic::error("bad-table", cell.span, message).help("split the shot"));
+        }
+        lines
+    }
+
+    /// What is heard, of all columns of sound.
+    fn sound(&self) -> String {
+        let cells = self.columns.iter().zip(self.cells).filter(|(column, _)| **column == Column::Sound);
+        let sounds = cells.map(|(_, cell)| one_line(&cell.text)).filter(|text| !text.is_empty());
+        sounds.collect::<Vec<_>>().join(", ")
     }
 
     /// The prompt: framing, description, camera movement, dialogue and sound, in sentences on one line.
@@ -159,14 +156,13 @@ impl Row<'_> {
             .map(one_line)
             .filter(|part| !part.is_empty())
             .collect();
-        let dialogue = one_line(self.text(Column::Dialogue));
-        let dialogue = dialogue.trim_matches(['"', '“', '”']);
+        let dialogue = spoken(&dialogue::lines(self.text(Column::Dialogue)));
         let sentences = [
             sentence(&framing.join(", ")),
             sentence(&one_line(self.text(Column::Description))),
             sentence(&one_line(self.text(Column::Movement))),
-            if dialogue.is_empty() { String::new() } else { format!("Spoken: “{dialogue}”") },
-            match one_line(self.text(Column::Sound)).as_str() {
+            dialogue,
+            match self.sound().as_str() {
                 "" => String::new(),
                 sound => sentence(&format!("Sound: {sound}")),
             },
@@ -189,14 +185,8 @@ impl Row<'_> {
         Some(prompt)
     }
 
-    /// A unique id of scene and shot. `taken` holds each id with the last number appended to it.
-    fn id(
-        &self,
-        scene: &str,
-        number: usize,
-        taken: &mut HashMap<String, u32>,
-        problems: &mut Problems,
-    ) -> String {
+    /// A unique id of scene and shot.
+    fn id(&self, scene: &str, number: usize, ids: &mut Ids, problems: &mut Problems) -> String {
         let (scene, shot) = (name_slug(scene), name_slug(self.text(Column::Shot)));
         let mut id = match (scene.as_str(), shot.as_str()) {
             ("", "") => format!("shot-{number}"),
@@ -212,30 +202,14 @@ impl Row<'_> {
         if is_number(&id) {
             id = format!("shot-{id}");
         }
-        let short = truncated(&id, limits::MAX_NAME_CHARS - 8, limits::MAX_NAME_BYTES - 8).len();
-        id.truncate(short);
-        id.truncate(id.trim_end_matches('-').len());
-        let Some(count) = taken.get(&id).copied() else {
-            taken.insert(id.clone(), 1);
-            return id;
-        };
-        let mut count = count;
-        let free = loop {
-            count += 1;
-            let name = format!("{id}-{count}");
-            if !taken.contains_key(&name) {
-                break name;
-            }
-        };
-        taken.insert(id.clone(), count);
-        if let Some(cell) = self.cell(Column::Shot) {
+        let (free, is_taken) = ids.free(&id);
+        if let Some(cell) = self.cell(Column::Shot).filter(|_| is_taken) {
             problems.push(Diagnostic::warning(
                 "renamed-shot",
                 cell.span,
                 format!("another shot is called `{id}` already, so this one is called `{free}`"),
             ));
         }
-        taken.insert(free.clone(), 1);
         free
     }
 
@@ -280,8 +254,21 @@ fn is_number(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// Dialogue as a part of a prompt.
+fn spoken(lines: &[SpokenLine]) -> String {
+    let quoted = |line: &SpokenLine| match &line.speaker {
+        Some(speaker) => format!("{speaker}: “{}”", one_line(&line.text)),
+        None => format!("Spoken: “{}”", one_line(&line.text)),
+    };
+    if lines.iter().any(|line| line.speaker.is_some()) {
+        return lines.iter().map(quoted).collect::<Vec<_>>().join(" ");
+    }
+    let texts: Vec<String> = lines.iter().map(|line| one_line(&line.text)).collect();
+    if texts.is_empty() { String::new() } else { format!("Spoken: “{}”", texts.join(" ")) }
+}
+
 /// Text on one line, with single spaces.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_whitespace() || c.is_control())
         .filter(|word| !word.is_empty())
         .collect::<Vec<_>>()
@@ -289,11 +276,11 @@ fn one_line(text: &str) -> String {
 }
 
 /// With a capital letter in front and a mark at the end.
-fn sentence(text: &str) -> String {
+pub(super) fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return String::new() };
     let mut out: String = first.to_uppercase().chain(chars).collect();
-    if !out.ends_with(['.', '!', '?', '…', '"', '”', ':']) {
+    if !out.ends_with(['.', '!', '?', '…', '"', '”', ':', '。', '！', '？', '」']) {
         out.push('.');
     }
     out

@@ -48,6 +48,25 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
                 cells / 10
             )
         }),
+        case("cast-of-200-in-each-cell", {
+            let cast = joined(200, ", ", |one| format!("c{one}: \"{{{{ i }}}}\""));
+            format!(
+                "{HEAD}cast: {{{cast}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, salt: \"{{{{ cast['c1'] }}}}\"}}]\n"
+            )
+        }),
+        case("cast-of-200-named-in-each-cell", {
+            let cast = joined(200, ", ", |one| format!("c{one}: x"));
+            let names = joined(200, ", ", |one| format!("c{one}"));
+            format!(
+                "{HEAD}params: {{all: [{names}]}}\ncast: {{{cast}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, cast: \"{{{{ all }}}}\"}}]\n"
+            )
+        }),
+        case("cast-of-60-kib-before-each-prompt", {
+            let text = "x".repeat(60_000);
+            format!(
+                "{HEAD}cast: {{c: {text}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, cast: c, salt: \"{{{{ i }}}}\"}}, {{id: b, matrix: {{i: {{from: 1, to: {cells}}}}}, cast: c, prompt: \"{{{{ i }}}}\"}}]\n"
+            )
+        }),
         case("needs-of-all-by-all", {
             let side = sized(10_000);
             format!(
