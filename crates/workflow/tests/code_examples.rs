@@ -6,7 +6,17 @@ use contract::Contract;
 use workflow::{CODES, Report, code_example};
 
 /// Codes whose examples would be too large, or that only a bug produces.
-const WITHOUT_FILE: &[&str] = &["file-too-large", "invalid-plan", "media-too-large", "not-utf8", "too-many"];
+const WITHOUT_FILE: &[&str] = &[
+    "bad-cast",
+    "bad-screenplay",
+    "file-too-large",
+    "invalid-plan",
+    "media-too-large",
+    "not-utf8",
+    "other-encoding",
+    "too-many",
+    "unread-characters",
+];
 
 fn codes(report: &Report) -> Vec<&'static str> {
     report.diagnostics.iter().map(|diagnostic| diagnostic.code).collect()

@@ -104,8 +104,16 @@ impl CodeExample {
         }
         if *name == "shots.csv" {
             let picture = PictureOptions { family: "a".to_owned(), model: None, aspect: "16:9".to_owned() };
-            let options = import::Options { name: "shots".to_owned(), picture, chain_scenes: false };
-            return import::import(bytes, name, &options, contract).ok().map(|imported| imported.report);
+            let options = import::Options {
+                name: "shots".to_owned(),
+                picture,
+                chain_scenes: false,
+                columns: Vec::new(),
+            };
+            let kind = import::SourceKind::ShotList;
+            return import::import(bytes, name, kind, &options, contract)
+                .ok()
+                .map(|imported| imported.report);
         }
         let files =
             others.iter().fold(InMemory::default(), |files, (name, text)| files.with(*name, text.as_bytes()));
@@ -143,6 +151,7 @@ texts! {
     "ambiguous-instance",
     "ambiguous-pick",
     "bad-axis",
+    "bad-cast",
     "bad-dialogue",
     "bad-duration",
     "bad-file",
@@ -154,6 +163,7 @@ texts! {
     "bad-name",
     "bad-param",
     "bad-pick",
+    "bad-screenplay",
     "bad-table",
     "bad-value",
     "blank-prompt",
@@ -184,6 +194,7 @@ texts! {
     "no-prompt",
     "no-shots",
     "not-utf8",
+    "other-encoding",
     "ratio-unstated",
     "refused-request",
     "renamed-shot",
@@ -200,14 +211,18 @@ texts! {
     "two-first-frames",
     "two-prices",
     "undefined-name",
+    "unknown-character",
     "unknown-field",
     "unknown-key",
     "unknown-model",
     "unknown-param",
     "unknown-shot",
+    "unread-characters",
+    "unread-lengths",
     "unsafe-retry",
     "unsupported-version",
     "unused-axis",
+    "unused-character",
     "unused-exclude",
     "unused-param",
     "unused-price",

@@ -7,7 +7,6 @@ use super::super::listed::ListedCharacter;
 use super::parse::{Kind, Screenplay, Speech};
 use crate::limits;
 use crate::syntax::identifier;
-use crate::template::slug;
 
 /// Characters of the description in parentheses behind a name, at most.
 const MAX_DESCRIPTION_CHARS: usize = 200;
@@ -71,7 +70,7 @@ impl Characters {
 
     fn add(&mut self, written: &str) {
         let shown = capitalized(written);
-        let mut name = slug(&unaccented(written)).replace('-', "_");
+        let mut name = ascii_name(written);
         name.truncate(limits::MAX_NAME_CHARS - 20);
         if identifier(&name).is_err() {
             name = if name.is_empty() { "character".to_owned() } else { format!("character_{name}") };
@@ -116,6 +115,13 @@ impl Characters {
         let listed = self.characters.into_iter().filter(|character| is_shown(&character.name));
         listed.map(|Character { name, description, .. }| ListedCharacter { name, description }).collect()
     }
+}
+
+/// Letters and digits as templates take them in names, each run of others as `_`.
+fn ascii_name(written: &str) -> String {
+    let plain = unaccented(written);
+    let words = plain.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("_")
 }
 
 /// A name as people write it: `MARA` is `Mara`, `McCLANE` stays.
