@@ -5,7 +5,9 @@
 //! for any number of lines. `console exit=N` says that the block's last command ends with that code.
 
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 
+use crate::command_ends::listed_commands;
 use crate::support::transcript::{normalize_columns, redact};
 use crate::support::{Output, Project};
 
@@ -101,6 +103,32 @@ fn matches(expected: &[String], printed: &[String]) -> bool {
         rest = &rest[at + segment.len()..];
     }
     rest.ends_with(last)
+}
+
+/// docs/commands.md: the help of every command.
+#[test]
+fn commands_page_is_the_help_of_every_command() {
+    let project = Project::new("unused", "");
+    let mut page = String::from(
+        "# Commands\n\nWhat `runner COMMAND --help` prints. Exit codes and environment variables are at the end of the first one.\n",
+    );
+    add_help(&mut page, &project, &[]);
+    let path = crate::support::program::root().join("docs/commands.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs_err::write(&path, &page).expect("the page can be written");
+    }
+    let written = fs_err::read_to_string(&path).unwrap_or_default();
+    assert!(written == page, "docs/commands.md is out of date: run this test with UPDATE_DOCS=1");
+}
+
+fn add_help(page: &mut String, project: &Project, command: &[&str]) {
+    let help = project.runner(&[command, &["--help"]].concat()).expect(0).out;
+    let name = ["runner"].iter().chain(command).copied().collect::<Vec<_>>().join(" ");
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    let _ = writeln!(page, "\n## {name}\n\n```text\n{}\n```", lines.join("\n").trim_end());
+    for subcommand in listed_commands(&help) {
+        add_help(page, project, &[command, &[subcommand]].concat());
+    }
 }
 
 #[test]

@@ -5,13 +5,9 @@ use crate::support::{Project, cli_snapshot};
 
 const SEA: &str = "version: 1\nname: sea\nshots:\n  - {id: sea, model: modelb-video-480p, seconds: 1, size: 480x480, prompt: a quiet sea}\n";
 
-#[test]
-fn help_of_every_command() {
-    let project = Project::new("sea.yaml", SEA);
-    let help = project.runner(&["--help"]).expect(0);
-    let commands: Vec<&str> = help
-        .out
-        .lines()
+/// The commands that a help text lists, without `help`.
+pub(crate) fn listed_commands(help: &str) -> Vec<&str> {
+    help.lines()
         .skip_while(|line| *line != "Commands:")
         .skip(1)
         .take_while(|line| !line.is_empty())
@@ -19,7 +15,14 @@ fn help_of_every_command() {
         .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
         .filter_map(|line| line.split_whitespace().next())
         .filter(|command| *command != "help")
-        .collect();
+        .collect()
+}
+
+#[test]
+fn help_of_every_command() {
+    let project = Project::new("sea.yaml", SEA);
+    let help = project.runner(&["--help"]).expect(0);
+    let commands = listed_commands(&help.out);
     assert_eq!(commands.len(), 22, "{}", help.out);
     for command in commands {
         cli_snapshot!(format!("help_{command}"), project.runner(&[command, "--help"]).expect(0));

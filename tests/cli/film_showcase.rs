@@ -8,14 +8,13 @@ use crate::film::{second_opinion, tone};
 use crate::support::project_state::accepted;
 use crate::support::{Project, browser};
 
-/// The colors of the two shots differ by six levels of gray, as if the service had drifted: their prompts have 16 letters, and the stub's
-/// color is its seed times 31 for each letter.
+/// The colors of the two shots differ by six levels of gray, as if the service had drifted.
 const SHOWCASE: &str = r#"version: 1
 name: lamp
 defaults: {model: modela-video-2-0-260128, resolution: 480p, ratio: "1:1", seconds: 4}
 shots:
-  - {id: door, seed: 40, prompt: "a door in a wall", dialogue: {text: "Who is there?", at: 1s, length: 1s, speaker: Keeper}}
-  - {id: stairs, seed: 46, continues: door, prompt: "a door in a wall"}
+  - {id: door, seed: 40, prompt: "a door in gray 120", dialogue: {text: "Who is there?", at: 1s, length: 1s, speaker: Keeper}}
+  - {id: stairs, seed: 46, continues: door, prompt: "a door in gray 126"}
 films:
   - output: lamp.mp4
     color_match: true

@@ -17,7 +17,11 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
         &["image-missing", "axis-from-table-encoding"],
         "which files there are, and what is in them, is not in the text",
     ),
-    ("bad-film", &["film-edit-outside"], "the lengths of videos are said by other shots"),
+    (
+        "bad-film",
+        &["film-edit-outside", "film-speed-outside"],
+        "the lengths of videos are said by other shots",
+    ),
     (
         "bad-film",
         &["film-titles-outside"],

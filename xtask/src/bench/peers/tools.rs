@@ -39,7 +39,7 @@ pub(super) fn prepare(root: &Path, folder: &Path) -> Vec<(&'static str, Result<T
     let with_python = |kind: &dyn Fn(PathBuf) -> Kind| python.clone().map(kind);
     vec![
         tool(RUNNER, runner(root).map(Kind::Runner)),
-        tool("xargs and curl", found("curl").map(|()| Kind::XargsCurl)),
+        tool("xargs and curl", runs("curl").map(|()| Kind::XargsCurl)),
         tool("httpx", with_python(&|python| Kind::Python(python, "httpx_client.py"))),
         tool("openai", with_python(&|python| Kind::Python(python, "openai_client.py"))),
         tool("luigi", with_python(&|python| Kind::Python(python, "luigi_tasks.py"))),
@@ -147,7 +147,7 @@ fn runner(root: &Path) -> Result<PathBuf, String> {
     Ok(program)
 }
 
-fn found(program: &str) -> Result<(), String> {
+fn runs(program: &str) -> Result<(), String> {
     install(Command::new(program).arg("--version"))
 }
 
