@@ -12,6 +12,7 @@ mod dist;
 mod fuzz;
 mod generate;
 mod handover;
+mod http;
 mod mutants;
 mod repository;
 mod spec;

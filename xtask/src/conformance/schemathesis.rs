@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
+use crate::http::client_builder;
 use contract::Contract;
-use reqwest::Client;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
@@ -98,7 +98,7 @@ async fn drive(tool: &Path, folder: &Path) -> Result<Output, String> {
 /// The id of a completed task, for the paths with a task id.
 async fn completed_task(base: &str) -> Result<String, String> {
     let text = |error: reqwest::Error| error.to_string();
-    let http = Client::builder().no_proxy().build().map_err(text)?;
+    let http = client_builder().build().map_err(text)?;
     let request = json!({"model": "modelb-video-480p", "prompt": "a lake", "seconds": "1"});
     let response =
         http.post(format!("{base}v1/videos")).bearer_auth(KEY).json(&request).send().await.map_err(text)?;

@@ -8,7 +8,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::support::{KEY, TestRenderer, TestServer, request};
+use crate::support::{KEY, TestRenderer, TestServer, client_builder, request};
 
 const HEAD_TIMEOUT: Duration = Duration::from_millis(400);
 const WAIT: Duration = Duration::from_secs(5);
@@ -87,8 +87,7 @@ async fn burst_of_connections_loses_no_request() {
     })
     .await;
     // Each request has a connection of its own, which is closed after it.
-    let client =
-        reqwest::Client::builder().no_proxy().tls_certs_only([]).pool_max_idle_per_host(0).build().unwrap();
+    let client = client_builder().pool_max_idle_per_host(0).build().unwrap();
     // Many more than may be open without a key, and than may be open at all.
     let posts = (0..200).map(|number| {
         let post = client.post(server.url("/v1/videos")).bearer_auth(KEY);

@@ -242,9 +242,13 @@ impl TestServer {
 /// A client for loopback that follows no redirects and does not wait forever. Without root certificates: loading them takes
 /// longer than most tests.
 pub(crate) fn client() -> Client {
+    client_builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none()).build().unwrap()
+}
+
+/// A client without proxies and root certificates, to be configured further.
+pub(crate) fn client_builder() -> reqwest::ClientBuilder {
     drop(rustls::crypto::ring::default_provider().install_default());
-    let client = Client::builder().no_proxy().tls_certs_only([]).timeout(TIMEOUT);
-    client.redirect(reqwest::redirect::Policy::none()).build().unwrap()
+    Client::builder().no_proxy().tls_certs_only([])
 }
 
 /// The simplest request of family A.

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::http::client_builder;
 use renderer::Procedural;
 use reqwest::Client;
 use secrecy::SecretString;
@@ -33,7 +34,7 @@ pub(super) async fn under_load() -> Result<String, String> {
     let service =
         Service::start(config, Arc::new(Procedural), Deps::system()).await.map_err(|error| text(&error))?;
     let videos = format!("{}v1/videos", service.base_url());
-    let http = Client::builder().no_proxy().build().map_err(|error| text(&error))?;
+    let http = client_builder().build().map_err(|error| text(&error))?;
     let started = Instant::now();
     let ids = submit_all(&http, &videos).await?;
     let submit_time = started.elapsed();

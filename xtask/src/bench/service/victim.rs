@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::http::client_builder;
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
 
@@ -71,7 +72,7 @@ impl Victim {
         let url = line()?;
         let address = url.trim_start_matches("http://").trim_end_matches('/');
         let address = address.parse().map_err(|_| format!("not an address: {url}"))?;
-        let http = Client::builder().no_proxy().timeout(Duration::from_mins(1)).pool_max_idle_per_host(0);
+        let http = client_builder().timeout(Duration::from_mins(1)).pool_max_idle_per_host(0);
         let http = http.build().map_err(|error| text(&error))?;
         Ok(Self { child, address, keys, http })
     }

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::http::client_builder;
 use base64::Engine as _;
 use reqwest::{Client, Method, RequestBuilder, header};
 use secrecy::ExposeSecret as _;
@@ -61,8 +62,7 @@ impl Walker {
         let public = BlankService::start(|_| {}).await?;
         let mut secrets = secrets.into_iter().map(|secret| secret.expose_secret().to_owned());
         let mut next = || secrets.next().unwrap_or_default();
-        let http =
-            Client::builder().no_proxy().timeout(TIMEOUT).build().map_err(|error| error.to_string())?;
+        let http = client_builder().timeout(TIMEOUT).build().map_err(|error| error.to_string())?;
         Ok(Self { http, service, public, key: next(), plain_key: next(), limited_key: next(), host })
     }
 
