@@ -1,5 +1,8 @@
 //! The workflow's matrix and the matrices of its shots, with axis overrides from the command line applied.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use super::{ExpandCx, free_variables};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::matrix::{self, AxisOverride, Cell, CellIndex, FileAccess, Tables};
@@ -14,6 +17,8 @@ pub(super) struct Axes {
     /// The cells of the workflow's own matrix; one empty cell where it has none.
     pub(super) top: Vec<Cell>,
     pub(super) top_index: CellIndex,
+    /// The axes that the labels of `top` have.
+    pub(super) top_axes: BTreeSet<Arc<str>>,
     /// The rendered matrix of each shot; `Err` if a template in it fails, which is reported.
     shots: Vec<Option<Result<Yaml, ()>>>,
     overrides: Vec<AxisOverride>,
@@ -62,7 +67,14 @@ impl Axes {
         let tables = Tables::default();
         let access = file_access(cx, &tables);
         let top = top(workflow, own.as_ref(), &overrides, &added, &access, problems).ok_or(ErrorReported)?;
-        Ok(Self { top_index: CellIndex::new(&top), top, shots, overrides, tables })
+        Ok(Self {
+            top_index: CellIndex::new(&top),
+            top_axes: label_axes(&top),
+            top,
+            shots,
+            overrides,
+            tables,
+        })
     }
 
     /// The cells of a shot's own matrix; one empty cell without a matrix, `None` if it is invalid (reported).
@@ -111,6 +123,17 @@ fn top(
     let mut cells = matrix::cells(&word, &matrix, overrides, file_access, problems)?;
     matrix::disambiguate(&mut cells);
     Some(cells)
+}
+
+/// The axes in the labels of cells. Cells of one matrix share the names of its axes, so that most are compared and not copied.
+fn label_axes(cells: &[Cell]) -> BTreeSet<Arc<str>> {
+    let mut axes = BTreeSet::new();
+    for (axis, _) in cells.iter().flat_map(|cell| &cell.label) {
+        if !axes.contains(axis) {
+            axes.insert(Arc::clone(axis));
+        }
+    }
+    axes
 }
 
 fn file_access<'c>(cx: &'c ExpandCx<'_>, tables: &'c Tables) -> FileAccess<'c> {

@@ -1,5 +1,7 @@
 //! Enumerates the instances of every shot (cells and takes) and names them.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::axes::Axes;
@@ -69,6 +71,8 @@ pub(super) struct Instance {
 pub(super) struct Expansion<'w> {
     /// The cells of the workflow's own matrix; one empty cell where it has none.
     pub(super) top: Vec<Cell>,
+    /// The axes that the labels of `top` have.
+    pub(super) top_axes: BTreeSet<Arc<str>>,
     /// By position in the file; `None` for invalid shots.
     pub(super) shots: Vec<Option<ExpandedShot<'w>>>,
     pub(super) instances: Vec<Instance>,
@@ -97,6 +101,7 @@ pub(super) fn enumerate<'w>(
 ) -> Expansion<'w> {
     let nothing = || Expansion {
         top: vec![Cell::default()],
+        top_axes: BTreeSet::new(),
         shots: workflow.shots.iter().map(|_| None).collect(),
         instances: Vec::new(),
     };
@@ -151,7 +156,7 @@ pub(super) fn enumerate<'w>(
             }
         }
     }
-    Expansion { top: axes.top, shots, instances }
+    Expansion { top: axes.top, top_axes: axes.top_axes, shots, instances }
 }
 
 /// The name of an instance: `harbor@lens=24mm,seed=1#2`.
@@ -201,7 +206,7 @@ impl<'w> ShotReader<'_, 'w> {
         let (mut cells, parents) =
             inherit::cells(workflow, index, own, axes, refs, shots, &self.cx.work, problems)?;
         matrix::disambiguate(&mut cells);
-        let picks = picks::resolve(shot, takes, &cells, &axes.top, self.params, self.cx, problems)?;
+        let picks = picks::resolve(shot, takes, &cells, &axes.top_axes, self.params, self.cx, problems)?;
         Some(ExpandedShot {
             shot,
             index: CellIndex::new(&cells),

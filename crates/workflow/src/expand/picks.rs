@@ -5,6 +5,7 @@
 //! means that one. The requests of the candidates, and their keys, do not depend on the pick.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use super::ExpandCx;
 use super::instances::{ExpandedShot, Expansion, instance_name};
@@ -94,12 +95,12 @@ pub(super) fn resolve<'w>(
     shot: &'w Shot,
     takes: Option<u32>,
     cells: &[Cell],
-    top: &[Cell],
+    top_axes: &BTreeSet<Arc<str>>,
     params: &Scope,
     cx: &ExpandCx<'w>,
     problems: &mut Problems,
 ) -> Option<ShotPicks> {
-    let groups = groups_of(cells, top);
+    let groups = groups_of(cells, top_axes);
     let mut picks = ShotPicks { takes: vec![None; cells.len()], groups, ..ShotPicks::default() };
     let written = match &shot.pick {
         Some(entry) => pick_key::read(entry, takes, cells, &picks.groups, params, cx, problems)?,
@@ -125,9 +126,7 @@ pub(super) fn resolve<'w>(
 }
 
 /// By cell, the cell of the workflow's matrix that it belongs to.
-fn groups_of(cells: &[Cell], top: &[Cell]) -> Vec<usize> {
-    let axes: BTreeSet<&str> =
-        top.iter().flat_map(|cell| cell.label.iter().map(|(axis, _)| &**axis)).collect();
+fn groups_of(cells: &[Cell], axes: &BTreeSet<Arc<str>>) -> Vec<usize> {
     if axes.is_empty() {
         return vec![0; cells.len()];
     }
@@ -238,8 +237,6 @@ fn cell_groups(
     for cell in 0..expanded.cells.len() {
         by_group.entry(expanded.picks.group(cell)).or_default().push(cell);
     }
-    let axes: BTreeSet<&str> =
-        expansion.top.iter().flat_map(|cell| cell.label.iter().map(|(axis, _)| &**axis)).collect();
     for cells in by_group.into_values().filter(|cells| cells.len() > 1) {
         let candidates: Vec<NodeIx> =
             cells.iter().flat_map(|cell| nodes_of(expanded, *cell, None, resolver)).collect();
@@ -248,7 +245,7 @@ fn cell_groups(
             .flat_map(|cell| nodes_of(expanded, *cell, expanded.picks.takes[*cell], resolver))
             .collect();
         let mut label = expanded.cells[cells[0]].clone();
-        label.label.retain(|(axis, _)| axes.contains(&**axis));
+        label.label.retain(|(axis, _)| expansion.top_axes.contains(axis));
         groups.push(PickGroup {
             kind: PickKind::Cell,
             name: instance_name(&expanded.shot.id.value, &label.label(), None),
