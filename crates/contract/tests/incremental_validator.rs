@@ -1,5 +1,5 @@
 //! [`contract::IncrementalValidator`] against its reference: it finds in every request of a random sequence what
-//! [`Contract::check_request`] finds.
+//! [`Contract::check_request`] and [`Contract::check_request_warnings`] find.
 
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 
@@ -55,7 +55,10 @@ fn agree(contract: &Contract, requests: &[Map<String, Value>]) -> usize {
         let values: Vec<Arc<Value>> = request.values().cloned().map(Arc::new).collect();
         let whole = Value::Object(request.clone());
         let expected = contract.check_request(&whole);
-        assert_eq!(validator.check(&names.into(), &values), expected, "{whole}\nafter {requests:?}");
+        let names: Arc<[Arc<str>]> = names.into();
+        assert_eq!(validator.check(&names, &values), expected, "{whole}\nafter {requests:?}");
+        let warnings = contract.check_request_warnings(&whole);
+        assert_eq!(validator.warnings(&names, &values), warnings, "{whole}\nafter {requests:?}");
         accepted += usize::from(expected.is_empty());
     }
     accepted

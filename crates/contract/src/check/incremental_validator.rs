@@ -22,20 +22,47 @@ pub struct IncrementalValidator<'c> {
     checks: &'c Checks,
     /// The model of the last request, with the check of its family.
     last_model: Option<(Arc<Value>, &'c ComponentCheck)>,
-    /// The last valid request for each set of fields, most recently used first.
-    valid: Vec<ValidRequest<'c>>,
+    valid: Remembered<'c>,
+    /// Those of which nothing is to be warned.
+    quiet: Remembered<'c>,
 }
 
+/// The last request for each set of fields, most recently used first.
+#[derive(Debug, Default)]
+struct Remembered<'c>(Vec<RememberedRequest<'c>>);
+
 #[derive(Debug)]
-struct ValidRequest<'c> {
+struct RememberedRequest<'c> {
     check: &'c ComponentCheck,
     names: Arc<[Arc<str>]>,
     values: Vec<Arc<Value>>,
 }
 
+impl<'c> Remembered<'c> {
+    /// The values of the last request with the same fields.
+    fn last(&mut self, check: &ComponentCheck, names: &Arc<[Arc<str>]>) -> Option<&mut Vec<Arc<Value>>> {
+        let same_fields = |request: &RememberedRequest<'_>| {
+            ptr::eq(request.check, check) && (Arc::ptr_eq(&request.names, names) || request.names == *names)
+        };
+        let index = self.0.iter().position(same_fields)?;
+        self.0[..=index].rotate_right(1);
+        self.0.first_mut().map(|request| &mut request.values)
+    }
+
+    fn remember(&mut self, check: &'c ComponentCheck, names: &Arc<[Arc<str>]>, values: &[Arc<Value>]) {
+        if let Some(last) = self.last(check, names) {
+            last.clone_from_slice(values);
+            return;
+        }
+        self.0.truncate(MAX_REMEMBERED - 1);
+        self.0.insert(0, RememberedRequest { check, names: Arc::clone(names), values: values.to_vec() });
+    }
+}
+
 impl<'c> IncrementalValidator<'c> {
     pub(crate) fn new(spec: &'c Spec, checks: &'c Checks) -> Self {
-        Self { spec, checks, last_model: None, valid: Vec::new() }
+        let (valid, quiet) = Default::default();
+        Self { spec, checks, last_model: None, valid, quiet }
     }
 
     /// The violations of a request with `values[i]` in the field `names[i]`, each name once; empty if it is valid.
@@ -46,38 +73,33 @@ impl<'c> IncrementalValidator<'c> {
         self.checks.request(self.spec, &object(names, values))
     }
 
-    /// As [`crate::Contract::check_request_warnings`]. Requests without a field that such a rule concerns cost nothing.
+    /// As [`crate::Contract::check_request_warnings`]. Nothing is evaluated for requests without a field that such a rule concerns, and for those
+    /// that differ from one without warnings only in fields that no such rule reads.
     pub fn warnings(&mut self, names: &Arc<[Arc<str>]>, values: &[Arc<Value>]) -> Vec<Violation> {
         let Some(check) = self.component_check(names, values) else { return Vec::new() };
         let concerns = |rule: &RuleCheck| names.iter().any(|name| rule.is_within(name));
         if !check.warnings().iter().any(concerns) {
             return Vec::new();
         }
-        self.checks.request_warnings(self.spec, &object(names, values))
+        let is_read = |field: &str| check.warnings().iter().any(|rule| rule.reads(field));
+        if self.quiet.last(check, names).is_some_and(|before| !changed(names, values, before).any(is_read)) {
+            return Vec::new();
+        }
+        let found = self.checks.request_warnings(self.spec, &object(names, values));
+        if found.is_empty() {
+            self.quiet.remember(check, names, values);
+        }
+        found
     }
 
     fn is_valid(&mut self, names: &Arc<[Arc<str>]>, values: &[Arc<Value>]) -> bool {
         let Some(check) = self.component_check(names, values) else { return false };
-        let same_fields = |request: &ValidRequest<'_>| {
-            ptr::eq(request.check, check) && (Arc::ptr_eq(&request.names, names) || request.names == *names)
-        };
-        let known = self.valid.iter().position(same_fields);
-        if let Some(index) = known {
-            self.valid[..=index].rotate_right(1);
+        let before = self.valid.last(check, names).map(|values| values.as_slice());
+        let is_valid = is_valid(check, names, values, before);
+        if is_valid {
+            self.valid.remember(check, names, values);
         }
-        let before = known.and_then(|_| self.valid.first()).map(|request| request.values.as_slice());
-        if !is_valid(check, names, values, before) {
-            return false;
-        }
-        match self.valid.first_mut() {
-            Some(last) if known.is_some() => last.values.clone_from_slice(values),
-            _ => {
-                self.valid.truncate(MAX_REMEMBERED - 1);
-                let request = ValidRequest { check, names: Arc::clone(names), values: values.to_vec() };
-                self.valid.insert(0, request);
-            }
-        }
-        true
+        is_valid
     }
 
     /// The check of the model's family; `None` without a known model.
@@ -127,6 +149,16 @@ fn is_valid(
     }
     let request = object(names, values);
     affected.all(|rule| !rule.is_broken_by(&request))
+}
+
+/// The fields whose values differ from those of a request with the same fields.
+fn changed<'n>(
+    names: &'n [Arc<str>],
+    values: &[Arc<Value>],
+    before: &[Arc<Value>],
+) -> impl Iterator<Item = &'n str> {
+    let pairs = values.iter().zip(before).map(|(value, before)| value != before);
+    names.iter().zip(pairs).filter(|(_, differs)| *differs).map(|(name, _)| &**name)
 }
 
 fn object(names: &[Arc<str>], values: &[Arc<Value>]) -> Value {
