@@ -55,8 +55,8 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
             )
         }),
         case("cast-of-200-named-in-each-cell", {
-            let cast = joined(200, ", ", |one| format!("c{one}: x"));
-            let names = joined(200, ", ", |one| format!("c{one}"));
+            let cast = joined(sized(200), ", ", |one| format!("c{one}: x"));
+            let names = joined(sized(200), ", ", |one| format!("c{one}"));
             format!(
                 "{HEAD}params: {{all: [{names}]}}\ncast: {{{cast}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, cast: \"{{{{ all }}}}\"}}]\n"
             )
@@ -135,14 +135,18 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
             )
         }),
         case("maps-in-every-prompt", {
-            let prompt =
-                "{{ range(9000) | map('string') | map('upper') | unique | zip(range(9000)) | last }}{{ i }}";
+            let items = sized(9_000);
+            let prompt = format!(
+                "{{{{ range({items}) | map('string') | map('upper') | unique | zip(range({items})) | last }}}}{{{{ i }}}}"
+            );
             format!(
                 "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
             )
         }),
         case("selections-of-large-lists", {
-            let prompt = "{{ range(9000) | reject('in', range(9000) | list) | length }}{{ i }}";
+            let items = sized(9_000);
+            let prompt =
+                format!("{{{{ range({items}) | reject('in', range({items}) | list) | length }}}}{{{{ i }}}}");
             format!(
                 "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
             )
