@@ -9,7 +9,7 @@ use std::{
 
 use renderer::Renderer;
 use tokio::{
-    net::TcpListener,
+    net::{TcpListener, TcpSocket},
     sync::{Semaphore, watch},
     task::{JoinHandle, spawn_blocking},
     time::timeout,
@@ -71,6 +71,20 @@ pub struct Service {
     workers: WorkerPool,
 }
 
+/// Connections that wait to be accepted. With fewer, as many clients that connect at once make another one wait for a second, after which its
+/// system asks again (RFC 6298); the system may allow fewer.
+const BACKLOG: u32 = 4_096;
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // Elsewhere this would let two processes listen at one address.
+    if cfg!(unix) {
+        socket.set_reuseaddr(true)?;
+    }
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
 impl Service {
     /// Opens the data directory, queues the unfinished tasks in it, and listens. Must be called within a Tokio runtime,
     /// on which it spawns.
@@ -91,7 +105,7 @@ impl Service {
             .map_err(|error| ServiceError::Start(error.to_string()))??;
         let store = Arc::new(store);
         let failed = |source| ServiceError::Listen { address: config.listen, source };
-        let listener = TcpListener::bind(config.listen).await.map_err(failed)?;
+        let listener = listen(config.listen).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let base = match config.public_url {
             Some(url) => url,
