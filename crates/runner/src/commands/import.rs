@@ -1,31 +1,28 @@
-//! `runner import`: creates a workflow from a shot list or a screenplay, or takes a cut back into a film.
+//! `runner import`: creates a workflow from a shot list, a screenplay or a cut, or takes a cut back into a film.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use contract::Contract;
-use workflow::import::{Imported, Options, SourceKind};
+use workflow::import::{CutSource, Imported, ImportedCut, Options, SourceKind, import_cut};
 use workflow::scaffold;
 
 use super::atomic_write::{atomic_write, shell_quoted};
-use super::import_cut::import_cut;
+use super::cut_clips::cut_clips;
+use super::import_cut::{import_cut as import_cut_into, is_cut, read_cut};
 use super::init::picture;
 use crate::args::ImportArgs;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load::MAX_FILE_BYTES;
+use crate::project_paths::display_path;
 use crate::terminal;
 
 pub(crate) async fn import(args: ImportArgs) -> Result<Exit, CommandError> {
     if let Some(workflow) = &args.into {
-        return import_cut(&args, workflow).await;
+        return import_cut_into(&args, workflow).await;
     }
-    if args.list.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("otio")) {
-        let file = shell_quoted(&args.list);
-        return Err(CommandError::invalid(format!("{file} is a cut, not a shot list"))
-            .hint(format!("name its workflow: runner import {file} --into WORKFLOW.yaml")));
-    }
-    import_list(&args)
+    if is_cut(&args.list) { import_new_cut(&args) } else { import_list(&args) }
 }
 
 fn import_list(args: &ImportArgs) -> Result<Exit, CommandError> {
@@ -36,15 +33,8 @@ fn import_list(args: &ImportArgs) -> Result<Exit, CommandError> {
     fs_err::File::open(&args.list)
         .and_then(|open| open.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))
         .map_err(|error| CommandError::invalid(format!("cannot read the file to import: {error}")))?;
-    let output = args.output.clone().unwrap_or_else(|| args.list.with_extension("yaml"));
-    let to_stdout = output == Path::new("-");
-    let named = if to_stdout { &args.list } else { &output };
-    let options = Options {
-        name: scaffold::name_for(&named.file_stem().unwrap_or_default().to_string_lossy()),
-        picture: picture(&args.model),
-        chain_scenes: args.chain.is_some(),
-        columns: args.columns.clone(),
-    };
+    let output = output(args);
+    let options = options(args, &output);
     let list = args.list.display().to_string();
     let Imported { workflow, shots, report } =
         workflow::import::import(&bytes, &list, kind, &options, Contract::embedded())
@@ -53,7 +43,48 @@ fn import_list(args: &ImportArgs) -> Result<Exit, CommandError> {
         err!("{}", report.render(terminal::has_color()));
     }
     let Some(text) = workflow else { return Ok(Exit::InvalidInput) };
-    if to_stdout {
+    write(args, &output, &text, shots)
+}
+
+/// Makes a workflow of a cut whose clips are still to be made.
+fn import_new_cut(args: &ImportArgs) -> Result<Exit, CommandError> {
+    let edit = read_cut(&args.list, args.rate)?;
+    let output = output(args);
+    let (clips, mut notes) = cut_clips(&edit, output.parent().unwrap_or(Path::new("")));
+    if clips.iter().all(|clip| clip.source != CutSource::Shot) {
+        let cut = display_path(&args.list);
+        return Err(CommandError::invalid(format!(
+            "all clips of {cut} are there: there is no shot to be made"
+        ))
+        .hint("write a workflow with the shots that are to be added, and take the cut into it with --into"));
+    }
+    let document = args.list.display().to_string();
+    let ImportedCut { workflow, shots, notes: others } =
+        import_cut(&clips, &document, &options(args, &output), Contract::embedded())
+            .map_err(CommandError::invalid)?;
+    notes.extend(others);
+    for note in notes {
+        errln!("note: {note}");
+    }
+    write(args, &output, &workflow, shots)
+}
+
+fn output(args: &ImportArgs) -> PathBuf {
+    args.output.clone().unwrap_or_else(|| args.list.with_extension("yaml"))
+}
+
+fn options(args: &ImportArgs, output: &Path) -> Options {
+    let named = if output == Path::new("-") { &args.list } else { output };
+    Options {
+        name: scaffold::name_for(&named.file_stem().unwrap_or_default().to_string_lossy()),
+        picture: picture(&args.model),
+        chain_scenes: args.chain.is_some(),
+        columns: args.columns.clone(),
+    }
+}
+
+fn write(args: &ImportArgs, output: &Path, text: &str, shots: usize) -> Result<Exit, CommandError> {
+    if output == Path::new("-") {
         out!("{text}");
         return Ok(Exit::Done);
     }
@@ -61,8 +92,8 @@ fn import_list(args: &ImportArgs) -> Result<Exit, CommandError> {
         return Err(CommandError::invalid(format!("{} is the file to import itself", output.display()))
             .hint("name another file with --output"));
     }
-    atomic_write(&output, &text, args.overwrite)?;
-    let file = shell_quoted(&output);
+    atomic_write(output, text, args.overwrite)?;
+    let file = shell_quoted(output);
     outln!("wrote {file}: {shots} {}\n\nnext: runner plan {file}", if shots == 1 { "shot" } else { "shots" });
     Ok(Exit::Done)
 }

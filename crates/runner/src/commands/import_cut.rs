@@ -1,4 +1,4 @@
-//! `runner import CUT.otio --into WORKFLOW`: takes the order, the trims and the transitions of an editor's cut back into a film.
+//! `runner import CUT --into WORKFLOW`: takes the order, the trims and the transitions of an editor's cut back into a film.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -6,9 +6,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use timeline::continuations;
-use timeline::import::{CandidateClip, Recut, RecutEntry, RecutError, read_otio, recut};
-use workflow::edit::{ListEntry, film_entries, set_film_entries};
-use workflow::plan::{Clip, ClipSource, Film, Plan, TransitionKind};
+use timeline::import::{
+    CandidateClip, ImportedEdit, Recut, RecutEntry, RecutError, read_edl, read_otio, recut,
+};
+use workflow::edit::{ListEntry, film_entries, set_film_entries, transition_value};
+use workflow::plan::{Clip, ClipSource, Film, Plan};
+use workflow::units::FrameRate;
 
 use super::atomic_write::shell_quoted;
 use super::export::clips::ClipCollector;
@@ -34,17 +37,13 @@ pub(super) async fn import_cut(args: &ImportArgs, workflow: &Path) -> Result<Exi
         return Err(CommandError::invalid(message)
             .hint("a cut would change all of them: write the film of this cell as one of its own"));
     }
-    let cut = read_cut(&args.list)?;
-    let edit = read_otio(&cut).map_err(|error| {
-        CommandError::invalid(format!("{}: {error}", display_path(&args.list)))
-            .hint("save the cut as OpenTimelineIO (.otio)")
-    })?;
     let project = FilmProject::read(&plan, workflow).await?;
     let collector = project.collector();
     let clips = collector.shown(film)?;
     let facts = ClipCollector::facts(&clips)?;
     let nodes: Vec<_> = clips.iter().map(|clip| clip.node).collect();
     let timeline = timeline::resolve(film, &facts, &continuations(&plan, &nodes)).map_err(not_resolvable)?;
+    let edit = read_cut(&args.list, Some(timeline.frame_rate))?;
     let context = collector.context(film, &clips, &facts, Path::new("/"), false);
     let own = film.clips.iter().zip(facts).zip(context.clips);
     let mut candidates: Vec<CandidateClip> =
@@ -100,12 +99,35 @@ pub(super) async fn import_cut(args: &ImportArgs, workflow: &Path) -> Result<Exi
     Ok(Exit::Done)
 }
 
-fn read_cut(file: &Path) -> Result<String, CommandError> {
-    let mut text = String::new();
+/// Whether a file is an editor's cut, by the ending of its name.
+pub(super) fn is_cut(file: &Path) -> bool {
+    is_edl(file) || has_ending(file, "otio")
+}
+
+fn is_edl(file: &Path) -> bool {
+    has_ending(file, "edl")
+}
+
+fn has_ending(file: &Path, ending: &str) -> bool {
+    file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
+}
+
+/// Reads a cut: an edit decision list, whose frames are counted at `rate`, or else a document of OpenTimelineIO.
+pub(super) fn read_cut(file: &Path, rate: Option<FrameRate>) -> Result<ImportedEdit, CommandError> {
+    let mut bytes = Vec::new();
     fs_err::File::open(file)
-        .and_then(|open| open.take(MAX_CUT_BYTES + 1).read_to_string(&mut text))
+        .and_then(|open| open.take(MAX_CUT_BYTES + 1).read_to_end(&mut bytes))
         .map_err(|error| CommandError::invalid(format!("cannot read the cut: {error}")))?;
-    Ok(text)
+    // Lists are ASCII, but for names in comments.
+    let text = String::from_utf8_lossy(&bytes);
+    let invalid = |error: &dyn std::fmt::Display| {
+        CommandError::invalid(format!("{}: {error}", display_path(file)))
+            .hint("save the cut as OpenTimelineIO (.otio), or as an edit decision list of CMX 3600 (.edl)")
+    };
+    if is_edl(file) {
+        return read_edl(&text, rate).map_err(|error| invalid(&error));
+    }
+    read_otio(&text).map_err(|error| invalid(&error))
 }
 
 /// The file's text with the cut as the film's list.
@@ -181,15 +203,7 @@ fn value(plan: &Plan, entry: &RecutEntry, written: &Value) -> Value {
     if entry.has_new_transition {
         members.shift_remove("transition");
         if let Some(transition) = clip.transition {
-            let length = transition.length.to_string();
-            let value = match transition.kind {
-                TransitionKind::Dissolve => json!({ "dissolve": length }),
-                TransitionKind::FadeBlack => json!({ "fade": "black", "length": length }),
-                TransitionKind::FadeWhite => json!({ "fade": "white", "length": length }),
-                TransitionKind::WipeLeft => json!({ "wipe": "left", "length": length }),
-                TransitionKind::WipeRight => json!({ "wipe": "right", "length": length }),
-            };
-            members.insert("transition".to_owned(), value);
+            members.insert("transition".to_owned(), transition_value(&transition));
         }
     }
     match (members.len(), members.get("shot")) {

@@ -4,6 +4,7 @@ pub(crate) mod atomic_write;
 pub(crate) mod check;
 pub(crate) mod clean;
 pub(crate) mod completions;
+mod cut_clips;
 pub(crate) mod edit;
 pub(crate) mod explain;
 pub(crate) mod explain_code;

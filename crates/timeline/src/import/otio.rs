@@ -4,7 +4,9 @@ use serde_json::{Map, Value};
 use workflow::plan::TransitionKind;
 use workflow::units::{FrameRate, Speed};
 
-use super::{Ignored, ImportedEdit, ImportedItem, ImportedMedia, ImportedRange, ImportedTransition};
+use super::{
+    Ignored, ImportedEdit, ImportedItem, ImportedMedia, ImportedRange, ImportedTransition, Positions, bounded,
+};
 use crate::export::{file_name, kind_name};
 
 /// The largest document that is read, in bytes.
@@ -13,8 +15,6 @@ const MAX_DOCUMENT_LEN: usize = 64 << 20;
 const MAX_CHILDREN: usize = 100_000;
 /// The largest number of frames of a range or a transition.
 const MAX_FRAMES: f64 = 1e12;
-/// The most characters of a text that is passed on.
-const MAX_TEXT_LEN: usize = 1_000;
 const DEFAULT_MEDIA: &str = "DEFAULT_MEDIA";
 /// What is said of effects that are left out; their clip stays.
 const EFFECTS: &str = "effects of a clip";
@@ -81,7 +81,8 @@ pub fn read_otio(text: &str) -> Result<ImportedEdit, ReadError> {
         return Err(ReadError::TooMany);
     }
     let name = document.get("name").and_then(Value::as_str).map(bounded).unwrap_or_default();
-    let mut edit = ImportedEdit { name, items: Vec::new(), ignored: Vec::new() };
+    let mut edit =
+        ImportedEdit { name, positions: Positions::Children, items: Vec::new(), ignored: Vec::new() };
     for (index, child) in children.iter().enumerate() {
         edit.child(index, child)?;
     }
@@ -179,12 +180,28 @@ fn item(clip: &Value, at: &str) -> Result<ImportedItem, ReadError> {
             key: text("key"),
             file: url.map(file_of_url).filter(|name| !name.is_empty()),
             is_alternative: key != DEFAULT_MEDIA,
+            title: reference.and_then(title),
+            alternatives: alternatives(clip),
         },
         speed: Speed::NORMAL,
         range: range.filter(|range| !range.is_null()).map(|value| range_of(value, at)).transpose()?,
         transition: None,
         enabled: clip.get("enabled").and_then(Value::as_bool).unwrap_or(true),
     })
+}
+
+/// The text of a generated title.
+fn title(reference: &Value) -> Option<String> {
+    let is_title = schema(reference) == "GeneratorReference.1"
+        && reference.get("generator_kind").and_then(Value::as_str) == Some("Title");
+    let text = reference.pointer("/parameters/text").or_else(|| reference.get("name"));
+    text.filter(|_| is_title).and_then(Value::as_str).map(bounded)
+}
+
+/// How many media references a clip has.
+fn alternatives(clip: &Value) -> u32 {
+    let references = clip.get("media_references").and_then(Value::as_object);
+    references.map_or(1, |all| u32::try_from(all.len()).unwrap_or(u32::MAX).max(1))
 }
 
 /// The kind that was exported; without one, that of the transition's type.
@@ -219,11 +236,12 @@ fn time(value: &Value, at: &str) -> Result<(f64, FrameRate), ReadError> {
     expect(value, at, &["RationalTime.1"], "a RationalTime.1")?;
     let number = |name: &str| value.get(name).and_then(Value::as_f64);
     let frames = number("value").filter(|frames| (0.0..=MAX_FRAMES).contains(frames)).ok_or_else(wrong)?;
-    Ok((frames, number("rate").and_then(rate).ok_or_else(wrong)?))
+    Ok((frames, number("rate").and_then(frame_rate).ok_or_else(wrong)?))
 }
 
-/// The frame rate that a decimal number means: a whole number, one of the NTSC family, or thousandths.
-fn rate(number: f64) -> Option<FrameRate> {
+/// The frame rate that a decimal number from 1 to 1000 means: a whole number, one of the NTSC family (23.976, 29.97), or thousandths.
+#[must_use]
+pub fn frame_rate(number: f64) -> Option<FrameRate> {
     if !(1.0..=1_000.0).contains(&number) {
         return None;
     }
@@ -252,10 +270,6 @@ fn expect(value: &Value, at: &str, schemas: &[&str], expected: &'static str) -> 
 
 fn children(value: &Value) -> &[Value] {
     value.get("children").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
-}
-
-fn bounded(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(MAX_TEXT_LEN).collect()
 }
 
 /// The decoded last step of a URL or path.

@@ -95,11 +95,7 @@ pub fn recut(
 ) -> Result<Recut, RecutError> {
     let names: Vec<(&str, &ClipInfo)> =
         candidates.iter().map(|clip| (clip.facts.name.as_str(), &clip.info)).collect();
-    let mut notes: Vec<String> = edit
-        .ignored
-        .iter()
-        .map(|ignored| format!("{} was left out (child {})", ignored.what, ignored.child))
-        .collect();
+    let mut notes: Vec<String> = edit.notes().collect();
     let items: Vec<&ImportedItem> = edit.items.iter().filter(|item| item.enabled).collect();
     let mut unknown = Vec::new();
     let mut used = vec![false; film.clips.len()];
@@ -209,6 +205,8 @@ struct Range {
     frames: Option<u64>,
     speed: Speed,
     is_still: bool,
+    /// Pictures by which positions may differ and mean the same: those of one frame, where the document counts at another rate.
+    tolerance: u64,
 }
 
 impl Range {
@@ -216,7 +214,9 @@ impl Range {
         let is_still = facts.is_still();
         let own = if is_still { film_rate } else { facts.frame_rate };
         let speed = if is_still { Speed::NORMAL } else { item.speed };
-        let all = Self { first: 0, pictures: facts.pictures, frames: None, speed, is_still };
+        let counted = item.range.map(|range| range.rate).filter(|rate| *rate != own);
+        let tolerance = counted.map_or(0, |rate| scale_up(1, rate, own));
+        let all = Self { first: 0, pictures: facts.pictures, frames: None, speed, is_still, tolerance };
         if !speed.is_normal() {
             let (first, frames) = match item.range {
                 Some(range) => {
@@ -239,11 +239,12 @@ impl Range {
     }
 
     fn is_of(&self, item: &Item) -> bool {
+        let is_near = |one: u64, other: u64| one.abs_diff(other) <= self.tolerance;
         let is_as_long = match self.frames {
             Some(frames) => frames == item.frames,
-            None => self.pictures == item.pictures,
+            None => is_near(self.pictures, item.pictures),
         };
-        self.speed == item.speed && is_as_long && (self.is_still || self.first == item.first)
+        self.speed == item.speed && is_as_long && (self.is_still || is_near(self.first, item.first))
     }
 
     fn apply(&self, clip: &mut Clip, facts: &ClipFacts, film_rate: FrameRate) {

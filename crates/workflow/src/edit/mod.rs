@@ -5,15 +5,34 @@
 
 mod film_list;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::diagnostic::{Problems, did_you_mean};
 use crate::letters::normalized;
+use crate::plan::{Transition, TransitionKind};
 use crate::scaffold::{field, scalar};
 use crate::source::Source;
 use crate::yaml::{Key, Yaml, YamlValue, read};
 
 pub use self::film_list::{ListEntry, film_entries, set_film_entries};
+
+/// A transition as a film's entry writes it.
+#[must_use]
+pub fn transition_value(transition: &Transition) -> Value {
+    let length = transition.length.to_string();
+    match transition.kind {
+        TransitionKind::Dissolve => json!({ "dissolve": length }),
+        TransitionKind::FadeBlack => json!({ "fade": "black", "length": length }),
+        TransitionKind::FadeWhite => json!({ "fade": "white", "length": length }),
+        TransitionKind::WipeLeft => json!({ "wipe": "left", "length": length }),
+        TransitionKind::WipeRight => json!({ "wipe": "right", "length": length }),
+    }
+}
+
+/// A value as YAML on one line.
+pub(crate) fn flow_value(value: &Value) -> String {
+    film_list::written(value, true)
+}
 
 /// Why a field cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -41,6 +41,8 @@ pub(super) struct ListedShot {
     pub(super) audible: bool,
     /// Whole seconds, within the model's range.
     pub(super) seconds: Option<u32>,
+    /// How many takes of it are made, where there are several.
+    pub(super) takes: Option<u64>,
     /// The id of the shot that it continues.
     pub(super) continues: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! A shot list, as a spreadsheet writes it, or a screenplay becomes a workflow.
+//! A shot list, as a spreadsheet writes it, a screenplay or an editor's cut becomes a workflow.
 //!
 //! | Step | Module |
 //! |---|---|
@@ -7,9 +7,11 @@
 //! | durations and timecodes | `timecode` |
 //! | rows to shots | `shots`, `dialogue` |
 //! | a screenplay to shots | `fountain` |
+//! | an editor's cut to shots and a film | `cut` |
 //! | shots to the text of a workflow | `listed`, `write` |
 
 mod columns;
+mod cut;
 mod dialogue;
 mod fountain;
 mod headers;
@@ -21,6 +23,7 @@ mod write;
 use contract::Contract;
 
 pub use self::columns::{Column, ColumnChoice};
+pub use self::cut::{CutClip, CutSource, ImportedCut, import_cut};
 use self::listed::Listing;
 use crate::csv::{self, Cell, CsvError};
 use crate::diagnostic::{Diagnostic, Problems, Report};

@@ -94,6 +94,7 @@ pub(super) fn read(
             cast: Vec::new(),
             audible: row.cell(Column::Dialogue).or(row.cell(Column::Sound)).is_some(),
             seconds: row.seconds(durations, problems),
+            takes: None,
         });
     }
     shots

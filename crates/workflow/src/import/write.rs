@@ -69,6 +69,9 @@ pub(super) fn workflow(
         if let Some(seconds) = shot.seconds.filter(|seconds| *seconds != default_seconds) {
             let _ = writeln!(out, "    seconds: {seconds}");
         }
+        if let Some(takes) = shot.takes {
+            let _ = writeln!(out, "    takes: {takes}");
+        }
     }
     let _ = write!(
         out,

@@ -318,6 +318,7 @@ fn shots(
             dialogue: draft.dialogue,
             cast: draft.cast.into_iter().map(|index| characters.name(index).to_owned()).collect(),
             seconds: Some(seconds.max(MIN_SECONDS).clamp(least, most)),
+            takes: None,
         });
     }
     shots

@@ -1,0 +1,65 @@
+//! The clips of an editor's cut as a new workflow has them: files of the workflow's folder, or shots to be made.
+
+use std::path::Path;
+
+use timeline::import::{ImportedEdit, ImportedItem};
+use workflow::import::{CutClip, CutSource};
+use workflow::plan::Transition;
+use workflow::units::{EditTime, FrameRate};
+
+const HOUR: i64 = 3_600_000_000;
+
+/// The clips that the cut shows, and what of it they cannot have.
+pub(super) fn cut_clips(edit: &ImportedEdit, folder: &Path) -> (Vec<CutClip>, Vec<String>) {
+    let mut notes: Vec<String> = edit.notes().collect();
+    let hidden = edit.items.iter().filter(|item| !item.enabled).count();
+    if hidden > 0 {
+        notes.push(format!("{hidden} disabled in the cut: left out"));
+    }
+    let clips = edit.items.iter().filter(|item| item.enabled).map(|item| clip(item, folder, &mut notes));
+    (clips.collect(), notes)
+}
+
+fn clip(item: &ImportedItem, folder: &Path, notes: &mut Vec<String>) -> CutClip {
+    let media = &item.media;
+    let of_file = media.file.as_ref().and_then(|name| Some((name, media::probe(&folder.join(name)).ok()?)));
+    let (start, length) = match item.range {
+        Some(range) => (micros(range.start, range.rate), Some(micros(range.frames, range.rate))),
+        None => (0, None),
+    };
+    let mut clip = CutClip {
+        name: media.shot.as_ref().or(media.file.as_ref()).unwrap_or(&media.name).clone(),
+        source: match (&media.title, &of_file) {
+            (Some(text), _) => CutSource::Title(text.clone()),
+            (None, Some((name, _))) => CutSource::File((*name).clone()),
+            (None, None) => CutSource::Shot,
+        },
+        start,
+        length,
+        speed: item.speed,
+        transition: item
+            .transition
+            .map(|one| Transition { kind: one.kind, length: EditTime::Micros(micros(one.frames, one.rate)) }),
+        takes: media.alternatives,
+    };
+    if let Some((name, probe)) = of_file {
+        let whole = i64::try_from(probe.duration.as_micros()).unwrap_or(i64::MAX);
+        // Cameras count from another timecode than zero, most of them from a whole hour.
+        if clip.start >= whole {
+            clip.start %= HOUR;
+        }
+        if clip.start >= whole {
+            notes.push(format!(
+                "`{name}` is shorter than what the cut shows of it: it is shown from its beginning"
+            ));
+            clip.start = 0;
+        }
+    }
+    clip
+}
+
+fn micros(frames: u64, rate: FrameRate) -> i64 {
+    let micros =
+        u128::from(frames) * 1_000_000 * u128::from(rate.denominator()) / u128::from(rate.numerator());
+    i64::try_from(micros).unwrap_or(i64::MAX)
+}
