@@ -41,6 +41,12 @@ pub(crate) const MAX_CLIPS: usize = 50_000;
 pub(crate) const MAX_TITLE_CHARS: usize = 500;
 /// Entries of an `include` or `exclude`.
 pub(crate) const MAX_MATRIX_RULES: usize = 1_000;
+/// Steps of a repeated shot.
+pub(crate) const MAX_STEPS: u64 = 100;
+/// Shots of a file with the steps of the repeated ones.
+pub(crate) const MAX_REPEATED_SHOTS: usize = 20_000;
+/// The values of repeated shots, each as often as it is repeated, in bytes.
+pub(crate) const MAX_REPEATED_BYTES: usize = 64 << 20;
 /// Takes of a shot.
 pub(crate) const MAX_TAKES: u64 = 100;
 /// Characters of a file's cast.

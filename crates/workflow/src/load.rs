@@ -137,6 +137,7 @@ fn parse_all(
     let mut workflow = syntax::read(&tree, source, problems)?;
     include::add(&mut workflow, source, files, options, problems);
     syntax::apply_defaults(&mut workflow, problems);
+    syntax::apply_repeats(&mut workflow, problems);
     workflow.param_overrides = include::param_files(&options.param_files, source, problems);
     Some(workflow)
 }

@@ -206,8 +206,10 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
 fn scope(expansion: &Expansion<'_>, instance: &Instance, params: &Scope) -> Scope {
     let axes = &expansion.cell_of(instance).values;
     let axes = axes.iter().map(|(axis, value)| (&**axis, template::axis_value(&value.value)));
-    let shot = template::Value::from(expansion.shot_of(instance).shot.id.value.as_str());
-    params.with(axes.chain([("shot", shot), ("take", instance.take.unwrap_or(1).into())]))
+    let shot = expansion.shot_of(instance).shot;
+    let step = shot.step.as_ref().map(|step| (crate::syntax::STEP, step.number.into()));
+    let shot = template::Value::from(shot.id.value.as_str());
+    params.with(axes.chain([("shot", shot), ("take", instance.take.unwrap_or(1).into())]).chain(step))
 }
 
 /// Whether `when` includes an instance.

@@ -34,8 +34,7 @@ pub(super) struct RefGraph {
 impl RefGraph {
     /// Reads all references. Unknown names and cycles are reported.
     pub(super) fn new(workflow: &Workflow, problems: &mut Problems) -> Self {
-        let shots_by_id: HashMap<&str, usize> =
-            workflow.shots.iter().enumerate().map(|(index, shot)| (shot.id.value.as_str(), index)).collect();
+        let shots_by_id = workflow.shot_indexes();
         let mut broken = vec![false; workflow.shots.len()];
         let mut references = Vec::with_capacity(workflow.shots.len());
         for (index, shot) in workflow.shots.iter().enumerate() {

@@ -61,8 +61,7 @@ impl<'a, 'w> RefResolver<'a, 'w> {
                 })
             })
             .collect();
-        let ids =
-            workflow.shots.iter().enumerate().map(|(index, shot)| (shot.id.value.as_str(), index)).collect();
+        let ids = workflow.shot_indexes();
         Self { workflow, expansion, ids, work, nodes }
     }
 

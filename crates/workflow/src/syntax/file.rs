@@ -6,7 +6,7 @@ use super::keys::workflow as keys;
 use super::keys::{KeySpec, shot as shot_keys};
 use super::mapping::Mapping;
 use super::value::{one_or_many, report_wrong_type};
-use super::{Entry, Param, Shot, Workflow, cast, film, params, plain_name, shot, value};
+use super::{Entry, Param, Repeats, Shot, Workflow, cast, film, params, plain_name, shot, value};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::letters::{name_slug, normalized, truncated};
 use crate::limits;
@@ -43,6 +43,7 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
         defaults: defaults(&file, problems),
         shot_defaults: Vec::new(),
         shots: shots(&file, problems),
+        repeats: Repeats::default(),
         films: film::read(&file, problems),
         max_chain: file.count(&keys::MAX_CHAIN, problems),
     })

@@ -14,10 +14,12 @@ pub(crate) mod keys;
 mod mapping;
 mod names;
 mod params;
+mod repeat;
 mod shot;
 mod soundtrack;
 mod value;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::plan::{Clip, ClipSource, Fit, Subtitles, Title, TitleStyle, Transition};
@@ -33,6 +35,7 @@ pub(crate) use self::mapping::Mapping;
 pub use self::names::ShotRef;
 pub(crate) use self::names::{RESERVED, identifier, output_name, plain_name};
 pub use self::params::{Param, ParamKind};
+pub(crate) use self::repeat::{STEP, apply as apply_repeats};
 pub(crate) use self::value::{
     expect_count, expect_count_to, expect_duration, expect_text, one_or_many, report_wrong_type,
 };
@@ -60,8 +63,10 @@ pub struct Workflow {
     pub defaults: Vec<Entry>,
     /// The keys of shots in `defaults`. Shots without their own value share them.
     pub shot_defaults: Vec<Arc<Entry>>,
-    /// The shots in the order of the file.
+    /// The shots in the order of the file; the steps of repeated ones as shots of their own.
     pub shots: Vec<Shot>,
+    /// The shots that were repeated.
+    pub(crate) repeats: Repeats,
     /// The films that are to be joined.
     pub films: Vec<FilmSpec>,
     /// The longest chain of shots before a warning.
@@ -109,6 +114,10 @@ pub struct Shot {
     pub cast: Option<Entry>,
     /// The matrix that the shot is expanded over.
     pub matrix: Option<Entry>,
+    /// How many steps it has, each of which continues the one before; none once the steps are shots.
+    pub repeat: Option<Spanned<u32>>,
+    /// The step that it is of a repeated shot.
+    pub step: Option<Step>,
     /// How many candidates to render.
     pub takes: Option<Arc<Entry>>,
     /// Which of the takes, and of the instances, is used.
@@ -125,6 +134,33 @@ pub struct Shot {
     pub timeout: Option<Arc<Entry>>,
     /// Request fields, as the contract names them.
     pub fields: Vec<Entry>,
+}
+
+/// A step of a repeated shot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The id of the repeated shot, as the file has it.
+    pub shot: String,
+    /// From 1.
+    pub number: u32,
+}
+
+/// Shots that were repeated, by the ids that the file has.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Repeats {
+    /// How many steps each has.
+    pub(crate) steps: HashMap<String, u32>,
+    /// The index of its last step among the shots.
+    pub(crate) last: HashMap<String, usize>,
+}
+
+impl Workflow {
+    /// The indexes of the shots by their ids; a repeated shot is its last step.
+    pub(crate) fn shot_indexes(&self) -> HashMap<&str, usize> {
+        let repeated = self.repeats.last.iter().map(|(id, index)| (id.as_str(), *index));
+        let shots = self.shots.iter().enumerate().map(|(index, shot)| (shot.id.value.as_str(), index));
+        repeated.chain(shots).collect()
+    }
 }
 
 /// A character of the cast.

@@ -40,6 +40,8 @@ pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
         references: map.entry(&keys::REFERENCES).map(Arc::new),
         cast: map.entry(&keys::CAST).filter(|entry| !entry.value.is_null()),
         matrix: map.entry(&keys::MATRIX),
+        repeat: repeat(&map, problems),
+        step: None,
         takes: map.entry(&keys::TAKES).map(Arc::new),
         pick: map.entry(&keys::PICK),
         needs: needs.unwrap_or_default(),
@@ -60,6 +62,12 @@ fn note(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Arc<str>>>
     }
     let text = value::expect_text(value, &keys::NOTE, key.span, problems)?;
     Some(Spanned::new(text.value.into(), text.span))
+}
+
+/// The number of steps. One that is wrong leaves a single step, whose templates are checked.
+fn repeat(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<u32>> {
+    let (key, _) = map.get(&keys::REPEAT)?;
+    Some(map.count(&keys::REPEAT, problems).unwrap_or_else(|| Spanned::new(1, key.span)))
 }
 
 fn id(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<String>> {

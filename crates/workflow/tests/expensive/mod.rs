@@ -272,6 +272,18 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
                 joined(sized(9_000), ", ", |shot| format!("{{id: s{shot}, matrix: {{i: [{}]}}}}", shot + 1));
             format!("{HEAD}matrix: {{i: {{from: 1, to: {}}}}}\nshots: [{shots}]\n", sized(90_000))
         }),
+        case("steps-of-large-shots", {
+            let text = "w".repeat(sized(600_000));
+            format!(
+                "{HEAD}shots: [{{id: a, repeat: 100, note: \"{text}\", metadata: {{a: \"{text}\"}}, prompt: \"{{{{ step }}}}\"}}]\n"
+            )
+        }),
+        case("steps-of-many-shots", {
+            let shots = joined(sized(200), ", ", |shot| {
+                format!("{{id: s{shot}, repeat: 100, seed: \"{{{{ step }}}}\"}}")
+            });
+            format!("{HEAD}matrix: {{i: {{from: 1, to: 5}}}}\nshots: [{shots}]\n")
+        }),
         case("one-line-of-many-shots", {
             let shots = joined(sized(20_000), ", ", |shot| {
                 format!("{{id: s{shot}, prompt: \"{}\"}}", "w".repeat(100))

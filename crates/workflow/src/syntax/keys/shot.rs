@@ -60,6 +60,12 @@ pub(crate) const MATRIX: KeySpec = KeySpec::new(
     "matrix: {seed: [1, 2, 3]}",
 )
 .templated();
+pub(crate) const REPEAT: KeySpec = KeySpec::new(
+    "repeat",
+    Shape::Count { max: limits::MAX_STEPS },
+    "make the shot in so many steps, each of which continues the one before; `{{ step }}` is the number of the step",
+    "repeat: 6",
+);
 pub(crate) const TAKES: KeySpec = KeySpec::new(
     "takes",
     Shape::Count { max: limits::MAX_TAKES },
@@ -156,6 +162,7 @@ pub(crate) const SHOT: ObjectSpec = ObjectSpec {
         &REFERENCES,
         &CAST,
         &MATRIX,
+        &REPEAT,
         &TAKES,
         &PICK,
         &NEEDS,
