@@ -25,7 +25,8 @@ use std::sync::OnceLock;
 
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, Layer as _};
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use crate::args::ColorChoice;
 use crate::report::{live, sanitize};
@@ -102,16 +103,16 @@ impl Write for Log {
 /// errors are logged. Spans are also exported, if a collector is configured.
 pub(crate) fn log(verbose: u8, traces: Traces) -> Exporting {
     let own = match verbose {
-        0 => "error",
-        1 => "info",
-        2 => "debug",
-        _ => "trace",
+        0 => LevelFilter::ERROR,
+        1 => LevelFilter::INFO,
+        2 => LevelFilter::DEBUG,
+        _ => LevelFilter::TRACE,
     };
-    let others = if verbose == 0 { "error" } else { "warn" };
-    let filter = OWN_CRATES.iter().fold(others.to_owned(), |filter, part| format!("{filter},{part}={own}"));
+    let others = if verbose == 0 { LevelFilter::ERROR } else { LevelFilter::WARN };
+    let filter = Targets::new().with_default(others).with_targets(OWN_CRATES.map(|part| (part, own)));
     let stderr =
         tracing_subscriber::fmt::layer().with_writer(|| Log).with_ansi(has_color()).with_target(verbose > 2);
-    tracing_subscriber::registry().with(traces.layer).with(stderr.with_filter(EnvFilter::new(filter))).init();
+    tracing_subscriber::registry().with(traces.layer).with(stderr.with_filter(filter)).init();
     if let Some(note) = traces.note {
         tracing::info!("{note}");
     }

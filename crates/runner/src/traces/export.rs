@@ -8,7 +8,8 @@ use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithHttpConfig as _};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tokio::runtime::Handle;
-use tracing_subscriber::{EnvFilter, Layer as _};
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use super::{Exporting, Traces};
 
@@ -18,8 +19,8 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of bytes read of a collector's response.
 const MAX_RESPONSE_BYTES: usize = 64 << 10;
-/// The resource that the spans belong to.
-const SPAN_FILTER: &str = "off,engine=info,client=debug";
+/// The spans that are exported, by crate.
+const SPAN_FILTER: [(&str, LevelFilter); 2] = [("engine", LevelFilter::INFO), ("client", LevelFilter::DEBUG)];
 
 /// Begins to send. The variables name the collector, its headers, the service and the size of the queue; none of them is ever logged.
 pub(super) fn begin(runtime: &Handle) -> Traces {
@@ -30,7 +31,7 @@ pub(super) fn begin(runtime: &Handle) -> Traces {
                 .with_threads(false)
                 .with_tracked_inactivity(false)
                 .with_tracer(provider.tracer("runner"))
-                .with_filter(EnvFilter::new(SPAN_FILTER));
+                .with_filter(Targets::new().with_targets(SPAN_FILTER));
             Traces {
                 layer: Some(Box::new(layer)),
                 note: Some("traces go to the collector that the environment names".to_owned()),
