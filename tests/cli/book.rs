@@ -105,6 +105,65 @@ fn matches(expected: &[String], printed: &[String]) -> bool {
     rest.ends_with(last)
 }
 
+/// The commands that the pages quote, also those for projects that the pages do not have, are ones that the program takes.
+#[test]
+fn quoted_commands_are_understood() {
+    let root = crate::support::program::root();
+    let project = Project::new("unused", "");
+    let pages = ["docs", "docs/guide"]
+        .into_iter()
+        .flat_map(|folder| fs_err::read_dir(root.join(folder)).expect("a folder"));
+    let pages = pages.map(|entry| entry.expect("an entry").path());
+    let pages = pages
+        .filter(|page| page.extension().is_some_and(|ending| ending == "md"))
+        .chain([root.join("README.md")]);
+    let mut understood = 0;
+    for page in pages {
+        let text = fs_err::read_to_string(&page).expect("the page");
+        for command in quoted_commands(&text) {
+            let arguments: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
+            let help = project.runner(&arguments);
+            assert_eq!(help.code, Some(0), "{}: runner {}\n{}", page.display(), command.join(" "), help.err);
+            understood += 1;
+        }
+    }
+    assert!(understood > 70, "{understood}");
+}
+
+/// The arguments of the program in a page's blocks of commands.
+fn quoted_commands(page: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let Some(fence) = line.trim_start().strip_prefix("```").filter(|fence| !fence.is_empty()) else {
+            continue;
+        };
+        let block = lines.by_ref().take_while(|line| line.trim() != "```");
+        if !matches!(fence.split_whitespace().next(), Some("sh" | "console")) {
+            block.for_each(drop);
+            continue;
+        }
+        let prompt = if fence.starts_with("console") { "$ " } else { "" };
+        let commands = block.filter_map(|line| line.trim_start().strip_prefix(prompt));
+        // A comment is no command line where it has an apostrophe.
+        let words =
+            commands.filter_map(|command| shlex::split(command.split(" # ").next().unwrap_or(command)));
+        for words in words.filter(|words| !words.is_empty()) {
+            let own: Vec<String> =
+                words.into_iter().skip_while(|word| word.contains('=') && !word.starts_with('-')).collect();
+            let program = match own.first().map(String::as_str) {
+                Some("runner") => 1,
+                Some("cargo") if own.get(1..4).is_some_and(|words| words == ["run", "--release", "--"]) => 4,
+                _ => continue,
+            };
+            let ends =
+                |word: &String| !matches!(word.as_str(), "|" | ">" | ">>" | "&&" | "||" | ";" | "2>" | "\\");
+            found.push(own[program..].iter().take_while(|word| ends(word)).cloned().collect());
+        }
+    }
+    found
+}
+
 /// docs/commands.md: the help of every command.
 #[test]
 fn commands_page_is_the_help_of_every_command() {

@@ -23,10 +23,10 @@ macro_rules! err {
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::OnceLock;
 
-use tracing_subscriber::layer::SubscriberExt as _;
-use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::args::ColorChoice;
 use crate::report::{live, sanitize};

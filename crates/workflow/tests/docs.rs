@@ -1,4 +1,4 @@
-//! docs/workflow.md: every example is valid, and every key of the file format has one.
+//! The guide: every example of a workflow is valid, and docs/workflow.md has one of every key of the file format.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests may stop at the first surprise")]
 
 mod gate;
@@ -57,9 +57,31 @@ shots:
 /// Four seconds of video.
 const STORM: &[u8] = include_bytes!("valid/archive/storm.mp4");
 
+/// The films of a page's examples show these.
+const AROUND_FILM: &str = "version: 1
+defaults: {model: modela-video-2-0-260128, ratio: \"16:9\", seconds: 5, seed: 7}
+shots:
+  - {id: pier, prompt: x}
+  - {id: lamp, prompt: y}
+";
+
 #[test]
 fn guide_examples_are_valid() {
-    let page = page();
+    for (page, least) in [("workflow.md", 10), ("film.md", 4), ("begin.md", 1), ("../README.md", 1)] {
+        examples_are_valid(page, least);
+    }
+}
+
+#[test]
+fn example_of_prices_is_valid() {
+    let page = other_page("prices.md");
+    let example = examples(&page).into_iter().find(|example| example.kind == "yaml").expect("an example");
+    let outcome = workflow::prices::check(example.text.as_bytes(), "docs/prices.md", Contract::embedded());
+    assert!(outcome.prices.is_some() && outcome.report.diagnostics.is_empty(), "{}", outcome.report);
+}
+
+fn examples_are_valid(page_name: &str, least: usize) {
+    let page = other_page(page_name);
     let examples = examples(&page);
     let mut files = InMemory::default()
         .with("stills/keeper.png", gate::png())
@@ -83,11 +105,15 @@ fn guide_examples_are_valid() {
                 let harbor = "  - {id: harbor, prompt: x}\n";
                 format!("{AROUND}{}{indented}", if indented.contains("id: harbor\n") { "" } else { harbor })
             }
+            "yaml film" => format!("{AROUND_FILM}{}", example.text),
             kind if kind.contains("file=") => continue,
-            kind => panic!("docs/workflow.md:{}: what is `{kind}`?", example.line),
+            kind if page_name == "workflow.md" || kind.starts_with("yaml") => {
+                panic!("docs/{page_name}:{}: what is `{kind}`?", example.line)
+            }
+            _ => continue,
         };
         checked += 1;
-        let name = format!("docs/workflow.md:{}", example.line);
+        let name = format!("docs/{page_name}:{}", example.line);
         let outcome = check(text.as_bytes(), &name, &files, &Options::default(), Contract::embedded());
         let unwanted = outcome.report.diagnostics.iter().filter(|found| {
             let is_part = example.kind.contains("shot");
@@ -96,7 +122,7 @@ fn guide_examples_are_valid() {
         assert_eq!(unwanted.count(), 0, "{}", outcome.report);
         assert!(outcome.plan.is_some());
     }
-    assert!(checked >= 10, "{checked}");
+    assert!(checked >= least, "{page_name}: {checked}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Benchmarks that docs/benchmarks.md quotes. Each compares with a bound or with a baseline of the same run, never with an earlier figure.
 
+mod build;
 mod check;
 mod film;
 mod ledger;
@@ -22,6 +23,12 @@ use clap::Subcommand;
 pub(crate) enum Bench {
     /// `runner check` of a storyboard of 50 shots, from the start of the process.
     Check,
+    /// Time and CPU time of a clean release build, and the crates that take most of it. Takes some minutes.
+    Build {
+        /// Also builds this commit, and compares. The project wants 0.6 of f1391e9.
+        #[arg(long, value_name = "COMMIT")]
+        against: Option<String>,
+    },
     /// The example storyboard through the whole program, against rendering its shots alone on as many threads.
     Storyboard,
     /// CPU seconds per clip by scene and size, split into drawing and the rest; several clips in parallel.
@@ -57,6 +64,7 @@ pub(crate) fn run(root: &Path, bench: &Bench) -> Result<String, String> {
         return Err("benchmarks need a release build: cargo run --release -p xtask -- bench …".to_owned());
     }
     match bench {
+        Bench::Build { against } => build::measure(root, against.as_deref()),
         Bench::Check => check::measure(root),
         Bench::Storyboard => storyboard::measure(root),
         Bench::Render => render::measure(),

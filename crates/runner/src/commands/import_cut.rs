@@ -112,7 +112,7 @@ fn has_ending(file: &Path, ending: &str) -> bool {
     file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
 }
 
-/// Reads a cut: an edit decision list, whose frames are counted at `rate`, or else a document of OpenTimelineIO.
+/// Reads a cut: an edit decision list, whose frames are counted at `rate`, or else a document of `OpenTimelineIO`.
 pub(super) fn read_cut(file: &Path, rate: Option<FrameRate>) -> Result<ImportedEdit, CommandError> {
     let mut bytes = Vec::new();
     fs_err::File::open(file)

@@ -253,13 +253,13 @@ impl Reader {
             Kind::Dissolve(_) | Kind::Wipe(_) => event.to,
         };
         if matches!(incoming.kind, Kind::Dissolve(_)) && outgoing.is_some_and(|line| line.reel == BLACK) {
-            return self.from_black(event, &incoming, name);
+            return self.clip_out_of_black(event, &incoming, name);
         }
         self.clip(event, &incoming, incoming.kind, name)
     }
 
     /// A clip that comes from black.
-    fn from_black(
+    fn clip_out_of_black(
         &mut self,
         event: &Event<'_>,
         line: &EventLine<'_>,
@@ -300,7 +300,7 @@ impl Reader {
             }
         };
         if line.reel == BLACK && name.is_none() {
-            self.to_black(event, length, frames);
+            self.black(event, length, frames);
             return Ok(());
         }
         let own = event.speed_of(line, self.rate);
@@ -351,7 +351,7 @@ impl Reader {
     }
 
     /// Black after the last clip, which fades to it for a number of frames.
-    fn to_black(&mut self, event: &Event<'_>, fade: u64, frames: u64) {
+    fn black(&mut self, event: &Event<'_>, fade: u64, frames: u64) {
         let rate = self.rate;
         let kind = match event.effect {
             Some("FADE TO WHITE") => TransitionKind::FadeWhite,

@@ -18,7 +18,7 @@ pub(super) struct Axes {
     pub(super) top: Vec<Cell>,
     pub(super) top_index: CellIndex,
     /// The axes that the labels of `top` have.
-    pub(super) top_axes: BTreeSet<Arc<str>>,
+    pub(super) top_label_names: BTreeSet<Arc<str>>,
     /// The rendered matrix of each shot; `Err` if a template in it fails, which is reported.
     shots: Vec<Option<Result<Yaml, ()>>>,
     overrides: Vec<AxisOverride>,
@@ -69,7 +69,7 @@ impl Axes {
         let top = top(workflow, own.as_ref(), &overrides, &added, &access, problems).ok_or(ErrorReported)?;
         Ok(Self {
             top_index: CellIndex::new(&top),
-            top_axes: label_axes(&top),
+            top_label_names: label_axes(&top),
             top,
             shots,
             overrides,

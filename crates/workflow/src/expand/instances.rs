@@ -156,7 +156,7 @@ pub(super) fn enumerate<'w>(
             }
         }
     }
-    Expansion { top: axes.top, top_axes: axes.top_axes, shots, instances }
+    Expansion { top: axes.top, top_axes: axes.top_label_names, shots, instances }
 }
 
 /// The name of an instance: `harbor@lens=24mm,seed=1#2`.
@@ -206,7 +206,8 @@ impl<'w> ShotReader<'_, 'w> {
         let (mut cells, parents) =
             inherit::cells(workflow, index, own, axes, refs, shots, &self.cx.work, problems)?;
         matrix::disambiguate(&mut cells);
-        let picks = picks::resolve(shot, takes, &cells, &axes.top_axes, self.params, self.cx, problems)?;
+        let picks =
+            picks::resolve(shot, takes, &cells, &axes.top_label_names, self.params, self.cx, problems)?;
         Some(ExpandedShot {
             shot,
             index: CellIndex::new(&cells),
