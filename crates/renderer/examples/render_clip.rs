@@ -1,7 +1,8 @@
 //! Renders prompts to files for looking at: an MP4 of each and, beside it, its last frame as PNG.
 //!
 //! `cargo run --release -p renderer --example render_clip -- OUT [--size 854x480] [--seconds 5] [--seed 1] [--silent]
-//! [--fixed] [--fast] [--mark] [--first A.png] [--last B.png] [--reference C.png] PROMPT…`
+//! [--fixed] [--fast] [--mark] [--animatic]
+//! [--still SECOND] [--first A.png] [--last B.png] [--reference C.png] PROMPT…`
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -12,11 +13,12 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use renderer::{Job, Procedural, Quality, Renderer};
+use renderer::{Job, Quality};
 
 fn main() {
     let mut job = Job {
         prompt: String::new(),
+        model: String::new(),
         width: 854,
         height: 480,
         frame_rate: 24,
@@ -32,6 +34,8 @@ fn main() {
         watermark: false,
         quality: Quality::Standard,
     };
+    let mut still = None;
+    let mut look = renderer::Look::Scene;
     let mut prompts = Vec::new();
     let mut arguments = std::env::args().skip(1);
     let out = PathBuf::from(arguments.next().unwrap_or_else(|| "stills".to_owned()));
@@ -52,6 +56,8 @@ fn main() {
             "--silent" => job.generate_audio = false,
             "--fixed" => job.camera_fixed = true,
             "--fast" => job.quality = Quality::Fast,
+            "--still" => still = Some(value().parse::<f64>().unwrap()),
+            "--animatic" => look = renderer::Look::Animatic,
             "--mark" => job.watermark = true,
             _ => prompts.push(argument),
         }
@@ -59,8 +65,14 @@ fn main() {
     std::fs::create_dir_all(&out).unwrap();
     for (number, prompt) in prompts.into_iter().enumerate() {
         job.prompt = prompt;
+        if let Some(second) = still {
+            let frame = (second * f64::from(job.frame_rate)).round() as u32;
+            let picture = look.draw_frame(&job, frame).unwrap();
+            std::fs::write(out.join(format!("{number:02}.png")), media::encode_png(&picture)).unwrap();
+            continue;
+        }
         let begun = Instant::now();
-        let rendering = Procedural.render(&job, &mut |_| ControlFlow::Continue(())).unwrap();
+        let rendering = look.renderer().render(&job, &mut |_| ControlFlow::Continue(())).unwrap();
         let seconds = begun.elapsed().as_secs_f64();
         let path = out.join(format!("{number:02}.mp4"));
         std::fs::write(&path, &rendering.mp4).unwrap();

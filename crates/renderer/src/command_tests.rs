@@ -29,6 +29,7 @@ fn clip(folder: &TempDir) -> Vec<u8> {
 fn job() -> Job {
     Job {
         prompt: "a \"quoted\" $PROMPT".to_owned(),
+        model: "m".to_owned(),
         width: 64,
         height: 36,
         frame_rate: 24,

@@ -1,18 +1,22 @@
 //! Renderers of the service: video with sound from a prompt and reference media.
 //!
-//! [`Renderer`] is the interface: a [`Job`] in, an MP4 out. [`Procedural`] draws scenes on the CPU; [`Command`] runs an
-//! external program.
+//! [`Renderer`] is the interface: a [`Job`] in, an MP4 out. [`Procedural`] draws scenes on the CPU, [`Animatic`] the same with a storyboard
+//! panel; [`Command`] runs an external program.
 
 use std::{ops::ControlFlow, path::PathBuf};
 
 use media::{AudioBuffer, RgbImage};
 
+mod animatic;
 mod command;
 mod procedural;
+mod reading;
 
 pub use self::{
+    animatic::{Animatic, Look},
     command::{Command, CommandError, WORKING_DIR},
     procedural::{AUDIO_SAMPLE_RATE, Procedural},
+    reading::{PromptReading, ReadPhrase},
 };
 
 /// What to render: the request of a task, with all media fetched and decoded.
@@ -20,6 +24,8 @@ pub use self::{
 pub struct Job {
     /// The prompt.
     pub prompt: String,
+    /// The model that the request names; shown, without any other effect.
+    pub model: String,
     /// Pixels; even, 16 to 4096.
     pub width: u32,
     /// Pixels; even, 16 to 4096.
@@ -124,4 +130,10 @@ pub trait Renderer: Send + Sync {
         job: &Job,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Rendering, RenderError>;
+
+    /// Which words of a prompt this renderer draws, and which it does not; `None` if it cannot tell.
+    fn read_prompt(&self, prompt: &str) -> Option<PromptReading> {
+        let _ = prompt;
+        None
+    }
 }

@@ -17,6 +17,7 @@ mod error;
 mod exit;
 mod ffmpeg;
 mod load;
+mod look;
 mod noted_files;
 mod picks;
 mod price_table;
@@ -44,12 +45,17 @@ use exit::Exit;
 /// Runs the program with the arguments and the environment of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    main_with(Arc::new(renderer::Procedural))
+    run(look::renderer_from_environment)
 }
 
 /// As [`main`]: the embedded service renders with `renderer`, and so does `serve` without `--renderer`.
 #[must_use]
 pub fn main_with(renderer: Arc<dyn renderer::Renderer>) -> ExitCode {
+    run(move || Ok(renderer))
+}
+
+/// Runs the program. Only commands that may render ask for the renderer, so that others do not fail for its settings.
+fn run(renderer: impl FnOnce() -> Result<Arc<dyn renderer::Renderer>, CommandError>) -> ExitCode {
     let arguments = match arguments::parse(std::env::args_os().collect()) {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -74,7 +80,8 @@ pub fn main_with(renderer: Arc<dyn renderer::Renderer>) -> ExitCode {
         Command::ExplainCode(args) => commands::explain_code::explain_code(&args),
         Command::Completions(args) => Ok(commands::completions::completions(&args)),
         Command::Man(args) => commands::completions::man(&args),
-        Command::Run(args) => block_on(verbose, RuntimeKind::Traced, commands::run::run(args, renderer)),
+        Command::Run(args) => renderer()
+            .and_then(|renderer| block_on(verbose, RuntimeKind::Traced, commands::run::run(args, renderer))),
         Command::Status(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::status::status(args))
         }
@@ -91,19 +98,19 @@ pub fn main_with(renderer: Arc<dyn renderer::Renderer>) -> ExitCode {
         Command::Report(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::report::report(args))
         }
-        Command::Fetch(args) => {
+        Command::Fetch(args) => renderer().and_then(|renderer| {
             block_on(verbose, RuntimeKind::CurrentThread, commands::fetch::fetch(args, renderer))
-        }
+        }),
         Command::Ledger(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::ledger::ledger(args))
         }
-        Command::Resolve(args) => {
+        Command::Resolve(args) => renderer().and_then(|renderer| {
             block_on(verbose, RuntimeKind::CurrentThread, commands::resolve::resolve(args, renderer))
-        }
+        }),
         // The log is the only output of a service; all other commands print their results.
-        Command::Serve(args) => {
+        Command::Serve(args) => renderer().and_then(|renderer| {
             block_on(verbose.max(1), RuntimeKind::MultiThread, commands::serve::serve(*args, renderer))
-        }
+        }),
     };
     result
         .unwrap_or_else(|error| {

@@ -35,6 +35,7 @@ mod size;
 mod store;
 mod submit;
 mod task;
+mod unread_words;
 
 pub use self::{
     clock::{Clock, SystemClock},

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use crate::api_error::ApiErrorKind;
+use crate::{api_error::ApiErrorKind, unread_words::UnreadWords};
 
 /// Counters since the start.
 #[derive(Debug, Default)]
@@ -15,6 +15,7 @@ pub(crate) struct Metrics {
     failed: AtomicU64,
     frames: AtomicU64,
     rejections: [AtomicU64; REJECTIONS.len()],
+    pub(crate) unread_words: UnreadWords,
 }
 
 const REJECTIONS: [(ApiErrorKind, &str); 10] = [
@@ -51,6 +52,11 @@ pub(crate) struct Totals {
 }
 
 impl Metrics {
+    /// `keeps_words`: whether words of prompts may be shown to whoever reads the status page.
+    pub(crate) fn new(keeps_words: bool) -> Self {
+        Self { unread_words: UnreadWords::new(keeps_words), ..Self::default() }
+    }
+
     pub(crate) fn totals(&self) -> Totals {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Totals {

@@ -107,6 +107,8 @@ impl Service {
         let failed = |source| ServiceError::Listen { address: config.listen, source };
         let listener = listen(config.listen).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
+        // Nobody else reads its status page and its log.
+        let is_private = address.ip().is_loopback() && config.public_url.is_none();
         let base = match config.public_url {
             Some(url) => url,
             None => url_of(address)?,
@@ -127,7 +129,7 @@ impl Service {
             Keys::Single(secret) => ApiKeyCache::with_single_key(secret, config.limits.per_key.clone()),
             Keys::Stored => ApiKeyCache::default(),
         });
-        let metrics = Arc::new(Metrics::default());
+        let metrics = Arc::new(Metrics::new(is_private));
         let media_fetcher = MediaFetcher::new(
             Arc::clone(&store),
             config.limits.media.clone(),

@@ -100,6 +100,7 @@ fn read_number(path: &str, pick: impl Fn(&str) -> Option<String>) -> Result<u64,
 fn job(prompt: &str, width: u32, height: u32) -> Job {
     Job {
         prompt: prompt.to_owned(),
+        model: String::new(),
         width,
         height,
         frame_rate: 24,

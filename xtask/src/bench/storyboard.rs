@@ -121,6 +121,7 @@ fn job(plan: &Plan, node: NodeIx, first_frame: Option<RgbImage>) -> Job {
     let node = plan.node(node);
     Job {
         prompt: node.request.get("prompt").and_then(|prompt| prompt.as_str()).unwrap_or_default().to_owned(),
+        model: String::new(),
         width: 854,
         height: 480,
         frame_rate: 24,

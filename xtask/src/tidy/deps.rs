@@ -13,7 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("contract", &[]),
     ("engine", &["client", "media", "scheduler", "text", "timeline", "workflow"]),
     ("media", &[]),
-    ("renderer", &["media"]),
+    ("renderer", &["media", "text"]),
     ("scheduler", &["workflow"]),
     ("service", &["contract", "media", "renderer"]),
     ("text", &[]),

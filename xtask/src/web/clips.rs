@@ -95,6 +95,7 @@ fn draw_all(folder: &Path, size: Size, clips: &[Clip]) -> Result<(), String> {
 fn draw(folder: &Path, (width, height): Size, clip: &Clip) -> Result<(), String> {
     let job = Job {
         prompt: clip.prompt.clone(),
+        model: String::new(),
         width,
         height,
         frame_rate: 24,

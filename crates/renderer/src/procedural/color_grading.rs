@@ -112,6 +112,29 @@ const fn recipe(style: Style) -> Recipe {
             highlights: [0.012, 0.0, 0.004],
             ..NATURAL
         },
+        Style::Watercolour => Recipe {
+            saturation: 0.86,
+            contrast: 0.82,
+            lift: 0.10,
+            ceiling: 0.98,
+            exposure: 1.25,
+            vignette: 0.0,
+            grain: 0.8,
+            shadows: [0.02, 0.02, 0.04],
+            highlights: [0.02, 0.012, -0.01],
+        },
+        Style::Cartoon => {
+            Recipe { saturation: 1.35, contrast: 1.05, exposure: 1.15, vignette: 0.0, grain: 0.0, ..NATURAL }
+        }
+        Style::Papercraft => Recipe {
+            saturation: 1.05,
+            contrast: 0.95,
+            lift: 0.05,
+            exposure: 1.2,
+            vignette: 0.12,
+            grain: 1.0,
+            ..NATURAL
+        },
         Style::Film => Recipe {
             saturation: 0.92,
             contrast: 1.02,

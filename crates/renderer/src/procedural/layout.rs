@@ -49,7 +49,7 @@ impl Layout {
             Landscape::Canyon => (if aerial { 130.0 } else { 22.0 }, 0.56, 30.0),
         };
         // Someone on foot is met near the ground.
-        let on_foot = spec.has(Subject::Walker) && !aerial;
+        let on_foot = spec.has(Subject::Person) && !aerial;
         let (clearance, horizon) = match spec.landscape {
             Landscape::City if on_foot => (2.6, 0.60),
             Landscape::Coast | Landscape::Harbour | Landscape::Sea => (clearance, horizon),
@@ -86,7 +86,7 @@ impl Layout {
         let side = spec.side;
         let lighthouse =
             spec.has(Subject::Lighthouse) || spec.has(Subject::Lamp) || spec.has(Subject::Stairs);
-        let on_foot = spec.has(Subject::Walker) || spec.has(Subject::Breakwater);
+        let on_foot = spec.has(Subject::Person) || spec.has(Subject::Breakwater);
         let aerial = spec.framing == Framing::Aerial;
         let close = spec.framing == Framing::Close;
         let at_door = spec.has(Subject::Door);

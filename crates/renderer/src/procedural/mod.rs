@@ -44,14 +44,18 @@ use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
 
 use self::audio::{RATE, Soundscape};
 use self::color_grading::{Grade, Tones};
+use self::noise::Rng;
 use self::prompt::SceneBrief;
 use self::scene::{Scene, Workspace};
 use self::scene_spec::SceneSpec;
 use self::transition::Still;
 use self::upscale::Upscale;
-use crate::{Job, Progress, Quality, RenderError, Renderer, Rendering};
+use crate::animatic::{Look, Panel, Shot};
+use crate::{Job, Progress, PromptReading, Quality, RenderError, Renderer, Rendering};
 
 pub use self::audio::RATE as AUDIO_SAMPLE_RATE;
+pub(crate) use self::prompt::Move;
+pub(crate) use self::transition::cover;
 
 #[cfg(test)]
 mod tests;
@@ -73,31 +77,44 @@ impl Renderer for Procedural {
         job: &Job,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Rendering, RenderError> {
-        check(job)?;
-        let frames_total = job.frames_total();
-        let mut film = Film::new(job);
-        let rate = FrameRate::new(job.frame_rate, 1)
-            .ok_or_else(|| RenderError::Job { what: "frame_rate is 0: it must be 1 to 120".to_owned() })?;
-        let spec = ClipSpec::new(job.width, job.height, rate);
-        let spec = if job.generate_audio { spec.with_audio(RATE, 2) } else { spec };
-        let mut writer = ClipWriter::new(spec)?;
-        if job.generate_audio {
-            writer.push_audio(&film.sound(frames_total))?;
-        }
-        let mut frames_done = 0;
-        film.pictures(frames_total, &mut |picture| {
-            writer.push_frame(picture)?;
-            frames_done += 1;
-            if progress(Progress { frames_done, frames_total }).is_break() {
-                return Err(RenderError::Cancelled);
-            }
-            Ok(())
-        })?;
-        let mp4 = writer.finish()?;
-        // Decoded, not as drawn: identical to the last frame that a client extracts from the file.
-        let last_frame = media::last_frame_bytes(&mp4)?;
-        Ok(Rendering { mp4, last_frame })
+        render(job, Look::Scene, progress)
     }
+
+    fn read_prompt(&self, prompt: &str) -> Option<PromptReading> {
+        Some(prompt::reading(prompt))
+    }
+}
+
+/// Renders a job with a look.
+pub(crate) fn render(
+    job: &Job,
+    look: Look,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Rendering, RenderError> {
+    check(job)?;
+    let frames_total = job.frames_total();
+    let mut film = Film::new(job, look);
+    let rate = FrameRate::new(job.frame_rate, 1)
+        .ok_or_else(|| RenderError::Job { what: "frame_rate is 0: it must be 1 to 120".to_owned() })?;
+    let spec = ClipSpec::new(job.width, job.height, rate);
+    let spec = if job.generate_audio { spec.with_audio(RATE, 2) } else { spec };
+    let mut writer = ClipWriter::new(spec)?;
+    if job.generate_audio {
+        writer.push_audio(&film.sound(frames_total))?;
+    }
+    let mut frames_done = 0;
+    film.pictures(frames_total, &mut |picture| {
+        writer.push_frame(picture)?;
+        frames_done += 1;
+        if progress(Progress { frames_done, frames_total }).is_break() {
+            return Err(RenderError::Cancelled);
+        }
+        Ok(())
+    })?;
+    let mp4 = writer.finish()?;
+    // Decoded, not as drawn: identical to the last frame that a client extracts from the file.
+    let last_frame = media::last_frame_bytes(&mp4)?;
+    Ok(Rendering { mp4, last_frame })
 }
 
 impl Procedural {
@@ -111,8 +128,17 @@ impl Procedural {
         show: &mut dyn FnMut(&RgbImage) -> Result<(), RenderError>,
     ) -> Result<(), RenderError> {
         check(job)?;
-        Film::new(job).pictures(job.frames_total(), show)
+        Film::new(job, Look::Scene).pictures(job.frames_total(), show)
     }
+}
+
+/// Draws one frame of a job with a look, without encoding.
+pub(crate) fn draw_frame(job: &Job, look: Look, frame: u32) -> Result<RgbImage, RenderError> {
+    check(job)?;
+    let frames_total = job.frames_total();
+    let mut picture = RgbImage::new(job.width, job.height);
+    Film::new(job, look).picture(frame.min(frames_total - 1), frames_total, &mut picture);
+    Ok(picture)
 }
 
 fn check(job: &Job) -> Result<(), RenderError> {
@@ -134,25 +160,30 @@ fn check(job: &Job) -> Result<(), RenderError> {
 /// The frames of a rendering.
 struct Film<'a> {
     job: &'a Job,
+    seed: u64,
     scene: Scene,
     grade: Grade,
     work: Workspace,
     small: Option<(RgbImage, Upscale)>,
     first: Option<Still>,
     last: Option<Still>,
+    panel: Option<Panel>,
 }
 
 impl<'a> Film<'a> {
-    fn new(job: &'a Job) -> Self {
+    fn new(job: &'a Job, look: Look) -> Self {
         let brief = SceneBrief::read(&job.prompt);
-        let spec = SceneSpec::resolve(&brief, job.camera_fixed, job.seconds as f32, job.seed);
+        let seed = scene_seed(job);
+        let spec = SceneSpec::resolve(&brief, job.camera_fixed, job.seconds as f32, seed);
         let movement = if job.camera_fixed { Some(prompt::Move::Static) } else { brief.movement };
         let still =
-            |image: &RgbImage, stream| Still::new(image, job.width, job.height, movement, job.seed ^ stream);
+            |image: &RgbImage, stream| Still::new(image, job.width, job.height, movement, seed ^ stream);
         let (width, height) = drawn_size(job);
         let grade = Grade::new(spec.style, 1.0, Tones::from_references(&job.references));
+        let shown = spec.movement;
         Self {
-            scene: Scene::build(spec, job.seed),
+            scene: Scene::build(spec, seed),
+            seed,
             grade,
             work: Workspace::new(width as usize, height as usize),
             small: ((width, height) != (job.width, job.height)).then(|| {
@@ -160,6 +191,7 @@ impl<'a> Film<'a> {
             }),
             first: job.first_frame.as_ref().map(|image| still(image, 1)),
             last: job.last_frame.as_ref().map(|image| still(image, 2)),
+            panel: (look == Look::Animatic).then(|| Panel::new(job, Shot { movement: shown })).flatten(),
             job,
         }
     }
@@ -169,8 +201,8 @@ impl<'a> Film<'a> {
         let samples = u64::from(frames_total) * u64::from(RATE) / u64::from(self.job.frame_rate);
         let scene = &self.scene;
         let scape =
-            Soundscape::new(&scene.spec, scene.walker.as_ref(), scene.lighthouse.is_some(), self.job.seed);
-        let mut sound = scape.render(samples as usize, self.job.seed);
+            Soundscape::new(&scene.spec, scene.walker.as_ref(), scene.lighthouse.is_some(), self.seed);
+        let mut sound = scape.render(samples as usize, self.seed);
         if let Some(reference) = &self.job.reference_audio {
             audio::reference::lay(&mut sound, reference);
         }
@@ -213,7 +245,15 @@ impl<'a> Film<'a> {
         if self.job.watermark {
             watermark::stamp(picture);
         }
+        if let Some(panel) = &self.panel {
+            panel.lay(frame, picture);
+        }
     }
+}
+
+/// The seed of everything that the prompt leaves open: of the job's seed and of the prompt's text, so that two prompts never give the same scene.
+fn scene_seed(job: &Job) -> u64 {
+    Rng::new(job.seed, &job.prompt).next()
 }
 
 /// The size that a job is drawn at before upscaling: even, with the aspect ratio of the job.

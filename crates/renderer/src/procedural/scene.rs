@@ -77,7 +77,7 @@ impl Scene {
             light.away = mix(light.away, Color::displayed(0x5c_4664), 0.5);
             light.air.haze *= 2.6;
         }
-        let wet_street = is_city && spec.weather.rain > 0.0;
+        let wet_street = is_city && (spec.weather.rain > 0.0 || spec.has(Subject::Wet));
         let mut relief = Relief::new(spec.landscape, spec.side, spec.has(Subject::Autumn), seed);
         relief.headland = layout.headland;
         relief.breakwater = layout.breakwater;
@@ -117,7 +117,7 @@ impl Scene {
             let foot = ground.footing(x, y).max(2.0);
             Lighthouse::new([x, y, foot], &spec, &light, seed)
         });
-        let walker = spec.has(Subject::Walker).then(|| position_walker(&spec, &layout, dark, &mut rng));
+        let walker = spec.has(Subject::Person).then(|| position_walker(&spec, &layout, dark, &mut rng));
         let boats = if spec.is_watery() {
             let count = match (spec.has(Subject::Boat), spec.landscape) {
                 (true, _) => 1 + (rng.next() % 2) as u32,

@@ -3,7 +3,7 @@
 use super::light::Murk;
 use super::math::Color;
 use super::noise::Rng;
-use super::prompt::{Cover, Framing, Hour, Landscape, Move, SceneBrief, Style, Subject, Subjects};
+use super::prompt::{Cover, Framing, Hour, Landscape, Move, Place, SceneBrief, Style, Subject, Subjects};
 use super::weather::{Motes, Weather, strikes};
 
 /// The resolved parameters of a scene.
@@ -32,16 +32,18 @@ impl SceneSpec {
         let mut rng = Rng::new(seed, "setting");
         let subjects = brief.subjects;
         let has = |subject| subjects.has(subject);
-        let landscape = brief.landscape.unwrap_or_else(|| {
-            rng.pick(&[
-                Landscape::Mountains,
-                Landscape::Lake,
-                Landscape::Coast,
-                Landscape::Meadow,
-                Landscape::Sea,
-                Landscape::Desert,
-            ])
-        });
+        let open = rng.pick(&[
+            Landscape::Mountains,
+            Landscape::Lake,
+            Landscape::Coast,
+            Landscape::Meadow,
+            Landscape::Sea,
+            Landscape::Desert,
+        ]);
+        let landscape = match brief.place {
+            Some(Place::Land(landscape)) => landscape,
+            Some(Place::Set(_)) | None => open,
+        };
         let storm = has(Subject::Storm);
         let cover = brief.cover.unwrap_or_else(|| {
             if landscape == Landscape::City {
@@ -105,7 +107,7 @@ impl SceneSpec {
             (true, _) => Move::Static,
             (false, Some(movement)) => movement,
             (false, None) if has(Subject::Stairs) => Move::Rise,
-            (false, None) if has(Subject::Walker) || has(Subject::Door) => Move::DollyIn,
+            (false, None) if has(Subject::Person) || has(Subject::Door) => Move::DollyIn,
             (false, None) => gentle,
         };
         let unrest = match (camera_fixed, has(Subject::Handheld), movement) {

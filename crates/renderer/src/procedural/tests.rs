@@ -10,6 +10,7 @@ use crate::{Job, Progress, Quality, RenderError, Renderer, Rendering};
 fn job(prompt: &str) -> Job {
     Job {
         prompt: prompt.to_owned(),
+        model: String::new(),
         width: 160,
         height: 96,
         frame_rate: 24,

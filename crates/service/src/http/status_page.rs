@@ -1,4 +1,5 @@
-//! The status page at `/`, without a key. It shows counts only, no client data.
+//! The status page at `/`, without a key. It shows counts only, no client data; a service on loopback without a public URL, which is its
+//! user's own, also shows the words of prompts that were not drawn.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -10,7 +11,10 @@ use axum::{
 use contract::Contract;
 
 use super::{AppState, operations::gauges};
-use crate::metrics::{Gauges, Totals};
+use crate::{
+    metrics::{Gauges, Totals},
+    unread_words::UnreadWords,
+};
 
 const STYLE: &str = "
   :root { color-scheme: light dark; --faint: color-mix(in srgb, currentColor 12%, transparent); --good: #2e9e6b; --bad: #c8553d }
@@ -29,12 +33,20 @@ const STYLE: &str = "
   .problem { opacity: 1; border-left: .3rem solid var(--bad); padding-left: .6rem }
 ";
 
+/// Unread words on the page.
+const MAX_SHOWN_WORDS: usize = 60;
+
 pub(super) async fn page(State(state): State<Arc<AppState>>) -> impl IntoResponse {
-    let page = html(gauges(&state), state.metrics.totals(), Contract::embedded().version());
+    let page = html(
+        gauges(&state),
+        state.metrics.totals(),
+        &state.metrics.unread_words,
+        Contract::embedded().version(),
+    );
     ([(header::CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'")], Html(page))
 }
 
-fn html(gauges: Gauges, totals: Totals, version: &str) -> String {
+fn html(gauges: Gauges, totals: Totals, unread: &UnreadWords, version: &str) -> String {
     let Gauges { unfinished, waiting, workers, is_storage_available } = gauges;
     let rendering = unfinished.saturating_sub(waiting).min(workers);
     let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n");
@@ -73,16 +85,35 @@ fn html(gauges: Gauges, totals: Totals, version: &str) -> String {
         ("tasks accepted", totals.accepted),
         ("frames rendered", totals.frames),
         ("requests rejected", totals.rejected),
+        ("words of prompts that are not drawn", unread.total()),
     ];
     for (what, count) in rows {
         let _ = writeln!(page, "  <tr><td>{what}<td>{count}");
     }
+    page.push_str("</table>\n");
+    let words = unread.most_frequent(MAX_SHOWN_WORDS);
+    if !words.is_empty() {
+        page.push_str("<h2>Words that are not drawn</h2>\n<p>");
+        for (number, (word, count)) in words.iter().enumerate() {
+            let comma = if number == 0 { "" } else { ", " };
+            let _ = write!(page, "{comma}{}", escaped(word));
+            if *count > 1 {
+                let _ = write!(page, " ({count})");
+            }
+        }
+        page.push_str("</p>\n");
+    }
     // Relative links: a proxy may serve the service below a path.
     page.push_str(
-        "</table>\n<h2>For programs</h2>\n<p><a href=\"openapi.json\">openapi.json</a> · <a href=\"healthz\">healthz</a> · \
+        "<h2>For programs</h2>\n<p><a href=\"openapi.json\">openapi.json</a> · <a href=\"healthz\">healthz</a> · \
          <a href=\"metrics\">metrics</a></p>\n</html>\n",
     );
     page
+}
+
+/// Words consist of letters and digits; nothing else could do harm, but what comes from outside is escaped.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]
@@ -93,15 +124,23 @@ mod tests {
     fn rendering_count_is_capped_at_workers() {
         let totals = Totals { accepted: 9, completed: 3, failed: 1, frames: 360, rejected: 2 };
         let gauges = Gauges { unfinished: 5, waiting: 2, workers: 2, is_storage_available: true };
-        let page = html(gauges, totals, "1.0.0");
-        for part in
-            ["<b>2 of 2</b><span>rendering", "<b>2</b><span>waiting", "width:33.3%", "width:11.1%", "<td>360"]
-        {
+        let unread = UnreadWords::new(true);
+        unread.add(&["wok".to_owned(), "a<b".to_owned(), "wok".to_owned()]);
+        let page = html(gauges, totals, &unread, "1.0.0");
+        for part in [
+            "<b>2 of 2</b><span>rendering",
+            "<b>2</b><span>waiting",
+            "width:33.3%",
+            "width:11.1%",
+            "<td>360",
+            "drawn<td>3",
+            "<p>wok (2), a&lt;b</p>",
+        ] {
             assert!(page.contains(part), "{part} is not in {page}");
         }
         assert!(!page.contains("cannot be stored"));
         let gauges = Gauges { unfinished: 0, waiting: 0, workers: 2, is_storage_available: false };
-        let idle = html(gauges, Totals::default(), "1.0.0");
+        let idle = html(gauges, Totals::default(), &UnreadWords::default(), "1.0.0");
         assert!(idle.contains("cannot be stored"));
         assert!(idle.contains("<b>0 of 2</b>") && idle.contains("width:0.0%"), "{idle}");
     }

@@ -28,6 +28,7 @@ pub(super) fn prepare(spec: &RenderSpec, files: &Files, ffmpeg: &Ffmpeg) -> Resu
         buffers.map(|input| audio(input, files, ffmpeg)).collect::<Result<_, _>>()?;
     Ok(Job {
         prompt: spec.prompt.clone(),
+        model: spec.model.clone(),
         width: spec.size.width,
         height: spec.size.height,
         frame_rate: FRAME_RATE,

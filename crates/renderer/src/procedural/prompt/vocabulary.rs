@@ -1,334 +1,240 @@
-//! The vocabulary: phrases and their meanings. The longest match at a position wins.
+//! The vocabulary: phrases of six languages and their meanings. The tables are data, in the folder `vocabulary`.
+//!
+//! A row is `MEANINGS | en | zh | ja | es | fr | de`: meanings separated by spaces, phrases by commas; lines with `#` are comments.
 
-use super::Meaning::{
-    self, Cover as C, Framing as F, Hour as H, Landscape as P, Move as M, Style as L, Subject as S,
-};
-use super::{Cover, Framing, Hour, Landscape, Move, Style, Subject};
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
-/// Phrases (lower case, single spaces) and what they stand for.
-pub(super) const PHRASES: &[(&[&str], &[Meaning])] = &[
-    // Places.
-    (
-        &["mountain", "peak", "alp", "summit", "ridge", "himalaya", "highland", "volcano"],
-        &[P(Landscape::Mountains)],
-    ),
-    (&["sea", "ocean", "open water", "wave", "horizon", "whale", "underwater"], &[P(Landscape::Sea)]),
-    (
-        &["coast", "coastline", "shore", "beach", "cliff", "island", "bay", "cove", "seaside", "headland"],
-        &[P(Landscape::Coast)],
-    ),
-    (&["harbour", "harbor", "port", "marina", "fishing village", "quay", "dock"], &[P(Landscape::Harbour)]),
-    (&["lake", "fjord", "river", "loch", "lagoon", "pond", "reservoir"], &[P(Landscape::Lake)]),
-    (&["desert", "dune", "sahara", "sand", "oasis", "camel", "mars"], &[P(Landscape::Desert)]),
-    (
-        &["snowfield", "arctic", "tundra", "glacier", "antarctica", "polar", "ice", "winter landscape"],
-        &[P(Landscape::Snowfield)],
-    ),
-    (
-        &["forest", "wood", "woodland", "pine", "conifer", "taiga", "jungle", "tree", "grove", "clearing"],
-        &[P(Landscape::Forest)],
-    ),
-    (
-        &[
-            "meadow",
-            "field",
-            "hill",
-            "countryside",
-            "prairie",
-            "grass",
-            "grassland",
-            "valley",
-            "farm",
-            "pasture",
-            "steppe",
-            "moor",
-            "savanna",
-            "savannah",
-            "garden",
-            "park",
-        ],
-        &[P(Landscape::Meadow)],
-    ),
-    (
-        &[
-            "city",
-            "cities",
-            "skyline",
-            "street",
-            "downtown",
-            "metropolis",
-            "skyscraper",
-            "urban",
-            "rooftop",
-            "avenue",
-            "town",
-            "tokyo",
-            "new york",
-            "manhattan",
-            "alley",
-            "building",
-            "traffic",
-            "taxi",
-            "subway",
-        ],
-        &[P(Landscape::City)],
-    ),
-    (&["canyon", "mesa", "badland", "gorge", "butte", "red rock"], &[P(Landscape::Canyon)]),
-    (&["village", "cottage", "hamlet", "cabin"], &[P(Landscape::Meadow)]),
-    // Hours.
-    (&["dawn", "daybreak", "first light", "early morning", "early light"], &[H(Hour::Dawn)]),
-    (&["sunrise", "sun rises", "sun comes up", "rising sun", "morning"], &[H(Hour::Sunrise)]),
-    (
-        &["noon", "midday", "daylight", "day", "afternoon", "bright sun", "sunny", "sunlit", "sunlight"],
-        &[H(Hour::Day)],
-    ),
-    (
-        &["golden hour", "golden light", "late afternoon", "evening sun", "low sun", "golden"],
-        &[H(Hour::Golden)],
-    ),
-    (&["sunset", "sundown", "setting sun", "sun sets", "evening"], &[H(Hour::Sunset)]),
-    (&["dusk", "twilight", "blue hour", "nightfall", "gloaming"], &[H(Hour::Dusk)]),
-    (&["night", "midnight", "moonlit", "moonlight", "nocturnal", "after dark", "starlit"], &[H(Hour::Night)]),
-    (&["moon", "full moon"], &[S(Subject::Moon)]),
-    (
-        &["star", "starry", "milky way", "galaxy", "constellation", "night sky", "space", "cosmos"],
-        &[S(Subject::Stars)],
-    ),
-    (&["aurora", "northern light", "polar light"], &[S(Subject::Aurora), H(Hour::Night)]),
-    // Weather.
-    (&["clear sky", "clear skies", "cloudless", "clear"], &[C(Cover::Clear)]),
-    (&["cloud", "cloudy", "clouds drift", "scattered clouds"], &[C(Cover::Broken)]),
-    (
-        &["overcast", "grey sky", "gray sky", "grey light", "leaden", "gloomy", "dark clouds"],
-        &[C(Cover::Overcast)],
-    ),
-    (&["rain", "rainy", "raining", "drizzle", "downpour", "shower", "wet"], &[S(Subject::Rain)]),
-    (&["snow", "snowy", "snowfall", "snowflake", "snowing", "flurry"], &[S(Subject::Snow)]),
-    (
-        &["blizzard", "snowstorm"],
-        &[S(Subject::Snow), S(Subject::Wind), S(Subject::Fog), P(Landscape::Snowfield)],
-    ),
-    (&["fog", "foggy", "mist", "misty", "haze", "hazy"], &[S(Subject::Fog)]),
-    (&["wind", "windy", "gale", "gust"], &[S(Subject::Wind)]),
-    (&["storm", "stormy", "tempest", "hurricane", "rough sea", "squall"], &[S(Subject::Storm)]),
-    (&["thunderstorm"], &[S(Subject::Storm), S(Subject::Thunder), S(Subject::Rain)]),
-    (&["thunder", "lightning"], &[S(Subject::Thunder)]),
-    (
-        &["calm", "still water", "glassy", "mirror", "serene", "tranquil", "quiet", "peaceful"],
-        &[S(Subject::Calm)],
-    ),
-    (
-        &["autumn", "autumnal", "october", "fall foliage", "fall colours", "fall colors"],
-        &[S(Subject::Autumn)],
-    ),
-    // Subjects.
-    (&["lighthouse", "light house", "beacon", "lantern room"], &[S(Subject::Lighthouse)]),
-    (&["breakwater", "jetty", "pier", "mole", "causeway", "sea wall"], &[S(Subject::Breakwater)]),
-    (
-        &[
-            "keeper",
-            "man",
-            "woman",
-            "walker",
-            "figure",
-            "traveller",
-            "traveler",
-            "wanderer",
-            "person",
-            "girl",
-            "boy",
-            "child",
-            "hiker",
-            "fisherman",
-            "sailor",
-            "detective",
-            "monk",
-            "pilgrim",
-            "old man",
-            "he",
-            "she",
-            "someone",
-            "stranger",
-            "nomad",
-            "explorer",
-            "knight",
-            "hero",
-        ],
-        &[S(Subject::Walker)],
-    ),
-    (
-        &["boat", "ship", "sail", "sailboat", "yacht", "vessel", "trawler", "schooner", "ferry", "dinghy"],
-        &[S(Subject::Boat)],
-    ),
-    (
-        &["bird", "gull", "seagull", "geese", "flock", "crow", "raven", "heron", "swallow"],
-        &[S(Subject::Birds)],
-    ),
-    (&["embers", "sparks", "campfire", "bonfire", "fire", "ash", "flame", "lava"], &[S(Subject::Embers)]),
-    (&["lanterns", "paper lantern", "sky lantern", "floating light"], &[S(Subject::Lanterns)]),
-    (&["firefly", "fireflies", "glow worm"], &[S(Subject::Fireflies)]),
-    (&["door", "doorway", "entrance", "threshold"], &[S(Subject::Door)]),
-    (&["stair", "staircase", "stairway", "step", "climb", "spiral"], &[S(Subject::Stairs)]),
-    (
-        &["lamp", "lens", "fresnel", "beam", "light turns on", "lamp turns on", "lamp lights"],
-        &[S(Subject::Lamp)],
-    ),
-    // Camera.
-    (
-        &[
-            "static",
-            "locked",
-            "locked off",
-            "tripod",
-            "still shot",
-            "fixed camera",
-            "camera fixed",
-            "static shot",
-            "fixed shot",
-        ],
-        &[M(Move::Static)],
-    ),
-    (
-        &[
-            "dolly in",
-            "push in",
-            "zoom in",
-            "move closer",
-            "dolly forward",
-            "approach",
-            "moves forward",
-            "dolly",
-            "slow push",
-        ],
-        &[M(Move::DollyIn)],
-    ),
-    (
-        &[
-            "pull back",
-            "pull out",
-            "dolly out",
-            "zoom out",
-            "pulls back",
-            "dolly back",
-            "pulls away",
-            "reveal",
-        ],
-        &[M(Move::PullBack)],
-    ),
-    (&["pan left", "pan to the left", "pans left"], &[M(Move::PanLeft)]),
-    (
-        &["pan right", "pan to the right", "pans right", "pan", "panning", "panorama", "panoramic"],
-        &[M(Move::PanRight)],
-    ),
-    (&["track left", "truck left", "tracking left", "slide left"], &[M(Move::TrackLeft)]),
-    (
-        &["track right", "truck right", "tracking", "tracking shot", "slide right", "lateral", "truck"],
-        &[M(Move::TrackRight)],
-    ),
-    (&["tilt up", "tilts up", "look up", "looks up", "tilt"], &[M(Move::TiltUp)]),
-    (&["tilt down", "tilts down"], &[M(Move::TiltDown)]),
-    (&["orbit", "arc", "circle around", "circling", "around the"], &[M(Move::Orbit)]),
-    (&["crane", "crane up", "rise", "rises", "ascend", "lift", "boom up", "jib"], &[M(Move::Rise)]),
-    (&["crane down", "descend", "lower", "boom down"], &[M(Move::Descend)]),
-    (
-        &["flyover", "fly over", "flying over", "fly through", "soar", "glide", "fpv", "flight"],
-        &[M(Move::Flyover), F(Framing::Aerial)],
-    ),
-    (&["drone", "drone shot", "drone flyover", "aerial flyover"], &[M(Move::Flyover), F(Framing::Aerial)]),
-    (&["handheld", "hand held", "shaky"], &[S(Subject::Handheld)]),
-    (&["close up", "closeup", "close", "detail", "macro"], &[F(Framing::Close)]),
-    (&["medium shot", "mid shot"], &[F(Framing::Medium)]),
-    (
-        &["wide", "wide shot", "long shot", "establishing", "vast", "distant", "far away", "epic"],
-        &[F(Framing::Wide)],
-    ),
-    (
-        &["aerial", "bird s eye", "birds eye", "from above", "overhead", "high angle", "top down"],
-        &[F(Framing::Aerial)],
-    ),
-    // Looks.
-    (&["cinematic", "blockbuster", "teal and orange", "anamorphic", "imax"], &[L(Style::Cinematic)]),
-    (&["noir", "film noir", "high contrast"], &[L(Style::Noir)]),
-    (
-        &["black and white", "monochrome", "b w", "greyscale", "grayscale", "silver gelatin"],
-        &[L(Style::Monochrome)],
-    ),
-    (
-        &["pastel", "soft colours", "soft colors", "watercolour", "watercolor", "wes anderson"],
-        &[L(Style::Pastel)],
-    ),
-    (
-        &[
-            "16 mm",
-            "35 mm",
-            "8 mm",
-            "super 8",
-            "super 16",
-            "film grain",
-            "kodak",
-            "grain",
-            "analogue",
-            "analog",
-            "celluloid",
-        ],
-        &[L(Style::Film)],
-    ),
-    (&["neon", "cyberpunk", "synthwave", "vaporwave", "blade runner", "futuristic"], &[L(Style::Neon)]),
-    (&["sepia", "vintage", "old photograph", "daguerreotype", "nostalgic"], &[L(Style::Sepia)]),
-    (
-        &["dream", "dreamy", "ethereal", "surreal", "fairy tale", "magical", "fantasy", "ghibli"],
-        &[L(Style::Dream)],
-    ),
+use super::notions::Meaning;
+use super::tokens::{Language, Token, tokens};
+
+/// In the order of precedence between phrases of equal length.
+const TABLES: [&str; 8] = [
+    include_str!("vocabulary/misread.txt"),
+    include_str!("vocabulary/places.txt"),
+    include_str!("vocabulary/subjects.txt"),
+    include_str!("vocabulary/times.txt"),
+    include_str!("vocabulary/weather.txt"),
+    include_str!("vocabulary/camera.txt"),
+    include_str!("vocabulary/styles.txt"),
+    include_str!("vocabulary/attributes.txt"),
 ];
+/// A row for each language: words that carry no picture.
+const FUNCTION_WORDS: &str = include_str!("vocabulary/function_words.txt");
 
-/// What a person may wear; a color word just before one of these is the coat's.
-pub(super) const GARMENTS: &[&str] = &[
-    "raincoat", "coat", "jacket", "cloak", "cape", "dress", "robe", "parka", "sweater", "scarf", "hood",
-    "anorak", "oilskin", "oilskins", "suit", "poncho", "shirt", "gown", "uniform", "kimono",
-];
+/// Votes of a word that names something, and of one that hints at it.
+const NAMED: u32 = 3;
+const HINTED: u32 = 1;
 
-/// Color names of cloth.
-pub(super) const COLOURS: &[(&str, u32)] = &[
-    ("yellow", 0xe8_b41c),
-    ("red", 0xb8_2a22),
-    ("crimson", 0x98_1c28),
-    ("orange", 0xd8_6a1e),
-    ("blue", 0x2c_5090),
-    ("navy", 0x1c_2848),
-    ("green", 0x2e_6640),
-    ("white", 0xe0_dcd4),
-    ("black", 0x18_181c),
-    ("grey", 0x70_7478),
-    ("gray", 0x70_7478),
-    ("brown", 0x5c_402c),
-    ("pink", 0xd4_7c94),
-    ("purple", 0x60_3878),
-    ("golden", 0xd0_9830),
-];
+/// A row of a table.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// As written, such as `place:sea`.
+    pub(super) name: &'static str,
+    /// Each meaning with its votes.
+    pub(super) meanings: Vec<(Meaning, u32)>,
+}
 
-/// Every subject, in order of declaration.
-pub(super) const SUBJECTS: &[Subject] = &[
-    Subject::Lighthouse,
-    Subject::Breakwater,
-    Subject::Walker,
-    Subject::Boat,
-    Subject::Birds,
-    Subject::Embers,
-    Subject::Lanterns,
-    Subject::Fireflies,
-    Subject::Door,
-    Subject::Stairs,
-    Subject::Lamp,
-    Subject::Rain,
-    Subject::Snow,
-    Subject::Fog,
-    Subject::Wind,
-    Subject::Thunder,
-    Subject::Storm,
-    Subject::Calm,
-    Subject::Aurora,
-    Subject::Stars,
-    Subject::Moon,
-    Subject::Handheld,
-    Subject::Autumn,
-];
+/// A phrase that begins at some token.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Match {
+    /// Tokens.
+    pub(super) length: usize,
+    /// All rows that have the phrase, so that a word may be a place and a subject.
+    pub(super) phrase: &'static Phrase,
+    /// Whether the last word has the ending of a plural.
+    pub(super) plural: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Phrase {
+    words: Vec<String>,
+    pub(super) rows: Vec<usize>,
+}
+
+/// The phrases of one language by their first word.
+type Phrases = HashMap<String, Vec<Phrase>>;
+
+/// All tables.
+pub(super) struct Vocabulary {
+    pub(super) rows: Vec<Row>,
+    phrases: HashMap<Language, Phrases>,
+    function_words: HashMap<Language, HashSet<String>>,
+}
+
+pub(super) static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(Vocabulary::load);
+
+impl Vocabulary {
+    fn load() -> Self {
+        let mut vocabulary =
+            Self { rows: Vec::new(), phrases: HashMap::new(), function_words: HashMap::new() };
+        for line in TABLES.iter().flat_map(|table| table.lines()).filter(|line| !line.starts_with('#')) {
+            vocabulary.add(line);
+        }
+        for (language, line) in Language::ALL.into_iter().zip(FUNCTION_WORDS.lines()) {
+            let words = tokens(line).into_iter().map(|token| token.word).collect();
+            vocabulary.function_words.insert(language, words);
+        }
+        vocabulary
+    }
+
+    fn add(&mut self, line: &'static str) {
+        let mut cells = line.split('|').map(str::trim);
+        let name = cells.next().unwrap_or_default();
+        let meanings = name.split_whitespace().filter_map(|name| {
+            let hint = name.strip_prefix('?');
+            Some((Meaning::named(hint.unwrap_or(name))?, if hint.is_some() { HINTED } else { NAMED }))
+        });
+        let row = self.rows.len();
+        self.rows.push(Row { name, meanings: meanings.collect() });
+        for (language, cell) in Language::ALL.into_iter().zip(cells) {
+            let phrases = self.phrases.entry(language).or_default();
+            for text in cell.split(',').filter(|text| !text.trim().is_empty()) {
+                let words: Vec<String> = tokens(text).into_iter().map(|token| token.word).collect();
+                let Some(first) = words.first() else { continue };
+                let known = phrases.entry(first.clone()).or_default();
+                match known.iter_mut().find(|phrase| phrase.words == words) {
+                    // What is misread alone is not read.
+                    Some(phrase) if self.rows[phrase.rows[0]].meanings.is_empty() => {}
+                    Some(phrase) => phrase.rows.push(row),
+                    None => known.push(Phrase { words, rows: vec![row] }),
+                }
+            }
+        }
+    }
+
+    /// Whether a word carries no picture in a language.
+    pub(super) fn is_function_word(&self, language: Language, word: &str) -> bool {
+        self.function_words.get(&language).is_some_and(|words| words.contains(word))
+    }
+
+    /// The longest phrase of a language with which `tokens` begin.
+    pub(super) fn longest(&'static self, language: Language, tokens: &[Token]) -> Option<Match> {
+        let phrases = self.phrases.get(&language)?;
+        let first = tokens.first()?;
+        stems(language, &first.word)
+            .filter_map(|stem| phrases.get(stem))
+            .flatten()
+            .filter_map(|phrase| {
+                let plural = phrase.matches(language, tokens)?;
+                Some(Match { length: phrase.words.len(), phrase, plural })
+            })
+            // Of equal length the one without endings.
+            .max_by_key(|found| (found.length, !found.plural))
+    }
+
+    /// A German compound is what its last part says: the longest known word of at least four letters that ends it.
+    pub(super) fn head_of_compound(&'static self, word: &str) -> Option<Match> {
+        let phrases = self.phrases.get(&Language::German)?;
+        let starts = word.char_indices().map(|(at, _)| at).skip(3);
+        starts.filter(|at| word.len() - at >= 4).find_map(|at| {
+            let tail = &word[at..];
+            let known = stems(Language::German, tail).filter(|stem| stem.len() >= 4);
+            let phrase = known
+                .filter_map(|stem| phrases.get(stem))
+                .flatten()
+                .find(|phrase| phrase.words.len() == 1)?;
+            Some(Match { length: 1, phrase, plural: false })
+        })
+    }
+}
+
+impl Phrase {
+    /// Whether `tokens` begin with this phrase; if they do, whether its last word has the ending of a plural.
+    fn matches(&self, language: Language, tokens: &[Token]) -> Option<bool> {
+        let covered = tokens.get(..self.words.len())?;
+        let same = self
+            .words
+            .iter()
+            .zip(covered)
+            .all(|(entry, token)| stems(language, &token.word).any(|stem| stem == entry));
+        // ビル is not in ビルマ: words in katakana end where katakana end.
+        let runs_on = covered.last().is_some_and(|last| last.is_katakana)
+            && tokens.get(self.words.len()).is_some_and(|next| next.is_katakana);
+        if !same || runs_on {
+            return None;
+        }
+        let last = self.words.last().zip(covered.last());
+        Some(last.is_some_and(|(entry, token)| *entry != token.word))
+    }
+}
+
+/// A word, and what it may be the plural or an inflection of.
+fn stems(language: Language, word: &str) -> impl Iterator<Item = &str> {
+    let endings: &[&str] = match language {
+        Language::English => &["s", "es"],
+        Language::Spanish => &["s", "es"],
+        Language::French => &["s", "x", "es"],
+        Language::German => &["e", "n", "en", "s", "er", "es", "ern"],
+        Language::Chinese | Language::Japanese => &[],
+    };
+    let long_enough = |stem: &&str| stem.len() >= 3;
+    std::iter::once(word)
+        .chain(endings.iter().filter_map(|ending| word.strip_suffix(ending)).filter(long_enough))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_well_formed() {
+        for line in TABLES.iter().flat_map(|table| table.lines()).filter(|line| !line.starts_with('#')) {
+            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+            assert_eq!(cells.len(), 1 + Language::ALL.len(), "{line}");
+            for name in cells[0].split_whitespace().filter(|name| *name != "-") {
+                let known = Meaning::named(name.strip_prefix('?').unwrap_or(name));
+                assert!(known.is_some(), "{name} is no notion");
+            }
+            assert!(cells[1..].iter().all(|cell| !cell.is_empty()), "a language is missing: {}", cells[0]);
+        }
+        assert_eq!(FUNCTION_WORDS.lines().count(), Language::ALL.len());
+    }
+
+    #[test]
+    fn every_phrase_of_the_tables_is_found() {
+        for line in TABLES.iter().flat_map(|table| table.lines()).filter(|line| !line.starts_with('#')) {
+            let name = line.split('|').next().unwrap_or_default().trim();
+            for (language, cell) in Language::ALL.into_iter().zip(line.split('|').skip(1)) {
+                for text in cell.split(',') {
+                    let all = tokens(text);
+                    let found = VOCABULARY.longest(language, &all).expect(text);
+                    assert_eq!(found.length, all.len(), "{text}");
+                    let names = found.phrase.rows.iter().map(|row| VOCABULARY.rows[*row].name);
+                    let is_misread =
+                        found.phrase.rows.iter().any(|row| VOCABULARY.rows[*row].meanings.is_empty());
+                    assert!(
+                        is_misread || names.clone().any(|it| it == name),
+                        "{text}: {:?}",
+                        names.collect::<Vec<_>>()
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_misread_phrase_has_a_word_that_would_be_read() {
+        let vocabulary = Vocabulary::load();
+        let row = TABLES[0].lines().find(|line| line.starts_with('-')).expect("the row of misread phrases");
+        let mut idle = Vec::new();
+        for (language, cell) in Language::ALL.into_iter().zip(row.split('|').skip(1)) {
+            let phrases = &vocabulary.phrases[&language];
+            let is_read = |tokens: &[Token]| {
+                stems(language, &tokens[0].word).filter_map(|stem| phrases.get(stem)).flatten().any(
+                    |phrase| {
+                        !vocabulary.rows[phrase.rows[0]].meanings.is_empty()
+                            && phrase.matches(language, tokens).is_some()
+                    },
+                )
+            };
+            for text in cell.split(',') {
+                let all = tokens(text);
+                if !(0..all.len()).any(|at| is_read(&all[at..])) {
+                    idle.push(text.trim());
+                }
+            }
+        }
+        assert!(idle.is_empty(), "{idle:?}");
+    }
+}

@@ -5,7 +5,7 @@ mod reload;
 
 use std::{io::Write as _, sync::Arc, time::Duration};
 
-use renderer::{Command, Renderer};
+use renderer::{Command, Look, Renderer};
 use service::{ApiKeyStore, Config, Deps, FaultProfile, Limits, LiveLimits, Service, ServiceError};
 
 use crate::{
@@ -26,7 +26,8 @@ pub(crate) async fn serve(args: ServeArgs, renderer: Arc<dyn Renderer>) -> Resul
 }
 
 async fn run_server(args: ServeArgs, renderer: Arc<dyn Renderer>) -> Result<(), CommandError> {
-    let renderer = external_renderer(&args)?.unwrap_or(renderer);
+    let look = args.look.as_deref().and_then(Look::named).map(Look::renderer);
+    let renderer = external_renderer(&args)?.or(look).unwrap_or(renderer);
     let config = config(&args)?;
     check_keys(&args)?;
     let mut interrupt = shutdown_signal();

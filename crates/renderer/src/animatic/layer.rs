@@ -1,0 +1,136 @@
+//! [`Layer`]: ink with opacity, drawn once and laid over many frames.
+
+use media::RgbImage;
+use text::Mask;
+
+/// A color, 8-bit RGB.
+pub(super) type Rgb = [u8; 3];
+
+/// A rectangle of ink; each pixel has an opacity of its own.
+#[derive(Clone, Debug)]
+pub(super) struct Layer {
+    left: usize,
+    top: usize,
+    width: usize,
+    height: usize,
+    /// Red, green, blue, opacity.
+    pixels: Vec<[u8; 4]>,
+}
+
+/// A rectangle in pixels of the picture.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Area {
+    pub(super) x: f32,
+    pub(super) y: f32,
+    pub(super) width: f32,
+    pub(super) height: f32,
+}
+
+impl Layer {
+    /// A transparent layer over a part of the picture.
+    pub(super) fn new(area: Area) -> Self {
+        let (left, top) = (area.x.max(0.0) as usize, area.y.max(0.0) as usize);
+        let (width, height) = (area.width.ceil().max(1.0) as usize, area.height.ceil().max(1.0) as usize);
+        Self { left, top, width, height, pixels: vec![[0; 4]; width * height] }
+    }
+
+    /// Lays ink of a coverage (0 to 1) over a pixel, given in the picture's coordinates.
+    fn put(&mut self, x: usize, y: usize, color: Rgb, coverage: f32) {
+        let (Some(x), Some(y)) = (x.checked_sub(self.left), y.checked_sub(self.top)) else { return };
+        if x >= self.width || y >= self.height || coverage <= 0.0 {
+            return;
+        }
+        let pixel = &mut self.pixels[y * self.width + x];
+        let below = f32::from(pixel[3]) / 255.0;
+        let over = coverage.min(1.0);
+        let all = over + below * (1.0 - over);
+        for (channel, ink) in pixel.iter_mut().zip(color) {
+            let mixed = (f32::from(ink) * over + f32::from(*channel) * below * (1.0 - over)) / all;
+            *channel = (mixed + 0.5) as u8;
+        }
+        pixel[3] = (all * 255.0 + 0.5) as u8;
+    }
+
+    /// Fills the shape with a signed distance (negative inside, in pixels) within an area.
+    pub(super) fn fill(&mut self, area: Area, color: Rgb, opacity: f32, distance: impl Fn(f32, f32) -> f32) {
+        let (x0, y0) = ((area.x - 1.0).max(0.0) as usize, (area.y - 1.0).max(0.0) as usize);
+        let (x1, y1) = ((area.x + area.width + 2.0) as usize, (area.y + area.height + 2.0) as usize);
+        for y in y0..y1.min(self.top + self.height) {
+            for x in x0..x1.min(self.left + self.width) {
+                let outside = distance(x as f32 + 0.5, y as f32 + 0.5);
+                self.put(x, y, color, (0.5 - outside).clamp(0.0, 1.0) * opacity);
+            }
+        }
+    }
+
+    /// A rectangle with round corners.
+    pub(super) fn rounded(&mut self, area: Area, radius: f32, color: Rgb, opacity: f32) {
+        let (cx, cy) = (area.x + area.width * 0.5, area.y + area.height * 0.5);
+        self.fill(area, color, opacity, |x, y| {
+            let dx = (x - cx).abs() - (area.width * 0.5 - radius);
+            let dy = (y - cy).abs() - (area.height * 0.5 - radius);
+            dx.max(0.0).hypot(dy.max(0.0)) + dx.max(dy).min(0.0) - radius
+        });
+    }
+
+    /// A line with round ends.
+    pub(super) fn line(&mut self, from: (f32, f32), to: (f32, f32), width: f32, color: Rgb) {
+        let half = width * 0.5;
+        let area = Area {
+            x: from.0.min(to.0) - half,
+            y: from.1.min(to.1) - half,
+            width: (from.0 - to.0).abs() + width,
+            height: (from.1 - to.1).abs() + width,
+        };
+        self.fill(area, color, 1.0, |x, y| distance_to_line((x, y), from, to) - half);
+    }
+
+    /// Text with the upper left corner of its mask at a position.
+    pub(super) fn text(&mut self, mask: &Mask, (left, top): (f32, f32), color: Rgb) {
+        let (left, top) = (left.max(0.0) as usize, top.max(0.0) as usize);
+        for row in 0..mask.height() {
+            for (column, covered) in mask.row(row).iter().enumerate().filter(|(_, covered)| **covered > 0) {
+                self.put(left + column, top + row as usize, color, f32::from(*covered) / 255.0);
+            }
+        }
+    }
+
+    /// A picture of the same size as the area.
+    pub(super) fn picture(&mut self, image: &RgbImage, (left, top): (f32, f32)) {
+        let (left, top) = (left.max(0.0) as usize, top.max(0.0) as usize);
+        for y in 0..image.height() {
+            for x in 0..image.width() {
+                self.put(left + x as usize, top + y as usize, image.pixel(x, y), 1.0);
+            }
+        }
+    }
+
+    /// Blends the layer over a frame, `strength` from 0 (not seen) to 1.
+    pub(super) fn lay(&self, frame: &mut RgbImage, strength: f32) {
+        let strength = (strength.clamp(0.0, 1.0) * 256.0) as u32;
+        if strength == 0 {
+            return;
+        }
+        let stride = frame.width() as usize * 3;
+        let width = self.width.min((frame.width() as usize).saturating_sub(self.left));
+        let rows = frame.pixels_mut().chunks_exact_mut(stride).skip(self.top);
+        for (row, inks) in rows.zip(self.pixels.chunks_exact(self.width)) {
+            let Some(row) = row.get_mut(self.left * 3..) else { return };
+            for (pixel, [r, g, b, opacity]) in row.chunks_exact_mut(3).zip(&inks[..width]) {
+                let over = u32::from(*opacity) * strength >> 8;
+                if over > 0 {
+                    for (value, ink) in pixel.iter_mut().zip([r, g, b]) {
+                        *value =
+                            ((u32::from(*ink) * over + u32::from(*value) * (255 - over) + 127) / 255) as u8;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn distance_to_line((x, y): (f32, f32), a: (f32, f32), b: (f32, f32)) -> f32 {
+    let (dx, dy) = (b.0 - a.0, b.1 - a.1);
+    let share = (((x - a.0) * dx + (y - a.1) * dy) / (dx * dx + dy * dy).max(1e-6)).clamp(0.0, 1.0);
+    (x - a.0 - dx * share).hypot(y - a.1 - dy * share)
+}
