@@ -15,6 +15,7 @@ mod handover;
 mod http;
 mod mutants;
 mod repository;
+mod sheet;
 mod spec;
 mod stub_video;
 mod tidy;
@@ -70,6 +71,8 @@ enum Command {
     Fuzz(fuzz::Fuzz),
     /// Builds the archives of a release, and tries the program in an empty root folder.
     Dist(dist::Dist),
+    /// Renders a frame for each of the published prompts into a contact sheet.
+    Sheet(sheet::Sheet),
     /// Builds the viewer's page from web/ into crates/viewer/assets.
     Web(web::Web),
     /// Runs a benchmark of docs/benchmarks.md; fails where a bound is exceeded.
@@ -97,6 +100,7 @@ fn main() -> ExitCode {
         Command::Campaign(args) => campaign::run(root, &args),
         Command::Fuzz(args) => fuzz::run(root, &args),
         Command::Dist(args) => dist::run(root, &args),
+        Command::Sheet(args) => sheet::run(root, &args),
         Command::Web(args) => web::run(root, &args),
         Command::Bench { bench } => bench::run(root, &bench),
     };

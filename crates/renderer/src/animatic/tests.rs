@@ -64,19 +64,19 @@ fn lower_third_follows_the_full_panel() {
 #[test]
 fn panel_fits_every_ratio_and_prompt() {
     let image = RgbImage::new(50, 200);
-    for (width, height) in [(854, 480), (480, 854), (640, 640), (1280, 544), (122, 900)] {
-        for prompt in ["", "x", &"word ".repeat(2_000), &"字".repeat(3_000), "\n\n\t"] {
-            let job = Job {
-                width,
-                height,
-                prompt: prompt.to_owned(),
-                references: vec![image.clone(); 9],
-                first_frame: Some(image.clone()),
-                ..job()
-            };
-            let panel = Panel::new(&job, Shot { movement: Move::Orbit }).expect("there is room");
-            panel.lay(10, &mut RgbImage::new(width, height));
-        }
+    let sizes = [(854, 480), (480, 854), (640, 640), (1280, 544), (122, 900)];
+    let prompts = ["", "x", &"word ".repeat(2_000), &"字".repeat(3_000), "\n\n\t"];
+    for ((width, height), prompt) in sizes.into_iter().zip(prompts) {
+        let job = Job {
+            width,
+            height,
+            prompt: prompt.to_owned(),
+            references: vec![image.clone(); 9],
+            first_frame: Some(image.clone()),
+            ..job()
+        };
+        let panel = Panel::new(&job, Shot { movement: Move::Orbit }).expect("there is room");
+        panel.lay(10, &mut RgbImage::new(width, height));
     }
     assert!(Panel::new(&Job { width: 160, height: 96, ..job() }, Shot { movement: Move::Static }).is_none());
 }

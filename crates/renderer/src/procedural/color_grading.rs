@@ -113,13 +113,13 @@ const fn recipe(style: Style) -> Recipe {
             ..NATURAL
         },
         Style::Watercolour => Recipe {
-            saturation: 0.86,
-            contrast: 0.82,
-            lift: 0.10,
-            ceiling: 0.98,
-            exposure: 1.25,
+            saturation: 1.15,
+            contrast: 1.15,
+            lift: 0.03,
+            ceiling: 0.97,
+            exposure: 0.92,
             vignette: 0.0,
-            grain: 0.8,
+            grain: 0.0,
             shadows: [0.02, 0.02, 0.04],
             highlights: [0.02, 0.012, -0.01],
         },
@@ -130,9 +130,9 @@ const fn recipe(style: Style) -> Recipe {
             saturation: 1.05,
             contrast: 0.95,
             lift: 0.05,
-            exposure: 1.2,
+            exposure: 1.15,
             vignette: 0.12,
-            grain: 1.0,
+            grain: 0.0,
             ..NATURAL
         },
         Style::Film => Recipe {

@@ -49,7 +49,7 @@ impl Layout {
             Landscape::Canyon => (if aerial { 130.0 } else { 22.0 }, 0.56, 30.0),
         };
         // Someone on foot is met near the ground.
-        let on_foot = spec.has(Subject::Person) && !aerial;
+        let on_foot = spec.is_on_foot() && !aerial;
         let (clearance, horizon) = match spec.landscape {
             Landscape::City if on_foot => (2.6, 0.60),
             Landscape::Coast | Landscape::Harbour | Landscape::Sea => (clearance, horizon),
@@ -79,14 +79,44 @@ impl Layout {
         if matches!(spec.landscape, Landscape::Coast | Landscape::Harbour) {
             layout.stage_seaside(spec, &mut rng);
         }
+        layout.keep_away(spec);
         layout
+    }
+
+    /// The camera in a set: at eye height, with little way to go.
+    pub(crate) fn indoors(spec: &SceneSpec) -> Self {
+        let mut layout = Self {
+            lighthouse: None,
+            headland: None,
+            breakwater: None,
+            clearance: 0.2,
+            eye: [0.0, 0.0],
+            eye_height: Some(1.45),
+            yaw: 0.03 * spec.side,
+            horizon: 0.50,
+            sun_azimuth: -0.3 * spec.side,
+            travel: 1.0,
+            pivot: [0.0, 3.0],
+            focal: 1.0,
+        };
+        layout.keep_away(spec);
+        layout
+    }
+
+    /// Figures stand near the camera: it does not run into them, and turns around them.
+    fn keep_away(&mut self, spec: &SceneSpec) {
+        if let Some(distance) = super::puppet::cast::nominal_distance(spec, self.focal) {
+            let follows = matches!(spec.movement, Move::TrackLeft | Move::TrackRight);
+            self.travel = if follows { self.travel.min(14.0) } else { self.travel.min(distance * 0.36) };
+            self.pivot = [self.eye[0] + self.yaw.sin() * distance, self.eye[1] + self.yaw.cos() * distance];
+        }
     }
 
     fn stage_seaside(&mut self, spec: &SceneSpec, rng: &mut Rng) {
         let side = spec.side;
         let lighthouse =
             spec.has(Subject::Lighthouse) || spec.has(Subject::Lamp) || spec.has(Subject::Stairs);
-        let on_foot = spec.has(Subject::Person) || spec.has(Subject::Breakwater);
+        let on_foot = spec.has_walker || spec.has(Subject::Breakwater);
         let aerial = spec.framing == Framing::Aerial;
         let close = spec.framing == Framing::Close;
         let at_door = spec.has(Subject::Door);

@@ -25,11 +25,14 @@ mod lighthouse;
 mod math;
 mod noise;
 mod prompt;
+mod puppet;
 mod raymarch;
 mod relief;
 mod scene;
 mod scene_spec;
+mod set_scene;
 mod sky;
+mod stylise;
 mod surface;
 mod terrain;
 mod transition;
@@ -48,6 +51,8 @@ use self::noise::Rng;
 use self::prompt::SceneBrief;
 use self::scene::{Scene, Workspace};
 use self::scene_spec::SceneSpec;
+use self::set_scene::SetScene;
+use self::stylise::Stylise;
 use self::transition::Still;
 use self::upscale::Upscale;
 use crate::animatic::{Look, Panel, Shot};
@@ -157,11 +162,34 @@ fn check(job: &Job) -> Result<(), RenderError> {
     Ok(())
 }
 
+/// What is in front of the camera.
+enum World {
+    Land(Box<Scene>),
+    Set(Box<SetScene>),
+}
+
+impl World {
+    fn build(spec: SceneSpec, aspect: f32, seconds: f32, seed: u64) -> Self {
+        match spec.set {
+            Some(set) => Self::Set(Box::new(SetScene::build(spec, set, aspect, seconds, seed))),
+            None => Self::Land(Box::new(Scene::build(spec, aspect, seconds, seed))),
+        }
+    }
+
+    fn draw(&self, progress: f32, time: f32, work: &mut Workspace) {
+        match self {
+            Self::Land(scene) => scene.draw(progress, time, work),
+            Self::Set(scene) => scene.draw(progress, time, work),
+        }
+    }
+}
+
 /// The frames of a rendering.
 struct Film<'a> {
     job: &'a Job,
     seed: u64,
-    scene: Scene,
+    world: World,
+    stylise: Option<Stylise>,
     grade: Grade,
     work: Workspace,
     small: Option<(RgbImage, Upscale)>,
@@ -182,7 +210,8 @@ impl<'a> Film<'a> {
         let grade = Grade::new(spec.style, 1.0, Tones::from_references(&job.references));
         let shown = spec.movement;
         Self {
-            scene: Scene::build(spec, seed),
+            stylise: Stylise::new(spec.style, job.width, job.height, seed),
+            world: World::build(spec, job.width as f32 / job.height as f32, job.seconds as f32, seed),
             seed,
             grade,
             work: Workspace::new(width as usize, height as usize),
@@ -199,9 +228,12 @@ impl<'a> Film<'a> {
     /// The sound track, exactly as long as the video.
     fn sound(&self, frames_total: u32) -> Vec<f32> {
         let samples = u64::from(frames_total) * u64::from(RATE) / u64::from(self.job.frame_rate);
-        let scene = &self.scene;
-        let scape =
-            Soundscape::new(&scene.spec, scene.walker.as_ref(), scene.lighthouse.is_some(), self.seed);
+        let scape = match &self.world {
+            World::Land(scene) => {
+                Soundscape::new(&scene.spec, scene.walker.as_ref(), scene.lighthouse.is_some(), self.seed)
+            }
+            World::Set(scene) => Soundscape::new(&scene.spec, None, false, self.seed),
+        };
         let mut sound = scape.render(samples as usize, self.seed);
         if let Some(reference) = &self.job.reference_audio {
             audio::reference::lay(&mut sound, reference);
@@ -227,13 +259,16 @@ impl<'a> Film<'a> {
         let left = self.last.as_ref().map_or(1.0, |_| (1.0 - progress) / DISSOLVE);
         if gone > 0.0 && left > 0.0 {
             let time = frame as f32 / self.job.frame_rate as f32;
-            self.scene.draw(progress, time, &mut self.work);
+            self.world.draw(progress, time, &mut self.work);
             match &mut self.small {
                 None => self.grade.develop(&self.work.canvas, &self.work.bloom, frame, picture),
                 Some((small, upscale)) => {
                     self.grade.develop(&self.work.canvas, &self.work.bloom, frame, small);
                     upscale.enlarge(small, picture);
                 }
+            }
+            if let Some(stylise) = &mut self.stylise {
+                stylise.apply(picture);
             }
         }
         if let Some(still) = &self.first {

@@ -16,6 +16,7 @@ use super::lighthouse::Lighthouse;
 use super::math::{Color, mix};
 use super::noise::Rng;
 use super::prompt::{Hour, Landscape, Subject};
+use super::puppet::cast::Cast;
 use super::raymarch::{Edge, march, soften, steps};
 use super::relief::Relief;
 use super::scene_spec::SceneSpec;
@@ -37,6 +38,7 @@ pub(crate) struct Scene {
     pub(crate) walker: Option<Walker>,
     boats: Vec<Boat>,
     flock: Option<Flock>,
+    cast: Option<Cast>,
     rig: Rig,
     steps: Vec<f32>,
     salt: u32,
@@ -66,7 +68,7 @@ impl Workspace {
 }
 
 impl Scene {
-    pub(crate) fn build(spec: SceneSpec, seed: u64) -> Self {
+    pub(crate) fn build(spec: SceneSpec, aspect: f32, seconds: f32, seed: u64) -> Self {
         let mut rng = Rng::new(seed, "scene");
         let layout = Layout::new(&spec, seed);
         let mut light = Light::new(spec.hour, spec.murk, layout.sun_azimuth, &mut rng);
@@ -106,6 +108,7 @@ impl Scene {
         let flora = wooded.then(|| Flora::plant(&relief, &terrain, &light, season, centre, seed));
         let ground = Ground::new(relief, terrain, seed);
         let rig = layout.rig(&spec, &mut rng, |x, y| ground.footing(x, y));
+        let cast = Cast::stage(&spec, &rig, aspect, seconds, seed);
         let wind = spec.weather.wind;
         let sea = if wet_street {
             Some(Sea::new(&light, 0.0, false, seed))
@@ -117,7 +120,7 @@ impl Scene {
             let foot = ground.footing(x, y).max(2.0);
             Lighthouse::new([x, y, foot], &spec, &light, seed)
         });
-        let walker = spec.has(Subject::Person).then(|| position_walker(&spec, &layout, dark, &mut rng));
+        let walker = spec.has_walker.then(|| position_walker(&spec, &layout, dark, &mut rng));
         let boats = if spec.is_watery() {
             let count = match (spec.has(Subject::Boat), spec.landscape) {
                 (true, _) => 1 + (rng.next() % 2) as u32,
@@ -152,6 +155,7 @@ impl Scene {
             walker,
             boats,
             flock,
+            cast,
             rig,
             steps,
             salt,
@@ -180,6 +184,9 @@ impl Scene {
         }
         if let Some(flock) = &self.flock {
             flock.draw(&context, &mut work.canvas);
+        }
+        if let Some(cast) = &self.cast {
+            cast.draw(&view, light, time, &mut work.canvas);
         }
         if let Some(lighthouse) = &self.lighthouse {
             beam::draw(lighthouse, &context, &mut work.canvas, &mut work.cells);

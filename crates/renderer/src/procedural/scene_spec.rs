@@ -3,13 +3,24 @@
 use super::light::Murk;
 use super::math::Color;
 use super::noise::Rng;
-use super::prompt::{Cover, Framing, Hour, Landscape, Move, Place, SceneBrief, Style, Subject, Subjects};
+use super::prompt::{
+    Cover, FigureBrief, Framing, Hour, Landscape, Move, Place, SceneBrief, Set, Style, Subject, Subjects,
+};
+use super::puppet::{is_fast, is_on_ground};
 use super::weather::{Motes, Weather, strikes};
 
 /// The resolved parameters of a scene.
 #[derive(Clone, Debug)]
 pub(crate) struct SceneSpec {
+    /// In place of a landscape, which is then not drawn.
+    pub(crate) set: Option<Set>,
     pub(crate) landscape: Landscape,
+    /// What is drawn as puppets, the most prominent first.
+    pub(crate) figures: Vec<FigureBrief>,
+    /// Someone on foot who is part of the place: on the breakwater, at the lighthouse's door.
+    pub(crate) has_walker: bool,
+    /// Whether the prompt names the framing.
+    pub(crate) is_framed: bool,
     pub(crate) hour: Hour,
     pub(crate) murk: Murk,
     pub(crate) weather: Weather,
@@ -44,6 +55,21 @@ impl SceneSpec {
             Some(Place::Land(landscape)) => landscape,
             Some(Place::Set(_)) | None => open,
         };
+        let set = match brief.place {
+            Some(Place::Set(set)) => Some(set),
+            _ => None,
+        };
+        let is_at_light =
+            [Subject::Lighthouse, Subject::Breakwater, Subject::Door, Subject::Stairs, Subject::Lamp]
+                .into_iter()
+                .any(has);
+        let has_walker = set.is_none() && is_at_light && has(Subject::Person);
+        let mut figures = brief.figures.clone();
+        figures.retain(|figure| !(has_walker && figure.subject == Subject::Person));
+        if set.is_some() {
+            figures.retain(|figure| !matches!(figure.subject, Subject::House | Subject::Tree));
+        }
+        let fast = figures.first().is_some_and(|figure| is_fast(figure.subject)) && set.is_none();
         let storm = has(Subject::Storm);
         let cover = brief.cover.unwrap_or_else(|| {
             if landscape == Landscape::City {
@@ -56,6 +82,12 @@ impl SceneSpec {
             _ if storm => rng.pick(&[Hour::Dusk, Hour::Day, Hour::Day]),
             (Cover::Overcast, _) => Hour::Day,
             (_, Landscape::City) => rng.pick(&[Hour::Dusk, Hour::Night, Hour::Sunset]),
+            // Figures are seen best by day.
+            _ if !brief.figures.is_empty()
+                || brief.place.is_some_and(|place| matches!(place, Place::Set(_))) =>
+            {
+                rng.pick(&[Hour::Day, Hour::Day, Hour::Golden, Hour::Sunrise])
+            }
             (_, Landscape::Canyon) => rng.pick(&[Hour::Golden, Hour::Sunrise, Hour::Day]),
             _ => rng.pick(&[Hour::Golden, Hour::Sunset, Hour::Sunrise, Hour::Golden, Hour::Dawn]),
         });
@@ -107,6 +139,7 @@ impl SceneSpec {
             (true, _) => Move::Static,
             (false, Some(movement)) => movement,
             (false, None) if has(Subject::Stairs) => Move::Rise,
+            (false, None) if fast => rng.pick(&[Move::TrackLeft, Move::TrackRight]),
             (false, None) if has(Subject::Person) || has(Subject::Door) => Move::DollyIn,
             (false, None) => gentle,
         };
@@ -119,13 +152,17 @@ impl SceneSpec {
         };
         let cloth = [0x2c_3440, 0x3a_2c28, 0x28_322c, 0x4a_3a30, 0x6c_2a24].map(Color::surface);
         Self {
+            set,
             landscape,
+            has_walker,
+            is_framed: brief.framing.is_some(),
             hour,
             murk: Murk { cover, fog: weather.fog, gloom: if storm { 1.0 } else { rain * 0.6 } },
             weather,
             style,
             movement,
-            eagerness: if brief.movement.is_some() { 1.0 } else { 0.55 },
+            eagerness: if brief.movement.is_some() || fast { 1.0 } else { 0.55 },
+            figures,
             framing,
             subjects,
             coat: brief.coat.unwrap_or_else(|| rng.pick(&cloth)),
@@ -137,6 +174,15 @@ impl SceneSpec {
 
     pub(crate) const fn has(&self, subject: Subject) -> bool {
         self.subjects.has(subject)
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        self.set.map_or(Place::Land(self.landscape), Place::Set)
+    }
+
+    /// Whether someone or something stands or drives on the ground near the camera.
+    pub(crate) fn is_on_foot(&self) -> bool {
+        self.has_walker || self.figures.iter().any(|figure| is_on_ground(figure.subject))
     }
 
     /// Whether the scene has water at sea level.

@@ -132,6 +132,7 @@ fn chained_jobs_join_without_jump() {
 
 #[test]
 fn seed_and_prompt_change_the_scene() {
+    let job = |prompt: &str| Job { seconds: 0.1, ..job(prompt) };
     let base = render(&job("mountains"));
     let other_seed = render(&Job { seed: 8, ..job("mountains") });
     let other_prompt = render(&job("a city at night in rain"));
@@ -154,8 +155,8 @@ fn fixed_camera_moves_less_but_scene_is_animated() {
 fn references_change_colors() {
     let mut red = RgbImage::new(32, 32);
     red.pixels_mut().chunks_exact_mut(3).for_each(|p| p.copy_from_slice(&[190, 50, 40]));
-    let plain = render(&job("a meadow at noon"));
-    let tinted = render(&Job { references: vec![red], ..job("a meadow at noon") });
+    let plain = render(&Job { seconds: 0.1, ..job("a meadow at noon") });
+    let tinted = render(&Job { seconds: 0.1, references: vec![red], ..job("a meadow at noon") });
     let redness = |image: &RgbImage| {
         image.pixels().chunks_exact(3).map(|p| f64::from(p[0]) - f64::from(p[2])).sum::<f64>()
     };
@@ -164,8 +165,9 @@ fn references_change_colors() {
 
 #[test]
 fn watermark_is_drawn_only_if_requested() {
-    let plain = render(&Job { width: 320, height: 180, ..job("a meadow at noon") });
-    let marked = render(&Job { width: 320, height: 180, watermark: true, ..job("a meadow at noon") });
+    let plain = render(&Job { width: 320, height: 180, seconds: 0.1, ..job("a meadow at noon") });
+    let marked =
+        render(&Job { width: 320, height: 180, seconds: 0.1, watermark: true, ..job("a meadow at noon") });
     assert!(plain.last_frame != marked.last_frame);
 }
 
@@ -211,12 +213,18 @@ fn every_landscape_hour_and_aspect_renders() {
         "desert in fog, embers, pan left",
         "the keeper climbs the stairs, tilt down",
         "he opens the door of the lighthouse, descend",
+        "close-up of a woman in a room at night, rain at the window",
+        "a perfume bottle on a white background, pull back",
+        "papercraft fish in a coral reef",
+        "cartoon of three dogs on a beach, whip pan",
+        "watercolour of a train and a crowd",
     ];
     let shapes = [(160, 96), (96, 160), (112, 112), (168, 72)];
     for (index, prompt) in prompts.into_iter().enumerate() {
         let (width, height) = shapes[index % shapes.len()];
-        let rendering = render(&Job { width, height, seconds: 0.1, ..job(prompt) });
-        let pixels = rendering.last_frame.pixels();
+        let job = Job { width, height, ..job(prompt) };
+        let picture = crate::Look::Scene.draw_frame(&job, 6).expect("the job is a good one");
+        let pixels = picture.pixels();
         let mean = pixels.iter().map(|v| f64::from(*v)).sum::<f64>() / pixels.len() as f64;
         let spread =
             (pixels.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum::<f64>() / pixels.len() as f64).sqrt();
@@ -226,6 +234,33 @@ fn every_landscape_hour_and_aspect_renders() {
 
 #[test]
 fn fast_quality_keeps_the_size() {
-    let rendering = render(&Job { width: 320, height: 180, quality: Quality::Fast, ..job("a lake") });
+    let rendering =
+        render(&Job { width: 320, height: 180, seconds: 0.1, quality: Quality::Fast, ..job("a lake") });
     assert_eq!((rendering.last_frame.width(), rendering.last_frame.height()), (320, 180));
+}
+
+#[test]
+fn prompts_that_are_not_read_give_different_scenes() {
+    let prompts = ["A chef tossing vegetables", "zxq", "zxr", "男人伸懒腰", "男人打哈欠", "zxq ", ""];
+    let seeds: std::collections::HashSet<u64> =
+        prompts.iter().map(|prompt| super::scene_seed(&job(prompt))).collect();
+    assert_eq!(seeds.len(), prompts.len());
+    let picture = |prompt: &str| {
+        let job = Job { width: 64, height: 48, ..job(prompt) };
+        crate::Look::Scene.draw_frame(&job, 0).expect("the job is a good one")
+    };
+    assert!(picture("zxq") != picture("zxr"));
+}
+
+#[test]
+fn drawn_frame_equals_that_of_the_film() {
+    let job = Job { width: 64, height: 48, seconds: 0.2, ..job("a dog in a meadow") };
+    let mut frames = Vec::new();
+    Procedural
+        .draw(&job, &mut |picture| {
+            frames.push(picture.clone());
+            Ok(())
+        })
+        .expect("the job is a good one");
+    assert!(crate::Look::Scene.draw_frame(&job, 3).expect("the job is a good one") == frames[3]);
 }

@@ -123,7 +123,11 @@ impl SceneBrief {
         let behind = found.language.has_adjectives_behind();
         brief.figures = figures(&asked, behind);
         let garments = asked.iter().filter(|mention| mention.is_garment());
-        brief.coat = garments.filter_map(|garment| color_of(&asked, garment, behind)).next();
+        let cloth: Vec<Color> = garments.filter_map(|garment| color_of(&asked, garment, behind)).collect();
+        // Of several the one that is seen best.
+        let is_colorful =
+            |color: &&Color| color.0[..3].iter().fold(0.0, |most: f32, part| most.max(*part)) > 0.1;
+        brief.coat = cloth.iter().find(is_colorful).or(cloth.first()).copied();
         brief.complete()
     }
 
@@ -165,6 +169,9 @@ impl SceneBrief {
         if has(S::Snow) && self.place.is_none() {
             self.place = Some(Place::Land(Landscape::Snowfield));
         }
+        if self.place.is_none() && self.style == Some(Style::Neon) {
+            self.place = Some(Place::Land(Landscape::City));
+        }
         if self.place.is_none() {
             self.place = self.figures.first().and_then(|figure| home(figure.subject));
         }
@@ -197,7 +204,8 @@ fn figures(mentions: &[&Mention], adjectives_behind: bool) -> Vec<FigureBrief> {
             let near = before.take_while(|it| it.figures().next().is_none() && mention.at - it.end() <= 2);
             let given = near.filter_map(|it| it.count()).next();
             let count = given.or(mention.count()).unwrap_or(if mention.is_plural { PLURAL } else { 1 });
-            let color = color_of(mentions, mention, adjectives_behind);
+            let color = mention.color().map(Color::surface);
+            let color = color.or_else(|| color_of(mentions, mention, adjectives_behind));
             match figures.iter_mut().find(|(figure, _)| figure.subject == subject) {
                 Some((figure, sum)) => {
                     *sum += votes;
@@ -218,6 +226,9 @@ fn figures(mentions: &[&Mention], adjectives_behind: bool) -> Vec<FigureBrief> {
         figures.retain(|(figure, votes)| figure.subject != Subject::Person || *votes > 2);
     }
     // Stable: of equal votes the first.
+    // Trees beside something else, and many of them, are the forest of the place.
+    let first = figures.first().map(|(figure, _)| figure.subject);
+    figures.retain(|(it, _)| it.subject != Subject::Tree || it.count == 1 && first == Some(Subject::Tree));
     figures.sort_by_key(|(_, votes)| std::cmp::Reverse(*votes));
     figures.truncate(MAX_KINDS);
     figures.into_iter().map(|(figure, _)| figure).collect()

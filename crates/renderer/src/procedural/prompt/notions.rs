@@ -142,6 +142,7 @@ named! {
         Cat = "cat",
         Horse = "horse",
         Elephant = "elephant",
+        Bear = "bear",
         Bird = "bird",
         Birds = "birds",
         Fish = "fish",
@@ -198,6 +199,7 @@ impl Subject {
                 | S::Cat
                 | S::Horse
                 | S::Elephant
+                | S::Bear
                 | S::Bird
                 | S::Fish
                 | S::Car

@@ -61,7 +61,7 @@ fn six_languages_select_brief() {
         ("夜的港口，渔船，固定镜头", "Harbour Night Static {Boat}"),
         ("男人走在雨夜的街道，霓虹灯，镜头推进", "City Night Overcast DollyIn Neon {Person, Rain}"),
         ("一只橘猫坐在窗台上，特写，阳光", "Room Day Close {Cat}"),
-        ("无人机航拍雪山日出", "Mountains Sunrise Flyover Aerial {}"),
+        ("无人机航拍雪山日出", "Snowfield Sunrise Flyover Aerial {}"),
         ("水墨风格，小船在湖面上，薄雾，黎明", "Lake Dawn Watercolour {Boat, Fog}"),
         ("镜头环绕一辆红色跑车，黄昏，沙漠", "Desert Dusk Orbit {Car}"),
         // Japanese.
@@ -79,7 +79,7 @@ fn six_languages_select_brief() {
             "City Night Overcast {Person, Woman, Rain}",
         ),
         ("Plano general de un velero en el mar, puesta de sol, cámara fija", "Sea Sunset Static Wide {Boat}"),
-        ("Un tren cruza las montañas nevadas, blanco y negro", "Mountains Overcast Monochrome {Train, Snow}"),
+        ("Un tren cruza las montañas nevadas, blanco y negro", "Snowfield Monochrome {Train}"),
         // French.
         (
             "Une femme aux cheveux longs et noirs marche dans une rue Tokyo bondée la nuit, néons se reflétant sur le pavé mouillé",

@@ -1,0 +1,110 @@
+//! A contact sheet of what the embedded renderer makes of published prompts, to be looked at.
+
+use std::path::{Path, PathBuf};
+
+use media::{Mosaic, RgbImage, SheetTile, contact_sheet, encode_png};
+use renderer::{Job, Look, Quality};
+use serde::Deserialize;
+use text::{Align, Fonts, Style};
+
+const PROMPTS: &str = "crates/renderer/tests/prompts.yaml";
+const TILE: (u32, u32) = (320, 180);
+/// Drawn larger than shown, so that edges are smooth.
+const DRAWN: (u32, u32) = (640, 360);
+const COLUMNS: usize = 6;
+const CAPTION_HEIGHT: u32 = 50;
+/// The moment that is shown, in seconds: under way, and before the end.
+const MOMENT: f64 = 2.0;
+const SECONDS: f64 = 5.0;
+const FRAME_RATE: u32 = 24;
+
+/// Renders a frame for each prompt of crates/renderer/tests/prompts.yaml into one picture.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Sheet {
+    /// The PNG file.
+    #[arg(long, default_value = "docs/images/rehearsals.png")]
+    output: PathBuf,
+    /// Leave the prompts out, to see whether the pictures can be matched with them.
+    #[arg(long)]
+    no_captions: bool,
+    /// Show the storyboard panel too.
+    #[arg(long)]
+    animatic: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    id: String,
+    language: String,
+    source: String,
+    prompt: String,
+}
+
+pub(crate) fn run(root: &Path, args: &Sheet) -> Result<String, String> {
+    let text = fs_err::read_to_string(root.join(PROMPTS)).map_err(|error| error.to_string())?;
+    let entries: Vec<Entry> = serde_yaml::from_str(&text).map_err(|error| format!("{PROMPTS}: {error}"))?;
+    let look = if args.animatic { Look::Animatic } else { Look::Scene };
+    let height = if args.no_captions { 0 } else { CAPTION_HEIGHT };
+    let mosaic = Mosaic::new(entries.len(), COLUMNS, TILE, height);
+    let mut fonts = Fonts::embedded();
+    let tiles: Vec<SheetTile> = entries
+        .iter()
+        .map(|entry| {
+            let label = caption(&mut fonts, entry, mosaic.label());
+            Ok(SheetTile { picture: Some(picture(entry, look)?), label })
+        })
+        .collect::<Result<_, String>>()?;
+    let sheet = contact_sheet(&mosaic, &tiles).map_err(|error| error.to_string())?;
+    let output = root.join(&args.output);
+    fs_err::write(&output, encode_png(&sheet)).map_err(|error| error.to_string())?;
+    let unread: Vec<String> = entries
+        .iter()
+        .filter_map(|entry| {
+            let unread = look.renderer().read_prompt(&entry.prompt)?.unread;
+            (!unread.is_empty()).then(|| format!("{} ({}): {}", entry.id, entry.source, unread.join(", ")))
+        })
+        .collect();
+    Ok(format!("{}\nWords that are not drawn:\n{}", output.display(), unread.join("\n")))
+}
+
+fn picture(entry: &Entry, look: Look) -> Result<RgbImage, String> {
+    let job = Job {
+        prompt: entry.prompt.clone(),
+        model: String::new(),
+        width: DRAWN.0,
+        height: DRAWN.1,
+        frame_rate: FRAME_RATE,
+        seconds: SECONDS,
+        seed: 1,
+        first_frame: None,
+        last_frame: None,
+        references: Vec::new(),
+        reference_videos: Vec::new(),
+        reference_audio: None,
+        generate_audio: false,
+        camera_fixed: false,
+        watermark: false,
+        quality: Quality::Standard,
+    };
+    let frame = (MOMENT * f64::from(FRAME_RATE)) as u32;
+    look.draw_frame(&job, frame).map_err(|error| format!("{}: {error}", entry.id))
+}
+
+/// The prompt in small letters on the sheet's dark ground.
+fn caption(fonts: &mut Fonts, entry: &Entry, (width, height): (u32, u32)) -> RgbImage {
+    let mut label = RgbImage::new(width, height.max(1));
+    label.pixels_mut().chunks_exact_mut(3).for_each(|pixel| pixel.copy_from_slice(&[16, 18, 22]));
+    let style = Style { size: 11.0, bold: false, align: Align::Start, width, lines: 3 };
+    let drawn = fonts.draw(&format!("{}  {}", entry.language, entry.prompt), &style);
+    for y in 0..drawn.mask.height().min(height) {
+        for (x, covered) in drawn.mask.row(y).iter().enumerate() {
+            let at = (y as usize * width as usize + x) * 3;
+            let value = (u32::from(*covered) * 200 / 255) as u8;
+            for channel in &mut label.pixels_mut()[at..at + 3] {
+                *channel = (*channel).max(value);
+            }
+        }
+    }
+    label
+}
