@@ -19,6 +19,9 @@ pub(super) const fn name(movement: Move) -> &'static str {
         Move::Rise => "crane up",
         Move::Descend => "crane down",
         Move::Flyover => "flyover",
+        Move::WhipPan => "whip pan",
+        Move::DollyZoom => "dolly zoom",
+        Move::Roll => "roll",
     }
 }
 
@@ -46,6 +49,13 @@ fn arrows(movement: Move) -> Vec<Vec<(f32, f32)>> {
         Move::Orbit => vec![arc(2.6, -2.9, 0.66, 0.56)],
         Move::Rise => vec![vec![(0.0, 0.66), (0.0, -0.66)]],
         Move::Descend => vec![vec![(0.0, -0.66), (0.0, 0.66)]],
+        Move::WhipPan => vec![arc(-2.9, -0.25, 0.72, 0.5), arc(-2.9, -0.25, 0.72, 0.1)],
+        Move::DollyZoom => vec![
+            vec![(-0.25, 0.0), (-0.85, 0.0)],
+            vec![(0.25, 0.0), (0.85, 0.0)],
+            vec![(0.0, 0.8), (0.0, 0.25)],
+        ],
+        Move::Roll => vec![arc(-2.4, 0.9, 0.5, 0.7)],
         Move::Flyover => vec![arc(2.9, 4.9, 0.85, 0.8)],
     }
 }

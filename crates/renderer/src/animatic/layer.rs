@@ -117,7 +117,7 @@ impl Layer {
         for (row, inks) in rows.zip(self.pixels.chunks_exact(self.width)) {
             let Some(row) = row.get_mut(self.left * 3..) else { return };
             for (pixel, [r, g, b, opacity]) in row.chunks_exact_mut(3).zip(&inks[..width]) {
-                let over = u32::from(*opacity) * strength >> 8;
+                let over = (u32::from(*opacity) * strength) >> 8;
                 if over > 0 {
                     for (value, ink) in pixel.iter_mut().zip([r, g, b]) {
                         *value =

@@ -83,7 +83,7 @@ fn panel_fits_every_ratio_and_prompt() {
 
 #[test]
 fn animatic_hands_on_the_frame_of_the_scene() {
-    let job = Job { seconds: 1.25, ..job() };
+    let job = Job { seconds: 1.25, prompt: "a cat in a room".to_owned(), ..job() };
     let render = |renderer: &dyn crate::Renderer| {
         renderer.render(&job, &mut |_| ControlFlow::Continue(())).expect("the job is a good one")
     };

@@ -2,7 +2,7 @@
 
 use std::f32::consts::TAU;
 
-use super::math::lerp;
+use super::math::{lerp, smooth};
 
 /// A camera pose.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +14,10 @@ pub(crate) struct Pose {
     /// The row of the horizon as a share of the picture's height from the top. Tilting shifts it; verticals stay vertical, as
     /// with a shift lens.
     pub(crate) horizon: f32,
+    /// The focal length in relation to that of the rig.
+    pub(crate) zoom: f32,
+    /// Radians by which the picture is turned clockwise.
+    pub(crate) roll: f32,
 }
 
 /// A camera move: from one pose to another, along a line or an arc, with handheld shake.
@@ -27,6 +31,8 @@ pub(crate) struct Rig {
     pub(crate) unrest: f32,
     /// Focal length relative to the picture's size; about 1.1 is a normal lens.
     pub(crate) focal: f32,
+    /// Whether the move happens at once, in the middle of the shot.
+    pub(crate) is_whip: bool,
     /// Phase of the shake.
     pub(crate) phase: f32,
 }
@@ -35,12 +41,18 @@ impl Rig {
     /// The pose at `progress` (0 first frame, 1 last frame), `time` seconds in.
     pub(crate) fn pose(&self, progress: f32, time: f32) -> Pose {
         // Mostly steady travel, with soft starts and stops.
-        let eased = lerp(progress, progress * progress * (3.0 - 2.0 * progress), 0.7);
+        let eased = if self.is_whip {
+            smooth(0.36, 0.52, progress)
+        } else {
+            lerp(progress, progress * progress * (3.0 - 2.0 * progress), 0.7)
+        };
         let (a, b) = (self.from, self.to);
         let mut pose = Pose {
             eye: [0, 1, 2].map(|i| lerp(a.eye[i], b.eye[i], eased)),
             yaw: lerp(a.yaw, b.yaw, eased),
             horizon: lerp(a.horizon, b.horizon, eased),
+            zoom: lerp(a.zoom, b.zoom, eased),
+            roll: lerp(a.roll, b.roll, eased),
         };
         if let Some((angle, [px, py])) = self.orbit {
             let turn = angle * (eased - 0.5);
@@ -54,8 +66,12 @@ impl Rig {
         let sway = |offset: f32| {
             0.6 * wave(0.23, offset) + 0.3 * wave(0.61, offset * 1.7) + 0.1 * wave(1.37, offset * 2.9)
         };
-        pose.yaw += self.unrest * 0.008 * sway(0.1);
-        pose.horizon += self.unrest * 0.008 * sway(0.47);
+        // On a shoulder each step is seen.
+        let shoulder = (self.unrest - 0.5).max(0.0);
+        let step = |offset: f32| 0.6 * wave(1.7, offset) + 0.4 * wave(2.9, offset * 2.3);
+        pose.yaw += self.unrest * 0.008 * sway(0.1) + shoulder * 0.016 * step(0.3);
+        pose.horizon += self.unrest * 0.008 * sway(0.47) + shoulder * 0.020 * step(0.7);
+        pose.roll += shoulder * 0.014 * sway(0.21);
         pose.eye[2] += self.unrest * 0.05 * sway(0.83);
         pose
     }
@@ -95,7 +111,7 @@ impl View {
             width,
             height,
             // By area, so that upright and wide pictures show things equally large.
-            focal: focal * (width * height).sqrt(),
+            focal: focal * pose.zoom * (width * height).sqrt(),
             horizon: pose.horizon * height,
         }
     }
@@ -166,9 +182,9 @@ mod tests {
     use super::*;
 
     fn rig() -> Rig {
-        let from = Pose { eye: [0.0, 0.0, 10.0], yaw: 0.2, horizon: 0.5 };
-        let to = Pose { eye: [0.0, 40.0, 10.0], yaw: 0.2, horizon: 0.5 };
-        Rig { from, to, orbit: None, unrest: 0.0, focal: 1.1, phase: 0.0 }
+        let from = Pose { eye: [0.0, 0.0, 10.0], yaw: 0.2, horizon: 0.5, zoom: 1.0, roll: 0.0 };
+        let to = Pose { eye: [0.0, 40.0, 10.0], yaw: 0.2, horizon: 0.5, zoom: 1.0, roll: 0.0 };
+        Rig { from, to, orbit: None, unrest: 0.0, focal: 1.1, is_whip: false, phase: 0.0 }
     }
 
     #[test]

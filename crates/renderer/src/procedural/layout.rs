@@ -184,7 +184,13 @@ impl Layout {
     /// The camera move, given the height of the ground to stay above.
     pub(crate) fn rig(&self, spec: &SceneSpec, rng: &mut Rng, ground: impl Fn(f32, f32) -> f32) -> Rig {
         let eager = spec.eagerness;
-        let base = Pose { eye: [self.eye[0], self.eye[1], 0.0], yaw: self.yaw, horizon: self.horizon };
+        let base = Pose {
+            eye: [self.eye[0], self.eye[1], 0.0],
+            yaw: self.yaw,
+            horizon: self.horizon,
+            zoom: 1.0,
+            roll: 0.0,
+        };
         let travel = self.travel * eager;
         let turn = 0.26 * eager;
         let moved = |right: f32, ahead: f32, up: f32, yaw: f32, horizon: f32| {
@@ -193,9 +199,14 @@ impl Layout {
                 eye: [base.eye[0] + cos * right + sin * ahead, base.eye[1] - sin * right + cos * ahead, up],
                 yaw: base.yaw + yaw,
                 horizon: base.horizon + horizon,
+                ..base
             }
         };
         let still = moved(0.0, 0.0, 0.0, 0.0, 0.0);
+        // Rising by as much as the camera is high halves the ground that is near.
+        let nearest =
+            super::puppet::cast::nominal_distance(spec, self.focal).map_or(f32::INFINITY, |away| 0.4 * away);
+        let climb = (1.1 * self.eye_height.unwrap_or(self.clearance)).max(travel * 0.62).min(nearest) * eager;
         let mut orbit = None;
         let (from, to) = match spec.movement {
             Move::Static => (still, still),
@@ -212,18 +223,26 @@ impl Layout {
             Move::TiltUp => (moved(0.0, 0.0, 0.0, 0.0, -0.22), moved(0.0, 0.0, 0.0, 0.0, 0.10)),
             Move::TiltDown => (moved(0.0, 0.0, 0.0, 0.0, 0.12), moved(0.0, 0.0, 0.0, 0.0, -0.16)),
             Move::Orbit => {
-                orbit = Some((spec.side * 0.42, self.pivot));
+                orbit = Some((spec.side * 0.62, self.pivot));
                 (still, still)
             }
-            Move::Rise => (still, moved(0.0, travel * 0.15, travel * 0.62, 0.0, -0.05)),
-            Move::Descend => {
-                (moved(0.0, 0.0, travel * 0.62, 0.0, -0.05), moved(0.0, travel * 0.15, 0.0, 0.0, 0.0))
-            }
+            Move::Rise => (still, moved(0.0, travel * 0.15, climb, 0.0, -0.03)),
+            Move::Descend => (moved(0.0, 0.0, climb, 0.0, -0.03), moved(0.0, travel * 0.15, 0.0, 0.0, 0.0)),
             Move::Flyover => {
-                (still, moved(spec.side * -travel * 0.3, travel * 2.1, travel * 0.16, 0.05, -0.015))
+                (still, moved(spec.side * -travel * 0.3, travel * 3.0, travel * 0.16, 0.05, -0.015))
             }
+            Move::WhipPan => (moved(0.0, 0.0, 0.0, -0.75, 0.0), still),
+            Move::DollyZoom => {
+                // The lens widens while the camera comes closer: the subject keeps its size, the background falls away.
+                let away = self.pivot[1] - self.eye[1];
+                let closer = away.min(3.0 * travel) * 0.42;
+                (still, Pose { zoom: (away - closer) / away, ..moved(0.0, closer, 0.0, 0.0, 0.0) })
+            }
+            Move::Roll => (Pose { roll: -0.16 * eager, ..still }, Pose { roll: 0.16 * eager, ..still }),
         };
-        let mut rig = Rig { from, to, orbit, unrest: spec.unrest, focal: self.focal, phase: rng.unit() };
+        let is_whip = spec.movement == Move::WhipPan;
+        let mut rig =
+            Rig { from, to, orbit, unrest: spec.unrest, focal: self.focal, is_whip, phase: rng.unit() };
         // High enough for the whole way, and smoothly so: one lift for all of it.
         let mut lift = self.eye_height.unwrap_or(f32::NEG_INFINITY);
         let slack = if self.eye_height.is_some() { self.clearance.min(1.9) } else { self.clearance };

@@ -28,6 +28,7 @@ mod prompt;
 mod puppet;
 mod raymarch;
 mod relief;
+mod roll;
 mod scene;
 mod scene_spec;
 mod set_scene;
@@ -62,6 +63,8 @@ pub use self::audio::RATE as AUDIO_SAMPLE_RATE;
 pub(crate) use self::prompt::Move;
 pub(crate) use self::transition::cover;
 
+#[cfg(test)]
+mod camera_tests;
 #[cfg(test)]
 mod tests;
 
@@ -176,6 +179,15 @@ impl World {
         }
     }
 
+    /// Radians by which the camera is turned around its axis.
+    fn roll(&self, progress: f32, time: f32) -> f32 {
+        let rig = match self {
+            Self::Land(scene) => &scene.rig,
+            Self::Set(scene) => &scene.rig,
+        };
+        rig.pose(progress, time).roll
+    }
+
     fn draw(&self, progress: f32, time: f32, work: &mut Workspace) {
         match self {
             Self::Land(scene) => scene.draw(progress, time, work),
@@ -190,6 +202,8 @@ struct Film<'a> {
     seed: u64,
     world: World,
     stylise: Option<Stylise>,
+    /// A buffer for cameras that roll.
+    turned: Vec<u8>,
     grade: Grade,
     work: Workspace,
     small: Option<(RgbImage, Upscale)>,
@@ -210,6 +224,7 @@ impl<'a> Film<'a> {
         let grade = Grade::new(spec.style, 1.0, Tones::from_references(&job.references));
         let shown = spec.movement;
         Self {
+            turned: Vec::new(),
             stylise: Stylise::new(spec.style, job.width, job.height, seed),
             world: World::build(spec, job.width as f32 / job.height as f32, job.seconds as f32, seed),
             seed,
@@ -267,6 +282,7 @@ impl<'a> Film<'a> {
                     upscale.enlarge(small, picture);
                 }
             }
+            roll::turn(picture, self.world.roll(progress, time), &mut self.turned);
             if let Some(stylise) = &mut self.stylise {
                 stylise.apply(picture);
             }

@@ -343,7 +343,7 @@ mod tests {
     }
 
     fn view() -> View {
-        View::new(Pose { eye: [0.0, 0.0, 10.0], yaw: 0.0, horizon: 0.5 }, 1.0, 32, 32)
+        View::new(Pose { eye: [0.0, 0.0, 10.0], yaw: 0.0, horizon: 0.5, zoom: 1.0, roll: 0.0 }, 1.0, 32, 32)
     }
 
     #[test]

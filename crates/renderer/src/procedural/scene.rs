@@ -39,7 +39,7 @@ pub(crate) struct Scene {
     boats: Vec<Boat>,
     flock: Option<Flock>,
     cast: Option<Cast>,
-    rig: Rig,
+    pub(crate) rig: Rig,
     steps: Vec<f32>,
     salt: u32,
 }

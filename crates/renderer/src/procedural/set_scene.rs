@@ -26,7 +26,7 @@ pub(crate) struct SetScene {
     outside: Light,
     /// What falls on figures and walls.
     inside: Light,
-    rig: Rig,
+    pub(crate) rig: Rig,
     cast: Option<Cast>,
     wall: Color,
     accent: Color,
@@ -116,9 +116,9 @@ impl SetScene {
                 let t = rear_t.min(side_t).min(level_t);
                 let (px, py, pz) = (ex + dx * t, ey + dy * t, ez + rise * t);
                 let (mx, reach) = (px * self.side, 1.0 - 0.07 * t);
-                let color = if t == rear_t {
+                let color = if rear_t <= side_t.min(level_t) {
                     self.rear_wall(mx, pz, [dx, dy, rise], time, ambient, dark)
-                } else if t == side_t {
+                } else if side_t <= level_t {
                     let picture = (py - 3.4).abs() < 0.55 && (pz - 1.65).abs() < 0.4;
                     let frame = picture && ((py - 3.4).abs() > 0.48 || (pz - 1.65).abs() > 0.34);
                     let paint = if frame {
@@ -130,7 +130,7 @@ impl SetScene {
                             smooth(1.3, 2.0, pz + 0.2 * (py * 4.0).sin()),
                         )
                     } else {
-                        self.skirting(self.wall * 0.78, pz)
+                        skirting(self.wall * 0.78, pz)
                     };
                     paint * ambient
                 } else if rise > 0.0 {
@@ -145,10 +145,6 @@ impl SetScene {
         if dark {
             self.lamp(view, canvas);
         }
-    }
-
-    fn skirting(&self, wall: Color, z: f32) -> Color {
-        if z < 0.13 { Color::grey(0.78) } else { wall }
     }
 
     /// The wall with the window, curtains and a shelf.
@@ -198,7 +194,7 @@ impl SetScene {
         }
         let shelf = x < -1.5 && x > -2.6 && z > 0.5 && z < 2.3;
         if shelf {
-            let board = fract(z / 0.45) < 0.09 || x < -2.54 || x > -1.56;
+            let board = fract(z / 0.45) < 0.09 || !(-2.54..=-1.56).contains(&x);
             let wood = Color::surface(0x6a_4a30);
             let book = (x * 17.0).floor() as i32;
             let row = (z / 0.45).floor() as i32;
@@ -213,7 +209,7 @@ impl SetScene {
             };
             return color * ambient;
         }
-        self.skirting(self.wall, z) * ambient
+        skirting(self.wall, z) * ambient
     }
 
     fn boards(&self, x: f32, y: f32, ambient: Color, dark: bool) -> Color {
@@ -345,6 +341,11 @@ impl SetScene {
             canvas.glow(x, y, view.height * (0.004 + 0.008 * own(5)), 10.0, Color::new(0.35, 0.5, 0.5));
         }
     }
+}
+
+/// A wall above its skirting board.
+fn skirting(wall: Color, z: f32) -> Color {
+    if z < 0.13 { Color::grey(0.78) } else { wall }
 }
 
 /// A round spot.

@@ -128,7 +128,7 @@ impl Stylise {
                     continue;
                 };
                 for value in &mut pixels[at * 3..at * 3 + 3] {
-                    *value = (u32::from(*value) * shade >> 8).min(255) as u8;
+                    *value = ((u32::from(*value) * shade) >> 8).min(255) as u8;
                 }
             }
         }

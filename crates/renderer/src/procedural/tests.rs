@@ -155,8 +155,8 @@ fn fixed_camera_moves_less_but_scene_is_animated() {
 fn references_change_colors() {
     let mut red = RgbImage::new(32, 32);
     red.pixels_mut().chunks_exact_mut(3).for_each(|p| p.copy_from_slice(&[190, 50, 40]));
-    let plain = render(&Job { seconds: 0.1, ..job("a meadow at noon") });
-    let tinted = render(&Job { seconds: 0.1, references: vec![red], ..job("a meadow at noon") });
+    let plain = render(&Job { seconds: 0.1, ..job("a room at noon") });
+    let tinted = render(&Job { seconds: 0.1, references: vec![red], ..job("a room at noon") });
     let redness = |image: &RgbImage| {
         image.pixels().chunks_exact(3).map(|p| f64::from(p[0]) - f64::from(p[2])).sum::<f64>()
     };
@@ -165,16 +165,15 @@ fn references_change_colors() {
 
 #[test]
 fn watermark_is_drawn_only_if_requested() {
-    let plain = render(&Job { width: 320, height: 180, seconds: 0.1, ..job("a meadow at noon") });
-    let marked =
-        render(&Job { width: 320, height: 180, seconds: 0.1, watermark: true, ..job("a meadow at noon") });
+    let plain = render(&Job { width: 320, height: 180, seconds: 0.1, ..job("a room") });
+    let marked = render(&Job { width: 320, height: 180, seconds: 0.1, watermark: true, ..job("a room") });
     assert!(plain.last_frame != marked.last_frame);
 }
 
 #[test]
 fn progress_break_cancels_immediately() {
     let mut calls = 0;
-    let outcome = Procedural.render(&job("a canyon"), &mut |_| {
+    let outcome = Procedural.render(&job("a room"), &mut |_| {
         calls += 1;
         if calls == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -249,12 +248,12 @@ fn prompts_that_are_not_read_give_different_scenes() {
         let job = Job { width: 64, height: 48, ..job(prompt) };
         crate::Look::Scene.draw_frame(&job, 0).expect("the job is a good one")
     };
-    assert!(picture("zxq") != picture("zxr"));
+    assert!(picture("zxq in a room") != picture("zxr in a room"));
 }
 
 #[test]
 fn drawn_frame_equals_that_of_the_film() {
-    let job = Job { width: 64, height: 48, seconds: 0.2, ..job("a dog in a meadow") };
+    let job = Job { width: 64, height: 48, seconds: 0.2, ..job("a dog in a room") };
     let mut frames = Vec::new();
     Procedural
         .draw(&job, &mut |picture| {

@@ -50,12 +50,12 @@ impl Still {
         let (zoom, drift) = match movement {
             Some(Move::PullBack | Move::Descend) => (0.045, [0.0, 0.012]),
             Some(Move::PanLeft | Move::TrackLeft) => (0.05, [-0.05, 0.0]),
-            Some(Move::PanRight | Move::TrackRight | Move::Orbit) => (0.05, [0.05, 0.0]),
+            Some(Move::PanRight | Move::TrackRight | Move::Orbit | Move::WhipPan) => (0.05, [0.05, 0.0]),
             Some(Move::TiltUp | Move::Rise) => (0.05, [0.0, -0.045]),
             Some(Move::TiltDown) => (0.05, [0.0, 0.045]),
-            Some(Move::Static) => (0.0, [0.0, 0.0]),
+            Some(Move::Roll | Move::Static) => (0.0, [0.0, 0.0]),
             Some(Move::Flyover) => (0.14, [0.0, 0.0]),
-            Some(Move::DollyIn) | None => (0.09, [0.0, 0.0]),
+            Some(Move::DollyIn | Move::DollyZoom) | None => (0.09, [0.0, 0.0]),
         };
         Self { picture, order, columns, drift, zoom }
     }

@@ -102,7 +102,7 @@ impl Mentions {
     pub(super) fn text(&self, from: usize, to: usize) -> String {
         let mut text = String::new();
         for (index, token) in self.tokens[from..to].iter().enumerate() {
-            if index > 0 && !token.is_ideographic {
+            if index > 0 && !token.script.is_unspaced() {
                 text.push(' ');
             }
             text.push_str(&token.written);
@@ -124,7 +124,7 @@ impl Mentions {
             let token = &self.tokens[at];
             !read[at]
                 && !VOCABULARY.is_function_word(self.language, &token.word)
-                && (token.is_ideographic || token.word.chars().count() > 1)
+                && (token.script.is_unspaced() || token.word.chars().count() > 1)
                 && !token.word.chars().all(|c| c.is_ascii_digit())
         };
         let mut at = 0;
@@ -136,8 +136,8 @@ impl Mentions {
             }
             // A run of characters is shown as one word: its borders are not known.
             while at < self.tokens.len()
-                && self.tokens[from].is_ideographic
-                && self.tokens[at].is_ideographic
+                && self.tokens[from].script.is_unspaced()
+                && self.tokens[at].script.is_unspaced()
                 && !self.tokens[at].after_break
                 && carries(at)
             {
@@ -157,7 +157,7 @@ fn longest(language: Language, tokens: &[Token]) -> Option<Match> {
     let own = VOCABULARY.longest(language, tokens);
     let other = match language {
         Language::English => None,
-        Language::Chinese | Language::Japanese if first.is_ideographic => {
+        Language::Chinese | Language::Japanese if first.script.is_unspaced() => {
             let other = if language == Language::Chinese { Language::Japanese } else { Language::Chinese };
             // Single characters differ too often.
             VOCABULARY.longest(other, tokens).filter(|found| found.length > own.map_or(1, |own| own.length))

@@ -103,10 +103,10 @@ impl SceneBrief {
             match *meaning {
                 // "Pans slowly to the left".
                 Meaning::Move(Move::PanRight) if found.is_leftward(mention) => {
-                    moves.add(Move::PanLeft, *votes)
+                    moves.add(Move::PanLeft, *votes);
                 }
                 Meaning::Move(Move::TrackRight) if found.is_leftward(mention) => {
-                    moves.add(Move::TrackLeft, *votes)
+                    moves.add(Move::TrackLeft, *votes);
                 }
                 Meaning::Place(it) => places.add(it, *votes),
                 Meaning::Hour(it) => hours.add(it, *votes),
@@ -201,23 +201,21 @@ fn figures(mentions: &[&Mention], adjectives_behind: bool) -> Vec<FigureBrief> {
         for (subject, votes) in mention.figures() {
             // The number that stands at most two words before it, and not before another figure.
             let before = mentions.iter().rev().skip_while(|it| it.at >= mention.at);
-            let near = before.take_while(|it| it.figures().next().is_none() && mention.at - it.end() <= 2);
-            let given = near.filter_map(|it| it.count()).next();
+            let mut near =
+                before.take_while(|it| it.figures().next().is_none() && mention.at - it.end() <= 2);
+            let given = near.find_map(|it| it.count());
             let count = given.or(mention.count()).unwrap_or(if mention.is_plural { PLURAL } else { 1 });
             let color = mention.color().map(Color::surface);
             let color = color.or_else(|| color_of(mentions, mention, adjectives_behind));
-            match figures.iter_mut().find(|(figure, _)| figure.subject == subject) {
-                Some((figure, sum)) => {
-                    *sum += votes;
-                    figure.count = figure.count.max(count);
-                    figure.color = figure.color.or(color);
-                }
+            if let Some((figure, sum)) = figures.iter_mut().find(|(figure, _)| figure.subject == subject) {
+                *sum += votes;
+                figure.count = figure.count.max(count);
+                figure.color = figure.color.or(color);
+            } else {
                 // Who is named first is likely what it is about.
-                None => {
-                    let first = if figures.is_empty() { 2 } else { 0 };
-                    let count = count.clamp(1, MAX_COUNT);
-                    figures.push((FigureBrief { subject, count, color }, votes + first));
-                }
+                let first = if figures.is_empty() { 2 } else { 0 };
+                let count = count.clamp(1, MAX_COUNT);
+                figures.push((FigureBrief { subject, count, color }, votes + first));
             }
         }
     }

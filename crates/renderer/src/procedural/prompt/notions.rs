@@ -89,6 +89,9 @@ named! {
         Rise = "rise",
         Descend = "descend",
         Flyover = "flyover",
+        WhipPan = "whippan",
+        DollyZoom = "dollyzoom",
+        Roll = "roll",
     }
 }
 

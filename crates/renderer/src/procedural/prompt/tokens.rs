@@ -19,10 +19,10 @@ impl Language {
 
     /// The language of a prompt: by its script, and otherwise by how many of its words are known.
     pub(super) fn of(tokens: &[Token]) -> Self {
-        if tokens.iter().any(|token| token.is_kana) {
+        if tokens.iter().any(|token| matches!(token.script, Script::Hiragana | Script::Katakana)) {
             return Self::Japanese;
         }
-        if tokens.iter().any(|token| token.is_ideographic) {
+        if tokens.iter().any(|token| token.script == Script::Han) {
             return Self::Chinese;
         }
         let score = |language: Self| {
@@ -44,6 +44,32 @@ impl Language {
     }
 }
 
+/// The script of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Script {
+    /// Written in words.
+    Alphabetic,
+    Han,
+    Hiragana,
+    Katakana,
+}
+
+impl Script {
+    const fn of(c: char) -> Self {
+        match c {
+            '\u{3041}'..='\u{309f}' => Self::Hiragana,
+            '\u{30a1}'..='\u{30fa}' | 'ー' | '\u{ff66}'..='\u{ff9f}' => Self::Katakana,
+            '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '々' => Self::Han,
+            _ => Self::Alphabetic,
+        }
+    }
+
+    /// Whether its characters are tokens of their own, because no spaces divide its words.
+    pub(super) const fn is_unspaced(self) -> bool {
+        !matches!(self, Self::Alphabetic)
+    }
+}
+
 /// A word, or a character of Chinese or Japanese.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
@@ -51,10 +77,7 @@ pub(super) struct Token {
     pub(super) word: String,
     /// As written.
     pub(super) written: String,
-    /// A character of a script without spaces.
-    pub(super) is_ideographic: bool,
-    pub(super) is_kana: bool,
-    pub(super) is_katakana: bool,
+    pub(super) script: Script,
     /// Whether something other than letters and spaces stands in front of it: a phrase ends there.
     pub(super) after_break: bool,
 }
@@ -73,9 +96,7 @@ pub(super) fn tokens(prompt: &str) -> Vec<Token> {
             let word = fold(&written);
             let first = written.chars().next().unwrap_or_default();
             all.push(Token {
-                is_ideographic: is_ideographic(first),
-                is_kana: is_kana(first),
-                is_katakana: is_katakana(first),
+                script: Script::of(first),
                 word,
                 written,
                 after_break: std::mem::take(is_broken),
@@ -85,7 +106,9 @@ pub(super) fn tokens(prompt: &str) -> Vec<Token> {
     for c in prompt.chars().take(MAX_CHARACTERS) {
         let previous = written.chars().next_back();
         let starts_anew = previous.is_some_and(|last| {
-            last.is_ascii_digit() != c.is_ascii_digit() || is_ideographic(last) || is_ideographic(c)
+            last.is_ascii_digit() != c.is_ascii_digit()
+                || Script::of(last).is_unspaced()
+                || Script::of(c).is_unspaced()
         });
         if !c.is_alphanumeric() || starts_anew {
             finish(&mut written, &mut is_broken, &mut all);
@@ -122,19 +145,6 @@ fn fold(word: &str) -> String {
         }
     }
     folded
-}
-
-const fn is_ideographic(c: char) -> bool {
-    matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '々')
-        || is_kana(c)
-}
-
-const fn is_kana(c: char) -> bool {
-    matches!(c, '\u{3041}'..='\u{309f}') || is_katakana(c)
-}
-
-const fn is_katakana(c: char) -> bool {
-    matches!(c, '\u{30a1}'..='\u{30fa}' | 'ー' | '\u{ff66}'..='\u{ff9f}')
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::notions::Meaning;
-use super::tokens::{Language, Token, tokens};
+use super::tokens::{Language, Script, Token, tokens};
 
 /// In the order of precedence between phrases of equal length.
 const TABLES: [&str; 8] = [
@@ -149,8 +149,8 @@ impl Phrase {
             .zip(covered)
             .all(|(entry, token)| stems(language, &token.word).any(|stem| stem == entry));
         // ビル is not in ビルマ: words in katakana end where katakana end.
-        let runs_on = covered.last().is_some_and(|last| last.is_katakana)
-            && tokens.get(self.words.len()).is_some_and(|next| next.is_katakana);
+        let runs_on = covered.last().is_some_and(|last| last.script == Script::Katakana)
+            && tokens.get(self.words.len()).is_some_and(|next| next.script == Script::Katakana);
         if !same || runs_on {
             return None;
         }
@@ -162,8 +162,7 @@ impl Phrase {
 /// A word, and what it may be the plural or an inflection of.
 fn stems(language: Language, word: &str) -> impl Iterator<Item = &str> {
     let endings: &[&str] = match language {
-        Language::English => &["s", "es"],
-        Language::Spanish => &["s", "es"],
+        Language::English | Language::Spanish => &["s", "es"],
         Language::French => &["s", "x", "es"],
         Language::German => &["e", "n", "en", "s", "er", "es", "ern"],
         Language::Chinese | Language::Japanese => &[],
