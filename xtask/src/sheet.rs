@@ -8,11 +8,11 @@ use serde::Deserialize;
 use text::{Align, Fonts, Style};
 
 const PROMPTS: &str = "crates/renderer/tests/prompts.yaml";
-const TILE: (u32, u32) = (320, 180);
+const TILE: (u32, u32) = (240, 136);
 /// Drawn larger than shown, so that edges are smooth.
 const DRAWN: (u32, u32) = (640, 360);
 const COLUMNS: usize = 6;
-const CAPTION_HEIGHT: u32 = 50;
+const CAPTION_HEIGHT: u32 = 44;
 /// The moment that is shown, in seconds: under way, and before the end.
 const MOMENT: f64 = 2.0;
 const SECONDS: f64 = 5.0;
@@ -95,7 +95,7 @@ fn picture(entry: &Entry, look: Look) -> Result<RgbImage, String> {
 fn caption(fonts: &mut Fonts, entry: &Entry, (width, height): (u32, u32)) -> RgbImage {
     let mut label = RgbImage::new(width, height.max(1));
     label.pixels_mut().chunks_exact_mut(3).for_each(|pixel| pixel.copy_from_slice(&[16, 18, 22]));
-    let style = Style { size: 11.0, bold: false, align: Align::Start, width, lines: 3 };
+    let style = Style { size: 9.5, bold: false, align: Align::Start, width, lines: 3 };
     let drawn = fonts.draw(&format!("{}  {}", entry.language, entry.prompt), &style);
     for y in 0..drawn.mask.height().min(height) {
         for (x, covered) in drawn.mask.row(y).iter().enumerate() {

@@ -65,15 +65,15 @@ impl UnreadWords {
 mod tests {
     use super::*;
 
-    fn words(text: &str) -> Vec<String> {
+    fn split(text: &str) -> Vec<String> {
         text.split(' ').map(str::to_owned).collect()
     }
 
     #[test]
     fn frequent_words_come_first() {
         let unread = UnreadWords::new(true);
-        unread.add(&words("wok Zebra"));
-        unread.add(&words("zebra"));
+        unread.add(&split("wok Zebra"));
+        unread.add(&split("zebra"));
         assert_eq!(unread.total(), 3);
         assert_eq!(unread.most_frequent(5), [("zebra".to_owned(), 2), ("wok".to_owned(), 1)]);
     }
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn public_service_keeps_no_words() {
         let unread = UnreadWords::new(false);
-        unread.add(&words("wok zebra"));
+        unread.add(&split("wok zebra"));
         assert_eq!((unread.total(), unread.most_frequent(5)), (2, Vec::new()));
     }
 

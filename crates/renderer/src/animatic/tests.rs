@@ -82,7 +82,7 @@ fn panel_fits_every_ratio_and_prompt() {
 }
 
 #[test]
-fn animatic_hands_on_the_frame_of_the_scene() {
+fn last_frame_of_animatic_is_that_of_the_scene() {
     let job = Job { seconds: 1.25, prompt: "a cat in a room".to_owned(), ..job() };
     let render = |renderer: &dyn crate::Renderer| {
         renderer.render(&job, &mut |_| ControlFlow::Continue(())).expect("the job is a good one")
@@ -98,7 +98,7 @@ fn animatic_hands_on_the_frame_of_the_scene() {
 }
 
 #[test]
-fn looks_have_names() {
+fn names_select_the_look() {
     assert_eq!(Look::named("scene"), Some(Look::Scene));
     assert_eq!(Look::named("Animatic"), None);
     assert_eq!(Look::default(), Look::Animatic);

@@ -4,7 +4,7 @@ use super::light::Murk;
 use super::math::Color;
 use super::noise::Rng;
 use super::prompt::{
-    Cover, FigureBrief, Framing, Hour, Landscape, Move, Place, SceneBrief, Set, Style, Subject, Subjects,
+    Cover, FigureBrief, Framing, Hour, Landscape, Location, Move, SceneBrief, Set, Style, Subject, Subjects,
 };
 use super::puppet::{is_fast, is_on_ground};
 use super::weather::{Motes, Weather, strikes};
@@ -51,12 +51,12 @@ impl SceneSpec {
             Landscape::Sea,
             Landscape::Desert,
         ]);
-        let landscape = match brief.place {
-            Some(Place::Land(landscape)) => landscape,
-            Some(Place::Set(_)) | None => open,
+        let landscape = match brief.location {
+            Some(Location::Land(landscape)) => landscape,
+            Some(Location::Set(_)) | None => open,
         };
-        let set = match brief.place {
-            Some(Place::Set(set)) => Some(set),
+        let set = match brief.location {
+            Some(Location::Set(set)) => Some(set),
             _ => None,
         };
         let is_at_light =
@@ -84,7 +84,7 @@ impl SceneSpec {
             (_, Landscape::City) => rng.pick(&[Hour::Dusk, Hour::Night, Hour::Sunset]),
             // Figures are seen best by day.
             _ if !brief.figures.is_empty()
-                || brief.place.is_some_and(|place| matches!(place, Place::Set(_))) =>
+                || brief.location.is_some_and(|place| matches!(place, Location::Set(_))) =>
             {
                 rng.pick(&[Hour::Day, Hour::Day, Hour::Golden, Hour::Sunrise])
             }
@@ -176,8 +176,8 @@ impl SceneSpec {
         self.subjects.has(subject)
     }
 
-    pub(crate) fn place(&self) -> Place {
-        self.set.map_or(Place::Land(self.landscape), Place::Set)
+    pub(crate) fn location(&self) -> Location {
+        self.set.map_or(Location::Land(self.landscape), Location::Set)
     }
 
     /// Whether someone or something stands or drives on the ground near the camera.

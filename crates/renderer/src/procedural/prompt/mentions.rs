@@ -64,7 +64,7 @@ pub(super) struct Mentions {
 impl Mentions {
     pub(super) fn find(prompt: &str) -> Self {
         let tokens = tokens(prompt);
-        let language = Language::of(&tokens);
+        let language = Language::detect(&tokens);
         let mut mentions = Vec::new();
         let mut at = 0;
         while at < tokens.len() {

@@ -11,7 +11,9 @@ use self::notions::Meaning;
 use super::math::Color;
 use crate::{PromptReading, ReadPhrase};
 
-pub(crate) use self::notions::{Cover, Framing, Hour, Landscape, Move, Place, Set, Style, Subject, Subjects};
+pub(crate) use self::notions::{
+    Cover, Framing, Hour, Landscape, Location, Move, Set, Style, Subject, Subjects,
+};
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +30,7 @@ const MAX_KINDS: usize = 3;
 /// What a prompt specifies; `None` if it does not.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SceneBrief {
-    pub(crate) place: Option<Place>,
+    pub(crate) location: Option<Location>,
     pub(crate) hour: Option<Hour>,
     pub(crate) cover: Option<Cover>,
     pub(crate) movement: Option<Move>,
@@ -108,7 +110,7 @@ impl SceneBrief {
                 Meaning::Move(Move::TrackRight) if found.is_leftward(mention) => {
                     moves.add(Move::TrackLeft, *votes);
                 }
-                Meaning::Place(it) => places.add(it, *votes),
+                Meaning::Location(it) => places.add(it, *votes),
                 Meaning::Hour(it) => hours.add(it, *votes),
                 Meaning::Cover(it) => covers.add(it, *votes),
                 Meaning::Move(it) => moves.add(it, *votes),
@@ -118,7 +120,7 @@ impl SceneBrief {
                 Meaning::Count(_) | Meaning::Color(_) | Meaning::Garment => {}
             }
         }
-        (brief.place, brief.hour, brief.cover) = (places.winner(), hours.winner(), covers.winner());
+        (brief.location, brief.hour, brief.cover) = (places.winner(), hours.winner(), covers.winner());
         (brief.movement, brief.framing, brief.style) = (moves.winner(), framings.winner(), styles.winner());
         let behind = found.language.has_adjectives_behind();
         brief.figures = figures(&asked, behind);
@@ -140,22 +142,22 @@ impl SceneBrief {
             // Drawn as they are, not as grown-ups.
             self.figures.retain(|figure| figure.subject != S::Person || !has(S::Child));
         }
-        if (has(S::Lamp) || has(S::Stairs)) && self.place.is_none() {
+        if (has(S::Lamp) || has(S::Stairs)) && self.location.is_none() {
             self.subjects.insert(S::Lighthouse);
         }
         if self.subjects.has(S::Lighthouse) || has(S::Breakwater) {
-            let is_harbour = self.place == Some(Place::Land(Landscape::Harbour));
+            let is_harbour = self.location == Some(Location::Land(Landscape::Harbour));
             let land = if is_harbour { Landscape::Harbour } else { Landscape::Coast };
-            self.place = Some(Place::Land(land));
+            self.location = Some(Location::Land(land));
         }
-        let afloat = [Landscape::Coast, Landscape::Harbour, Landscape::Lake].map(Place::Land);
-        if has(S::Boat) && !self.place.is_some_and(|place| afloat.contains(&place)) {
-            self.place = Some(Place::Land(Landscape::Sea));
+        let afloat = [Landscape::Coast, Landscape::Harbour, Landscape::Lake].map(Location::Land);
+        if has(S::Boat) && !self.location.is_some_and(|place| afloat.contains(&place)) {
+            self.location = Some(Location::Land(Landscape::Sea));
         }
         if has(S::Storm) {
             self.subjects.insert(S::Wind);
             self.cover.get_or_insert(Cover::Overcast);
-            self.place.get_or_insert(Place::Land(Landscape::Sea));
+            self.location.get_or_insert(Location::Land(Landscape::Sea));
         }
         if (has(S::Rain) || has(S::Snow)) && self.cover.is_none() {
             self.cover = Some(Cover::Overcast);
@@ -166,29 +168,29 @@ impl SceneBrief {
         if (has(S::Lamp) || has(S::Lanterns)) && self.hour.is_none() {
             self.hour = Some(Hour::Dusk);
         }
-        if has(S::Snow) && self.place.is_none() {
-            self.place = Some(Place::Land(Landscape::Snowfield));
+        if has(S::Snow) && self.location.is_none() {
+            self.location = Some(Location::Land(Landscape::Snowfield));
         }
-        if self.place.is_none() && self.style == Some(Style::Neon) {
-            self.place = Some(Place::Land(Landscape::City));
+        if self.location.is_none() && self.style == Some(Style::Neon) {
+            self.location = Some(Location::Land(Landscape::City));
         }
-        if self.place.is_none() {
-            self.place = self.figures.first().and_then(|figure| home(figure.subject));
+        if self.location.is_none() {
+            self.location = self.figures.first().and_then(|figure| home(figure.subject));
         }
         self
     }
 }
 
 /// Where a figure is seen if no place is named.
-const fn home(subject: Subject) -> Option<Place> {
+const fn home(subject: Subject) -> Option<Location> {
     use Subject as S;
     match subject {
-        S::Fish => Some(Place::Set(Set::Underwater)),
-        S::Cup | S::Book | S::Candle | S::Table => Some(Place::Set(Set::Room)),
-        S::Bottle | S::Device => Some(Place::Set(Set::Studio)),
-        S::Car | S::Bus | S::Crowd => Some(Place::Land(Landscape::City)),
+        S::Fish => Some(Location::Set(Set::Underwater)),
+        S::Cup | S::Book | S::Candle | S::Table => Some(Location::Set(Set::Room)),
+        S::Bottle | S::Device => Some(Location::Set(Set::Studio)),
+        S::Car | S::Bus | S::Crowd => Some(Location::Land(Landscape::City)),
         S::Dog | S::Cat | S::Horse | S::Flower | S::Tree | S::House | S::Bird | S::Train | S::Bicycle => {
-            Some(Place::Land(Landscape::Meadow))
+            Some(Location::Land(Landscape::Meadow))
         }
         _ => None,
     }

@@ -46,12 +46,12 @@ named! {
 
 /// The place.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     Land(Landscape),
     Set(Set),
 }
 
-impl std::fmt::Debug for Place {
+impl std::fmt::Debug for Location {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Land(landscape) => landscape.fmt(f),
@@ -249,7 +249,7 @@ impl std::fmt::Debug for Subjects {
 /// The meaning of a phrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    Place(Place),
+    Location(Location),
     Hour(Hour),
     Cover(Cover),
     Move(Move),
@@ -270,9 +270,9 @@ impl Meaning {
         let (kind, value) = name.split_once(':').unwrap_or((name, ""));
         match kind {
             "place" => Landscape::named(value)
-                .map(Place::Land)
-                .or_else(|| Set::named(value).map(Place::Set))
-                .map(Self::Place),
+                .map(Location::Land)
+                .or_else(|| Set::named(value).map(Location::Set))
+                .map(Self::Location),
             "hour" => Hour::named(value).map(Self::Hour),
             "cover" => Cover::named(value).map(Self::Cover),
             "move" => Move::named(value).map(Self::Move),

@@ -6,7 +6,7 @@ use super::*;
 fn brief(prompt: &str) -> String {
     let b = SceneBrief::read(prompt);
     let mut said = Vec::new();
-    said.extend(b.place.map(|it| format!("{it:?}")));
+    said.extend(b.location.map(|it| format!("{it:?}")));
     said.extend(b.hour.map(|it| format!("{it:?}")));
     said.extend(b.cover.map(|it| format!("{it:?}")));
     said.extend(b.movement.map(|it| format!("{it:?}")));

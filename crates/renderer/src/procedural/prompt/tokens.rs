@@ -18,7 +18,7 @@ impl Language {
         [Self::English, Self::Chinese, Self::Japanese, Self::Spanish, Self::French, Self::German];
 
     /// The language of a prompt: by its script, and otherwise by how many of its words are known.
-    pub(super) fn of(tokens: &[Token]) -> Self {
+    pub(super) fn detect(tokens: &[Token]) -> Self {
         if tokens.iter().any(|token| matches!(token.script, Script::Hiragana | Script::Katakana)) {
             return Self::Japanese;
         }
@@ -55,7 +55,7 @@ pub(super) enum Script {
 }
 
 impl Script {
-    const fn of(c: char) -> Self {
+    const fn from_char(c: char) -> Self {
         match c {
             '\u{3041}'..='\u{309f}' => Self::Hiragana,
             '\u{30a1}'..='\u{30fa}' | 'ー' | '\u{ff66}'..='\u{ff9f}' => Self::Katakana,
@@ -96,7 +96,7 @@ pub(super) fn tokens(prompt: &str) -> Vec<Token> {
             let word = fold(&written);
             let first = written.chars().next().unwrap_or_default();
             all.push(Token {
-                script: Script::of(first),
+                script: Script::from_char(first),
                 word,
                 written,
                 after_break: std::mem::take(is_broken),
@@ -107,8 +107,8 @@ pub(super) fn tokens(prompt: &str) -> Vec<Token> {
         let previous = written.chars().next_back();
         let starts_anew = previous.is_some_and(|last| {
             last.is_ascii_digit() != c.is_ascii_digit()
-                || Script::of(last).is_unspaced()
-                || Script::of(c).is_unspaced()
+                || Script::from_char(last).is_unspaced()
+                || Script::from_char(c).is_unspaced()
         });
         if !c.is_alphanumeric() || starts_anew {
             finish(&mut written, &mut is_broken, &mut all);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn languages_are_told_apart() {
+    fn languages_are_detected() {
         for (prompt, language) in [
             ("A woman walks along the beach at sunset", Language::English),
             ("Une femme marche sur la plage au coucher du soleil", Language::French),
@@ -171,7 +171,7 @@ mod tests {
             ("夕阳下的海边，女人走着", Language::Chinese),
             ("", Language::English),
         ] {
-            assert_eq!(Language::of(&tokens(prompt)), language, "{prompt}");
+            assert_eq!(Language::detect(&tokens(prompt)), language, "{prompt}");
         }
     }
 }

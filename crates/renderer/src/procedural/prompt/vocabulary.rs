@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn every_phrase_of_the_tables_is_found() {
+    fn every_phrase_is_matched() {
         for line in TABLES.iter().flat_map(|table| table.lines()).filter(|line| !line.starts_with('#')) {
             let name = line.split('|').next().unwrap_or_default().trim();
             for (language, cell) in Language::ALL.into_iter().zip(line.split('|').skip(1)) {

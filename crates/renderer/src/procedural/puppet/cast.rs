@@ -8,7 +8,7 @@ use crate::procedural::canvas::Canvas;
 use crate::procedural::light::Light;
 use crate::procedural::math::Color;
 use crate::procedural::noise::Rng;
-use crate::procedural::prompt::{Framing, Landscape, Move, Place, Set, Subject};
+use crate::procedural::prompt::{Framing, Landscape, Location, Move, Set, Subject};
 use crate::procedural::scene_spec::SceneSpec;
 
 /// People in a crowd.
@@ -156,7 +156,7 @@ impl Cast {
         });
         let is_track = matches!(spec.movement, Move::TrackLeft | Move::TrackRight);
         let follows = is_track.then_some(picture.pose.eye);
-        Some(Self { members, strip, manner: paint::Manner::of(spec.style), follows })
+        Some(Self { members, strip, manner: paint::Manner::new(spec.style), follows })
     }
 
     pub(crate) fn draw(&self, view: &View, light: &Light, time: f32, canvas: &mut Canvas) {
@@ -355,8 +355,8 @@ fn surface(spec: &SceneSpec, main: Subject) -> Option<Surface> {
         Subject::Train => Some(Surface::Rails),
         _ if is_vehicle(main) => Some(Surface::Road),
         _ if matches!(
-            spec.place(),
-            Place::Land(Landscape::Sea | Landscape::Coast | Landscape::Harbour | Landscape::Lake)
+            spec.location(),
+            Location::Land(Landscape::Sea | Landscape::Coast | Landscape::Harbour | Landscape::Lake)
         ) =>
         {
             Some(Surface::Sand)

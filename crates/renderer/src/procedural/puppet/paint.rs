@@ -24,7 +24,7 @@ pub(super) struct Manner {
 }
 
 impl Manner {
-    pub(super) fn of(style: Style) -> Self {
+    pub(super) fn new(style: Style) -> Self {
         let outline = match style {
             Style::Cartoon => Some((0.006, Color::surface(0x18_1418))),
             Style::Papercraft => Some((0.010, Color::grey(0.92))),
