@@ -5,16 +5,20 @@ mod life;
 mod loudness;
 mod music;
 mod nature;
+mod presence;
 pub(crate) mod reference;
 mod reverb;
 
 use super::figure::Walker;
 use super::noise::Rng;
-use super::prompt::{Hour, Landscape, Subject};
+use super::prompt::{Framing, Hour, Landscape, Set, Subject};
 use super::scene_spec::SceneSpec;
 
 /// Samples per second and channel.
 pub const RATE: u32 = 48_000;
+
+/// Steps a second of figures, as they are drawn.
+const FIGURE_CADENCE: f32 = 1.9;
 
 /// The sound sources of a shot with levels from 0 (absent) to 1 (loudest).
 #[derive(Clone, Debug, Default)]
@@ -34,6 +38,12 @@ pub(crate) struct Soundscape {
     horn: Vec<f32>,
     /// Steps a second and how hard the ground is, 0 snow to 1 stone.
     steps: Option<(f32, f32)>,
+    engine: f32,
+    rails: f32,
+    /// Voices that murmur.
+    voices: u32,
+    /// Whether there are chords: only if the prompt asks for music.
+    music: bool,
     mood: Mood,
 }
 
@@ -75,9 +85,14 @@ impl Soundscape {
         let storm = has(Subject::Storm);
         let night = matches!(spec.hour, Hour::Night | Hour::Dusk);
         let morning = matches!(spec.hour, Hour::Dawn | Hour::Sunrise);
-        let land = matches!(spec.landscape, Landscape::Forest | Landscape::Meadow | Landscape::Lake);
+        let outdoors = spec.set.is_none();
+        let is_landscape = |landscape| outdoors && spec.landscape == landscape;
+        let figure = |subject| spec.figures.iter().any(|figure| figure.subject == subject);
+        let land =
+            outdoors && matches!(spec.landscape, Landscape::Forest | Landscape::Meadow | Landscape::Lake);
         Self {
             surf: match spec.landscape {
+                _ if !outdoors => 0.0,
                 Landscape::Coast => 0.75,
                 Landscape::Sea => 0.62,
                 Landscape::Harbour => 0.28,
@@ -89,38 +104,49 @@ impl Soundscape {
             } else {
                 1.0
             },
-            lapping: if matches!(spec.landscape, Landscape::Lake | Landscape::Harbour) { 0.5 } else { 0.0 },
+            lapping: if outdoors && matches!(spec.landscape, Landscape::Lake | Landscape::Harbour) {
+                0.5
+            } else {
+                0.0
+            },
             wind: match spec.landscape {
+                _ if !outdoors => 0.0,
                 Landscape::Mountains | Landscape::Snowfield | Landscape::Desert | Landscape::Canyon => {
                     0.34 + weather.wind * 0.5
                 }
                 Landscape::City => 0.05,
                 _ => 0.08 + weather.wind * 0.42,
             },
-            rain: weather.rain * 0.7,
+            // Behind the window it is quieter.
+            rain: weather.rain * if outdoors { 0.7 } else { 0.3 },
             thunder: weather.strikes.iter().map(|strike| strike + rng.range(0.35, 1.3)).collect(),
-            traffic: if spec.landscape == Landscape::City { 0.6 } else { 0.0 },
+            traffic: if is_landscape(Landscape::City) { 0.6 } else { 0.0 },
             crickets: if night && land && weather.rain == 0.0 && weather.snow == 0.0 { 0.4 } else { 0.0 },
             songbirds: if !night && land && weather.rain == 0.0 {
                 if morning { 0.6 } else { 0.34 }
             } else {
                 0.0
             },
-            gulls: if spec.is_watery() && !land && !storm && !night { 0.4 } else { 0.0 },
+            gulls: if outdoors && spec.is_watery() && !land && !storm && !night { 0.4 } else { 0.0 },
             fire: if has(Subject::Embers) { 0.5 } else { 0.0 },
             horn: if lighthouse && (weather.fog > 0.4 || (night && rng.chance(0.5))) {
                 vec![rng.range(0.7, 1.2), rng.range(8.0, 9.0)]
             } else {
                 Vec::new()
             },
-            steps: walker.filter(|walker| walker.pace > 0.0).map(|walker| {
-                let hardness = match spec.landscape {
-                    Landscape::Snowfield | Landscape::Desert => 0.1,
-                    Landscape::Meadow | Landscape::Forest => 0.3,
-                    _ => 0.9,
-                };
-                (walker.cadence(), hardness)
-            }),
+            steps: steps(spec, walker),
+            engine: if [Subject::Car, Subject::Bus, Subject::Motorcycle].into_iter().any(figure) {
+                0.5
+            } else {
+                0.0
+            },
+            rails: if figure(Subject::Train) { 0.5 } else { 0.0 },
+            voices: match (figure(Subject::Crowd), has(Subject::Speech)) {
+                (true, _) => 7,
+                (false, true) => 1,
+                (false, false) => 0,
+            },
+            music: has(Subject::Music),
             mood: match spec.hour {
                 _ if storm => Mood::Tense,
                 Hour::Night => Mood::Grave,
@@ -142,6 +168,10 @@ impl Soundscape {
         nature::fire(&mut mix, self.fire, &mut stream("fire"));
         life::crickets(&mut mix, self.crickets, &mut stream("crickets"));
         life::traffic(&mut mix, self.traffic, &mut stream("traffic"));
+        presence::tone(&mut mix, 0.05, &mut stream("tone"));
+        presence::engine(&mut mix, self.engine, &mut stream("engine"));
+        presence::rails(&mut mix, self.rails, &mut stream("rails"));
+        presence::murmur(&mut mix, self.voices, 0.9, &mut stream("murmur"));
         if let Some((cadence, hardness)) = self.steps {
             life::steps(&mut mix, cadence, hardness, &mut stream("steps"));
         }
@@ -155,7 +185,9 @@ impl Soundscape {
         }
         life::songbirds(&mut far, self.songbirds, &mut stream("songbirds"));
         life::gulls(&mut far, self.gulls, &mut stream("gulls"));
-        music::chords(&mut far, self.mood, &mut stream("music"));
+        if self.music {
+            music::chords(&mut far, self.mood, &mut stream("music"));
+        }
         reverb::add(&far, &mut mix, 0.36);
         loudness::level(&mut mix);
         loudness::fade_ends(&mut mix);
@@ -163,9 +195,74 @@ impl Soundscape {
     }
 }
 
+/// The steps of whoever walks, and how hard the ground is.
+fn steps(spec: &SceneSpec, walker: Option<&Walker>) -> Option<(f32, f32)> {
+    let hardness = match spec.landscape {
+        _ if spec.set == Some(Set::Room) => 0.7,
+        Landscape::Snowfield | Landscape::Desert => 0.1,
+        Landscape::Meadow | Landscape::Forest => 0.3,
+        Landscape::Coast | Landscape::Sea | Landscape::Lake if walker.is_none() => 0.2,
+        _ => 0.9,
+    };
+    let figure =
+        spec.figures.first().filter(|figure| matches!(figure.subject, Subject::Person | Subject::Child));
+    let walks = spec.framing != Framing::Close && !matches!(spec.set, Some(Set::Studio | Set::Underwater));
+    let cadence = walker.filter(|walker| walker.pace > 0.0).map(Walker::cadence);
+    cadence.or(figure.filter(|_| walks).map(|_| FIGURE_CADENCE)).map(|cadence| (cadence, hardness))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::procedural::prompt::SceneBrief;
+
+    /// What is heard for a prompt.
+    fn heard(prompt: &str) -> String {
+        let spec = SceneSpec::resolve(&SceneBrief::read(prompt), false, 4.0, 1);
+        let walker = None;
+        let scape = Soundscape::new(&spec, walker, false, 1);
+        let levels = [
+            ("surf", scape.surf),
+            ("wind", (scape.wind - 0.3).max(0.0)),
+            ("rain", scape.rain),
+            ("traffic", scape.traffic),
+            ("fire", scape.fire),
+            ("engine", scape.engine),
+            ("rails", scape.rails),
+            ("voices", scape.voices as f32),
+            ("steps", scape.steps.map_or(0.0, |(cadence, _)| cadence)),
+            ("music", if scape.music { 1.0 } else { 0.0 }),
+            ("birds", scape.songbirds),
+        ];
+        let names = levels.into_iter().filter(|(_, level)| *level > 0.0).map(|(name, _)| name);
+        names.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn sounds_fit_the_words() {
+        for (prompt, expected) in [
+            ("a calm sea at night", "surf"),
+            ("rain in the city", "rain traffic"),
+            ("a forest at noon", "birds"),
+            ("a room at night", ""),
+            ("a room at night, soft piano music", "music"),
+            ("a room, no music", ""),
+            ("雨夜的街道，无配乐", "rain traffic"),
+            ("a strong wind over the desert", "wind"),
+            ("a red car in the desert at noon", "wind engine"),
+            ("a train in a forest at noon", "rails birds"),
+            ("close-up of a woman who speaks", "voices"),
+            ("a man walks in the city", "traffic steps"),
+            ("a crowd in the street", "traffic voices"),
+            ("a campfire at night in the snow", "fire"),
+        ] {
+            let sounds = heard(prompt);
+            let all =
+                expected.split(' ').all(|sound| sounds.split(' ').any(|it| it == sound) || sound.is_empty());
+            let has_music = sounds.contains("music");
+            assert!(all && has_music == expected.contains("music"), "{prompt}: {sounds} for {expected}");
+        }
+    }
 
     fn busy() -> Soundscape {
         Soundscape {
@@ -181,6 +278,10 @@ mod tests {
             fire: 1.0,
             horn: vec![0.1],
             steps: Some((1.9, 1.0)),
+            engine: 0.5,
+            rails: 0.5,
+            voices: 3,
+            music: true,
             mood: Mood::Tense,
         }
     }

@@ -186,6 +186,8 @@ named! {
         Handheld = "handheld",
         Autumn = "autumn",
         Spring = "spring",
+        Music = "music",
+        Speech = "speech",
     }
 }
 

@@ -9,7 +9,7 @@ use super::notions::Meaning;
 use super::tokens::{Language, Script, Token, tokens};
 
 /// In the order of precedence between phrases of equal length.
-const TABLES: [&str; 8] = [
+const TABLES: [&str; 9] = [
     include_str!("vocabulary/misread.txt"),
     include_str!("vocabulary/places.txt"),
     include_str!("vocabulary/subjects.txt"),
@@ -17,6 +17,7 @@ const TABLES: [&str; 8] = [
     include_str!("vocabulary/weather.txt"),
     include_str!("vocabulary/camera.txt"),
     include_str!("vocabulary/styles.txt"),
+    include_str!("vocabulary/sounds.txt"),
     include_str!("vocabulary/attributes.txt"),
 ];
 /// A row for each language: words that carry no picture.
