@@ -76,8 +76,9 @@ pub struct Procedural;
 
 /// Larger pictures are drawn with at most this many pixels and upscaled.
 const MAX_DRAWN_PIXELS: f64 = 1_000_000.0;
-/// The share of the duration of the dissolve from a first frame, or to a last frame.
-const DISSOLVE: f32 = 0.45;
+/// The dissolve from a first frame, or to a last frame: seconds, and at most this share of the duration.
+const DISSOLVE_SECONDS: f32 = 1.2;
+const MAX_DISSOLVE: f32 = 0.45;
 
 impl Renderer for Procedural {
     fn render(
@@ -270,8 +271,9 @@ impl<'a> Film<'a> {
 
     fn picture(&mut self, frame: u32, frames_total: u32, picture: &mut RgbImage) {
         let progress = if frames_total > 1 { frame as f32 / (frames_total - 1) as f32 } else { 0.0 };
-        let gone = self.first.as_ref().map_or(1.0, |_| progress / DISSOLVE);
-        let left = self.last.as_ref().map_or(1.0, |_| (1.0 - progress) / DISSOLVE);
+        let dissolve = (DISSOLVE_SECONDS / self.job.seconds as f32).min(MAX_DISSOLVE);
+        let gone = self.first.as_ref().map_or(1.0, |_| progress / dissolve);
+        let left = self.last.as_ref().map_or(1.0, |_| (1.0 - progress) / dissolve);
         if gone > 0.0 && left > 0.0 {
             let time = frame as f32 / self.job.frame_rate as f32;
             self.world.draw(progress, time, &mut self.work);

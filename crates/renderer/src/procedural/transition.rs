@@ -70,8 +70,8 @@ impl Still {
             return;
         }
         let (width, height) = (frame.width() as usize, frame.height() as usize);
-        // Starts from rest, so that the cut into the shot does not jerk.
-        let travel = gone * gone * (1.6 - 0.6 * gone);
+        // In motion from the first frame on, as the shot before it: a start from rest is seen as a freeze.
+        let travel = gone * (0.4 + 0.6 * gone);
         let front = gone * (1.0 + SOFT);
         let pixels = frame.pixels_mut();
         for y in 0..height {

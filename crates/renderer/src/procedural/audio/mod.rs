@@ -217,7 +217,7 @@ mod tests {
     use crate::procedural::prompt::SceneBrief;
 
     /// What is heard for a prompt.
-    fn heard(prompt: &str) -> String {
+    fn sounds_for(prompt: &str) -> String {
         let spec = SceneSpec::resolve(&SceneBrief::read(prompt), false, 4.0, 1);
         let walker = None;
         let scape = Soundscape::new(&spec, walker, false, 1);
@@ -256,7 +256,7 @@ mod tests {
             ("a crowd in the street", "traffic voices"),
             ("a campfire at night in the snow", "fire"),
         ] {
-            let sounds = heard(prompt);
+            let sounds = sounds_for(prompt);
             let all =
                 expected.split(' ').all(|sound| sounds.split(' ').any(|it| it == sound) || sound.is_empty());
             let has_music = sounds.contains("music");

@@ -58,7 +58,7 @@ pub(super) struct Mentions {
     pub(super) language: Language,
     pub(super) tokens: Vec<Token>,
     /// In order, without overlaps.
-    pub(super) mentions: Vec<Mention>,
+    pub(super) phrases: Vec<Mention>,
 }
 
 impl Mentions {
@@ -85,7 +85,7 @@ impl Mentions {
             });
             at = end;
         }
-        Self { language, tokens, mentions }
+        Self { language, tokens, phrases: mentions }
     }
 
     /// Whether "left" stands close behind a mention, and "right" does not.
@@ -114,7 +114,7 @@ impl Mentions {
     pub(super) fn unread(&self) -> Vec<String> {
         let mut read = vec![false; self.tokens.len()];
         let mut unread: Vec<(usize, String)> = Vec::new();
-        for mention in &self.mentions {
+        for mention in &self.phrases {
             read[mention.at..mention.end()].fill(true);
             if mention.meanings.is_empty() && !mention.is_denied {
                 unread.push((mention.at, self.text(mention.at, mention.end())));

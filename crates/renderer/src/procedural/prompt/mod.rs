@@ -77,7 +77,7 @@ impl<T: PartialEq + Copy> Votes<T> {
 /// Which words of a prompt are read, and which are not.
 pub(crate) fn reading(prompt: &str) -> PromptReading {
     let found = Mentions::find(prompt);
-    let read = found.mentions.iter().filter(|mention| !mention.meanings.is_empty() && !mention.is_denied);
+    let read = found.phrases.iter().filter(|mention| !mention.meanings.is_empty() && !mention.is_denied);
     let read = read.map(|mention| ReadPhrase {
         text: found.text(mention.at, mention.end()),
         meaning: mention.names.join(" "),
@@ -99,7 +99,7 @@ impl SceneBrief {
         let mut moves = Votes::new();
         let mut framings = Votes::new();
         let mut styles = Votes::new();
-        let asked: Vec<&Mention> = found.mentions.iter().filter(|mention| !mention.is_denied).collect();
+        let asked: Vec<&Mention> = found.phrases.iter().filter(|mention| !mention.is_denied).collect();
         let meanings = asked.iter().flat_map(|mention| mention.meanings.iter().map(move |it| (mention, it)));
         for (mention, (meaning, votes)) in meanings {
             match *meaning {
