@@ -190,3 +190,26 @@ fn words_without_effect_are_listed() {
     let read: Vec<_> = reading.read.iter().map(|it| format!("{} {}", it.text, it.meaning)).collect();
     assert_eq!(read, ["Beaches place:coast", "night hour:night"]);
 }
+
+/// The prompts of the example that everybody runs first, with words that have another meaning elsewhere: "no text on screen", "beside the glass".
+#[test]
+fn storyboard_shows_its_keeper_and_its_lighthouse() {
+    let keeper = "a grey-bearded lighthouse keeper in a worn yellow raincoat, brass lantern in hand";
+    let look = "35 mm film, anamorphic, muted teal and slate palette with warm lamp light as the only accent, fine grain, natural motion, no text \
+                on screen";
+    let prompts = [
+        "Wide shot of a long stone breakwater at dusk, a white lighthouse at its far end, the sea heaving grey on both sides. Away from us along the \
+         wet stones walks KEEPER, leaning into the wind. A storm front stands on the horizon, first rain in the air. LOOK",
+        "The storm breaks over the lighthouse. At the iron door at its foot stands KEEPER. Rain drives sideways through the lantern's light, a wave \
+         bursts over the breakwater, a shoulder goes against the iron, and the door gives. Handheld, close behind. LOOK",
+        "Night, storm. High in the lighthouse the great lamp wakes: a dull ember, then white, and the beam swings out over the sea. Beside the glass, \
+         small against it, stands KEEPER. Crane up along the tower until the beam passes over us. LOOK",
+        "Drone flyover, low over a night sea in a storm: black swells, torn white crests, rain in sheets. Far ahead, the beam of a lighthouse sweeps \
+         through fog, goes dark, returns. LOOK",
+    ];
+    let seen: Vec<String> = prompts
+        .iter()
+        .map(|prompt| figures_of(&prompt.replace("KEEPER", keeper).replace("LOOK", look)))
+        .collect();
+    assert_eq!(seen, ["1 Person", "1 Person", "1 Person", ""]);
+}
