@@ -1,6 +1,6 @@
 /** A modal dialog: closes with Escape, its button, or a click beside it. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../parts/Icon";
 import { closeDialog } from "./open-dialog";
 
@@ -11,7 +11,7 @@ interface Props {
 
 export function Dialog({ title, children }: Props) {
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     ref.current?.showModal();
   }, []);
   return (

@@ -1,5 +1,5 @@
 /** A list of options of which several can be chosen: a disclosure with checkboxes. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface Option {
   key: string;
@@ -20,7 +20,7 @@ const MAX_OPTIONS = 200;
 export function Menu({ label, options, chosen, onChange }: Props) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!open) return;
     const close = (event: Event) => {
       if (!root.current?.contains(event.target as Node)) setOpen(false);

@@ -1,6 +1,6 @@
 /** The keyboard: views bind keys while they are shown, and the list of keys is what is bound. */
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { singleKeys } from "./preferences";
 
 export interface KeyBinding {
@@ -18,11 +18,11 @@ export interface KeyGroup {
 /** The groups that are bound, the latest first. */
 export const keyGroups = signal<KeyGroup[]>([]);
 
-/** Binds keys while the component is shown. */
+/** Binds keys while the component is shown: from the moment that it is in the document, not from the next frame on, which a quick hand does not wait for. */
 export function useKeys(name: string, bindings: KeyBinding[]): void {
   const latest = useRef(bindings);
   latest.current = bindings;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const group: KeyGroup = {
       name,
       get bindings() {

@@ -1,5 +1,5 @@
 /** The frame of the page: head with the views, the view, the selection and the details. */
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { VIEWS, type View } from "../logic/route";
 import { Dialogs } from "../live/Dialogs";
 import { openDialog } from "../live/open-dialog";
@@ -31,14 +31,14 @@ export function App() {
     { keys: ["P"], label: "Pause everything that moves", run: () => (allPaused.value = !allPaused.value) },
   ]);
   // Focus returns to what had it before the details opened.
-  useEffect(() => {
+  useLayoutEffect(() => {
     const remember = (event: FocusEvent) => {
       if (event.target instanceof HTMLElement && event.target.closest(".details, dialog") === null) opener.current = event.target;
     };
     addEventListener("focusin", remember);
     return () => removeEventListener("focusin", remember);
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (clip === null && wasOpen.current && opener.current?.isConnected) opener.current.focus({ preventScroll: true });
     wasOpen.current = clip !== null;
   }, [clip]);

@@ -1,5 +1,5 @@
 /** Everything about one clip. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Clip } from "../data/types";
 import { ClipActions } from "../live/ClipActions";
 import { formatBytes, formatCost, formatDate, formatDuration, formatSeconds } from "../logic/format";
@@ -19,7 +19,7 @@ const KINDS = { continues: "continues", reference: "uses a frame of", needs: "ne
 export function Details({ id }: { id: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const clip = model.value.clip.get(id);
-  useEffect(() => heading.current?.focus(), [id]);
+  useLayoutEffect(() => heading.current?.focus(), [id]);
   const close = () => go({ clip: null });
   const move = (step: number) => {
     const list = shownClips.peek();

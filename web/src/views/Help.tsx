@@ -1,6 +1,6 @@
 /** The list of the keys that are bound now. */
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../parts/Icon";
 import { keyGroups } from "../state/keys";
 import { setSingleKeys, singleKeys } from "../state/preferences";
@@ -20,7 +20,7 @@ function keyName(key: string): string {
 export function Help() {
   const dialog = useRef<HTMLDialogElement>(null);
   const open = isOpen.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (open && dialog.current?.open === false) dialog.current.showModal();
     if (!open) dialog.current?.close();
   }, [open]);

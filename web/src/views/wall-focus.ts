@@ -1,6 +1,6 @@
 /** The wall is one tab stop: arrow keys move between its cards. */
 import type { RefObject } from "preact";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 type Direction = "left" | "right" | "up" | "down";
 
@@ -24,7 +24,7 @@ function mark(card: Element, current: boolean): void {
 
 /** Keeps exactly one card in the tab order: the one that had the focus last, else the first. */
 export function useRovingFocus(list: RefObject<HTMLElement | null>, ...content: unknown[]): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const root = list.current;
     if (root === null) return;
     const enter = (event: FocusEvent) => {
@@ -34,7 +34,7 @@ export function useRovingFocus(list: RefObject<HTMLElement | null>, ...content: 
     root.addEventListener("focusin", enter);
     return () => root.removeEventListener("focusin", enter);
   }, [list]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const root = list.current;
     const card = root?.querySelector("[data-current]") ?? root?.querySelector(".card");
     if (root && card) setCurrent(root, card);

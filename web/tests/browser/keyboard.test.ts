@@ -9,6 +9,19 @@ const at = useSite(film());
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.closest("[data-clip]")?.getAttribute("data-clip") ?? document.activeElement?.id);
 
 describe("keyboard", () => {
+  it.each([
+    ["#/compare?sel=sea&sel=breakwater", "s", "#/compare?sel=breakwater&sel=sea"],
+    ["#/wall", "4", "#/story"],
+    ["#/wall?clip=sea", "Escape", "#/wall"],
+  ])("%s takes the key %s as soon as it is in the document", async (hash, key, after) => {
+    const page = await at(hash, {
+      // Before the first frame is drawn.
+      script: (pressed: string) => addEventListener("DOMContentLoaded", () => dispatchEvent(new KeyboardEvent("keydown", { key: pressed, bubbles: true }))),
+      argument: key,
+    });
+    await expect.poll(() => page.evaluate(() => location.hash)).toBe(after);
+  });
+
   it("goes through the wall with one tab stop and arrow keys", async () => {
     const page = await at("");
     await page.keyboard.press("ArrowRight");

@@ -41,9 +41,17 @@ export interface Visit {
   dialogs: string[];
 }
 
-export async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Visit> {
+/** What a page is opened with. */
+export interface VisitOptions extends BrowserContextOptions {
+  /** Runs in the page before its own scripts. */
+  script?: (argument: string) => void;
+  argument?: string;
+}
+
+export async function visit(browser: Browser, url: string, { script, argument = "", ...options }: VisitOptions = {}): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1400, height: 850 }, ...options });
   const page = await context.newPage();
+  if (script !== undefined) await page.addInitScript(script, argument);
   page.setDefaultTimeout(60_000);
   const visited: Visit = { page, problems: [], requests: [], dialogs: [] };
   page.on("pageerror", (error) => visited.problems.push(error.message));
@@ -77,7 +85,7 @@ export function useBrowser(): { readonly browser: Browser } {
 }
 
 /** Opens pages of one site. After each test it has no errors, no requests and no dialogs to show. */
-export function useSite(data: ViewerData, posters = 0): (hash: string, options?: BrowserContextOptions) => Promise<Page> {
+export function useSite(data: ViewerData, posters = 0): (hash: string, options?: VisitOptions) => Promise<Page> {
   const held = useBrowser();
   let site: Site | null = null;
   let open: Visit[] = [];
