@@ -144,3 +144,35 @@ fn cut_of_clips_that_do_not_exist_becomes_a_workflow() {
     let other = project.runner(&["import", "out/pier/pier.otio", "--output", "-"]).expect(0);
     cli_snapshot!("import_new_cut_of_takes", other);
 }
+
+#[test]
+fn options_without_an_effect_are_refused_and_nothing_is_written() {
+    let project = Project::new("pier.yaml", WORKFLOW);
+    fs_err::write(project.file("list.csv"), "description,duration\nthe pier,4\n").expect("a file");
+    fs_err::write(project.file("play.fountain"), "INT. PIER\n\nThe door opens.\n").expect("a file");
+    fs_err::write(project.file("cut.edl"), "TITLE: a list\n").expect("a file");
+    fs_err::write(project.file("cut.otio"), "{}").expect("a file");
+    let refused: Vec<String> = [
+        ["list.csv", "--rate", "25"],
+        ["play.fountain", "--rate", "25"],
+        ["cut.otio", "--rate", "25"],
+        ["play.fountain", "--column", "duration=Dauer"],
+        ["cut.edl", "--column", "duration=Dauer"],
+        ["cut.otio", "--chain", "scene"],
+        ["list.csv", "--param", "keeper=Ada"],
+        ["cut.edl", "--param-file", "params.yaml"],
+        ["list.csv", "--axis", "look=noir"],
+    ]
+    .iter()
+    .map(|arguments| {
+        let output = project.runner(&[&["import"], &arguments[..]].concat()).expect(2);
+        assert_eq!(output.out, "");
+        output.err
+    })
+    .collect();
+    insta::assert_snapshot!("import_options_without_an_effect", refused.concat());
+    fs_err::write(project.file("cut.otio"), b"{\"name\": \"caf\xe9\"}").expect("a file");
+    let other = project.runner(&["import", "cut.otio"]).expect(2);
+    cli_snapshot!("import_cut_in_another_encoding", other);
+    assert!(["list.yaml", "play.yaml", "cut.yaml"].iter().all(|file| !project.file(file).exists()));
+}

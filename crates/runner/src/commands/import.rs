@@ -9,9 +9,9 @@ use workflow::scaffold;
 
 use super::atomic_write::{atomic_write, shell_quoted};
 use super::cut_clips::cut_clips;
-use super::import_cut::{import_cut as import_cut_into, is_cut, read_cut};
+use super::import_cut::{CutFormat, import_cut as import_cut_into, read_cut};
 use super::init::picture;
-use crate::args::ImportArgs;
+use crate::args::{ImportArgs, OverrideArgs};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load::MAX_FILE_BYTES;
@@ -22,13 +22,62 @@ pub(crate) async fn import(args: ImportArgs) -> Result<Exit, CommandError> {
     if let Some(workflow) = &args.into {
         return import_cut_into(&args, workflow).await;
     }
-    if is_cut(&args.list) { import_new_cut(&args) } else { import_list(&args) }
+    let source = Source::of(&args.list);
+    source.refuse_unused(&args)?;
+    match source {
+        Source::Cut(_) => import_new_cut(&args),
+        Source::ShotList => import_list(&args, SourceKind::ShotList),
+        Source::Screenplay => import_list(&args, SourceKind::Screenplay),
+    }
 }
 
-fn import_list(args: &ImportArgs) -> Result<Exit, CommandError> {
-    let is_screenplay =
-        args.list.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fountain"));
-    let kind = if is_screenplay { SourceKind::Screenplay } else { SourceKind::ShotList };
+/// What a file is, by the ending of its name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    ShotList,
+    Screenplay,
+    Cut(CutFormat),
+}
+
+impl Source {
+    fn of(file: &Path) -> Self {
+        let is_screenplay =
+            file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fountain"));
+        match CutFormat::of(file) {
+            Some(format) => Self::Cut(format),
+            None if is_screenplay => Self::Screenplay,
+            None => Self::ShotList,
+        }
+    }
+
+    /// Refuses options that would have no effect.
+    fn refuse_unused(self, args: &ImportArgs) -> Result<(), CommandError> {
+        let OverrideArgs { params, param_files, axes } = &args.overrides;
+        let is_cut = matches!(self, Self::Cut(_));
+        let unused = [
+            (
+                args.rate.is_some() && self != Self::Cut(CutFormat::Edl),
+                "--rate",
+                "for edit decision lists (.edl)",
+            ),
+            (!args.columns.is_empty() && self != Self::ShotList, "--column", "for shot lists"),
+            (args.chain.is_some() && is_cut, "--chain", "for shot lists and screenplays"),
+            (!params.is_empty(), "--param", "for use with --into"),
+            (!param_files.is_empty(), "--param-file", "for use with --into"),
+            (!axes.is_empty(), "--axis", "for use with --into"),
+        ];
+        match unused.into_iter().find(|(is_given, ..)| *is_given) {
+            Some((_, option, wherefore)) => {
+                let file = args.list.display();
+                Err(CommandError::invalid(format!("{option} has no effect on {file}: it is {wherefore}"))
+                    .hint(format!("leave {option} out")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn import_list(args: &ImportArgs, kind: SourceKind) -> Result<Exit, CommandError> {
     let mut bytes = Vec::new();
     fs_err::File::open(&args.list)
         .and_then(|open| open.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))

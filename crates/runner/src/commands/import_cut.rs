@@ -99,17 +99,26 @@ pub(super) async fn import_cut(args: &ImportArgs, workflow: &Path) -> Result<Exi
     Ok(Exit::Done)
 }
 
-/// Whether a file is an editor's cut, by the ending of its name.
-pub(super) fn is_cut(file: &Path) -> bool {
-    is_edl(file) || has_ending(file, "otio")
+/// The format of an editor's cut.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum CutFormat {
+    /// An edit decision list of CMX 3600.
+    Edl,
+    /// A document of `OpenTimelineIO`.
+    Otio,
 }
 
-fn is_edl(file: &Path) -> bool {
-    has_ending(file, "edl")
-}
-
-fn has_ending(file: &Path, ending: &str) -> bool {
-    file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
+impl CutFormat {
+    /// By the ending of the file's name; `None` if it is no cut.
+    pub(super) fn of(file: &Path) -> Option<Self> {
+        let has_ending =
+            |ending| file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
+        match () {
+            () if has_ending("edl") => Some(Self::Edl),
+            () if has_ending("otio") => Some(Self::Otio),
+            () => None,
+        }
+    }
 }
 
 /// Reads a cut: an edit decision list, whose frames are counted at `rate`, or else a document of `OpenTimelineIO`.
@@ -118,16 +127,21 @@ pub(super) fn read_cut(file: &Path, rate: Option<FrameRate>) -> Result<ImportedE
     fs_err::File::open(file)
         .and_then(|open| open.take(MAX_CUT_BYTES + 1).read_to_end(&mut bytes))
         .map_err(|error| CommandError::invalid(format!("cannot read the cut: {error}")))?;
-    // Lists are ASCII, but for names in comments.
-    let text = String::from_utf8_lossy(&bytes);
+    if bytes.len() as u64 > MAX_CUT_BYTES {
+        let file = display_path(file);
+        return Err(CommandError::invalid(format!("{file} has more than {} MiB", MAX_CUT_BYTES >> 20)));
+    }
     let invalid = |error: &dyn std::fmt::Display| {
         CommandError::invalid(format!("{}: {error}", display_path(file)))
             .hint("save the cut as OpenTimelineIO (.otio), or as an edit decision list of CMX 3600 (.edl)")
     };
-    if is_edl(file) {
-        return read_edl(&text, rate).map_err(|error| invalid(&error));
+    if CutFormat::of(file) == Some(CutFormat::Edl) {
+        // Lists are ASCII, but for names in comments.
+        return read_edl(&String::from_utf8_lossy(&bytes), rate).map_err(|error| invalid(&error));
     }
-    read_otio(&text).map_err(|error| invalid(&error))
+    // JSON is UTF-8 (RFC 8259, section 8.1): names that were replaced would find no clip.
+    let text = std::str::from_utf8(&bytes).map_err(|error| invalid(&error))?;
+    read_otio(text).map_err(|error| invalid(&error))
 }
 
 /// The file's text with the cut as the film's list.
