@@ -8,10 +8,10 @@ use crate::files::{self, Files};
 use crate::limits;
 use crate::load::{Options, ParamFile};
 use crate::source::{Source, Span, Spanned};
-use crate::syntax::{self, Character, Entry, Param, Workflow};
+use crate::syntax::{self, Character, Entry, Group, Param, Workflow};
 use crate::yaml::{self, Yaml, YamlValue};
 
-/// Merges the included files: their parameters, characters and defaults come before the workflow's own, which override them.
+/// Merges the included files: their parameters, characters, defaults and groups come before the workflow's own, which override them.
 pub(crate) fn add(
     workflow: &mut Workflow,
     source: &mut Source,
@@ -35,10 +35,11 @@ pub(crate) fn add(
         included: IncludedEntries::default(),
     };
     reader.read_all(&include, Path::new(""));
-    let IncludedEntries { params, cast, defaults } = reader.included;
+    let IncludedEntries { params, cast, defaults, groups } = reader.included;
     merge(params, &mut workflow.params, |param| &param.key, problems);
     merge(cast, &mut workflow.cast, |character| &character.key, problems);
     merge(defaults, &mut workflow.defaults, |entry| &entry.key, problems);
+    merge(groups, &mut workflow.groups, |group| &group.key, problems);
 }
 
 /// Reads parameter files. Their values are literal: templates in them are not evaluated.
@@ -82,6 +83,7 @@ struct IncludedEntries {
     params: Vec<Param>,
     cast: Vec<Character>,
     defaults: Vec<Entry>,
+    groups: Vec<Group>,
 }
 
 struct Reader<'a> {
@@ -140,6 +142,7 @@ impl Reader<'_> {
         self.included.params.extend(fragment.params);
         self.included.cast.extend(fragment.cast);
         self.included.defaults.extend(fragment.defaults);
+        self.included.groups.extend(fragment.groups);
     }
 
     fn path(&mut self, name: &Spanned<String>, folder: &Path) -> Option<PathBuf> {

@@ -51,6 +51,8 @@ pub(crate) const MAX_REPEATED_BYTES: usize = 64 << 20;
 pub(crate) const MAX_TAKES: u64 = 100;
 /// Characters of a file's cast.
 pub(crate) const MAX_CHARACTERS: usize = 200;
+/// Groups of shots in a file.
+pub(crate) const MAX_GROUPS: usize = 200;
 /// Lines of dialogue in a shot, and characters of one.
 pub(crate) const MAX_DIALOGUE_LINES: usize = 100;
 pub(crate) const MAX_DIALOGUE_CHARS: usize = 2_000;

@@ -136,6 +136,7 @@ fn parse_all(
     check_secrets(&tree, problems);
     let mut workflow = syntax::read(&tree, source, problems)?;
     include::add(&mut workflow, source, files, options, problems);
+    syntax::resolve_groups(&mut workflow, problems);
     syntax::apply_defaults(&mut workflow, problems);
     syntax::apply_repeats(&mut workflow, problems);
     workflow.param_overrides = include::param_files(&options.param_files, source, problems);

@@ -8,6 +8,7 @@ use workflow::{CODES, Report, code_example};
 /// Codes whose examples would be too large, or that only a bug produces.
 const WITHOUT_FILE: &[&str] = &[
     "bad-cast",
+    "bad-group",
     "bad-screenplay",
     "file-too-large",
     "invalid-plan",

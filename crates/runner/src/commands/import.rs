@@ -22,7 +22,7 @@ pub(crate) async fn import(args: ImportArgs) -> Result<Exit, CommandError> {
     if let Some(workflow) = &args.into {
         return import_cut_into(&args, workflow).await;
     }
-    let source = Source::of(&args.list);
+    let source = Source::from_ending(&args.list);
     source.refuse_unused(&args)?;
     match source {
         Source::Cut(_) => import_new_cut(&args),
@@ -40,10 +40,10 @@ enum Source {
 }
 
 impl Source {
-    fn of(file: &Path) -> Self {
+    fn from_ending(file: &Path) -> Self {
         let is_screenplay =
             file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fountain"));
-        match CutFormat::of(file) {
+        match CutFormat::from_ending(file) {
             Some(format) => Self::Cut(format),
             None if is_screenplay => Self::Screenplay,
             None => Self::ShotList,

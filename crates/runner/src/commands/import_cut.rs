@@ -110,7 +110,7 @@ pub(super) enum CutFormat {
 
 impl CutFormat {
     /// By the ending of the file's name; `None` if it is no cut.
-    pub(super) fn of(file: &Path) -> Option<Self> {
+    pub(super) fn from_ending(file: &Path) -> Option<Self> {
         let has_ending =
             |ending| file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
         match () {
@@ -135,7 +135,7 @@ pub(super) fn read_cut(file: &Path, rate: Option<FrameRate>) -> Result<ImportedE
         CommandError::invalid(format!("{}: {error}", display_path(file)))
             .hint("save the cut as OpenTimelineIO (.otio), or as an edit decision list of CMX 3600 (.edl)")
     };
-    if CutFormat::of(file) == Some(CutFormat::Edl) {
+    if CutFormat::from_ending(file) == Some(CutFormat::Edl) {
         // Lists are ASCII, but for names in comments.
         return read_edl(&String::from_utf8_lossy(&bytes), rate).map_err(|error| invalid(&error));
     }

@@ -1,7 +1,7 @@
 //! The codes of diagnostics.
 
 /// All codes with their meanings. Codes are stable: a code keeps its meaning.
-pub const CODES: [(&str, &str); 81] = [
+pub const CODES: [(&str, &str); 84] = [
     ("ambiguous-instance", "a reference that needs one instance matches several"),
     ("ambiguous-pick", "a pick names several instances"),
     ("bad-axis", "an axis from the command line cannot be read, or nothing uses it"),
@@ -10,6 +10,7 @@ pub const CODES: [(&str, &str); 81] = [
     ("bad-duration", "a duration cannot be read"),
     ("bad-file", "a file that the workflow names is missing, outside its folder, or of the wrong kind"),
     ("bad-film", "a film shows nothing, is too long, or has the name of another"),
+    ("bad-group", "there are too many groups"),
     ("bad-include", "an included file is missing, outside the workflow's folder, or not text"),
     ("bad-key", "a key is not text"),
     ("bad-matrix", "a matrix has something that is not an axis"),
@@ -67,6 +68,7 @@ pub const CODES: [(&str, &str); 81] = [
     ("undefined-name", "a template uses an undefined name"),
     ("unknown-character", "there is no such character in the `cast`"),
     ("unknown-field", "a request has no such field"),
+    ("unknown-group", "there is no such group of shots"),
     ("unknown-key", "the file format has no such key there"),
     ("unknown-model", "there is no such model"),
     ("unknown-param", "a value is set for a parameter that does not exist"),
@@ -78,6 +80,7 @@ pub const CODES: [(&str, &str); 81] = [
     ("unused-axis", "warning: nothing uses an axis"),
     ("unused-character", "warning: no shot shows a character"),
     ("unused-exclude", "warning: an entry of `exclude` matches no cell"),
+    ("unused-group", "warning: no shot is in a group"),
     ("unused-param", "warning: nothing uses a parameter"),
     ("unused-price", "warning: no task can have a price"),
     ("wrong-type", "a value has the wrong type"),

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::params::Params;
 use super::{ExpandCx, free_variables};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::matrix::{self, AxisOverride, Cell, CellIndex, FileAccess, Tables};
 use crate::source::Spanned;
 use crate::syntax::keys::matrix::{MATRIX, ZIP};
 use crate::syntax::{Shot, Workflow};
-use crate::template::Scope;
 use crate::yaml::{Yaml, YamlValue};
 
 /// The matrices of a workflow, rendered.
@@ -31,21 +31,21 @@ pub(super) struct ErrorReported;
 impl Axes {
     pub(super) fn read<'w>(
         workflow: &'w Workflow,
-        params: &Scope,
+        params: &Params,
         cx: &ExpandCx<'w>,
         problems: &mut Problems,
     ) -> Result<Self, ErrorReported> {
         let overrides = matrix::read_overrides(&cx.options.axes, workflow.start, problems);
-        let mut render = |value: &'w Yaml| cx.templates.render(value, params, problems).ok_or(());
+        let mut render = |value: &'w Yaml, scope| cx.templates.render(value, scope, problems).ok_or(());
         let shots: Vec<_> = workflow
             .shots
             .iter()
-            .map(|shot| shot.matrix.as_ref().map(|entry| render(&entry.value)))
+            .map(|shot| shot.matrix.as_ref().map(|entry| render(&entry.value, params.for_shot(shot))))
             .collect();
         let own = workflow
             .matrix
             .as_ref()
-            .map(|entry| render(&entry.value).map_err(|()| ErrorReported))
+            .map(|entry| render(&entry.value, &params.file).map_err(|()| ErrorReported))
             .transpose()?;
 
         let matrices = || own.iter().chain(shots.iter().flatten().flatten());
@@ -53,10 +53,10 @@ impl Axes {
         let added: Vec<&AxisOverride> = overrides.iter().filter(|one| !has(&one.axis)).collect();
         let known = free_variables::names(workflow);
         for AxisOverride { axis, .. } in &added {
-            let is_param = workflow.params.iter().any(|param| param.key.value == *axis);
+            let is_param = workflow.all_params().any(|param| param.key.value == *axis);
             if !is_param && !known.contains(axis.as_str()) {
                 let message = format!("no shot uses the axis `{axis}` of the command line");
-                let params = || workflow.params.iter().map(|param| param.key.value.as_str());
+                let params = || workflow.all_params().map(|param| param.key.value.as_str());
                 let names = matrices().flat_map(axis_names).chain(params()).collect::<Vec<_>>();
                 let help = did_you_mean(axis, names.iter().copied()).unwrap_or_else(|| {
                     format!("axes and parameters are {}", quoted_list(names.iter().copied(), 12))

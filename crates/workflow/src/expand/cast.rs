@@ -68,7 +68,7 @@ impl<'w> Cast<'w> {
         if !workflow.cast.is_empty() {
             report_taken_name(workflow, problems);
         }
-        let in_defaults = workflow.defaults.iter().any(|entry| mentions(&entry.value, CAST));
+        let in_defaults = workflow.all_defaults().any(|entry| mentions(&entry.value, CAST));
         let named_in = match workflow.cast.as_slice() {
             [] => vec![false; workflow.shots.len()],
             _ => workflow.shots.iter().map(|shot| in_defaults || is_named_in(shot)).collect(),
@@ -306,7 +306,7 @@ fn is_named_in(shot: &Shot) -> bool {
 
 /// Reports a parameter and an axis that have the name by which templates reach the characters.
 fn report_taken_name(workflow: &Workflow, problems: &mut Problems) {
-    let params = workflow.params.iter().map(|param| &param.key).filter(|key| key.value == CAST);
+    let params = workflow.all_params().map(|param| &param.key).filter(|key| key.value == CAST);
     let matrices =
         workflow.matrix.iter().chain(workflow.shots.iter().filter_map(|shot| shot.matrix.as_ref()));
     let axes = matrices

@@ -9,7 +9,7 @@ use crate::yaml::{Yaml, YamlValue};
 /// Every identifier in the code of every template: a superset of the variables that are used.
 pub(super) fn names(workflow: &Workflow) -> HashSet<&str> {
     let mut names = HashSet::new();
-    let params = workflow.params.iter().filter_map(|param| param.default.as_ref());
+    let params = workflow.all_params().filter_map(|param| param.default.as_ref());
     let films = workflow.films.iter().flat_map(|film| {
         let sounds = film.soundtrack.voices.iter().map(|voice| &voice.file);
         let music = film.soundtrack.music.iter().map(|music| &music.file);
@@ -22,12 +22,13 @@ pub(super) fn names(workflow: &Workflow) -> HashSet<&str> {
         });
         film.output.iter().chain(&film.font).chain(music).chain(sounds).chain(clips)
     });
-    let shot_defaults = workflow.shot_defaults.iter().map(|entry| &**entry);
+    let of_groups = workflow.groups.iter().flat_map(|group| &group.shot_defaults);
+    let shot_defaults = workflow.shot_defaults.iter().chain(of_groups).map(|entry| &**entry);
     let cast = workflow
         .cast
         .iter()
         .flat_map(|character| character.description.iter().chain(&character.stills).chain(&character.voice));
-    let top = workflow.defaults.iter().chain(shot_defaults).chain(&workflow.matrix).chain(films).chain(cast);
+    let top = workflow.all_defaults().chain(shot_defaults).chain(&workflow.matrix).chain(films).chain(cast);
     for value in params.chain(top.map(|entry| &entry.value)) {
         add(value, &mut names);
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::axes::Axes;
 use super::inherit::Parent;
+use super::params::Params;
 use super::picks::ShotPicks;
 use super::references::RefGraph;
 use super::retry::{self, Retry};
@@ -15,7 +16,6 @@ use crate::limits;
 use crate::matrix::{self, Cell, CellIndex};
 use crate::syntax::keys::shot as keys;
 use crate::syntax::{self, Entry, Shot, Workflow};
-use crate::template::Scope;
 use crate::yaml::Yaml;
 
 /// A shot with its cells.
@@ -95,7 +95,7 @@ impl<'w> Expansion<'w> {
 pub(super) fn enumerate<'w>(
     workflow: &'w Workflow,
     refs: &RefGraph,
-    params: &Scope,
+    params: &Params,
     cx: &ExpandCx<'w>,
     problems: &mut Problems,
 ) -> Expansion<'w> {
@@ -175,7 +175,7 @@ pub(super) fn instance_name(shot: &str, label: &str, take: Option<u32>) -> Strin
 
 /// Reads the keys of a shot that are the same for all its instances; their templates see the parameters only.
 struct ShotReader<'a, 'w> {
-    params: &'a Scope,
+    params: &'a Params,
     cx: &'a ExpandCx<'w>,
 }
 
@@ -190,13 +190,13 @@ impl<'w> ShotReader<'_, 'w> {
         problems: &mut Problems,
     ) -> Option<ExpandedShot<'w>> {
         let shot = &workflow.shots[index];
-        let takes = self.read(shot.takes.as_deref(), problems, |value, entry, problems| {
+        let takes = self.read(shot.takes.as_deref(), shot, problems, |value, entry, problems| {
             syntax::expect_count(value, &keys::TAKES, entry.key.span, problems)
         });
-        let retry = self.read(shot.retry.as_deref(), problems, |value, entry, problems| {
+        let retry = self.read(shot.retry.as_deref(), shot, problems, |value, entry, problems| {
             retry::read(value, entry, problems)
         });
-        let timeout = self.read(shot.timeout.as_deref(), problems, |value, entry, problems| {
+        let timeout = self.read(shot.timeout.as_deref(), shot, problems, |value, entry, problems| {
             syntax::expect_duration(value, &keys::TIMEOUT, entry.key.span, problems)
         });
         let own = axes.of_shot(shot, index, self.cx, problems);
@@ -206,8 +206,8 @@ impl<'w> ShotReader<'_, 'w> {
         let (mut cells, parents) =
             inherit::cells(workflow, index, own, axes, refs, shots, &self.cx.work, problems)?;
         matrix::disambiguate(&mut cells);
-        let picks =
-            picks::resolve(shot, takes, &cells, &axes.top_label_names, self.params, self.cx, problems)?;
+        let params = self.params.for_shot(shot);
+        let picks = picks::resolve(shot, takes, &cells, &axes.top_label_names, params, self.cx, problems)?;
         Some(ExpandedShot {
             shot,
             index: CellIndex::new(&cells),
@@ -225,11 +225,16 @@ impl<'w> ShotReader<'_, 'w> {
     fn read<T>(
         &self,
         entry: Option<&'w Entry>,
+        shot: &Shot,
         problems: &mut Problems,
         parse: impl FnOnce(&Yaml, &Entry, &mut Problems) -> Option<T>,
     ) -> Result<Option<T>, ErrorReported> {
         let Some(entry) = entry else { return Ok(None) };
-        let value = self.cx.templates.render(&entry.value, self.params, problems).ok_or(ErrorReported)?;
+        let value = self
+            .cx
+            .templates
+            .render(&entry.value, self.params.for_shot(shot), problems)
+            .ok_or(ErrorReported)?;
         parse(&value, entry, problems).map(Some).ok_or(ErrorReported)
     }
 }

@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
 use crate::plan::{Node, RetryOn};
 use crate::source::Span;
 use crate::syntax::keys::matrix::INCLUDE;
-use crate::syntax::{Entry, Shot, Workflow, one_or_many};
+use crate::syntax::{Shot, Workflow, one_or_many};
 use crate::yaml::{Yaml, YamlValue};
 
 /// Runs all lints on the workflow and its requests.
@@ -28,6 +28,7 @@ pub(super) fn run(
 ) {
     let used = free_variables::names(workflow);
     unused_params(workflow, &used, problems);
+    unused_groups(workflow, problems);
     unused_axes(workflow, &used, problems);
     unused_includes(workflow, &used, problems);
     comments_in_text(workflow, cx, problems);
@@ -62,7 +63,7 @@ pub(super) fn run(
 
 /// A parameter that no template uses. Parameters of included files are exempt.
 fn unused_params(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problems) {
-    for param in workflow.params.iter().filter(|param| !param.included) {
+    for param in workflow.all_params().filter(|param| !param.included) {
         let name = &param.key.value;
         if !used.contains(name.as_str()) {
             problems.push(
@@ -72,6 +73,21 @@ fn unused_params(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Probl
                     format!("nothing uses the parameter `{name}`"),
                 )
                 .help(format!("write `{{{{ {name} }}}}` where it belongs, or remove it")),
+            );
+        }
+    }
+}
+
+/// A group that no shot is in. Groups of included files are exempt.
+fn unused_groups(workflow: &Workflow, problems: &mut Problems) {
+    let used: HashSet<usize> = workflow.shots.iter().filter_map(|shot| shot.group).collect();
+    for (index, group) in workflow.groups.iter().enumerate() {
+        if !group.included && !used.contains(&index) {
+            let name = &group.key.value;
+            let message = format!("no shot is in the group `{name}`");
+            problems.push(
+                Diagnostic::warning("unused-group", group.key.span, message)
+                    .help(format!("write `group: {name}` in its shots, or remove it")),
             );
         }
     }
@@ -129,10 +145,10 @@ fn blank_prompts(workflow: &Workflow, requests: &Requests<'_>, problems: &mut Pr
 
 /// Text that ends where a `#` begins a comment: `prompt: pier #1` is `pier`. A comment that is meant has a blank behind its `#`.
 fn comments_in_text(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problems) {
-    let params = workflow.params.iter().filter_map(|param| param.default.as_ref());
+    let params = workflow.all_params().filter_map(|param| param.default.as_ref());
     let cast = workflow.cast.iter().filter_map(|character| character.description.as_ref());
     let fields =
-        workflow.defaults.iter().chain(cast).chain(workflow.shots.iter().flat_map(|shot| &shot.fields));
+        workflow.all_defaults().chain(cast).chain(workflow.shots.iter().flat_map(|shot| &shot.fields));
     for value in params.chain(fields.map(|entry| &entry.value)) {
         comment_in(value, cx, problems);
     }
@@ -294,8 +310,5 @@ fn takes_an_image(node: &Node, cx: &ExpandCx<'_>) -> bool {
 
 /// Whether the file sets a field to `null` explicitly.
 fn says_null(workflow: &Workflow, shot: &Shot, name: &str) -> bool {
-    let find = |entries: &'_ [Entry]| {
-        entries.iter().find(|entry| entry.key.value == name).map(|entry| entry.value.is_null())
-    };
-    find(&shot.fields).or_else(|| find(&workflow.defaults)).unwrap_or(false)
+    entry(workflow, shot, name).is_some_and(|(entry, _)| entry.value.is_null())
 }

@@ -44,6 +44,7 @@ use contract::Contract;
 
 use self::dedup::DiagnosticDedup;
 use self::instances::{Expansion, Instance};
+use self::params::Params;
 pub use self::picks::Picks;
 use self::references::RefGraph;
 use crate::Options;
@@ -189,7 +190,7 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
     }
     let order = resolver.order_edges(&mut dedup);
     dedup.flush(&expansion, problems);
-    let films = film::films(workflow, &resolver, &nodes, &params, cx, problems);
+    let films = film::films(workflow, &resolver, &nodes, &params.file, cx, problems);
     if expansion.instances.is_empty() && !workflow.shots.is_empty() && !problems.any() {
         problems.error("no-shots", workflow.shots[0].id.span, "no shot is left to render");
     }
@@ -203,12 +204,13 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
 }
 
 /// The variables of an instance's templates.
-fn scope(expansion: &Expansion<'_>, instance: &Instance, params: &Scope) -> Scope {
+fn scope(expansion: &Expansion<'_>, instance: &Instance, params: &Params) -> Scope {
     let axes = &expansion.cell_of(instance).values;
     let axes = axes.iter().map(|(axis, value)| (&**axis, template::axis_value(&value.value)));
     let shot = expansion.shot_of(instance).shot;
     let step = shot.step.as_ref().map(|step| (crate::syntax::STEP, step.number.into()));
     let shot = template::Value::from(shot.id.value.as_str());
+    let params = params.for_shot(expansion.shot_of(instance).shot);
     params.with(axes.chain([("shot", shot), ("take", instance.take.unwrap_or(1).into())]).chain(step))
 }
 
@@ -217,7 +219,7 @@ fn included<'w>(
     workflow: &'w Workflow,
     expansion: &Expansion<'w>,
     instance: &Instance,
-    params: &Scope,
+    params: &Params,
     cx: &ExpandCx<'w>,
     problems: &mut Problems,
 ) -> bool {

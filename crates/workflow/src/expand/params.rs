@@ -1,4 +1,4 @@
-//! Parameters: the file's values, replaced by the caller's, each of the type that the file declares.
+//! Parameters: the values of the file and of its groups, replaced by the caller's, each of the type that is declared.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,42 +8,67 @@ use super::{ExpandCx, shortened};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::limits;
 use crate::source::{Source, Span};
-use crate::syntax::{Entry, Param, ParamKind, Workflow};
+use crate::syntax::{Entry, Param, ParamKind, Shot, Workflow};
 use crate::template::Scope;
 use crate::yaml::{self, Yaml, YamlValue};
 
-/// The values of all parameters, as a scope. A default may be a template over the parameters above it; a value from the caller is
-/// never a template.
-pub(super) fn resolve<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &mut Problems) -> Scope {
+/// The values of all parameters.
+#[derive(Debug)]
+pub(super) struct Params {
+    /// Those of the file.
+    pub(super) file: Scope,
+    /// Those of each group, over the file's.
+    groups: Vec<Scope>,
+}
+
+impl Params {
+    /// Those that the templates of a shot see.
+    pub(super) fn for_shot(&self, shot: &Shot) -> &Scope {
+        shot.group.and_then(|group| self.groups.get(group)).unwrap_or(&self.file)
+    }
+}
+
+/// The values of all parameters. A default may be a template over the parameters above it; a value from the caller is never a template, and
+/// replaces those of the file and of all groups.
+pub(super) fn resolve<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &mut Problems) -> Params {
     report_unknown(workflow, cx, problems);
     let overrides: HashMap<&str, &Entry> =
         workflow.param_overrides.iter().map(|entry| (entry.key.value.as_str(), entry)).collect();
-    let mut scope = Scope::default();
-    for param in &workflow.params {
-        let name = &param.key.value;
-        match value(param, &overrides, cx, &scope, problems) {
-            Some((value, span)) if is_allowed(param, &value, span, problems) => scope.set(name, &value),
-            _ => scope.set_broken(name),
+    let mut set = |params: &'w [Param], mut scope: Scope| {
+        for param in params {
+            let name = &param.key.value;
+            match value(param, &overrides, cx, &scope, problems) {
+                Some((value, span)) if is_allowed(param, &value, span, problems) => scope.set(name, &value),
+                _ => scope.set_broken(name),
+            }
         }
-    }
-    scope
+        scope
+    };
+    let file = set(&workflow.params, Scope::default());
+    let groups = workflow.groups.iter().map(|group| match group.params.as_slice() {
+        [] => file.clone(),
+        params => set(params, file.with([])),
+    });
+    let groups = groups.collect();
+    Params { file, groups }
 }
 
 /// Reports values for parameters that are not declared.
 fn report_unknown(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problems) {
-    let known = || workflow.params.iter().map(|param| param.key.value.as_str());
-    let names: HashSet<&str> = known().collect();
+    let mut names: HashSet<&str> = HashSet::new();
+    let params = workflow.all_params().map(|param| param.key.value.as_str());
+    // Groups may have parameters of the same name.
+    let known: Vec<&str> = params.filter(|name| names.insert(name)).collect();
     let in_files = workflow.param_overrides.iter().map(|entry| (entry.key.value.as_str(), entry.key.span));
     let given = cx.options.params.iter().map(|(name, _)| (name.as_str(), workflow.params_span));
     for (name, span) in in_files.chain(given) {
         if !names.contains(name) && !problems.full() {
             let message = format!("the workflow has no parameter `{name}`, which was given a value");
-            problems.push(
-                Diagnostic::error("unknown-param", span, message).help(
-                    did_you_mean(name, known())
-                        .unwrap_or_else(|| format!("its parameters are {}", quoted_list(known(), 12))),
-                ),
-            );
+            problems.push(Diagnostic::error("unknown-param", span, message).help(
+                did_you_mean(name, known.iter().copied()).unwrap_or_else(|| {
+                    format!("its parameters are {}", quoted_list(known.iter().copied(), 12))
+                }),
+            ));
         }
     }
 }

@@ -138,12 +138,13 @@ impl FieldTemplate<'_> {
     }
 }
 
-/// The entry that sets a field, and whether it is in `defaults`: the shot's own overrides the default.
+/// The entry that sets a field, and whether it is in `defaults`: the shot's own overrides the default, that of its group the file's.
 pub(super) fn entry<'w>(workflow: &'w Workflow, shot: &'w Shot, name: &str) -> Option<(&'w Entry, bool)> {
     let find = |entries: &'w [Entry]| entries.iter().find(|entry| entry.key.value == name);
+    let of_group = || workflow.group_of(shot).and_then(|group| find(&group.defaults));
     match find(&shot.fields) {
         Some(entry) => Some((entry, false)),
-        None => find(&workflow.defaults).map(|entry| (entry, true)),
+        None => of_group().or_else(|| find(&workflow.defaults)).map(|entry| (entry, true)),
     }
 }
 
@@ -232,7 +233,7 @@ fn with_suggestion<'a>(
 /// Reports defaults that are a field of no family. A default that only another family has is not sent, so that one set of defaults
 /// serves shots of several families.
 pub(super) fn check_defaults(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problems) {
-    for entry in &workflow.defaults {
+    for entry in workflow.all_defaults() {
         if problems.full() {
             return;
         }

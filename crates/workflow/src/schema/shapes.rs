@@ -10,10 +10,12 @@ use super::template;
 use crate::limits;
 use crate::plan::{Subtitles, Transition};
 use crate::syntax::keys::{
-    EXTENSION_PREFIX, KeySpec, ObjectSpec, Shape, dialogue, film, matrix, medium, params, retry, shot,
+    EXTENSION_PREFIX, KeySpec, ObjectSpec, Shape, dialogue, film, group, matrix, medium, params, retry, shot,
     soundtrack, workflow,
 };
-use crate::syntax::{ClipSpec, FilmSpec, LineSpec, MusicSpec, Param, RESERVED, Shot, VoiceSpec, Workflow};
+use crate::syntax::{
+    ClipSpec, FilmSpec, Group, LineSpec, MusicSpec, Param, RESERVED, Shot, VoiceSpec, Workflow,
+};
 
 /// A schema with a name, which the others refer to.
 pub(super) trait Definition {
@@ -45,11 +47,12 @@ impl Definition for Workflow {
         let mut schema = object(&workflow::WORKFLOW, generator);
         schema["not"] = json!({ "required": [workflow::FILM.name, workflow::FILMS.name] });
         schema["patternProperties"] = json!({ format!("^{EXTENSION_PREFIX}"): {} });
-        // The number of a take needs takes: those of the shot, or of `defaults` here or in an included file. A mapping may pick an
+        // The number of a take needs takes: those of the shot, or of `defaults` here, in a group or in an included file. A mapping may pick an
         // instance of a matrix that another shot or the workflow has.
         let takes = json!({ "required": [shot::TAKES.name] });
         schema["if"] = json!({ "not": { "anyOf": [
             { "required": [workflow::INCLUDE.name] },
+            { "required": [workflow::GROUPS.name] },
             { "properties": { workflow::DEFAULTS.name: takes }, "required": [workflow::DEFAULTS.name] },
         ] } });
         schema["then"] = json!({ "properties": { workflow::SHOTS.name: { "items": {
@@ -179,6 +182,16 @@ impl Definition for Defaults {
     fn schema(generator: &mut SchemaGenerator) -> Value {
         let mut schema = object(&shot::DEFAULTS, generator);
         schema["description"] = json!("Request fields, and some keys of shots, for every shot.");
+        schema
+    }
+}
+
+impl Definition for Group {
+    const NAME: &'static str = "Group";
+
+    fn schema(generator: &mut SchemaGenerator) -> Value {
+        let mut schema = object(&group::GROUP, generator);
+        schema["description"] = json!("A group of shots with parameters and defaults of their own.");
         schema
     }
 }
@@ -331,6 +344,12 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
             "type": "object",
             "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "not": { "enum": RESERVED } },
             "additionalProperties": reference::<Param>(generator),
+        }),
+        Shape::Groups => json!({
+            "type": "object",
+            "maxProperties": limits::MAX_GROUPS,
+            "propertyNames": { "pattern": name, "maxLength": limits::MAX_NAME_CHARS },
+            "additionalProperties": reference::<Group>(generator),
         }),
         Shape::Fields => reference::<Defaults>(generator),
         Shape::Matrix => reference::<Matrix>(generator),

@@ -1,4 +1,4 @@
-//! Keys of shots in `defaults`: shots without a value of their own share them.
+//! Keys of shots in `defaults`, of the file and of groups: shots without a value of their own share them.
 
 use std::sync::Arc;
 
@@ -8,19 +8,21 @@ use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
 use crate::source::Spanned;
 
-/// Moves the keys of shots from `defaults` to the shots. A `null` of a shot removes the default.
+/// Moves the keys of shots from `defaults` to the shots: first those of their groups, then the file's. A `null` of a shot removes the default,
+/// and one of a group the file's.
 pub(crate) fn apply(workflow: &mut Workflow, problems: &mut Problems) {
-    let (of_shots, fields): (Vec<Entry>, Vec<Entry>) =
-        workflow.defaults.drain(..).partition(|entry| keys::DEFAULTS.has(&entry.key.value));
-    workflow.defaults = fields;
-    let mut defaults = ShotDefaults::default();
-    for entry in of_shots {
-        let entry = Arc::new(entry);
-        workflow.shot_defaults.push(Arc::clone(&entry));
-        defaults.add(entry, workflow.shots.len(), problems);
+    for (index, group) in workflow.groups.iter_mut().enumerate() {
+        let members = || workflow.shots.iter().filter(|shot| shot.group == Some(index));
+        let defaults =
+            ShotDefaults::take(&mut group.defaults, &mut group.shot_defaults, members().count(), problems);
+        let members = workflow.shots.iter_mut().filter(|shot| shot.group == Some(index));
+        members.for_each(|shot| defaults.fill(shot));
     }
-    for shot in &mut workflow.shots {
-        defaults.apply_to(shot);
+    let Workflow { defaults, shot_defaults, shots, .. } = workflow;
+    let defaults = ShotDefaults::take(defaults, shot_defaults, shots.len(), problems);
+    for shot in shots {
+        defaults.fill(shot);
+        remove_nulls(shot);
     }
 }
 
@@ -35,11 +37,30 @@ struct ShotDefaults {
 }
 
 impl ShotDefaults {
-    fn add(&mut self, entry: Arc<Entry>, shots: usize, problems: &mut Problems) {
-        if entry.value.is_null() {
-            return;
+    /// Takes the keys of shots out of `defaults`, for so many shots, and puts them into `taken`.
+    fn take(
+        defaults: &mut Vec<Entry>,
+        taken: &mut Vec<Arc<Entry>>,
+        shots: usize,
+        problems: &mut Problems,
+    ) -> Self {
+        let (of_shots, fields): (Vec<Entry>, Vec<Entry>) =
+            defaults.drain(..).partition(|entry| keys::DEFAULTS.has(&entry.key.value));
+        *defaults = fields;
+        let mut of_each = Self::default();
+        for entry in of_shots {
+            let entry = Arc::new(entry);
+            taken.push(Arc::clone(&entry));
+            of_each.add(entry, shots, problems);
         }
+        of_each
+    }
+
+    fn add(&mut self, entry: Arc<Entry>, shots: usize, problems: &mut Problems) {
         match entry.key.value.as_str() {
+            name if name == keys::NOTE.name && entry.value.is_null() => {
+                self.note = Some(Spanned::new("".into(), entry.key.span));
+            }
             name if name == keys::NOTE.name => {
                 let text = value::expect_text(&entry.value, &keys::NOTE, entry.key.span, problems);
                 self.note = text.map(|text| Spanned::new(text.value.into(), text.span));
@@ -69,11 +90,10 @@ impl ShotDefaults {
         }
     }
 
-    fn apply_to(&self, shot: &mut Shot) {
-        match &shot.note {
-            None => shot.note.clone_from(&self.note),
-            Some(note) if note.value.is_empty() => shot.note = None,
-            Some(_) => {}
+    /// Gives a shot what it does not say itself.
+    fn fill(&self, shot: &mut Shot) {
+        if shot.note.is_none() {
+            shot.note.clone_from(&self.note);
         }
         let Shot { references, takes, retry, timeout, .. } = shot;
         for (own, default) in [
@@ -82,11 +102,22 @@ impl ShotDefaults {
             (retry, &self.retry),
             (timeout, &self.timeout),
         ] {
-            match own {
-                None => own.clone_from(default),
-                Some(entry) if entry.value.is_null() => *own = None,
-                Some(_) => {}
+            if own.is_none() {
+                own.clone_from(default);
             }
+        }
+    }
+}
+
+/// Removes what only says that there is no default.
+fn remove_nulls(shot: &mut Shot) {
+    if shot.note.as_ref().is_some_and(|note| note.value.is_empty()) {
+        shot.note = None;
+    }
+    let Shot { references, takes, retry, timeout, .. } = shot;
+    for own in [references, takes, retry, timeout] {
+        if own.as_ref().is_some_and(|entry| entry.value.is_null()) {
+            *own = None;
         }
     }
 }

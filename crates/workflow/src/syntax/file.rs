@@ -6,7 +6,7 @@ use super::keys::workflow as keys;
 use super::keys::{KeySpec, shot as shot_keys};
 use super::mapping::Mapping;
 use super::value::{one_or_many, report_wrong_type};
-use super::{Entry, Param, Repeats, Shot, Workflow, cast, film, params, plain_name, shot, value};
+use super::{Entry, Param, Repeats, Shot, Workflow, cast, film, group, params, plain_name, shot, value};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::letters::{name_slug, normalized, truncated};
 use crate::limits;
@@ -35,13 +35,14 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
         name: name.unwrap_or_else(|| Spanned::new(file_stem(source.name()), file.span())),
         start: file.span(),
         include: include(&file, problems),
-        params: params_of(&file, false, problems),
+        params: params_of(&file, &keys::PARAMS, false, problems),
         cast: cast::read(&file, false, problems),
         params_span: file.get(&keys::PARAMS).map_or(file.span(), |(key, _)| key.span),
         param_overrides: Vec::new(),
         matrix: file.entry(&keys::MATRIX),
-        defaults: defaults(&file, problems),
+        defaults: defaults(&file, &keys::DEFAULTS, problems),
         shot_defaults: Vec::new(),
+        groups: group::read(&file, false, problems),
         shots: shots(&file, problems),
         repeats: Repeats::default(),
         films: film::read(&file, problems),
@@ -90,15 +91,20 @@ pub(super) fn include(file: &Mapping<'_>, problems: &mut Problems) -> Vec<Spanne
 }
 
 /// The parameters. `included` says that they come from an included file.
-pub(super) fn params_of(file: &Mapping<'_>, included: bool, problems: &mut Problems) -> Vec<Param> {
-    let entries = entries(file, &keys::PARAMS, problems).iter();
+pub(super) fn params_of(
+    map: &Mapping<'_>,
+    key: &KeySpec,
+    included: bool,
+    problems: &mut Problems,
+) -> Vec<Param> {
+    let entries = entries(map, key, problems).iter();
     entries.filter_map(|(key, value)| params::read(key, value, included, problems)).collect()
 }
 
-/// The request fields, and the keys of shots, for every shot.
-pub(super) fn defaults(file: &Mapping<'_>, problems: &mut Problems) -> Vec<Entry> {
+/// The request fields, and the keys of shots, that are written once for several.
+pub(super) fn defaults(map: &Mapping<'_>, key: &KeySpec, problems: &mut Problems) -> Vec<Entry> {
     let mut fields = Vec::new();
-    for (key, value) in entries(file, &keys::DEFAULTS, problems) {
+    for (key, value) in entries(map, key, problems) {
         if shot_keys::SHOT.has(&key.value) && !shot_keys::DEFAULTS.has(&key.value) {
             let message = format!("`{}` has no default", key.value);
             problems.push(

@@ -1,9 +1,9 @@
-//! Reads an included file: parameters, characters and defaults.
+//! Reads an included file: parameters, characters, defaults and groups.
 
 use super::keys::is_extension;
-use super::keys::workflow::{FRAGMENT, FRAGMENT_VERSION, WORKFLOW};
+use super::keys::workflow::{DEFAULTS, FRAGMENT, FRAGMENT_VERSION, PARAMS, WORKFLOW};
 use super::mapping::Mapping;
-use super::{Character, Entry, Param, cast, file};
+use super::{Character, Entry, Group, Param, cast, file, group};
 use crate::diagnostic::Problems;
 use crate::source::Spanned;
 use crate::yaml::Yaml;
@@ -15,6 +15,7 @@ pub(crate) struct Fragment {
     pub(crate) params: Vec<Param>,
     pub(crate) cast: Vec<Character>,
     pub(crate) defaults: Vec<Entry>,
+    pub(crate) groups: Vec<Group>,
 }
 
 /// The content of an included file, as far as it can be read.
@@ -35,8 +36,9 @@ pub(crate) fn read(tree: &Yaml, problems: &mut Problems) -> Fragment {
     }
     Fragment {
         include: file::include(&map, problems),
-        params: file::params_of(&map, true, problems),
+        params: file::params_of(&map, &PARAMS, true, problems),
         cast: cast::read(&map, true, problems),
-        defaults: file::defaults(&map, problems),
+        defaults: file::defaults(&map, &DEFAULTS, problems),
+        groups: group::read(&map, true, problems),
     }
 }

@@ -10,6 +10,7 @@ mod dialogue;
 mod file;
 mod film;
 mod fragment;
+mod group;
 pub(crate) mod keys;
 mod mapping;
 mod names;
@@ -30,6 +31,7 @@ use crate::yaml::{Key, Yaml};
 pub(crate) use self::defaults::apply as apply_defaults;
 pub(crate) use self::file::read;
 pub(crate) use self::fragment::read as fragment;
+pub(crate) use self::group::resolve as resolve_groups;
 pub use self::keys::key_tables;
 pub(crate) use self::mapping::Mapping;
 pub use self::names::ShotRef;
@@ -63,6 +65,8 @@ pub struct Workflow {
     pub defaults: Vec<Entry>,
     /// The keys of shots in `defaults`. Shots without their own value share them.
     pub shot_defaults: Vec<Arc<Entry>>,
+    /// Groups of shots in the order of the file, those of included files first.
+    pub groups: Vec<Group>,
     /// The shots in the order of the file; the steps of repeated ones as shots of their own.
     pub shots: Vec<Shot>,
     /// The shots that were repeated.
@@ -100,6 +104,10 @@ pub struct Shot {
     pub id: Spanned<String>,
     /// A note for people; no effect.
     pub note: Option<Spanned<Arc<str>>>,
+    /// The name of its group, as the file has it.
+    pub group_name: Option<Spanned<String>>,
+    /// The index of its group among those of the workflow.
+    pub group: Option<usize>,
     /// What is said; no effect on the request.
     pub dialogue: Vec<LineSpec>,
     /// The shot from whose last frame this one starts.
@@ -161,6 +169,36 @@ impl Workflow {
         let shots = self.shots.iter().enumerate().map(|(index, shot)| (shot.id.value.as_str(), index));
         repeated.chain(shots).collect()
     }
+
+    /// The group of a shot.
+    pub(crate) fn group_of(&self, shot: &Shot) -> Option<&Group> {
+        self.groups.get(shot.group?)
+    }
+
+    /// The parameters of the workflow, then those of its groups.
+    pub(crate) fn all_params(&self) -> impl Iterator<Item = &Param> {
+        self.params.iter().chain(self.groups.iter().flat_map(|group| &group.params))
+    }
+
+    /// The request fields for every shot, then those of the groups.
+    pub(crate) fn all_defaults(&self) -> impl Iterator<Item = &Entry> {
+        self.defaults.iter().chain(self.groups.iter().flat_map(|group| &group.defaults))
+    }
+}
+
+/// Shots that have parameters and defaults in common, such as an act.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The name.
+    pub key: Key,
+    /// Parameters in place of the workflow's; each may use those above it, and the workflow's.
+    pub params: Vec<Param>,
+    /// Request fields for its shots, before the workflow's.
+    pub defaults: Vec<Entry>,
+    /// The keys of shots in its `defaults`. Shots without their own value share them.
+    pub shot_defaults: Vec<Arc<Entry>>,
+    /// Whether it was declared in an included file.
+    pub included: bool,
 }
 
 /// A character of the cast.

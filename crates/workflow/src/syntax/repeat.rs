@@ -123,7 +123,7 @@ fn report_hidden_names(workflow: &Workflow, problems: &mut Problems) {
     let of_shots =
         workflow.shots.iter().filter(|shot| shot.repeat.is_some()).filter_map(|shot| shot.matrix.as_ref());
     let hidden = workflow.matrix.iter().chain(of_shots).filter_map(axes);
-    let params = workflow.params.iter().filter(|param| param.key.value == STEP).map(|param| param.key.span);
+    let params = workflow.all_params().filter(|param| param.key.value == STEP).map(|param| param.key.span);
     for span in hidden.chain(params) {
         let message = format!("`{STEP}` is the number of the step in shots with `repeat`");
         problems.push(Diagnostic::error("bad-name", span, message).help("give this another name"));

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::keys::shot as keys;
+use super::keys::{KeySpec, shot as keys};
 use super::mapping::Mapping;
 use super::{Continues, Entry, Shot, dialogue, film, plain_name, value};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::letters::normalized;
 use crate::source::Spanned;
-use crate::yaml::{Yaml, YamlValue};
+use crate::yaml::{Key, Yaml, YamlValue};
 
 /// The shot in an item of the list; `None` if it has no usable id.
 pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
@@ -33,6 +33,8 @@ pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
     let fields = map.others().map(|(key, value)| Entry { key: key.clone(), value: value.clone() });
     Some(Shot {
         note: note(&map, problems),
+        group_name: group(&map, problems),
+        group: None,
         dialogue: dialogue::read(&map, problems),
         continues,
         first_frame,
@@ -64,6 +66,21 @@ fn note(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Arc<str>>>
     Some(Spanned::new(text.value.into(), text.span))
 }
 
+/// The name of the group; one such as `1` is a number in YAML.
+fn group(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<String>> {
+    let (key, value) = map.get(&keys::GROUP).filter(|(_, value)| !value.is_null())?;
+    let name = name(value, &keys::GROUP, key, problems)?;
+    Some(Spanned::new(normalized(&name.value).into_owned(), name.span.or(key.span)))
+}
+
+/// A name, or a number that is read as text.
+fn name(value: &Yaml, spec: &KeySpec, key: &Key, problems: &mut Problems) -> Option<Spanned<String>> {
+    match &value.value {
+        YamlValue::Number(number) if number.is_u64() => Some(Spanned::new(number.to_string(), value.span)),
+        _ => value::expect_text(value, spec, key.span, problems),
+    }
+}
+
 /// The number of steps. One that is wrong leaves a single step, whose templates are checked.
 fn repeat(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<u32>> {
     let (key, _) = map.get(&keys::REPEAT)?;
@@ -72,11 +89,7 @@ fn repeat(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<u32>> {
 
 fn id(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<String>> {
     let (key, value) = map.get(&keys::ID)?;
-    // An id such as `1` is a number in YAML.
-    let id = match &value.value {
-        YamlValue::Number(number) if number.is_u64() => Spanned::new(number.to_string(), value.span),
-        _ => value::expect_text(value, &keys::ID, key.span, problems)?,
-    };
+    let id = name(value, &keys::ID, key, problems)?;
     let id = Spanned::new(normalized(&id.value).into_owned(), id.span);
     if let Err(message) = plain_name(&id.value) {
         problems.error("bad-name", id.span.or(key.span), message);

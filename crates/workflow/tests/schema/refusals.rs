@@ -39,6 +39,7 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ("service-may-refuse", &["media"], "it is no error"),
     ("media-too-large", &[], "it is the sizes of files"),
     ("unknown-shot", &[], "which shots there are is said by the values of others"),
+    ("unknown-group", &[], "which groups there are is said elsewhere in the file"),
     ("unknown-character", &[], "which characters there are is said elsewhere in the file"),
     ("no-matching-instance", &[], "which instances there are follows from matrices"),
     ("ambiguous-instance", &[], "how many instances there are follows from matrices"),

@@ -6,6 +6,7 @@
 pub(crate) mod cast;
 pub(crate) mod dialogue;
 pub(crate) mod film;
+pub(crate) mod group;
 pub(crate) mod matrix;
 pub(crate) mod medium;
 pub(crate) mod params;
@@ -119,6 +120,7 @@ pub fn key_tables() -> Vec<(&'static str, String)> {
     [
         ("workflow", &workflow::WORKFLOW),
         ("shot", &shot::SHOT),
+        ("group", &group::GROUP),
         ("character", &cast::CHARACTER),
         ("dialogue", &dialogue::LINE),
         ("retry", &retry::RETRY),
@@ -150,7 +152,8 @@ fn table(object: &ObjectSpec) -> String {
 mod tests {
     use super::*;
 
-    const ALL: [&ObjectSpec; 20] = [
+    const ALL: [&ObjectSpec; 21] = [
+        &group::GROUP,
         &cast::CHARACTER,
         &soundtrack::MUSIC,
         &soundtrack::VOICE,

@@ -55,6 +55,8 @@ pub(crate) enum Shape {
     Media,
     /// Names with characters.
     Cast,
+    /// Names with groups of shots.
+    Groups,
     /// One or several characters by their names.
     Characters,
     /// One or several images.
@@ -144,6 +146,7 @@ impl fmt::Display for Shape {
             Self::Media => "a file, a URL or a frame of a shot, or a list of them",
             Self::Dialogue => "text, or a list of lines",
             Self::Cast => "a mapping of names to characters",
+            Self::Groups => "a mapping of names to groups",
             Self::Characters => "a character, or a list of characters",
             Self::Stills => "an image file or a URL, or a list of them",
             Self::CharacterVoice => "text, or a sound as a file or a URL",

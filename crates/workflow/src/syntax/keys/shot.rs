@@ -19,6 +19,12 @@ pub(crate) const DIALOGUE: KeySpec = KeySpec::new(
     "dialogue: Who is there?",
 )
 .templated();
+pub(crate) const GROUP: KeySpec = KeySpec::new(
+    "group",
+    Shape::Id,
+    "the group of `groups` whose `params` and `defaults` the shot has",
+    "group: storm",
+);
 pub(crate) const CONTINUES: KeySpec = KeySpec::new(
     "continues",
     Shape::ShotRef,
@@ -143,6 +149,7 @@ pub(crate) fn no_default(name: &str) -> String {
         "salt" => {
             "a salt tells a shot from others that request the same; for all shots there is `run --salt`"
         }
+        "group" => "what all shots share is in `defaults` itself",
         "matrix" => "the `matrix` at the top level of the file is for all shots",
         _ => "write it in each shot",
     };
@@ -155,6 +162,7 @@ pub(crate) const SHOT: ObjectSpec = ObjectSpec {
     keys: &[
         &ID,
         &NOTE,
+        &GROUP,
         &DIALOGUE,
         &CONTINUES,
         &FIRST_FRAME,

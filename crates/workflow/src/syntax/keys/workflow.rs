@@ -14,7 +14,7 @@ pub(crate) const NAME: KeySpec = KeySpec::new(
 pub(crate) const INCLUDE: KeySpec = KeySpec::new(
     "include",
     Shape::FileNames,
-    "files whose `params`, `cast` and `defaults` are merged in, named from this file's folder",
+    "files whose `params`, `cast`, `defaults` and `groups` are merged in, named from this file's folder",
     "include: [looks.yaml]",
 );
 pub(crate) const PARAMS: KeySpec = KeySpec::new(
@@ -34,6 +34,12 @@ pub(crate) const DEFAULTS: KeySpec = KeySpec::new(
     Shape::Fields,
     "request fields for every shot, and `references`, `takes`, `retry`, `timeout` and `note`; a shot's own value overrides them, and `null` removes them. A field that a shot's model family does not have is ignored there",
     "defaults: {seconds: 5}",
+);
+pub(crate) const GROUPS: KeySpec = KeySpec::new(
+    "groups",
+    Shape::Groups,
+    "groups of shots, such as acts, with `params` and `defaults` of their own; a shot says which one is its `group`",
+    "groups: {storm: {params: {weather: heavy rain}, defaults: {seconds: 8}}}",
 );
 pub(crate) const MATRIX: KeySpec = KeySpec::new(
     "matrix",
@@ -71,7 +77,10 @@ pub(crate) const MAX_CHAIN: KeySpec = KeySpec::new(
 /// A workflow file.
 pub(crate) const WORKFLOW: ObjectSpec = ObjectSpec {
     noun: "workflow",
-    keys: &[&VERSION, &NAME, &INCLUDE, &PARAMS, &CAST, &DEFAULTS, &MATRIX, &SHOTS, &FILM, &FILMS, &MAX_CHAIN],
+    keys: &[
+        &VERSION, &NAME, &INCLUDE, &PARAMS, &CAST, &DEFAULTS, &GROUPS, &MATRIX, &SHOTS, &FILM, &FILMS,
+        &MAX_CHAIN,
+    ],
     help: "begin with `version: 1`, `name:` and a list of `shots:`",
     open: false,
 };
@@ -83,7 +92,7 @@ pub(crate) const FRAGMENT_VERSION: KeySpec =
 /// An included file.
 pub(crate) const FRAGMENT: ObjectSpec = ObjectSpec {
     noun: "included file",
-    keys: &[&FRAGMENT_VERSION, &INCLUDE, &PARAMS, &CAST, &DEFAULTS],
-    help: "it holds `params:`, `cast:` and `defaults:`",
+    keys: &[&FRAGMENT_VERSION, &INCLUDE, &PARAMS, &CAST, &DEFAULTS, &GROUPS],
+    help: "it holds `params:`, `cast:`, `defaults:` and `groups:`",
     open: false,
 };
