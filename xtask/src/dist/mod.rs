@@ -34,9 +34,12 @@ pub(crate) struct Dist {
     /// Do not run the program that was built.
     #[arg(long)]
     no_smoke_test: bool,
+    /// Also runs the program in this root folder of a distribution, such as one that `debootstrap` makes; once for each.
+    #[arg(long = "root", value_name = "FOLDER", conflicts_with = "no_smoke_test")]
+    roots: Vec<PathBuf>,
     /// Build nothing: write SHA256SUMS and the packages (Homebrew, Arch Linux) for the archives in the folder, which are published as a
     /// release of this repository.
-    #[arg(long, value_name = "URL", conflicts_with_all = ["targets", "program", "no_smoke_test"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["targets", "program", "no_smoke_test", "roots"])]
     package_for: Option<String>,
 }
 
@@ -65,7 +68,8 @@ pub(crate) fn run(root: &Path, args: &Dist) -> Result<String, String> {
                 let name = pack(root, &out, version, target, &program)?;
                 let _ = writeln!(report, "{name}: {}", program.note);
                 if !args.no_smoke_test {
-                    let _ = writeln!(report, "{name}: {}", smoke::run(&out, &name, target, &host)?);
+                    let _ =
+                        writeln!(report, "{name}: {}", smoke::run(&out, &name, target, &host, &args.roots)?);
                 }
                 built += 1;
             }

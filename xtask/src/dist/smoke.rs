@@ -1,14 +1,11 @@
-//! Runs the program of an archive: in a root folder with nothing but the archive, the libraries that the program names, certificates and an
-//! empty folder for temporary files, where this machine can.
+//! Runs the program of an archive, where this machine can: in a root folder with nothing but the archive, the libraries that the program names
+//! and an empty folder for temporary files, and in root folders of distributions.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use super::build;
 use super::target::Target;
-
-/// Where systems keep the certificates of authorities; without any, no HTTP client can be created.
-const CERTIFICATES: &[&str] = &["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"];
 
 /// A workflow of one second.
 const WORKFLOW: &str = "version: 1
@@ -18,30 +15,59 @@ shots:
 film: {output: smoke.mp4}
 ";
 
-/// What was run; an error if it failed.
-pub(super) fn run(out: &Path, archive: &str, target: &Target, host: &str) -> Result<String, String> {
+/// What was run; an error if it failed. `roots` are root folders of distributions.
+pub(super) fn run(
+    out: &Path,
+    archive: &str,
+    target: &Target,
+    host: &str,
+    roots: &[PathBuf],
+) -> Result<String, String> {
     if target.triple != host {
         return Ok(format!("not run: this machine is {host}"));
     }
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let root = folder.path();
-    let unpacked = unpack(target, out, archive, root)?;
-    fs_err::write(unpacked.join("smoke.yaml"), WORKFLOW).map_err(|error| error.to_string())?;
-    let name = unpacked.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let (place, skipped) = match bare_root(target, root, &unpacked) {
-        Ok(()) => {
-            ("in a root folder with its libraries, certificates and a temporary folder only", String::new())
-        }
-        Err(why) => ("in an empty folder", format!("; not in an empty root folder, because {why}")),
+    let unpacked = unpack(target, out, archive, folder.path())?;
+    let (root, place) = match bare_root(target, folder.path(), &unpacked) {
+        Ok(()) => (
+            Some(folder.path()),
+            "in a root folder with its libraries and a temporary folder only".to_owned(),
+        ),
+        Err(why) => (None, format!("in an empty folder; not in an empty root folder, because {why}")),
     };
-    let is_bare = skipped.is_empty();
+    commands(target, root, &unpacked)?;
+    let mut places = vec![place];
+    for root in roots {
+        // The folder for temporary files of the distribution itself.
+        let folder = tempfile::tempdir_in(root.join("tmp"))
+            .map_err(|error| format!("{} is no root folder: {error}", root.display()))?;
+        let unpacked = unpack(target, out, archive, folder.path())?;
+        let name = distribution(root)?;
+        commands(target, Some(root), &unpacked).map_err(|error| format!("in {name}: {error}"))?;
+        places.push(format!("in {name}"));
+    }
+    Ok(format!("`--version`, `check`, `run` and `report` succeed {}", places.join(", ")))
+}
+
+/// The name of the distribution in a root folder (os-release(5)).
+fn distribution(root: &Path) -> Result<String, String> {
+    let file = root.join("etc/os-release");
+    let text = fs_err::read_to_string(&file).map_err(|error| error.to_string())?;
+    let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="));
+    let name = name.ok_or_else(|| format!("{} names no distribution", file.display()))?;
+    Ok(name.trim_matches('"').to_owned())
+}
+
+/// Runs the program in `unpacked`: with `root` as its root folder, or else as it is.
+fn commands(target: &Target, root: Option<&Path>, unpacked: &Path) -> Result<(), String> {
+    fs_err::write(unpacked.join("smoke.yaml"), WORKFLOW).map_err(|error| error.to_string())?;
     for arguments in [
         &["--version"][..],
         &["check", "workflows/storyboard.yaml", "workflows/sweep.yaml"],
         &["run", "smoke.yaml"],
         &["report", "smoke.yaml", "--format", "junit"],
     ] {
-        let output = start(&unpacked, root, &name, target, is_bare, arguments)?;
+        let output = start(unpacked, root, target, arguments)?;
         if !output.status.success() {
             let messages = String::from_utf8_lossy(&output.stderr);
             return Err(format!("`runner {}` ended with {}: {messages}", arguments.join(" "), output.status));
@@ -51,23 +77,23 @@ pub(super) fn run(out: &Path, archive: &str, target: &Target, host: &str) -> Res
     if !film.is_file() {
         return Err(format!("the run has written no {}", film.display()));
     }
-    Ok(format!("`--version`, `check`, `run` and `report` succeed {place}{skipped}"))
+    Ok(())
 }
 
 fn start(
     unpacked: &Path,
-    root: &Path,
-    name: &str,
+    root: Option<&Path>,
     target: &Target,
-    is_bare: bool,
     arguments: &[&str],
 ) -> Result<Output, String> {
-    let mut command = if is_bare {
+    let mut command = if let Some(root) = root {
+        let within = unpacked.strip_prefix(root).map_err(|error| error.to_string())?;
+        let inside = |file: &str| Path::new("/").join(within).join(file);
         let mut command = Command::new("chroot");
-        // The folder of the project is the root's own: `chroot` starts there.
-        command.arg(root).arg(format!("/{name}/runner")).args(arguments.iter().map(|argument| {
+        // `chroot` starts in the root: files are named from there.
+        command.arg(root).arg(inside(target.program_name())).args(arguments.iter().map(|argument| {
             let is_file = Path::new(argument).extension().is_some_and(|extension| extension == "yaml");
-            if is_file { format!("/{name}/{argument}") } else { (*argument).to_owned() }
+            if is_file { inside(argument) } else { PathBuf::from(argument) }
         }));
         command
     } else {
@@ -110,14 +136,10 @@ fn bare_root(target: &Target, root: &Path, unpacked: &Path) -> Result<(), String
     let listed = build::output("ldd", &[&program.to_string_lossy()], root)?;
     // Films are joined in a temporary folder.
     fs_err::create_dir_all(root.join("tmp")).map_err(|error| error.to_string())?;
-    let libraries = listed.split_whitespace().filter(|word| word.starts_with('/'));
-    let certificates = CERTIFICATES.iter().copied().filter(|file| Path::new(file).is_file());
-    for library in libraries.chain(certificates) {
+    for library in listed.split_whitespace().filter(|word| word.starts_with('/')) {
         let copy = root.join(library.trim_start_matches('/'));
         fs_err::create_dir_all(copy.parent().unwrap_or(root)).map_err(|error| error.to_string())?;
         fs_err::copy(library, copy).map_err(|error| error.to_string())?;
     }
-    let name = unpacked.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    build::output("chroot", &[&root.to_string_lossy(), &format!("/{name}/runner"), "--version"], root)?;
-    Ok(())
+    start(unpacked, Some(root), target, &["--version"]).map(drop)
 }
