@@ -22,6 +22,7 @@ mod faults;
 mod film;
 mod film_showcase;
 mod formats;
+mod frames_of_files;
 mod import_cut;
 mod init_and_import;
 mod ledger_recovery;

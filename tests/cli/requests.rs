@@ -42,7 +42,7 @@ fn inputs(plan: &Plan, node: &Node) -> Vec<String> {
         Source::LastFrame(parent) if plan.node(*parent).request.contains_key("return_last_frame") => {
             format!("https://frames.example/{}", plan.node(*parent).name)
         }
-        Source::LastFrame(_) | Source::FirstFrame(_) | Source::Pick { .. } => {
+        Source::LastFrame(_) | Source::FirstFrame(_) | Source::Pick { .. } | Source::FileFrame { .. } => {
             "data:image/png;base64,AAAA".to_owned()
         }
         Source::File { media_type, .. } => format!("data:{media_type};base64,AAAA"),

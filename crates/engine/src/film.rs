@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use media::{Ffmpeg, FilmTags, JoinClip, JoinSource, JoinTransition, MediaError, Still};
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use timeline::{ClipFacts, ClipKind, ResolveError, Timeline, continuations, resolve};
+use timeline::{ClipFacts, ClipKind, ResolveError, Shown, Timeline, continuations, resolve};
 use workflow::plan::{Clip, ClipSource, Film, FilmFile, NodeIx, Plan, Poster, TransitionKind};
 use workflow::units::FrameRate;
 
@@ -27,6 +27,12 @@ pub struct FilmClip {
     pub path: PathBuf,
     /// SHA-256 of the file, lower-case hex; empty for a title on black.
     pub sha256: String,
+}
+
+/// What clips show, for [`timeline::continuations`].
+#[must_use]
+pub fn shown(clips: &[FilmClip]) -> Vec<Shown<'_>> {
+    clips.iter().map(|clip| Shown { node: clip.node, sha256: &clip.sha256 }).collect()
 }
 
 /// The clips of a film, in order. `folder` is the workflow's; `video` is the path of a node's video, with its SHA-256. `None` where a video is
@@ -115,7 +121,7 @@ pub(crate) fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip], tags: &F
     let sound = (&film.soundtrack, ducks.then(said));
     let font = film.font.as_ref().map(|font| &font.sha256);
     let form = (film.size, film.fit, film.frame_rate, font, subtitles, sound);
-    let parts = (EDIT_VERSION, form, hashes, edits, continuations(plan, &nodes), tags);
+    let parts = (EDIT_VERSION, form, hashes, edits, continuations(plan, &shown(clips)), tags);
     // What later versions can say is added only where it is said, so that other films are not joined again.
     let speeds: Vec<_> = film
         .clips
@@ -172,8 +178,7 @@ pub fn film_timeline(
         kind => Ok(ClipFacts::still(kind, clip.name.clone(), clip.path.clone())),
     });
     let facts: Vec<ClipFacts> = facts.collect::<Result<_, _>>()?;
-    let nodes: Vec<Option<NodeIx>> = clips.iter().map(|clip| clip.node).collect();
-    Ok(resolve(film, &facts, &continuations(plan, &nodes))?)
+    Ok(resolve(film, &facts, &continuations(plan, &shown(clips)))?)
 }
 
 /// The frame of a film that is its poster.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use workflow::plan::{InputIdentity, KeyPart, NodeIx, NodeKey, Plan, Source};
+use workflow::plan::{Frame, InputIdentity, KeyPart, NodeIx, NodeKey, Plan, Source};
 
 use crate::artifact::Artifact;
 use crate::event::ForcedRerun;
@@ -244,6 +244,13 @@ pub fn input_identities<'a>(
             // Nobody has picked a take yet, so the frame is not known.
             Source::Pick { .. } => None,
             Source::File { sha256, .. } => Some(InputIdentity::content(sha256)),
+            // As of a shot whose video has this content: it is the same picture.
+            Source::FileFrame { sha256, frame: Frame::Last, .. } => {
+                Some(InputIdentity::last_frame_of(sha256))
+            }
+            Source::FileFrame { sha256, frame: Frame::First, .. } => {
+                Some(InputIdentity::first_frame_of(sha256))
+            }
         })
         .collect()
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
-use workflow::plan::{Input, Node, NodeIx, Plan, Source};
+use workflow::plan::{ClipSource, Frame, Input, Node, NodeIx, Plan, Source};
 use workflow::units::FrameRate;
 
 /// What a clip shows.
@@ -50,21 +50,45 @@ impl ClipFacts {
     }
 }
 
+/// What a clip of a film shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// The node: for a pick, the one that was chosen; `None` for a clip of no node.
+    pub node: Option<NodeIx>,
+    /// SHA-256 of its video, lower-case hex; empty where it is not known, and where there is none.
+    pub sha256: &'a str,
+}
+
+impl<'a> Shown<'a> {
+    /// What an entry of a film shows, as far as the plan says it.
+    #[must_use]
+    pub fn from_source(source: &'a ClipSource) -> Self {
+        match source {
+            ClipSource::Node(ix) => Self { node: Some(*ix), sha256: "" },
+            ClipSource::Video(file) => Self { node: None, sha256: &file.sha256 },
+            ClipSource::Pick(_) | ClipSource::Image(_) | ClipSource::Card => Self { node: None, sha256: "" },
+        }
+    }
+}
+
 /// For each pair of neighbours among the clips of a film, whether the second begins on the last frame of the first (`continues`, or a
-/// `first_frame` that names the other's last frame). One less than there are clips.
-///
-/// `shown` are the nodes that are shown, in order: for a pick, the one that was chosen; `None` for clips of no node. A node that continues an
-/// open pick does not count.
+/// `first_frame` that names the last frame of the other or of its file). One less than there are clips. A node that continues an open pick
+/// does not count.
 #[must_use]
-pub fn continuations(plan: &Plan, shown: &[Option<NodeIx>]) -> Vec<bool> {
+pub fn continuations(plan: &Plan, shown: &[Shown<'_>]) -> Vec<bool> {
+    let is_last_frame = |source: &Source, before: &Shown<'_>| match source {
+        Source::LastFrame(ix) => before.node == Some(*ix),
+        Source::FileFrame { sha256, frame: Frame::Last, .. } => before.sha256 == sha256,
+        Source::FileFrame { .. } | Source::FirstFrame(_) | Source::Pick { .. } | Source::File { .. } => false,
+    };
     shown
         .windows(2)
         .map(|pair| {
-            let [Some(before), Some(after)] = *pair else { return false };
-            let node = plan.node(after);
+            let [before, Shown { node: Some(after), .. }] = pair else { return false };
+            let node = plan.node(*after);
             node.inputs
                 .iter()
-                .any(|input| input.source == Source::LastFrame(before) && is_first_frame(node, input))
+                .any(|input| is_last_frame(&input.source, before) && is_first_frame(node, input))
         })
         .collect()
 }

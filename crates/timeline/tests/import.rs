@@ -167,7 +167,7 @@ fn candidates(film: &Film, facts: &[ClipFacts], context: &ExportContext) -> Vec<
         .collect()
 }
 
-fn never(_: NodeIx, _: NodeIx) -> bool {
+fn never(_: &ClipSource, _: &ClipSource) -> bool {
     false
 }
 

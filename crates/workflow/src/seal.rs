@@ -114,6 +114,10 @@ fn fingerprint(node: &Node, before: &[Fingerprint], digests: &mut ValueDigests) 
                 hasher.text("file");
                 hasher.text(sha256);
             }
+            Source::FileFrame { sha256, frame, .. } => {
+                hasher.text(if *frame == Frame::First { "first-of-file" } else { "last-of-file" });
+                hasher.text(sha256);
+            }
         }
     }
     hasher.optional(node.salt.as_deref());

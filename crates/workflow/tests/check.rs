@@ -63,6 +63,9 @@ fn readable(plan: &Plan) -> String {
                     let (count, noun) = (candidates.len(), open.noun());
                     format!("<{frame:?} frame of {}, which of its {count} {noun} is not picked>", open.name)
                 }
+                Source::FileFrame { path, sha256, frame } => {
+                    format!("<{frame:?} frame of {}, {}>", path.display(), &sha256[..8])
+                }
                 Source::File { path, media_type, bytes, sha256 } => {
                     format!("<{} as {media_type}, {bytes} bytes, {}>", path.display(), &sha256[..8])
                 }

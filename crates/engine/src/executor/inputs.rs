@@ -22,6 +22,8 @@ pub(super) enum InputSource {
     Address(String),
     /// A frame of a video on disk.
     Frame { video: PathBuf, last: bool },
+    /// A frame of a local video.
+    FileFrame { video: PathBuf, sha256: String, last: bool },
     /// A local file.
     File { path: PathBuf, sha256: String, media_type: String },
 }
@@ -59,6 +61,11 @@ pub(super) fn input_sources(
             }
             // A node that waits for a pick is never prepared; reading this frame would fail.
             Source::Pick { frame: which, .. } => frame(None, *which == Frame::Last),
+            Source::FileFrame { path, sha256, frame } => InputSource::FileFrame {
+                video: workflow_dir.join(path),
+                sha256: sha256.clone(),
+                last: *frame == Frame::Last,
+            },
             Source::File { path, sha256, media_type, .. } => InputSource::File {
                 path: workflow_dir.join(path),
                 sha256: sha256.clone(),
@@ -92,6 +99,12 @@ pub(super) async fn load_inputs(
 fn value(inputs: InputSource, ffmpeg: &media::Ffmpeg) -> Result<String, Failure> {
     match inputs {
         InputSource::Address(url) => Ok(url),
+        InputSource::FileFrame { video, sha256, last } => {
+            if crate::artifact::file_sha256(&video).map_err(|error| local(error.to_string()))? != sha256 {
+                return Err(changed(&video));
+            }
+            value(InputSource::Frame { video, last }, ffmpeg)
+        }
         InputSource::Frame { video, last } => {
             let taken = if last { ffmpeg.last_frame(&video) } else { ffmpeg.first_frame(&video) };
             let which = if last { "last" } else { "first" };
@@ -108,10 +121,7 @@ fn value(inputs: InputSource, ffmpeg: &media::Ffmpeg) -> Result<String, Failure>
             let bytes = fs_err::read(&path).map_err(|error| local(error.to_string()))?;
             // The same bytes passed the media gate when the plan was made.
             if crate::artifact::sha256(&bytes) != sha256 {
-                return Err(local(format!(
-                    "{} has changed since the plan was made; run again",
-                    path.display()
-                )));
+                return Err(changed(&path));
             }
             Ok(data_uri(&media_type, &bytes))
         }
@@ -126,6 +136,10 @@ fn check_sum(values: &[String]) -> Result<(), Failure> {
         return Err(local(MEDIA_GATE.sum_too_large(sum).message));
     }
     Ok(())
+}
+
+fn changed(path: &Path) -> Failure {
+    local(format!("{} has changed since the plan was made; run again", path.display()))
 }
 
 fn data_uri(media_type: &str, bytes: &[u8]) -> String {

@@ -164,8 +164,8 @@ impl Join<'_> {
         };
         let scratch = scratch_folder(&path)?;
         let new = scratch.path().join("film.mp4");
-        let nodes: Vec<_> = self.clips.iter().map(|clip| clip.node).collect();
-        let matched = if self.film.color_match { continuations(self.plan, &nodes) } else { Vec::new() };
+        let shown = film::shown(self.clips);
+        let matched = if self.film.color_match { continuations(self.plan, &shown) } else { Vec::new() };
         let clips = join_clips(&timeline, &matched, &|index| self.card(index, &fonts));
         let joined = media::join(&clips, &new, &options)
             .map_err(|error| local(format!("the clips cannot be joined: {error}")))?;

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use timeline::continuations;
 use timeline::import::{
     CandidateClip, ImportedEdit, Recut, RecutEntry, RecutError, read_edl, read_otio, recut,
 };
+use timeline::{Shown, continuations};
 use workflow::edit::{ListEntry, film_entries, set_film_entries, transition_value};
 use workflow::plan::{Clip, ClipSource, Film, Plan};
 use workflow::units::FrameRate;
@@ -41,8 +41,8 @@ pub(super) async fn import_cut(args: &ImportArgs, workflow: &Path) -> Result<Exi
     let collector = project.collector();
     let clips = collector.shown(film)?;
     let facts = ClipCollector::facts(&clips)?;
-    let nodes: Vec<_> = clips.iter().map(|clip| clip.node).collect();
-    let timeline = timeline::resolve(film, &facts, &continuations(&plan, &nodes)).map_err(not_resolvable)?;
+    let continued = continuations(&plan, &engine::film::shown(&clips));
+    let timeline = timeline::resolve(film, &facts, &continued).map_err(not_resolvable)?;
     let edit = read_cut(&args.list, Some(timeline.frame_rate))?;
     let context = collector.context(film, &clips, &facts, Path::new("/"), false);
     let own = film.clips.iter().zip(facts).zip(context.clips);
@@ -54,7 +54,9 @@ pub(super) async fn import_cut(args: &ImportArgs, workflow: &Path) -> Result<Exi
         facts,
         info,
     }));
-    let continues = |one, next| continuations(&plan, &[Some(one), Some(next)]) == [true];
+    let continues = |one: &ClipSource, next: &ClipSource| {
+        continuations(&plan, &[Shown::from_source(one), Shown::from_source(next)]) == [true]
+    };
     let recut = recut(film, &timeline, &candidates, &edit, &continues).map_err(|error| match error {
         RecutError::Edit(error) => not_resolvable(error),
         RecutError::Unknown(_) => CommandError::invalid(error)

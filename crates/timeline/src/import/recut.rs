@@ -1,6 +1,6 @@
 //! From an editor's cut back to the clips of a film.
 
-use workflow::plan::{Clip, ClipSource, Film, NodeIx, Transition};
+use workflow::plan::{Clip, ClipSource, Film, Transition};
 use workflow::units::{EditTime, FrameRate, Speed};
 
 use super::{ImportedEdit, ImportedItem, ImportedTransition, frames};
@@ -91,7 +91,7 @@ pub fn recut(
     timeline: &Timeline,
     candidates: &[CandidateClip],
     edit: &ImportedEdit,
-    continues: &dyn Fn(NodeIx, NodeIx) -> bool,
+    continues: &dyn Fn(&ClipSource, &ClipSource) -> bool,
 ) -> Result<Recut, RecutError> {
     let names: Vec<(&str, &ClipInfo)> =
         candidates.iter().map(|clip| (clip.facts.name.as_str(), &clip.info)).collect();
@@ -158,11 +158,8 @@ pub fn recut(
         let film = Film { clips: entries.iter().map(|entry| entry.clip.clone()).collect(), ..film.clone() };
         let facts: Vec<ClipFacts> =
             entries.iter().map(|entry| candidates[entry.candidate].facts.clone()).collect();
-        let node = |entry: &RecutEntry| entry.clip.nodes().first().copied();
-        let continued: Vec<bool> = entries
-            .windows(2)
-            .map(|pair| node(&pair[0]).zip(node(&pair[1])).is_some_and(|(one, next)| continues(one, next)))
-            .collect();
+        let continued: Vec<bool> =
+            entries.windows(2).map(|pair| continues(&pair[0].clip.source, &pair[1].clip.source)).collect();
         resolve(&film, &facts, &continued)
     };
     let first = resolved(&entries);

@@ -86,7 +86,7 @@ fn medium<'w>(
             let kind = if media::is_data_uri(&url) { stated } else { stated.or(Some(kind)) };
             MediumSpec::Url { url, kind }
         }
-        file @ MediumSpec::File { .. } => file,
+        file @ (MediumSpec::File { .. } | MediumSpec::FileFrame { .. }) => file,
     };
     let site = MediumSite { key, slot: Slot::Reference(kind), span, key_span: entry.key.span };
     let media = resolver.media(icx.index, spec, &site, icx.cx, dedup);

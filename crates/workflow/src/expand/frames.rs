@@ -301,6 +301,14 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
             MediumSpec::Url { url, kind } => {
                 (vec![Medium::Url(Arc::new(url.into()))], kind.unwrap_or(MediaKind::Image), span)
             }
+            MediumSpec::FileFrame { path, frame } => match self.local.file_frame(&path, frame, cx) {
+                Ok(source) => (vec![Medium::File(Arc::new(source))], MediaKind::Image, span),
+                Err(MediaError { message, help }) => {
+                    let diagnostic = Diagnostic::error("bad-file", span, format!("`{path}`: {message}"));
+                    dedup.add(&self.resolver.expansion.instances[index], diagnostic.help(help));
+                    return Vec::new();
+                }
+            },
             MediumSpec::File { path, kind } => {
                 let inspected = self.local.file(&path, cx);
                 match inspected.and_then(|(source, found)| Ok((source, agreed_kind(kind, found)?))) {
@@ -324,10 +332,11 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
                         kind.as_str()
                     ))
                     .other(key_span, "a frame is a still image");
-                dedup.add(
-                    &self.resolver.expansion.instances[index],
-                    diagnostic.help("a video or a sound can be one of the `references`"),
-                );
+                let help = match kind {
+                    MediaKind::Video => "take a frame of it: `{file: clip.mp4, frame: last}`",
+                    _ => "a sound can be one of the `references`",
+                };
+                dedup.add(&self.resolver.expansion.instances[index], diagnostic.help(help));
                 return Vec::new();
             }
         };

@@ -115,7 +115,10 @@ fn pending<'a, 'w>(
         }
         if let Some((value, source)) = lowered_value(used, icx.resolver) {
             // One warning says it of all.
-            if let (Some(Source::File { path, .. }), InputForm::ContentItem { .. }) = (&source, form)
+            if let (
+                Some(Source::File { path, .. } | Source::FileFrame { path, .. }),
+                InputForm::ContentItem { .. },
+            ) = (&source, form)
                 && !(icx.media.len() == 1 && has_data_field(form, builder))
                 && !std::mem::replace(&mut has_local_item, true)
             {

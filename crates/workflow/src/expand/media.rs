@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::ExpandCx;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::files::{self, FileError};
-use crate::media_gate::{MediaError, MediaKind};
+use crate::media_gate::{MediaError, MediaGate, MediaKind};
 use crate::plan::{Frame, Source};
 use crate::source::{Span, Spanned};
 use crate::syntax::keys::{KeySpec, medium as keys};
@@ -24,6 +24,7 @@ pub(super) enum MediumSpec {
     Shot { reference: Spanned<ShotRef>, frame: Frame },
     Url { url: String, kind: Option<MediaKind> },
     File { path: String, kind: Option<MediaKind> },
+    FileFrame { path: String, frame: Frame },
 }
 
 /// The standard alphabet, with or without padding.
@@ -120,42 +121,45 @@ fn by_map(value: &Yaml, key: &str, key_span: Span, problems: &mut Problems) -> O
             Some(parsed?)
         }
     };
-    let is_shot = map.get(&keys::SHOT).is_some();
-    if let (Some((frame, _)), false) = (map.get(&keys::FRAME), is_shot) {
+    if let (Some((frame, _)), Some(_)) = (map.get(&keys::FRAME), map.get(&keys::URL)) {
         problems.push(
             Diagnostic::error(
                 "bad-medium",
                 frame.span,
-                "`frame` is taken from a shot, not from a file or URL",
+                "`frame` is taken from a shot or a file, not from a URL",
             )
-            .help("a file or URL is used as it is: remove `frame`, or extract that frame as an image"),
+            .help("a URL is used as it is: remove `frame`, or download the video and name its file"),
         );
         return None;
     }
-    if let (Some((written, _)), true, Some(kind)) = (map.get(&keys::TYPE), is_shot, kind)
+    let frame = match text(&keys::FRAME, problems) {
+        None => None,
+        Some(frame) => Some(match frame?.value.as_str() {
+            "first" => Frame::First,
+            "last" => Frame::Last,
+            _ => {
+                let span = map.get(&keys::FRAME).map_or(key_span, |(_, frame)| frame.span);
+                problems.error("bad-medium", span, format!("`frame` must be {}", keys::FRAME.shape));
+                return None;
+            }
+        }),
+    };
+    let is_frame = frame.is_some() || map.get(&keys::SHOT).is_some();
+    if let (Some((written, _)), true, Some(kind)) = (map.get(&keys::TYPE), is_frame, kind)
         && kind != MediaKind::Image
     {
-        problems.error("bad-medium", written.span, "a frame of a shot is an image");
+        problems.error("bad-medium", written.span, "a frame is an image");
         return None;
     }
     let named = match (map.get(&keys::SHOT), text(&keys::FILE, problems), text(&keys::URL, problems)) {
         (Some((_, shot)), None, None) => {
             let reference = Spanned::new(ShotRef::parse(&shot_text(shot)?).ok()?, shot.span);
-            let frame = match text(&keys::FRAME, problems) {
-                None => Frame::Last,
-                Some(frame) => match frame?.value.as_str() {
-                    "first" => Frame::First,
-                    "last" => Frame::Last,
-                    _ => {
-                        let span = map.get(&keys::FRAME).map_or(key_span, |(_, frame)| frame.span);
-                        problems.error("bad-medium", span, format!("`frame` must be {}", keys::FRAME.shape));
-                        return None;
-                    }
-                },
-            };
-            MediumSpec::Shot { reference, frame }
+            MediumSpec::Shot { reference, frame: frame.unwrap_or(Frame::Last) }
         }
-        (None, Some(file), None) => MediumSpec::File { path: file?.value, kind },
+        (None, Some(file), None) => match frame {
+            Some(frame) => MediumSpec::FileFrame { path: file?.value, frame },
+            None => MediumSpec::File { path: file?.value, kind },
+        },
         (None, None, Some(url)) => {
             let url = url?;
             if !is_url(&url.value) {
@@ -217,6 +221,8 @@ pub(super) fn names_a_local_file(text: &str) -> bool {
 #[derive(Default)]
 pub(super) struct LocalMedia {
     files: HashMap<String, Result<(Source, MediaKind), MediaError>>,
+    /// Videos of which a frame is taken: path and SHA-256.
+    videos: HashMap<String, Result<(PathBuf, String), MediaError>>,
     /// By SHA-256: a data URI is long.
     data_uris: HashMap<[u8; 32], Result<MediaKind, MediaError>>,
 }
@@ -230,6 +236,17 @@ impl LocalMedia {
         let inspected = inspect_file(path, cx);
         self.files.insert(path.to_owned(), inspected.clone());
         inspected
+    }
+
+    /// A frame of a local video as an input, or why it cannot be taken.
+    pub(super) fn file_frame(
+        &mut self,
+        path: &str,
+        frame: Frame,
+        cx: &ExpandCx<'_>,
+    ) -> Result<Source, MediaError> {
+        let known = self.videos.entry(path.to_owned()).or_insert_with(|| inspect_video(path, cx));
+        known.clone().map(|(path, sha256)| Source::FileFrame { path, sha256, frame })
     }
 
     /// The kind of the medium in a data URI, or why it cannot be sent.
@@ -253,11 +270,31 @@ pub(super) fn path_inside(path: &str, cx: &ExpandCx<'_>) -> Result<PathBuf, Stri
     }
 }
 
+fn refuse(message: String) -> MediaError {
+    let help = "files are named from the workflow's folder; a web address begins with `https://`";
+    MediaError { message, help: help.to_owned() }
+}
+
+/// A video of which only a frame is sent: it may be as large as a clip of a film.
+fn inspect_video(path: &str, cx: &ExpandCx<'_>) -> Result<(PathBuf, String), MediaError> {
+    let inside = path_inside(path, cx).map_err(refuse)?;
+    let gate = cx.files.media_gate();
+    let bytes = cx.files.read(&inside, gate.max_film_file_bytes).map_err(|error| match error {
+        FileError::TooLarge => MediaGate::film_file_too_large(gate.max_film_file_bytes),
+        other => refuse(other.to_string()),
+    })?;
+    let kind = (gate.inspect)(&bytes)?.kind;
+    if kind != MediaKind::Video {
+        let found = if kind == MediaKind::Image { "an image" } else { "audio" };
+        return Err(MediaError {
+            message: format!("`frame` is taken from a video, and this is {found}"),
+            help: "remove `frame`".to_owned(),
+        });
+    }
+    Ok((inside, hex::encode(Sha256::digest(&bytes))))
+}
+
 fn inspect_file(path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), MediaError> {
-    let refuse = |message: String| MediaError {
-        message,
-        help: "files are named from the workflow's folder; a web address begins with `https://`".to_owned(),
-    };
     let inside = path_inside(path, cx).map_err(refuse)?;
     let gate = cx.files.media_gate();
     let bytes = cx.files.read(&inside, gate.max_file_bytes).map_err(|error| match error {

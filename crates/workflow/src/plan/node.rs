@@ -106,6 +106,15 @@ pub enum Source {
         /// The content's length.
         bytes: u64,
     },
+    /// A frame of a video beside the workflow, with the content that it had at planning time.
+    FileFrame {
+        /// Relative to the folder of the workflow file.
+        path: PathBuf,
+        /// SHA-256 of the video, lower-case hex.
+        sha256: String,
+        /// Which frame.
+        frame: Frame,
+    },
 }
 
 /// Which frame of a video.
@@ -125,7 +134,7 @@ impl Source {
         match self {
             Self::LastFrame(ix) | Self::FirstFrame(ix) => std::slice::from_ref(ix),
             Self::Pick { candidates, .. } => candidates,
-            Self::File { .. } => &[],
+            Self::File { .. } | Self::FileFrame { .. } => &[],
         }
     }
 }

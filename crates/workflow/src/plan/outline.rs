@@ -30,6 +30,9 @@ impl Plan {
                 Source::File { path, sha256, media_type, bytes } => {
                     json!({ "file": path, "sha256": sha256, "media_type": media_type, "bytes": bytes })
                 }
+                Source::FileFrame { path, sha256, frame } => {
+                    json!({ "file": path, "sha256": sha256, "frame": frame })
+                }
             };
             if let Some(slot) = request.pointer_mut(&input.pointer) {
                 *slot = json!({ MARK: source });

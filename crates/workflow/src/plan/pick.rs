@@ -119,7 +119,9 @@ impl Node {
     fn unpicked(&self) -> impl Iterator<Item = &[NodeIx]> {
         self.inputs.iter().filter_map(|input| match &input.source {
             Source::Pick { candidates, .. } => Some(candidates.as_slice()),
-            Source::LastFrame(_) | Source::FirstFrame(_) | Source::File { .. } => None,
+            Source::LastFrame(_) | Source::FirstFrame(_) | Source::File { .. } | Source::FileFrame { .. } => {
+                None
+            }
         })
     }
 }

@@ -218,7 +218,9 @@ impl Definition for Medium {
 
     fn schema(generator: &mut SchemaGenerator) -> Value {
         let text = json!({ "type": "string", "description": "a file in the workflow's folder, or a URL" });
-        json!({ "anyOf": [text, object(&medium::MEDIUM, generator)] })
+        let mut object = object(&medium::MEDIUM, generator);
+        object["not"] = json!({ "required": [medium::FRAME.name, medium::URL.name] });
+        json!({ "anyOf": [text, object] })
     }
 }
 

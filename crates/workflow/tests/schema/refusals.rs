@@ -14,7 +14,7 @@ use workflow::{DirFiles, Options};
 const BEYOND: &[(&str, &[&str], &str)] = &[
     (
         "bad-file",
-        &["image-missing", "axis-from-table-encoding"],
+        &["image-missing", "axis-from-table-encoding", "likely-mistakes"],
         "which files there are, and what is in them, is not in the text",
     ),
     (
@@ -34,7 +34,6 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ("cycle", &[], "a cycle runs through the values of several shots"),
     ("duplicate-id", &[], "ids are values in several items of a list"),
     ("bad-file", &["media"], "whether a file can be sent is decided by its contents"),
-    ("bad-medium", &["likely-mistakes"], "an image file and a video file are written alike"),
     ("bad-medium", &["media"], "whether a data URI can be sent is decided by its contents"),
     ("service-may-refuse", &["media"], "it is no error"),
     ("media-too-large", &[], "it is the sizes of files"),

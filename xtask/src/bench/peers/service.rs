@@ -172,9 +172,17 @@ fn error(status: StatusCode, code: &str) -> Response {
     (status, Json(body)).into_response()
 }
 
+/// The prompt of a request in JSON, or in a form as SDKs of the `videos` interface send it (RFC 7578).
+fn requested_prompt(body: &str) -> Option<String> {
+    if let Ok(request) = serde_json::from_str::<Value>(body) {
+        return request["prompt"].as_str().map(str::to_owned);
+    }
+    let (_, value) = body.split_once("name=\"prompt\"\r\n\r\n")?;
+    value.split_once("\r\n").map(|(prompt, _)| prompt.to_owned())
+}
+
 async fn create(State(service): State<PeerService>, body: String) -> Response {
-    let request: Value = serde_json::from_str(&body).unwrap_or_default();
-    let number = request["prompt"].as_str().and_then(workloads::number);
+    let number = requested_prompt(&body).as_deref().and_then(workloads::number);
     let Some(number) = number.filter(|number| *number < service.0.render_times.len()) else {
         return error(StatusCode::BAD_REQUEST, "unknown_prompt");
     };

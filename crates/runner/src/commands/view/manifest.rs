@@ -71,7 +71,7 @@ impl Project<'_> {
         let continued =
             self.plan.nodes().flat_map(|(_, node)| &node.inputs).filter_map(|input| match &input.source {
                 Source::LastFrame(ix) | Source::FirstFrame(ix) => Some(*ix),
-                Source::Pick { .. } | Source::File { .. } => None,
+                Source::Pick { .. } | Source::File { .. } | Source::FileFrame { .. } => None,
             });
         let with_takes = |ix: &NodeIx| self.plan.node(*ix).take.is_some();
         let picked = self.plan.pick_groups().iter().filter_map(|group| match group.picked.as_slice() {

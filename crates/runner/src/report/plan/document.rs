@@ -271,7 +271,7 @@ fn dependencies(plan: &Plan, ix: NodeIx, node: &Node) -> Vec<Dependency> {
                 Frame::First => Provides::FirstFrame,
                 Frame::Last => Provides::LastFrame,
             }),
-            Source::File { .. } => None,
+            Source::File { .. } | Source::FileFrame { .. } => None,
         });
         let frames: Vec<Provides> = frames.collect();
         if frames.is_empty() { vec![Provides::Nothing] } else { frames }

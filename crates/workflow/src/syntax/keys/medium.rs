@@ -7,7 +7,7 @@ pub(crate) const SHOT: KeySpec =
 pub(crate) const FRAME: KeySpec = KeySpec::new(
     "frame",
     Shape::Choice(|| vec!["first", "last"]),
-    "which frame of the shot; default: `last`",
+    "which frame of the shot, where the default is `last`, or of a video file",
     "frame: first",
 );
 pub(crate) const FILE: KeySpec = KeySpec::new(
