@@ -45,16 +45,24 @@ impl<'w> FilmCell<'_, 'w> {
             problems.error("bad-film", self.spec.key.span, "this film shows nothing");
         }
         let mut clips = Vec::new();
+        let (mut left_out, mut is_last_left_out) = (None, false);
         for (at, spec) in specs.iter().enumerate() {
             if problems.full() || clips.len() > limits::MAX_CLIPS {
                 break;
             }
             let is_last = at + 1 == specs.len();
             let title = spec.title.as_ref().and_then(|title| self.title(title, spec, font, files, problems));
+            is_last_left_out = false;
             match &spec.source {
-                ClipSourceSpec::Shot(shot) => {
-                    self.shots(shot, spec, title.as_ref(), is_last, &mut clips, problems);
-                }
+                ClipSourceSpec::Shot(shot) => match self.resolver.clips(self.cell, shot) {
+                    Ok(shown) => self.shots(shown, shot, spec, title.as_ref(), is_last, &mut clips, problems),
+                    // The film does without it, as without those of a shot's instances that are excluded.
+                    Err(diagnostic) if diagnostic.code == EXCLUDED => {
+                        left_out.get_or_insert(diagnostic);
+                        is_last_left_out = true;
+                    }
+                    Err(diagnostic) => problems.push(*diagnostic),
+                },
                 ClipSourceSpec::File(file) => {
                     clips.extend(self.file(file, spec, title, is_last, files, problems));
                 }
@@ -64,6 +72,14 @@ impl<'w> FilmCell<'_, 'w> {
                     clips.push(still(spec, ClipSource::Card, title));
                 }
             }
+        }
+        match (clips.last_mut(), left_out) {
+            (None, Some(diagnostic)) => problems.push(*diagnostic),
+            // What it would go over into is not there.
+            (Some(last), _) if is_last_left_out => {
+                last.transition = last.transition.filter(|way| way.kind.is_fade())
+            }
+            _ => {}
         }
         clips
     }
@@ -84,6 +100,7 @@ impl<'w> FilmCell<'_, 'w> {
 
     fn shots(
         &self,
+        shown: Vec<ClipSource>,
         shot: &Spanned<ShotRef>,
         spec: &ClipSpec,
         title: Option<&Title>,
@@ -91,10 +108,6 @@ impl<'w> FilmCell<'_, 'w> {
         clips: &mut Vec<Clip>,
         problems: &mut Problems,
     ) {
-        let shown = match self.resolver.clips(self.cell, shot) {
-            Ok(shown) => shown,
-            Err(diagnostic) => return problems.push(*diagnostic),
-        };
         let (name, count) = (shot.value.to_string(), shown.len());
         for (index, source) in shown.into_iter().enumerate() {
             let shown = Shown::nodes(&name, &source, self.nodes);
@@ -145,7 +158,7 @@ impl<'w> FilmCell<'_, 'w> {
         }
     }
 
-    /// The index of the clip in which a shot is shown first. That it is not shown is reported.
+    /// The index of the clip in which a shot is shown first; `None` if `when` excludes the shot. That it is not shown otherwise is reported.
     pub(super) fn first_clip_of(
         &self,
         shot: &'w Spanned<ShotRef>,
@@ -155,6 +168,7 @@ impl<'w> FilmCell<'_, 'w> {
     ) -> Option<usize> {
         let shown = match self.resolver.clips(self.cell, shot) {
             Ok(shown) => shown,
+            Err(diagnostic) if diagnostic.code == EXCLUDED => return None,
             Err(diagnostic) => {
                 problems.push(*diagnostic);
                 return None;

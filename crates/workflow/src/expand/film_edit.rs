@@ -44,7 +44,7 @@ impl<'a> Shown<'a> {
 pub(super) fn check(clip: &ClipSpec, source: &Shown<'_>, is_last: bool, problems: &mut Problems) {
     if let Some(transition) = &clip.transition
         && is_last
-        && !matches!(transition.value.kind, TransitionKind::FadeBlack | TransitionKind::FadeWhite)
+        && !transition.value.kind.is_fade()
     {
         let message = "there is no next clip for this transition: the film ends here";
         problems.push(

@@ -147,7 +147,7 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
             return found;
         }
         if let Some(continues) = &shot.continues
-            && let Some(medium) = self.frame(index, &continues.shot, Frame::Last, true, dedup)
+            && let Some(medium) = self.continued_frame(index, &continues.shot, dedup)
         {
             found.push(MediumUse {
                 slot: Slot::FirstFrame,
@@ -341,6 +341,19 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
             }
         };
         media.into_iter().map(|medium| MediumUse { slot, medium, key, span }).collect()
+    }
+
+    /// The last frame of what an instance continues.
+    fn continued_frame(
+        &self,
+        user: usize,
+        reference: &Spanned<ShotRef>,
+        dedup: &mut DiagnosticDedup,
+    ) -> Option<Medium> {
+        let instance = &self.resolver.expansion.instances[user];
+        let resolved = self.resolver.resolve_continued(instance, reference);
+        let resolved = resolved.map_err(|diagnostic| dedup.add(instance, *diagnostic)).ok()??;
+        Some(Medium::Instance { resolved, frame: Frame::Last })
     }
 
     /// A frame of the one instance that the reference names.

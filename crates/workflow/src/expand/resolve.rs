@@ -3,6 +3,7 @@
 //! On axes that the reference names, the value is the named one. On the other axes, the value is that of the referring instance if
 //! it has the axis; otherwise every value matches.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::dedup::DiagnosticDedup;
@@ -35,6 +36,17 @@ pub(super) struct RefResolver<'a, 'w> {
     ids: HashMap<&'w str, usize>,
     work: &'a WorkBudget,
     nodes: Vec<Option<NodeIx>>,
+    /// What is continued in place of an excluded instance; `None` where nothing of its chain is made.
+    replaced: RefCell<HashMap<usize, Option<ResolvedRef>>>,
+}
+
+/// What a reference that has to match exactly one instance comes to.
+enum Found {
+    Made(ResolvedRef),
+    /// `when` excludes it: the shot, and the instance if there is one only.
+    Excluded(usize, Option<usize>),
+    /// The shot is invalid, which is reported elsewhere.
+    Invalid,
 }
 
 /// A referenced shot with the cells that match.
@@ -62,7 +74,7 @@ impl<'a, 'w> RefResolver<'a, 'w> {
             })
             .collect();
         let ids = workflow.shot_indexes();
-        Self { workflow, expansion, ids, work, nodes }
+        Self { workflow, expansion, ids, work, nodes, replaced: RefCell::default() }
     }
 
     /// The node that an instance becomes; `None` if it is excluded.
@@ -86,30 +98,88 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         reference: &Spanned<ShotRef>,
         is_first_frame: bool,
     ) -> Result<Option<ResolvedRef>, Box<Diagnostic>> {
+        match self.find_one(user, reference, is_first_frame)? {
+            Found::Made(resolved) => Ok(Some(resolved)),
+            Found::Invalid => Ok(None),
+            Found::Excluded(shot, _) => Err(Box::new(
+                self.excluded(shot, reference, "is excluded by `when`, and its frame is needed")
+                    .help("give this shot the same `when`, or start it from another frame"),
+            )),
+        }
+    }
+
+    /// Resolves `continues`, as [`Self::resolve_one`] does. In place of an excluded instance, what that continues is taken: the nearest in the
+    /// chain that is made.
+    pub(super) fn resolve_continued(
+        &self,
+        user: &Instance,
+        reference: &Spanned<ShotRef>,
+    ) -> Result<Option<ResolvedRef>, Box<Diagnostic>> {
+        let (mut at, mut named) = (user, reference);
+        let mut passed: Vec<usize> = Vec::new();
+        let found = loop {
+            match self.find_one(at, named, true)? {
+                Found::Invalid => return Ok(None),
+                Found::Made(resolved) => break Some(resolved),
+                Found::Excluded(_, None) => break None,
+                Found::Excluded(_, Some(instance)) => {
+                    if let Some(known) = self.replaced.borrow().get(&instance) {
+                        break known.clone();
+                    }
+                    passed.push(instance);
+                    at = &self.expansion.instances[instance];
+                    let Some(before) = &self.expansion.shot_of(at).shot.continues else { break None };
+                    named = &before.shot;
+                }
+            }
+        };
+        let mut replaced = self.replaced.borrow_mut();
+        replaced.extend(passed.into_iter().map(|instance| (instance, found.clone())));
+        drop(replaced);
+        if found.is_some() {
+            return Ok(found);
+        }
+        let Some(&shot) = self.ids.get(reference.value.shot.as_str()) else { return Ok(None) };
+        let what = match &self.workflow.shots[shot].continues {
+            None => "is excluded by `when`, and its frame is needed",
+            Some(_) => "is excluded by `when`, and nothing that it continues is made: a frame is needed",
+        };
+        let diagnostic = self.excluded(shot, reference, what);
+        Err(Box::new(diagnostic.help("give this shot the same `when`, or start it from another frame")))
+    }
+
+    fn find_one(
+        &self,
+        user: &Instance,
+        reference: &Spanned<ShotRef>,
+        is_first_frame: bool,
+    ) -> Result<Found, Box<Diagnostic>> {
         // An inherited cell has its parent's index: no search is needed.
         let parent = match &self.expansion.shot_of(user).parents[user.cell] {
             parent if is_first_frame => parent,
             _ => &Parent::None,
         };
         let Some(candidates) = self.candidates(self.expansion.cell_of(user), reference, parent)? else {
-            return Ok(None);
+            return Ok(Found::Invalid);
         };
-        let resolved = match candidates.target.picks.narrow(candidates.cells) {
+        let target = candidates.target;
+        let (resolved, only) = match target.picks.narrow(candidates.cells) {
             Narrowed::Cells(cells) => match cells.as_slice() {
-                [only] => self.resolve_take(candidates.target, *only, reference)?,
+                [only] => {
+                    let mut all =
+                        target.takes_of(None).map(|take| target.instance_index(*only, take)).peekable();
+                    let first = all.peek().copied();
+                    // Where another take is made, the named or picked one is wanted.
+                    let is_made = all.any(|index| self.nodes[index].is_some());
+                    (self.resolve_take(target, *only, reference)?, first.filter(|_| !is_made))
+                }
                 several => {
-                    return Err(Box::new(several_matches(candidates.target, several.len(), reference)));
+                    return Err(Box::new(several_matches(target, several.len(), reference)));
                 }
             },
-            Narrowed::Open(cells) => self.open_pick(candidates.target, &cells, reference)?,
+            Narrowed::Open(cells) => (self.open_pick(target, &cells, reference)?, None),
         };
-        match resolved {
-            Some(resolved) => Ok(Some(resolved)),
-            None => Err(Box::new(
-                self.excluded(candidates.shot, reference, "is excluded by `when`, and its frame is needed")
-                    .help("give this shot the same `when`, or start it from another frame"),
-            )),
-        }
+        Ok(resolved.map_or(Found::Excluded(candidates.shot, only), Found::Made))
     }
 
     /// Resolves a reference that may match several instances. Excluded ones are skipped; at least one has to be left.

@@ -186,6 +186,14 @@ pub enum TransitionKind {
     WipeRight,
 }
 
+impl TransitionKind {
+    /// Whether it goes to a color and back, so that it may stand at the end of a film.
+    #[must_use]
+    pub fn is_fade(self) -> bool {
+        matches!(self, Self::FadeBlack | Self::FadeWhite)
+    }
+}
+
 impl Film {
     /// The files that it is made of, besides the videos of nodes.
     pub fn files(&self) -> impl Iterator<Item = &FilmFile> {
