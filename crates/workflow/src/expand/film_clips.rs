@@ -55,7 +55,9 @@ impl<'w> FilmCell<'_, 'w> {
             is_last_left_out = false;
             match &spec.source {
                 ClipSourceSpec::Shot(shot) => match self.resolver.clips(self.cell, shot) {
-                    Ok(shown) => self.shots(shown, shot, spec, title.as_ref(), is_last, &mut clips, problems),
+                    Ok(shown) => {
+                        clips.extend(self.shots(shown, (shot, spec), title.as_ref(), is_last, problems));
+                    }
                     // The film does without it, as without those of a shot's instances that are excluded.
                     Err(diagnostic) if diagnostic.code == EXCLUDED => {
                         left_out.get_or_insert(diagnostic);
@@ -77,7 +79,7 @@ impl<'w> FilmCell<'_, 'w> {
             (None, Some(diagnostic)) => problems.push(*diagnostic),
             // What it would go over into is not there.
             (Some(last), _) if is_last_left_out => {
-                last.transition = last.transition.filter(|way| way.kind.is_fade())
+                last.transition = last.transition.filter(|way| way.kind.is_fade());
             }
             _ => {}
         }
@@ -101,19 +103,18 @@ impl<'w> FilmCell<'_, 'w> {
     fn shots(
         &self,
         shown: Vec<ClipSource>,
-        shot: &Spanned<ShotRef>,
-        spec: &ClipSpec,
+        (shot, spec): (&Spanned<ShotRef>, &ClipSpec),
         title: Option<&Title>,
         is_last: bool,
-        clips: &mut Vec<Clip>,
         problems: &mut Problems,
-    ) {
+    ) -> Vec<Clip> {
         let (name, count) = (shot.value.to_string(), shown.len());
-        for (index, source) in shown.into_iter().enumerate() {
+        let clip = |(index, source): (usize, ClipSource)| {
             let shown = Shown::nodes(&name, &source, self.nodes);
             film_edit::check(spec, &shown, is_last && index + 1 == count, problems);
-            clips.push(spec.with_source(source, title.cloned()));
-        }
+            spec.with_source(source, title.cloned())
+        };
+        shown.into_iter().enumerate().map(clip).collect()
     }
 
     fn file(

@@ -3,7 +3,7 @@
 //! Videos may come out a little longer or shorter than requested, and their frame rate is not known yet: only what cannot fit is an error.
 
 use crate::diagnostic::{Diagnostic, Problems};
-use crate::plan::{Clip, ClipSource, Node, TransitionKind};
+use crate::plan::{Clip, ClipSource, Node};
 use crate::source::{Span, Spanned};
 use crate::syntax::ClipSpec;
 use crate::units::{EditTime, VideoDuration};

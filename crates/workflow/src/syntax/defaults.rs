@@ -31,6 +31,7 @@ pub(crate) fn apply(workflow: &mut Workflow, problems: &mut Problems) {
 struct ShotDefaults {
     note: Option<Spanned<Arc<str>>>,
     references: Option<Arc<Entry>>,
+    cast: Option<Arc<Entry>>,
     takes: Option<Arc<Entry>>,
     retry: Option<Arc<Entry>>,
     timeout: Option<Arc<Entry>>,
@@ -84,6 +85,7 @@ impl ShotDefaults {
                 }
                 self.references = Some(entry);
             }
+            name if name == keys::CAST.name => self.cast = Some(entry),
             name if name == keys::TAKES.name => self.takes = Some(entry),
             name if name == keys::RETRY.name => self.retry = Some(entry),
             _ => self.timeout = Some(entry),
@@ -95,9 +97,10 @@ impl ShotDefaults {
         if shot.note.is_none() {
             shot.note.clone_from(&self.note);
         }
-        let Shot { references, takes, retry, timeout, .. } = shot;
+        let Shot { references, cast, takes, retry, timeout, .. } = shot;
         for (own, default) in [
             (references, &self.references),
+            (cast, &self.cast),
             (takes, &self.takes),
             (retry, &self.retry),
             (timeout, &self.timeout),
@@ -114,8 +117,8 @@ fn remove_nulls(shot: &mut Shot) {
     if shot.note.as_ref().is_some_and(|note| note.value.is_empty()) {
         shot.note = None;
     }
-    let Shot { references, takes, retry, timeout, .. } = shot;
-    for own in [references, takes, retry, timeout] {
+    let Shot { references, cast, takes, retry, timeout, .. } = shot;
+    for own in [references, cast, takes, retry, timeout] {
         if own.as_ref().is_some_and(|entry| entry.value.is_null()) {
             *own = None;
         }

@@ -119,7 +119,7 @@ pub struct Shot {
     /// Media that guide the video without appearing in it.
     pub references: Option<Arc<Entry>>,
     /// The characters who are seen.
-    pub cast: Option<Entry>,
+    pub cast: Option<Arc<Entry>>,
     /// The matrix that the shot is expanded over.
     pub matrix: Option<Entry>,
     /// How many steps it has, each of which continues the one before; none once the steps are shots.

@@ -40,7 +40,7 @@ pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
         first_frame,
         last_frame: map.entry(&keys::LAST_FRAME),
         references: map.entry(&keys::REFERENCES).map(Arc::new),
-        cast: map.entry(&keys::CAST).filter(|entry| !entry.value.is_null()),
+        cast: map.entry(&keys::CAST).map(Arc::new),
         matrix: map.entry(&keys::MATRIX),
         repeat: repeat(&map, problems),
         step: None,

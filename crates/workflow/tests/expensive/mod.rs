@@ -61,6 +61,21 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
                 "{HEAD}params: {{all: [{names}]}}\ncast: {{{cast}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, cast: \"{{{{ all }}}}\"}}]\n"
             )
         }),
+        case("cast-of-200-in-the-defaults-of-many-shots", {
+            let cast = joined(sized(200), ", ", |one| format!("c{one}: x"));
+            let names = joined(sized(200), ", ", |one| format!("c{one}"));
+            let shots = joined(sized(9_000), ", ", |one| format!("{{id: s{one}, group: g}}"));
+            format!(
+                "{HEAD}cast: {{{cast}}}\ngroups: {{g: {{defaults: {{cast: [{names}]}}}}}}\nshots: [{shots}]\n"
+            )
+        }),
+        case("chain-of-excluded-shots", {
+            let half = sized(5_000);
+            let links =
+                joined(half, ", ", |one| format!("{{id: s{}, continues: s{one}, when: false}}", one + 1));
+            let ends = joined(half, ", ", |one| format!("{{id: e{one}, continues: s{half}}}"));
+            format!("{HEAD}shots: [{{id: s0}}, {links}, {ends}]\n")
+        }),
         case("cast-of-60-kib-before-each-prompt", {
             let text = "x".repeat(60_000);
             format!(

@@ -132,7 +132,7 @@ pub(crate) const TIMEOUT: KeySpec = KeySpec::new(
 /// What `defaults` may hold besides request fields. A shot's own value overrides it, and `null` removes it.
 pub(crate) const DEFAULTS: ObjectSpec = ObjectSpec {
     noun: "`defaults`",
-    keys: &[&REFERENCES, &TAKES, &RETRY, &TIMEOUT, &NOTE],
+    keys: &[&REFERENCES, &CAST, &TAKES, &RETRY, &TIMEOUT, &NOTE],
     help: "write `defaults: {seconds: 5}`",
     open: true,
 };

@@ -32,7 +32,7 @@ pub(crate) const CAST: KeySpec = KeySpec::new(
 pub(crate) const DEFAULTS: KeySpec = KeySpec::new(
     "defaults",
     Shape::Fields,
-    "request fields for every shot, and `references`, `takes`, `retry`, `timeout` and `note`; a shot's own value overrides them, and `null` removes them. A field that a shot's model family does not have is ignored there",
+    "request fields for every shot, and `references`, `cast`, `takes`, `retry`, `timeout` and `note`; a shot's own value overrides them, and `null` removes them. A field that a shot's model family does not have is ignored there",
     "defaults: {seconds: 5}",
 );
 pub(crate) const GROUPS: KeySpec = KeySpec::new(
