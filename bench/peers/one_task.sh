@@ -10,10 +10,13 @@ call() { curl --silent --show-error --fail --retry 5 --header "Authorization: Be
 member() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
 body="{\"model\":\"modela-video-2-0-260128\",\"prompt\":\"scene $number\",\"seconds\":\"4\",\"resolution\":\"480p\",\"ratio\":\"16:9\"$image}"
 task=$(call --header 'Content-Type: application/json' --data "$body" "$PEER_BASE_URL/v1/videos" | member id)
+[ "$task" ] || exit 1
 while :; do
-  case $(call "$PEER_BASE_URL/v1/videos/$task" | member status) in
+  status=$(call "$PEER_BASE_URL/v1/videos/$task" | member status)
+  case $status in
     completed) break ;;
-    failed) exit 1 ;;
+    queued | in_progress) ;;
+    *) exit 1 ;;
   esac
   sleep 1
 done

@@ -31,3 +31,31 @@ shots:
     assert!(refused("lamp#3").contains("did you mean `lamp#"));
     assert!(refused("xyzzy\u{1b}[31m").contains("`xyzzy\\u{1b}[31m`: `runner plan` lists them all"));
 }
+
+#[test]
+fn select_matches_steps_of_a_repeated_shot_and_groups() {
+    let text = "version: 1
+name: p
+defaults: {model: modelb-video-480p, seconds: 5}
+groups: {storm: {}, calm: {}, unused: {}}
+shots:
+  - {id: walk, group: storm, repeat: 3, takes: 2, pick: 1, prompt: \"part {{ step }}\"}
+  - {id: sea, group: storm, prompt: s}
+  - {id: door, group: calm, prompt: d}
+";
+    let plan =
+        load(text.as_bytes(), "p.yaml", &InMemory::default(), &Options::default(), Contract::embedded())
+            .unwrap();
+    let select = |name: &str| -> Vec<String> {
+        plan.select(name).unwrap().into_iter().map(|ix| plan.node(ix).name.clone()).collect()
+    };
+    assert_eq!(select("walk").len(), 6);
+    assert_eq!(select("walk#2"), ["walk-1#2", "walk-2#2", "walk-3#2"]);
+    assert_eq!(select("walk-2#1"), ["walk-2#1"]);
+    assert_eq!(select("group:storm").len(), 7);
+    assert_eq!(select("group:calm"), ["door"]);
+    let refused = |name: &str| plan.select(name).unwrap_err();
+    assert_eq!(refused("wlak"), "no shot is named `wlak`: did you mean `walk`?");
+    assert_eq!(refused("group:clam"), "no shot is in a group `clam`: did you mean `calm`?");
+    assert_eq!(refused("group:unused"), "no shot is in a group `unused`: its groups are `calm` and `storm`");
+}

@@ -7,8 +7,8 @@ use clap::Args;
 #[group(id = "selection", multiple = true)]
 #[command(group = clap::ArgGroup::new("extendable").args(["only", "failed"]).multiple(true))]
 pub(crate) struct SelectionArgs {
-    /// Render exactly these shots: `lamp`, some instances (`lamp@look=noir`), one instance, or a take (`lamp#2`). What they depend on must
-    /// already have a video.
+    /// Render exactly these shots: `lamp`, some instances (`lamp@look=noir`), one instance, a take (`lamp#2`), or all of a
+    /// group (`group:storm`). What they depend on must already have a video.
     #[arg(long, value_name = "SHOT", num_args = 1.., conflicts_with_all = ["from", "failed"])]
     pub(crate) only: Vec<String>,
     /// Render these shots, everything that depends on them, and missing dependencies.

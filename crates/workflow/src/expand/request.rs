@@ -191,6 +191,8 @@ impl<'w> NodeBuilder<'w> {
         Some(Node {
             name: icx.instance.name.clone(),
             shot: Arc::clone(&template.shot),
+            step_of: template.step_of.clone(),
+            group: template.group.clone(),
             cell: cell.collect(),
             take: icx.instance.take,
             note: template.note.clone(),

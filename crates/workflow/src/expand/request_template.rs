@@ -30,6 +30,8 @@ pub(super) type Names = Arc<[Arc<str>]>;
 pub(super) struct RequestTemplate<'w> {
     pub(super) model: &'w Model,
     pub(super) shot: Arc<str>,
+    pub(super) step_of: Option<Arc<str>>,
+    pub(super) group: Option<Arc<str>>,
     pub(super) note: Option<Arc<str>>,
     /// The lines of the instances, if all say the same.
     pub(super) dialogue: Option<Arc<[DialogueLine]>>,
@@ -106,6 +108,8 @@ impl<'w> RequestTemplate<'w> {
         Self {
             model,
             shot: shot.id.value.as_str().into(),
+            step_of: shot.step.as_ref().map(|step| step.shot.as_str().into()),
+            group: workflow.group_of(shot).map(|group| group.key.value.as_str().into()),
             note: shot.note.as_ref().map(|note| Arc::clone(&note.value)),
             dialogue: None,
             location: cx.location(shot.id.span),

@@ -20,6 +20,12 @@ pub struct Node {
     pub name: String,
     /// The id of the shot that it is an instance of.
     pub shot: Arc<str>,
+    /// The id of the repeated shot that its shot is a step of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_of: Option<Arc<str>>,
+    /// The group that its shot is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<Arc<str>>,
     /// The matrix cell: axis to value, in the order of the file. Empty without a matrix.
     #[serde(default, skip_serializing_if = "Cell::is_empty")]
     pub cell: Cell,

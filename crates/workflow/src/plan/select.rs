@@ -3,12 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::{NodeIx, Plan};
-use crate::diagnostic::{did_you_mean, visible};
+use crate::diagnostic::{did_you_mean, quoted_list, visible};
 use crate::letters::normalized;
+
+/// What the name of a group begins with. No shot has such a name.
+const GROUP_PREFIX: &str = "group:";
 
 impl Plan {
     /// The nodes that a pattern matches, in file order: an instance (`harbor@lens=24mm,seed=1#2`), a shot with all its instances
-    /// (`harbor`), or those of its instances that have some values of the matrix (`harbor@lens=24mm`) or a take (`harbor#2`).
+    /// (`harbor`), or those of its instances that have some values of the matrix (`harbor@lens=24mm`) or a take (`harbor#2`). A repeated shot
+    /// stands for its steps, and `group:storm` for all shots of a group.
     ///
     /// # Errors
     /// No node matches; the message suggests the nearest name.
@@ -17,12 +21,15 @@ impl Plan {
         if let Some(exactly) = self.find(name) {
             return Ok(vec![exactly]);
         }
+        if let Some(group) = name.strip_prefix(GROUP_PREFIX) {
+            return self.select_group(group);
+        }
         let pattern = NamePattern::parse(name);
         let found: Vec<NodeIx> = self
             .nodes()
             .filter(|(_, node)| {
                 let name = NamePattern::parse(&node.name);
-                name.shot == pattern.shot
+                (name.shot == pattern.shot || node.step_of.as_deref() == Some(pattern.shot))
                     && pattern.cell.is_subset(&name.cell)
                     && (pattern.take.is_none() || pattern.take == name.take)
             })
@@ -31,11 +38,14 @@ impl Plan {
         if !found.is_empty() {
             return Ok(found);
         }
-        let shots: BTreeSet<&str> = self.nodes().map(|(_, node)| &*node.shot).collect();
+        let steps = self.nodes().filter_map(|(_, node)| node.step_of.as_deref());
+        let shots: BTreeSet<&str> = self.nodes().map(|(_, node)| &*node.shot).chain(steps).collect();
         let help = if shots.contains(pattern.shot) {
             let instances: Vec<&str> = self
                 .nodes()
-                .filter(|(_, node)| *node.shot == *pattern.shot)
+                .filter(|(_, node)| {
+                    *node.shot == *pattern.shot || node.step_of.as_deref() == Some(pattern.shot)
+                })
                 .map(|(_, node)| node.name.as_str())
                 .collect();
             did_you_mean(name, instances.iter().copied())
@@ -44,6 +54,25 @@ impl Plan {
             did_you_mean(pattern.shot, shots).unwrap_or_else(|| "`runner plan` lists them all".to_owned())
         };
         Err(format!("no shot is named `{}`: {help}", visible(name)))
+    }
+}
+
+impl Plan {
+    fn select_group(&self, group: &str) -> Result<Vec<NodeIx>, String> {
+        let found: Vec<NodeIx> =
+            self.nodes().filter(|(_, node)| node.group.as_deref() == Some(group)).map(|(ix, _)| ix).collect();
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        let groups: BTreeSet<&str> = self.nodes().filter_map(|(_, node)| node.group.as_deref()).collect();
+        let help = did_you_mean(group, groups.iter().copied()).unwrap_or_else(|| {
+            if groups.is_empty() {
+                "the workflow has no groups with shots".to_owned()
+            } else {
+                format!("its groups are {}", quoted_list(groups.iter().copied(), 12))
+            }
+        });
+        Err(format!("no shot is in a group `{}`: {help}", visible(group)))
     }
 }
 

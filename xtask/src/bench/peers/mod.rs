@@ -91,7 +91,9 @@ pub(super) fn measure(root: &Path, args: &Peers) -> Result<String, String> {
                 let service = runtime.block_on(PeerService::start(workload))?;
                 outcomes.push(run_once(tool, workload, &service, &place)?);
             }
-            report.push_str(&row(tool.name, &outcomes));
+            let row = row(tool.name, &outcomes);
+            eprint!("{} {row}", workload.name);
+            report.push_str(&row);
             if tool.name == tools::RUNNER {
                 violations += outcomes.iter().map(|outcome| outcome.paid_again).sum::<usize>();
             }
@@ -115,7 +117,7 @@ fn run_once(
     let usage = match workload.kill_after {
         None => process::run(&mut start()?, TIMEOUT)?,
         Some(after) => {
-            let first = process::run_killed(&mut start()?, after)?;
+            let first = process::run(&mut start()?, after)?;
             first.and(process::run(&mut start()?, TIMEOUT)?)
         }
     };

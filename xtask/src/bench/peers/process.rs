@@ -28,19 +28,8 @@ impl Usage {
     }
 }
 
-/// Runs a command to its end, whatever its exit code; its group is killed at the time-out.
-pub(super) fn run(command: &mut Command, timeout: Duration) -> Result<Usage, String> {
-    let (usage, is_killed) = watched(command, timeout)?;
-    if is_killed { Err(format!("{command:?} took longer than {} s", timeout.as_secs())) } else { Ok(usage) }
-}
-
-/// Runs a command and kills it with all of its processes after a while, or lets it end before.
-pub(super) fn run_killed(command: &mut Command, after: Duration) -> Result<Usage, String> {
-    watched(command, after).map(|(usage, _)| usage)
-}
-
-/// What a command used, and whether it was killed.
-fn watched(command: &mut Command, limit: Duration) -> Result<(Usage, bool), String> {
+/// Runs a command, whatever its exit code, and kills it with all of its processes if it does not end within `limit`.
+pub(super) fn run(command: &mut Command, limit: Duration) -> Result<Usage, String> {
     let cpu_before = super::super::load::children_cpu_seconds()?;
     let started = Instant::now();
     let mut child = command
@@ -68,7 +57,7 @@ fn watched(command: &mut Command, limit: Duration) -> Result<(Usage, bool), Stri
         cpu: super::super::load::children_cpu_seconds()? - cpu_before,
         megabytes,
     };
-    Ok((usage, elapsed.is_none()))
+    Ok(usage)
 }
 
 fn kill_group(child: &mut Child) -> Result<(), String> {
