@@ -126,6 +126,16 @@ impl RgbImage {
         Self { width, height, pixels: resized.into_raw(), note: None }
     }
 
+    /// The image, made smaller if a side has more than `side` pixels.
+    #[must_use]
+    pub fn within(self, side: u32) -> Self {
+        if self.width.max(self.height) <= side {
+            return self;
+        }
+        let (width, height) = self.size_inside((side, side));
+        Self { note: self.note.clone(), ..self.resized(width, height) }
+    }
+
     /// The largest size with the image's aspect ratio that fits into another one.
     pub(crate) fn size_inside(&self, outer: (u32, u32)) -> (u32, u32) {
         fit_inside((self.width, self.height), outer)
@@ -207,6 +217,15 @@ mod tests {
         let image = gradient(37, 21);
         let bytes = encode_png(&image);
         assert_eq!(decode_image(&bytes).unwrap(), image);
+    }
+
+    #[test]
+    fn large_images_are_made_smaller() {
+        let mut wide = gradient(90, 30);
+        wide.set_note(Some("a note".to_owned()));
+        assert_eq!(wide.clone().within(90), wide);
+        let small = wide.within(45);
+        assert_eq!((small.width(), small.height(), small.note()), (45, 15, Some("a note")));
     }
 
     #[test]
