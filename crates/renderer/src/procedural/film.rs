@@ -118,7 +118,7 @@ impl<'a> Film<'a> {
         };
         let left = self.last.as_ref().map_or(1.0, |_| (1.0 - progress) / dissolve);
         if let (Some(last), true) = (&self.last, is_between) {
-            last.place(picture, 1.0 - progress);
+            last.fill(picture, 1.0 - progress);
         } else if gone > 0.0 && left > 0.0 {
             let time = frame as f32 / self.job.frame_rate as f32;
             if self.whole == Some(frame) {

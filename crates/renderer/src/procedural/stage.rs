@@ -64,11 +64,11 @@ impl Stage {
             ending: Some(ending),
             movement,
         };
-        stage.looks_like(job, still).then_some(stage)
+        stage.matches_still(job, still).then_some(stage)
     }
 
     /// Whether the world at the beginning of the shot is what a picture shows. A picture may have been edited, or drawn by another version.
-    fn looks_like(&self, job: &Job, still: &Still) -> bool {
+    fn matches_still(&self, job: &Job, still: &Still) -> bool {
         const MIN_LIKENESS: f64 = 19.0;
         let mut drawn = Drawn::new(job, 0.25);
         let mut picture = RgbImage::new(job.width, job.height);

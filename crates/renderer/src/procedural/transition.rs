@@ -85,7 +85,7 @@ impl Still {
     }
 
     /// Fills `frame` with the still as the camera sees it before it has come to it; `gone` as in [`Still::lay`].
-    pub(crate) fn place(&self, frame: &mut RgbImage, gone: f32) {
+    pub(crate) fn fill(&self, frame: &mut RgbImage, gone: f32) {
         if gone <= 0.0 {
             frame.pixels_mut().copy_from_slice(self.picture.pixels());
             return;

@@ -38,7 +38,7 @@ const KINDS: [(&str, f64); 3] = [("scene", 4.0), ("fast", 8.0), ("animatic", 8.0
 /// Measures every scene at 480p and the first at 720p, then seams, then the first scene on one and on two threads.
 pub(crate) fn measure(root: &Path, against: Option<&str>) -> Result<String, String> {
     let own = Program::own(root)?;
-    let other = against.map(|commit| Program::of(root, commit)).transpose()?;
+    let other = against.map(|commit| Program::from_commit(root, commit)).transpose()?;
     let mut report = String::from(
         "| scene | size | kind | CPU s | drawing | encoding, last frame | sound | times as fast |\n|---|---|---|---|---|---|---|---|\n",
     );

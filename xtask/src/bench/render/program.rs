@@ -42,7 +42,7 @@ impl Program {
     }
 
     /// Builds the program of another commit, in a checkout of its own below `target`, which is kept for the next time.
-    pub(super) fn of(root: &Path, commit: &str) -> Result<Self, String> {
+    pub(super) fn from_commit(root: &Path, commit: &str) -> Result<Self, String> {
         let name = super::super::build::git_output(root, &["rev-parse", "--short=12", "--verify", commit])?;
         let folder = root.join("target/against").join(&name);
         let checkout = folder.join("checkout");
