@@ -63,7 +63,7 @@ mod tests {
                     count.most.fetch_max(now, Ordering::SeqCst);
                     started.send(()).expect("the test listens");
                     // Until the test releases it.
-                    drop(released.recv());
+                    let _ = released.recv();
                     count.now.fetch_sub(1, Ordering::SeqCst);
                     Ok(())
                 };

@@ -387,10 +387,10 @@ async fn futures_join<T>(futures: impl Iterator<Item = impl Future<Output = T>>)
     let mut done: Vec<Option<T>> = pending.iter().map(|_| None).collect();
     std::future::poll_fn(|context| {
         for (future, slot) in pending.iter_mut().zip(&mut done) {
-            if slot.is_none() {
-                if let std::task::Poll::Ready(value) = future.as_mut().poll(context) {
-                    *slot = Some(value);
-                }
+            if slot.is_none()
+                && let std::task::Poll::Ready(value) = future.as_mut().poll(context)
+            {
+                *slot = Some(value);
             }
         }
         if done.iter().all(Option::is_some) { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
