@@ -343,12 +343,12 @@ async fn errors_of_media_have_no_paths_of_the_machine() {
     server.service.shutdown().await;
 }
 
-/// A PNG whose header says that it has so many pixels a side, with 16 bits for each of four channels.
-fn png_header(side: u32) -> Vec<u8> {
+/// A PNG whose header says that it has so many pixels a side, with so many bits for each of four channels.
+fn png_header(side: u32, bits: u8) -> Vec<u8> {
     let mut chunk = b"IHDR".to_vec();
     chunk.extend(side.to_be_bytes());
     chunk.extend(side.to_be_bytes());
-    chunk.extend([16, 6, 0, 0, 0]);
+    chunk.extend([bits, 6, 0, 0, 0]);
     let crc = !chunk.iter().fold(u32::MAX, |crc, byte| {
         (0..8).fold(
             crc ^ u32::from(*byte),
@@ -364,18 +364,20 @@ fn png_header(side: u32) -> Vec<u8> {
 #[tokio::test]
 async fn pictures_are_refused_by_their_header() {
     let server = TestServer::open(TestRenderer::free()).await;
-    for (side, expected) in [
-        (6_001, "400 invalid_image_size image"),
-        (30_000, "400 invalid_image image"),
-        (8_190, "400 invalid_image_size image"),
-        (5_990, "400 invalid_image image"),
+    for (side, bits, expected) in [
+        (6_001, 8, "400 invalid_image_size image"),
+        (8_000, 8, "400 invalid_image_size image"),
+        // More pixels, or more bytes of pixels, than are decoded.
+        (30_000, 8, "400 invalid_image image"),
+        (8_190, 16, "400 invalid_image image"),
+        (5_990, 16, "400 invalid_image image"),
     ] {
         let mut body = request("p");
-        body["image"] = json!(data_uri(&png_header(side)));
+        body["image"] = json!(data_uri(&png_header(side, bits)));
         // Many at once, as an attacker sends them.
         let answers = (0..6).map(|_| async { error_summary(server.post(&body).await).await });
         for answer in futures_join(answers).await {
-            assert_eq!(answer, expected, "{side}");
+            assert_eq!(answer, expected, "{side} pixels of {bits} bits");
         }
     }
     server.service.shutdown().await;
