@@ -1,4 +1,4 @@
-//! What a clip costs, in CPU seconds of this thread, as JSON: the part of `cargo xtask bench render` that is also built from earlier commits.
+//! What a clip costs, in CPU seconds of the thread that renders, as JSON (AAC is encoded on threads of its own, which are not counted): the part of `cargo xtask bench render` that is also built from earlier commits.
 //!
 //! `clip_costs WIDTH HEIGHT SECONDS PROMPT`. It needs Linux.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measuring program: a surprise ends it")]

@@ -40,7 +40,7 @@ pub(crate) fn measure(root: &Path, against: Option<&str>) -> Result<String, Stri
     let own = Program::own(root)?;
     let other = against.map(|commit| Program::from_commit(root, commit)).transpose()?;
     let mut report = String::from(
-        "| scene | size | kind | CPU s | drawing | encoding, last frame | sound | times as fast |\n|---|---|---|---|---|---|---|---|\n",
+        "| scene | size | kind | CPU s | drawing | encoding, last frame | sound without AAC | times as fast |\n|---|---|---|---|---|---|---|---|\n",
     );
     let mut slowest = [f64::INFINITY; KINDS.len()];
     let clips = SCENES.map(|scene| (scene, SMALL)).into_iter().chain([(SCENES[0], LARGE)]);
