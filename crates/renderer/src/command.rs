@@ -20,12 +20,15 @@ use tempfile::TempDir;
 
 use crate::{Job, Progress, Quality, RenderError, Renderer, Rendering};
 
+mod output;
+
+use self::output::{FRAMES, OUTPUT};
+
 /// The directory below the data directory that holds the working directories. Cleared when a service starts.
 pub const WORKING_DIR: &str = "rendering";
 
-/// File names in the working directory.
+/// A file name in the working directory.
 const TASK: &str = "task.json";
-const OUTPUT: &str = "output.mp4";
 
 /// How often the progress callback is called at least.
 const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(100);
@@ -37,8 +40,6 @@ const MAX_LINE_BYTES: u64 = 4 << 10;
 const MAX_QUEUED_LINES: usize = 256;
 /// Longer messages are truncated, in characters.
 const MAX_MESSAGE_CHARS: usize = 500;
-/// Limit of the size of the video.
-const MAX_OUTPUT_BYTES: u64 = 1 << 30;
 
 /// Runs a program for each job, without a shell and with an environment of `PATH` only.
 #[derive(Debug, Clone)]
@@ -165,7 +166,7 @@ impl Renderer for Command {
             tracing::warn!(%status, log, "the renderer program failed");
             return Err(failure(status, message));
         }
-        read_output(&dir.path().join(OUTPUT), job)
+        output::read(dir.path(), job)
     }
 }
 
@@ -255,6 +256,8 @@ struct TaskInput<'a> {
     fast: bool,
     inputs: Inputs,
     output: PathBuf,
+    frames_dir: PathBuf,
+    sound: PathBuf,
 }
 
 #[derive(Serialize)]
@@ -320,7 +323,10 @@ fn write_inputs(job: &Job, dir: &Path) -> io::Result<String> {
         fast: job.quality == Quality::Fast,
         inputs,
         output: dir.join(OUTPUT),
+        frames_dir: dir.join(FRAMES),
+        sound: dir.join(output::SOUND),
     };
+    fs::create_dir(&input.frames_dir)?;
     let text = serde_json::to_string(&input)? + "\n";
     fs::write(dir.join(TASK), &text)?;
     Ok(text)
@@ -355,35 +361,6 @@ fn failure(status: ExitStatus, message: Option<String>) -> RenderError {
         None => ("render_failed", "the renderer was killed by a signal".to_owned()),
     };
     RenderError::Task { code, message: message.unwrap_or(default) }
-}
-
-/// Reads and validates the video: MP4 with a decodable last frame.
-fn read_output(output: &Path, job: &Job) -> Result<Rendering, RenderError> {
-    let invalid = |why: String| {
-        let message = format!("the renderer succeeded but its video cannot be used: {why}");
-        RenderError::Task { code: "render_failed", message }
-    };
-    let size = std::fs::symlink_metadata(output).map_err(|_| invalid(format!("there is no {OUTPUT}")))?;
-    // Links are rejected too: they could point to any file of this machine.
-    if !size.is_file() || size.len() > MAX_OUTPUT_BYTES {
-        return Err(invalid(format!(
-            "{OUTPUT} must be a regular file of at most {} MiB",
-            MAX_OUTPUT_BYTES >> 20
-        )));
-    }
-    let mp4 = fs::read(output).map_err(|error| internal("reading its video", &error))?;
-    let invalid_video = |error: media::MediaError| invalid(error.root().to_string());
-    let probe = media::probe_bytes(&mp4).map_err(invalid_video)?;
-    let last_frame = media::last_frame_bytes(&mp4).map_err(invalid_video)?;
-    if (last_frame.width(), last_frame.height()) != (job.width, job.height) {
-        tracing::warn!(
-            requested = format!("{}x{}", job.width, job.height),
-            actual = format!("{}x{}", last_frame.width(), last_frame.height()),
-            seconds = probe.duration.as_secs_f64(),
-            "the size of the renderer's video differs from the requested one"
-        );
-    }
-    Ok(Rendering { mp4, last_frame })
 }
 
 /// An error of this machine: logged in full, reported to the client without paths.

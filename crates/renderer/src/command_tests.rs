@@ -229,3 +229,60 @@ fn new_fails_if_program_does_not_exist() {
     let error = new(&["no-such-program-anywhere".to_owned()]).unwrap_err().to_string();
     assert!(error.contains("no-such-program-anywhere is not found"), "{error}");
 }
+
+#[test]
+fn pictures_become_a_video_in_which_each_is_held() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, shade) in [40, 120, 200].into_iter().enumerate() {
+        let image = RgbImage::from_pixels(64, 36, vec![shade; 64 * 36 * 3]).unwrap();
+        std::fs::write(folder.path().join(format!("{number}.png")), encode_png(&image)).unwrap();
+    }
+    std::fs::write(folder.path().join("small.png"), encode_png(&RgbImage::new(8, 8))).unwrap();
+    let wav = AudioBuffer { sample_rate: 48_000, channels: 2, samples: vec![0.25; 4_800] };
+    write_wav(&folder.path().join("sound.wav"), &wav).unwrap();
+
+    let rendering = run(&folder, "cp $OUT/[0-9].png frames && cp $OUT/sound.wav .").unwrap();
+    let probe = probe_bytes(&rendering.mp4).unwrap();
+    let video = probe.video.unwrap();
+    assert_eq!((video.width, video.height, video.frames), (64, 36, 24));
+    assert!(probe.audio.is_some());
+    let shade = |image: &RgbImage| image.pixel(30, 20)[0];
+    assert!(shade(&media::first_frame_bytes(&rendering.mp4).unwrap()).abs_diff(40) < 6);
+    assert!(shade(&rendering.last_frame).abs_diff(200) < 6);
+
+    let small = code(run(&folder, "cp $OUT/small.png frames"));
+    assert!(small.ends_with("small.png is 8x8, not 64x36"), "{small}");
+    let link = code(run(&folder, "ln -s $OUT/0.png frames/0.png"));
+    assert!(link.contains("0.png must be a regular file"), "{link}");
+    let broken = code(run(&folder, "echo x > frames/0.png"));
+    assert!(broken.contains("expected a PNG, JPEG or WebP image"), "{broken}");
+    assert!(code(run(&folder, "true")).contains("there is no output.mp4"));
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn example_in_python_renders() {
+    let has_pillow = process::Command::new("python3").args(["-c", "import PIL"]).output();
+    if !has_pillow.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: this needs Python 3 with Pillow");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/own_renderer.py");
+    let words = ["python3".to_owned(), example.to_owned()];
+    let renderer = Command::new(&words, std::env::var_os("PATH"), &data, Duration::from_mins(1)).unwrap();
+    let render = |job: &Job| renderer.render(job, &mut |_| ControlFlow::Continue(())).unwrap();
+    let job = Job { first_frame: None, ..job() };
+    let (one, again) = (render(&job), render(&job));
+    assert!(one.mp4 == again.mp4, "it is deterministic");
+    assert_eq!(probe_bytes(&one.mp4).unwrap().video.unwrap().frames, 24);
+    let other = render(&Job { prompt: "another prompt".to_owned(), ..job.clone() });
+    assert!(one.last_frame != other.last_frame);
+    // What continues it begins where it ended.
+    let next = render(&Job { first_frame: Some(one.last_frame.clone()), ..job });
+    let first = media::first_frame_bytes(&next.mp4).unwrap();
+    let differs = first.pixels().iter().zip(one.last_frame.pixels()).map(|(a, b)| u64::from(a.abs_diff(*b)));
+    assert!(differs.sum::<u64>() / (first.pixels().len() as u64) < 6);
+}

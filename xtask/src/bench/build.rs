@@ -52,10 +52,21 @@ pub(super) fn measure(root: &Path, against: Option<&str>) -> Result<String, Stri
     Ok(report)
 }
 
-fn git(root: &Path, arguments: &[&str]) -> Result<(), String> {
+pub(super) fn git(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let status = Command::new("git").args(arguments).current_dir(root).status();
     let done = status.map_err(|error| format!("git cannot be run: {error}"))?.success();
     if done { Ok(()) } else { Err(format!("git {} failed", arguments.join(" "))) }
+}
+
+/// What git prints, without the line's end.
+pub(super) fn git_output(root: &Path, arguments: &[&str]) -> Result<String, String> {
+    let output = Command::new("git").args(arguments).current_dir(root).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("git cannot be run: {error}"))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    } else {
+        Err(format!("git {} failed", arguments.join(" ")))
+    }
 }
 
 /// Builds what `cargo run --release` would, into an empty folder.

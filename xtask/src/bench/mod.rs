@@ -31,8 +31,12 @@ pub(crate) enum Bench {
     },
     /// The example storyboard through the whole program, against rendering its shots alone on as many threads.
     Storyboard,
-    /// CPU seconds per clip by scene and size, split into drawing and the rest; several clips in parallel.
-    Render,
+    /// CPU seconds per clip by scene, kind and size, split into drawing, encoding and sound; the seam of a chain; several clips in parallel.
+    Render {
+        /// Also builds this commit's renderer, and measures both side by side. It stays below target/against.
+        #[arg(long, value_name = "COMMIT")]
+        against: Option<String>,
+    },
     /// Time and memory to join films of up to two hours, with music and a loudness.
     Film,
     /// Throughput of scheduler and ledger: 100,000 nodes in one run, every event durable.
@@ -59,15 +63,15 @@ pub(crate) enum Bench {
 }
 
 pub(crate) fn run(root: &Path, bench: &Bench) -> Result<String, String> {
-    // What the browser does, does not depend on the build of this program.
-    if cfg!(debug_assertions) && !matches!(bench, Bench::View) {
+    // What the browser does, does not depend on the build of this program; and clips are measured by a program that is built for it.
+    if cfg!(debug_assertions) && !matches!(bench, Bench::View | Bench::Render { .. }) {
         return Err("benchmarks need a release build: cargo run --release -p xtask -- bench …".to_owned());
     }
     match bench {
         Bench::Build { against } => build::measure(root, against.as_deref()),
         Bench::Check => check::measure(root),
         Bench::Storyboard => storyboard::measure(root),
-        Bench::Render => render::measure(),
+        Bench::Render { against } => render::measure(root, against.as_deref()),
         Bench::Film => film::measure(),
         Bench::Ledger => ledger::measure(),
         Bench::Overhead => overhead::measure(root),

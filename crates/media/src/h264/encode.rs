@@ -53,12 +53,16 @@ pub(crate) struct VideoEncoder {
     qp: u8,
     group: Group,
     groups: u32,
+    /// A slice that repeats the picture before it, as the encoder codes it with a quantiser.
+    repetition: Option<(u8, Vec<u8>)>,
 }
 
 /// Bookkeeping of the current group of pictures.
 #[derive(Default)]
 struct Group {
     pictures: u64,
+    /// Pictures that others refer to: all but the repetitions.
+    references: u64,
     bits: u64,
 }
 
@@ -67,7 +71,15 @@ impl VideoEncoder {
     pub(crate) fn new(spec: StreamSpec) -> Result<Self, MediaError> {
         let encoder = group_encoder(&spec, BASE_QP)?;
         let parameter_sets = parameter_sets(&spec)?;
-        Ok(Self { spec, parameter_sets, encoder, qp: BASE_QP, group: Group::default(), groups: 0 })
+        Ok(Self {
+            spec,
+            parameter_sets,
+            encoder,
+            qp: BASE_QP,
+            group: Group::default(),
+            groups: 0,
+            repetition: None,
+        })
     }
 
     /// Depends on the [`StreamSpec`] only, not on the pictures.
@@ -86,10 +98,28 @@ impl VideoEncoder {
             self.next_group()?;
         }
         let stream = self.encoder.try_encode(frame).map_err(|error| failed(&error))?;
-        let picture = self.repackage(&stream)?;
+        let picture = self.repackage(&stream, None)?;
+        self.group.references += 1;
+        self.count(&picture);
+        Ok(picture)
+    }
+
+    /// Repeats the picture before, exactly and in a few bytes: every macroblock is skipped (H.264 7.3.4), and no other picture refers to it.
+    pub(crate) fn repeat(&mut self) -> Result<CodedPicture, MediaError> {
+        let slice = match self.repetition.take() {
+            Some((qp, slice)) if qp == self.qp => slice,
+            _ => repetition(&self.spec, self.qp)?,
+        };
+        // The number of the next picture that others refer to (H.264 7.4.3).
+        let picture = self.repackage(&slice, Some((self.group.references % 16) as u32))?;
+        self.repetition = Some((self.qp, slice));
+        self.count(&picture);
+        Ok(picture)
+    }
+
+    fn count(&mut self, picture: &CodedPicture) {
         self.group.pictures += 1;
         self.group.bits += picture.bytes.len() as u64 * 8;
-        Ok(picture)
     }
 
     /// Two seconds.
@@ -136,12 +166,14 @@ impl VideoEncoder {
     }
 
     /// From the encoder's byte stream to an MP4 sample: parameter sets out, slice headers put right, lengths in front.
-    fn repackage(&self, stream: &[u8]) -> Result<CodedPicture, MediaError> {
+    fn repackage(&self, stream: &[u8], held: Option<u32>) -> Result<CodedPicture, MediaError> {
         let context = SliceContext {
             coded_initial_qp: i32::from(self.qp),
             weighted_prediction: true,
             picture_set: self.spec.ids.picture,
             idr_picture_id: self.groups % 2,
+            picture_order: (2 * self.group.pictures % 256) as u32,
+            held,
         };
         let mut picture = CodedPicture { bytes: Vec::with_capacity(stream.len() + 16), sync: false };
         for unit in nal_units(stream) {
@@ -192,6 +224,15 @@ fn group_encoder(spec: &StreamSpec, qp: u8) -> Result<Encoder, MediaError> {
     Encoder::new(config).map_err(|error| failed(&error))
 }
 
+/// The slice of a picture that equals the one before it, as a byte stream. It depends on the size and the quantiser only.
+fn repetition(spec: &StreamSpec, qp: u8) -> Result<Vec<u8>, MediaError> {
+    let mut trial = group_encoder(spec, qp)?;
+    let black = YuvFrame::black(spec.width as usize, spec.height as usize);
+    let mut encode = || trial.try_encode(&black).map_err(|error| failed(&error));
+    encode()?;
+    encode()
+}
+
 /// The parameter sets as they are written, taken from a trial picture.
 fn parameter_sets(spec: &StreamSpec) -> Result<ParameterSets, MediaError> {
     let mut trial = group_encoder(spec, BASE_QP)?;
@@ -231,4 +272,81 @@ fn failed(error: &rusty_h264::EncodeError) -> MediaError {
 
 fn unexpected(what: &str) -> MediaError {
     MediaError::Encode { codec: "H.264", reason: format!("it wrote {what}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusty_h264::Decoder;
+
+    use super::*;
+
+    fn spec() -> StreamSpec {
+        StreamSpec {
+            width: 160,
+            height: 96,
+            rate: FrameRate::CINEMA,
+            bits_per_second: 6_000_000,
+            ids: ParameterSetIds::default(),
+            signal: VideoSignal::WRITTEN,
+        }
+    }
+
+    fn stripes(phase: usize) -> YuvFrame {
+        let mut frame = YuvFrame::black(160, 96);
+        for (i, y) in frame.y.iter_mut().enumerate() {
+            *y = 60 + ((i % 160 * 3 + i / 160 * 5 + phase * 7) % 120) as u8;
+        }
+        frame
+    }
+
+    /// Decodes pictures as a player does, one after the other.
+    fn decode(sets: &ParameterSets, pictures: &[CodedPicture]) -> Vec<YuvFrame> {
+        let mut decoder = Decoder::new();
+        let unit = |bytes: &[u8]| [&[0, 0, 0, 1], bytes].concat();
+        decoder.decode(&[unit(&sets.sps), unit(&sets.pps)].concat()).expect("the sets are in order");
+        pictures
+            .iter()
+            .map(|picture| {
+                let decoded = decoder.decode(&unit(&picture.bytes[4..])).expect("the picture is in order");
+                decoded.expect("there is a picture")
+            })
+            .collect()
+    }
+
+    #[test]
+    fn repeated_pictures_decode_to_the_same_pixels() {
+        let mut encoder = VideoEncoder::new(spec()).expect("the spec is supported");
+        let mut pictures = Vec::new();
+        // More reference pictures than `frame_num` counts, and more repetitions than `pic_order_cnt_lsb` does.
+        for phase in 0..20 {
+            pictures.push(encoder.encode(&stripes(phase)).expect("it encodes"));
+            for _ in 0..7 {
+                pictures.push(encoder.repeat().expect("it repeats"));
+            }
+        }
+        let decoded = decode(encoder.parameter_sets(), &pictures);
+        for group in decoded.chunks(8) {
+            assert!(group.iter().all(|picture| picture.y == group[0].y && picture.u == group[0].u));
+        }
+        assert!(decoded[8].y != decoded[0].y);
+        let repetitions = pictures.iter().enumerate().filter(|(place, _)| place % 8 != 0);
+        assert!(repetitions.map(|(_, picture)| picture.bytes.len()).max() < Some(64));
+    }
+
+    #[test]
+    fn repetitions_do_not_change_other_pictures() {
+        let encode = |repeat: bool| {
+            let mut encoder = VideoEncoder::new(spec()).expect("the spec is supported");
+            let mut pictures = Vec::new();
+            for phase in 0..6 {
+                pictures.push(encoder.encode(&stripes(phase)).expect("it encodes"));
+                if repeat {
+                    encoder.repeat().expect("it repeats");
+                }
+            }
+            decode(encoder.parameter_sets(), &pictures)
+        };
+        let (plain, spaced) = (encode(false), encode(true));
+        assert!(plain.iter().zip(&spaced).all(|(a, b)| a.y == b.y));
+    }
 }

@@ -146,6 +146,10 @@ pub(super) struct SliceContext {
     pub(super) picture_set: u32,
     /// Told apart in neighbouring IDR pictures, as the standard demands.
     pub(super) idr_picture_id: u32,
+    /// `pic_order_cnt_lsb`: twice the picture's place in its group, modulo 256.
+    pub(super) picture_order: u32,
+    /// Set for a picture that no other refers to, with the `frame_num` of the next reference picture, modulo 16.
+    pub(super) held: Option<u32>,
 }
 
 /// Appends the slice to `out`, its quantiser now relative to [`INITIAL_QP`]. `None` for a slice that the encoder does not write.
@@ -160,12 +164,14 @@ pub(super) fn rewrite_slice(slice: &[u8], context: &SliceContext, out: &mut Vec<
     }
     reader.unsigned()?;
     writer.unsigned(context.picture_set);
-    writer.bits(reader.bits(4)?, 4); // frame_num
+    let frame_number = reader.bits(4)?;
+    writer.bits(context.held.unwrap_or(frame_number), 4); // frame_num
     if idr {
         reader.unsigned()?;
         writer.unsigned(context.idr_picture_id);
     }
-    writer.bits(reader.bits(8)?, 8); // pic_order_cnt_lsb
+    reader.bits(8)?;
+    writer.bits(context.picture_order, 8); // pic_order_cnt_lsb
     if idr {
         writer.bits(reader.bits(2)?, 2); // no_output_of_prior_pics_flag, long_term_reference_flag
     } else {
@@ -186,7 +192,9 @@ pub(super) fn rewrite_slice(slice: &[u8], context: &SliceContext, out: &mut Vec<
         if reader.bit()? {
             return None; // adaptive reference marking
         }
-        writer.bit(false);
+        if context.held.is_none() {
+            writer.bit(false);
+        }
         writer.unsigned(reader.unsigned()?); // cabac_init_idc
     }
     writer.signed(reader.signed()? + context.coded_initial_qp - INITIAL_QP); // slice_qp_delta
@@ -200,7 +208,8 @@ pub(super) fn rewrite_slice(slice: &[u8], context: &SliceContext, out: &mut Vec<
     writer.align(true);
     let mut rewritten = writer.into_bytes();
     rewritten.extend_from_slice(rbsp.get(reader.position().div_ceil(8)..)?);
-    out.push(header);
+    // nal_ref_idc is 0 in pictures that none refers to.
+    out.push(if context.held.is_some() { header & 0x1f } else { header });
     escape_into(&rewritten, out);
     Some(())
 }

@@ -121,3 +121,17 @@ fn clip_spec_impossible_is_refused() {
     assert!(writer.push_audio(&[0.0]).is_err());
     assert!(writer.finish().unwrap_err().to_string().contains("at least one frame"));
 }
+
+#[test]
+fn repeated_frames_count_and_keep_the_picture() {
+    let mut writer = ClipWriter::new(ClipSpec::new(160, 96, FrameRate::CINEMA)).unwrap();
+    assert!(matches!(writer.repeat_frame(), Err(MediaError::Request(_))));
+    for frame in 0..10 {
+        writer.push_frame(&picture(160, 96, 4, frame)).unwrap();
+        writer.repeat_frame().unwrap();
+    }
+    let clip = writer.finish().unwrap();
+    let video = probe_bytes(&clip).unwrap().video.unwrap();
+    assert_eq!((video.frames, video.duration), (20, Duration::from_secs_f64(20.0 / 24.0)));
+    assert!(psnr(&media::last_frame_bytes(&clip).unwrap(), &picture(160, 96, 4, 9)) > 36.0);
+}

@@ -62,6 +62,18 @@ impl Look {
         procedural::draw_frame(job, self, frame)
     }
 
+    /// Draws the frames of a job without sound or encoding, for benchmarks; those that only repeat another are left out.
+    ///
+    /// # Errors
+    /// [`RenderError::Job`] for sizes and lengths out of bounds, and the errors of `show`.
+    pub fn draw(
+        self,
+        job: &Job,
+        show: &mut dyn FnMut(&media::RgbImage) -> Result<(), RenderError>,
+    ) -> Result<(), RenderError> {
+        procedural::draw(job, self, show)
+    }
+
     /// The renderer that has this look.
     #[must_use]
     pub fn renderer(self) -> std::sync::Arc<dyn Renderer> {

@@ -5,7 +5,8 @@ use std::f32::consts::TAU;
 use super::math::{lerp, smooth};
 
 /// A camera pose.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Pose {
     /// Metres: east, north, up from sea level.
     pub(crate) eye: [f32; 3],
@@ -18,6 +19,33 @@ pub(crate) struct Pose {
     pub(crate) zoom: f32,
     /// Radians by which the picture is turned clockwise.
     pub(crate) roll: f32,
+}
+
+impl Pose {
+    /// What is added to get from another pose to this one.
+    pub(crate) fn minus(self, other: Self) -> Self {
+        self.plus(other.times(-1.0))
+    }
+
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            eye: [0, 1, 2].map(|i| self.eye[i] + other.eye[i]),
+            yaw: self.yaw + other.yaw,
+            horizon: self.horizon + other.horizon,
+            zoom: self.zoom + other.zoom,
+            roll: self.roll + other.roll,
+        }
+    }
+
+    pub(crate) fn times(self, factor: f32) -> Self {
+        Self {
+            eye: self.eye.map(|metres| metres * factor),
+            yaw: self.yaw * factor,
+            horizon: self.horizon * factor,
+            zoom: self.zoom * factor,
+            roll: self.roll * factor,
+        }
+    }
 }
 
 /// A camera move: from one pose to another, along a line or an arc, with handheld shake.
@@ -40,11 +68,18 @@ pub(crate) struct Rig {
 impl Rig {
     /// The pose at `progress` (0 first frame, 1 last frame), `time` seconds in.
     pub(crate) fn pose(&self, progress: f32, time: f32) -> Pose {
-        // Mostly steady travel, with soft starts and stops.
+        let mut pose = self.steady(progress);
+        self.shake(&mut pose, time);
+        pose
+    }
+
+    /// The pose at `progress` (0 first frame, 1 last frame) without shake.
+    pub(crate) fn steady(&self, progress: f32) -> Pose {
+        // Steady travel with soft starts and stops, at no less than half its speed: what continues the shot goes on from there.
         let eased = if self.is_whip {
             smooth(0.36, 0.52, progress)
         } else {
-            lerp(progress, progress * progress * (3.0 - 2.0 * progress), 0.7)
+            lerp(progress, progress * progress * (3.0 - 2.0 * progress), 0.3)
         };
         let (a, b) = (self.from, self.to);
         let mut pose = Pose {
@@ -62,6 +97,11 @@ impl Rig {
             pose.eye[1] = py - dx * sin + dy * cos;
             pose.yaw += turn;
         }
+        pose
+    }
+
+    /// Adds the shake of the hand at `time` in seconds.
+    pub(crate) fn shake(&self, pose: &mut Pose, time: f32) {
         let wave = |hertz: f32, offset: f32| (TAU * (hertz * time + offset + self.phase)).sin();
         let sway = |offset: f32| {
             0.6 * wave(0.23, offset) + 0.3 * wave(0.61, offset * 1.7) + 0.1 * wave(1.37, offset * 2.9)
@@ -73,7 +113,6 @@ impl Rig {
         pose.horizon += self.unrest * 0.008 * sway(0.47) + shoulder * 0.020 * step(0.7);
         pose.roll += shoulder * 0.014 * sway(0.21);
         pose.eye[2] += self.unrest * 0.05 * sway(0.83);
-        pose
     }
 }
 

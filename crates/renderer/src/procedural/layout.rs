@@ -238,7 +238,7 @@ impl Layout {
                 let closer = away.min(3.0 * travel) * 0.42;
                 (still, Pose { zoom: (away - closer) / away, ..moved(0.0, closer, 0.0, 0.0, 0.0) })
             }
-            Move::Roll => (Pose { roll: -0.16 * eager, ..still }, Pose { roll: 0.16 * eager, ..still }),
+            Move::Roll => (Pose { roll: -0.19 * eager, ..still }, Pose { roll: 0.19 * eager, ..still }),
         };
         let is_whip = spec.movement == Move::WhipPan;
         let mut rig =

@@ -3,7 +3,7 @@
 use super::beam;
 use super::bloom::Bloom;
 use super::boats_and_birds::{Boat, Flock};
-use super::camera::{Rig, View};
+use super::camera::{Pose, Rig, View};
 use super::canvas::Canvas;
 use super::city::City;
 use super::figure::Walker;
@@ -162,9 +162,15 @@ impl Scene {
         }
     }
 
-    /// Draws the frame at `progress` (0 first, 1 last), `time` seconds in, into `work.canvas`.
-    pub(crate) fn draw(&self, progress: f32, time: f32, work: &mut Workspace) {
-        let pose = self.rig.pose(progress, time);
+    /// Lifts a camera that would be in the ground, or in the waves.
+    pub(crate) fn keep_above_ground(&self, pose: &mut Pose) {
+        const CLEARANCE: f32 = 1.7;
+        let [x, y, _] = pose.eye;
+        pose.eye[2] = pose.eye[2].max(self.ground.footing(x, y).max(0.0) + CLEARANCE);
+    }
+
+    /// Draws what a camera sees at `progress` (0 first, 1 last), `time` seconds in, into `work.canvas`.
+    pub(crate) fn draw(&self, pose: Pose, progress: f32, time: f32, work: &mut Workspace) {
         let view = View::new(pose, self.rig.focal, work.canvas.width, work.canvas.height);
         let light = &self.light;
         let context = FrameContext { view: &view, light, terrain: &self.ground.terrain, time, progress };

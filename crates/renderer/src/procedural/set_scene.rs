@@ -2,7 +2,7 @@
 
 use std::f32::consts::TAU;
 
-use super::camera::{Rig, View};
+use super::camera::{Pose, Rig, View};
 use super::canvas::Canvas;
 use super::layout::Layout;
 use super::light::Light;
@@ -78,9 +78,16 @@ impl SetScene {
         }
     }
 
-    /// Draws the frame at `progress` (0 first, 1 last), `time` seconds in, into `work.canvas`.
-    pub(crate) fn draw(&self, progress: f32, time: f32, work: &mut Workspace) {
-        let pose = self.rig.pose(progress, time);
+    /// Keeps a camera between walls, floor and ceiling.
+    pub(crate) fn keep_inside(pose: &mut Pose) {
+        let [half, depth, height] = ROOM;
+        pose.eye[0] = pose.eye[0].clamp(0.5 - half, half - 0.5);
+        pose.eye[1] = pose.eye[1].min(depth - 1.5);
+        pose.eye[2] = pose.eye[2].clamp(0.3, height - 0.3);
+    }
+
+    /// Draws what a camera sees `time` seconds in, into `work.canvas`.
+    pub(crate) fn draw(&self, pose: Pose, time: f32, work: &mut Workspace) {
         let canvas = &mut work.canvas;
         let view = View::new(pose, self.rig.focal, canvas.width, canvas.height);
         canvas.nearness.fill(0.05);

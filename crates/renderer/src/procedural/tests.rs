@@ -242,7 +242,7 @@ fn fast_quality_keeps_the_size() {
 fn prompts_that_are_not_read_give_different_scenes() {
     let prompts = ["A chef tossing vegetables", "zxq", "zxr", "男人伸懒腰", "男人打哈欠", "zxq ", ""];
     let seeds: std::collections::HashSet<u64> =
-        prompts.iter().map(|prompt| super::scene_seed(&job(prompt))).collect();
+        prompts.iter().map(|prompt| super::stage::scene_seed(prompt, 7)).collect();
     assert_eq!(seeds.len(), prompts.len());
     let picture = |prompt: &str| {
         let job = Job { width: 64, height: 48, ..job(prompt) };
@@ -262,4 +262,71 @@ fn drawn_frame_equals_that_of_the_film() {
         })
         .expect("the job is a good one");
     assert!(crate::Look::Scene.draw_frame(&job, 3).expect("the job is a good one") == frames[3]);
+}
+
+/// The frames of a shot and of the one that continues it, without the picture that both have.
+fn chain(first: &Job, second: &Job) -> (Vec<RgbImage>, usize, Rendering) {
+    let one = render(first);
+    let two = Job { first_frame: Some(one.last_frame.clone()), ..second.clone() };
+    let mut frames = Vec::new();
+    for job in [first, &two] {
+        let mut drawn = Vec::new();
+        Procedural
+            .draw(job, &mut |frame| {
+                drawn.push(frame.clone());
+                Ok(())
+            })
+            .expect("the job is a good one");
+        frames.push(drawn);
+    }
+    let seam = frames[0].len() - 1;
+    let rest = frames.pop().expect("there are two shots").split_off(1);
+    let mut all = frames.pop().expect("there are two shots");
+    all.extend(rest);
+    (all, seam, render(&two))
+}
+
+#[test]
+fn continuation_goes_on_in_the_same_world_without_a_seam() {
+    let shots = [
+        ("a lighthouse on the coast at dusk, waves, dolly in", "The keeper looks up, dolly in."),
+        ("drone flyover of mountains at sunset", "The valley opens, pan right."),
+        ("a cat in a room with a window", "The cat yawns."),
+    ];
+    for (first, second) in shots {
+        let long = |prompt: &str| Job { seconds: 1.5, ..job(prompt) };
+        let (frames, seam, _) = chain(&long(first), &long(second));
+        let steps: Vec<f64> = frames.windows(2).map(|pair| likeness(&pair[0], &pair[1])).collect();
+        let mut calm = steps.clone();
+        calm.sort_by(f64::total_cmp);
+        let usual = calm[calm.len() / 2];
+        let step = steps[seam];
+        assert!((step - usual).abs() < 3.0, "{first}: the seam is {step:.1} dB, usual are {usual:.1}");
+        // Neither side stands still; a new move may be faster.
+        for (place, step) in steps.iter().enumerate().take(seam + 8).skip(seam - 8) {
+            assert!(step - usual < 4.0, "{first}: step {place} is {step:.1} dB, usual are {usual:.1}");
+        }
+    }
+}
+
+#[test]
+fn continuation_is_deterministic_and_can_be_continued() {
+    let job = job("a harbour at night, rain");
+    let (_, _, two) = chain(&job, &job);
+    let (_, _, again) = chain(&job, &job);
+    assert!(two.mp4 == again.mp4 && two.last_frame == again.last_frame);
+    assert_eq!(two.last_frame.note(), again.last_frame.note());
+    let third = render(&Job { first_frame: Some(two.last_frame.clone()), ..job.clone() });
+    assert!(third.last_frame.note() != two.last_frame.note());
+    assert!(likeness(&two.last_frame, &third.last_frame) > 16.0, "it is the same place");
+}
+
+#[test]
+fn foreign_picture_with_a_note_is_only_a_picture() {
+    let one = render(&job("a harbour at night, rain"));
+    let mut other = sample_image(160, 96);
+    let plain = render(&Job { first_frame: Some(other.clone()), ..job("a snowfield at noon") });
+    other.set_note(one.last_frame.note().map(str::to_owned));
+    let noted = render(&Job { first_frame: Some(other), ..job("a snowfield at noon") });
+    assert!(noted.mp4 == plain.mp4);
 }

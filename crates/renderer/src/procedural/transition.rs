@@ -60,6 +60,65 @@ impl Still {
         Self { picture, order, columns, drift, zoom }
     }
 
+    /// The likeness of a picture of the same size to the still: peak signal-to-noise ratio in dB, of means of 8 by 8 pixels.
+    pub(crate) fn likeness(&self, picture: &RgbImage) -> f64 {
+        let width = picture.width() as usize;
+        let (mut squares, mut count) = (0.0, 0_u32);
+        let rows = |image: &RgbImage, y: usize| image.pixels()[y * width * 3..][..width * 3 * CELL].to_vec();
+        for y in (0..(picture.height() as usize / CELL) * CELL).step_by(CELL) {
+            let (own, other) = (rows(&self.picture, y), rows(picture, y));
+            for x in (0..(width / CELL) * CELL).step_by(CELL) {
+                for channel in 0..3 {
+                    let mean = |rows: &[u8]| {
+                        let sum = |row: usize| {
+                            let from = (row * width + x) * 3 + channel;
+                            rows[from..].iter().step_by(3).take(CELL).map(|v| u32::from(*v)).sum::<u32>()
+                        };
+                        f64::from((0..CELL).map(sum).sum::<u32>()) / (CELL * CELL) as f64
+                    };
+                    squares += (mean(&own) - mean(&other)).powi(2);
+                    count += 1;
+                }
+            }
+        }
+        10.0 * (255.0 * 255.0 / (squares / f64::from(count.max(1))).max(1e-9)).log10()
+    }
+
+    /// Fills `frame` with the still as the camera sees it before it has come to it; `gone` as in [`Still::lay`].
+    pub(crate) fn fill(&self, frame: &mut RgbImage, gone: f32) {
+        if gone <= 0.0 {
+            frame.pixels_mut().copy_from_slice(self.picture.pixels());
+            return;
+        }
+        let (width, height) = (frame.width() as usize, frame.height() as usize);
+        let view = self.view(gone.min(1.0), (width, height));
+        for (y, row) in frame.pixels_mut().chunks_exact_mut(width * 3).enumerate() {
+            for (x, slot) in row.chunks_exact_mut(3).enumerate() {
+                let [sx, sy] = view(x, y);
+                for (slot, value) in slot.iter_mut().zip(sample(&self.picture, sx, sy).0) {
+                    *slot = (value + 0.5) as u8;
+                }
+            }
+        }
+    }
+
+    /// The position in the still that is seen at a pixel.
+    fn view(&self, gone: f32, (width, height): (usize, usize)) -> impl Fn(usize, usize) -> [f32; 2] {
+        // In motion from the first frame on, as the shot before it: a start from rest is seen as a freeze.
+        let travel = gone * (0.4 + 0.6 * gone);
+        let (zoom, drift) = (self.zoom, self.drift);
+        move |x, y| {
+            let (u, v) = ((x as f32 + 0.5) / width as f32, (y as f32 + 0.5) / height as f32);
+            // What is low in the picture is near, and moves more.
+            let near = lerp(0.72, 1.28, v);
+            let scale = 1.0 / (1.0 + zoom * travel * near);
+            [
+                ((u - 0.5) * scale + 0.5 + drift[0] * travel * near) * width as f32 - 0.5,
+                ((v - 0.5) * scale + 0.5 + drift[1] * travel * near) * height as f32 - 0.5,
+            ]
+        }
+    }
+
     /// Blends the still over `frame`. `gone` is 0 for the still only and 1 for the scene only.
     pub(crate) fn lay(&self, frame: &mut RgbImage, gone: f32) {
         if gone >= 1.0 {
@@ -70,17 +129,10 @@ impl Still {
             return;
         }
         let (width, height) = (frame.width() as usize, frame.height() as usize);
-        // In motion from the first frame on, as the shot before it: a start from rest is seen as a freeze.
-        let travel = gone * (0.4 + 0.6 * gone);
+        let view = self.view(gone, (width, height));
         let front = gone * (1.0 + SOFT);
         let pixels = frame.pixels_mut();
         for y in 0..height {
-            let v = (y as f32 + 0.5) / height as f32;
-            // What is low in the picture is near, and moves more.
-            let near = lerp(0.72, 1.28, v);
-            let scale = 1.0 / (1.0 + self.zoom * travel * near);
-            let shift = [self.drift[0] * travel * near, self.drift[1] * travel * near];
-            let sy = ((v - 0.5) * scale + 0.5 + shift[1]) * height as f32 - 0.5;
             let line = (y / CELL) * self.columns;
             let down = (y % CELL) as f32 / CELL as f32;
             for x in 0..width {
@@ -95,8 +147,7 @@ impl Still {
                 if scene >= 0.999 {
                     continue;
                 }
-                let u = (x as f32 + 0.5) / width as f32;
-                let sx = ((u - 0.5) * scale + 0.5 + shift[0]) * width as f32 - 0.5;
+                let [sx, sy] = view(x, y);
                 let still = sample(&self.picture, sx, sy);
                 let at = (y * width + x) * 3;
                 for (slot, value) in pixels[at..at + 3].iter_mut().zip(still.0) {

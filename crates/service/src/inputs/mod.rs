@@ -3,6 +3,7 @@
 
 mod address;
 mod data_uri;
+mod decode_gate;
 mod fetch;
 mod validate;
 
@@ -11,10 +12,10 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use media::{AudioDecodeSpec, Ffmpeg};
 use renderer::AUDIO_SAMPLE_RATE;
-use tokio::{sync::Semaphore, time::Instant};
+use tokio::time::Instant;
 use url::Url;
 
-use self::{data_uri::EncodedMedia, fetch::Fetcher};
+use self::{data_uri::EncodedMedia, decode_gate::DecodeGate, fetch::Fetcher};
 use crate::{
     api_error::ApiError,
     blocking::blocking,
@@ -38,7 +39,7 @@ pub(crate) struct MediaFetcher {
     limits: MediaLimits,
     ffmpeg: Ffmpeg,
     own: OwnUrls,
-    decode_permits: Semaphore,
+    gate: DecodeGate,
     /// Memory for fetched media.
     memory: Arc<MemoryBudget>,
 }
@@ -53,9 +54,9 @@ impl MediaFetcher {
         base: Url,
     ) -> Self {
         let fetcher = Fetcher::new(allow_private, &base);
-        let decode_permits = Semaphore::new(decodes);
+        let gate = DecodeGate::new(decodes);
         let memory = MemoryBudget::new(limits.total_bytes, limits.clip_bytes.max(limits.image_bytes));
-        Self { store, fetcher, limits, ffmpeg, own: OwnUrls { base }, decode_permits, memory }
+        Self { store, fetcher, limits, ffmpeg, own: OwnUrls { base }, gate, memory }
     }
 
     /// Validates and stores all media of a request; errors name the request field at fault. Inline media come first, and
@@ -130,9 +131,8 @@ impl MediaFetcher {
 
     async fn store(&self, role: MediaRole, fetched: FetchedMedia) -> Result<MediaInput, ApiError> {
         let limit = self.limit(role);
-        let permit = self.decode_permits.acquire().await;
         let (limits, ffmpeg, store) = (self.limits.clone(), self.ffmpeg.clone(), Arc::clone(&self.store));
-        let input = blocking("a media input could not be validated", move || {
+        let validated = self.gate.run("a media input could not be validated", move || {
             let bytes = match fetched {
                 FetchedMedia::Bytes(bytes) => bytes,
                 FetchedMedia::EncodedMedia(encoded) => encoded.decode(limit)?,
@@ -143,9 +143,7 @@ impl MediaFetcher {
                 .map_err(|error| ApiError::from_store("a media input could not be stored", &error))?;
             Ok(MediaInput { role, digest, picture })
         });
-        let input = input.await;
-        drop(permit);
-        input
+        validated.await
     }
 
     /// The bytes of a file of this service, if the URL refers to one; saves a request to itself.

@@ -1,5 +1,7 @@
 //! Builds the renderer's [`Job`] from a render spec: reads and decodes the media inputs.
 
+use std::sync::{Mutex, PoisonError};
+
 use media::{AudioBuffer, Ffmpeg, RgbImage, decode_audio, decode_image};
 use renderer::{Job, Quality};
 
@@ -47,9 +49,16 @@ pub(super) fn prepare(spec: &RenderSpec, files: &Files, ffmpeg: &Ffmpeg) -> Resu
     })
 }
 
+/// Pictures are kept with at most this many pixels a side: no video is larger, and a request may have nine references of 36 megapixels.
+const MAX_PICTURE_SIDE: u32 = 2_048;
+
 fn picture(input: &MediaInput, files: &Files) -> Result<RgbImage, Failure> {
+    /// One picture at a time is decoded, over all workers.
+    static DECODING: Mutex<()> = Mutex::new(());
     let bytes = fs_err::read(files.input(&input.digest)).map_err(|error| unavailable(input, &error))?;
-    decode_image(&bytes).map_err(|error| unavailable(input, &error))
+    let _turn = DECODING.lock().unwrap_or_else(PoisonError::into_inner);
+    let picture = decode_image(&bytes).map_err(|error| unavailable(input, &error))?;
+    Ok(picture.within(MAX_PICTURE_SIDE))
 }
 
 fn audio(input: &MediaInput, files: &Files, ffmpeg: &Ffmpeg) -> Result<AudioBuffer, Failure> {

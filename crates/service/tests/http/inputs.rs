@@ -342,3 +342,74 @@ async fn errors_of_media_have_no_paths_of_the_machine() {
     insta::assert_snapshot!("broken_boxes", messages);
     server.service.shutdown().await;
 }
+
+/// A PNG whose header says that it has so many pixels a side, with so many bits for each of four channels.
+fn png_header(side: u32, bits: u8) -> Vec<u8> {
+    let mut chunk = b"IHDR".to_vec();
+    chunk.extend(side.to_be_bytes());
+    chunk.extend(side.to_be_bytes());
+    chunk.extend([bits, 6, 0, 0, 0]);
+    let crc = !chunk.iter().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(
+            crc ^ u32::from(*byte),
+            |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 },
+        )
+    });
+    let ends = &png(16, 16, RED);
+    // The pixels of a small picture behind the header of a large one: what decodes them fails, what reads the header does not.
+    let head = [b"\x89PNG\r\n\x1a\n", &13_u32.to_be_bytes()[..], &chunk, &crc.to_be_bytes()].concat();
+    [&head, &ends[33..]].concat()
+}
+
+#[tokio::test]
+async fn pictures_are_refused_by_their_header() {
+    let server = TestServer::open(TestRenderer::free()).await;
+    for (side, bits, expected) in [
+        (6_001, 8, "400 invalid_image_size image"),
+        (8_000, 8, "400 invalid_image_size image"),
+        // More pixels, or more bytes of pixels, than are decoded.
+        (30_000, 8, "400 invalid_image image"),
+        (8_190, 16, "400 invalid_image image"),
+        (5_990, 16, "400 invalid_image image"),
+    ] {
+        let mut body = request("p");
+        body["image"] = json!(data_uri(&png_header(side, bits)));
+        // Many at once, as an attacker sends them.
+        let answers = (0..6).map(|_| async { error_summary(server.post(&body).await).await });
+        for answer in futures_join(answers).await {
+            assert_eq!(answer, expected, "{side} pixels of {bits} bits");
+        }
+    }
+    server.service.shutdown().await;
+}
+
+/// Polls all futures until each has ended.
+async fn futures_join<T>(futures: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
+    let mut pending: Vec<_> = futures.map(Box::pin).collect();
+    let mut done: Vec<Option<T>> = pending.iter().map(|_| None).collect();
+    std::future::poll_fn(|context| {
+        for (future, slot) in pending.iter_mut().zip(&mut done) {
+            if slot.is_none()
+                && let std::task::Poll::Ready(value) = future.as_mut().poll(context)
+            {
+                *slot = Some(value);
+            }
+        }
+        if done.iter().all(Option::is_some) { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+    done.into_iter().flatten().collect()
+}
+
+#[tokio::test]
+async fn last_frame_of_a_task_carries_its_note_to_the_next() {
+    let renderer = TestRenderer::free();
+    let server = TestServer::open(renderer.clone()).await;
+    let mut body = request("p");
+    let mut frame = RgbImage::from_pixels(64, 36, BLUE.repeat(64 * 36)).unwrap();
+    frame.set_note(Some("where it ended".to_owned()));
+    body["image"] = json!(data_uri(&media::encode_png(&frame)));
+    server.make(&body).await;
+    assert_eq!(renderer.last_job().first_frame.unwrap().note(), Some("where it ended"));
+    server.service.shutdown().await;
+}

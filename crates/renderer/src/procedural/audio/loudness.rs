@@ -4,8 +4,8 @@ use super::{Mix, RATE};
 
 /// Target loudness in LUFS.
 const TARGET: f32 = -16.0;
-/// Milliseconds of fade at each end: long enough against clicks, short enough for cuts.
-const FADE: usize = 25;
+/// Milliseconds of fade at each end: long enough against clicks, too short to be heard as a gap between shots of a chain.
+const FADE: usize = 6;
 
 /// A biquad filter.
 struct Biquad {
@@ -33,7 +33,7 @@ fn weighting() -> [Biquad; 2] {
 }
 
 /// The ungated loudness of the whole mix, in LUFS; very low for silence.
-fn measure(mix: &Mix) -> f32 {
+pub(super) fn measure(mix: &Mix) -> f32 {
     let mut power = 0.0_f64;
     for channel in 0..2 {
         let [mut shelf, mut high] = weighting();
@@ -46,9 +46,9 @@ fn measure(mix: &Mix) -> f32 {
     (-0.691 + 10.0 * (mean + 1e-12).log10()) as f32
 }
 
-/// Brings the mix to the target loudness; peaks bend instead of clipping.
-pub(super) fn level(mix: &mut Mix) {
-    let gain = 10.0_f32.powf(((TARGET - measure(mix)) / 20.0).clamp(-2.0, 2.0));
+/// Brings a mix of known loudness, in LUFS, to the target; peaks bend instead of clipping.
+pub(super) fn level(mix: &mut Mix, loudness: f32) {
+    let gain = 10.0_f32.powf(((TARGET - loudness) / 20.0).clamp(-2.0, 2.0));
     for sample in mix.samples.iter_mut().flatten() {
         *sample = bend(*sample * gain);
     }

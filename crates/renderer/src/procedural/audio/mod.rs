@@ -17,6 +17,9 @@ use super::scene_spec::SceneSpec;
 /// Samples per second and channel.
 pub const RATE: u32 = 48_000;
 
+/// The sound of a chain is one for this long, in seconds.
+const MAX_CONTINUED_SECONDS: f32 = 180.0;
+
 /// Steps a second of figures, as they are drawn.
 const FIGURE_CADENCE: f32 = 1.9;
 
@@ -159,6 +162,28 @@ impl Soundscape {
 
     /// Synthesises `frames` stereo samples at [`RATE`], interleaved, with soft ends and even loudness.
     pub(crate) fn render(&self, frames: usize, seed: u64) -> Vec<f32> {
+        let mut mix = self.mix(frames, seed);
+        let loudness = loudness::measure(&mix);
+        loudness::level(&mut mix, loudness);
+        loudness::fade_ends(&mut mix);
+        mix.samples.into_iter().flatten().collect()
+    }
+
+    /// Synthesises the `frames` samples that follow `begun` seconds after the beginning of the same sound: at the level of its first `measured`
+    /// seconds, so that a shot that continues another sounds on.
+    pub(crate) fn render_from(&self, begun: f32, measured: f32, frames: usize, seed: u64) -> Vec<f32> {
+        // Everything before is synthesised too, because noise has a memory; after this long the sound begins again.
+        let skipped = (begun % MAX_CONTINUED_SECONDS * RATE as f32) as usize;
+        let mut mix = self.mix(skipped + frames, seed);
+        let first = ((measured * RATE as f32) as usize).min(mix.samples.len());
+        let loudness = loudness::measure(&Mix { samples: mix.samples[..first].to_vec() });
+        mix.samples.drain(..skipped);
+        loudness::level(&mut mix, loudness);
+        loudness::fade_ends(&mut mix);
+        mix.samples.into_iter().flatten().collect()
+    }
+
+    fn mix(&self, frames: usize, seed: u64) -> Mix {
         let mut mix = Mix::new(frames);
         let stream = |name: &str| Rng::new(seed, name);
         nature::surf(&mut mix, self.surf, &mut stream("surf"));
@@ -189,9 +214,7 @@ impl Soundscape {
             music::chords(&mut far, self.mood, &mut stream("music"));
         }
         reverb::add(&far, &mut mix, 0.36);
-        loudness::level(&mut mix);
-        loudness::fade_ends(&mut mix);
-        mix.samples.into_iter().flatten().collect()
+        mix
     }
 }
 
@@ -312,6 +335,43 @@ mod tests {
         let render = |seed| busy().render(4_800, seed);
         assert_eq!(render(1), render(1));
         assert_ne!(render(1), render(2));
+    }
+
+    #[test]
+    fn sound_goes_on_across_a_join() {
+        let prompts = [
+            "waves on a rocky coast",
+            "rain in the city at night",
+            "a forest at noon",
+            "a storm on the sea",
+            "a campfire in the snow, a crowd, music",
+        ];
+        for prompt in prompts {
+            let spec = SceneSpec::resolve(&SceneBrief::read(prompt), false, 3.0, 1);
+            let scape = Soundscape::new(&spec, None, false, 1);
+            let samples = RATE as usize * 3;
+            let one = scape.render(samples, 1);
+            let two = scape.render_from(3.0, 3.0, samples, 1);
+            let level = |part: &[f32]| {
+                let power = part.iter().map(|s| f64::from(s * s)).sum::<f64>() / part.len() as f64;
+                10.0 * power.max(1e-9).log10()
+            };
+            // As one sound of the double length: no other level, and nothing begins again.
+            let whole = scape.render_from(0.0, 3.0, samples * 2, 1);
+            let edge = RATE as usize / 50;
+            let differs = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-3);
+            assert!(
+                differs(&one[edge..one.len() - edge], &whole[edge..one.len() - edge]),
+                "{prompt}: before"
+            );
+            assert!(
+                differs(&two[edge..two.len() - edge], &whole[one.len() + edge..whole.len() - edge]),
+                "{prompt}: after"
+            );
+            let half = RATE as usize;
+            let (before, after) = (level(&one[one.len() - half..]), level(&two[..half]));
+            assert!((before - after).abs() < 3.0, "{prompt}: {before:.1} dB, then {after:.1} dB");
+        }
     }
 
     #[test]

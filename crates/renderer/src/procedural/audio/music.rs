@@ -37,22 +37,24 @@ fn pitch(root: f32, semitones: i32) -> f32 {
     root * (semitones as f32 / 12.0).exp2()
 }
 
+/// Seconds of a chord.
+const CHORD_SECONDS: f32 = 4.0;
+
 /// Adds chords under the whole sound, and sparse notes over them.
 pub(super) fn chords(mix: &mut Mix, mood: Mood, rng: &mut Rng) {
     let root = 98.0 * ((rng.next() % 9) as f32 / 12.0).exp2();
     let progression = rng.pick(&progressions(mood));
     let seconds = mix.samples.len() as f32 / RATE as f32;
-    // Whole chords only: a short shot hears one or two.
-    let count = (seconds / 4.0).ceil().max(1.0);
-    let length = seconds / count;
-    for index in 0..count as usize {
+    let mut pads = Rng::new(rng.next(), "pads");
+    // Of equal length in every shot, so that they go on in one that continues it.
+    for index in 0..(seconds / CHORD_SECONDS).ceil().max(1.0) as usize {
         let chord = progression[index % progression.len()];
-        pad(mix, index as f32 * length, length, chord.map(|s| pitch(root, s)), rng);
+        pad(mix, index as f32 * CHORD_SECONDS, CHORD_SECONDS, chord.map(|s| pitch(root, s)), &mut pads);
     }
     let notes = scale(mood);
     let mut at = rng.range(0.5, 1.2);
     let mut degree = rng.next() as usize % 5;
-    while at < seconds - 0.6 {
+    while at < seconds {
         let octave = if rng.chance(0.3) { 24 } else { 12 };
         note(mix, at, pitch(root, notes[degree] + octave), rng.range(0.4, 1.0), rng.range(-0.4, 0.4));
         degree = (degree + rng.pick(&[1, 1, 2, 3, 4])) % 5;

@@ -32,6 +32,14 @@ pub(super) fn surf(mix: &mut Mix, level: f32, rng: &mut Rng) {
     }
 }
 
+/// Moments scattered over the whole sound, so many a second. A longer sound begins with those of a shorter one.
+fn scattered(mix: &Mix, per_second: f32, rng: &mut Rng) -> Vec<f32> {
+    let mut rng = Rng::new(rng.next(), "scattered");
+    let seconds = mix.samples.len().div_ceil(RATE as usize);
+    let moments = (0..seconds).flat_map(|second| (0..per_second as usize).map(move |_| second as f32));
+    moments.map(|second| second + rng.unit()).collect()
+}
+
 /// Small waves against stone and wood.
 pub(super) fn lapping(mix: &mut Mix, level: f32, rng: &mut Rng) {
     if level <= 0.0 {
@@ -99,9 +107,8 @@ pub(super) fn rain(mix: &mut Mix, level: f32, rng: &mut Rng) {
             mix.add(index, value * level * 0.14 * (0.85 + 0.3 * unrest.next()), pan);
         }
     }
-    let drops = (mix.samples.len() as f32 / RATE as f32 * 90.0 * level) as usize;
-    for _ in 0..drops {
-        let start = samples(rng.unit() * mix.samples.len() as f32 / RATE as f32);
+    for at in scattered(mix, 90.0 * level, rng) {
+        let start = samples(at);
         let (pan, pitch, strength) = (rng.range(-0.9, 0.9), rng.range(1400.0, 4800.0), rng.unit().powi(3));
         let mut tone = super::filter::Turn::new(pitch, 0.0);
         for i in 0..260 {
@@ -141,9 +148,9 @@ pub(super) fn fire(mix: &mut Mix, level: f32, rng: &mut Rng) {
     for index in 0..mix.samples.len() {
         mix.add(index, low.next(white.next()) * level * 0.5 * (0.5 + breath.next()), 0.0);
     }
-    let seconds = mix.samples.len() as f32 / RATE as f32;
-    for _ in 0..(seconds * 22.0) as usize {
-        let start = samples(rng.unit() * seconds);
+    let mut white = White::new(rng);
+    for at in scattered(mix, 22.0, rng) {
+        let start = samples(at);
         let (pan, strength, length) = (rng.range(-0.5, 0.5), rng.unit().powi(4), rng.range(20.0, 90.0));
         for i in 0..400 {
             let envelope = (i as f32 / 4.0).min(1.0) * (-(i as f32) / length).exp();

@@ -65,12 +65,13 @@ pub(super) fn rails(mix: &mut Mix, level: f32, rng: &mut Rng) {
 pub(super) fn murmur(mix: &mut Mix, voices: u32, level: f32, rng: &mut Rng) {
     let seconds = mix.samples.len() as f32 / RATE as f32;
     for voice in 0..voices {
+        let mut rng = Rng::new(rng.next(), "voice");
         let pitch = rng.range(95.0, 215.0);
         let pan = if voices == 1 { 0.0 } else { rng.range(-0.8, 0.8) };
         let strength = level / (voices as f32).sqrt();
         let mut at = if voice == 0 { 0.35 } else { rng.range(0.0, 1.2) };
         let (mut first, mut second) = (Band::default(), Band::default());
-        while at < seconds - 0.3 {
+        while at < seconds {
             let syllables = 3 + (rng.next() % 6) as usize;
             for syllable in 0..syllables {
                 let length = rng.range(0.11, 0.21);

@@ -1,10 +1,17 @@
-//! CPU seconds per clip by scene and size, with the share of drawing; then several clips in parallel.
+//! CPU seconds per clip by scene, kind and size, with the shares of drawing, encoding and sound, beside an earlier commit if one is named; then the
+//! seam of a chain, and several clips in parallel.
+
+mod program;
+mod seam;
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::Instant;
 
 use renderer::{Job, Procedural, Quality, Renderer};
+
+use self::program::Program;
 
 const SECONDS: f64 = 5.0;
 const SCENES: [(&str, &str); 7] = [
@@ -25,21 +32,49 @@ const SCENES: [(&str, &str); 7] = [
 const SMALL: (u32, u32) = (854, 480);
 const LARGE: (u32, u32) = (1280, 720);
 
-/// Renders every scene at 480p and the first at 720p, then the first scene on one and on two threads.
-pub(crate) fn measure() -> Result<String, String> {
+/// Kinds of clips, with how many times as fast as f1391e9 each is wanted.
+const KINDS: [(&str, f64); 3] = [("scene", 4.0), ("fast", 8.0), ("animatic", 8.0)];
+
+/// Measures every scene at 480p and the first at 720p, then seams, then the first scene on one and on two threads.
+pub(crate) fn measure(root: &Path, against: Option<&str>) -> Result<String, String> {
+    let own = Program::own(root)?;
+    let other = against.map(|commit| Program::from_commit(root, commit)).transpose()?;
     let mut report = String::from(
-        "| scene | size | CPU s | of which drawing | encoding, sound, last frame |\n|---|---|---|---|---|\n",
+        "| scene | size | kind | CPU s | drawing | encoding, last frame | sound without AAC | times as fast |\n|---|---|---|---|---|---|---|---|\n",
     );
+    let mut slowest = [f64::INFINITY; KINDS.len()];
     let clips = SCENES.map(|scene| (scene, SMALL)).into_iter().chain([(SCENES[0], LARGE)]);
-    for ((name, prompt), (width, height)) in clips {
-        let job = job(prompt, width, height);
-        let (drawing, drawn) = cpu_seconds(|| Procedural.draw(&job, &mut |_| Ok(())))?;
-        let (total, rendered) = cpu_seconds(|| render(&job))?;
-        drawn.map_err(|error| error.to_string())?;
-        rendered?;
-        let rest = (total - drawing).max(0.0);
-        let _ = writeln!(report, "| {name} | {width}x{height} | {total:.2} | {drawing:.2} | {rest:.2} |");
+    for ((name, prompt), size) in clips {
+        let costs = own.measure(prompt, size, SECONDS)?;
+        // One after the other, so that what else the machine does slows both.
+        let before = other.as_ref().map(|other| other.measure(prompt, size, SECONDS)).transpose()?;
+        for ((kind, _), slowest) in KINDS.iter().zip(&mut slowest) {
+            let cost = costs.get(*kind).ok_or("a kind of clip was not measured")?;
+            // An animatic replaces what there was, which had no such look.
+            let ratio = before.as_ref().and_then(|before| Some(before.get(*kind)?.total / cost.total));
+            *slowest = slowest.min(ratio.unwrap_or(f64::NAN));
+            let share = |part: f64| format!("{:.0} %", 100.0 * part.max(0.0) / cost.total);
+            let _ = writeln!(
+                report,
+                "| {name} | {}x{} | {kind} | {:.2} | {} | {} | {} | {} |",
+                size.0,
+                size.1,
+                cost.total,
+                share(cost.drawing),
+                share(cost.silent - cost.drawing),
+                share(cost.total - cost.silent),
+                ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
+            );
+        }
     }
+    if against.is_some() {
+        for ((kind, wanted), slowest) in KINDS.iter().zip(slowest) {
+            let kept = if slowest >= *wanted { "kept" } else { "not kept" };
+            let _ =
+                writeln!(report, "{kind}: at least {slowest:.2} times as fast; {wanted} is wanted: {kept}");
+        }
+    }
+    report.push_str(&seam::measure(&job(SCENES[0].1, SMALL.0, SMALL.1))?);
     let job = job(SCENES[0].1, SMALL.0, SMALL.1);
     let (one, two) = (parallel_seconds(&job, 1)?, parallel_seconds(&job, 2)?);
     let _ = writeln!(
@@ -68,17 +103,6 @@ fn parallel_seconds(job: &Job, count: usize) -> Result<f64, String> {
             .try_for_each(|thread| thread.join().unwrap_or_else(|_| Err("a rendering panicked".to_owned())))
     })?;
     Ok(started.elapsed().as_secs_f64())
-}
-
-/// CPU seconds of this thread for `work`, from the kernel's accounting.
-fn cpu_seconds<T>(work: impl FnOnce() -> T) -> Result<(f64, T), String> {
-    let before = thread_nanoseconds()?;
-    let outcome = work();
-    Ok(((thread_nanoseconds()? - before) as f64 / 1e9, outcome))
-}
-
-fn thread_nanoseconds() -> Result<u64, String> {
-    read_number("/proc/thread-self/schedstat", |text| text.split_whitespace().next().map(str::to_owned))
 }
 
 /// Peak resident memory of this process in bytes.

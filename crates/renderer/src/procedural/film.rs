@@ -1,0 +1,147 @@
+//! The frames and the sound of a rendering.
+
+use media::RgbImage;
+
+use super::audio::{self, RATE};
+use super::cadence::Cadence;
+use super::color_grading::{Grade, Tones};
+use super::drawn::{Drawn, drawn_share};
+use super::prompt::{self, SceneBrief};
+use super::scene_spec::SceneSpec;
+use super::stage::{Stage, scene_seed};
+use super::stylise::Stylise;
+use super::transition::Still;
+use super::{roll, watermark};
+use crate::animatic::{Look, Panel, Shot};
+use crate::{Job, RenderError};
+
+/// The dissolve from a first frame, or to a last frame: seconds, and at most this share of the duration.
+const DISSOLVE_SECONDS: f32 = 1.2;
+const MAX_DISSOLVE: f32 = 0.45;
+
+/// The frames of a rendering.
+pub(super) struct Film<'a> {
+    job: &'a Job,
+    stage: Stage,
+    stylise: Option<Stylise>,
+    /// A buffer for cameras that roll.
+    turned: Vec<u8>,
+    grade: Grade,
+    canvas: Drawn,
+    first: Option<Still>,
+    last: Option<Still>,
+    panel: Option<Panel>,
+    cadence: Cadence,
+    /// The frame that is drawn at its full size although the others are not: the last one, which the next shot begins with.
+    whole: Option<u32>,
+}
+
+impl<'a> Film<'a> {
+    pub(super) fn new(job: &'a Job, look: Look) -> Self {
+        let brief = SceneBrief::read(&job.prompt);
+        let own_seed = scene_seed(&job.prompt, job.seed);
+        let own = SceneSpec::resolve(&brief, job.camera_fixed, job.seconds as f32, own_seed);
+        let movement = if job.camera_fixed { Some(prompt::Move::Static) } else { brief.movement };
+        let still =
+            |image: &RgbImage, stream| Still::new(image, job.width, job.height, movement, own_seed ^ stream);
+        let first = job.first_frame.as_ref().map(|image| still(image, 1));
+        let continued =
+            first.as_ref().and_then(|still| Stage::continued(job, &own, movement.is_some(), still));
+        let stage = continued.unwrap_or_else(|| Stage::own(job, own, own_seed));
+        let style = stage.world.spec().style;
+        let shown = stage.movement;
+        let grade = Grade::new(style, 1.0, Tones::from_references(&job.references));
+        let frames_last = job.frames_total() - 1;
+        Self {
+            turned: Vec::new(),
+            stylise: Stylise::new(style, job.width, job.height, stage.seed),
+            stage,
+            grade,
+            canvas: Drawn::new(job, drawn_share(job, look)),
+            whole: (drawn_share(job, look) < 1.0).then_some(frames_last),
+            first,
+            last: job.last_frame.as_ref().map(|image| still(image, 2)),
+            panel: (look == Look::Animatic).then(|| Panel::new(job, Shot { movement: shown })).flatten(),
+            cadence: Cadence::new(job, look),
+            job,
+        }
+    }
+
+    /// The note on the last frame: where the world stands in it. `None` where it is a given picture.
+    pub(super) fn ending(&self) -> Option<String> {
+        self.last.is_none().then(|| self.stage.next(self.job)).map(|ending| ending.write())
+    }
+
+    /// The sound track, exactly as long as the video.
+    pub(super) fn sound(&self, frames_total: u32) -> Vec<f32> {
+        let samples = u64::from(frames_total) * u64::from(RATE) / u64::from(self.job.frame_rate);
+        let mut sound = self.stage.sound(samples as usize);
+        if let Some(reference) = &self.job.reference_audio {
+            audio::reference::lay(&mut sound, reference);
+        }
+        sound
+    }
+
+    /// Shows every frame; `None` repeats the one before.
+    pub(super) fn pictures(
+        &mut self,
+        frames_total: u32,
+        show: &mut dyn FnMut(Option<&RgbImage>) -> Result<(), RenderError>,
+    ) -> Result<(), RenderError> {
+        let mut picture = RgbImage::new(self.job.width, self.job.height);
+        (0..frames_total).try_for_each(|frame| {
+            if !self.cadence.draws(frame) {
+                return show(None);
+            }
+            self.picture(frame, frames_total, &mut picture);
+            show(Some(&picture))
+        })
+    }
+
+    pub(super) fn picture(&mut self, frame: u32, frames_total: u32, picture: &mut RgbImage) {
+        let progress = if frames_total > 1 { frame as f32 / (frames_total - 1) as f32 } else { 0.0 };
+        let dissolve = (DISSOLVE_SECONDS / self.job.seconds as f32).min(MAX_DISSOLVE);
+        let is_continued = self.stage.ending.is_some();
+        // Between two given pictures there is no third place.
+        let is_between = self.first.is_some() && self.last.is_some() && !is_continued;
+        let gone = match &self.first {
+            None => 1.0,
+            Some(_) if is_continued => {
+                if frame > 0 {
+                    1.0
+                } else {
+                    0.0
+                }
+            }
+            Some(_) if is_between => progress,
+            Some(_) => progress / dissolve,
+        };
+        let left = self.last.as_ref().map_or(1.0, |_| (1.0 - progress) / dissolve);
+        if let (Some(last), true) = (&self.last, is_between) {
+            last.fill(picture, 1.0 - progress);
+        } else if gone > 0.0 && left > 0.0 {
+            let time = frame as f32 / self.job.frame_rate as f32;
+            if self.whole == Some(frame) {
+                self.canvas = Drawn::new(self.job, 1.0);
+            }
+            let pose = self.stage.draw(progress, time, &mut self.canvas.work);
+            self.canvas.develop(&self.grade, frame, picture);
+            roll::turn(picture, pose.roll, &mut self.turned);
+            if let Some(stylise) = &mut self.stylise {
+                stylise.apply(picture);
+            }
+        }
+        if let Some(still) = &self.first {
+            still.lay(picture, gone);
+        }
+        if let (Some(still), false) = (&self.last, is_between) {
+            still.lay(picture, left);
+        }
+        if self.job.watermark {
+            watermark::stamp(picture);
+        }
+        if let Some(panel) = &self.panel {
+            panel.lay(frame, picture);
+        }
+    }
+}
