@@ -73,7 +73,7 @@ impl Fonts {
         let mut mask = Mask::new(width, (runs.len().max(1) as f32 * line_height) as u32);
         let mut missing = BTreeSet::new();
         for run in &runs {
-            self.draw_run(run, &mut mask);
+            self.draw_run(run, style.align, &mut mask);
             collect_missing(run, &mut missing);
         }
         Drawn { mask, missing: missing.into_iter().collect() }
@@ -103,17 +103,37 @@ impl Fonts {
         Attrs::new().family(Family::Name(family)).weight(weight)
     }
 
-    fn draw_run(&mut self, run: &LayoutRun<'_>, mask: &mut Mask) {
+    fn draw_run(&mut self, run: &LayoutRun<'_>, align: Align, mask: &mut Mask) {
+        let blank = leading_blank(run);
+        let shift = match (align, run.rtl) {
+            (Align::Start, false) => -blank,
+            (Align::Start, true) => blank,
+            (Align::Center, false) => -blank / 2.0,
+            (Align::Center, true) => blank / 2.0,
+        };
         for glyph in run.glyphs {
             let Some(index) = self.system.db().face(glyph.font_id).map(|face| face.index) else { continue };
             let Some(font) = self.system.get_font(glyph.font_id, glyph.font_weight) else { continue };
             let Ok(face) = Face::parse(font.data(), index) else { continue };
             let scale = glyph.font_size / f32::from(face.units_per_em());
-            let x = glyph.x + glyph.font_size * glyph.x_offset;
+            let x = shift + glyph.x + glyph.font_size * glyph.x_offset;
             let y = run.line_y + glyph.y - glyph.font_size * glyph.y_offset;
             outline::draw(&face, glyph.glyph_id, scale, (x, y), mask);
         }
     }
+}
+
+/// The width of the blanks that a line begins with, where a paragraph goes on in it: a line that ends with an ellipsis keeps those at which
+/// it was broken.
+fn leading_blank(run: &LayoutRun<'_>) -> f32 {
+    let mut glyphs: Vec<_> = run.glyphs.iter().collect();
+    glyphs.sort_by_key(|glyph| glyph.start);
+    if glyphs.first().is_none_or(|first| first.start == 0) {
+        return 0.0;
+    }
+    let is_blank = |text: &str| !text.is_empty() && text.chars().all(char::is_whitespace);
+    let blank = glyphs.iter().take_while(|glyph| run.text.get(glyph.start..glyph.end).is_some_and(is_blank));
+    blank.map(|glyph| glyph.w).sum()
 }
 
 /// The characters of a line for which no font has a glyph.

@@ -79,6 +79,28 @@ fn long_lines_are_broken_and_end_with_an_ellipsis() {
 }
 
 #[test]
+fn line_with_the_ellipsis_begins_where_the_others_do() {
+    let mut fonts = Fonts::embedded();
+    let style = Style { lines: 2, width: 300, ..STYLE };
+    let line = |mask: &Mask, bottom: bool| {
+        let half = mask.height() / 2;
+        let rows = if bottom { half..mask.height() } else { 0..half };
+        let columns =
+            |y: u32| mask.row(y).iter().enumerate().filter(|(_, ink)| **ink > 0).map(|(x, _)| x as u32);
+        let inked: Vec<u32> = rows.flat_map(columns).collect();
+        (*inked.iter().min().expect("ink"), *inked.iter().max().expect("ink"))
+    };
+    let latin = fonts.draw(&"hhhh hhhh ".repeat(20), &style).mask;
+    assert_eq!(line(&latin, false).0, line(&latin, true).0);
+    let hebrew = fonts.draw(&"הההה הההה ".repeat(20), &style).mask;
+    assert!(
+        line(&hebrew, false).1.abs_diff(line(&hebrew, true).1) <= 1,
+        "{:?}",
+        (line(&hebrew, false), line(&hebrew, true))
+    );
+}
+
+#[test]
 fn text_without_ink_and_extreme_styles_are_drawn() {
     let mut fonts = Fonts::embedded();
     for text in ["", " ", "\n\n", "\u{200b}", "\u{202e}\u{0}"] {
