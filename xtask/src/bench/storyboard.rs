@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use contract::Contract;
 use media::RgbImage;
-use renderer::{Job, Procedural, Quality, Renderer as _};
+use renderer::{Animatic, Job, Quality, Renderer as _};
 use workflow::plan::{NodeIx, Plan};
 use workflow::{DirFiles, Options};
 
@@ -101,7 +101,7 @@ fn render_only(plan: &Plan, threads: usize) -> Result<Duration, String> {
                         let Some(node) = next else { return Ok(()) };
                         let first_frame =
                             plan.predecessors(node).first().map(|predecessor| frames.wait_for(*predecessor));
-                        let rendering = Procedural
+                        let rendering = Animatic
                             .render(&job(plan, node, first_frame), &mut |_| ControlFlow::Continue(()))
                             .map_err(|error| error.to_string())?;
                         frames.insert(node, rendering.last_frame);
