@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use media::{Ffmpeg, FilmTags, JoinClip, JoinSource, JoinTransition, MediaError, Still};
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use timeline::{ClipFacts, ClipKind, ResolveError, Shown, Timeline, continuations, resolve};
+use timeline::{ClipFacts, ClipKind, ClipVideo, ResolveError, Timeline, continuations, resolve};
 use workflow::plan::{Clip, ClipSource, Film, FilmFile, NodeIx, Plan, Poster, TransitionKind};
 use workflow::units::FrameRate;
 
@@ -29,10 +29,10 @@ pub struct FilmClip {
     pub sha256: String,
 }
 
-/// What clips show, for [`timeline::continuations`].
+/// The videos of clips, for [`timeline::continuations`].
 #[must_use]
-pub fn shown(clips: &[FilmClip]) -> Vec<Shown<'_>> {
-    clips.iter().map(|clip| Shown { node: clip.node, sha256: &clip.sha256 }).collect()
+pub fn clip_videos(clips: &[FilmClip]) -> Vec<ClipVideo<'_>> {
+    clips.iter().map(|clip| ClipVideo { node: clip.node, sha256: &clip.sha256 }).collect()
 }
 
 /// The clips of a film, in order. `folder` is the workflow's; `video` is the path of a node's video, with its SHA-256. `None` where a video is
@@ -121,7 +121,7 @@ pub(crate) fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip], tags: &F
     let sound = (&film.soundtrack, ducks.then(said));
     let font = film.font.as_ref().map(|font| &font.sha256);
     let form = (film.size, film.fit, film.frame_rate, font, subtitles, sound);
-    let parts = (EDIT_VERSION, form, hashes, edits, continuations(plan, &shown(clips)), tags);
+    let parts = (EDIT_VERSION, form, hashes, edits, continuations(plan, &clip_videos(clips)), tags);
     // What later versions can say is added only where it is said, so that other films are not joined again.
     let speeds: Vec<_> = film
         .clips
@@ -178,7 +178,7 @@ pub fn film_timeline(
         kind => Ok(ClipFacts::still(kind, clip.name.clone(), clip.path.clone())),
     });
     let facts: Vec<ClipFacts> = facts.collect::<Result<_, _>>()?;
-    Ok(resolve(film, &facts, &continuations(plan, &shown(clips)))?)
+    Ok(resolve(film, &facts, &continuations(plan, &clip_videos(clips)))?)
 }
 
 /// The frame of a film that is its poster.

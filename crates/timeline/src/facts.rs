@@ -50,17 +50,17 @@ impl ClipFacts {
     }
 }
 
-/// What a clip of a film shows.
+/// The video that a clip of a film shows.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct ClipVideo<'a> {
     /// The node: for a pick, the one that was chosen; `None` for a clip of no node.
     pub node: Option<NodeIx>,
     /// SHA-256 of its video, lower-case hex; empty where it is not known, and where there is none.
     pub sha256: &'a str,
 }
 
-impl<'a> Shown<'a> {
-    /// What an entry of a film shows, as far as the plan says it.
+impl<'a> ClipVideo<'a> {
+    /// The video of an entry of a film, as far as the plan says it.
     #[must_use]
     pub fn from_source(source: &'a ClipSource) -> Self {
         match source {
@@ -75,8 +75,8 @@ impl<'a> Shown<'a> {
 /// `first_frame` that names the last frame of the other or of its file). One less than there are clips. A node that continues an open pick
 /// does not count.
 #[must_use]
-pub fn continuations(plan: &Plan, shown: &[Shown<'_>]) -> Vec<bool> {
-    let is_last_frame = |source: &Source, before: &Shown<'_>| match source {
+pub fn continuations(plan: &Plan, shown: &[ClipVideo<'_>]) -> Vec<bool> {
+    let is_last_frame = |source: &Source, before: &ClipVideo<'_>| match source {
         Source::LastFrame(ix) => before.node == Some(*ix),
         Source::FileFrame { sha256, frame: Frame::Last, .. } => before.sha256 == sha256,
         Source::FileFrame { .. } | Source::FirstFrame(_) | Source::Pick { .. } | Source::File { .. } => false,
@@ -84,7 +84,7 @@ pub fn continuations(plan: &Plan, shown: &[Shown<'_>]) -> Vec<bool> {
     shown
         .windows(2)
         .map(|pair| {
-            let [before, Shown { node: Some(after), .. }] = pair else { return false };
+            let [before, ClipVideo { node: Some(after), .. }] = pair else { return false };
             let node = plan.node(*after);
             node.inputs
                 .iter()

@@ -15,7 +15,7 @@ pub mod subtitles;
 mod timecode;
 
 pub use error::{Problem, ProblemKind, ResolveError};
-pub use facts::{ClipFacts, ClipKind, Shown, continuations};
+pub use facts::{ClipFacts, ClipKind, ClipVideo, continuations};
 pub use model::{Chapter, Item, ItemTransition, Timeline};
 pub use resolve::resolve;
 pub use timecode::Timecode;

@@ -6,7 +6,7 @@ mod support;
 use contract::Contract;
 use proptest::prelude::*;
 use support::{clip, facts, film, rate, with_stills};
-use timeline::{ClipFacts, Item, Shown, Timeline, continuations, resolve};
+use timeline::{ClipFacts, ClipVideo, Item, Timeline, continuations, resolve};
 use workflow::plan::{Clip, ClipSource, Film, NodeIx, Transition, TransitionKind};
 use workflow::units::{EditTime, Speed};
 use workflow::{InMemory, Options, load};
@@ -248,8 +248,9 @@ shots:
         Contract::embedded(),
     )
     .unwrap_or_else(|report| panic!("{}", report.render(false)));
-    let shown: Vec<Shown<'_>> = plan.nodes().map(|(ix, _)| Shown { node: Some(ix), sha256: "" }).collect();
-    let none = Shown { node: None, sha256: "" };
+    let shown: Vec<ClipVideo<'_>> =
+        plan.nodes().map(|(ix, _)| ClipVideo { node: Some(ix), sha256: "" }).collect();
+    let none = ClipVideo { node: None, sha256: "" };
     assert_eq!(continuations(&plan, &shown), [true, true, false, false, true, false]);
     assert_eq!(continuations(&plan, &[shown[1], shown[0]]), [false]);
     assert_eq!(continuations(&plan, &[shown[0], none, shown[1]]), [false, false]);

@@ -164,7 +164,7 @@ impl Join<'_> {
         };
         let scratch = scratch_folder(&path)?;
         let new = scratch.path().join("film.mp4");
-        let shown = film::shown(self.clips);
+        let shown = film::clip_videos(self.clips);
         let matched = if self.film.color_match { continuations(self.plan, &shown) } else { Vec::new() };
         let clips = join_clips(&timeline, &matched, &|index| self.card(index, &fonts));
         let joined = media::join(&clips, &new, &options)

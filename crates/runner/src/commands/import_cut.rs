@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use timeline::import::{
     CandidateClip, ImportedEdit, Recut, RecutEntry, RecutError, read_edl, read_otio, recut,
 };
-use timeline::{Shown, continuations};
+use timeline::{ClipVideo, continuations};
 use workflow::edit::{ListEntry, film_entries, set_film_entries, transition_value};
 use workflow::plan::{Clip, ClipSource, Film, Plan};
 use workflow::units::FrameRate;
@@ -41,7 +41,7 @@ pub(super) async fn import_cut(args: &ImportArgs, workflow: &Path) -> Result<Exi
     let collector = project.collector();
     let clips = collector.shown(film)?;
     let facts = ClipCollector::facts(&clips)?;
-    let continued = continuations(&plan, &engine::film::shown(&clips));
+    let continued = continuations(&plan, &engine::film::clip_videos(&clips));
     let timeline = timeline::resolve(film, &facts, &continued).map_err(not_resolvable)?;
     let edit = read_cut(&args.list, Some(timeline.frame_rate))?;
     let context = collector.context(film, &clips, &facts, Path::new("/"), false);
@@ -55,7 +55,7 @@ pub(super) async fn import_cut(args: &ImportArgs, workflow: &Path) -> Result<Exi
         info,
     }));
     let continues = |one: &ClipSource, next: &ClipSource| {
-        continuations(&plan, &[Shown::from_source(one), Shown::from_source(next)]) == [true]
+        continuations(&plan, &[ClipVideo::from_source(one), ClipVideo::from_source(next)]) == [true]
     };
     let recut = recut(film, &timeline, &candidates, &edit, &continues).map_err(|error| match error {
         RecutError::Edit(error) => not_resolvable(error),

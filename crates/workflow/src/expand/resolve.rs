@@ -41,7 +41,7 @@ pub(super) struct RefResolver<'a, 'w> {
 }
 
 /// What a reference that has to match exactly one instance comes to.
-enum Lookup {
+enum SingleMatch {
     Made(ResolvedRef),
     /// `when` excludes it: the shot, and the instance if there is one only.
     Excluded(usize, Option<usize>),
@@ -99,9 +99,9 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         is_first_frame: bool,
     ) -> Result<Option<ResolvedRef>, Box<Diagnostic>> {
         match self.find_one(user, reference, is_first_frame)? {
-            Lookup::Made(resolved) => Ok(Some(resolved)),
-            Lookup::Invalid => Ok(None),
-            Lookup::Excluded(shot, _) => Err(Box::new(
+            SingleMatch::Made(resolved) => Ok(Some(resolved)),
+            SingleMatch::Invalid => Ok(None),
+            SingleMatch::Excluded(shot, _) => Err(Box::new(
                 self.excluded(shot, reference, "is excluded by `when`, and its frame is needed")
                     .help("give this shot the same `when`, or start it from another frame"),
             )),
@@ -119,10 +119,10 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         let mut passed: Vec<usize> = Vec::new();
         let found = loop {
             match self.find_one(at, named, true)? {
-                Lookup::Invalid => return Ok(None),
-                Lookup::Made(resolved) => break Some(resolved),
-                Lookup::Excluded(_, None) => break None,
-                Lookup::Excluded(_, Some(instance)) => {
+                SingleMatch::Invalid => return Ok(None),
+                SingleMatch::Made(resolved) => break Some(resolved),
+                SingleMatch::Excluded(_, None) => break None,
+                SingleMatch::Excluded(_, Some(instance)) => {
                     if let Some(known) = self.replaced.borrow().get(&instance) {
                         break known.clone();
                     }
@@ -153,14 +153,14 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         user: &Instance,
         reference: &Spanned<ShotRef>,
         is_first_frame: bool,
-    ) -> Result<Lookup, Box<Diagnostic>> {
+    ) -> Result<SingleMatch, Box<Diagnostic>> {
         // An inherited cell has its parent's index: no search is needed.
         let parent = match &self.expansion.shot_of(user).parents[user.cell] {
             parent if is_first_frame => parent,
             _ => &Parent::None,
         };
         let Some(candidates) = self.candidates(self.expansion.cell_of(user), reference, parent)? else {
-            return Ok(Lookup::Invalid);
+            return Ok(SingleMatch::Invalid);
         };
         let target = candidates.target;
         let (resolved, only) = match target.picks.narrow(candidates.cells) {
@@ -179,7 +179,7 @@ impl<'a, 'w> RefResolver<'a, 'w> {
             },
             Narrowed::Open(cells) => (self.open_pick(target, &cells, reference)?, None),
         };
-        Ok(resolved.map_or(Lookup::Excluded(candidates.shot, only), Lookup::Made))
+        Ok(resolved.map_or(SingleMatch::Excluded(candidates.shot, only), SingleMatch::Made))
     }
 
     /// Resolves a reference that may match several instances. Excluded ones are skipped; at least one has to be left.

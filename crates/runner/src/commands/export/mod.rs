@@ -43,7 +43,7 @@ pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
     let folder = output.parent().unwrap_or(Path::new("."));
     let facts = ClipCollector::facts(&shown)?;
     let nodes: Vec<_> = shown.iter().map(|clip| clip.node).collect();
-    let continued = timeline::continuations(&plan, &engine::film::shown(&shown));
+    let continued = timeline::continuations(&plan, &engine::film::clip_videos(&shown));
     let timeline = timeline::resolve(film, &facts, &continued).map_err(not_resolvable)?;
     let context =
         collector.context(film, &shown, &facts, folder, args.absolute || format == ExportFormat::Fcpxml);
