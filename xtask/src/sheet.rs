@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use media::{Mosaic, RgbImage, SheetTile, contact_sheet, encode_png};
-use renderer::{Job, Look, Quality};
+use renderer::{Job, Look};
 use serde::Deserialize;
 use text::{Align, Fonts, Style};
 
@@ -69,24 +69,7 @@ pub(crate) fn run(root: &Path, args: &Sheet) -> Result<String, String> {
 }
 
 fn picture(entry: &Entry, look: Look) -> Result<RgbImage, String> {
-    let job = Job {
-        prompt: entry.prompt.clone(),
-        model: String::new(),
-        width: DRAWN.0,
-        height: DRAWN.1,
-        frame_rate: FRAME_RATE,
-        seconds: SECONDS,
-        seed: 1,
-        first_frame: None,
-        last_frame: None,
-        references: Vec::new(),
-        reference_videos: Vec::new(),
-        reference_audio: None,
-        generate_audio: false,
-        camera_fixed: false,
-        watermark: false,
-        quality: Quality::Standard,
-    };
+    let job = Job { frame_rate: FRAME_RATE, ..Job::new(&entry.prompt, (DRAWN.0, DRAWN.1), SECONDS) };
     let frame = (MOMENT * f64::from(FRAME_RATE)) as u32;
     look.draw_frame(&job, frame).map_err(|error| format!("{}: {error}", entry.id))
 }

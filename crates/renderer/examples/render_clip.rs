@@ -16,24 +16,7 @@ use std::time::Instant;
 use renderer::{Job, Quality};
 
 fn main() {
-    let mut job = Job {
-        prompt: String::new(),
-        model: String::new(),
-        width: 854,
-        height: 480,
-        frame_rate: 24,
-        seconds: 5.0,
-        seed: 1,
-        first_frame: None,
-        last_frame: None,
-        references: Vec::new(),
-        reference_videos: Vec::new(),
-        reference_audio: None,
-        generate_audio: true,
-        camera_fixed: false,
-        watermark: false,
-        quality: Quality::Standard,
-    };
+    let mut job = Job { generate_audio: true, ..Job::new("", (854, 480), 5.0) };
     let mut still = None;
     let mut look = renderer::Look::Scene;
     let mut prompts = Vec::new();

@@ -57,6 +57,29 @@ pub struct Job {
 }
 
 impl Job {
+    /// A silent clip of a prompt alone: of this size in pixels and these seconds, 24 frames per second, with seed 1.
+    #[must_use]
+    pub fn new(prompt: &str, (width, height): (u32, u32), seconds: f64) -> Self {
+        Self {
+            prompt: prompt.to_owned(),
+            model: String::new(),
+            width,
+            height,
+            frame_rate: 24,
+            seconds,
+            seed: 1,
+            first_frame: None,
+            last_frame: None,
+            references: Vec::new(),
+            reference_videos: Vec::new(),
+            reference_audio: None,
+            generate_audio: false,
+            camera_fixed: false,
+            watermark: false,
+            quality: Quality::Standard,
+        }
+    }
+
     /// The number of frames, at least one.
     #[must_use]
     pub fn frames_total(&self) -> u32 {
@@ -67,7 +90,7 @@ impl Job {
 /// The quality of a rendering (spec 2.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Quality {
-    /// Full quality.
+    /// Full quality: every frame, with as many pixels as the details of the scene need.
     #[default]
     Standard,
     /// Drawn at a quarter of the pixels and upscaled, every other frame: softer, several times as fast.

@@ -7,26 +7,14 @@ use media::RgbImage;
 use super::panel::{Panel, Shot, visibility};
 use super::{Animatic, Look};
 use crate::procedural::Move;
-use crate::{Job, Procedural, Quality};
+use crate::{Job, Procedural};
 
 fn job() -> Job {
     Job {
-        prompt: "A keeper walks along the breakwater; 夜の港, مرحبا".to_owned(),
         model: "dreamina-seedance-2-0-fast".to_owned(),
-        width: 320,
-        height: 180,
         frame_rate: 8,
-        seconds: 3.0,
         seed: 7,
-        first_frame: None,
-        last_frame: None,
-        references: Vec::new(),
-        reference_videos: Vec::new(),
-        reference_audio: None,
-        generate_audio: false,
-        camera_fixed: false,
-        watermark: false,
-        quality: Quality::Standard,
+        ..Job::new("A keeper walks along the breakwater; 夜の港, مرحبا", (320, 180), 3.0)
     }
 }
 

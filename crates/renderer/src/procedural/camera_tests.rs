@@ -2,29 +2,15 @@
 
 use media::RgbImage;
 
-use crate::{Job, Look, Quality};
+use crate::{Job, Look};
 
 const WIDTH: usize = 160;
 const HEIGHT: usize = 96;
 
 fn frames(prompt: &str, numbers: [u32; 2]) -> [RgbImage; 2] {
     let job = Job {
-        prompt: format!("{prompt}, a bookshelf in a library at noon"),
-        model: String::new(),
-        width: WIDTH as u32,
-        height: HEIGHT as u32,
-        frame_rate: 24,
-        seconds: 2.0,
         seed: 5,
-        first_frame: None,
-        last_frame: None,
-        references: Vec::new(),
-        reference_videos: Vec::new(),
-        reference_audio: None,
-        generate_audio: false,
-        camera_fixed: false,
-        watermark: false,
-        quality: Quality::Standard,
+        ..Job::new(&format!("{prompt}, a bookshelf in a library at noon"), (WIDTH as u32, HEIGHT as u32), 2.0)
     };
     numbers.map(|frame| Look::Scene.draw_frame(&job, frame).expect("the job is a good one"))
 }

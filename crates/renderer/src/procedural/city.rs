@@ -1,6 +1,7 @@
 //! The city: a street grid, towers with lit windows, traffic. Walls are intersected analytically, per column.
 
 use super::canvas::Canvas;
+use super::facade::Facade;
 use super::frame_context::FrameContext;
 use super::light::Light;
 use super::math::{Color, floor, fract, lerp, mix, smooth};
@@ -187,9 +188,10 @@ impl City {
             };
             let width = if hit.meridian { body.high[1] - body.low[1] } else { body.high[0] - body.low[0] };
             let facade = self.facade(context.light, ix, iy, outward, hit.enter / view.focal);
+            let mut strip = facade.strip(along, width, body.top);
             for y in wall_from..wall_to {
                 let z = view.eye[2] + view.rise(y as f32 + 0.5) * hit.enter;
-                let color = facade.color(along, width, z, body.top);
+                let color = strip.color(z);
                 let veil = context.light.air.veil(hit.enter, view.eye[2], z);
                 canvas.light[start + y] = mix(color, distance, veil).with(0.0);
                 canvas.nearness[start + y] = near;
@@ -299,64 +301,6 @@ impl City {
         let lamp = smooth(0.8, 0.2, ((place - front).powi(2) + (across - 0.7).powi(2) * 2.0).sqrt());
         let spill = smooth(7.0, 0.0, (place - front * 2.0).abs()) * smooth(1.6, 0.2, across) * 0.12;
         hue * (lamp + spill) - Color::grey(0.02) * body
-    }
-}
-
-/// The pattern of one wall.
-struct Facade {
-    salt: u32,
-    wall: Color,
-    glass: Color,
-    lamp: Color,
-    lit: f32,
-    /// Metres from window to window, and from floor to floor.
-    pitch: [f32; 2],
-    /// The glass share of that spacing.
-    share: [f32; 2],
-    /// Metres a pixel covers.
-    fine: f32,
-    sign: bool,
-    wall_glow: Color,
-}
-
-impl Facade {
-    #[inline]
-    fn color(&self, along: f32, width: f32, z: f32, top: f32) -> Color {
-        let columns = floor(width / self.pitch[0]).max(1) as f32;
-        let (u, v) = (along / width * columns, z / self.pitch[1]);
-        let (iu, iv) = (floor(u), floor(v));
-        let (fu, fv) = (u - iu as f32 - 0.5, v - iv as f32 - 0.5);
-        let soft = [self.fine / self.pitch[0], self.fine / self.pitch[1]];
-        let inside = |f: f32, share: f32, soft: f32| smooth(0.5 * share + soft, 0.5 * share - soft, f.abs());
-        let detail = smooth(0.55, 0.2, soft[1].max(soft[0]));
-        let parapet = top - z < 1.1;
-        let sharp = inside(fu, self.share[0], soft[0] * 0.6) * inside(fv, self.share[1], soft[1] * 0.6);
-        let window = if parapet { 0.0 } else { lerp(self.share[0] * self.share[1], sharp, detail) };
-        // From afar, several windows read as one.
-        let group = if detail > 0.3 { 1 } else { 2 };
-        let (gu, gv) = (iu / group, iv / group);
-        let draw = unit2(gu, gv, self.salt);
-        let lit = smooth(self.lit + 0.02, self.lit - 0.02, draw);
-        let level = lerp(0.35, 1.15, unit2(gu, gv, self.salt ^ 0x77));
-        let hue = if unit2(gu, gv, self.salt ^ 0x99) < 0.16 { Color::new(0.9, 1.1, 1.25) } else { self.lamp };
-        // A room is brighter below its ceiling lamp, and has curtains.
-        let room = 0.75 + 0.5 * (fv + 0.3) * detail;
-        let shine = mix(self.glass, hue * (level * room * 0.9), lit);
-        let mut color = mix(self.wall, shine, window);
-        if z < 4.2 && self.lit > 0.15 {
-            let shop = smooth(0.15, 0.4, self.lit) * unit2(iu / 2, 3, self.salt ^ 0x31);
-            color += self.lamp * (0.26 * shop * smooth(4.2, 3.0, z));
-        }
-        // Streets throw their light up the walls.
-        color += self.wall_glow * (1.0 / (1.0 + (z / 7.0) * (z / 7.0)));
-        if self.sign {
-            let (sx, sz) = ((along - width * 0.18).abs(), z - top * 0.45);
-            if sx < 1.1 && sz.abs() < top * 0.22 {
-                let glyph = unit2(floor(sx * 2.6), floor(z * 1.4), self.salt ^ 0xbeef);
-                color = mix(color, self.lamp * 1.6, if glyph > 0.42 { 0.95 } else { 0.35 });
-            }
-        }
-        color
     }
 }
 

@@ -4,8 +4,8 @@ use media::RgbImage;
 
 use super::bloom::Bloom;
 use super::canvas::Canvas;
+use super::grain::{FrameGrain, Grain, WHOLE};
 use super::math::{Color, curve, lerp, linear_to_display, mix, smooth};
-use super::noise::Tile;
 use super::prompt::Style;
 
 /// The lookup tables are indexed by the upper bits of the light as `f32`: `OCTAVES` doublings from `DARKEST`, `1 << FINE` steps each.
@@ -17,11 +17,8 @@ const SHIFT: u32 = f32::MANTISSA_DIGITS - 1 - FINE;
 const FIRST: u32 = DARKEST.to_bits() >> SHIFT;
 /// Brighter light uses the last entry.
 const BRIGHTEST: f32 = f32::from_bits(((ENTRIES as u32 + FIRST) << SHIFT) - 1);
-/// Display values have 8 fractional bits while grain is added.
-const WHOLE: f32 = 256.0;
-
-/// Base-2 logarithm of the width of the grain tile, in pixels.
-const GRAIN: u32 = 7;
+/// Fractional bits of [`Grade::develop_fine`]: the brightest value fits 16 bits, with room for filters that overshoot.
+pub(crate) const FINE_BITS: u32 = 6;
 /// Columns developed together.
 const STRIP: usize = 16;
 /// Strength of the bloom.
@@ -35,8 +32,7 @@ pub(crate) struct Grade {
     /// Tint of everything when saturation is 0.
     exposure: f32,
     vignette: f32,
-    /// Grain for all channels, in 1/256 of a step; includes half a step for rounding.
-    noise: Tile<i32>,
+    pub(crate) grain: Grain,
 }
 
 /// The grading of one style, in display values.
@@ -244,21 +240,45 @@ impl Grade {
                 })
                 .collect()
         };
-        let grain: Tile<f32> = Tile::rolling(GRAIN, 1 << (GRAIN - 1), 1, 1.0, 0x6721);
         Self {
             tables: [table(0), table(1), table(2)],
             saturation: recipe.saturation * if tones.is_some() { 0.72 } else { 1.0 },
             exposure: recipe.exposure * exposure,
             vignette: recipe.vignette,
-            noise: Tile::new(GRAIN, |x, y| {
-                let noise = (grain.at(x, y) - 0.5) * recipe.grain * 2.2;
-                ((0.5 + noise) * WHOLE).round() as i32
-            }),
+            grain: Grain::new(recipe.grain),
         }
     }
 
-    /// Converts the canvas to a picture, adding bloom. `frame` shifts the grain.
-    pub(crate) fn develop(&self, canvas: &Canvas, bloom: &Bloom, frame: u32, picture: &mut RgbImage) {
+    /// Converts the canvas to a picture, adding bloom and grain.
+    pub(crate) fn develop(
+        &self,
+        canvas: &Canvas,
+        bloom: &Bloom,
+        grain: FrameGrain<'_>,
+        picture: &mut RgbImage,
+    ) {
+        self.fill(canvas, bloom, picture.pixels_mut(), |values, x, y| {
+            let lift = grain.at(x, y);
+            values.map(|value| ((value + lift) >> 8).clamp(0, 255) as u8)
+        });
+    }
+
+    /// The same without grain, as display values with [`FINE_BITS`] fractional bits, row by row.
+    pub(crate) fn develop_fine(&self, canvas: &Canvas, bloom: &Bloom, values: &mut Vec<i16>) {
+        values.resize(canvas.width * canvas.height * 3, 0);
+        self.fill(canvas, bloom, values, |values, _, _| {
+            values.map(|value| (value >> (8 - FINE_BITS)) as i16)
+        });
+    }
+
+    /// Fills rows of pixels with display values as `finish` makes them, from values in 1/256 of a step, column and row.
+    fn fill<T: Copy + Default>(
+        &self,
+        canvas: &Canvas,
+        bloom: &Bloom,
+        pixels: &mut [T],
+        finish: impl Fn([i32; 3], usize, usize) -> [T; 3],
+    ) {
         let (width, height) = (canvas.width, canvas.height);
         let falloff = |i: usize, n: usize| {
             let d = (i as f32 + 0.5) / n as f32 * 2.0 - 1.0;
@@ -270,11 +290,10 @@ impl Grade {
                 (falloff(y, height), cell, share)
             })
             .collect();
-        let (jx, jy) = ((frame.wrapping_mul(53) % 128) as i32, (frame.wrapping_mul(91) % 128) as i32);
         let mut spill = Vec::new();
         // The canvas is stored by columns and the picture by rows: a few columns are developed into a strip that stays in
         // the cache, and then copied row by row.
-        let mut strip = vec![[0_u8; 3 * STRIP]; height];
+        let mut strip = vec![[T::default(); 3 * STRIP]; height];
         for x0 in (0..width).step_by(STRIP) {
             let columns = STRIP.min(width - x0);
             for x in x0..x0 + columns {
@@ -293,31 +312,23 @@ impl Grade {
                     };
                     let light = (*light + spilled) * shade;
                     let grey = Color::grey(light.luma());
-                    let Color([r, g, b, _]) = mix(grey, light, self.saturation);
-                    // The tile turned on its side: its rows run down the columns of the canvas.
-                    let lift = self.noise.at(y as i32 + jy, x as i32 + jx) + DITHER[x & 3][y & 3];
-                    let entry = |value: f32| {
+                    // On all four lanes, which the compiler computes side by side.
+                    let [r, g, b, _] = mix(grey, light, self.saturation).0.map(|value| {
                         let held = if value > DARKEST { value } else { DARKEST };
                         let held = if held < BRIGHTEST { held } else { BRIGHTEST };
-                        ((held.to_bits() >> SHIFT) - FIRST) as usize
-                    };
-                    for (slot, (index, table)) in
-                        row[at..at + 3].iter_mut().zip([r, g, b].map(entry).into_iter().zip(&self.tables))
-                    {
-                        *slot = ((table[index] + lift) >> 8).clamp(0, 255) as u8;
-                    }
+                        (held.to_bits() >> SHIFT) - FIRST
+                    });
+                    let [red, green, blue] = &self.tables;
+                    let values = [red[r as usize], green[g as usize], blue[b as usize]];
+                    row[at..at + 3].copy_from_slice(&finish(values, x, y));
                 }
             }
-            for (row, out) in strip.iter().zip(picture.pixels_mut().chunks_exact_mut(width * 3)) {
+            for (row, out) in strip.iter().zip(pixels.chunks_exact_mut(width * 3)) {
                 out[x0 * 3..(x0 + columns) * 3].copy_from_slice(&row[..columns * 3]);
             }
         }
     }
 }
-
-/// Ordered dither of half a step, in 1/256 of a step. Static, so that it breaks banding without costing bits in the encoder.
-const DITHER: [[i32; 4]; 4] =
-    [[-120, 72, -72, 120], [8, -56, 56, -8], [-87, 105, -105, 87], [41, -23, 23, -41]];
 
 #[cfg(test)]
 mod tests {
@@ -327,7 +338,8 @@ mod tests {
         let mut canvas = Canvas::new(16, 16);
         canvas.light.fill(light);
         let mut picture = RgbImage::new(16, 16);
-        Grade::new(style, 1.0, tones).develop(&canvas, &Bloom::default(), 0, &mut picture);
+        let grade = Grade::new(style, 1.0, tones);
+        grade.develop(&canvas, &Bloom::default(), grade.grain.frame(0), &mut picture);
         let at = (8 * 16 + 8) * 3;
         [0, 1, 2].map(|c| picture.pixels()[at + c])
     }

@@ -5,7 +5,7 @@ use media::RgbImage;
 use super::audio::{self, RATE};
 use super::cadence::Cadence;
 use super::color_grading::{Grade, Tones};
-use super::drawn::{Drawn, drawn_share};
+use super::drawn::{Drawn, Resolution};
 use super::prompt::{self, SceneBrief};
 use super::scene_spec::SceneSpec;
 use super::stage::{Stage, scene_seed};
@@ -13,7 +13,7 @@ use super::stylise::Stylise;
 use super::transition::Still;
 use super::{roll, watermark};
 use crate::animatic::{Look, Panel, Shot};
-use crate::{Job, RenderError};
+use crate::{Job, Quality, RenderError};
 
 /// The dissolve from a first frame, or to a last frame: seconds, and at most this share of the duration.
 const DISSOLVE_SECONDS: f32 = 1.2;
@@ -32,7 +32,7 @@ pub(super) struct Film<'a> {
     last: Option<Still>,
     panel: Option<Panel>,
     cadence: Cadence,
-    /// The frame that is drawn at its full size although the others are not: the last one, which the next shot begins with.
+    /// The frame that is drawn as finely as a scene although the others are not: the last one, which the next shot begins with.
     whole: Option<u32>,
 }
 
@@ -52,13 +52,15 @@ impl<'a> Film<'a> {
         let shown = stage.movement;
         let grade = Grade::new(style, 1.0, Tones::from_references(&job.references));
         let frames_last = job.frames_total() - 1;
+        let resolution = Resolution::new(job, look, stage.world.spec());
+        let is_sketch = look == Look::Animatic || job.quality == Quality::Fast;
         Self {
             turned: Vec::new(),
             stylise: Stylise::new(style, job.width, job.height, stage.seed),
             stage,
             grade,
-            canvas: Drawn::new(job, drawn_share(job, look)),
-            whole: (drawn_share(job, look) < 1.0).then_some(frames_last),
+            canvas: Drawn::new(job, resolution),
+            whole: is_sketch.then_some(frames_last),
             first,
             last: job.last_frame.as_ref().map(|image| still(image, 2)),
             panel: (look == Look::Animatic).then(|| Panel::new(job, Shot { movement: shown })).flatten(),
@@ -122,7 +124,7 @@ impl<'a> Film<'a> {
         } else if gone > 0.0 && left > 0.0 {
             let time = frame as f32 / self.job.frame_rate as f32;
             if self.whole == Some(frame) {
-                self.canvas = Drawn::new(self.job, 1.0);
+                self.canvas = Drawn::new(self.job, Resolution::of_scene(self.stage.world.spec()));
             }
             let pose = self.stage.draw(progress, time, &mut self.canvas.work);
             self.canvas.develop(&self.grade, frame, picture);

@@ -1,9 +1,12 @@
-//! Trees: conifers and broadleaf trees as billboards, drawn back to front.
+//! Trees: conifers and broadleaf trees as billboards, drawn front to back.
+
+use std::ops::Range;
 
 use super::canvas::Canvas;
+use super::compositing::CompositingLayer;
 use super::frame_context::FrameContext;
 use super::light::Light;
-use super::math::{Color, fract, lerp, mix, smooth};
+use super::math::{Color, cell, fract, lerp, mix, smooth};
 use super::noise::{Rng, gradient, unit2};
 use super::relief::Relief;
 use super::terrain::Terrain;
@@ -18,6 +21,8 @@ struct Drawing {
     width: usize,
     height: usize,
     texels: Vec<Color>,
+    /// For each column, border included, the rows that are not transparent.
+    extents: Vec<(usize, usize)>,
 }
 
 const CARD_WIDTH: usize = 64;
@@ -29,6 +34,16 @@ struct Tree {
     card: usize,
     tint: Color,
     lit: f32,
+}
+
+/// Columns of the picture that are drawn together: they stay in the cache.
+const STRIP: usize = 32;
+
+/// A tree in a strip of the picture.
+pub(crate) struct DrawnTree {
+    strip: u32,
+    distance: f32,
+    tree: u32,
 }
 
 /// All trees of a scene.
@@ -79,7 +94,8 @@ impl Flora {
                     let z = terrain.height(x, y);
                     let slope = (terrain.height(x + 4.0, y) - z).hypot(terrain.height(x, y + 4.0) - z) / 4.0;
                     let clear = smooth(14.0, 60.0, distance);
-                    if own(3) > relief.wood(x, y, z, slope) * clear {
+                    let [wood] = relief.wood([x], [y], [z], [slope]);
+                    if own(3) > wood * clear {
                         continue;
                     }
                     flora.trees.push(tree([x, y, z], spacing, season, terrain, own));
@@ -89,7 +105,13 @@ impl Flora {
         flora
     }
 
-    pub(crate) fn draw(&self, context: &FrameContext<'_>, order: &mut Vec<(f32, u32)>, canvas: &mut Canvas) {
+    pub(crate) fn draw(
+        &self,
+        context: &FrameContext<'_>,
+        order: &mut Vec<DrawnTree>,
+        layer: &mut CompositingLayer,
+        canvas: &mut Canvas,
+    ) {
         order.clear();
         for (index, tree) in self.trees.iter().enumerate() {
             if let Some(spot) = context.view.project(tree.foot) {
@@ -97,17 +119,35 @@ impl Flora {
                 let visible =
                     spot.x > -reach && spot.x < context.view.width + reach && spot.y > 0.0 && reach > 1.2;
                 if visible && spot.distance > 5.0 {
-                    order.push((spot.distance, index as u32));
+                    let strip = |x: f32| (x.max(0.0) as usize).min(canvas.width - 1) / STRIP;
+                    for strip in strip(spot.x - reach * 0.25 - 1.0)..=strip(spot.x + reach * 0.25 + 1.0) {
+                        order.push(DrawnTree {
+                            strip: strip as u32,
+                            distance: spot.distance,
+                            tree: index as u32,
+                        });
+                    }
                 }
             }
         }
-        order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-        for (_, index) in order.iter() {
-            self.draw_tree(&self.trees[*index as usize], context, canvas);
+        // Equal trees at equal distances cannot be told apart.
+        order.sort_unstable_by(|a, b| a.strip.cmp(&b.strip).then(a.distance.total_cmp(&b.distance)));
+        layer.begin(canvas);
+        for DrawnTree { strip, tree, .. } in order.iter() {
+            let columns = *strip as usize * STRIP..(*strip as usize + 1) * STRIP;
+            self.draw_tree(&self.trees[*tree as usize], columns, context, layer, canvas);
         }
+        layer.composite_onto(canvas);
     }
 
-    fn draw_tree(&self, tree: &Tree, context: &FrameContext<'_>, canvas: &mut Canvas) {
+    fn draw_tree(
+        &self,
+        tree: &Tree,
+        columns: Range<usize>,
+        context: &FrameContext<'_>,
+        layer: &mut CompositingLayer,
+        canvas: &Canvas,
+    ) {
         let Some(placed) = context.project(tree.foot) else { return };
         let half = tree.height * 0.25;
         let Some([x0, x1, y0, y1]) = placed.bounds(-half, half, -0.2, tree.height, canvas) else { return };
@@ -117,32 +157,35 @@ impl Flora {
         let sun = context.light.sunlight * (tree.lit * 0.75);
         let (base, lift) = (placed.through_air(tree.tint * sky), placed.through_air(tree.tint * (sky + sun)));
         let white = placed.through_air((sky + sun * 0.6) * 0.9);
+        let side = 0.45 * self.side_light.signum();
         let texel_step = CARD_HEIGHT as f32 / pixels;
         let drawing = card.size_for(texel_step);
         let (across_texels, up_texels) = (drawing.width as f32, drawing.height as f32);
-        let sway = 0.012 * (context.time * 1.3 + tree.foot[0]).sin();
-        for x in x0..x1 {
+        let sway = 0.012 * (context.time * 1.3 + tree.foot[0]).sin() * across_texels;
+        let hidden = placed.nearness * 1.03;
+        for x in x0.max(columns.start)..x1.min(columns.end) {
             let across = (x as f32 + 0.5 - placed.spot.x) / placed.scale;
-            for y in y0..y1 {
-                let index = canvas.at(x, y);
-                if canvas.nearness[index] > placed.nearness * 1.03 {
+            let u = (across / (2.0 * half) + 0.5) * across_texels;
+            let (first, last) = drawing.extent(u, u + sway);
+            let row_of = |v: f32| placed.spot.y - (1.0 - v / up_texels) * pixels - 0.5;
+            let y0 = (row_of(first).floor().max(0.0) as usize).clamp(y0, y1);
+            let y1 = (row_of(last).ceil().max(0.0) as usize + 1).clamp(y0, y1);
+            let behind = &canvas.nearness[canvas.at(x, y0)..][..y1 - y0];
+            let mut span = layer.span(x, y0, y1);
+            for (row, behind) in behind.iter().enumerate() {
+                if *behind > hidden || span.is_covered(row) {
                     continue;
                 }
-                let up = (placed.spot.y - y as f32 - 0.5) / pixels;
-                let u = (across / (2.0 * half) + 0.5 + sway * up * up) * across_texels;
-                let texel = drawing.sample(u, (1.0 - up) * up_texels);
+                let up = (placed.spot.y - (y0 + row) as f32 - 0.5) / pixels;
+                let texel = drawing.sample(u + sway * up * up, (1.0 - up) * up_texels);
                 let [opacity, bright, edge, snow] = texel.0;
                 if opacity < 0.02 {
                     continue;
                 }
-                let sunny = bright * (0.55 + 0.45 * edge * self.side_light.signum()).clamp(0.15, 1.0);
+                let sunny = bright * (0.55 + side * edge).clamp(0.15, 1.0);
                 let mut color = mix(base * (0.35 + 0.65 * bright), lift * (0.4 + 0.6 * bright), sunny * 0.8);
                 color = mix(color, white, snow * self.snowed * 0.6);
-                let kept = if opacity > 0.5 { 0.0 } else { canvas.light[index].fourth() };
-                canvas.light[index] = mix(canvas.light[index], color, opacity).with(kept);
-                if opacity > 0.5 {
-                    canvas.nearness[index] = placed.nearness;
-                }
+                span.add(row, color, opacity, placed.nearness);
             }
         }
     }
@@ -195,7 +238,24 @@ impl Drawing {
         for (y, row) in inside.chunks_exact(width).enumerate() {
             texels[(y + 1) * (width + 2) + 1..][..width].copy_from_slice(row);
         }
-        Self { width, height, texels }
+        let extents = (0..width + 2)
+            .map(|x| {
+                let seen = |y: &usize| texels[y * (width + 2) + x].0[0] > 0.0;
+                let (first, last) = ((0..height + 2).find(seen), (0..height + 2).rfind(seen));
+                first.zip(last).map_or((height, 0), |(first, last)| (first, last + 1))
+            })
+            .collect();
+        Self { width, height, texels, extents }
+    }
+
+    /// The texel rows between which anything is seen in the columns around `from..=to`; empty if the first is not above the second.
+    fn extent(&self, from: f32, to: f32) -> (f32, f32) {
+        let column = |u: f32| (u + 0.5).clamp(0.0, self.width as f32 + 0.999) as usize;
+        let columns = &self.extents[column(from.min(to))..=column(from.max(to)) + 1];
+        let first = columns.iter().map(|rows| rows.0).min().unwrap_or(0);
+        let last = columns.iter().map(|rows| rows.1).max().unwrap_or(0);
+        // Rows are interpolated with their neighbours, and are counted from the border.
+        (first as f32 - 1.5, last as f32 - 0.5)
     }
 
     fn halved(&self) -> Self {
@@ -214,9 +274,8 @@ impl Drawing {
         // Shifted by the rim and by half a texel: whole numbers are then texel centres.
         let u = (u + 0.5).clamp(0.0, self.width as f32 + 0.999);
         let v = (v + 0.5).clamp(0.0, self.height as f32 + 0.999);
-        let (x, y) = (u as usize, v as usize);
-        let (fx, fy) = (u - x as f32, v - y as f32);
-        let stride = self.width + 2;
+        let ((x, fx), (y, fy)) = (cell(u), cell(v));
+        let (x, y, stride) = (x as usize, y as usize, self.width + 2);
         let (above, below) = (&self.texels[y * stride + x..][..2], &self.texels[(y + 1) * stride + x..][..2]);
         mix(mix(above[0], above[1], fx), mix(below[0], below[1], fx), fy)
     }

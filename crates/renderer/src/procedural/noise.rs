@@ -76,9 +76,10 @@ fn corner(x: i32, y: i32, seed: u32, dx: f32, dy: f32) -> f32 {
 }
 
 /// Gradient noise, about -1..1, one feature per unit.
+#[expect(clippy::inline_always, reason = "only where it is inlined are several points computed side by side")]
+#[inline(always)]
 pub(crate) fn gradient(x: f32, y: f32, seed: u32) -> f32 {
-    let (ix, iy) = (floor(x), floor(y));
-    let (fx, fy) = (x - ix as f32, y - iy as f32);
+    let ((ix, fx), (iy, fy)) = (cell(x), cell(y));
     let sx = fx * fx * fx * (fx * (fx * 6.0 - 15.0) + 10.0);
     let sy = fy * fy * fy * (fy * (fy * 6.0 - 15.0) + 10.0);
     let a = lerp(corner(ix, iy, seed, fx, fy), corner(ix + 1, iy, seed, fx - 1.0, fy), sx);
@@ -102,45 +103,86 @@ impl Octaves {
         Self { seed, wavelength, most, gain: 0.5 }
     }
 
-    /// Rolling sum, about -1..1. Octaves finer than `finest` metres are left out.
-    pub(crate) fn rolling(self, x: f32, y: f32, finest: f32) -> f32 {
-        self.sum(x, y, finest, |n| n)
-    }
-
-    /// Ridged sum, about 0..1: sharp crests, wide valleys; detail gathers on the crests.
-    pub(crate) fn ridged(self, x: f32, y: f32, finest: f32) -> f32 {
-        let (mut sum, mut amplitude, mut weight, mut total) = (0.0, 1.0, 1.0_f32, 0.0);
-        let (mut px, mut py, mut wavelength) = (x / self.wavelength, y / self.wavelength, self.wavelength);
-        for octave in 0..self.most {
-            if wavelength < finest {
-                break;
-            }
-            let n = 1.0 - gradient(px, py, self.seed.wrapping_add(octave * 0x9e37)).abs();
-            let n = n * n * weight;
-            weight = (n * 1.8).clamp(0.0, 1.0);
-            sum += n * amplitude;
-            total += amplitude;
-            amplitude *= self.gain;
-            wavelength *= 0.5;
-            (px, py) = (1.6 * px - 1.2 * py + 17.3, 1.2 * px + 1.6 * py - 9.1);
-        }
-        sum / total.max(1e-6)
-    }
-
-    fn sum(self, x: f32, y: f32, finest: f32, shape: impl Fn(f32) -> f32) -> f32 {
-        let (mut sum, mut amplitude, mut total) = (0.0, 1.0, 0.0);
-        let (mut px, mut py, mut wavelength) = (x / self.wavelength, y / self.wavelength, self.wavelength);
+    /// Rolling sum at `N` points, about -1..1. Octaves finer than `finest` metres are left out.
+    pub(crate) fn rolling<const N: usize>(self, x: [f32; N], y: [f32; N], finest: f32) -> [f32; N] {
+        let mut points = Points::new(self, x, y);
+        let (mut sum, mut amplitude, mut total) = ([0.0; N], 1.0, 0.0);
         for octave in 0..self.most {
             // The whole sum is normalised over all octaves, so that leaving the fine ones out moves nothing else.
             total += amplitude;
-            if wavelength >= finest {
-                sum += shape(gradient(px, py, self.seed.wrapping_add(octave * 0x9e37))) * amplitude;
+            if points.wavelength >= finest {
+                let noise = points.noise(self.octave_seed(octave));
+                for (sum, n) in sum.iter_mut().zip(noise) {
+                    *sum += n * amplitude;
+                }
             }
             amplitude *= self.gain;
-            wavelength *= 0.5;
-            (px, py) = (1.6 * px - 1.2 * py + 17.3, 1.2 * px + 1.6 * py - 9.1);
+            points.next_octave();
         }
-        sum / total * 1.6
+        sum.map(|sum| sum / total * 1.6)
+    }
+
+    /// The rolling sum at one point.
+    pub(crate) fn rolling_at(self, x: f32, y: f32, finest: f32) -> f32 {
+        let [value] = self.rolling([x], [y], finest);
+        value
+    }
+
+    /// Ridged sum at `N` points, about 0..1: sharp crests, wide valleys; detail gathers on the crests.
+    pub(crate) fn ridged<const N: usize>(self, x: [f32; N], y: [f32; N], finest: f32) -> [f32; N] {
+        let mut points = Points::new(self, x, y);
+        let (mut sum, mut weight) = ([0.0; N], [1.0_f32; N]);
+        let (mut amplitude, mut total) = (1.0, 0.0);
+        for octave in 0..self.most {
+            if points.wavelength < finest {
+                break;
+            }
+            let noise = points.noise(self.octave_seed(octave));
+            for ((sum, weight), n) in sum.iter_mut().zip(&mut weight).zip(noise) {
+                let n = 1.0 - n.abs();
+                let n = n * n * *weight;
+                *weight = (n * 1.8).clamp(0.0, 1.0);
+                *sum += n * amplitude;
+            }
+            total += amplitude;
+            amplitude *= self.gain;
+            points.next_octave();
+        }
+        sum.map(|sum| sum / f32::max(total, 1e-6))
+    }
+
+    const fn octave_seed(self, octave: u32) -> u32 {
+        self.seed.wrapping_add(octave * 0x9e37)
+    }
+}
+
+/// Points in units of an octave's wavelength. Several at once take a fraction of the time: the compiler computes them side by side.
+struct Points<const N: usize> {
+    x: [f32; N],
+    y: [f32; N],
+    wavelength: f32,
+}
+
+impl<const N: usize> Points<N> {
+    fn new(octaves: Octaves, x: [f32; N], y: [f32; N]) -> Self {
+        let wavelength = octaves.wavelength;
+        Self { x: x.map(|x| x / wavelength), y: y.map(|y| y / wavelength), wavelength }
+    }
+
+    fn noise(&self, seed: u32) -> [f32; N] {
+        let mut noise = [0.0; N];
+        for ((noise, x), y) in noise.iter_mut().zip(self.x).zip(self.y) {
+            *noise = gradient(x, y, seed);
+        }
+        noise
+    }
+
+    /// Half the wavelength, turned against the octave before.
+    fn next_octave(&mut self) {
+        self.wavelength *= 0.5;
+        for (x, y) in self.x.iter_mut().zip(&mut self.y) {
+            (*x, *y) = (1.6 * *x - 1.2 * *y + 17.3, 1.2 * *x + 1.6 * *y - 9.1);
+        }
     }
 }
 
@@ -165,6 +207,11 @@ impl<T: Copy> Tile<T> {
     pub(crate) fn at(&self, x: i32, y: i32) -> T {
         self.texels[(((y & self.mask) << self.shift) | (x & self.mask)) as usize]
     }
+
+    /// The texels of a row, which repeat.
+    pub(crate) fn row(&self, y: i32) -> &[T] {
+        &self.texels[((y & self.mask) as usize) << self.shift..][..1 << self.shift]
+    }
 }
 
 impl Tile<f32> {
@@ -181,19 +228,17 @@ impl Tile<f32> {
 
     /// Rolling noise 0..1 (mean about 0.5) whose coarsest features are a `1 / cells` part of the side.
     pub(crate) fn rolling(shift: u32, cells: i32, octaves: u32, gain: f32, seed: u32) -> Self {
-        let side = (1_i32 << shift) as f32;
-        let raw = Tile::new(shift, |x, y| {
-            let (mut sum, mut amplitude, mut total, mut period) = (0.0, 1.0, 0.0, cells);
-            for octave in 0..octaves {
-                let scale = period as f32 / side;
-                sum += periodic(x as f32 * scale, y as f32 * scale, period, seed ^ (octave * 0x51ed))
-                    * amplitude;
-                total += amplitude;
-                amplitude *= gain;
-                period *= 2;
-            }
-            sum / total
-        });
+        let side = 1_usize << shift;
+        let mut sums = vec![0.0_f32; side * side];
+        let (mut total, mut amplitude, mut period) = (0.0, 1.0, cells);
+        for octave in 0..octaves {
+            Lattice::new(period, seed ^ (octave * 0x51ed)).add(amplitude, side, &mut sums);
+            total += amplitude;
+            amplitude *= gain;
+            period *= 2;
+        }
+        let raw =
+            Tile { mask: side as i32 - 1, shift, texels: sums.into_iter().map(|sum| sum / total).collect() };
         raw.levelled()
     }
 
@@ -219,18 +264,43 @@ impl Tile<Color> {
     }
 }
 
-/// Gradient noise that repeats every `period` units.
-fn periodic(x: f32, y: f32, period: i32, seed: u32) -> f32 {
-    let (ix, iy) = (floor(x), floor(y));
-    let (fx, fy) = (x - ix as f32, y - iy as f32);
-    let sx = fx * fx * fx * (fx * (fx * 6.0 - 15.0) + 10.0);
-    let sy = fy * fy * fy * (fy * (fy * 6.0 - 15.0) + 10.0);
-    let at = |cx: i32, cy: i32, dx: f32, dy: f32| {
-        corner(cx.rem_euclid(period), cy.rem_euclid(period), seed, dx, dy)
-    };
-    let a = lerp(at(ix, iy, fx, fy), at(ix + 1, iy, fx - 1.0, fy), sx);
-    let b = lerp(at(ix, iy + 1, fx, fy - 1.0), at(ix + 1, iy + 1, fx - 1.0, fy - 1.0), sx);
-    lerp(a, b, sy)
+/// Gradient noise that repeats after `period` cells, with the gradients of all its points: each of them is used by many texels.
+struct Lattice {
+    period: usize,
+    gradients: Vec<[f32; 2]>,
+}
+
+impl Lattice {
+    fn new(period: i32, seed: u32) -> Self {
+        let at = |x: i32, y: i32| [corner(x, y, seed, 1.0, 0.0), corner(x, y, seed, 0.0, 1.0)];
+        let gradients = (0..period).flat_map(|y| (0..period).map(move |x| at(x, y))).collect();
+        Self { period: period as usize, gradients }
+    }
+
+    /// Adds the noise times `amplitude` to a square of `side` texels, which it fills once.
+    fn add(&self, amplitude: f32, side: usize, texels: &mut [f32]) {
+        let scale = self.period as f32 / side as f32;
+        // For each position along a side: the cell, the next one, the place in the cell and its weight.
+        let places: Vec<(usize, usize, f32, f32)> = (0..side)
+            .map(|i| {
+                let at = i as f32 * scale;
+                let cell = floor(at);
+                let f = at - cell as f32;
+                let cell = cell as usize;
+                (cell % self.period, (cell + 1) % self.period, f, f * f * f * (f * (f * 6.0 - 15.0) + 10.0))
+            })
+            .collect();
+        let row = |y: usize| &self.gradients[y * self.period..][..self.period];
+        let dot = |[gx, gy]: [f32; 2], dx: f32, dy: f32| gx * dx + gy * dy;
+        for (line, (y0, y1, fy, sy)) in texels.chunks_exact_mut(side).zip(&places) {
+            let (upper, lower) = (row(*y0), row(*y1));
+            for (texel, (x0, x1, fx, sx)) in line.iter_mut().zip(&places) {
+                let a = lerp(dot(upper[*x0], *fx, *fy), dot(upper[*x1], *fx - 1.0, *fy), *sx);
+                let b = lerp(dot(lower[*x0], *fx, *fy - 1.0), dot(lower[*x1], *fx - 1.0, *fy - 1.0), *sx);
+                *texel += lerp(a, b, *sy) * amplitude;
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -258,7 +328,7 @@ mod tests {
     #[test]
     fn noise_stays_in_range_and_varies() {
         let values: Vec<f32> = (0..4000)
-            .map(|i| Octaves::new(3, 40.0, 6).rolling(i as f32 * 1.7, i as f32 * 0.9, 0.1))
+            .flat_map(|i| Octaves::new(3, 40.0, 6).rolling([i as f32 * 1.7], [i as f32 * 0.9], 0.1))
             .collect();
         let low = values.iter().copied().fold(f32::INFINITY, f32::min);
         let high = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);

@@ -1,5 +1,7 @@
 //! The land as functions of position: height and material.
 
+use std::array::from_fn;
+
 use super::breakwater::Breakwater;
 use super::math::{Color, mix, smooth};
 use super::noise::{Octaves, Rng};
@@ -60,121 +62,174 @@ impl Relief {
         }
     }
 
-    /// Metres above the sea; features finer than `finest` metres are left out.
-    pub(crate) fn height(&self, x: f32, y: f32, finest: f32) -> f32 {
-        let far = (x * x * 1.4 + y * y).sqrt();
+    /// Metres above the sea at `N` points; features finer than `finest` metres are left out.
+    pub(crate) fn height<const N: usize>(&self, x: [f32; N], y: [f32; N], finest: f32) -> [f32; N] {
+        let far: [f32; N] = from_fn(|i| (x[i] * x[i] * 1.4 + y[i] * y[i]).sqrt());
         match self.landscape {
-            Landscape::Mountains => self.range(x, y, far, finest) + 24.0,
+            Landscape::Mountains => self.range(x, y, far, finest).map(|range| range + 24.0),
             Landscape::Lake => {
-                let shore = self.fine.rolling(x * 0.35, y * 0.35, finest) * 60.0;
-                let across = x * self.side;
-                // Water ahead, land around it and close on one side.
-                let basin =
-                    ((y - 900.0).abs() * 0.78).max((across - 40.0).abs() * 1.05 - 60.0) - 700.0 + shore;
-                let near_bank = smooth(-160.0, -40.0, -y - 60.0 + across * 0.2);
-                let land = smooth(-40.0, 900.0, basin);
-                -9.0 + land * (self.range(x, y, far, finest) * 0.85 + 46.0)
-                    + near_bank * 10.0
-                    + smooth(-60.0, 60.0, basin) * 13.0
+                let shore = self.fine.rolling(x.map(|x| x * 0.35), y.map(|y| y * 0.35), finest);
+                let range = self.range(x, y, far, finest);
+                from_fn(|i| {
+                    let across = x[i] * self.side;
+                    // Water ahead, land around it and close on one side.
+                    let basin = ((y[i] - 900.0).abs() * 0.78).max((across - 40.0).abs() * 1.05 - 60.0)
+                        - 700.0
+                        + shore[i] * 60.0;
+                    let near_bank = smooth(-160.0, -40.0, -y[i] - 60.0 + across * 0.2);
+                    let land = smooth(-40.0, 900.0, basin);
+                    -9.0 + land * (range[i] * 0.85 + 46.0)
+                        + near_bank * 10.0
+                        + smooth(-60.0, 60.0, basin) * 13.0
+                })
             }
             Landscape::Sea => {
-                let islands = self.broad.ridged(x * 0.6, y * 0.6, finest);
-                smooth(5200.0, 8000.0, far) * (islands * 520.0 * self.scale - 150.0) - 30.0
+                let share = far.map(|far| smooth(5200.0, 8000.0, far));
+                let islands =
+                    if_visible(share, || self.broad.ridged(x.map(|x| x * 0.6), y.map(|y| y * 0.6), finest));
+                from_fn(|i| share[i] * (islands[i] * 520.0 * self.scale - 150.0) - 30.0)
             }
             Landscape::Coast | Landscape::Harbour => self.seaside(x, y, far, finest),
             Landscape::Desert => self.dunes(x, y, far, finest),
             Landscape::Snowfield => {
                 let roll = self.broad.rolling(x, y, finest);
-                let drift = 1.0 - self.fine.rolling(x * 0.7 + roll * 40.0, y * 1.8, finest).abs();
-                roll * 46.0
-                    + drift * 5.0
-                    + smooth(1400.0, 4200.0, far) * self.range(x, y, far, finest) * 0.75
-                    + 40.0
+                let drift =
+                    self.fine.rolling(from_fn(|i| x[i] * 0.7 + roll[i] * 40.0), y.map(|y| y * 1.8), finest);
+                let share = far.map(|far| smooth(1400.0, 4200.0, far));
+                let range = if_visible(share, || self.range(x, y, far, finest));
+                from_fn(|i| roll[i] * 46.0 + (1.0 - drift[i].abs()) * 5.0 + share[i] * range[i] * 0.75 + 40.0)
             }
             Landscape::Forest => {
-                self.broad.rolling(x, y, finest) * 95.0 * smooth(-50.0, 500.0, far)
-                    + self.fine.rolling(x, y, finest) * 7.0
-                    + smooth(900.0, 3800.0, far) * self.range(x, y, far, finest) * 0.55
-                    + 60.0
+                let (broad, fine) = (self.broad.rolling(x, y, finest), self.fine.rolling(x, y, finest));
+                let share = far.map(|far| smooth(900.0, 3800.0, far));
+                let range = if_visible(share, || self.range(x, y, far, finest));
+                from_fn(|i| {
+                    broad[i] * 95.0 * smooth(-50.0, 500.0, far[i])
+                        + fine[i] * 7.0
+                        + share[i] * range[i] * 0.55
+                        + 60.0
+                })
             }
             Landscape::Meadow => {
-                let roll = self.broad.rolling(x, y, finest);
-                roll * 34.0 * smooth(0.0, 420.0, far)
-                    + self.fine.rolling(x, y, finest) * 2.2
-                    + smooth(1500.0, 6000.0, far) * self.range(x, y, far, finest) * 0.42
-                    + 30.0
+                let (roll, fine) = (self.broad.rolling(x, y, finest), self.fine.rolling(x, y, finest));
+                let share = far.map(|far| smooth(1500.0, 6000.0, far));
+                let range = if_visible(share, || self.range(x, y, far, finest));
+                from_fn(|i| {
+                    roll[i] * 34.0 * smooth(0.0, 420.0, far[i])
+                        + fine[i] * 2.2
+                        + share[i] * range[i] * 0.42
+                        + 30.0
+                })
             }
-            Landscape::City => self.street,
+            Landscape::City => [self.street; N],
             Landscape::Canyon => {
-                let wall = self.broad.rolling(x, y * 0.55, finest)
-                    + smooth(60.0, 700.0, x.abs() * 0.9 + y.abs() * 0.08) * 1.1
-                    - 0.5;
-                let raw = smooth(-0.2, 0.9, wall) * 330.0 * self.scale;
-                let ledge = raw / 46.0;
-                let step = ledge.floor() + smooth(0.25, 0.75, ledge - ledge.floor());
-                step * 46.0 + self.fine.rolling(x, y, finest) * 7.0 + 20.0
+                let wall = self.broad.rolling(x, y.map(|y| y * 0.55), finest);
+                let fine = self.fine.rolling(x, y, finest);
+                from_fn(|i| {
+                    let wall =
+                        wall[i] + smooth(60.0, 700.0, x[i].abs() * 0.9 + y[i].abs() * 0.08) * 1.1 - 0.5;
+                    let raw = smooth(-0.2, 0.9, wall) * 330.0 * self.scale;
+                    let ledge = raw / 46.0;
+                    let step = ledge.floor() + smooth(0.25, 0.75, ledge - ledge.floor());
+                    step * 46.0 + fine[i] * 7.0 + 20.0
+                })
             }
         }
     }
 
     /// Mountains: low in front, rising to crests.
-    fn range(&self, x: f32, y: f32, far: f32, finest: f32) -> f32 {
-        let warp = self.fine.rolling(x * 0.12, y * 0.12, finest) * 160.0;
-        let crests = self.crests.ridged(x + warp, y - warp * 0.7, finest);
-        let lift = smooth(250.0, 4200.0, far);
-        crests * (0.2 + 0.8 * crests) * 1750.0 * self.scale * (0.035 + 0.965 * lift)
-            + self.fine.rolling(x, y, finest) * (5.0 + 9.0 * lift)
+    fn range<const N: usize>(&self, x: [f32; N], y: [f32; N], far: [f32; N], finest: f32) -> [f32; N] {
+        let warp = self.fine.rolling(x.map(|x| x * 0.12), y.map(|y| y * 0.12), finest);
+        let warp = warp.map(|warp| warp * 160.0);
+        let crests: [f32; N] =
+            self.crests.ridged(from_fn(|i| x[i] + warp[i]), from_fn(|i| y[i] - warp[i] * 0.7), finest);
+        let fine = self.fine.rolling(x, y, finest);
+        from_fn(|i| {
+            let (crests, lift) = (crests[i], smooth(250.0, 4200.0, far[i]));
+            crests * (0.2 + 0.8 * crests) * 1750.0 * self.scale * (0.035 + 0.965 * lift)
+                + fine[i] * (5.0 + 9.0 * lift)
+        })
     }
 
-    fn seaside(&self, x: f32, y: f32, far: f32, finest: f32) -> f32 {
-        let across = x * self.side;
-        let bend = self.broad.rolling(0.0, y * 0.9, 40.0) * 70.0 + self.fine.rolling(3.0, y, finest) * 16.0;
-        // The coast recedes to the side with distance, so that the sea stays open ahead.
-        let inland = across - 62.0 - 0.16 * y.max(0.0) - bend * smooth(0.0, 260.0, y.abs());
+    fn seaside<const N: usize>(&self, x: [f32; N], y: [f32; N], far: [f32; N], finest: f32) -> [f32; N] {
+        let bend = self.broad.rolling([0.0; N], y.map(|y| y * 0.9), 40.0);
+        let inlet = self.fine.rolling([3.0; N], y, finest);
         let rough = self.fine.rolling(x, y, finest);
-        let cliff = smooth(-6.0, 24.0, inland + rough * 9.0);
-        let mut height = -11.0 + cliff * 24.0 + inland.clamp(0.0, 900.0) * 0.07 + rough * 2.4 * cliff;
+        let inland: [f32; N] = from_fn(|i| {
+            let bend = bend[i] * 70.0 + inlet[i] * 16.0;
+            // The coast recedes to the side with distance, so that the sea stays open ahead.
+            x[i] * self.side - 62.0 - 0.16 * y[i].max(0.0) - bend * smooth(0.0, 260.0, y[i].abs())
+        });
+        let mut height: [f32; N] = from_fn(|i| {
+            let cliff = smooth(-6.0, 24.0, inland[i] + rough[i] * 9.0);
+            -11.0 + cliff * 24.0 + inland[i].clamp(0.0, 900.0) * 0.07 + rough[i] * 2.4 * cliff
+        });
         if let Some([hx, hy, radius, top]) = self.headland {
-            let crag = self.fine.ridged(x * 2.6, y * 2.6, finest);
-            let d = ((x - hx).powi(2) + (y - hy).powi(2)).sqrt() + rough * 11.0 - crag * 9.0;
-            let rise = smooth(radius * 1.42, radius * 0.55, d);
-            // Broken on its flanks, level where something can be built.
-            let broken = (crag - 0.4) * 9.0 * rise * (1.0 - rise) * 4.0;
-            let rock = -11.0 + (11.0 + top) * rise + broken + rough * 0.8;
-            height = height.max(rock);
+            let crag = self.fine.ridged(x.map(|x| x * 2.6), y.map(|y| y * 2.6), finest);
+            for i in 0..N {
+                let (rough, crag) = (rough[i], crag[i]);
+                let d = ((x[i] - hx).powi(2) + (y[i] - hy).powi(2)).sqrt() + rough * 11.0 - crag * 9.0;
+                let rise = smooth(radius * 1.42, radius * 0.55, d);
+                // Broken on its flanks, level where something can be built.
+                let broken = (crag - 0.4) * 9.0 * rise * (1.0 - rise) * 4.0;
+                let rock = -11.0 + (11.0 + top) * rise + broken + rough * 0.8;
+                height[i] = height[i].max(rock);
+            }
         }
         if self.breakwater.is_none() && self.headland.is_some() {
             // Rocks awash.
-            let skerry = self.fine.ridged(x * 1.5, y * 1.5, finest);
-            height = height.max(skerry * 9.0 - 7.2 - smooth(20.0, 200.0, -inland) * 5.0);
+            let skerry = self.fine.ridged(x.map(|x| x * 1.5), y.map(|y| y * 1.5), finest);
+            for i in 0..N {
+                let rock = skerry[i] * 9.0 - 7.2 - smooth(20.0, 200.0, -inland[i]) * 5.0;
+                height[i] = height[i].max(rock);
+            }
         }
-        let distant = smooth(3800.0, 7500.0, far)
-            * (self.broad.ridged(x * 0.5, y * 0.5, finest) * 620.0 * self.scale - 190.0);
-        height.max(distant - 30.0)
+        let share = far.map(|far| smooth(3800.0, 7500.0, far));
+        let distant = if_visible(share, || self.broad.ridged(x.map(|x| x * 0.5), y.map(|y| y * 0.5), finest));
+        from_fn(|i| height[i].max(share[i] * (distant[i] * 620.0 * self.scale - 190.0) - 30.0))
     }
 
-    fn dunes(&self, x: f32, y: f32, far: f32, finest: f32) -> f32 {
-        let bend = self.broad.rolling(x * 0.5, y * 0.5, finest) * 130.0;
+    fn dunes<const N: usize>(&self, x: [f32; N], y: [f32; N], far: [f32; N], finest: f32) -> [f32; N] {
+        let rolling = |scale: f32, east: f32| {
+            self.broad.rolling(x.map(|x| x * scale + east), y.map(|y| y * scale), finest)
+        };
+        let (bend, gate, swell) = (rolling(0.5, 0.0), rolling(0.8, 900.0), rolling(0.3, 0.0));
         let ridge = |along: f32, spacing: f32| {
             // A long windward slope and a short slip face.
             let p = along / spacing;
             let p = p - p.floor();
             if p < 0.7 { smooth(0.0, 1.0, p / 0.7) } else { smooth(1.0, 0.0, (p - 0.7) / 0.3) }
         };
-        let large = ridge(y * 0.85 + x * 0.42 * self.side + bend + self.grain * 9.0, 340.0 * self.scale);
-        let gate = 0.45 + 0.55 * self.broad.rolling(x * 0.8 + 900.0, y * 0.8, finest).clamp(-0.6, 1.0);
-        let small = ridge(y * 0.6 - x * 0.5 * self.side + bend * 0.6 + self.grain, 88.0);
-        let open = smooth(0.0, 160.0, far);
-        large * 44.0 * gate * (0.25 + 0.75 * open)
-            + small * 6.0 * gate * open
-            + self.broad.rolling(x * 0.3, y * 0.3, finest) * 26.0
-            + 30.0
+        from_fn(|i| {
+            let (x, y, bend) = (x[i], y[i], bend[i] * 130.0);
+            let large = ridge(y * 0.85 + x * 0.42 * self.side + bend + self.grain * 9.0, 340.0 * self.scale);
+            let gate = 0.45 + 0.55 * gate[i].clamp(-0.6, 1.0);
+            let small = ridge(y * 0.6 - x * 0.5 * self.side + bend * 0.6 + self.grain, 88.0);
+            let open = smooth(0.0, 160.0, far[i]);
+            large * 44.0 * gate * (0.25 + 0.75 * open) + small * 6.0 * gate * open + swell[i] * 26.0 + 30.0
+        })
     }
 
-    /// The material at a point of height `h` and slope (rise over run) `slope`.
-    pub(crate) fn surface(&self, x: f32, y: f32, h: f32, slope: f32, finest: f32) -> Color {
-        let blotch = self.patch.rolling(x, y, finest).clamp(-1.0, 1.0);
-        let wide = self.fine.rolling(x * 0.3 + 70.0, y * 0.3, finest).clamp(-1.0, 1.0);
+    /// The material at `N` points of height `h` and slope (rise over run) `slope`.
+    pub(crate) fn surface<const N: usize>(
+        &self,
+        x: [f32; N],
+        y: [f32; N],
+        h: [f32; N],
+        slope: [f32; N],
+        finest: f32,
+    ) -> [Color; N] {
+        let blotch = self.patch.rolling(x, y, finest);
+        let wide = self.fine.rolling(x.map(|x| x * 0.3 + 70.0), y.map(|y| y * 0.3), finest);
+        let wood = self.wood(x, y, h, slope);
+        from_fn(|i| {
+            let noise = [blotch[i].clamp(-1.0, 1.0), wide[i].clamp(-1.0, 1.0)];
+            self.material(noise, wood[i], h[i], slope[i])
+        })
+    }
+
+    /// The material by fine and by coarse noise, the density of the trees, height and slope.
+    fn material(&self, [blotch, wide]: [f32; 2], wood: f32, h: f32, slope: f32) -> Color {
         let hex = Color::surface;
         match self.landscape {
             Landscape::Mountains | Landscape::Lake | Landscape::Forest | Landscape::Meadow => {
@@ -190,11 +245,7 @@ impl Relief {
                 let snow =
                     smooth(self.snowline - 60.0, self.snowline + 120.0, h + wide * 170.0 + blotch * 40.0)
                         * smooth(1.25, 0.7, slope);
-                let wooded = mix(
-                    ground,
-                    hex(if self.autumn { 0x5a_3c18 } else { 0x20_301e }),
-                    self.wood(x, y, h, slope) * 0.85,
-                );
+                let wooded = mix(ground, hex(if self.autumn { 0x5a_3c18 } else { 0x20_301e }), wood * 0.85);
                 let shore = mix(hex(0x6b_6252), wooded, smooth(0.4, 3.0, h + blotch));
                 let fresh = if self.snowed {
                     0.9 * smooth(0.9, 0.5, slope) * smooth(-0.9, 0.1, blotch + 0.6)
@@ -235,21 +286,30 @@ impl Relief {
         }
     }
 
-    /// How densely trees stand at a point: 0 none, 1 closed forest.
-    pub(crate) fn wood(&self, x: f32, y: f32, h: f32, slope: f32) -> f32 {
-        let stand = self.patch.rolling(x * 0.22 + 300.0, y * 0.22, 20.0);
-        let (density, line) = match self.landscape {
-            Landscape::Forest => (0.55 + stand * 0.9, 900.0),
-            Landscape::Mountains => (0.25 + stand * 1.2, self.snowline - 140.0),
-            Landscape::Lake => (0.4 + stand * 1.1, self.snowline - 120.0),
-            Landscape::Meadow => (stand * 1.6 - 0.55, 240.0),
-            Landscape::Snowfield => (stand * 1.6 - 0.62, 200.0),
-            _ => return 0.0,
+    /// How densely trees stand at `N` points: 0 none, 1 closed forest.
+    pub(crate) fn wood<const N: usize>(
+        &self,
+        x: [f32; N],
+        y: [f32; N],
+        h: [f32; N],
+        slope: [f32; N],
+    ) -> [f32; N] {
+        // By the density of the stand: offset and share; and the height above which no trees grow.
+        let (offset, share, line) = match self.landscape {
+            Landscape::Forest => (0.55, 0.9, 900.0),
+            Landscape::Mountains => (0.25, 1.2, self.snowline - 140.0),
+            Landscape::Lake => (0.4, 1.1, self.snowline - 120.0),
+            Landscape::Meadow => (-0.55, 1.6, 240.0),
+            Landscape::Snowfield => (-0.62, 1.6, 200.0),
+            _ => return [0.0; N],
         };
-        density.clamp(0.0, 1.0)
-            * smooth(line, line - 120.0, h)
-            * smooth(0.95, 0.6, slope)
-            * smooth(1.2, 3.0, h)
+        let stand = self.patch.rolling(x.map(|x| x * 0.22 + 300.0), y.map(|y| y * 0.22), 20.0);
+        from_fn(|i| {
+            (offset + stand[i] * share).clamp(0.0, 1.0)
+                * smooth(line, line - 120.0, h[i])
+                * smooth(0.95, 0.6, slope[i])
+                * smooth(1.2, 3.0, h[i])
+        })
     }
 
     /// The fine texture of the ground: its strength, and its stretch across the view.
@@ -269,4 +329,9 @@ impl Relief {
             _ => f32::NEG_INFINITY,
         }
     }
+}
+
+/// Values that are multiplied with `share`: not computed where all shares are 0.
+fn if_visible<const N: usize>(share: [f32; N], values: impl FnOnce() -> [f32; N]) -> [f32; N] {
+    if share.iter().all(|share| *share <= 0.0) { [0.0; N] } else { values() }
 }

@@ -6,8 +6,9 @@ use super::boats_and_birds::{Boat, Flock};
 use super::camera::{Pose, Rig, View};
 use super::canvas::Canvas;
 use super::city::City;
+use super::compositing::CompositingLayer;
 use super::figure::Walker;
-use super::flora::{Flora, Season};
+use super::flora::{DrawnTree, Flora, Season};
 use super::frame_context::FrameContext;
 use super::ground::{Ground, WATER};
 use super::layout::Layout;
@@ -50,7 +51,8 @@ pub(crate) struct Workspace {
     grid: SkyGrid,
     edges: Vec<Edge>,
     pub(crate) bloom: Bloom,
-    order: Vec<(f32, u32)>,
+    order: Vec<DrawnTree>,
+    layer: CompositingLayer,
     cells: Vec<f32>,
 }
 
@@ -62,6 +64,7 @@ impl Workspace {
             edges: Vec::new(),
             bloom: Bloom::default(),
             order: Vec::new(),
+            layer: CompositingLayer::default(),
             cells: Vec::new(),
         }
     }
@@ -208,11 +211,11 @@ impl Scene {
         march(&mut work.canvas, view, &self.steps, &mut work.edges, &surfaces);
     }
 
-    /// Draws all objects, back to front.
+    /// Draws all objects, farther kinds first.
     fn draw_things(&self, context: &FrameContext<'_>, work: &mut Workspace) {
         let canvas = &mut work.canvas;
         if let Some(flora) = &self.flora {
-            flora.draw(context, &mut work.order, canvas);
+            flora.draw(context, &mut work.order, &mut work.layer, canvas);
         }
         if let Some(sea) = &self.sea {
             for boat in self.boats.iter().rev() {

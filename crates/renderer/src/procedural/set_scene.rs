@@ -282,8 +282,8 @@ impl SetScene {
         let slide = view.turned(0.0, 1.0)[0];
         for x in 0..canvas.width {
             let u = (x as f32 + 0.5) / view.height + shift - slide * 1.6;
-            let hill = 0.83 + 0.05 * self.cloud.rolling(u * 1.1, 4.0, 0.05);
-            let rear = 0.74 + 0.09 * self.cloud.rolling(u * 0.9 + 7.0, 9.0, 0.05);
+            let hill = 0.83 + 0.05 * self.cloud.rolling_at(u * 1.1, 4.0, 0.05);
+            let rear = 0.74 + 0.09 * self.cloud.rolling_at(u * 0.9 + 7.0, 9.0, 0.05);
             for y in 0..canvas.height {
                 let v = (y as f32 + 0.5) / view.height;
                 let mut color = mix(shallow, deep, smooth(-0.1, 0.85, v));

@@ -6,7 +6,7 @@ use super::adaptive_shading::{self, Shader};
 use super::camera::View;
 use super::canvas::Canvas;
 use super::light::{Direction, Light};
-use super::math::{Color, decay, lerp, mix, smooth};
+use super::math::{Color, cell, decay, lerp, mix, smooth};
 use super::noise::{Rng, Tile};
 
 /// Pixels between grid points.
@@ -300,6 +300,7 @@ impl SkyGrid {
 #[inline]
 pub(crate) fn sample_column(column: &[Color], row: f32) -> Color {
     let row = row.clamp(0.0, column.len() as f32 - 1.001);
-    let index = row as usize;
-    mix(column[index], column[index + 1], row - index as f32)
+    let (index, share) = cell(row);
+    let [above, below] = [0, 1].map(|next| column[index as usize + next]);
+    mix(above, below, share)
 }

@@ -30,13 +30,13 @@ impl Stylise {
         let paper = (0..width as usize * height as usize)
             .map(|at| {
                 let (x, y) = ((at % width as usize) as f32, (at / width as usize) as f32);
-                let fibre = grain.rolling(x * scale, y * scale, 0.0);
+                let fibre = grain.rolling_at(x * scale, y * scale, 0.0);
                 let tone = match style {
                     Style::Watercolour => {
                         // Paint ends short of the paper's edge, and not straight.
                         let unit = height as f32 / 100.0;
                         let edge = x.min(y).min(width as f32 - x).min(height as f32 - y) / unit;
-                        let wander = 2.6 * grain.rolling(x * scale * 0.12, y * scale * 0.12 + 9.0, 0.0);
+                        let wander = 2.6 * grain.rolling_at(x * scale * 0.12, y * scale * 0.12 + 9.0, 0.0);
                         let inside = ((edge + wander - 3.4) / 1.4).clamp(0.0, 1.0);
                         // The border is coded in the upper byte: 0 paper, 255 paint.
                         return ((inside * 255.0) as u16) << 8

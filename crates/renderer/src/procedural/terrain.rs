@@ -1,7 +1,9 @@
 //! The land baked into four nested grids (a clipmap) of height and lit color, fine near the camera and coarse to the horizon.
 
+use std::array::from_fn;
+
 use super::light::Light;
-use super::math::{Color, floor, lerp, mix, smooth};
+use super::math::{Color, cell, floor, lerp, mix, smooth};
 use super::relief::Relief;
 
 /// Cells along a side of each grid.
@@ -10,6 +12,9 @@ const SIDE: usize = 320;
 const CELLS: [f32; 4] = [0.8, 4.0, 16.0, 64.0];
 /// How far ahead of the camera each grid is centred, as a share of its half extent.
 const LEAD: [f32; 4] = [0.62, 0.7, 0.76, 0.8];
+
+/// Points of a row that are computed side by side; a side is a multiple of it.
+const LANES: usize = 16;
 
 /// Cells along a side of a block, whose lowest and highest corner are known.
 const BLOCK: usize = 16;
@@ -71,8 +76,8 @@ impl Level {
         if !inside {
             return None;
         }
-        let (iu, iv) = (u as usize, v as usize);
-        Some((iv * SIDE + iu, u - iu as f32, v - iv as f32))
+        let ((iu, fu), (iv, fv)) = (cell(u), cell(v));
+        Some((iv as usize * SIDE + iu as usize, fu, fv))
     }
 
     #[inline]
@@ -184,6 +189,20 @@ impl Terrain {
     }
 }
 
+/// The slope of the land at a point, as rise over run, and the mean height around it.
+#[derive(Clone, Copy)]
+struct Slope {
+    east: f32,
+    north: f32,
+    around: f32,
+}
+
+impl Slope {
+    fn steepness(self) -> f32 {
+        (self.east * self.east + self.north * self.north).sqrt()
+    }
+}
+
 fn bake_level(mut level: Level, relief: &Relief, light: &Light, coarser: Option<&Level>) -> Level {
     let finest = level.cell * 1.6;
     let at = |i: usize, origin: f32| origin + i as f32 * level.cell;
@@ -192,44 +211,54 @@ fn bake_level(mut level: Level, relief: &Relief, light: &Light, coarser: Option<
         smooth(0.005, 0.09, edge)
     };
     let mut heights = vec![0.0_f32; SIDE * SIDE];
-    for iv in 0..SIDE {
-        for iu in 0..SIDE {
-            let (x, y) = (at(iu, level.west), at(iv, level.south));
-            let own = relief.height(x, y, finest);
-            let inner = rim(iu, iv);
-            heights[iv * SIDE + iu] = match coarser.and_then(|c| c.height(x, y)) {
+    for (index, heights) in heights.chunks_exact_mut(LANES).enumerate() {
+        let (iu, iv) = (index * LANES % SIDE, index * LANES / SIDE);
+        let (x, y) = (from_fn(|lane| at(iu + lane, level.west)), [at(iv, level.south); LANES]);
+        let own = relief.height::<LANES>(x, y, finest);
+        for (lane, (height, own)) in heights.iter_mut().zip(own).enumerate() {
+            let inner = rim(iu + lane, iv);
+            *height = match coarser.and_then(|c| c.height(x[lane], y[lane])) {
                 Some(outer) if inner < 1.0 => lerp(outer, own, inner),
                 _ => own,
             };
         }
     }
     level.shadow = sweep_shadows(&heights, &level, light, coarser);
-    let floor_light = |n: [f32; 3], lit: f32, open: f32| light.on(n, lit, open);
+    let slope_at = |iu: usize, iv: usize| {
+        let sample = |du: isize, dv: isize| {
+            let u = iu.saturating_add_signed(du).min(SIDE - 1);
+            let v = iv.saturating_add_signed(dv).min(SIDE - 1);
+            heights[v * SIDE + u]
+        };
+        let around = 0.25 * (sample(3, 0) + sample(-3, 0) + sample(0, 3) + sample(0, -3));
+        let per_metre = 1.0 / (2.0 * level.cell);
+        Slope {
+            east: (sample(1, 0) - sample(-1, 0)) * per_metre,
+            north: (sample(0, 1) - sample(0, -1)) * per_metre,
+            around,
+        }
+    };
     let mut texels = Vec::with_capacity(SIDE * SIDE);
-    for iv in 0..SIDE {
-        for iu in 0..SIDE {
-            let (x, y) = (at(iu, level.west), at(iv, level.south));
-            let h = heights[iv * SIDE + iu];
-            let sample = |du: isize, dv: isize| {
-                let u = iu.saturating_add_signed(du).min(SIDE - 1);
-                let v = iv.saturating_add_signed(dv).min(SIDE - 1);
-                heights[v * SIDE + u]
-            };
-            let (gx, gy) = (
-                (sample(1, 0) - sample(-1, 0)) / (2.0 * level.cell),
-                (sample(0, 1) - sample(0, -1)) / (2.0 * level.cell),
-            );
-            let slope = gx.hypot(gy);
+    for index in (0..SIDE * SIDE).step_by(LANES) {
+        let (iu, iv) = (index % SIDE, index / SIDE);
+        let (x, y) = (from_fn(|lane| at(iu + lane, level.west)), [at(iv, level.south); LANES]);
+        let h: [f32; LANES] = from_fn(|lane| heights[index + lane]);
+        let slopes: [Slope; LANES] = from_fn(|lane| slope_at(iu + lane, iv));
+        // Nobody sees the bottom of the sea.
+        let is_seen = h.iter().any(|h| *h >= relief.sea_bed());
+        let steepness = from_fn(|lane| slopes[lane].steepness());
+        let albedo = if is_seen { relief.surface(x, y, h, steepness, finest) } else { [Color::BLACK; LANES] };
+        for lane in 0..LANES {
+            let (h, Slope { east, north, around }, slope) = (h[lane], slopes[lane], steepness[lane]);
             let scale = 1.0 / (1.0 + slope * slope).sqrt();
-            let around = 0.25 * (sample(3, 0) + sample(-3, 0) + sample(0, 3) + sample(0, -3));
             let open = (1.0 + (h - around) / (level.cell * 3.0) * 0.7).clamp(0.35, 1.1);
-            let lit = smooth(-0.6 * level.cell - 0.4, 0.3, h - level.shadow[iv * SIDE + iu]);
-            // Nobody sees the bottom of the sea.
-            let albedo =
-                if h < relief.sea_bed() { Color::BLACK } else { relief.surface(x, y, h, slope, finest) };
-            let mut color = albedo * floor_light([-gx * scale, -gy * scale, scale], lit, open);
-            if let Some(outer) = coarser.and_then(|c| c.texel(x, y)) {
-                color = mix(outer, color, rim(iu, iv));
+            let lit = smooth(-0.6 * level.cell - 0.4, 0.3, h - level.shadow[index + lane]);
+            let mut color = albedo[lane] * light.on([-east * scale, -north * scale, scale], lit, open);
+            let inner = rim(iu + lane, iv);
+            if inner < 1.0
+                && let Some(outer) = coarser.and_then(|c| c.texel(x[lane], y[lane]))
+            {
+                color = mix(outer, color, inner);
             }
             texels.push(color.with(h));
         }

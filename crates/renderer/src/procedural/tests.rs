@@ -8,24 +8,7 @@ use super::Procedural;
 use crate::{Job, Progress, Quality, RenderError, Renderer, Rendering};
 
 fn job(prompt: &str) -> Job {
-    Job {
-        prompt: prompt.to_owned(),
-        model: String::new(),
-        width: 160,
-        height: 96,
-        frame_rate: 24,
-        seconds: 0.5,
-        seed: 7,
-        first_frame: None,
-        last_frame: None,
-        references: Vec::new(),
-        reference_videos: Vec::new(),
-        reference_audio: None,
-        generate_audio: false,
-        camera_fixed: false,
-        watermark: false,
-        quality: Quality::Standard,
-    }
+    Job { seed: 7, ..Job::new(prompt, (160, 96), 0.5) }
 }
 
 fn render(job: &Job) -> Rendering {

@@ -36,7 +36,7 @@ impl Still {
                 let luma =
                     (0.2126 * f32::from(p[0]) + 0.7152 * f32::from(p[1]) + 0.0722 * f32::from(p[2])) / 255.0;
                 let scale = 3.2 / height as f32;
-                let wander = cloud.rolling(x as f32 * scale, y as f32 * scale, 0.0);
+                let wander = cloud.rolling_at(x as f32 * scale, y as f32 * scale, 0.0);
                 // Light goes first: the new sky opens, then the land under it.
                 order.push(
                     (1.0 - luma) * 0.42

@@ -2,44 +2,98 @@
 
 use media::RgbImage;
 
-/// Four neighbouring source positions and their weights, in 1/256.
-type Taps = [(u32, i32); 4];
+use super::color_grading::FINE_BITS;
+use super::grain::FrameGrain;
+use super::math::Color;
 
-/// The weights for one target size, kept for a whole video.
+/// Rows or columns of the source that a filter reaches beyond its edge.
+const MARGIN: usize = 2;
+
+/// The first of four neighbouring source positions, counted from [`MARGIN`] before the edge, and their weights, of which the sum is 1.
+type Taps = (usize, [f32; 4]);
+
+/// The weights for one target size, kept for a whole video, and the widened rows that are in use.
 pub(crate) struct Upscale {
+    source_rows: usize,
     across: Vec<Taps>,
     down: Vec<Taps>,
-    line: Vec<i32>,
+    /// A row of the source with its margins.
+    texels: Vec<Color>,
+    /// The grain of a row.
+    grain: Vec<f32>,
+    /// Widened rows: a row of the source is in the slot of its number modulo 4.
+    rows: [WidenedRow; 4],
+}
+
+#[derive(Default)]
+struct WidenedRow {
+    /// The row of the source.
+    source: Option<usize>,
+    values: Vec<f32>,
 }
 
 impl Upscale {
     pub(crate) fn new(from: (u32, u32), to: (u32, u32)) -> Self {
-        Self { across: taps(from.0, to.0), down: taps(from.1, to.1), line: Vec::new() }
+        let width = to.0 as usize * 3;
+        Self {
+            source_rows: from.1 as usize,
+            across: taps(from.0, to.0),
+            down: taps(from.1, to.1),
+            texels: Vec::new(),
+            grain: vec![0.0; width],
+            rows: std::array::from_fn(|_| WidenedRow { source: None, values: vec![0.0; width] }),
+        }
     }
 
-    /// Enlarges `small` into `large`; both have the sizes given at the start.
-    pub(crate) fn enlarge(&mut self, small: &RgbImage, large: &mut RgbImage) {
-        let stride = small.width() as usize * 3;
-        let width = self.across.len() * 3;
-        for (row, out) in self.down.iter().zip(large.pixels_mut().chunks_exact_mut(width)) {
-            let [a, b, c, d] = row.map(|(y, w)| (&small.pixels()[y as usize * stride..][..stride], w));
-            self.line.clear();
-            self.line.extend((0..stride).map(|i| {
-                i32::from(a.0[i]) * a.1
-                    + i32::from(b.0[i]) * b.1
-                    + i32::from(c.0[i]) * c.1
-                    + i32::from(d.0[i]) * d.1
-            }));
-            for (column, pixel) in self.across.iter().zip(out.chunks_exact_mut(3)) {
-                for (channel, slot) in pixel.iter_mut().enumerate() {
-                    let sum: i32 = column.iter().map(|(x, w)| self.line[*x as usize * 3 + channel] * w).sum();
-                    *slot = ((sum + (1 << 15)) >> 16).clamp(0, 255) as u8;
-                }
+    /// Enlarges `small`, rows of display values with [`FINE_BITS`] fractional bits, into `large`; both have the sizes given at the start.
+    pub(crate) fn enlarge(&mut self, small: &[i16], grain: FrameGrain<'_>, large: &mut RgbImage) {
+        // Adding a large number leaves the rounded integer in the low bits.
+        const ROUND: f32 = 12_582_912.0;
+        let stride = small.len() / self.source_rows;
+        self.rows.iter_mut().for_each(|row| row.source = None);
+        let width = self.grain.len();
+        for (index, out) in large.pixels_mut().chunks_exact_mut(width).enumerate() {
+            let (first, [wa, wb, wc, wd]) = self.down[index];
+            let sources = [0, 1, 2, 3].map(|k| (first + k).saturating_sub(MARGIN).min(self.source_rows - 1));
+            for source in sources {
+                self.widen(&small[source * stride..][..stride], source);
             }
+            grain.row(index, &mut self.grain);
+            let [a, b, c, d] = sources.map(|source| &self.rows[source % 4].values[..width]);
+            let rows = a.iter().zip(b).zip(c).zip(d).zip(&self.grain);
+            for (out, ((((a, b), c), d), grain)) in out.iter_mut().zip(rows) {
+                let sum = (a * wa + b * wb) + (c * wc + d * wd) + grain;
+                let held = if sum > 0.0 { sum } else { 0.0 };
+                let held = if held < 255.0 { held } else { 255.0 };
+                *out = (held + ROUND).to_bits() as u8;
+            }
+        }
+    }
+
+    /// Sees to it that a row of the source is among the widened ones.
+    fn widen(&mut self, values: &[i16], source: usize) {
+        let row = &mut self.rows[source % 4];
+        if row.source == Some(source) {
+            return;
+        }
+        row.source = Some(source);
+        let texel = |p: &[i16]| {
+            Color::new(f32::from(p[0]), f32::from(p[1]), f32::from(p[2])) * (1.0 / (1 << FINE_BITS) as f32)
+        };
+        let (first, last) = (texel(values), texel(&values[values.len() - 3..]));
+        self.texels.clear();
+        self.texels.extend([first; MARGIN]);
+        self.texels.extend(values.chunks_exact(3).map(texel));
+        self.texels.extend([last; MARGIN]);
+        for ((first, [wa, wb, wc, wd]), out) in self.across.iter().zip(row.values.chunks_exact_mut(3)) {
+            let t = &self.texels[*first..][..4];
+            let Color(sum) = (t[0] * *wa + t[1] * *wb) + (t[2] * *wc + t[3] * *wd);
+            out.copy_from_slice(&sum[..3]);
         }
     }
 }
 
+/// The Catmull-Rom filter for each target position.
 fn taps(from: u32, to: u32) -> Vec<Taps> {
     (0..to)
         .map(|i| {
@@ -52,13 +106,7 @@ fn taps(from: u32, to: u32) -> Vec<Taps> {
                 ((-1.5 * f + 2.0) * f + 0.5) * f,
                 (0.5 * f - 0.5) * f * f,
             ];
-            let mut whole = weights.map(|w| (w * 256.0).round() as i32);
-            // The sum is exact, or flat areas would change.
-            whole[1] += 256 - whole.iter().sum::<i32>();
-            [0, 1, 2, 3].map(|k| {
-                let position = (base as i64 - 1 + k as i64).clamp(0, i64::from(from) - 1);
-                (position as u32, whole[k])
-            })
+            ((base as i64 - 1 + MARGIN as i64) as usize, weights.map(|weight| weight as f32))
         })
         .collect()
 }
@@ -66,15 +114,15 @@ fn taps(from: u32, to: u32) -> Vec<Taps> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::procedural::grain::Grain;
 
     #[test]
     fn upscale_preserves_flat_areas_and_edges() {
-        let mut small = RgbImage::new(8, 4);
-        for (i, p) in small.pixels_mut().chunks_exact_mut(3).enumerate() {
-            p.fill(if i % 8 < 4 { 40 } else { 200 });
-        }
+        let small: Vec<i16> = (0..8 * 4)
+            .flat_map(|i| [if i % 8 < 4 { 40 << FINE_BITS } else { 200 << FINE_BITS }; 3])
+            .collect();
         let mut large = RgbImage::new(20, 10);
-        Upscale::new((8, 4), (20, 10)).enlarge(&small, &mut large);
+        Upscale::new((8, 4), (20, 10)).enlarge(&small, Grain::new(0.0).frame(0), &mut large);
         let row = &large.pixels()[5 * 60..][..60];
         assert_eq!(row[0], 40);
         assert_eq!(row[57], 200);

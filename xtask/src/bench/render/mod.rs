@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
-use renderer::{Job, Procedural, Quality, Renderer};
+use renderer::{Job, Procedural, Renderer};
 
 use self::program::Program;
 
@@ -122,22 +122,5 @@ fn read_number(path: &str, pick: impl Fn(&str) -> Option<String>) -> Result<u64,
 }
 
 fn job(prompt: &str, width: u32, height: u32) -> Job {
-    Job {
-        prompt: prompt.to_owned(),
-        model: String::new(),
-        width,
-        height,
-        frame_rate: 24,
-        seconds: SECONDS,
-        seed: 1,
-        first_frame: None,
-        last_frame: None,
-        references: Vec::new(),
-        reference_videos: Vec::new(),
-        reference_audio: None,
-        generate_audio: true,
-        camera_fixed: false,
-        watermark: false,
-        quality: Quality::Standard,
-    }
+    Job { generate_audio: true, ..Job::new(prompt, (width, height), SECONDS) }
 }

@@ -9,6 +9,9 @@ const WIDTH: usize = 37;
 
 /// Adds `source` and its reverberation (a share of `wet`) to `target`.
 pub(super) fn add(source: &Mix, target: &mut Mix, wet: f32) {
+    if source.samples.iter().flatten().all(|sample| *sample == 0.0) {
+        return;
+    }
     for channel in 0..2 {
         let longer = channel * WIDTH;
         let mut echoes = ECHOES.map(|length| (vec![0.0_f32; length + longer], 0, 0.0_f32));
