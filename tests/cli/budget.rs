@@ -73,6 +73,23 @@ fn cap_below_a_whole_chain_exits_4_before_any_post() {
     assert_eq!(proxy.posts().len(), 3);
 }
 
+/// The shots of a forced rerun are new work whatever frames they begin with.
+#[test]
+fn cap_below_a_rerun_chain_exits_4_before_any_post() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("three.yaml", &chain()).against(&proxy.url, KEY);
+    fs_err::write(project.file("prices.yaml"), PRICES).expect("the folder can be written");
+    project.runner(&["run", "three.yaml"]).expect(0);
+    for cap in [["--max-cost", "0.39"], ["--max-tasks", "2"], ["--max-video-seconds", "3.5"]] {
+        project.runner(&["run", "three.yaml", "--rerun", "a", "b", "c", cap[0], cap[1]]).expect(4);
+    }
+    assert_eq!(proxy.posts().len(), 3);
+    // What follows a rerun may exist if its first frame is the same as before: only the rerun is certain. Here the frame is another.
+    project.runner(&["run", "three.yaml", "--rerun", "b", "--max-tasks", "1"]).expect(4);
+    assert_eq!(proxy.posts().len(), 4);
+}
+
 /// A task that was submitted without a price table may cost anything: a later cap cannot count it.
 #[test]
 fn max_cost_refuses_unpriced_tasks_in_flight_unless_allowed() {

@@ -152,7 +152,8 @@ async fn survey_at(
                 };
                 let is_certain = unpicked.is_none()
                     && before.iter().all(will_exist)
-                    && before.iter().any(|before| is_new_video(keys, *before, &previews));
+                    && (keys.is_always_new(ix)
+                        || before.iter().any(|before| is_new_video(keys, *before, &previews)));
                 defer(&mut preview, plan, *parent, &previews, is_certain);
             } else if let Some(key) = keys.key(plan, ix, |parent| made[parent.index()].as_ref()) {
                 preview.key = Some(key.short());

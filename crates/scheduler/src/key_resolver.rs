@@ -97,6 +97,12 @@ impl KeyResolver {
         self.forced.contains(&node)
     }
 
+    /// Whether a node's work is new whatever the frames that it takes are: a forced rerun is, unless it may continue an unfinished one.
+    #[must_use]
+    pub fn is_always_new(&self, node: NodeIx) -> bool {
+        self.is_forced(node) && self.unfinished.is_empty()
+    }
+
     /// The key of a node, once the videos that it takes frames from are known.
     #[must_use]
     pub fn key<'a>(
