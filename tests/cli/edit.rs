@@ -91,3 +91,14 @@ fn edit_keeps_links_and_permissions() {
     assert_eq!(metadata.permissions().mode() & 0o777, 0o640);
     assert!(fs_err::read_to_string(project.file("real.yaml")).expect("a file").contains("seed: 8"));
 }
+
+#[test]
+fn edit_of_a_step_changes_all_steps() {
+    let text = WORKFLOW.replace("    prompt: a calm sea ", "    repeat: 2\n    prompt: a calm sea ");
+    let project = Project::new("sea.yaml", &text);
+    cli_snapshot!("edit_step", project.runner(&["edit", "sea.yaml", "calm-2", "--seed", "8"]).expect(0));
+    assert_eq!(
+        fs_err::read_to_string(project.file("sea.yaml")).expect("a file"),
+        text.replace("seed: 7", "seed: 8")
+    );
+}

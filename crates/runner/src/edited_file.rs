@@ -108,6 +108,11 @@ impl EditedFile {
         self.old != self.new
     }
 
+    /// The new text.
+    pub(crate) fn text(&self) -> &str {
+        &self.new
+    }
+
     /// The change as a unified diff; empty without one.
     pub(crate) fn diff(&self) -> String {
         let name = self.file.file_name().unwrap_or_default().to_string_lossy();

@@ -38,6 +38,9 @@ pub(crate) async fn edit(args: EditArgs) -> Result<Exit, CommandError> {
         Format::Text if !edited.is_changed() => outln!("nothing changes"),
         Format::Text => {
             out!("{}", edited.diff());
+            if let Some(repeated) = workflow::edit::repeated_shot(edited.text(), &args.shot) {
+                errln!("{} is a step of {repeated}: this changes all of its steps", args.shot);
+            }
             for line in report::plan::estimate(&document) {
                 errln!("{line}");
             }

@@ -77,7 +77,16 @@ pub fn own_field(text: &str, shot: &str, name: &str) -> Result<Option<Value>, Ed
     Ok(item.get(name).map(|(_, value)| value.to_json()))
 }
 
-/// The text with another value, text or a number, for a field of a shot.
+/// The id of the repeated shot that a name is a step of (`walk-2`); `None` where it is a shot of its own, or none. A change of a step is one of
+/// the repeated shot, because its steps have everything in common.
+#[must_use]
+pub fn repeated_shot(text: &str, shot: &str) -> Option<String> {
+    let (_, tree) = parse(text).ok()?;
+    let (_, item) = find(&tree, shot).ok()?;
+    id(item).filter(|id| *id != *normalized(shot))
+}
+
+/// The text with another value, text or a number, for a field of a shot, or of the shot that it is a step of.
 ///
 /// # Errors
 /// See [`EditError`].
@@ -181,19 +190,32 @@ fn parse(text: &str) -> Result<(Source, Yaml), EditError> {
     }
 }
 
-/// A shot with its position in the list.
+/// The id of a shot.
+fn id(item: &Yaml) -> Option<String> {
+    match &item.get("id")?.1.value {
+        YamlValue::Text(text) => Some(normalized(text).into_owned()),
+        // An id such as `1` is a number in YAML.
+        YamlValue::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// A shot with its position in the list; for a step of a repeated one, that.
 fn find<'t>(tree: &'t Yaml, shot: &str) -> Result<(usize, &'t Yaml), EditError> {
     let items = match tree.get("shots").map(|(_, shots)| &shots.value) {
         Some(YamlValue::List(items)) => items.as_slice(),
         _ => &[],
     };
-    let id = |item: &Yaml| match &item.get("id")?.1.value {
-        YamlValue::Text(text) => Some(normalized(text).into_owned()),
-        // An id such as `1` is a number in YAML.
-        YamlValue::Number(number) => Some(number.to_string()),
-        _ => None,
+    let wanted = normalized(shot);
+    let found = items.iter().enumerate().find(|(_, item)| id(item).as_deref() == Some(&*wanted));
+    let is_step = |item: &Yaml| {
+        let steps = item.get("repeat").and_then(|(_, repeat)| repeat.to_json().as_u64()).unwrap_or(0);
+        let name = id(item).unwrap_or_default();
+        let number = wanted.strip_prefix(&*name).and_then(|rest| rest.strip_prefix('-')?.parse().ok());
+        number
+            .is_some_and(|number: u64| (1..=steps).contains(&number) && wanted == format!("{name}-{number}"))
     };
-    let found = items.iter().enumerate().find(|(_, item)| id(item).as_deref() == Some(&*normalized(shot)));
+    let found = found.or_else(|| items.iter().enumerate().find(|(_, item)| is_step(item)));
     found.ok_or_else(|| {
         let ids: Vec<String> = items.iter().filter_map(id).collect();
         let help = did_you_mean(shot, ids.iter().map(String::as_str));
@@ -278,6 +300,20 @@ film: {output: a.mp4}
         assert_eq!(set_field("a: [", "a", "prompt", &json!("x")), Err(EditError::Invalid));
         let not_scalar = Err(EditError::NotScalar { name: "prompt".to_owned() });
         assert_eq!(set_field("shots: [{id: a, prompt: [1]}]", "a", "prompt", &json!("x")), not_scalar);
+    }
+
+    #[test]
+    fn step_is_edited_as_its_repeated_shot() {
+        let file = "shots:\n- id: walk\n  repeat: 3\n  prompt: step {{ step }}\n- {id: walk-9, prompt: b}\n";
+        let edited = set_field(file, "walk-2", "prompt", &json!("on, {{ step }}")).unwrap();
+        assert_eq!(edited, file.replace("step {{ step }}", "on, {{ step }}"));
+        assert_eq!(own_field(file, "walk-3", "prompt").unwrap(), Some(json!("step {{ step }}")));
+        assert_eq!(repeated_shot(file, "walk-1").as_deref(), Some("walk"));
+        assert_eq!((repeated_shot(file, "walk"), repeated_shot(file, "walk-9")), (None, None));
+        assert_eq!(repeated_shot("shots: [{id: 7, repeat: 2, prompt: a}]", "7-2").as_deref(), Some("7"));
+        for shot in ["walk-0", "walk-4", "walk-02", "walk-"] {
+            assert!(matches!(own_field(file, shot, "prompt"), Err(EditError::NoShot { .. })), "{shot}");
+        }
     }
 
     #[test]
