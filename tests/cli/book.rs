@@ -1,7 +1,7 @@
 //! The guide: each chapter is run in a folder of its own, and prints what the page shows.
 //!
-//! In a page, a block `yaml file=NAME` is a file of the chapter's folder. In a block `console`, lines that begin with `$ ` are commands, and
-//! the lines below are all that a command prints: first standard error, then standard output, without blank lines. A line `…` stands
+//! In a page, a block `yaml file=NAME` is a file of the chapter's folder. In a block `console`, lines that begin with `$ ` are commands,
+//! before which variables may be set, and the lines below are all that a command prints: first standard error, then standard output, without blank lines. A line `…` stands
 //! for any number of lines. `console exit=N` says that the block's last command ends with that code.
 
 use std::collections::VecDeque;
@@ -11,8 +11,8 @@ use crate::command_ends::listed_commands;
 use crate::support::transcript::{normalize_columns, redact};
 use crate::support::{Output, Project};
 
-/// The chapters that are run; the others quote commands for projects that they do not have.
-const CHAPTERS: [&str; 4] = ["chains", "sweeps", "takes", "money"];
+/// The chapters that are run.
+const CHAPTERS: [&str; 6] = ["chains", "sweeps", "takes", "money", "services", "teams"];
 
 /// A command of a chapter with what it prints.
 #[derive(Debug, Default)]
@@ -42,7 +42,9 @@ fn run_chapter(chapter: &str) {
         let Some(fence) = line.strip_prefix("```").filter(|fence| !fence.is_empty()) else { continue };
         let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
         if let Some(name) = fence.strip_prefix("yaml file=") {
-            fs_err::write(project.file(name), block.join("\n") + "\n").expect("the folder can be written");
+            let file = project.file(name);
+            fs_err::create_dir_all(file.parent().expect("a folder")).expect("the folder can be made");
+            fs_err::write(file, block.join("\n") + "\n").expect("the folder can be written");
         } else if let Some(rest) = fence.strip_prefix("console") {
             let exit =
                 rest.trim().strip_prefix("exit=").map_or(0, |code| code.parse().expect("an exit code"));
@@ -71,9 +73,12 @@ fn steps(block: &[&str], exit: i32) -> Vec<Step> {
 
 fn run_step(chapter: &str, project: &Project, step: &Step) {
     let words = shlex::split(&step.command).expect("a command line");
-    let arguments: Vec<&str> = words.iter().map(String::as_str).collect();
+    let variables: Vec<(&str, &str)> = words.iter().map_while(|word| word.split_once('=')).collect();
+    let arguments: Vec<&str> = words[variables.len()..].iter().map(String::as_str).collect();
     assert_eq!(arguments[0], "runner", "{chapter}: {}", step.command);
-    let output: Output = project.runner(&arguments[1..]);
+    let mut command = project.command(&arguments[1..]);
+    command.envs(variables);
+    let output = Output::from_process(&command.output().expect("the program can be started"));
     assert_eq!(output.code, Some(step.exit), "{chapter}: {}\n{}", step.command, output.transcript());
     let printed = comparable(&format!("{}{}", output.err, output.out));
     let expected = comparable(&step.expected.join("\n"));
