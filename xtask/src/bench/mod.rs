@@ -9,6 +9,7 @@ mod load;
 mod overhead;
 #[cfg(unix)]
 mod peers;
+mod plan;
 mod polling;
 mod render;
 mod scale;
@@ -46,6 +47,8 @@ pub(crate) enum Bench {
     /// The same work through other tools and through `runner`. Needs Linux, curl, Python, Node and their registries.
     #[cfg(unix)]
     Peers(peers::Peers),
+    /// From file to plan: sweeps and chains of 10,000 and 100,000 instances, with criterion.
+    Plan,
     /// CPU time of polling, and runs of up to 100,000 tasks, against a service that only waits.
     Scale {
         /// Only this workload: 1 to 4.
@@ -77,6 +80,7 @@ pub(crate) fn run(root: &Path, bench: &Bench) -> Result<String, String> {
         Bench::Overhead => overhead::measure(root),
         #[cfg(unix)]
         Bench::Peers(args) => peers::measure(root, args),
+        Bench::Plan => plan::measure(root),
         Bench::Scale { only } => scale::measure(root, *only),
         Bench::Limits => limits::measure(),
         Bench::Polling => polling::measure(),
