@@ -11,10 +11,21 @@ use crate::support::{Project, browser};
 /// The colors of the two shots differ by six levels of gray, as if the service had drifted.
 const SHOWCASE: &str = r#"version: 1
 name: lamp
+params: {long: false, level: 60}
 defaults: {model: modela-video-2-0-260128, resolution: 480p, ratio: "1:1", seconds: 4}
+cast:
+  keeper: Mara, a keeper of sixty
+groups:
+  act-2:
+    params: {level: 200}
+    defaults: {seed: 48}
 shots:
   - {id: door, seed: 40, prompt: "a door in gray 120", dialogue: {text: "Who is there?", at: 1s, length: 1s, speaker: Keeper}}
   - {id: stairs, seed: 46, continues: door, prompt: "a door in gray 126"}
+  - {id: night, seed: 47, continues: stairs, prompt: "a door in gray {{ level }}"}
+  - {id: cellar, seed: 49, continues: stairs, when: long, prompt: "a door in gray 126"}
+  - {id: walk, group: act-2, repeat: 2, continues: cellar, cast: [keeper], prompt: "step {{ step }} in gray {{ level }}"}
+  - {id: coast, group: act-2, first_frame: {file: storm.mp4, frame: last}, prompt: "a coast in gray 246"}
 films:
   - output: lamp.mp4
     color_match: true
@@ -31,8 +42,9 @@ films:
       - {file: logo.png, seconds: 1, transition: {wipe: left, length: 4f}}
       - {file: storm.mp4, speed: 0.5, in: 4f, seconds: 2, gain: -6dB}
       - {file: storm.mp4, speed: 200%, mute: true, transition: {fade: white, length: 2f}}
-  - {output: drift.mp4, shots: [door, stairs]}
+  - {output: drift.mp4, poster: stairs, shots: [door, stairs]}
   - {output: matched.mp4, color_match: true, shots: [door, stairs]}
+  - {output: acts.mp4, size: 240x240, color_match: true, shots: [stairs, night, cellar, walk, {file: storm.mp4}, coast]}
 "#;
 
 /// Two seconds of white pictures with noise, at the rate of the stub.
@@ -117,8 +129,34 @@ fn film_with_everything_plays_and_measures_right() {
     assert!(line("lamp/drift.mp4").contains("all pictures copied"), "{}", run.out);
     assert!(line("lamp/matched.mp4").contains("31 pictures copied, 32 encoded"), "{}", run.out);
 
+    // Acts, a take in steps, a shot that is left out, a video of one's own that a shot goes on from; the pictures on which two meet are shown
+    // once. `night` is darker than any drift, and `coast` is not.
+    let acts = media::probe(&file("acts.mp4")).expect("the film probes").video.expect("pictures");
+    assert_eq!(acts.frames, 31 + 32 + 31 + 32 + 15 + 32);
+    let line = run.out.lines().skip_while(|line| !line.contains("lamp/acts.mp4")).nth(1);
+    assert_eq!(line, Some("  colors not matched, they differ by more than a drift: night"), "{}", run.out);
+    let plan = project.plan("lamp.yaml");
+    let prompts = plan.nodes().filter_map(|(_, node)| node.request.get("prompt")?.as_str());
+    let walk: Vec<&str> = prompts.filter(|prompt| prompt.contains("step")).collect();
+    assert!(
+        walk.len() == 2 && walk[1].contains("Mara, a keeper") && walk[1].contains("step 2 in gray 200"),
+        "{walk:?}"
+    );
+
     second_opinion(&film, seconds);
     browser::plays_to_its_end(&film, seconds);
+
+    // The music and the voice are handed over as well.
+    project.runner(&["export", "lamp.yaml", "--film", "lamp.mp4", "--otio"]).expect(0);
+    let otio = fs_err::read_to_string(file("lamp.otio")).expect("a document");
+    let otio: serde_json::Value = serde_json::from_str(&otio).expect("JSON");
+    let tracks = otio["tracks"]["children"].as_array().expect("tracks").iter();
+    let roles: Vec<&str> = tracks
+        .filter_map(|track| {
+            track["children"].as_array()?.iter().find_map(|clip| clip["metadata"]["runner"]["role"].as_str())
+        })
+        .collect();
+    assert_eq!(roles, ["music", "voice"]);
 
     // Every hand-over, and the cut as it comes back.
     for format in ["--otio", "--fcpxml", "--edl", "--csv", "--srt"] {
@@ -127,10 +165,13 @@ fn film_with_everything_plays_and_measures_right() {
     let cut = project.runner(&["import", "out/lamp/lamp.otio", "--into", "lamp.yaml", "--film", "lamp.mp4"]);
     assert!(cut.expect(0).out.contains("nothing changes"));
 
-    // Another speed costs nothing.
+    // Another speed costs nothing. The poster of a film that stays as it is is written again where somebody has removed it.
+    let poster = fs_err::read(file("drift.jpg")).expect("a poster");
+    fs_err::remove_file(file("drift.jpg")).expect("the poster can be removed");
     write("lamp.yaml", SHOWCASE.replace("speed: 0.5", "speed: 0.4").as_bytes());
     let again = project.runner(&["run", "lamp.yaml"]).expect(0);
     assert!(again.out.contains("nothing was submitted"), "{}", again.out);
     assert!(file("lamp.1.mp4").is_file() && !file("drift.1.mp4").exists());
-    assert_eq!(accepted(&project), 2);
+    assert!(fs_err::read(file("drift.jpg")).expect("a poster") == poster);
+    assert_eq!(accepted(&project), 6);
 }

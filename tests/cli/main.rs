@@ -18,6 +18,7 @@ mod disk_full;
 mod edit;
 mod events_and_status;
 mod export;
+mod export_video;
 mod faults;
 mod film;
 mod film_showcase;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use media::{Ffmpeg, FilmTags, JoinClip, JoinSource, JoinTransition, MediaError, Still};
+use media::{DigitalSource, Ffmpeg, FilmTags, JoinClip, JoinSource, JoinTransition, MediaError, Still};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use timeline::{ClipFacts, ClipKind, ClipVideo, ResolveError, Timeline, continuations, resolve};
@@ -10,6 +10,7 @@ use workflow::plan::{Clip, ClipSource, Film, FilmFile, NodeIx, Plan, Poster, Tra
 use workflow::units::FrameRate;
 
 use crate::artifact::file_sha256;
+use crate::film_tags::film_tags;
 
 /// Raised when the same film of the same clips comes out differently, so that films are joined again.
 const EDIT_VERSION: u32 = 4;
@@ -141,6 +142,22 @@ pub(crate) fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip], tags: &F
     also("color_match", film.color_match.then(|| json!(true)));
     also("poster", film.poster.map(|poster| json!(poster)));
     hex::encode(Sha256::digest(hashed))
+}
+
+/// What a film that is on record says about the source of its pictures; `None` if it does not show these clips in this edit, as a run would join
+/// them now.
+#[must_use]
+pub fn up_to_date_source(
+    plan: &Plan,
+    film: &Film,
+    clips: &[FilmClip],
+    recorded: &scheduler::Film,
+) -> Option<DigitalSource> {
+    // The service that made the clips is not known here.
+    [DigitalSource::TrainedAlgorithmicMedia, DigitalSource::AlgorithmicMedia].into_iter().find(|source| {
+        let tags = film_tags(plan, film, clips, *source);
+        film_digest(plan, film, clips, &tags) == recorded.made_of
+    })
 }
 
 /// What has to be known about the file of a video.

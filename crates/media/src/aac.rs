@@ -41,9 +41,9 @@ pub(crate) fn encode(samples: &[f32], sample_rate: u32, channels: u16) -> Result
 /// Takes a packet of encoded sound.
 type TakePacket<'a> = &'a mut dyn FnMut(Vec<u8>) -> Result<(), MediaError>;
 
-/// Blocks of [`FRAME`] samples that are encoded together: 22 s at 48 kHz.
-const SEGMENT_BLOCKS: usize = 1024;
-/// Segments that are encoded at once: each takes about 30 MB.
+/// Blocks of [`FRAME`] samples that are encoded together: 11 s at 48 kHz.
+const SEGMENT_BLOCKS: usize = 512;
+/// Segments that are encoded at once: each takes about 15 MB.
 const MAX_THREADS: usize = 4;
 /// Blocks before and after a segment that are encoded with it and dropped, so that its windows fit those of its neighbors.
 const CONTEXT_BLOCKS: usize = 8;
@@ -129,12 +129,12 @@ impl AudioEncoder {
 
     /// Passes on the rest. The `AudioSpecificConfig` that decodes all of it.
     pub(crate) fn finish(mut self, take: TakePacket<'_>) -> Result<Vec<u8>, MediaError> {
-        let last = self.segment(usize::MAX);
+        // Here, because most sounds have one segment; and while others are encoded.
+        let last = self.segment(usize::MAX).encode();
         while !self.segments.is_empty() {
             self.pass_on(take)?;
         }
-        // Here, because most sounds have one segment.
-        last.encode()?.into_iter().try_for_each(take)?;
+        last?.into_iter().try_for_each(take)?;
         Ok(self.config())
     }
 

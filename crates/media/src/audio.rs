@@ -1,6 +1,8 @@
 //! PCM audio: decoding, resampling and channel conversion.
 
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
 use std::time::Duration;
 
 use crate::aac::{self, AudioDecoder};
@@ -237,6 +239,28 @@ fn windowed_sinc(distance: f64, cutoff: f64, reach: f64) -> f64 {
 
 fn too_long() -> MediaError {
     MediaError::TooLarge { what: "the sound track".to_owned(), limit: "46 minutes of stereo".to_owned() }
+}
+
+/// How long the sound of a WAV, MP4 or M4A file plays; of other files with ffprobe.
+///
+/// # Errors
+/// When the file cannot be read or has no sound, and [`MediaError::NeedsFfmpeg`] for other files without ffprobe.
+pub fn sound_duration(path: &Path, ffmpeg: &Ffmpeg) -> Result<Duration, MediaError> {
+    let at = |error: MediaError| error.at(path);
+    let mut file = File::open(path).map_err(MediaError::io("cannot open the file")).map_err(at)?;
+    let mut head = [0; 16];
+    let length = file.read(&mut head).map_err(MediaError::io("cannot read the file")).map_err(at)?;
+    if MediaType::sniff(&head[..length]) == Some(MediaType::Wav) {
+        match wav::duration(&mut file) {
+            Err(error) if error.needs_ffmpeg() && ffmpeg.ffprobe.is_some() => {}
+            outcome => return outcome.map_err(at),
+        }
+    }
+    let probe = ffmpeg.probe(path)?;
+    probe
+        .audio
+        .map(|sound| sound.duration)
+        .ok_or_else(|| MediaError::damaged("the file has no sound").at(path))
 }
 
 #[cfg(test)]

@@ -43,10 +43,10 @@ mod sniff;
 mod wav;
 mod whole;
 
-pub use crate::audio::{AudioBuffer, AudioDecodeSpec, decode_audio};
+pub use crate::audio::{AudioBuffer, AudioDecodeSpec, decode_audio, sound_duration};
 pub use crate::clip::{AudioSpec, ClipSpec, ClipWriter, MAX_SIDE};
 pub use crate::error::MediaError;
-pub use crate::ffmpeg::Ffmpeg;
+pub use crate::ffmpeg::{Delivery, DeliveryFormat, Ffmpeg};
 pub use crate::fit::Fit;
 pub use crate::frame::{first_frame, first_frame_bytes, last_frame, last_frame_bytes};
 pub use crate::image::{MAX_NOTE_BYTES, RgbImage, encode_png};
@@ -58,7 +58,7 @@ pub use crate::join::{
     TransitionKind, Voice, join, write_grid,
 };
 pub use crate::mosaic::{Mosaic, SheetTile, contact_sheet};
-pub use crate::mp4::{DigitalSource, FilmTags};
+pub use crate::mp4::{DigitalSource, FilmTags, film_poster};
 pub use crate::overlay::{DrawOverlay, Overlay, OverlaySpan, Overlays};
 pub use crate::poster::poster;
 pub use crate::probe::{AudioTrack, Probe, VideoTrack, probe, probe_bytes};

@@ -1,5 +1,8 @@
 //! Decoding of WAV files.
 
+use std::io::{Read, Seek, SeekFrom};
+use std::time::Duration;
+
 use crate::MediaError;
 use crate::audio::AudioBuffer;
 
@@ -43,6 +46,55 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<AudioBuffer, MediaError> {
         rest = after.get(size.saturating_add(size % 2)..).unwrap_or_default();
     }
     Err(MediaError::damaged("the WAV file holds no samples"))
+}
+
+/// How long a WAV file plays. Its samples are not read.
+///
+/// # Errors
+/// As [`decode`], and when it cannot be read.
+pub(crate) fn duration(file: &mut (impl Read + Seek)) -> Result<Duration, MediaError> {
+    let io = || MediaError::io("cannot read the sound");
+    let end = file.seek(SeekFrom::End(0)).map_err(io())?;
+    let (mut at, mut format) = (12, None);
+    while at + 8 <= end {
+        let mut header = [0; 8];
+        file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut header)).map_err(io())?;
+        let size = u64::from(u32::from_le_bytes([header[4], header[5], header[6], header[7]]));
+        at += 8;
+        match &header[..4] {
+            b"fmt " => {
+                let mut body = Vec::new();
+                file.take(size.min(64)).read_to_end(&mut body).map_err(io())?;
+                format = Some(read_format(&body)?);
+            }
+            b"data" => {
+                let format: Format =
+                    format.ok_or_else(|| MediaError::damaged("its samples come before their format"))?;
+                let rest = end - at;
+                let bytes = if size == 0 { rest } else { size.min(rest) };
+                let frames = bytes / (format.coding.bytes() * u64::from(format.channels));
+                return Ok(Duration::from_nanos(
+                    u64::try_from(u128::from(frames) * 1_000_000_000 / u128::from(format.sample_rate))
+                        .unwrap_or(u64::MAX),
+                ));
+            }
+            _ => {}
+        }
+        at = at.saturating_add(size).saturating_add(size % 2);
+    }
+    Err(MediaError::damaged("the WAV file holds no samples"))
+}
+
+impl Coding {
+    /// Bytes of a sample.
+    fn bytes(self) -> u64 {
+        match self {
+            Self::Unsigned8 => 1,
+            Self::Signed16 => 2,
+            Self::Signed24 => 3,
+            Self::Signed32 | Self::Float32 => 4,
+        }
+    }
 }
 
 fn read_format(body: &[u8]) -> Result<Format, MediaError> {
@@ -129,5 +181,20 @@ pub(crate) mod tests {
         for length in 0..whole.len() - 4 {
             assert!(decode(&whole[..length]).map_or(true, |sound| sound.samples.is_empty()), "{length}");
         }
+    }
+
+    #[test]
+    fn duration_is_read_from_the_header() {
+        let known =
+            |bytes: Vec<u8>| duration(&mut std::io::Cursor::new(bytes)).map_err(|error| error.to_string());
+        assert_eq!(known(file(1, 16, 2, &vec![0; 32_000])), Ok(Duration::from_secs(1)));
+        assert_eq!(known(file(3, 32, 1, &vec![0; 16_000])), Ok(Duration::from_millis(500)));
+        // An interrupted recorder leaves the size of the maximum.
+        let mut cut = file(1, 8, 1, &[0; 4_000]);
+        let at = cut.len() - 4_004;
+        cut[at..at + 4].fill(0xff);
+        assert_eq!(known(cut), Ok(Duration::from_millis(500)));
+        assert!(known(b"RIFF\0\0\0\0WAVE".to_vec()).is_err());
+        assert!(known(file(7, 16, 1, &[0; 4])).is_err());
     }
 }

@@ -29,6 +29,8 @@ pub(crate) use self::clean::CleanArgs;
 pub(crate) use self::completions::{CompletionsArgs, ManArgs};
 pub(crate) use self::edit::{EditArgs, EditFields};
 pub(crate) use self::explain_code::ExplainCodeArgs;
+#[cfg(feature = "sign")]
+pub(crate) use self::export::SigningAlgorithm;
 pub(crate) use self::export::{ExportArgs, ExportFormatArgs};
 pub(crate) use self::fetch::FetchArgs;
 pub(crate) use self::import::ImportArgs;
@@ -107,7 +109,7 @@ pub(crate) enum Command {
     View(ViewArgs),
     /// Serve the same page on this machine, live and with actions, and open it in the browser.
     Ui(UiArgs),
-    /// Write a film's edit in a format of editors: OTIO, FCPXML, EDL, or a table.
+    /// Write a film's edit in a format of editors (OTIO, FCPXML, EDL, a table), or the film in another format.
     Export(ExportArgs),
     /// Report the state of all shots and films as Markdown, CSV, JSON or JUnit XML.
     Report(ReportArgs),

@@ -489,6 +489,7 @@ mod tests {
             made_of: String::new(),
             loudness: None,
             pictures: None,
+            unmatched: Vec::new(),
             reused: false,
         }
     }

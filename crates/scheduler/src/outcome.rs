@@ -223,6 +223,9 @@ pub struct Film {
     /// What became of the pictures when it was joined; `None` if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pictures: Option<FilmPictures>,
+    /// The clips whose colors were to be matched and differ by more than a drift, by name; they are as the service has rendered them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmatched: Vec<String>,
 }
 
 /// The loudness of a film's sound (ITU-R BS.1770).

@@ -128,7 +128,7 @@ fn context(facts: &[ClipFacts]) -> ExportContext {
         alternatives: if facts.name.ends_with("#2") { vec![other.clone()] } else { Vec::new() },
         ..ClipInfo::default()
     };
-    ExportContext { clips: facts.iter().map(info).collect() }
+    ExportContext { clips: facts.iter().map(info).collect(), ..ExportContext::default() }
 }
 
 /// Whether a document that the library wrote is the same edit.

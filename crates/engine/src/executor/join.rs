@@ -66,7 +66,10 @@ pub(super) async fn join(
             on_progress,
         };
         if let Some(film) = ledger.film(&path)?.filter(|film| film.made_of == made_of) {
-            return Ok(join.restore_subtitles(&path).map(|()| film));
+            return Ok(join
+                .restore_subtitles(&path)
+                .and_then(|()| join.restore_poster(&path))
+                .map(|()| film));
         }
         Ok(join.write(path, made_of, tags))
     });
@@ -140,6 +143,17 @@ impl Join<'_> {
         film_subtitles::write(path, &cues, scratch.path()).map_err(|error| cannot_write(&error))
     }
 
+    /// Writes the poster of a film that exists, where it is not beside it.
+    fn restore_poster(&self, path: &Path) -> Result<(), Failure> {
+        if self.film.poster.is_none() || path.with_extension("jpg").exists() {
+            return Ok(());
+        }
+        // Somebody may have removed it from the film too, with its other metadata.
+        let Ok(Some(poster)) = media::film_poster(path) else { return Ok(()) };
+        let scratch = scratch_folder(path)?;
+        write_poster(&poster, path, scratch.path()).map_err(|error| cannot_write(&error))
+    }
+
     fn write(&self, path: PathBuf, made_of: String, tags: FilmTags) -> Result<Film, Failure> {
         film::check_files(self.film, self.workflow_dir).map_err(local)?;
         let timeline = self.timeline()?;
@@ -192,6 +206,12 @@ impl Join<'_> {
                 target: self.film.soundtrack.loudness.map(Loudness::as_f64),
             }),
             pictures: Some(FilmPictures { copied: joined.copied_pictures, encoded: joined.encoded_pictures }),
+            unmatched: joined
+                .unmatched
+                .iter()
+                .filter_map(|index| timeline.items.get(*index))
+                .map(|item| item.source.name.clone())
+                .collect(),
         })
     }
 }

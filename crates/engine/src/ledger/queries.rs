@@ -224,6 +224,7 @@ impl Ledger {
                         reused: true,
                         loudness: None,
                         pictures: None,
+                        unmatched: Vec::new(),
                     };
                     Ok((film, bytes))
                 },

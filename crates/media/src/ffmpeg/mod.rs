@@ -1,9 +1,10 @@
 //! The external programs ffmpeg and ffprobe, for codecs that are not handled natively. Located by the caller.
 //!
 //! They run on untrusted files, hence: no standard input, no environment, local files only, a whitelist of containers, a time limit.
-//! Results arrive through a pipe as raw frames or samples, so ffmpeg needs no encoders and leaves no files; an exit code of 0 without
-//! output is an error.
+//! Results arrive through a pipe as raw frames or samples, so ffmpeg needs no encoders and leaves no files, except where a film is encoded in
+//! another format ([`Delivery`]); an exit code of 0 without output is an error.
 
+mod encode;
 mod fit;
 mod message;
 mod probe;
@@ -17,6 +18,7 @@ use std::time::Duration;
 
 use rusty_h264::YuvFrame;
 
+pub use self::encode::{Delivery, DeliveryFormat};
 use self::process::input;
 use crate::audio::AudioBuffer;
 use crate::{Fit, FrameRate, MAX_SIDE, MediaError, MediaType, Probe, RgbImage};

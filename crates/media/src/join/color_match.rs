@@ -44,11 +44,12 @@ impl Linear {
     }
 }
 
-/// Gives the clips that match their predecessors their corrections.
+/// Gives the clips that match their predecessors their corrections. Returns the indices of those that differ by more than a drift.
 ///
 /// # Errors
 /// When a picture cannot be decoded, naming the clip.
-pub(super) fn correct(clips: &mut [Clip], ffmpeg: &Ffmpeg) -> Result<(), MediaError> {
+pub(super) fn correct(clips: &mut [Clip], ffmpeg: &Ffmpeg) -> Result<Vec<usize>, MediaError> {
+    let mut different = Vec::new();
     for at in 1..clips.len() {
         let (before, after) = (&clips[at - 1], &clips[at]);
         if !(after.matches_previous && before.is_video() && after.is_video()) {
@@ -57,9 +58,13 @@ pub(super) fn correct(clips: &mut [Clip], ffmpeg: &Ffmpeg) -> Result<(), MediaEr
         let wanted = Statistics::new(&ffmpeg.last_frame(&before.path)?);
         let wanted = before.correction.map_or_else(|| wanted.clone(), |one| wanted.corrected(one));
         let found = Statistics::new(&ffmpeg.first_frame(&after.path)?);
-        clips[at].correction = found.correction_to(&wanted);
+        match found.difference(&wanted) {
+            Difference::None => {}
+            Difference::Drift(correction) => clips[at].correction = Some(correction),
+            Difference::Other => different.push(at),
+        }
     }
-    Ok(())
+    Ok(different)
 }
 
 impl Correction {
@@ -135,9 +140,8 @@ impl Statistics {
         }
     }
 
-    /// What gives a clip that begins with this picture the colors of another one; `None` where nothing is to be done, or they show something
-    /// else.
-    fn correction_to(&self, wanted: &Self) -> Option<Correction> {
+    /// How a clip that begins with this picture differs from one that ends with another.
+    fn difference(&self, wanted: &Self) -> Difference {
         let component = |at: usize| {
             let (own, other) = (self.deviations[at], wanted.deviations[at]);
             let gain = if own.min(other) < MIN_DEVIATION { 1.0 } else { other / own };
@@ -159,9 +163,25 @@ impl Statistics {
         let differences = self.corrected(correction).cells.into_iter().zip(&wanted.cells);
         let residual =
             differences.map(|(own, other)| (own - other).abs()).sum::<f64>() / wanted.cells.len() as f64;
-        let is_wanted = components != [Linear::NONE; 3];
-        (is_wanted && (0..3).all(is_drift) && residual <= MAX_RESIDUAL).then_some(correction)
+        if !((0..3).all(is_drift) && residual <= MAX_RESIDUAL) {
+            Difference::Other
+        } else if components == [Linear::NONE; 3] {
+            Difference::None
+        } else {
+            Difference::Drift(correction)
+        }
     }
+}
+
+/// How the colors of two pictures differ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Difference {
+    /// By nothing that is seen.
+    None,
+    /// By what this takes back.
+    Drift(Correction),
+    /// By more than a drift, or they show something else.
+    Other,
 }
 
 #[cfg(test)]
@@ -181,14 +201,14 @@ mod tests {
         image
     }
 
-    fn correction(wanted: &RgbImage, found: &RgbImage) -> Option<Correction> {
-        Statistics::new(found).correction_to(&Statistics::new(wanted))
+    fn difference(wanted: &RgbImage, found: &RgbImage) -> Difference {
+        Statistics::new(found).difference(&Statistics::new(wanted))
     }
 
     #[test]
     fn drift_is_taken_back() {
         let (wanted, found) = (picture(|value| value), picture(|value| value * 1.06 + 0.015));
-        let correction = correction(&wanted, &found).unwrap();
+        let Difference::Drift(correction) = difference(&wanted, &found) else { panic!("it is a drift") };
         let after = Statistics::new(&found).corrected(correction);
         let before = Statistics::new(&wanted);
         for at in 0..3 {
@@ -202,12 +222,20 @@ mod tests {
     #[test]
     fn equal_pictures_and_other_scenes_are_left_as_they_are() {
         let scene = picture(|value| value);
-        assert_eq!(correction(&scene, &scene), None);
-        assert_eq!(correction(&scene, &picture(|value| value + 0.002)), None, "less than a level");
-        assert_eq!(correction(&scene, &picture(|value| value * 0.5)), None, "darker than any drift");
+        assert_eq!(difference(&scene, &scene), Difference::None);
         assert_eq!(
-            correction(&scene, &picture(|value| (value + 0.09).min(1.0))),
-            None,
+            difference(&scene, &picture(|value| value + 0.002)),
+            Difference::None,
+            "less than a level"
+        );
+        assert_eq!(
+            difference(&scene, &picture(|value| value * 0.5)),
+            Difference::Other,
+            "darker than any drift"
+        );
+        assert_eq!(
+            difference(&scene, &picture(|value| (value + 0.09).min(1.0))),
+            Difference::Other,
             "brighter than any drift"
         );
         // The same colors elsewhere in the picture.
@@ -216,7 +244,7 @@ mod tests {
         turned.pixels_mut().copy_from_slice(&pixels);
         let mut brighter = turned.clone();
         brighter.pixels_mut().iter_mut().for_each(|value| *value = value.saturating_add(6));
-        assert_eq!(correction(&scene, &brighter), None, "another picture");
+        assert_eq!(difference(&scene, &brighter), Difference::Other, "another picture");
     }
 
     #[test]

@@ -112,6 +112,7 @@ impl Grid<'_> {
             frame_rate: rate,
             audio: false,
             loudness: None,
+            unmatched: Vec::new(),
             poster: None,
         })
     }

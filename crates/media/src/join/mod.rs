@@ -175,6 +175,9 @@ pub struct JoinReport {
     /// The loudness of its sound; `None` without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loudness: Option<Loudness>,
+    /// The clips, by index, that were to match the colors of those before them and differ by more than a drift.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unmatched: Vec<usize>,
     /// Its poster as JPEG, if one was asked for.
     #[serde(skip)]
     pub poster: Option<Vec<u8>>,
@@ -317,7 +320,7 @@ pub fn join(clips: &[JoinClip], output: &Path, options: &JoinOptions) -> Result<
     }
     let mut clips: Vec<Clip> =
         clips.iter().map(|clip| Clip::open(clip, &options.ffmpeg)).collect::<Result<_, _>>()?;
-    color_match::correct(&mut clips, &options.ffmpeg)?;
+    let unmatched = color_match::correct(&mut clips, &options.ffmpeg)?;
     loop {
         let outcome = replace(output, &mut |out| film(&clips, out, options));
         // Some codecs reveal their format only when they are decoded. Then ffmpeg is tried, once per clip.
@@ -330,7 +333,7 @@ pub fn join(clips: &[JoinClip], output: &Path, options: &JoinOptions) -> Result<
         };
         match retry {
             Some(clip) => clip.decoding = Decoding::Ffmpeg,
-            None => return outcome,
+            None => return outcome.map(|report| JoinReport { unmatched, ..report }),
         }
     }
 }

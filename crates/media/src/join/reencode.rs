@@ -89,6 +89,7 @@ pub(super) fn write(
         frame_rate,
         audio: packets.is_some(),
         loudness,
+        unmatched: Vec::new(),
         poster: cover,
     })
 }

@@ -1,6 +1,7 @@
 //! MP4 (ISO/IEC 14496-12 and -14): reading and writing.
 
 mod boxes;
+mod cover;
 mod entry;
 mod esds;
 mod fragments;
@@ -10,6 +11,7 @@ mod track;
 mod write;
 
 pub(crate) use boxes::find;
+pub use cover::film_poster;
 pub(crate) use entry::{avc1, mp4a, with_avcc};
 pub(crate) use esds::{AudioConfig, audio_config};
 pub(crate) use read::Movie;

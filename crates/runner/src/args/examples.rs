@@ -116,7 +116,10 @@ const EXAMPLES: &[Examples] = &[
         command: "export",
         lines: &[
             ("For DaVinci Resolve and other editors", "runner export storyboard.yaml --otio"),
-            ("Subtitles of one film", "runner export storyboard.yaml --film trailer.mp4 --srt"),
+            (
+                "One of several films for an editing program",
+                "runner export storyboard.yaml --film trailer.mp4 --video prores",
+            ),
         ],
     },
     Examples {

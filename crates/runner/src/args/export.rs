@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use media::DeliveryFormat;
 
 use super::WorkflowArgs;
 
@@ -23,8 +24,46 @@ pub(crate) struct ExportArgs {
     pub(crate) overwrite: bool,
     /// With --otio: refer to clips by absolute paths, as Premiere wants it. FCPXML always does. By default they are found as long as their
     /// folder moves with the file.
-    #[arg(long, conflicts_with_all = ["edl", "csv", "srt", "vtt"])]
+    #[arg(long, conflicts_with_all = ["edl", "csv", "srt", "vtt", "video", "sign"])]
     pub(crate) absolute: bool,
+    #[command(flatten)]
+    pub(crate) signing: SigningArgs,
+}
+
+/// The other formats: a requirement of a flag is no condition where another of its group is given.
+const EDITS: [&str; 7] = ["otio", "fcpxml", "edl", "csv", "srt", "vtt", "video"];
+
+/// What a manifest is signed with.
+#[derive(Debug, Args)]
+pub(crate) struct SigningArgs {
+    /// With --sign: the certificate and those that issued it, in PEM, the signer's first.
+    #[arg(long, value_name = "FILE", conflicts_with_all = EDITS)]
+    pub(crate) certificates: Option<PathBuf>,
+    /// With --sign: the certificate's private key (PKCS #8 in PEM).
+    #[arg(long, value_name = "FILE", conflicts_with_all = EDITS)]
+    pub(crate) private_key: Option<PathBuf>,
+    /// With --sign: the algorithm that the key is for.
+    #[arg(long, value_name = "NAME", value_enum, default_value = "es256", conflicts_with_all = EDITS)]
+    pub(crate) algorithm: SigningAlgorithm,
+}
+
+/// Algorithms of C2PA, section 13.2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SigningAlgorithm {
+    /// ECDSA with SHA-256
+    Es256,
+    /// ECDSA with SHA-384
+    Es384,
+    /// ECDSA with SHA-512
+    Es512,
+    /// RSASSA-PSS with SHA-256
+    Ps256,
+    /// RSASSA-PSS with SHA-384
+    Ps384,
+    /// RSASSA-PSS with SHA-512
+    Ps512,
+    /// Ed25519
+    Ed25519,
 }
 
 /// The format of the exported file.
@@ -51,4 +90,40 @@ pub(crate) struct ExportFormatArgs {
     /// The same as WebVTT: web pages.
     #[arg(long)]
     pub(crate) vtt: bool,
+    /// The finished film itself in another format, encoded with ffmpeg.
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub(crate) video: Option<VideoFormat>,
+    /// The finished film with a signed manifest of where it comes from (C2PA, Content Credentials). Needs a build with the feature `sign`.
+    #[arg(long)]
+    pub(crate) sign: bool,
+}
+
+/// Formats of the film itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[expect(clippy::doc_markdown, reason = "it is the help text")]
+pub(crate) enum VideoFormat {
+    /// Apple ProRes 422 HQ with PCM in a .mov: for editing
+    #[value(name = "prores")]
+    ProRes,
+    /// H.265 with AAC in an .mp4: smaller than the film
+    H265,
+    /// AV1 with AAC in an .mp4: smaller still, slow to encode
+    Av1,
+    /// VP9 with Opus in a .webm: for pages
+    #[value(name = "webm")]
+    WebM,
+    /// An animated GIF without sound, at most 640 columns
+    Gif,
+}
+
+impl From<VideoFormat> for DeliveryFormat {
+    fn from(format: VideoFormat) -> Self {
+        match format {
+            VideoFormat::ProRes => Self::ProRes,
+            VideoFormat::H265 => Self::H265,
+            VideoFormat::Av1 => Self::Av1,
+            VideoFormat::WebM => Self::WebM,
+            VideoFormat::Gif => Self::Gif,
+        }
+    }
 }

@@ -42,7 +42,7 @@ pub(crate) fn atomic_write(
     written
 }
 
-fn cannot_write(error: &std::io::Error) -> CommandError {
+pub(super) fn cannot_write(error: &std::io::Error) -> CommandError {
     CommandError::invalid(format!("cannot write: {error}"))
 }
 
@@ -55,8 +55,13 @@ fn write_part(part: &PathBuf, contents: &[u8], replaced: &Path) -> Result<(), Co
     open.write_all(contents).and_then(|()| open.sync_all()).map_err(|error| cannot_write(&error))
 }
 
+/// There is a file of this name, and it is not to be overwritten.
+pub(super) fn exists(file: &Path) -> CommandError {
+    CommandError::invalid(format!("{} already exists", file.display())).hint("use --overwrite to replace it")
+}
+
 /// Renames the complete temporary file.
-fn publish(part: &Path, file: &Path, overwrite: bool) -> Result<(), CommandError> {
+pub(super) fn publish(part: &Path, file: &Path, overwrite: bool) -> Result<(), CommandError> {
     if overwrite {
         return fs_err::rename(part, file).map_err(|error| cannot_write(&error));
     }
@@ -66,8 +71,7 @@ fn publish(part: &Path, file: &Path, overwrite: bool) -> Result<(), CommandError
             let _ = fs_err::remove_file(part);
             Ok(())
         }
-        Err(_) if file.exists() => Err(CommandError::invalid(format!("{} already exists", file.display()))
-            .hint("use --overwrite to replace it")),
+        Err(_) if file.exists() => Err(exists(file)),
         // Not every file system supports hard links.
         Err(_) => fs_err::rename(part, file).map_err(|error| cannot_write(&error)),
     }

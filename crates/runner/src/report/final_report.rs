@@ -184,8 +184,14 @@ fn film(film: &FilmSummary, one_of_several: bool) -> String {
                 FilmPictures { copied, encoded } => format!(", {copied} pictures copied, {encoded} encoded"),
             });
             let path = display_path(&film.path);
+            let unmatched = match film.unmatched.as_slice() {
+                [] => String::new(),
+                clips => {
+                    format!("\n  colors not matched, they differ by more than a drift: {}", clips.join(", "))
+                }
+            };
             format!(
-                "film: {path} ({:.1} s, {}x{}, {sound}{state}{pictures})",
+                "film: {path} ({:.1} s, {}x{}, {sound}{state}{pictures}){unmatched}",
                 film.duration.as_secs_f64(),
                 film.width,
                 film.height
@@ -294,6 +300,7 @@ mod tests {
                 reused: false,
                 loudness,
                 pictures: None,
+                unmatched: Vec::new(),
             })
         };
         let at = |integrated, target| Some(FilmLoudness { integrated, true_peak: -1.0, target });

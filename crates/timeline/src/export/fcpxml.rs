@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use workflow::plan::TransitionKind;
 use workflow::units::FrameRate;
 
-use super::{ExportContext, file_name, kind_name, title};
+use super::sounds::{SoundClip, SoundRole, tracks};
+use super::{ExportContext, file_name, kind_name, title, url};
 use crate::clock::scale_up;
 use crate::facts::ClipKind;
 use crate::model::{Item, Timeline};
@@ -26,11 +27,14 @@ pub fn fcpxml(timeline: &Timeline, context: &ExportContext) -> String {
     let mut resources = Resources::new(timeline);
     let assets: Vec<Option<usize>> =
         timeline.items.iter().map(|item| resources.asset(item, context)).collect();
+    let sounds = timeline.items.first().map(|first| resources.connected_sounds(first, timeline, context));
+    let sounds = sounds.unwrap_or_default();
     let name = escaped(title(timeline));
     let rate = timeline.frame_rate;
     let mut spine = String::new();
     for (index, (item, asset)) in timeline.items.iter().zip(assets).enumerate() {
-        spine.push_str(&element(item, asset, timeline, context));
+        let anchored = if index == 0 { sounds.as_str() } else { "" };
+        spine.push_str(&element(item, asset, timeline, context, anchored));
         if has_effect(timeline, index)
             && let Some(one) = item.transition
         {
@@ -127,6 +131,57 @@ impl Resources {
         Some(number)
     }
 
+    /// Music and voices, connected to the first element of the spine: each track is a lane below it.
+    fn connected_sounds(&mut self, first: &Item, timeline: &Timeline, context: &ExportContext) -> String {
+        let rate = timeline.frame_rate;
+        let mut text = String::new();
+        for (lane, track) in tracks(&context.sounds).into_iter().enumerate() {
+            for sound in track {
+                let number = self.sound_asset(sound, rate);
+                let role = match sound.role {
+                    SoundRole::Music => "music",
+                    SoundRole::Voice => "dialogue",
+                };
+                let volume = if sound.gain.is_zero() {
+                    String::new()
+                } else {
+                    format!("<adjust-volume amount=\"{}dB\"/>", sound.gain.as_f64())
+                };
+                let _ = write!(
+                    text,
+                    "<asset-clip ref=\"a{number}\" lane=\"-{}\" name=\"{}\" offset=\"{}\" start=\"{}\" duration=\"{}\" audioRole=\"{role}\">{volume}</asset-clip>",
+                    lane + 1,
+                    escaped(file_name(&sound.file)),
+                    within(first, sound.start, rate),
+                    seconds(sound.first, rate),
+                    seconds(sound.frames, rate),
+                );
+            }
+        }
+        text
+    }
+
+    /// The number of a sound file's asset, from 1.
+    fn sound_asset(&mut self, sound: &SoundClip, rate: FrameRate) -> usize {
+        let url = match &sound.absolute {
+            Some(path) => url::absolute(path),
+            None => url::relative(&sound.file),
+        };
+        if let Some(at) = self.urls.iter().position(|known| *known == url) {
+            return at + 1;
+        }
+        let number = self.urls.len() + 1;
+        let _ = writeln!(
+            self.asset_elements,
+            "    <asset id=\"a{number}\" name=\"{}\" start=\"0s\" duration=\"{}\" hasAudio=\"1\" audioSources=\"1\" audioChannels=\"2\" audioRate=\"48000\"><media-rep kind=\"original-media\" src=\"{}\"/></asset>",
+            escaped(file_name(&sound.file)),
+            seconds(sound.available, rate),
+            escaped(&url),
+        );
+        self.urls.push(url);
+        number
+    }
+
     fn format_elements(&self) -> String {
         let mut text = String::new();
         for (index, (rate, (width, height))) in self.formats.iter().enumerate() {
@@ -142,10 +197,16 @@ impl Resources {
 }
 
 /// An item of the spine: a clip of an asset, a still image of one, or a gap for a card.
-fn element(item: &Item, asset: Option<usize>, timeline: &Timeline, context: &ExportContext) -> String {
+fn element(
+    item: &Item,
+    asset: Option<usize>,
+    timeline: &Timeline,
+    context: &ExportContext,
+    anchored: &str,
+) -> String {
     let (source, film) = (&item.source, timeline.frame_rate);
     let mut inner = String::new();
-    // In the order of the document type: note, timing, adjustments, markers.
+    // In the order of the document type: note, timing, adjustments, what is connected, markers.
     if let Some(prompt) = &context.info(item).prompt {
         let _ = write!(inner, "<note>{}</note>", escaped(prompt));
     }
@@ -163,6 +224,7 @@ fn element(item: &Item, asset: Option<usize>, timeline: &Timeline, context: &Exp
     if source.has_sound && !item.mute && !item.gain.is_zero() {
         let _ = write!(inner, "<adjust-volume amount=\"{}dB\"/>", item.gain.as_f64());
     }
+    inner.push_str(anchored);
     let at = played(item.first, item);
     let _ = write!(
         inner,
@@ -226,11 +288,26 @@ fn counting(rate: FrameRate) -> &'static str {
 
 /// A number of frames as rational seconds: `114/24s`.
 fn seconds(frames: u64, rate: FrameRate) -> String {
-    match (u128::from(frames) * u128::from(rate.denominator()), rate.numerator()) {
+    rational(u128::from(frames) * u128::from(rate.denominator()), u128::from(rate.numerator()))
+}
+
+fn rational(up: u128, down: u128) -> String {
+    match (up, down) {
         (0, _) => "0s".to_owned(),
         (up, 1) => format!("{up}s"),
         (up, down) => format!("{up}/{down}s"),
     }
+}
+
+/// A frame of the film on the clock of its first element, on which that begins where its clip does.
+fn within(first: &Item, frame: u64, film: FrameRate) -> String {
+    let (numerator, denominator) = first.pace().parts();
+    let (begin, per) = (u128::from(first.first) * u128::from(denominator), u128::from(numerator));
+    let (at, film_per) = (u128::from(frame) * u128::from(film.denominator()), u128::from(film.numerator()));
+    if per == film_per {
+        return rational(begin + at, per);
+    }
+    rational(begin * film_per + at * per, per * film_per)
 }
 
 /// How long pictures of an item's source are played at its speed, as rational seconds.

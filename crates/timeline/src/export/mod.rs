@@ -6,12 +6,14 @@ mod csv;
 mod edl;
 mod fcpxml;
 mod otio;
+mod sounds;
 mod url;
 
 pub use csv::{csv, csv_row, inert_text};
 pub use edl::edl;
 pub use fcpxml::fcpxml;
 pub use otio::otio;
+pub use sounds::{SoundClip, SoundFile, SoundRole, sounds};
 pub(crate) use url::file_name;
 
 use workflow::plan::TransitionKind;
@@ -20,10 +22,12 @@ use crate::facts::ClipKind;
 use crate::model::{Item, Timeline};
 
 /// What is known about the clips of a film besides their edit.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExportContext {
     /// One per clip of the film, in its order. Missing ones are exported with what the timeline has.
     pub clips: Vec<ClipInfo>,
+    /// Music and voices: [`sounds`].
+    pub sounds: Vec<SoundClip>,
 }
 
 /// What is known about a clip. What is absent or empty is left out of the file.

@@ -6,12 +6,14 @@ use serde_json::{Map, Value, json};
 use workflow::plan::TransitionKind;
 use workflow::units::FrameRate;
 
+use super::sounds::{SoundClip, SoundRole, tracks};
 use super::{ClipInfo, ExportContext, file_name, kind_name, title, url};
 use crate::facts::ClipKind;
 use crate::model::{Item, ItemTransition, Timeline};
 
 /// The film as a document of `OpenTimelineIO`.
 ///
+/// The first tracks are the pictures and the sound of the clips; those after them are music and voices.
 /// Media are relative to the document where a clip has no absolute path. The reference of a clip is named as its file, and chapters are markers
 /// of the stack, with the same name and comment: that is what editors look for. Alternatives are further media references. A changed speed is a
 /// `LinearTimeWarp.1`; the range of such a clip is as long as it is played. A transition other than a dissolve is a `Custom_Transition` with its kind in `metadata.runner`.
@@ -30,6 +32,17 @@ pub fn otio(timeline: &Timeline, context: &ExportContext) -> String {
             })
         })
         .collect();
+    let mut children = vec![
+        json!({"OTIO_SCHEMA": "Track.1", "name": "V1", "kind": "Video", "children": video(timeline, context)}),
+        json!({"OTIO_SCHEMA": "Track.1", "name": "A1", "kind": "Audio", "children": audio(timeline, context)}),
+    ];
+    for (index, track) in tracks(&context.sounds).into_iter().enumerate() {
+        let name = format!("A{}", index + 2);
+        let children_of_track = sound_track(&track, rate);
+        children.push(
+            json!({"OTIO_SCHEMA": "Track.1", "name": name, "kind": "Audio", "children": children_of_track}),
+        );
+    }
     let document = json!({
         "OTIO_SCHEMA": "Timeline.1",
         "name": title(timeline),
@@ -42,10 +55,7 @@ pub fn otio(timeline: &Timeline, context: &ExportContext) -> String {
             "OTIO_SCHEMA": "Stack.1",
             "name": "tracks",
             "markers": markers,
-            "children": [
-                {"OTIO_SCHEMA": "Track.1", "name": "V1", "kind": "Video", "children": video(timeline, context)},
-                {"OTIO_SCHEMA": "Track.1", "name": "A1", "kind": "Audio", "children": audio(timeline, context)},
-            ],
+            "children": children,
         },
     });
     format!("{document:#}\n")
@@ -75,6 +85,40 @@ fn audio(timeline: &Timeline, context: &ExportContext) -> Vec<Value> {
             }
         })
         .collect()
+}
+
+/// Music or voices: sound files with gaps between them, all at the film's rate.
+fn sound_track(sounds: &[&SoundClip], rate: FrameRate) -> Vec<Value> {
+    let mut children = Vec::new();
+    let mut at = 0;
+    for sound in sounds {
+        if sound.start > at {
+            let gap = range(0, sound.start - at, rate);
+            children.push(json!({"OTIO_SCHEMA": "Gap.1", "name": "", "source_range": gap}));
+        }
+        let address = match &sound.absolute {
+            Some(path) => url::absolute(path),
+            None => url::relative(&sound.file),
+        };
+        let role = match sound.role {
+            SoundRole::Music => "music",
+            SoundRole::Voice => "voice",
+        };
+        let mut metadata = json!({"role": role});
+        if !sound.gain.is_zero() {
+            metadata["gain"] = sound.gain.to_string().into();
+        }
+        children.push(json!({
+            "OTIO_SCHEMA": "Clip.2",
+            "name": file_name(&sound.file),
+            "metadata": {"runner": metadata},
+            "source_range": range(sound.first, sound.frames, rate),
+            "media_references": {"DEFAULT_MEDIA": reference(&sound.file, &address, Some(sound.available), rate)},
+            "active_media_reference_key": "DEFAULT_MEDIA",
+        }));
+        at = sound.end();
+    }
+    children
 }
 
 /// How long an item is on its track: a change of speed changes it only in what it shows.

@@ -87,6 +87,7 @@ pub(crate) fn with_stills() -> (Film, Vec<ClipFacts>, ExportContext) {
             ClipInfo { file: "../stills/logo.png".to_owned(), ..ClipInfo::default() },
             ClipInfo { file: "../archive/storm.mp4".to_owned(), ..ClipInfo::default() },
         ],
+        ..ExportContext::default()
     };
     (film(clips), facts, context)
 }
@@ -109,7 +110,7 @@ pub(crate) fn with_speeds() -> (Film, Vec<ClipFacts>, ExportContext) {
         file: format!("{}.mp4", facts.name),
         ..ClipInfo::default()
     };
-    let context = ExportContext { clips: facts.iter().map(info).collect() };
+    let context = ExportContext { clips: facts.iter().map(info).collect(), ..ExportContext::default() };
     (film(clips), facts, context)
 }
 
@@ -151,6 +152,6 @@ pub(crate) fn showcase() -> (Film, Vec<ClipFacts>, ExportContext) {
         },
         absolute: None,
     });
-    let context = ExportContext { clips: infos.collect() };
+    let context = ExportContext { clips: infos.collect(), ..ExportContext::default() };
     (film(clips), facts, context)
 }

@@ -77,6 +77,7 @@ impl SmartCut {
             frame_rate: self.frame_rate,
             audio: packets.is_some(),
             loudness,
+            unmatched: Vec::new(),
             poster: cover,
         })
     }

@@ -7,8 +7,8 @@ use engine::film::{FilmClip, clip_facts, film_clips};
 use engine::preview::Preview;
 use scheduler::Artifact;
 use serde_json::Value;
-use timeline::export::{Alternative, ClipInfo, ExportContext};
-use timeline::{ClipFacts, ClipKind};
+use timeline::export::{Alternative, ClipInfo, ExportContext, SoundClip, SoundFile, sounds};
+use timeline::{ClipFacts, ClipKind, Timeline};
 use workflow::plan::{Clip, ClipSource, Film, Node, NodeIx, Plan};
 
 use super::relative_path;
@@ -115,7 +115,24 @@ impl ClipCollector<'_> {
                 },
             }
         };
-        ExportContext { clips: clips.map(info).collect() }
+        ExportContext { clips: clips.map(info).collect(), ..ExportContext::default() }
+    }
+
+    /// Music and voices of a film, for a file in `folder`.
+    pub(in crate::commands) fn sounds(
+        &self,
+        film: &Film,
+        timeline: &Timeline,
+        folder: &Path,
+        is_absolute: bool,
+    ) -> Result<Vec<SoundClip>, CommandError> {
+        sounds(&film.soundtrack, timeline, |path| {
+            let path = self.workflow_folder.join(path);
+            let duration = media::sound_duration(&path, &ffmpeg::find())
+                .map_err(|error| CommandError::unusable(format!("a sound of the film: {error}")))?;
+            let absolute = is_absolute.then(|| path.to_string_lossy().into_owned());
+            Ok(SoundFile { file: relative_path(folder, &path), absolute, duration })
+        })
     }
 
     /// All videos of nodes, and what is recorded about them.

@@ -1,6 +1,11 @@
-//! `runner export`: writes a film's edit in a format of editors. Submits nothing and asks no service.
+//! `runner export`: writes a film's edit in a format of editors, or the film itself in another format. Submits nothing and asks no service.
 
 pub(super) mod clips;
+mod finished;
+#[cfg(feature = "sign")]
+mod manifest;
+mod sign;
+mod video;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,10 +34,16 @@ pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
         Err(error) => return Ok(error.report(Format::Text)),
     };
     let film = film(&plan, args.film.as_deref())?;
-    let format = ExportFormat::from(&args.format);
     let project = FilmProject::read(&plan, &args.workflow.file).await?;
     let collector = project.collector();
     let shown = collector.shown(film)?;
+    if let Some(format) = args.format.video {
+        return video::export(&args, format.into(), &project, film, &shown);
+    }
+    if args.format.sign {
+        return sign::export(&args, &project, film, &shown);
+    }
+    let format = ExportFormat::from(&args.format);
     let output = match &args.output {
         Some(output) => std::path::absolute(output)?,
         None => collector
@@ -45,8 +56,11 @@ pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
     let nodes: Vec<_> = shown.iter().map(|clip| clip.node).collect();
     let continued = timeline::continuations(&plan, &engine::film::clip_videos(&shown));
     let timeline = timeline::resolve(film, &facts, &continued).map_err(not_resolvable)?;
-    let context =
-        collector.context(film, &shown, &facts, folder, args.absolute || format == ExportFormat::Fcpxml);
+    let is_absolute = args.absolute || format == ExportFormat::Fcpxml;
+    let mut context = collector.context(film, &shown, &facts, folder, is_absolute);
+    if matches!(format, ExportFormat::Otio | ExportFormat::Fcpxml) {
+        context.sounds = collector.sounds(film, &timeline, folder, is_absolute)?;
+    }
     let dialogue: Vec<_> =
         nodes.iter().map(|ix| ix.and_then(|ix| plan.node(ix).dialogue.as_deref())).collect();
     let cues = subtitles::cues(&timeline, &subtitles::lines(&timeline, &dialogue));
@@ -66,6 +80,7 @@ pub(super) struct FilmProject<'p> {
     plan: &'p Plan,
     file: &'p Path,
     paths: ProjectPaths,
+    ledger: Option<Ledger>,
     previews: Vec<Preview>,
     videos: Vec<Option<Artifact>>,
 }
@@ -78,7 +93,7 @@ impl<'p> FilmProject<'p> {
         let service = Backend::identity_from_environment()?;
         let keys = key_resolver(ledger.as_ref(), plan, &service)?;
         let (previews, videos) = survey(plan, ledger.as_ref(), &keys, None, &Verify::Metadata).await?;
-        Ok(Self { plan, file, paths, previews, videos })
+        Ok(Self { plan, file, paths, ledger, previews, videos })
     }
 
     pub(super) fn collector(&self) -> ClipCollector<'_> {

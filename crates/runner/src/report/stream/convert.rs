@@ -273,6 +273,7 @@ pub(crate) fn film(outcome: &scheduler::FilmOutcome) -> FilmOutcome {
                 pictures: film
                     .pictures
                     .map(|pictures| FilmPictures { copied: pictures.copied, encoded: pictures.encoded }),
+                unmatched: film.unmatched.clone(),
             },
         },
         scheduler::FilmOutcome::Waiting { missing } => FilmOutcome::Waiting { missing: *missing },

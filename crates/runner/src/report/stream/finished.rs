@@ -105,6 +105,9 @@ pub(crate) struct Film {
     /// What became of the clips' pictures; absent if it existed already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pictures: Option<FilmPictures>,
+    /// Clips whose colors were to be matched and differ by more than a drift; they are as the service has rendered them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unmatched: Vec<String>,
 }
 
 /// The loudness of a film's sound (ITU-R BS.1770).

@@ -1,0 +1,47 @@
+//! `runner export --video`: the finished film in another format.
+
+use std::time::{Duration, Instant};
+
+use engine::film::FilmClip;
+use media::{Delivery, DeliveryFormat};
+use workflow::plan::Film;
+
+use super::FilmProject;
+use super::finished::FinishedFilm;
+use crate::args::ExportArgs;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::ffmpeg;
+
+/// The least time between two lines about the progress.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
+
+pub(super) fn export(
+    args: &ExportArgs,
+    format: DeliveryFormat,
+    project: &FilmProject<'_>,
+    film: &Film,
+    shown: &[FilmClip],
+) -> Result<Exit, CommandError> {
+    let finished = FinishedFilm::new(args, project, film, shown, format.suffix())?;
+    let tools = ffmpeg::find();
+    if tools.ffmpeg.is_none() {
+        return Err(CommandError::unusable("the film cannot be encoded: there is no ffmpeg on PATH").hint(
+            "install it: https://ffmpeg.org/download.html, or `apt install ffmpeg`, `brew install ffmpeg`",
+        ));
+    }
+    let scratch = finished.scratch()?;
+    let new = scratch.path().join("film");
+    let delivery = Delivery { film: &finished.path, output: &new, format, scratch: scratch.path() };
+    let mut told = Instant::now();
+    let mut progress = |done: u64, all: u64| {
+        if told.elapsed() >= PROGRESS_INTERVAL {
+            told = Instant::now();
+            errln!("{done} of {all} pictures encoded");
+        }
+    };
+    let encoded = tools.encode_film(delivery, &mut progress);
+    encoded.map_err(|error| CommandError::unusable(format!("the film cannot be encoded: {error}")))?;
+    finished.publish(&new)?;
+    Ok(Exit::Done)
+}
