@@ -13,7 +13,7 @@ use crate::artifact::file_sha256;
 use crate::film_tags::film_tags;
 
 /// Raised when the same film of the same clips comes out differently, so that films are joined again.
-const EDIT_VERSION: u32 = 4;
+const EDIT_VERSION: u32 = 5;
 
 /// A clip that is on disk, or needs no file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,14 @@
 //! AAC-LC in and out of interleaved `f32` samples.
 
+mod segment;
+
 use std::collections::VecDeque;
 use std::num::NonZero;
 use std::thread::JoinHandle;
 
-use rusty_aac::{AacDecoder, AacEncoder, AacEncoderConfig};
+use rusty_aac::AacDecoder;
 
+use self::segment::Segment;
 use crate::MediaError;
 use crate::catch_panic::catch_panic;
 
@@ -41,9 +44,9 @@ pub(crate) fn encode(samples: &[f32], sample_rate: u32, channels: u16) -> Result
 /// Takes a packet of encoded sound.
 type TakePacket<'a> = &'a mut dyn FnMut(Vec<u8>) -> Result<(), MediaError>;
 
-/// Blocks of [`FRAME`] samples that are encoded together: 11 s at 48 kHz.
-const SEGMENT_BLOCKS: usize = 512;
-/// Segments that are encoded at once: each takes about 15 MB.
+/// Blocks of [`FRAME`] samples that are encoded together: 5.5 s at 48 kHz.
+const SEGMENT_BLOCKS: usize = 256;
+/// Segments that are encoded at once: each takes about 8 MB.
 const MAX_THREADS: usize = 4;
 /// Blocks before and after a segment that are encoded with it and dropped, so that its windows fit those of its neighbors.
 const CONTEXT_BLOCKS: usize = 8;
@@ -65,34 +68,8 @@ pub(crate) struct AudioEncoder {
     segments: VecDeque<JoinHandle<Result<Vec<Vec<u8>>, MediaError>>>,
     /// How many of them, besides the sound that arrives meanwhile.
     threads: usize,
-}
-
-/// A part of the sound: packets `skip` to `end` of it are passed on.
-struct Segment {
-    samples: Vec<f32>,
-    sample_rate: u32,
-    channels: u16,
-    skip: usize,
-    end: usize,
-}
-
-impl Segment {
-    fn encode(self) -> Result<Vec<Vec<u8>>, MediaError> {
-        let bitrate_bps = bits_per_second(self.sample_rate, self.channels);
-        let mut encoder = AacEncoder::new(AacEncoderConfig { bitrate_bps, ..AacEncoderConfig::default() });
-        encoder.push_pcm(&self.samples, self.channels, self.sample_rate).map_err(|error| failed(&error))?;
-        encoder.finish();
-        let mut packets = Vec::new();
-        for number in 0..self.end {
-            match encoder.next_packet() {
-                Ok(packet) if number >= self.skip => packets.push(packet.data),
-                Ok(_) => {}
-                Err(rusty_aac::Error::Eof) => break,
-                Err(error) => return Err(failed(&error)),
-            }
-        }
-        Ok(packets)
-    }
+    /// The highest true peak of the decoded sound, as an amplitude.
+    max_peak: Option<f32>,
 }
 
 impl AudioEncoder {
@@ -106,7 +83,14 @@ impl AudioEncoder {
             next_packet: 0,
             segments: VecDeque::new(),
             threads,
+            max_peak: None,
         }
+    }
+
+    /// Lowers the sound where it is decoded with higher true peaks than this amplitude. A peak at the boundary of two segments can remain.
+    pub(crate) fn with_max_peak(mut self, max_peak: f32) -> Self {
+        self.max_peak = Some(max_peak);
+        self
     }
 
     /// Takes interleaved samples in -1..=1, whole sample frames; not finite ones count as silence. Passes on what is encoded.
@@ -151,7 +135,8 @@ impl AudioEncoder {
     fn segment(&self, blocks: usize) -> Segment {
         let samples = self.buffered.clone();
         let skip = self.next_packet - self.first_block;
-        Segment { samples, sample_rate: self.sample_rate, channels: self.channels, skip, end: blocks }
+        let (sample_rate, channels, max_peak) = (self.sample_rate, self.channels, self.max_peak);
+        Segment { samples, sample_rate, channels, skip, end: blocks, max_peak }
     }
 
     /// Begins to encode what is buffered, up to the packet that ends with this block of it.
@@ -223,6 +208,8 @@ fn refuse(error: &rusty_aac::Error) -> MediaError {
 
 #[cfg(test)]
 mod tests {
+    use rusty_aac::{AacEncoder, AacEncoderConfig};
+
     use super::*;
 
     #[test]
