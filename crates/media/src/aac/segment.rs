@@ -9,6 +9,8 @@ use rusty_aac::{AacEncoder, AacEncoderConfig};
 use super::{AudioDecoder, CONTEXT_BLOCKS, FRAME, bits_per_second, failed};
 use crate::MediaError;
 
+/// Sound whose samples are this far below the highest peak is not decoded to look for higher ones: 3 dB.
+const MAX_RISE: f32 = 1.41;
 /// How often a peak is lowered at most.
 const MAX_ROUNDS: usize = 4;
 /// What a block with too high a peak is lowered by in each round, besides the excess, in decibels: its noise changes with its level, so that
@@ -38,7 +40,8 @@ impl Segment {
     pub(super) fn encode(mut self) -> Result<Vec<Vec<u8>>, MediaError> {
         let mut packets = self.packets(0, usize::MAX, &self.samples)?;
         packets.truncate(self.end);
-        if let Some(max_peak) = self.max_peak {
+        let highest = self.samples.iter().fold(0.0_f32, |highest, sample| highest.max(sample.abs()));
+        if let Some(max_peak) = self.max_peak.filter(|max_peak| highest * MAX_RISE > *max_peak) {
             self.lower_peaks(&mut packets, max_peak)?;
         }
         Ok(packets.split_off(self.skip.min(packets.len())))
