@@ -62,7 +62,8 @@ pub fn inspect(bytes: &[u8]) -> Result<InputInfo, MediaError> {
         MediaType::WebM => Err(refuse("an MP4 or QuickTime video")),
         MediaType::Wav => inspect_wav(&mut Cursor::new(bytes)),
         MediaType::Mp3 | MediaType::Aac | MediaType::Ogg | MediaType::Flac => {
-            audio_stream::check(media_type, bytes).map(|()| InputInfo::audio(media_type, false))
+            let is_native = matches!(media_type, MediaType::Mp3 | MediaType::Flac);
+            audio_stream::check(media_type, bytes).map(|()| InputInfo::audio(media_type, is_native))
         }
     }
 }

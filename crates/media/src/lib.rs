@@ -20,6 +20,7 @@ mod audio_stream;
 mod catch_panic;
 mod clip;
 mod color;
+mod compressed_audio;
 mod error;
 mod ffmpeg;
 mod fit;
