@@ -85,6 +85,35 @@ fn event_stream_matches_schema_and_holds_no_secrets() {
     );
 }
 
+/// The clips are scaled, so that each picture is encoded. By the clock of this test each takes 50 ms, so that the film of 40 pictures takes two seconds, and the one of 80 four.
+#[test]
+fn films_that_take_long_report_their_progress() {
+    let text = "version: 1\nname: long\ndefaults: { model: modelb-video-480p, seconds: 5, size: 480x480 }\nshots:\n  \
+        - { id: a, prompt: a quiet sea }\n  - { id: b, prompt: a dune }\n\
+        films:\n  - { output: short.mp4, size: 240x240, shots: [a] }\n  - { output: long.mp4, size: 240x240, shots: [a, b] }\n";
+    let project = Project::new("long.yaml", text);
+    let arguments = ["run", "long.yaml", "--format", "ndjson"];
+    let lines = lines(&project.runner_with(("RUNNER_TEST_PICTURE_MILLIS", "50"), &arguments).expect(0).out);
+    let schema: Value =
+        serde_json::from_str(&project.runner(&["schema", "events"]).expect(0).out).expect("a schema");
+    let validator = jsonschema::draft202012::new(&schema).expect("a schema");
+    assert!(lines.iter().all(|line| validator.is_valid(line)));
+    let of = |film: &str| -> Vec<String> {
+        let is_of = |line: &&Value| line["name"] == film;
+        let line = |line: &Value| match line["kind"].as_str() {
+            Some("film-progress") => format!("{} of {}", line["pictures"], line["all_pictures"]),
+            other => other.unwrap_or_default().to_owned(),
+        };
+        lines.iter().filter(is_of).map(line).collect()
+    };
+    assert_eq!(of("short.mp4"), ["40 of 40", "film-finished"], "{lines:?}");
+    assert_eq!(of("long.mp4"), ["40 of 80", "60 of 80", "80 of 80", "film-finished"], "{lines:?}");
+
+    // As fast as this machine is: the films are there, and no line is due.
+    let again = project.runner(&arguments).expect(0).out;
+    assert!(!again.contains("film-progress"), "{again}");
+}
+
 fn kinds_of(text: &str) -> BTreeSet<String> {
     kinds(&lines(text)).into_iter().map(str::to_owned).collect()
 }

@@ -85,6 +85,20 @@ fn film_is_encoded_in_other_formats() {
         assert_eq!(shown, if format == "gif" { 24 } else { 16 }, "{format}");
         let codec = stream("audio").map(|sound| sound["codec_name"].as_str().unwrap_or_default().to_owned());
         assert_eq!(codec.as_deref(), sound, "{format}");
+        let bytes = fs_err::read(&file).expect("a file");
+        let has = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+        assert!(has("http://cv.iptc.org/newscodes/digitalsourcetype/algorithmicMedia"), "{format}");
+        assert!(has("door: the door opens\nstairs: up the stairs"), "{format}");
+        if format == "webm" {
+            assert!(probe["format"]["tags"]["DIGITAL_SOURCE_TYPE"].is_string(), "{probe}");
+        } else {
+            let box_name = match format {
+                "prores" => "XMP_<?xpacket",
+                "gif" => "XMP DataXMP<?xpacket",
+                _ => "uuid",
+            };
+            assert!(has(box_name), "{format}");
+        }
         if format != "gif" {
             assert_eq!(probe["chapters"].as_array().map(Vec::len), Some(2), "{format}");
             assert!(probe["format"]["tags"].to_string().contains("Synthetic preview"), "{format}: {probe}");

@@ -248,6 +248,17 @@ fn subtitles_are_written_beside_the_film_and_drawn_into_it() {
     insta::assert_snapshot!("subtitles_srt", text("lamp.srt"));
     insta::assert_snapshot!("subtitles_vtt", text("lamp.vtt"));
     assert_eq!(text("lamp.srt"), text("burnt.srt"));
+    // The page shows them at the same times, but for those that are in the pictures.
+    project.runner(&["view", "lamp.yaml"]).expect(0);
+    let manifest: serde_json::Value = serde_json::from_str(&text("manifest.json")).expect("a manifest");
+    assert_eq!(
+        manifest["films"][0]["captions"],
+        serde_json::json!([
+            {"start": 0.0, "end": 0.5, "speaker": "Keeper", "text": "Who is there?"},
+            {"start": 2.0, "end": 3.0, "speaker": null, "text": "The lamp, 灯塔."},
+        ])
+    );
+    assert_eq!(manifest["films"][1]["captions"], serde_json::json!([]));
 
     // Letters at the lower edge of the first picture, and nothing elsewhere.
     let (plain, burnt) = (file("lamp.mp4"), file("burnt.mp4"));

@@ -45,6 +45,7 @@ films:
   - {output: drift.mp4, poster: stairs, shots: [door, stairs]}
   - {output: matched.mp4, color_match: true, shots: [door, stairs]}
   - {output: acts.mp4, size: 240x240, color_match: true, shots: [stairs, night, cellar, walk, {file: storm.mp4}, coast]}
+  - {output: act-2.mp4, size: 240x240, shots: [{group: act-2, gain: -3dB, transition: {fade: black, length: 4f}}]}
 "#;
 
 /// Two seconds of white pictures with noise, at the rate of the stub.
@@ -133,6 +134,8 @@ fn film_with_everything_plays_and_measures_right() {
     // once. `night` is darker than any drift, and `coast` is not.
     let acts = media::probe(&file("acts.mp4")).expect("the film probes").video.expect("pictures");
     assert_eq!(acts.frames, 31 + 32 + 31 + 32 + 15 + 32);
+    let act = media::probe(&file("act-2.mp4")).expect("the film probes").video.expect("pictures");
+    assert_eq!(act.frames, 31 + 32 + 32);
     let line = run.out.lines().skip_while(|line| !line.contains("lamp/acts.mp4")).nth(1);
     assert_eq!(line, Some("  colors not matched, they differ by more than a drift: night"), "{}", run.out);
     let plan = project.plan("lamp.yaml");

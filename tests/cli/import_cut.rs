@@ -90,6 +90,44 @@ fn cut_is_taken_back_into_the_film() {
 }
 
 #[test]
+fn cut_of_a_group_lists_its_clips() {
+    let workflow = "version: 1
+name: pier
+defaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }
+groups: {storm: {}}
+shots:
+  - { id: door, prompt: the door opens }
+  - { id: looks, group: storm, matrix: { look: [noir, pastel] }, prompt: \"looks, {{ look }}\" }
+  - { id: lamp, group: storm, prompt: the lamp }
+film:
+  output: pier.mp4
+  shots:
+    - door # first
+    - {group: storm, gain: -6dB, speed: 0.5, transition: {fade: black, length: 2f}}
+";
+    let project = Project::new("pier.yaml", workflow);
+    project.runner(&["run", "pier.yaml"]).expect(0);
+    project.runner(&["export", "pier.yaml", "--otio"]).expect(0);
+    let import = || project.runner(&["import", "cut.otio", "--into", "pier.yaml"]).expect(0);
+    change(&project, |_| {});
+    assert_eq!(import().out, "nothing changes\n");
+    assert_eq!(text(&project, "pier.yaml"), workflow);
+
+    // The first of the looks goes; the others stay as they are.
+    change(&project, |track| {
+        // Door, looks, looks, lamp, fade.
+        assert_eq!(track.len(), 5);
+        track.remove(1);
+    });
+    cli_snapshot!("import_cut_group", import());
+    project.runner(&["run", "pier.yaml"]).expect(0);
+    assert_eq!(accepted(&project), 4, "nothing is rendered for a cut");
+    project.runner(&["export", "pier.yaml", "--otio", "--overwrite"]).expect(0);
+    change(&project, |_| {});
+    assert_eq!(import().out, "nothing changes\n");
+}
+
+#[test]
 fn cuts_that_cannot_be_taken_over_change_nothing() {
     let project = Project::new("pier.yaml", WORKFLOW);
     project.runner(&["run", "pier.yaml"]).expect(0);

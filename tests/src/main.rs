@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use engine::failpoint::{Boundary, install, limit_pages};
+use engine::failpoint::{Boundary, install, limit_pages, set_picture_time};
 
 /// Names the boundary at which it dies: `before prepared`, `after film-joined`.
 const KILL_AT: &str = "RUNNER_TEST_KILL_AT";
@@ -19,6 +19,8 @@ const WAIT_AT: &str = "RUNNER_TEST_WAIT_AT";
 const RENDERER: &str = "RUNNER_TEST_RENDERER";
 /// How many pages the ledger may grow to.
 const PAGES: &str = "RUNNER_TEST_LEDGER_PAGES";
+/// How many milliseconds each picture of a film takes to be joined, whatever the machine takes.
+const PICTURE_MILLIS: &str = "RUNNER_TEST_PICTURE_MILLIS";
 
 static HAS_WAITED: AtomicBool = AtomicBool::new(false);
 
@@ -47,6 +49,9 @@ fn main() -> ExitCode {
     });
     if let Some(pages) = std::env::var(PAGES).ok().and_then(|pages| pages.parse().ok()) {
         limit_pages(pages);
+    }
+    if let Some(millis) = std::env::var(PICTURE_MILLIS).ok().and_then(|millis| millis.parse().ok()) {
+        set_picture_time(Duration::from_millis(millis));
     }
     if std::env::var(RENDERER).is_ok_and(|name| name == "procedural") {
         runner::main()

@@ -10,6 +10,7 @@ use workflow::plan::{Clip, ClipSource, Film, FilmFile, NodeIx, Plan, Poster, Tra
 use workflow::units::FrameRate;
 
 use crate::artifact::file_sha256;
+pub use crate::film_subtitles::film_cues;
 use crate::film_tags::film_tags;
 
 /// Raised when the same film of the same clips comes out differently, so that films are joined again.

@@ -11,13 +11,14 @@ pub const MEDIA_GATE: MediaGate = MediaGate {
     max_request_bytes: media::MAX_REQUEST_INPUT_BYTES,
     max_film_file_bytes: media::MAX_SOUND_BYTES,
     max_font_bytes: text::MAX_FONT_BYTES as u64,
-    inspect,
+    inspect: |bytes| info(media::inspect(bytes)),
+    inspect_file: |file| info(media::inspect_source(file)),
     inspect_font,
     missing_characters,
 };
 
-fn inspect(bytes: &[u8]) -> Result<MediaInfo, workflow::MediaError> {
-    match media::inspect(bytes) {
+fn info(inspected: Result<media::InputInfo, MediaError>) -> Result<MediaInfo, workflow::MediaError> {
+    match inspected {
         Ok(info) => {
             let kind = match info.kind() {
                 media::MediaKind::Image => MediaKind::Image,

@@ -1,5 +1,7 @@
 //! The reporter interface: a run passes every event to its reporter, with the state after it.
 
+use std::time::Duration;
+
 use scheduler::{Event, RunState, Timestamp};
 
 /// How far the joining of a film is.
@@ -11,6 +13,8 @@ pub struct FilmProgress {
     pub done: u64,
     /// All its pictures.
     pub all: u64,
+    /// How long it has been joined for.
+    pub elapsed: Duration,
 }
 
 /// Observes a run. A reporter can neither stop nor change it.
@@ -18,7 +22,7 @@ pub trait Reporter: Send {
     /// `event` has been recorded and applied; `state` is the run after it.
     fn on(&mut self, state: &RunState, event: &Event, now: Timestamp);
 
-    /// A film is being joined. Called a few times a second at most; nothing of it is recorded.
+    /// A film is being joined. Called a few times a second at most, before the event with which the joining ends; nothing of it is recorded.
     fn on_join(&mut self, state: &RunState, progress: FilmProgress, now: Timestamp) {
         let _ = (state, progress, now);
     }

@@ -1,18 +1,19 @@
 //! PCM audio: decoding, resampling and channel conversion.
 
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
 use crate::aac::{self, AudioDecoder};
+use crate::compressed_audio;
 use crate::mp4::Movie;
 use crate::probe::{aac_config, coding_name, describe};
 use crate::rate::{greatest_common_divisor, rescale};
-use crate::{Ffmpeg, MediaError, MediaType, wav};
+use crate::{Ffmpeg, MAX_SOUND_BYTES, MediaError, MediaType, wav};
 
 /// Bound on a buffer, in samples of all channels together: 46 minutes of 48 kHz stereo.
-const MAX_SAMPLES: usize = 1 << 28;
+pub(crate) const MAX_SAMPLES: usize = 1 << 28;
 
 /// The highest sample rate, for bounds (Hz).
 const MAX_SAMPLE_RATE: u64 = 96_000;
@@ -39,7 +40,7 @@ pub struct AudioDecodeSpec {
     pub max_duration: Duration,
 }
 
-/// Decodes the audio of a file in memory: WAV and AAC in MP4 natively, other formats with ffmpeg if it is available. Video tracks
+/// Decodes the audio of a file in memory: WAV, AAC in MP4, MP3 and FLAC natively, other formats with ffmpeg if it is available. Video tracks
 /// are ignored.
 ///
 /// # Errors
@@ -64,6 +65,9 @@ pub fn decode_audio(bytes: &[u8], ffmpeg: &Ffmpeg, spec: AudioDecodeSpec) -> Res
                 AudioBuffer::from_movie(&mut movie)?
                     .ok_or_else(|| MediaError::NotMedia("it has no sound".to_owned()))
             }),
+        Some(media_type @ (MediaType::Mp3 | MediaType::Flac)) => {
+            compressed_audio::decode(media_type, bytes, spec.max_duration)
+        }
         _ => Err(MediaError::needs("audio in this format")),
     };
     let sound = match native {
@@ -237,11 +241,12 @@ fn windowed_sinc(distance: f64, cutoff: f64, reach: f64) -> f64 {
     if x.abs() < 1e-9 { window } else { window * x.sin() / x }
 }
 
-fn too_long() -> MediaError {
+pub(crate) fn too_long() -> MediaError {
     MediaError::TooLarge { what: "the sound track".to_owned(), limit: "46 minutes of stereo".to_owned() }
 }
 
-/// How long the sound of a WAV, MP4 or M4A file plays; of other files with ffprobe.
+/// How long the sound of a WAV, MP3, FLAC, MP4 or M4A file plays; of other files with ffprobe. MP3 and FLAC are read into memory, at most
+/// [`crate::MAX_SOUND_BYTES`].
 ///
 /// # Errors
 /// When the file cannot be read or has no sound, and [`MediaError::NeedsFfmpeg`] for other files without ffprobe.
@@ -250,11 +255,21 @@ pub fn sound_duration(path: &Path, ffmpeg: &Ffmpeg) -> Result<Duration, MediaErr
     let mut file = File::open(path).map_err(MediaError::io("cannot open the file")).map_err(at)?;
     let mut head = [0; 16];
     let length = file.read(&mut head).map_err(MediaError::io("cannot read the file")).map_err(at)?;
-    if MediaType::sniff(&head[..length]) == Some(MediaType::Wav) {
-        match wav::duration(&mut file) {
-            Err(error) if error.needs_ffmpeg() && ffmpeg.ffprobe.is_some() => {}
-            outcome => return outcome.map_err(at),
+    let native = match MediaType::sniff(&head[..length]) {
+        Some(MediaType::Wav) => Some(wav::duration(&mut file)),
+        Some(media_type @ (MediaType::Mp3 | MediaType::Flac)) => {
+            let read = || MediaError::io("cannot read the file");
+            let mut bytes = Vec::new();
+            file.rewind().map_err(read()).map_err(at)?;
+            file.take(MAX_SOUND_BYTES).read_to_end(&mut bytes).map_err(read()).map_err(at)?;
+            Some(compressed_audio::duration(media_type, &bytes))
         }
+        _ => None,
+    };
+    match native {
+        Some(Err(error)) if error.needs_ffmpeg() && ffmpeg.ffprobe.is_some() => {}
+        Some(outcome) => return outcome.map_err(at),
+        None => {}
     }
     let probe = ffmpeg.probe(path)?;
     probe

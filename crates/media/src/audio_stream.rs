@@ -1,4 +1,4 @@
-//! Structural checks of compressed audio streams that are not decoded natively: MP3, ADTS, Ogg and FLAC.
+//! Structural checks of compressed audio streams without a container that is read: MP3, ADTS, Ogg and FLAC. None is decoded for it.
 //!
 //! They tell a stream from other bytes behind a matching signature. Ogg has checksums; of MP3 and ADTS most bytes have to be in frames that
 //! follow each other. Damage within a frame, and within FLAC, is not detected.
@@ -95,7 +95,7 @@ fn ogg_checksum(page: &[u8]) -> u32 {
 }
 
 /// The data after an `ID3v2` tag, whose size is in four bytes of seven bits.
-fn after_id3(bytes: &[u8]) -> &[u8] {
+pub(crate) fn after_id3(bytes: &[u8]) -> &[u8] {
     match bytes {
         [b'I', b'D', b'3', _, _, _, a, b, c, d, ..] => {
             let size = [a, b, c, d].iter().fold(0, |size, byte| size << 7 | usize::from(**byte & 0x7f));

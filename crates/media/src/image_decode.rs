@@ -69,13 +69,18 @@ pub fn decode_image(bytes: &[u8]) -> Result<RgbImage, MediaError> {
     Ok(image)
 }
 
+/// The error for an encoded image above [`MAX_IMAGE_BYTES`].
+pub(crate) fn too_many_bytes(length: u64) -> MediaError {
+    MediaError::TooLarge {
+        what: format!("an image of {} MiB", length >> 20),
+        limit: format!("{} MiB", MAX_IMAGE_BYTES >> 20),
+    }
+}
+
 impl<'a> Header<'a> {
     fn read(bytes: &'a [u8]) -> Result<Self, MediaError> {
         if bytes.len() > MAX_IMAGE_BYTES {
-            return Err(MediaError::TooLarge {
-                what: format!("an image of {} MiB", bytes.len() >> 20),
-                limit: format!("{} MiB", MAX_IMAGE_BYTES >> 20),
-            });
+            return Err(too_many_bytes(bytes.len() as u64));
         }
         let (format, name) = image_format(bytes)
             .ok_or_else(|| MediaError::NotMedia("expected a PNG, JPEG or WebP image".to_owned()))?;

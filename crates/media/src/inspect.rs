@@ -3,20 +3,25 @@
 //! `runner check` and `runner plan` apply it to every local file and data URI that a workflow names, so that a file that cannot be sent
 //! is reported before anything is paid for. The embedded service applies the same function to every input that it receives.
 
+use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::time::Duration;
 
 use crate::audio_stream;
-use crate::image_decode::check_image;
+use crate::frames::FrameReader;
+use crate::image_decode::{MAX_IMAGE_BYTES, check_image, too_many_bytes};
 use crate::mp4::Movie;
 use crate::probe::describe;
 use crate::sniff::{MediaKind, MediaType, describe_content};
 use crate::whole::decode_sound;
-use crate::{MediaError, first_frame_bytes, last_frame_bytes, wav};
+use crate::{MediaError, wav};
 
 /// The largest input file, in bytes (20 MiB).
 pub const MAX_INPUT_BYTES: u64 = 20 << 20;
 /// The largest sum of the inputs of one request, in bytes (23 MiB): Base64 and the rest of the request keep it below 32 MiB.
 pub const MAX_REQUEST_INPUT_BYTES: u64 = 23 << 20;
+
+/// How much of a file tells its format, and what it is instead.
+const HEAD_BYTES: u64 = 4 << 10;
 
 /// A file that can be sent as an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +39,7 @@ pub struct InputInfo {
 /// Checks that a file is in an accepted format and undamaged. The bytes decide, not a name or a claimed media type.
 ///
 /// Images (PNG, JPEG, WebP) are decoded whole. Of a video (MP4, `QuickTime`) the index is read, and the first and last frame are decoded
-/// where the codec is H.264. Audio: WAV and AAC in M4A are decoded whole, the checksums of Ogg are verified, the frames of MP3 and AAC are
+/// where the codec is H.264. Audio: AAC in M4A is decoded whole, of WAV the headers are read, the checksums of Ogg are verified, the frames of MP3 and AAC are
 /// followed to the end, of FLAC the header is read.
 ///
 /// # Errors
@@ -45,32 +50,63 @@ pub fn inspect(bytes: &[u8]) -> Result<InputInfo, MediaError> {
         MediaError::NotMedia(format!("expected {accepted}, found {}", describe_content(bytes)))
     };
     let media_type = MediaType::sniff(bytes).ok_or_else(|| refuse("an image, a video or audio"))?;
-    let audio = |is_native| InputInfo { media_type, size: None, duration: None, is_native };
     match media_type {
         MediaType::Png | MediaType::Jpeg | MediaType::WebP => {
             let size = Some(check_image(bytes)?);
             Ok(InputInfo { media_type, size, duration: None, is_native: true })
         }
         MediaType::Gif => Err(refuse("a PNG, JPEG or WebP image")),
-        MediaType::Mp4 | MediaType::QuickTime | MediaType::M4a => inspect_movie(media_type, bytes),
+        MediaType::Mp4 | MediaType::QuickTime | MediaType::M4a => {
+            inspect_movie(media_type, Movie::from_bytes(bytes.to_vec())?)
+        }
         MediaType::WebM => Err(refuse("an MP4 or QuickTime video")),
-        MediaType::Wav => match wav::decode(bytes) {
-            Ok(decoded) if decoded.samples.is_empty() => {
-                Err(MediaError::damaged("the WAV file has no samples"))
-            }
-            Ok(_) => Ok(audio(true)),
-            Err(MediaError::NeedsFfmpeg { .. }) => Ok(audio(false)),
-            Err(error) => Err(error),
-        },
+        MediaType::Wav => inspect_wav(&mut Cursor::new(bytes)),
         MediaType::Mp3 | MediaType::Aac | MediaType::Ogg | MediaType::Flac => {
-            audio_stream::check(media_type, bytes).map(|()| audio(false))
+            let is_native = matches!(media_type, MediaType::Mp3 | MediaType::Flac);
+            audio_stream::check(media_type, bytes).map(|()| InputInfo::audio(media_type, is_native))
         }
     }
 }
 
+/// As [`inspect`], for a file that is read in parts: of a video or of WAV, what is in memory does not depend on its size. Images above
+/// [`MAX_IMAGE_BYTES`] are refused unread; other audio is read into memory once.
+///
+/// # Errors
+/// As [`inspect`], and when it cannot be read.
+pub fn inspect_source(mut source: impl Read + Seek + 'static) -> Result<InputInfo, MediaError> {
+    let io = || MediaError::io("cannot read the file");
+    let length = source.seek(SeekFrom::End(0)).map_err(io())?;
+    let mut bytes = Vec::new();
+    source.rewind().and_then(|()| source.by_ref().take(HEAD_BYTES).read_to_end(&mut bytes)).map_err(io())?;
+    match MediaType::sniff(&bytes) {
+        Some(media_type @ (MediaType::Mp4 | MediaType::QuickTime | MediaType::M4a)) => {
+            inspect_movie(media_type, Movie::from_source(source, length)?)
+        }
+        Some(MediaType::Wav) => inspect_wav(&mut source),
+        Some(MediaType::Png | MediaType::Jpeg | MediaType::WebP) if length > MAX_IMAGE_BYTES as u64 => {
+            Err(too_many_bytes(length))
+        }
+        // Its beginning says why it is refused.
+        None | Some(MediaType::Gif | MediaType::WebM) => inspect(&bytes),
+        Some(_) => {
+            let rest = length.saturating_sub(bytes.len() as u64);
+            source.take(rest).read_to_end(&mut bytes).map_err(io())?;
+            inspect(&bytes)
+        }
+    }
+}
+
+fn inspect_wav(source: &mut (impl Read + Seek)) -> Result<InputInfo, MediaError> {
+    match wav::duration(source) {
+        Ok(Duration::ZERO) => Err(MediaError::damaged("the WAV file has no samples")),
+        Ok(_) => Ok(InputInfo::audio(MediaType::Wav, true)),
+        Err(MediaError::NeedsFfmpeg { .. }) => Ok(InputInfo::audio(MediaType::Wav, false)),
+        Err(error) => Err(error),
+    }
+}
+
 /// Inspects an MP4 file by its tracks. One without a video track is audio, whatever its brand.
-fn inspect_movie(media_type: MediaType, bytes: &[u8]) -> Result<InputInfo, MediaError> {
-    let mut movie = Movie::from_bytes(bytes.to_vec())?;
+fn inspect_movie(media_type: MediaType, mut movie: Movie) -> Result<InputInfo, MediaError> {
     let probe = describe(&movie)?;
     let Some(video) = probe.video.filter(|_| media_type != MediaType::M4a) else {
         if probe.audio.is_none() {
@@ -81,22 +117,24 @@ fn inspect_movie(media_type: MediaType, bytes: &[u8]) -> Result<InputInfo, Media
             Err(MediaError::NeedsFfmpeg { .. }) => false,
             Err(error) => return Err(error),
         };
-        return Ok(InputInfo { media_type: MediaType::M4a, size: None, duration: None, is_native });
+        return Ok(InputInfo::audio(MediaType::M4a, is_native));
     };
-    let mut is_native = true;
-    for frame in [first_frame_bytes(bytes), last_frame_bytes(bytes)] {
-        match frame {
-            Ok(_) => {}
-            // In another codec than H.264 the index has to suffice.
-            Err(MediaError::NeedsFfmpeg { .. }) => is_native = false,
-            Err(error) => return Err(error),
-        }
-    }
+    let decoded = FrameReader::new(movie).and_then(|mut frames| frames.first().and_then(|_| frames.last()));
+    let is_native = match decoded {
+        Ok(_) => true,
+        // In another codec than H.264 the index has to suffice.
+        Err(MediaError::NeedsFfmpeg { .. }) => false,
+        Err(error) => return Err(error),
+    };
     let (size, duration) = (Some((video.width, video.height)), Some(video.duration));
     Ok(InputInfo { media_type, size, duration, is_native })
 }
 
 impl InputInfo {
+    fn audio(media_type: MediaType, is_native: bool) -> Self {
+        Self { media_type, size: None, duration: None, is_native }
+    }
+
     /// Whether it is an image, a video or audio.
     #[must_use]
     pub fn kind(&self) -> MediaKind {
@@ -106,6 +144,10 @@ impl InputInfo {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
     use crate::{ClipSpec, ClipWriter, FrameRate, RgbImage, encode_png};
 
@@ -137,6 +179,106 @@ mod tests {
         assert!(matches!(inspect(&png[..png.len() / 2]), Err(MediaError::Damaged(_))));
         let video = clip(4);
         assert!(inspect(&video[..video.len() - 20]).is_err());
+    }
+
+    /// Bytes with zeros behind them, as many as there are to be; counts what is read.
+    struct Padded {
+        bytes: Cursor<Vec<u8>>,
+        length: u64,
+        at: u64,
+        read: Arc<AtomicU64>,
+    }
+
+    impl Read for Padded {
+        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+            let rest = usize::try_from(self.length - self.at).unwrap();
+            let count = to.len().min(rest);
+            to[..count].fill(0);
+            self.bytes.set_position(self.at);
+            let _real = self.bytes.read(&mut to[..count])?;
+            self.at += count as u64;
+            self.read.fetch_add(count as u64, Ordering::Relaxed);
+            Ok(count)
+        }
+    }
+
+    impl Seek for Padded {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.at = match to {
+                SeekFrom::Start(at) => at,
+                SeekFrom::Current(by) => self.at.saturating_add_signed(by),
+                SeekFrom::End(by) => self.length.saturating_add_signed(by),
+            }
+            .min(self.length);
+            Ok(self.at)
+        }
+    }
+
+    /// The result for a file of this length that begins with these bytes, and how much of it was read.
+    fn inspect_padded(bytes: Vec<u8>, length: u64) -> (Result<InputInfo, MediaError>, u64) {
+        let read = Arc::new(AtomicU64::new(0));
+        let source = Padded { bytes: Cursor::new(bytes), length, at: 0, read: Arc::clone(&read) };
+        let inspected = inspect_source(source);
+        (inspected, read.load(Ordering::Relaxed))
+    }
+
+    /// A WAV file of 16 bits that claims this many bytes of samples.
+    fn wav(data: u32) -> Vec<u8> {
+        let mut wav =
+            b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\0\0\0\0\x02\0\x10\0data".to_vec();
+        wav.extend(data.to_le_bytes());
+        wav
+    }
+
+    #[test]
+    fn large_files_are_inspected_in_parts() {
+        const LARGE: u64 = 400 << 20;
+        let clip = clip(4);
+        let mut padded = clip.clone();
+        padded.extend((LARGE as u32 - clip.len() as u32).to_be_bytes());
+        padded.extend(b"free");
+        let (inspected, read) = inspect_padded(padded, LARGE);
+        assert_eq!(inspected.unwrap(), inspect(&clip).unwrap());
+        assert!(read < 1 << 20, "{read} bytes of a video were read");
+
+        let (inspected, read) = inspect_padded(wav(LARGE as u32), LARGE);
+        assert_eq!(inspected.unwrap(), inspect(&[wav(2), vec![0; 2]].concat()).unwrap());
+        assert!(read < 1 << 20, "{read} bytes of a sound were read");
+
+        let (inspected, read) = inspect_padded(encode_png(&RgbImage::new(40, 30)), LARGE);
+        assert_eq!(
+            inspected.unwrap_err().to_string(),
+            "an image of 400 MiB is too large: the limit is 64 MiB"
+        );
+        assert!(read < 1 << 20, "{read} bytes of an image were read");
+    }
+
+    #[test]
+    fn files_in_parts_have_the_results_of_files_in_memory() {
+        let (video, png) = (clip(4), encode_png(&RgbImage::new(40, 30)));
+        let cut = |bytes: &[u8], count: usize| bytes[..bytes.len() - count].to_vec();
+        for bytes in [
+            video.clone(),
+            cut(&video, 20),
+            cut(&video, video.len() - 12),
+            png.clone(),
+            cut(&png, 9),
+            [wav(4), vec![1; 4]].concat(),
+            wav(0),
+            b"RIFF\0\0\0\0WAVE".to_vec(),
+            b"\xff\xfb\x90\x64 no frames".to_vec(),
+            b"fLaC\0".to_vec(),
+            b"GIF89a".to_vec(),
+            b"\x1a\x45\xdf\xa3".to_vec(),
+            b"%PDF-1.7".to_vec(),
+            Vec::new(),
+        ] {
+            let length = bytes.len() as u64;
+            let text =
+                |inspected: Result<InputInfo, MediaError>| inspected.map_err(|error| error.to_string());
+            let whole = text(inspect(&bytes));
+            assert_eq!(text(inspect_padded(bytes, length).0), whole);
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod audio_stream;
 mod catch_panic;
 mod clip;
 mod color;
+mod compressed_audio;
 mod error;
 mod ffmpeg;
 mod fit;
@@ -51,7 +52,7 @@ pub use crate::fit::Fit;
 pub use crate::frame::{first_frame, first_frame_bytes, last_frame, last_frame_bytes};
 pub use crate::image::{MAX_NOTE_BYTES, RgbImage, encode_png};
 pub use crate::image_decode::{MAX_IMAGE_BYTES, MAX_IMAGE_PIXELS, decode_image, image_size};
-pub use crate::inspect::{InputInfo, MAX_INPUT_BYTES, MAX_REQUEST_INPUT_BYTES, inspect};
+pub use crate::inspect::{InputInfo, MAX_INPUT_BYTES, MAX_REQUEST_INPUT_BYTES, inspect, inspect_source};
 pub use crate::join::{
     DrawStill, GridTile, JoinClip, JoinOptions, JoinProgress, JoinReport, JoinSource, JoinTransition,
     Loudness, MAX_GRID_CLIPS, MAX_SOUND_BYTES, MAX_SOUND_DURATION, Music, OnJoinProgress, Soundtrack, Still,

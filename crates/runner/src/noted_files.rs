@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use workflow::{DirEntry, DirFiles, FileError, Files, MediaGate};
+use workflow::{DirEntry, DirFiles, FileError, Files, MediaGate, ReadSeek};
 
 /// The most files that are noted.
 const MAX_NOTED: usize = 2_000;
@@ -39,6 +39,11 @@ impl Files for NotedFiles {
     fn read(&self, path: &Path, max: u64) -> Result<Vec<u8>, FileError> {
         self.note(path);
         self.files.read(path, max)
+    }
+
+    fn open(&self, path: &Path, max: u64) -> Result<Box<dyn ReadSeek>, FileError> {
+        self.note(path);
+        self.files.open(path, max)
     }
 
     fn list(&self, folder: &Path, max: usize) -> Result<Vec<DirEntry>, FileError> {

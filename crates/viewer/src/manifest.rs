@@ -211,6 +211,22 @@ pub struct Film {
     pub state: FilmState,
     /// What it shows, in order.
     pub cuts: Vec<Cut>,
+    /// What is said in it, at its times; none where it is drawn into the pictures.
+    #[serde(default)]
+    pub captions: Vec<Caption>,
+}
+
+/// A caption of a film.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Caption {
+    /// When it begins, in seconds.
+    pub start: f64,
+    /// When it ends, in seconds.
+    pub end: f64,
+    /// Who speaks.
+    pub speaker: Option<String>,
+    /// What is said, in at most two lines.
+    pub text: String,
 }
 
 /// The state of a film.

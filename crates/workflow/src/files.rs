@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::io::Read;
+use std::io::{Cursor, Read, Seek};
 use std::path::{Component, Path, PathBuf};
 
 use crate::media_gate::MediaGate;
@@ -34,11 +34,18 @@ impl fmt::Display for FileError {
     }
 }
 
+/// A file that is read in parts.
+pub trait ReadSeek: Read + Seek {}
+impl<T: Read + Seek> ReadSeek for T {}
+
 /// Reads files relative to the workflow's folder.
 pub trait Files {
     /// The content of a file of at most `max` bytes. The path is relative to the workflow's folder, and below it unless
     /// [`crate::Options::allow_outside`] is set.
     fn read(&self, path: &Path, max: u64) -> Result<Vec<u8>, FileError>;
+
+    /// A file of at most `max` bytes, to be read in parts. It may grow while it is read. The path is as for [`Files::read`].
+    fn open(&self, path: &Path, max: u64) -> Result<Box<dyn ReadSeek>, FileError>;
 
     /// The entries of a directory, in any order, at most `max` + 1 of them. The path is as for [`Files::read`]; the empty one is the
     /// workflow's folder. Names that are not Unicode are skipped.
@@ -88,18 +95,8 @@ impl DirFiles {
         }
         Ok(full)
     }
-}
 
-#[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
-fn file_error(error: std::io::Error) -> FileError {
-    match error.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => FileError::Missing,
-        _ => FileError::Unreadable(error.kind().to_string()),
-    }
-}
-
-impl Files for DirFiles {
-    fn read(&self, path: &Path, max: u64) -> Result<Vec<u8>, FileError> {
+    fn open_file(&self, path: &Path, max: u64) -> Result<std::fs::File, FileError> {
         let full = self.resolve(path)?;
         // Looked at before it is opened: opening a pipe would wait for a writer.
         let facts = full.metadata().map_err(file_error)?;
@@ -109,10 +106,28 @@ impl Files for DirFiles {
         if facts.len() > max {
             return Err(FileError::TooLarge);
         }
+        std::fs::File::open(&full).map_err(file_error)
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
+pub(crate) fn file_error(error: std::io::Error) -> FileError {
+    match error.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => FileError::Missing,
+        _ => FileError::Unreadable(error.kind().to_string()),
+    }
+}
+
+impl Files for DirFiles {
+    fn read(&self, path: &Path, max: u64) -> Result<Vec<u8>, FileError> {
         let mut bytes = Vec::new();
-        let file = std::fs::File::open(&full).map_err(file_error)?;
+        let file = self.open_file(path, max)?;
         file.take(max.saturating_add(1)).read_to_end(&mut bytes).map_err(file_error)?;
         if bytes.len() as u64 > max { Err(FileError::TooLarge) } else { Ok(bytes) }
+    }
+
+    fn open(&self, path: &Path, max: u64) -> Result<Box<dyn ReadSeek>, FileError> {
+        Ok(Box::new(self.open_file(path, max)?))
     }
 
     fn list(&self, folder: &Path, max: usize) -> Result<Vec<DirEntry>, FileError> {
@@ -166,6 +181,10 @@ impl Files for InMemory {
     fn read(&self, path: &Path, max: u64) -> Result<Vec<u8>, FileError> {
         let bytes = self.files.get(path).ok_or(FileError::Missing)?;
         if bytes.len() as u64 > max { Err(FileError::TooLarge) } else { Ok(bytes.clone()) }
+    }
+
+    fn open(&self, path: &Path, max: u64) -> Result<Box<dyn ReadSeek>, FileError> {
+        Ok(Box::new(Cursor::new(self.read(path, max)?)))
     }
 
     fn list(&self, folder: &Path, max: usize) -> Result<Vec<DirEntry>, FileError> {

@@ -41,7 +41,7 @@ pub use diagnostic::{
     CODES, CodeExample, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report, Severity, code_example, render,
 };
 pub use expand::{Instances, Picks};
-pub use files::{DirEntry, DirFiles, FileError, Files, InMemory};
+pub use files::{DirEntry, DirFiles, FileError, Files, InMemory, ReadSeek};
 pub use letters::{is_name_letter, normalized};
 pub use load::{CheckOutcome, Options, ParamFile, check, expand, load, parse};
 pub use media_gate::{MediaError, MediaGate, MediaInfo, MediaKind};

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use crate::files::ReadSeek;
 use crate::units::VideoDuration;
 
 /// The kind of a medium.
@@ -54,6 +55,13 @@ pub struct MediaError {
     pub help: String,
 }
 
+impl MediaError {
+    fn not_here() -> Self {
+        let message = "media cannot be inspected here".to_owned();
+        Self { message, help: "run `runner check`".to_owned() }
+    }
+}
+
 /// The rules for media that are sent inside a request.
 #[derive(Clone, Copy)]
 pub struct MediaGate {
@@ -67,6 +75,8 @@ pub struct MediaGate {
     pub max_font_bytes: u64,
     /// Decodes a medium.
     pub inspect: fn(&[u8]) -> Result<MediaInfo, MediaError>,
+    /// Decodes a medium that is read in parts.
+    pub inspect_file: fn(Box<dyn ReadSeek>) -> Result<MediaInfo, MediaError>,
     /// Reads a font.
     pub inspect_font: fn(&[u8]) -> Result<(), MediaError>,
     /// The characters of a text that neither this font nor an embedded one has.
@@ -80,10 +90,8 @@ impl MediaGate {
         max_request_bytes: 0,
         max_film_file_bytes: 0,
         max_font_bytes: 0,
-        inspect: |_| {
-            let message = "media cannot be inspected here".to_owned();
-            Err(MediaError { message, help: "run `runner check`".to_owned() })
-        },
+        inspect: |_| Err(MediaError::not_here()),
+        inspect_file: |_| Err(MediaError::not_here()),
         inspect_font: |_| {
             let message = "fonts cannot be inspected here".to_owned();
             Err(MediaError { message, help: "run `runner check`".to_owned() })

@@ -98,6 +98,14 @@ export interface Cut {
   seconds: number | null;
 }
 
+/** What is said in a film, in seconds on its clock. */
+export interface Caption {
+  start: number;
+  end: number;
+  speaker: string | null;
+  text: string;
+}
+
 export interface Film {
   name: string;
   file: string | null;
@@ -105,4 +113,5 @@ export interface Film {
   seconds: number | null;
   state: FilmState;
   cuts: Cut[];
+  captions: Caption[];
 }

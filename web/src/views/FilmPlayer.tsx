@@ -1,4 +1,4 @@
-/** A film with chapter marks and dialogue as captions. Captions are part of the page: from disk a browser loads no file of captions. */
+/** A film with chapter marks and dialogue as captions. Captions are a text track that the page fills: from disk a browser loads no file of captions. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { shownClip } from "../data/model";
@@ -11,11 +11,25 @@ import { freeVideo } from "../state/video";
 
 const STEP_SECONDS = 1 / 24;
 
+/** The text track of a video with these captions; one that it had before is filled anew. */
+function captionTrack(video: HTMLVideoElement, film: Film): TextTrack {
+  const track = video.textTracks[0] ?? video.addTextTrack("captions", "Dialogue");
+  // Only a track that is not disabled lists its cues.
+  track.mode = "hidden";
+  for (const cue of Array.from(track.cues ?? [])) track.removeCue(cue);
+  for (const { start, end, speaker, text } of film.captions) {
+    const said = speaker === null ? text : `${speaker}: ${text}`;
+    // A cue is a text of WebVTT, in which these begin tags and escapes.
+    track.addCue(new VTTCue(start, end, said.replaceAll("&", "&amp;").replaceAll("<", "&lt;")));
+  }
+  return track;
+}
+
 /** Whether films show dialogue. */
 const captions = signal(true);
 
 export function CaptionsToggle({ film }: { film: Film }) {
-  if (!film.cuts.some((cut) => shownClip(model.value, cut)?.dialogue)) return null;
+  if (film.captions.length === 0) return null;
   return <label class="check-row end"><input type="checkbox" checked={captions.value} onChange={(event) => (captions.value = event.currentTarget.checked)} /> Captions</label>;
 }
 
@@ -27,14 +41,17 @@ export function FilmPlayer({ film }: { film: Film }) {
   const source = mediaUrl(film.file);
   const poster = mediaUrl(film.poster) ?? mediaUrl(film.cuts.map((cut) => shownClip(model.value, cut)?.poster ?? null).find((each) => each !== null) ?? null);
   const chapter = film.cuts.reduce((current, cut, index) => (cut.start <= time + 0.001 ? index : current), 0);
-  const shown = film.cuts[chapter];
-  const dialogue = shown === undefined ? null : (shownClip(model.value, shown)?.dialogue ?? null);
   useEffect(() => {
     const video = ref.current;
     if (video === null || source === null) return;
     video.src = source;
     return () => freeVideo(video);
   }, [source]);
+  useEffect(() => {
+    const video = ref.current;
+    if (video === null || film.captions.length === 0) return;
+    captionTrack(video, film).mode = captions.value ? "showing" : "hidden";
+  }, [film.captions, captions.value]);
   useEffect(() => {
     if (allPaused.value) ref.current?.pause();
   }, [allPaused.value]);
@@ -79,7 +96,6 @@ export function FilmPlayer({ film }: { film: Film }) {
           onPlay={() => (allPaused.value = false)}
           onError={() => setBroken(true)}
         />
-        {captions.value && dialogue !== null && <p class="caption" dir="auto">{dialogue}</p>}
       </div>
       <div class="chapters" role="group" aria-label="Cuts">
         {film.cuts.map((cut, index) => {

@@ -13,11 +13,25 @@ describe("story", () => {
     await page.waitForFunction(() => (document.querySelector("video")?.readyState ?? 0) >= 1);
     await chapters.nth(2).click();
     await expect.poll(() => page.evaluate(() => document.querySelector("video")?.currentTime ?? 0)).toBeCloseTo(8, 1);
-    await expect.poll(() => page.locator(".caption").innerText()).toBe("Come on. Light.");
+    // At their times, and not for as long as their clip.
+    const shown = () =>
+      page.evaluate(() => {
+        const track = document.querySelector("video")?.textTracks[0];
+        const texts = Array.from(track?.activeCues ?? []).map((cue) => (cue as VTTCue).getCueAsHTML().textContent);
+        return [track?.mode ?? "", ...texts];
+      });
+    const seek = (seconds: number) => page.evaluate((time) => ((document.querySelector("video") as HTMLVideoElement).currentTime = time), seconds);
+    await expect.poll(shown).toEqual(["showing", "Keeper: Come on. <Light> & more."]);
+    await seek(10);
+    await expect.poll(shown).toEqual(["showing"]);
+    await seek(5);
+    await expect.poll(shown).toEqual(["showing", "It comes in faster than they said."]);
+    await seek(8);
+    await expect.poll(() => chapters.nth(2).getAttribute("aria-current")).toBe("true");
     await page.keyboard.press("]");
     await expect.poll(() => chapters.nth(3).getAttribute("aria-current")).toBe("true");
     await page.keyboard.press("k");
-    expect(await page.locator(".caption").count()).toBe(0);
+    await expect.poll(async () => (await shown())[0]).toBe("hidden");
   });
 
   it("shows an open pick as a choice", async () => {

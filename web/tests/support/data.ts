@@ -102,11 +102,15 @@ export function film(): ViewerData {
     shot("epilogue"),
     shot("harbor", { axes: [{ name: "look", values: Object.keys(LOOKS) }, { name: "seed", values: [1, 2, 3, 4, 5, 6] }] }),
   ];
+  const captions = [
+    { start: 4.5, end: 7, speaker: null, text: "It comes in faster than they said." },
+    { start: 8, end: 9.5, speaker: "Keeper", text: "Come on. <Light> & more." },
+  ];
   const cuts = ["breakwater", "sea", "lamp#1", "sunrise"].map((id, index) => ({ clip: id, kind: "shot" as const, start: 4 * index, seconds: 4 }));
   return {
     ...page("lighthouse", shots, clips, [
-      { name: "lighthouse", file: "clips/film.mp4", poster: "clips/sea.jpg", seconds: 16, state: "done", cuts },
-      { name: "epilogue", file: null, poster: null, seconds: null, state: "unpicked", cuts: [{ clip: "lamp#1", kind: "title", start: 0, seconds: 2 }, { clip: "gulls#1", kind: "shot", start: 2, seconds: 4 }, { clip: "epilogue", kind: "shot", start: 6, seconds: null }, { clip: "logo.png", kind: "file", start: 10, seconds: 1.5 }] },
+      { name: "lighthouse", file: "clips/film.mp4", poster: "clips/sea.jpg", seconds: 16, state: "done", cuts, captions },
+      { name: "epilogue", file: null, poster: null, seconds: null, state: "unpicked", cuts: [{ clip: "lamp#1", kind: "title", start: 0, seconds: 2 }, { clip: "gulls#1", kind: "shot", start: 2, seconds: 4 }, { clip: "epilogue", kind: "shot", start: 6, seconds: null }, { clip: "logo.png", kind: "file", start: 10, seconds: 1.5 }], captions: [] },
     ]),
     workflow: { name: "lighthouse", file: "storyboard.yaml", title: "The lighthouse" },
   };
@@ -161,7 +165,7 @@ export function hostile(): ViewerData {
     attempts: [{ attempt: text.slice(0, 30), task: text.slice(0, 30), at: null, result: "failed", message: text }],
   }));
   const data = page("hostile", names.map((name, index) => shot(name, { note: HOSTILE[index] ?? null, axes: index < 2 ? [{ name: HOSTILE[index] as string, values: [HOSTILE[index] as string, "other"] }] : [] })), clips, [
-    { name: HOSTILE[1] as string, file: "../film.mp4", poster: null, seconds: null, state: "failed", cuts: clips.map((each, index) => ({ clip: each.id, kind: "shot" as const, start: index, seconds: 1 })) },
+    { name: HOSTILE[1] as string, file: "../film.mp4", poster: null, seconds: null, state: "failed", cuts: clips.map((each, index) => ({ clip: each.id, kind: "shot" as const, start: index, seconds: 1 })), captions: [{ start: 0, end: 1, speaker: "<b>", text: HOSTILE[1] as string }] },
   ]);
   return { ...data, workflow: { name: "hostile", file: "<b>.yaml", title: HOSTILE[0] as string } };
 }

@@ -223,6 +223,10 @@ pub async fn run(
                 events.push(Event::Interrupted);
             }
         }
+        // What was sent before an event is reported before it: no progress follows the end of a film.
+        while let Ok(progress) = joining.try_recv() {
+            reporter.on_join(&state, progress, clock.now());
+        }
         // Finished effects keep their memory until they are joined, and many end between two steps of this loop.
         while let Some(ended) = effects.tasks.try_join_next() {
             ended.map_err(RunError::Internal)?;

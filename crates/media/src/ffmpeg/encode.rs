@@ -7,6 +7,7 @@ use std::path::Path;
 use super::process::{file_url, input};
 use super::{Ffmpeg, tool};
 use crate::MediaError;
+use crate::mp4::xmp;
 
 /// Columns of an animation at most: each of its pictures has a palette of 256 colors and is hardly compressed.
 const GIF_COLUMNS: u32 = 640;
@@ -117,7 +118,8 @@ pub struct Delivery<'a> {
 }
 
 impl Ffmpeg {
-    /// Encodes a film in another format, with its metadata and chapters as far as the format has them. `progress` gets the number of pictures
+    /// Encodes a film in another format, with its metadata and chapters as far as the format has them; its packet of XMP, with the mark of
+    /// synthetic media, goes into all but `WebM`, which has the mark as a tag. `progress` gets the number of pictures
     /// so far and of all. The time limit grows with the film's length.
     ///
     /// # Errors
@@ -150,6 +152,14 @@ impl Ffmpeg {
             arguments.extend(["-map", "0:v:0", "-map", "0:a:0?"].map(OsString::from));
             arguments.extend(["-map_metadata", "0", "-map_chapters", "0"].map(OsString::from));
         }
+        let packet = xmp::film_packet(film)?;
+        // WebM has tags only.
+        if let Some(source) =
+            packet.as_deref().and_then(xmp::source_of).filter(|_| format == DeliveryFormat::WebM)
+        {
+            let tag = format!("DIGITAL_SOURCE_TYPE={source}");
+            arguments.extend(["-metadata", &tag].map(OsString::from));
+        }
         arguments.extend(["-c:v", encoder].map(OsString::from));
         arguments.extend(format.options(encoder).iter().map(OsString::from));
         arguments.extend(["-n", "-progress", "pipe:1"].map(OsString::from));
@@ -172,7 +182,14 @@ impl Ffmpeg {
         if written < all {
             return Err(tool("ffmpeg", format!("has written {written} of {all} pictures")));
         }
-        Ok(())
+        let Some(packet) = packet else { return Ok(()) };
+        let added = match format {
+            DeliveryFormat::ProRes => xmp::add_to_quicktime(output, &packet),
+            DeliveryFormat::H265 | DeliveryFormat::Av1 => xmp::append_to_mp4(output, &packet),
+            DeliveryFormat::Gif => xmp::add_to_gif(output, &packet),
+            DeliveryFormat::WebM => Ok(()),
+        };
+        added.map_err(MediaError::io("cannot add the metadata")).map_err(|error| error.at(output))
     }
 
     /// The first of a format's encoders that this ffmpeg has.

@@ -12,7 +12,7 @@ pub struct JoinProgress {
     pub all: u64,
 }
 
-/// Is called for each picture of a film that is joined, on the thread that joins it.
+/// Is called for each picture that is encoded for a film, and after each part that is copied, on the thread that joins it.
 #[derive(Clone)]
 pub struct OnJoinProgress(Arc<dyn Fn(JoinProgress) + Send + Sync>);
 

@@ -217,7 +217,7 @@ fn decode(path: &Path, spec: AudioSpec, ffmpeg: &Ffmpeg) -> Result<AudioBuffer, 
         let error = match error {
             // Its own message is about videos.
             MediaError::NeedsFfmpeg { coding } => MediaError::Request(format!(
-                "{coding} is not decoded natively: install ffmpeg, which handles it, or save the sound as WAV or M4A"
+                "{coding} is not decoded natively: install ffmpeg, which handles it, or save the sound as WAV, M4A, MP3 or FLAC"
             )),
             other => other,
         };
@@ -296,6 +296,6 @@ mod tests {
         let path = folder.path().join("score.mp3");
         std::fs::write(&path, [0xff, 0xfb, 0x90, 0x64, 0, 0]).unwrap();
         let error = refusal(path);
-        assert!(error.ends_with("or save the sound as WAV or M4A"), "{error}");
+        assert!(error.ends_with("or save the sound as WAV, M4A, MP3 or FLAC"), "{error}");
     }
 }

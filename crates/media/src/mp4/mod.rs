@@ -7,8 +7,10 @@ mod esds;
 mod fragments;
 mod read;
 mod tags;
+mod top_level;
 mod track;
 mod write;
+pub(crate) mod xmp;
 
 pub(crate) use boxes::find;
 pub use cover::film_poster;

@@ -50,7 +50,12 @@ impl Movie {
         if !metadata.is_file() {
             return Err(MediaError::NotMedia("this is no regular file".to_owned()));
         }
-        Self::read(Box::new(std::io::BufReader::with_capacity(64 << 10, file)), metadata.len())
+        Self::from_source(file, metadata.len())
+    }
+
+    /// The same for what is read in parts.
+    pub(crate) fn from_source(source: impl Source + 'static, length: u64) -> Result<Self, MediaError> {
+        Self::read(Box::new(std::io::BufReader::with_capacity(64 << 10, source)), length)
     }
 
     /// The same for a file that is already in memory.

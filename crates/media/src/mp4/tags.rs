@@ -1,11 +1,11 @@
 //! What a film says about itself: title, description, chapters, and that it is synthetic.
 //!
 //! Chapters are written twice, because players read either form: as a text track that the pictures refer to (`QuickTime` File Format, "Chapter
-//! lists") and as the list `chpl` (Nero). Tags are those of iTunes (`ilst`). The source of the pictures is a property of XMP
-//! (ISO 16684-1) in a `uuid` box, with the vocabulary of IPTC.
+//! lists") and as the list `chpl` (Nero). Tags are those of iTunes (`ilst`). The source of the pictures is in a packet of XMP.
 
 use super::boxes::BoxWriter;
 use super::write::{OutputKind, OutputSample, OutputTrack};
+use super::xmp;
 
 /// What a film says about itself. Everything may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub enum DigitalSource {
 
 impl DigitalSource {
     /// Its term in the vocabulary.
-    fn term(self) -> &'static str {
+    pub(super) fn term(self) -> &'static str {
         match self {
             Self::TrainedAlgorithmicMedia => "trainedAlgorithmicMedia",
             Self::AlgorithmicMedia => "algorithmicMedia",
@@ -43,9 +43,6 @@ impl DigitalSource {
     }
 }
 
-/// Marks the box of an XMP packet (XMP specification part 3, "MPEG-4").
-const XMP_UUID: [u8; 16] =
-    [0xbe, 0x7a, 0xcf, 0xcb, 0x97, 0xa9, 0x42, 0xe8, 0x9c, 0x71, 0x99, 0x94, 0x91, 0xe3, 0xaf, 0xac];
 /// `chpl` counts its chapters in one byte.
 const MAX_LISTED: usize = 255;
 /// The longest name of a chapter, in bytes: `chpl` has one byte for its length.
@@ -80,7 +77,7 @@ impl StoredTags {
         }
         Self {
             user_data: user_data.into_bytes(),
-            after_index: tags.source.map(xmp).unwrap_or_default(),
+            after_index: xmp::film_box(tags),
             chapters: (!chapters.is_empty()).then(|| chapter_track(&chapters, timescale)),
         }
     }
@@ -228,24 +225,6 @@ fn text_entry() -> Vec<u8> {
             out.u16(1);
             out.u8(0);
         });
-    });
-    out.into_bytes()
-}
-
-fn xmp(source: DigitalSource) -> Vec<u8> {
-    let packet = format!(
-        "<?xpacket begin=\"\u{feff}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n\
-         <x:xmpmeta xmlns:x=\"adobe:ns:meta/\">\n\
-         <rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\">\n\
-         <rdf:Description rdf:about=\"\" xmlns:Iptc4xmpExt=\"http://iptc.org/std/Iptc4xmpExt/2008-02-29/\" \
-         Iptc4xmpExt:DigitalSourceType=\"http://cv.iptc.org/newscodes/digitalsourcetype/{}\"/>\n\
-         </rdf:RDF>\n</x:xmpmeta>\n<?xpacket end=\"r\"?>",
-        source.term()
-    );
-    let mut out = BoxWriter::default();
-    out.child(*b"uuid", |out| {
-        out.bytes(&XMP_UUID);
-        out.bytes(packet.as_bytes());
     });
     out.into_bytes()
 }

@@ -12,5 +12,6 @@ mod hostile;
 mod inputs;
 mod joining;
 mod presentation;
+mod sounds;
 mod tags;
 mod verify;

@@ -154,12 +154,15 @@ fn edited_text(
     recut: &Recut,
 ) -> Result<String, workflow::edit::EditError> {
     let index = plan.films().iter().position(|other| other.output == film.output).unwrap_or_default();
-    // Entries belong to clips where each shows one.
-    let old = film_entries(text, index)?.filter(|old| old.len() == film.clips.len()).unwrap_or_default();
+    // Entries belong to clips where each shows one shot.
+    let is_own = |old: &Vec<Value>| {
+        old.len() == film.clips.len() && old.iter().all(|entry| entry.get("group").is_none())
+    };
+    let old = film_entries(text, index)?.filter(is_own).unwrap_or_default();
     let mut used = vec![false; old.len()];
     let entry = |entry: &RecutEntry| {
         let Some(written) = old.get(entry.candidate) else {
-            return ListEntry::New(value(plan, entry, &name(plan, &entry.clip)));
+            return ListEntry::New(listed(plan, &entry.clip));
         };
         let is_again = std::mem::replace(&mut used[entry.candidate], true);
         match (entry.is_as_written(), is_again) {
@@ -172,14 +175,31 @@ fn edited_text(
     set_film_entries(text, index, &recut.entries.iter().map(entry).collect::<Vec<_>>())
 }
 
-/// What an entry of a film says that is not in the file yet.
-fn name(plan: &Plan, clip: &Clip) -> Value {
+/// A clip as an entry of its own, with all of its edits.
+fn listed(plan: &Plan, clip: &Clip) -> Value {
+    let mut members = name(plan, clip);
+    add_trims(&mut members, clip);
+    add_speed(&mut members, clip);
+    add_transition(&mut members, clip);
+    if !clip.gain.is_zero() {
+        members.insert("gain".to_owned(), clip.gain.to_string().replace(' ', "").into());
+    }
+    if clip.mute {
+        members.insert("mute".to_owned(), true.into());
+    }
+    shortest(members)
+}
+
+/// What a clip shows.
+fn name(plan: &Plan, clip: &Clip) -> Map<String, Value> {
     let mut members = Map::new();
     match &clip.source {
-        ClipSource::Node(ix) => return plan.node(*ix).name.as_str().into(),
+        ClipSource::Node(ix) => {
+            members.insert("shot".to_owned(), plan.node(*ix).name.as_str().into());
+        }
         ClipSource::Pick(candidates) => {
             let name = candidates.first().map(|ix| plan.node(*ix).name_without_take());
-            return name.unwrap_or_default().into();
+            members.insert("shot".to_owned(), name.unwrap_or_default().into());
         }
         ClipSource::Video(file) | ClipSource::Image(file) => {
             members.insert("file".to_owned(), file.path.display().to_string().into());
@@ -190,42 +210,60 @@ fn name(plan: &Plan, clip: &Clip) -> Value {
         members.insert("title".to_owned(), title.text.as_str().into());
         members.insert("style".to_owned(), json!(title.style));
     }
-    members.into()
+    members
+}
+
+fn add_trims(members: &mut Map<String, Value>, clip: &Clip) {
+    for (key, time) in [("in", clip.start), ("out", clip.end), ("length", clip.length)] {
+        if let Some(time) = time {
+            members.insert(key.to_owned(), time.to_string().into());
+        }
+    }
+}
+
+fn add_speed(members: &mut Map<String, Value>, clip: &Clip) {
+    if !clip.speed.is_normal() {
+        members.insert("speed".to_owned(), json!(clip.speed.as_f64()));
+    }
+}
+
+fn add_transition(members: &mut Map<String, Value>, clip: &Clip) {
+    if let Some(transition) = clip.transition {
+        members.insert("transition".to_owned(), transition_value(&transition));
+    }
+}
+
+/// A whole shot is its name.
+fn shortest(members: Map<String, Value>) -> Value {
+    match (members.len(), members.get("shot")) {
+        (1, Some(name)) => name.clone(),
+        _ => Value::Object(members),
+    }
 }
 
 /// An entry as the file has it, with the trims, the speed and the transition of the cut.
 fn value(plan: &Plan, entry: &RecutEntry, written: &Value) -> Value {
+    let clip = &entry.clip;
     let mut members = match written {
         Value::Object(members) => members.clone(),
         name => Map::from_iter([("shot".to_owned(), name.clone())]),
     };
-    let clip = &entry.clip;
     if entry.is_trimmed {
         for key in ["in", "out", "length", "seconds"] {
             members.shift_remove(key);
         }
-        for (key, time) in [("in", clip.start), ("out", clip.end), ("length", clip.length)] {
-            if let Some(time) = time {
-                members.insert(key.to_owned(), time.to_string().into());
-            }
-        }
+        add_trims(&mut members, clip);
     }
     if entry.has_new_speed {
         members.shift_remove("speed");
-        if !clip.speed.is_normal() {
-            members.insert("speed".to_owned(), json!(clip.speed.as_f64()));
-        }
+        add_speed(&mut members, clip);
     }
     if entry.has_new_transition {
         members.shift_remove("transition");
-        if let Some(transition) = clip.transition {
-            members.insert("transition".to_owned(), transition_value(&transition));
-        }
+        add_transition(&mut members, clip);
     }
-    match (members.len(), members.get("shot")) {
-        // A whole shot is its name.
-        (1, Some(name)) => name.clone(),
-        _ if members.is_empty() => name(plan, clip),
-        _ => Value::Object(members),
+    if members.is_empty() {
+        members = name(plan, clip);
     }
+    shortest(members)
 }

@@ -78,7 +78,7 @@ fn audio(bytes: &[u8], ffmpeg: &Ffmpeg) -> Result<(), ApiError> {
     match decode_audio(bytes, ffmpeg, REFERENCE_AUDIO) {
         Ok(_) => Ok(()),
         Err(error) if error.needs_ffmpeg() => Err(unusable(format!(
-            "this service decodes WAV (PCM) and AAC in MP4 (M4A); found {}",
+            "this service decodes WAV (PCM), AAC in MP4 (M4A), MP3 and FLAC; found {}",
             describe_content(bytes)
         ))),
         Err(error) if matches!(error.root(), MediaError::Io { .. }) => {

@@ -101,7 +101,16 @@ fn too_much(workflow: &Workflow, resolver: &RefResolver<'_, '_>) -> Option<Span>
             Some(references) => {
                 1 + references
                     .iter()
-                    .map(|clip| clip.shot().map_or(1, |shot| resolver.cells_of(&shot.value.shot)))
+                    .map(|clip| match (clip.shot(), clip.group()) {
+                        (Some(shot), _) => resolver.cells_of(&shot.value.shot),
+                        // All shots are asked for their group.
+                        (_, Some(group)) => {
+                            let shots = workflow.shots_of(&group.value);
+                            let cells = shots.map(|shot| resolver.cells_of(&shot.id.value)).sum::<usize>();
+                            workflow.shots.len() + cells
+                        }
+                        (None, None) => 1,
+                    })
                     .sum::<usize>()
             }
             None => workflow.shots.iter().map(|shot| resolver.cells_of(&shot.id.value)).sum(),

@@ -9,9 +9,9 @@ use crate::limits;
 use crate::matrix::Cell;
 use crate::media_gate::MediaKind;
 use crate::plan::{Clip, ClipSource, Node, Poster, Title, TitleStyle};
-use crate::source::Spanned;
+use crate::source::{Span, Spanned};
 use crate::syntax::{
-    self, ClipSourceSpec, ClipSpec, Entry, FilmSpec, PosterSpec, ShotRef, TitleSpec, Workflow, keys,
+    self, ClipSourceSpec, ClipSpec, Entry, FilmSpec, PosterSpec, Shot, ShotRef, TitleSpec, Workflow, keys,
 };
 use crate::template::Scope;
 use crate::units::EditTime;
@@ -53,26 +53,33 @@ impl<'w> FilmCell<'_, 'w> {
             let is_last = at + 1 == specs.len();
             let title = spec.title.as_ref().and_then(|title| self.title(title, spec, font, files, problems));
             is_last_left_out = false;
-            match &spec.source {
-                ClipSourceSpec::Shot(shot) => match self.resolver.clips(self.cell, shot) {
-                    Ok(shown) => {
-                        clips.extend(self.shots(shown, (shot, spec), title.as_ref(), is_last, problems));
-                    }
-                    // The film does without it, as without those of a shot's instances that are excluded.
-                    Err(diagnostic) if diagnostic.code == EXCLUDED => {
-                        left_out.get_or_insert(diagnostic);
-                        is_last_left_out = true;
-                    }
-                    Err(diagnostic) => problems.push(*diagnostic),
-                },
+            let shown = match &spec.source {
+                ClipSourceSpec::Shot(shot) => self
+                    .resolver
+                    .clips(self.cell, shot)
+                    .map_err(|mut diagnostic| {
+                        hint_at_group(&mut diagnostic, shot, workflow);
+                        diagnostic
+                    })
+                    .map(|shown| self.shots(shown, (shot, spec), title.as_ref(), is_last, problems)),
+                ClipSourceSpec::Group(group) => self.group(group, spec, workflow, is_last, problems),
                 ClipSourceSpec::File(file) => {
-                    clips.extend(self.file(file, spec, title, is_last, files, problems));
+                    Ok(self.file(file, spec, title, is_last, files, problems).into_iter().collect())
                 }
                 ClipSourceSpec::Card => {
                     let name = title.as_ref().map_or("", |title| &title.text);
                     film_edit::check(spec, &Shown::still(name), is_last, problems);
-                    clips.push(still(spec, ClipSource::Card, title));
+                    Ok(vec![still(spec, ClipSource::Card, title)])
                 }
+            };
+            match shown {
+                Ok(shown) => clips.extend(shown),
+                // The film does without it, as without those of a shot's instances that are excluded.
+                Err(diagnostic) if diagnostic.code == EXCLUDED => {
+                    left_out.get_or_insert(diagnostic);
+                    is_last_left_out = true;
+                }
+                Err(diagnostic) => problems.push(*diagnostic),
             }
         }
         match (clips.last_mut(), left_out) {
@@ -86,18 +93,56 @@ impl<'w> FilmCell<'_, 'w> {
         clips
     }
 
-    fn all_shots(&self, workflow: &Workflow, problems: &mut Problems) -> Vec<Clip> {
-        let mut clips = Vec::new();
-        for shot in &workflow.shots {
-            let everything = ShotRef { shot: shot.id.value.clone(), cell: None, take: None };
-            match self.resolver.clips(self.cell, &Spanned::new(everything, self.spec.key.span)) {
-                Ok(shown) => clips.extend(shown.into_iter().map(Clip::whole)),
-                // A shot that the film does not name explicitly may be excluded silently.
+    fn all_shots(&self, workflow: &'w Workflow, problems: &mut Problems) -> Vec<Clip> {
+        let shown = self.instances(workflow.shots.iter(), self.spec.key.span, problems);
+        shown.into_iter().map(|(_, source)| Clip::whole(source)).collect()
+    }
+
+    /// The instances of shots that are not named one by one, each with its shot. Excluded ones are left out.
+    fn instances<'s>(
+        &self,
+        shots: impl Iterator<Item = &'s Shot>,
+        span: Span,
+        problems: &mut Problems,
+    ) -> Vec<(&'s str, ClipSource)> {
+        let mut instances = Vec::new();
+        for shot in shots {
+            let id = &shot.id.value;
+            let everything = ShotRef { shot: id.clone(), cell: None, take: None };
+            match self.resolver.clips(self.cell, &Spanned::new(everything, span)) {
+                Ok(shown) => instances.extend(shown.into_iter().map(|source| (id.as_str(), source))),
                 Err(diagnostic) if diagnostic.code == EXCLUDED => {}
                 Err(diagnostic) => problems.push(*diagnostic),
             }
         }
-        clips
+        instances
+    }
+
+    /// All shots of a group. Levels and speed are those of each; the transition follows the last one.
+    fn group(
+        &self,
+        group: &Spanned<String>,
+        spec: &ClipSpec,
+        workflow: &'w Workflow,
+        is_last: bool,
+        problems: &mut Problems,
+    ) -> Result<Vec<Clip>, Box<Diagnostic>> {
+        let broken_before = problems.any();
+        let shown = self.instances(workflow.shots_of(&group.value), group.span, problems);
+        if shown.is_empty() && !broken_before && !problems.any() {
+            let message = format!("all shots of the group `{}` are excluded by `when`", group.value);
+            let diagnostic = Diagnostic::error(EXCLUDED, group.span, message);
+            return Err(Box::new(diagnostic.help("remove it here too, or change the `when` of its shots")));
+        }
+        let inner = ClipSpec { transition: None, ..spec.clone() };
+        let count = shown.len();
+        let clip = |(index, (shot, source)): (usize, (&str, ClipSource))| {
+            let is_end = index + 1 == count;
+            let spec = if is_end { spec } else { &inner };
+            film_edit::check(spec, &Shown::nodes(shot, &source, self.nodes), is_last && is_end, problems);
+            spec.with_source(source, None)
+        };
+        Ok(shown.into_iter().enumerate().map(clip).collect())
     }
 
     fn shots(
@@ -209,9 +254,20 @@ impl<'w> FilmCell<'_, 'w> {
         files.check_characters(&text, font, self.cx, problems);
         let default = match clip.source {
             ClipSourceSpec::Card => TitleStyle::Card,
-            ClipSourceSpec::Shot(_) | ClipSourceSpec::File(_) => TitleStyle::LowerThird,
+            ClipSourceSpec::Shot(_) | ClipSourceSpec::Group(_) | ClipSourceSpec::File(_) => {
+                TitleStyle::LowerThird
+            }
         };
         Some(Title { text: text.value, style: spec.style.unwrap_or(default) })
+    }
+}
+
+/// Names the remedy where a group has the name of a shot that there is not.
+fn hint_at_group(diagnostic: &mut Diagnostic, shot: &Spanned<ShotRef>, workflow: &Workflow) {
+    let name = &shot.value.shot;
+    if diagnostic.code == "unknown-shot" && workflow.groups.iter().any(|group| group.key.value == *name) {
+        let help = format!("`{name}` is a group: write `{{group: {name}}}` to show all of its shots");
+        diagnostic.help = Some(help);
     }
 }
 

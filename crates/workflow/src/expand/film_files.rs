@@ -1,6 +1,7 @@
 //! The files of films: sounds, clips of one's own and fonts.
 
 use std::collections::{HashMap, HashSet};
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
@@ -8,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::ExpandCx;
 use super::media::path_inside;
 use crate::diagnostic::{Diagnostic, Problems};
-use crate::files::FileError;
+use crate::files::{self, FileError, ReadSeek};
 use crate::media_gate::{MediaError, MediaGate, MediaInfo};
 use crate::plan::FilmFile;
 use crate::source::{Span, Spanned};
@@ -17,6 +18,8 @@ use crate::template::Scope;
 
 /// The most missing characters that a message names.
 const MAX_NAMED: usize = 8;
+/// How much of a file is read at once.
+const PART_BYTES: usize = 64 << 10;
 
 /// The files of all films of a workflow, each read once.
 #[derive(Default)]
@@ -110,28 +113,51 @@ fn report(name: &str, span: Span, error: &MediaError, problems: &mut Problems) {
     problems.push(Diagnostic::error("bad-file", span, message).help(error.help.clone()));
 }
 
-fn read(path: &str, max: u64, cx: &ExpandCx<'_>) -> Result<(FilmFile, Vec<u8>), MediaError> {
-    let refuse = |message: String| MediaError {
-        message,
-        help: "files are named from the workflow's folder".to_owned(),
-    };
-    let path = path_inside(path, cx).map_err(refuse)?;
-    let bytes = cx.files.read(&path, max).map_err(|error| match error {
-        FileError::TooLarge => MediaGate::film_file_too_large(max),
-        other => refuse(other.to_string()),
-    })?;
-    Ok((FilmFile { path, sha256: hex::encode(Sha256::digest(&bytes)) }, bytes))
+fn unreadable(message: String) -> MediaError {
+    MediaError { message, help: "files are named from the workflow's folder".to_owned() }
 }
 
+fn file_error(error: &FileError, max: u64) -> MediaError {
+    match error {
+        FileError::TooLarge => MediaGate::film_file_too_large(max),
+        other => unreadable(other.to_string()),
+    }
+}
+
+/// A sound or clip may be large: it is read in parts, once for its digest and once for its contents.
 fn inspect(path: &str, cx: &ExpandCx<'_>) -> Result<(FilmFile, MediaInfo), MediaError> {
     let gate = cx.files.media_gate();
-    let (file, bytes) = read(path, gate.max_film_file_bytes, cx)?;
-    Ok((file, (gate.inspect)(&bytes)?))
+    let max = gate.max_film_file_bytes;
+    let path = path_inside(path, cx).map_err(unreadable)?;
+    let mut file = cx.files.open(&path, max).map_err(|error| file_error(&error, max))?;
+    let sha256 = digest(&mut *file, max).map_err(|error| file_error(&error, max))?;
+    Ok((FilmFile { path, sha256 }, (gate.inspect_file)(file)?))
+}
+
+/// SHA-256 of a file of at most `max` bytes.
+fn digest(file: &mut dyn ReadSeek, max: u64) -> Result<String, FileError> {
+    let (mut hash, mut part, mut length) = (Sha256::new(), vec![0; PART_BYTES], 0);
+    loop {
+        let count = match file.read(&mut part) {
+            Ok(0) => return Ok(hex::encode(hash.finalize())),
+            Ok(count) => count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(files::file_error(error)),
+        };
+        length += count as u64;
+        if length > max {
+            return Err(FileError::TooLarge);
+        }
+        hash.update(&part[..count]);
+    }
 }
 
 fn inspect_font(path: &str, cx: &ExpandCx<'_>) -> Result<Font, MediaError> {
     let gate = cx.files.media_gate();
-    let (file, bytes) = read(path, gate.max_font_bytes, cx)?;
+    let path = path_inside(path, cx).map_err(unreadable)?;
+    let bytes = cx.files.read(&path, gate.max_font_bytes);
+    let bytes = bytes.map_err(|error| file_error(&error, gate.max_font_bytes))?;
+    let file = FilmFile { path, sha256: hex::encode(Sha256::digest(&bytes)) };
     (gate.inspect_font)(&bytes)?;
     Ok(Font { file, bytes: bytes.into() })
 }

@@ -16,7 +16,7 @@ pub(super) fn names(workflow: &Workflow) -> HashSet<&str> {
         let clips = film.clips.iter().flatten().flat_map(|clip| {
             let file = match &clip.source {
                 ClipSourceSpec::File(file) => Some(file),
-                ClipSourceSpec::Shot(_) | ClipSourceSpec::Card => None,
+                ClipSourceSpec::Shot(_) | ClipSourceSpec::Group(_) | ClipSourceSpec::Card => None,
             };
             file.into_iter().chain(clip.title.as_ref().map(|title| &title.text))
         });

@@ -99,12 +99,20 @@ impl Definition for ClipSpec {
             both(&film::OUT, &film::SECONDS),
             both(&film::LENGTH, &film::SECONDS),
             both(&film::SHOT, &film::CLIP_FILE),
+            both(&film::SHOT, &film::CLIP_GROUP),
+            both(&film::CLIP_GROUP, &film::CLIP_FILE),
+            both(&film::CLIP_GROUP, &film::IN),
+            both(&film::CLIP_GROUP, &film::OUT),
+            both(&film::CLIP_GROUP, &film::LENGTH),
+            both(&film::CLIP_GROUP, &film::SECONDS),
+            both(&film::CLIP_GROUP, &film::TITLE),
         ] });
         let any_of = |keys: &[&KeySpec]| -> Vec<Value> {
             keys.iter().map(|key| json!({ "required": [key.name] })).collect()
         };
-        schema["anyOf"] = any_of(&[&film::SHOT, &film::CLIP_FILE, &film::TITLE]).into();
-        schema["if"] = json!({ "not": { "anyOf": any_of(&[&film::SHOT, &film::CLIP_FILE]) } });
+        let shown = [&film::SHOT, &film::CLIP_GROUP, &film::CLIP_FILE];
+        schema["if"] = json!({ "not": { "anyOf": any_of(&shown) } });
+        schema["anyOf"] = any_of(&[&film::SHOT, &film::CLIP_GROUP, &film::CLIP_FILE, &film::TITLE]).into();
         schema["then"] = json!({
             "not": { "anyOf": any_of(&[&film::IN, &film::OUT, &film::SPEED, &film::GAIN, &film::MUTE]) }
         });

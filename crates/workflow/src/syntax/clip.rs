@@ -5,6 +5,7 @@ use std::str::FromStr;
 use super::film::shot_ref;
 use super::keys::{KeySpec, film as keys};
 use super::mapping::Mapping;
+use super::shot::group_name;
 use super::value::report_wrong_type;
 use super::{ClipSourceSpec, ClipSpec, TitleSpec};
 use crate::diagnostic::{Diagnostic, Problems};
@@ -29,8 +30,10 @@ pub(super) fn read(fallback: Span, value: &Yaml, problems: &mut Problems) -> Opt
     let position = |key: &'static KeySpec, problems: &mut Problems| parsed(&map, key, problems);
     let (start, end) = (position(&keys::IN, problems), position(&keys::OUT, problems));
     let length = shown_length(&map, problems);
-    if matches!(source, ClipSourceSpec::Card) {
-        refuse_on_card(&map, problems);
+    match source {
+        ClipSourceSpec::Card => refuse_on_card(&map, problems),
+        ClipSourceSpec::Group(_) => refuse_on_group(&map, problems),
+        ClipSourceSpec::Shot(_) | ClipSourceSpec::File(_) => {}
     }
     if let (Some(end), Some(length)) = (&end, &length) {
         problems.push(
@@ -63,26 +66,30 @@ pub(super) fn read(fallback: Span, value: &Yaml, problems: &mut Problems) -> Opt
 }
 
 fn source(map: &Mapping<'_>, problems: &mut Problems) -> Option<ClipSourceSpec> {
-    let (shot, file) = (map.get(&keys::SHOT), map.entry(&keys::CLIP_FILE));
-    match (shot, file) {
-        (Some((shot, _)), Some(file)) => {
-            problems.push(
-                Diagnostic::error("bad-film", file.key.span, "`shot` and `file` exclude each other")
-                    .other(shot.span, "the other one")
-                    .help("write two clips, one after the other"),
-            );
-            None
+    let sources = [&keys::SHOT, &keys::CLIP_GROUP, &keys::CLIP_FILE];
+    let mut written =
+        sources.into_iter().filter_map(|key| map.get(key).map(|(name, value)| (key, name, value)));
+    let Some((key, name, value)) = written.next() else {
+        if map.get(&keys::TITLE).is_some() {
+            return Some(ClipSourceSpec::Card);
         }
-        (Some((key, name)), None) => {
-            shot_ref(&keys::SHOT, key.span, name, problems).map(ClipSourceSpec::Shot)
-        }
-        (None, Some(file)) => Some(ClipSourceSpec::File(file)),
-        (None, None) if map.get(&keys::TITLE).is_some() => Some(ClipSourceSpec::Card),
-        (None, None) => {
-            let message = "this clip shows nothing";
-            problems.push(Diagnostic::error("missing-key", map.span(), message).help(keys::CLIP.help));
-            None
-        }
+        let message = "this clip shows nothing";
+        problems.push(Diagnostic::error("missing-key", map.span(), message).help(keys::CLIP.help));
+        return None;
+    };
+    if let Some((other, other_name, _)) = written.next() {
+        let message = format!("`{}` and `{}` exclude each other", key.name, other.name);
+        problems.push(
+            Diagnostic::error("bad-film", other_name.span, message)
+                .other(name.span, "the other one")
+                .help("write two clips, one after the other"),
+        );
+        return None;
+    }
+    match key.name {
+        "shot" => shot_ref(key, name.span, value, problems).map(ClipSourceSpec::Shot),
+        "group" => group_name(value, key, name, problems).map(ClipSourceSpec::Group),
+        _ => map.entry(&keys::CLIP_FILE).map(ClipSourceSpec::File),
     }
 }
 
@@ -94,6 +101,21 @@ fn refuse_on_card(map: &Mapping<'_>, problems: &mut Problems) {
             let help = format!("remove `{}`, or name the `shot` or `file` that is shown", key.name);
             problems.push(Diagnostic::error("bad-film", written.span, message).help(help));
         }
+    }
+}
+
+/// What belongs to a single shot.
+fn refuse_on_group(map: &Mapping<'_>, problems: &mut Problems) {
+    for key in [&keys::IN, &keys::OUT, &keys::LENGTH, &keys::SECONDS] {
+        if let Some((written, _)) = map.get(key) {
+            let message = format!("a group has no `{}`", key.name);
+            let help = "name its shots one by one to trim them";
+            problems.push(Diagnostic::error("bad-film", written.span, message).help(help));
+        }
+    }
+    if let Some((written, _)) = map.get(&keys::TITLE) {
+        let help = "write the title before it, on black, or over one of its shots";
+        problems.push(Diagnostic::error("bad-film", written.span, "a group has no `title`").help(help));
     }
 }
 

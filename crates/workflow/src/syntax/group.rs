@@ -3,7 +3,7 @@
 use super::keys::{group as keys, workflow};
 use super::mapping::Mapping;
 use super::value::report_wrong_type;
-use super::{Group, Workflow, file, plain_name};
+use super::{ClipSpec, Group, Workflow, file, plain_name};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::letters::normalized;
 use crate::limits;
@@ -51,20 +51,34 @@ fn group(key: &Key, value: &Yaml, included: bool, problems: &mut Problems) -> Op
     })
 }
 
-/// Finds the group that each shot names.
+/// Finds the groups that shots and films name.
 pub(crate) fn resolve(workflow: &mut Workflow, problems: &mut Problems) {
     let groups = &workflow.groups;
     for shot in &mut workflow.shots {
         let Some(named) = &shot.group_name else { continue };
         shot.group = groups.iter().position(|group| group.key.value == named.value);
         if shot.group.is_none() {
-            let known = || groups.iter().map(|group| group.key.value.as_str());
-            let help = did_you_mean(&named.value, known()).unwrap_or_else(|| match groups.as_slice() {
-                [] => format!("add it: `groups: {{{}: {{{}}}}}`", named.value, keys::DEFAULTS.example),
-                _ => format!("the groups are {}", quoted_list(known(), 12)),
-            });
-            let message = format!("there is no group `{}`", named.value);
-            problems.push(Diagnostic::error("unknown-group", named.span, message).help(help));
+            problems.push(unknown(named, groups));
         }
     }
+    let shown = workflow.films.iter().flat_map(|film| film.clips.iter().flatten());
+    for named in shown.filter_map(ClipSpec::group) {
+        if !groups.iter().any(|group| group.key.value == named.value) {
+            problems.push(unknown(named, groups));
+        } else if workflow.shots_of(&named.value).next().is_none() {
+            let message = format!("no shot is in the group `{}`", named.value);
+            let help = format!("write `group: {}` in its shots, or remove it here", named.value);
+            problems.push(Diagnostic::error("bad-film", named.span, message).help(help));
+        }
+    }
+}
+
+fn unknown(named: &Spanned<String>, groups: &[Group]) -> Diagnostic {
+    let names = || groups.iter().map(|group| group.key.value.as_str());
+    let help = did_you_mean(&named.value, names()).unwrap_or_else(|| match groups {
+        [] => format!("add it: `groups: {{{}: {{{}}}}}`", named.value, keys::DEFAULTS.example),
+        _ => format!("the groups are {}", quoted_list(names(), 12)),
+    });
+    let message = format!("there is no group `{}`", named.value);
+    Diagnostic::error("unknown-group", named.span, message).help(help)
 }

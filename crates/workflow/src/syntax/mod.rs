@@ -170,6 +170,12 @@ impl Workflow {
         repeated.chain(shots).collect()
     }
 
+    /// The shots of a group, in file order.
+    pub(crate) fn shots_of<'a>(&'a self, group: &'a str) -> impl Iterator<Item = &'a Shot> {
+        let is_named = move |shot: &&Shot| self.group_of(shot).is_some_and(|own| own.key.value == group);
+        self.shots.iter().filter(is_named)
+    }
+
     /// The group of a shot.
     pub(crate) fn group_of(&self, shot: &Shot) -> Option<&Group> {
         self.groups.get(shot.group?)
@@ -345,6 +351,8 @@ pub struct ClipSpec {
 pub enum ClipSourceSpec {
     /// A shot.
     Shot(Spanned<ShotRef>),
+    /// All shots of the group with this name.
+    Group(Spanned<String>),
     /// A video or an image of one's own.
     File(Entry),
     /// Nothing but its title.
@@ -382,7 +390,16 @@ impl ClipSpec {
     pub fn shot(&self) -> Option<&Spanned<ShotRef>> {
         match &self.source {
             ClipSourceSpec::Shot(shot) => Some(shot),
-            ClipSourceSpec::File(_) | ClipSourceSpec::Card => None,
+            ClipSourceSpec::Group(_) | ClipSourceSpec::File(_) | ClipSourceSpec::Card => None,
+        }
+    }
+
+    /// The group that is shown, if it shows one.
+    #[must_use]
+    pub fn group(&self) -> Option<&Spanned<String>> {
+        match &self.source {
+            ClipSourceSpec::Group(group) => Some(group),
+            ClipSourceSpec::Shot(_) | ClipSourceSpec::File(_) | ClipSourceSpec::Card => None,
         }
     }
 

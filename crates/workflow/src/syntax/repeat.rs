@@ -140,7 +140,7 @@ fn show_all_steps(film: &mut FilmSpec, steps: &HashMap<String, u32>, problems: &
     }
     let repeats = |clip: &ClipSpec| match &clip.source {
         ClipSourceSpec::Shot(named) => steps.get(&named.value.shot).map(|count| (named.clone(), *count)),
-        ClipSourceSpec::File(_) | ClipSourceSpec::Card => None,
+        ClipSourceSpec::Group(_) | ClipSourceSpec::File(_) | ClipSourceSpec::Card => None,
     };
     let Some(clips) = film.clips.as_mut().filter(|clips| clips.iter().any(|clip| repeats(clip).is_some()))
     else {

@@ -69,7 +69,17 @@ fn note(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Arc<str>>>
 /// The name of the group; one such as `1` is a number in YAML.
 fn group(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<String>> {
     let (key, value) = map.get(&keys::GROUP).filter(|(_, value)| !value.is_null())?;
-    let name = name(value, &keys::GROUP, key, problems)?;
+    group_name(value, &keys::GROUP, key, problems)
+}
+
+/// The name of a group.
+pub(super) fn group_name(
+    value: &Yaml,
+    spec: &KeySpec,
+    key: &Key,
+    problems: &mut Problems,
+) -> Option<Spanned<String>> {
+    let name = name(value, spec, key, problems)?;
     Some(Spanned::new(normalized(&name.value).into_owned(), name.span.or(key.span)))
 }
 

@@ -12,16 +12,17 @@ pub(crate) fn media_gate() -> MediaGate {
         max_request_bytes: 300,
         max_film_file_bytes: 100_000,
         max_font_bytes: 100_000,
-        inspect,
+        inspect: |bytes| info(media::inspect(bytes)),
+        inspect_file: |file| info(media::inspect_source(file)),
         inspect_font,
         missing_characters,
     }
 }
 
-fn inspect(bytes: &[u8]) -> Result<MediaInfo, MediaError> {
+fn info(inspected: Result<media::InputInfo, media::MediaError>) -> Result<MediaInfo, MediaError> {
     let refuse =
         |error: media::MediaError| MediaError { message: error.to_string(), help: "convert it".to_owned() };
-    let info = media::inspect(bytes).map_err(refuse)?;
+    let info = inspected.map_err(refuse)?;
     let kind = match info.kind() {
         media::MediaKind::Image => MediaKind::Image,
         media::MediaKind::Video => MediaKind::Video,

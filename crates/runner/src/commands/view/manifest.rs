@@ -5,14 +5,16 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 
 use engine::Ledger;
-use engine::film::{film_clips, film_timeline};
+use engine::film::{film_clips, film_cues, film_timeline};
 use engine::ledger::{AttemptRecord, AttemptRow, LedgerError};
 use engine::preview::{Preview, Remedy};
 use scheduler::{Artifact, AttemptState, Decision};
 use serde_json::{Value, json};
+use timeline::subtitles::Cue;
 use timeline::{Item, Timeline};
 use viewer::{
-    Attempt, Axis, Clip, ClipState, Cut, CutKind, Film, FilmState, Manifest, Parent, ParentKind, Shot,
+    Attempt, Axis, Caption, Clip, ClipState, Cut, CutKind, Film, FilmState, Manifest, Parent, ParentKind,
+    Shot,
 };
 use workflow::plan::{self, ClipSource, DialogueLine, Node, NodeIx, PickGroup, PickKind, Plan, Source};
 use workflow::units::{EditTime, Money};
@@ -246,8 +248,18 @@ impl Project<'_> {
         let clips = film_clips(self.plan, film, self.workflow_folder, video);
         let is_complete = clips.is_some();
         // A film whose edit does not fit its clips was not joined either.
-        let timeline = clips.and_then(|clips| film_timeline(self.plan, film, &clips, &ffmpeg::find()).ok());
-        let cuts = timeline.map_or_else(|| self.expected_cuts(film), |timeline| cuts(film, &timeline));
+        let edit = clips
+            .and_then(|clips| Some((film_timeline(self.plan, film, &clips, &ffmpeg::find()).ok()?, clips)));
+        // Pictures with subtitles need no captions.
+        let is_burnt = film.subtitles.is_some_and(|subtitles| subtitles.burn);
+        let (cuts, captions) = match &edit {
+            Some((timeline, _)) if is_burnt => (cuts(film, timeline), Vec::new()),
+            Some((timeline, clips)) => (
+                cuts(film, timeline),
+                film_cues(self.plan, timeline, clips).into_iter().map(caption).collect(),
+            ),
+            None => (self.expected_cuts(film), Vec::new()),
+        };
         let state = match (&recorded, is_unpicked, is_complete) {
             (Some(_), ..) => FilmState::Done,
             (None, true, _) => FilmState::Unpicked,
@@ -261,8 +273,14 @@ impl Project<'_> {
             seconds: recorded.map(|film| film.duration.as_secs_f64()),
             state,
             cuts,
+            captions,
         })
     }
+}
+
+fn caption(cue: Cue) -> Caption {
+    let (start, end) = (cue.start.as_secs_f64(), cue.end.as_secs_f64());
+    Caption { start, end, speaker: cue.speaker, text: cue.text }
 }
 
 impl Project<'_> {

@@ -254,7 +254,7 @@ fn frame_counts_the_pictures_of_a_film_that_is_joined() {
     script.done(0);
     assert!(script.frame(10, 79).contains(", joining, "), "{}", script.frame(10, 79));
     for done in [120, 240] {
-        script.progress.on_join(FilmProgress { film: 0, done, all: 336 });
+        script.progress.on_join(FilmProgress { film: 0, done, all: 336, elapsed: Duration::ZERO });
     }
     assert!(script.frame(10, 79).contains(", joining: 240 of 336 pictures, "), "{}", script.frame(10, 79));
 }

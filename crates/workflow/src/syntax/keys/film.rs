@@ -73,7 +73,7 @@ pub(crate) const LOUDNESS: KeySpec = KeySpec::new(
 pub(crate) const SHOTS: KeySpec = KeySpec::new(
     "shots",
     Shape::Clips,
-    "what is shown, in order: shots by their names, or mappings that edit them or show files and titles; default: all shots in file order",
+    "what is shown, in order: shots by their names, or mappings that edit them or show groups, files and titles; default: all shots in file order",
     "shots: [harbor, lamp]",
 );
 
@@ -100,6 +100,12 @@ pub(crate) const FILM: ObjectSpec = ObjectSpec {
 
 pub(crate) const SHOT: KeySpec =
     KeySpec::new("shot", Shape::ShotRef, "the shot, one cell of it or one take", "shot: harbor");
+pub(crate) const CLIP_GROUP: KeySpec = KeySpec::new(
+    "group",
+    Shape::Id,
+    "all shots of a group in file order, instead of one shot",
+    "group: storm",
+);
 pub(crate) const CLIP_FILE: KeySpec = KeySpec::new(
     "file",
     Shape::FileName,
@@ -132,7 +138,7 @@ pub(crate) const SPEED: KeySpec = KeySpec::new(
 pub(crate) const TITLE: KeySpec = KeySpec::new(
     "title",
     Shape::Text,
-    "what is written over the clip, or on black where there is neither `shot` nor `file`; lines after the first are smaller",
+    "what is written over the clip, or on black where there is no `shot` and no `file`; lines after the first are smaller",
     "title: THE LAMP",
 )
 .templated();
@@ -157,6 +163,7 @@ pub(crate) const CLIP: ObjectSpec = ObjectSpec {
     noun: "clip",
     keys: &[
         &SHOT,
+        &CLIP_GROUP,
         &CLIP_FILE,
         &TITLE,
         &STYLE,
@@ -169,7 +176,7 @@ pub(crate) const CLIP: ObjectSpec = ObjectSpec {
         &GAIN,
         &MUTE,
     ],
-    help: "write the name of a shot, `{shot: harbor, in: 0.5s, out: -10f}`, `{file: logo.png, seconds: 2}` or `{title: THE LAMP}`",
+    help: "write the name of a shot, `{shot: harbor, in: 0.5s, out: -10f}`, `{group: storm}`, `{file: logo.png, seconds: 2}` or `{title: THE LAMP}`",
     open: false,
 };
 

@@ -1,0 +1,64 @@
+//! Finds single boxes at the top level of an MP4 file without reading the others.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// A box at the top level of a file.
+pub(super) struct TopLevel {
+    pub(super) name: [u8; 4],
+    pub(super) start: u64,
+    payload: u64,
+    /// Where the next one begins.
+    pub(super) end: u64,
+}
+
+impl TopLevel {
+    pub(super) fn payload_bytes(&self) -> u64 {
+        self.end - self.payload
+    }
+}
+
+/// The first box for which `is_wanted`, which may read the payload. `None` where boxes do not fit the file.
+pub(super) fn find(
+    file: &mut File,
+    mut is_wanted: impl FnMut(&mut File, &TopLevel) -> io::Result<bool>,
+) -> io::Result<Option<TopLevel>> {
+    let length = file.seek(SeekFrom::End(0))?;
+    let mut start = 0;
+    while start + 8 <= length {
+        let mut head = Vec::with_capacity(16);
+        file.seek(SeekFrom::Start(start))?;
+        file.take(16).read_to_end(&mut head)?;
+        let Some((size, name)) = head.first_chunk::<8>().map(|head| head.split_at(4)) else { break };
+        let name = <[u8; 4]>::try_from(name).unwrap_or_default();
+        let (header, size) = match u32::from_be_bytes(<[u8; 4]>::try_from(size).unwrap_or_default()) {
+            0 => (8, length - start),
+            1 => match head.get(8..16).and_then(|long| <[u8; 8]>::try_from(long).ok()) {
+                Some(long) => (16, u64::from_be_bytes(long)),
+                None => break,
+            },
+            size => (8, u64::from(size)),
+        };
+        if size < header || size > length - start {
+            break;
+        }
+        let found = TopLevel { name, start, payload: start + header, end: start + size };
+        file.seek(SeekFrom::Start(found.payload))?;
+        if is_wanted(file, &found)? {
+            return Ok(Some(found));
+        }
+        start = found.end;
+    }
+    Ok(None)
+}
+
+/// The payload of a box; `None` above `max` bytes.
+pub(super) fn payload(file: &mut File, found: &TopLevel, max: u64) -> io::Result<Option<Vec<u8>>> {
+    if found.payload_bytes() > max {
+        return Ok(None);
+    }
+    let mut payload = Vec::new();
+    file.seek(SeekFrom::Start(found.payload))?;
+    file.take(found.payload_bytes()).read_to_end(&mut payload)?;
+    Ok(Some(payload))
+}
