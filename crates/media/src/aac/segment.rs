@@ -167,7 +167,9 @@ impl Segment {
                 let rising = (1.0 - (PI * (at as f32 + 0.5) / frame as f32).cos()) / 2.0;
                 let decibels = own.max(before * (1.0 - rising)).max(after * rising);
                 let gain = 10_f32.powf(-decibels / 20.0);
-                frames.iter_mut().for_each(|sample| *sample *= gain);
+                for sample in frames {
+                    *sample *= gain;
+                }
             }
         }
     }

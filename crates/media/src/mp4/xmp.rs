@@ -202,7 +202,9 @@ mod tests {
         };
         let boxes = |list: &[([u8; 4], &[u8])]| {
             let mut out = BoxWriter::default();
-            list.iter().for_each(|(name, payload)| out.child(*name, |out| out.bytes(payload)));
+            for (name, payload) in list.iter() {
+                out.child(*name, |out| out.bytes(payload));
+            }
             out.into_bytes()
         };
         let film = file("a.mp4", &boxes(&[(*b"ftyp", b"isom"), (*b"uuid", &[7; 20]), (*b"mdat", b"1")]));
