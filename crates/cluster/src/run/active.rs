@@ -23,6 +23,7 @@ pub(crate) struct ActiveRun {
 }
 
 /// What a step of a run changes.
+#[derive(Debug)]
 pub(crate) struct Step {
     /// Segments that changed, by number.
     pub(crate) segments: Vec<(u64, Vec<Logged>)>,
@@ -114,3 +115,7 @@ impl ActiveRun {
         Some(Outgoing::now(Target::Node(key.to_string()), "mark_missing", &message))
     }
 }
+
+#[cfg(test)]
+#[path = "active_tests.rs"]
+mod tests;
