@@ -7,6 +7,7 @@ mod blank_service;
 mod book;
 mod campaign;
 mod clients;
+mod cluster;
 mod conformance;
 mod dist;
 mod fuzz;
@@ -67,6 +68,8 @@ enum Command {
     Mutants,
     /// Attacks the built program: kills it, misbehaves as its service, moves its folders and removes its ledgers; nothing may be paid for twice.
     Campaign(campaign::Campaign),
+    /// Restate, workers and clients on loopback: started, killed at random, or measured. Needs npm and the network the first time.
+    Cluster(cluster::ClusterArgs),
     /// Fuzzes the workflow compiler for panics, hangs and excessive memory.
     Fuzz(fuzz::Fuzz),
     /// Builds the archives of a release, and tries the program in an empty root folder.
@@ -98,6 +101,7 @@ fn main() -> ExitCode {
         Command::Handover => handover::run(),
         Command::Mutants => mutants::run(root),
         Command::Campaign(args) => campaign::run(root, &args),
+        Command::Cluster(args) => cluster::run(root, &args),
         Command::Fuzz(args) => fuzz::run(root, &args),
         Command::Dist(args) => dist::run(root, &args),
         Command::Sheet(args) => sheet::run(root, &args),

@@ -31,7 +31,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 ///
 /// # Errors
 /// When the file cannot be read; the error names it.
-pub(crate) fn file_sha256(path: &Path) -> std::io::Result<String> {
+pub fn file_sha256(path: &Path) -> std::io::Result<String> {
     let mut file = fs_err::File::open(path)?;
     let mut hasher = Sha256::new();
     let mut piece = vec![0_u8; 1 << 16];

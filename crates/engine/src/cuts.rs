@@ -21,7 +21,7 @@ pub fn earlier_cuts(film: &Path) -> io::Result<Vec<PathBuf>> {
 ///
 /// # Errors
 /// When a file cannot be read, linked or renamed. The current cut is in its place then.
-pub(crate) fn replace(new: &Path, film: &Path, is_reserved: &dyn Fn(&str) -> bool) -> io::Result<()> {
+pub fn replace(new: &Path, film: &Path, is_reserved: &dyn Fn(&str) -> bool) -> io::Result<()> {
     match std::fs::symlink_metadata(film) {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(error),

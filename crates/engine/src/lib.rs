@@ -16,6 +16,7 @@ pub mod artifact_store;
 mod blocking;
 pub mod clean;
 pub mod cuts;
+pub mod effects;
 pub mod executor;
 pub mod explain;
 pub mod failpoint;

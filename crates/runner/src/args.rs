@@ -1,6 +1,8 @@
 //! The command line's arguments: one struct per subcommand. Doc comments are the help text.
 
 mod clean;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod completions;
 mod edit;
 pub(crate) mod examples;
@@ -11,6 +13,7 @@ mod import;
 mod ledger;
 mod limits;
 mod report;
+mod resolve;
 mod schema;
 mod selection;
 mod serve;
@@ -26,6 +29,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use workflow::units::{Money, VideoDuration};
 
 pub(crate) use self::clean::CleanArgs;
+#[cfg(feature = "cluster")]
+pub(crate) use self::cluster::{EngineArgs, WorkerArgs};
 pub(crate) use self::completions::{CompletionsArgs, ManArgs};
 pub(crate) use self::edit::{EditArgs, EditFields};
 pub(crate) use self::explain_code::ExplainCodeArgs;
@@ -37,6 +42,7 @@ pub(crate) use self::import::ImportArgs;
 pub(crate) use self::ledger::{AdoptArgs, LedgerArgs, LedgerCommand, LinkAccountArgs};
 pub(crate) use self::limits::LimitArgs;
 pub(crate) use self::report::{ReportArgs, ReportFormat};
+pub(crate) use self::resolve::{ResolutionArgs, ResolveArgs};
 pub(crate) use self::schema::{SchemaArgs, SchemaKind};
 pub(crate) use self::selection::SelectionArgs;
 pub(crate) use self::serve::{KeyLimitArgs, KeysCommand, NewKeyArgs, ServeArgs, ServeCommand, SetKeyArgs};
@@ -86,7 +92,7 @@ Exit codes:
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Render every shot of a workflow that has no video yet, and join the films.
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Show running and recent runs, and what needs action.
     Status(StatusArgs),
     /// Show what `run` would do and cost. Submits nothing.
@@ -127,6 +133,9 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// Run the video service as a server. `serve keys` manages its API keys.
     Serve(Box<ServeArgs>),
+    /// Execute runs of a cluster, as Restate asks for them.
+    #[cfg(feature = "cluster")]
+    Worker(Box<WorkerArgs>),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
     /// Write the man pages to a folder.
@@ -183,6 +192,9 @@ pub(crate) struct RunArgs {
     /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    pub(crate) cluster: EngineArgs,
 }
 
 /// Budget caps. When one is reached, tasks in flight are finished and nothing more is submitted.
@@ -332,38 +344,6 @@ pub(crate) struct ModelsArgs {
     /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ResolveArgs {
-    /// Workflow file, or the folder that contains it.
-    pub(crate) file: PathBuf,
-    /// Shot, or attempt ID, as listed by `resolve FILE`.
-    #[arg(value_name = "SHOT")]
-    pub(crate) attempt: Option<String>,
-    #[command(flatten)]
-    pub(crate) resolution: ResolutionArgs,
-    /// With --adopt: do not ask the service whether the task matches the attempt.
-    #[arg(long, requires = "adopt")]
-    pub(crate) no_verify: bool,
-    /// Output format on standard output.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
-}
-
-#[derive(Debug, Args)]
-#[group(id = "resolution", multiple = false)]
-pub(crate) struct ResolutionArgs {
-    /// The service accepted the submission as this task: the next run adopts it. The service is asked whether the task matches.
-    #[arg(long, value_name = "TASK", requires = "attempt")]
-    pub(crate) adopt: Option<String>,
-    /// The service did not accept the submission: the next run submits it again.
-    #[arg(long, requires = "attempt")]
-    pub(crate) resubmit: bool,
-    /// The outcome cannot be determined, or the task has no video any more: count the submission as spent and never submit it again, unless
-    /// `run --rerun` asks for it.
-    #[arg(long, requires = "attempt")]
-    pub(crate) abandon: bool,
 }
 
 /// When to use colors.

@@ -174,25 +174,30 @@ impl Backend {
         matches!(self, Self::Embedded { .. })
     }
 
+    /// Connects to a service that is not the embedded one.
+    pub(crate) fn connect_remote(self) -> Result<Connection, CommandError> {
+        let account = self.account();
+        let Self::Remote { url, key, proxies, server_errors, moderation } = self else {
+            return Err(CommandError::unusable(format!("{BASE_URL} is not set")));
+        };
+        let policy = if is_loopback(&url) { Policy::local() } else { Policy::remote() };
+        let config = ClientConfig { proxies: *proxies, ..ClientConfig::new(url, key) };
+        let client = Client::new(config).map_err(CommandError::unusable)?;
+        let provider = Remote::new(client)
+            .with_account(account)
+            .with_server_errors(server_errors)
+            .with_moderation_codes(moderation);
+        Ok(Connection { provider: Arc::new(provider), policy, service: None })
+    }
+
     /// Connects to the service. Starts the embedded one and prints that it is used.
     pub(crate) async fn connect(
         self,
         paths: &ProjectPaths,
         ffmpeg: media::Ffmpeg,
     ) -> Result<Connection, CommandError> {
-        let account = self.account();
         match self {
-            Self::Remote { url, key, proxies, server_errors, moderation } => {
-                let policy = if is_loopback(&url) { Policy::local() } else { Policy::remote() };
-                let config = ClientConfig { proxies: *proxies, ..ClientConfig::new(url, key) };
-                let client = Client::new(config).map_err(CommandError::unusable)?;
-                let provider = Remote::new(client)
-                    .with_account(account)
-                    .with_server_errors(server_errors)
-                    .with_moderation_codes(moderation);
-                let provider = Arc::new(provider);
-                Ok(Connection { provider, policy, service: None })
-            }
+            remote @ Self::Remote { .. } => remote.connect_remote(),
             Self::Embedded { renderer } => {
                 errln!(
                     "using the embedded service, which renders on this machine for free; to use a real one, set {BASE_URL} and {API_KEY}"

@@ -81,7 +81,7 @@ fn run(renderer: impl FnOnce() -> Result<Arc<dyn renderer::Renderer>, CommandErr
         Command::Completions(args) => Ok(commands::completions::completions(&args)),
         Command::Man(args) => commands::completions::man(&args),
         Command::Run(args) => renderer()
-            .and_then(|renderer| block_on(verbose, RuntimeKind::Traced, commands::run::run(args, renderer))),
+            .and_then(|renderer| block_on(verbose, RuntimeKind::Traced, commands::run::run(*args, renderer))),
         Command::Status(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::status::status(args))
         }
@@ -107,6 +107,10 @@ fn run(renderer: impl FnOnce() -> Result<Arc<dyn renderer::Renderer>, CommandErr
         Command::Resolve(args) => renderer().and_then(|renderer| {
             block_on(verbose, RuntimeKind::CurrentThread, commands::resolve::resolve(args, renderer))
         }),
+        #[cfg(feature = "cluster")]
+        Command::Worker(args) => {
+            block_on(verbose.max(1), RuntimeKind::MultiThread, commands::worker::worker(*args))
+        }
         // The log is the only output of a service; all other commands print their results.
         Command::Serve(args) => renderer().and_then(|renderer| {
             block_on(verbose.max(1), RuntimeKind::MultiThread, commands::serve::serve(*args, renderer))

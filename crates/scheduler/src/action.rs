@@ -1,5 +1,6 @@
 //! Actions: effects that the scheduler requests. The executor performs each once and answers with one event.
 
+use serde::{Deserialize, Serialize};
 use workflow::plan::{NodeIx, NodeKey};
 
 use crate::ids::{AttemptId, TaskId};
@@ -78,7 +79,7 @@ pub enum Action {
 }
 
 /// The download of a finished video.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Download {
     /// The node.
     pub node: NodeIx,

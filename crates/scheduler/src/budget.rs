@@ -14,13 +14,15 @@ use workflow::plan::{Node, NodeIx, Plan};
 use workflow::units::{self, Money, VideoDuration};
 
 /// Amount of work: money, tasks and length of video.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amount {
     /// Cost. Unpriced work adds zero; [`BudgetLimits::allow_unpriced`] decides whether it may be submitted.
+    #[serde(with = "units::micros")]
     pub cost: Money,
     /// Tasks.
     pub tasks: u64,
     /// Length of video.
+    #[serde(rename = "video_ms", with = "units::millis")]
     pub duration: VideoDuration,
 }
 
@@ -67,13 +69,15 @@ impl Reservation {
 }
 
 /// The most that may be spent while a run goes on. `None` is no limit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetLimits {
     /// Cost.
+    #[serde(default, with = "units::micros")]
     pub cost: Option<Money>,
     /// Tasks.
     pub tasks: Option<u64>,
     /// Length of video.
+    #[serde(default, rename = "video_ms", with = "units::millis")]
     pub duration: Option<VideoDuration>,
     /// Whether unpriced work may be submitted under a cost limit.
     pub allow_unpriced: bool,

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// The numbers by which the scheduler decides.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
     /// Maximum number of tasks in flight (being submitted, queued or rendered). At least 1.
     pub max_in_flight: usize,
@@ -48,7 +50,7 @@ pub struct Policy {
 }
 
 /// A maximum rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
     /// Maximum number in any window of `per`. At least 1.
     pub count: u32,
@@ -71,7 +73,7 @@ impl Rate {
 }
 
 /// A minimum rate of a download: the bytes that have to arrive in every window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MinRate {
     /// Bytes in each window.
     pub bytes: u64,

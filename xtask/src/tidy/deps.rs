@@ -10,6 +10,7 @@ const PAGE: &str = "ARCHITECTURE.md";
 /// Each crate and the workspace crates that it may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("client", &["contract"]),
+    ("cluster", &["client", "engine", "media", "scheduler", "workflow"]),
     ("contract", &[]),
     ("engine", &["client", "media", "scheduler", "text", "timeline", "workflow"]),
     ("media", &[]),

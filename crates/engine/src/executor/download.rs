@@ -22,9 +22,12 @@ use scheduler::{Artifact, Download, Failure, FailureKind};
 const MAX_VIDEO_BYTES: u64 = 8 << 30;
 
 /// A failed download, with the bytes kept for the next attempt.
-pub(super) struct DownloadError {
-    pub(super) failure: Failure,
-    pub(super) partial_bytes: u64,
+#[derive(Debug)]
+pub struct DownloadError {
+    /// Why.
+    pub failure: Failure,
+    /// Bytes on disk, from which the next attempt resumes.
+    pub partial_bytes: u64,
 }
 
 impl From<Failure> for DownloadError {
@@ -35,14 +38,18 @@ impl From<Failure> for DownloadError {
 
 /// When a download is cut off, besides [`Download::deadline`].
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds<'a> {
-    pub(super) clock: &'a Clock,
+pub struct Bounds<'a> {
+    /// The clock that its deadline is read by.
+    pub clock: &'a Clock,
     /// Its minimum rate, from its first byte on.
-    pub(super) min_rate: MinRate,
+    pub min_rate: MinRate,
 }
 
 /// Downloads, verifies and stores one video.
-pub(super) async fn fetch(
+///
+/// # Errors
+/// When it could not be downloaded this time.
+pub async fn fetch(
     provider: &dyn Provider,
     download: &Download,
     bounds: Bounds<'_>,

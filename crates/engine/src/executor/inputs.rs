@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
 use workflow::plan::{Frame, NodeIx, Source};
 
 use crate::blocking::run_blocking;
@@ -17,25 +18,49 @@ use scheduler::{Failure, FailureKind, RunState, Timestamp};
 const URL_EXPIRY_MARGIN: Duration = Duration::from_mins(5);
 
 /// Where an input's value comes from; decided before anything is read.
-pub(super) enum InputSource {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InputSource {
     /// A URL at the service.
     Address(String),
     /// A frame of a video on disk.
-    Frame { video: PathBuf, last: bool },
+    Frame {
+        /// The path of the video.
+        video: PathBuf,
+        /// The last frame, or the first.
+        last: bool,
+    },
     /// A frame of a local video.
-    FileFrame { video: PathBuf, sha256: String, last: bool },
+    FileFrame {
+        /// The path of the video.
+        video: PathBuf,
+        /// Its hash at planning time, lower-case hex.
+        sha256: String,
+        /// The last frame, or the first.
+        last: bool,
+    },
     /// A local file.
-    File { path: PathBuf, sha256: String, media_type: String },
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// Its hash at planning time, lower-case hex.
+        sha256: String,
+        /// For example `image/png`.
+        media_type: String,
+    },
 }
 
 impl InputSource {
-    pub(super) fn is_by_url(&self) -> bool {
+    /// Whether the request refers to it by its URL.
+    #[must_use]
+    pub fn is_by_url(&self) -> bool {
         matches!(self, Self::Address(_))
     }
 }
 
-/// The source of each input of a node whose dependencies are done.
-pub(super) fn input_sources(
+/// The source of each input of a node whose dependencies are done. `inline` takes frames as data even where the service hosts them.
+#[must_use]
+pub fn input_sources(
     node: NodeIx,
     state: &RunState,
     provider: &dyn Provider,
@@ -80,7 +105,10 @@ fn frame(video: Option<PathBuf>, last: bool) -> InputSource {
 }
 
 /// Reads all inputs and returns their values in order.
-pub(super) async fn load_inputs(
+///
+/// # Errors
+/// When a file or a frame cannot be read, or is not what it was.
+pub async fn load_inputs(
     inputs: Vec<InputSource>,
     ffmpeg: Arc<media::Ffmpeg>,
 ) -> Result<Vec<String>, Failure> {

@@ -77,6 +77,35 @@ pub(super) async fn join(
     joined.await.unwrap_or_else(|error| Ok(Err(local(error.to_string()))))
 }
 
+/// Joins a film without a ledger, whether or not it exists.
+///
+/// # Errors
+/// When the clips cannot be joined, or the film cannot be written.
+pub fn join_film(
+    plan: &Plan,
+    index: usize,
+    clips: &[FilmClip],
+    folders: FilmFolders<'_>,
+    source: DigitalSource,
+    ffmpeg: &media::Ffmpeg,
+) -> Result<Film, Failure> {
+    let film = plan.films().get(index).ok_or_else(|| local("the plan has no such film"))?;
+    let tags = film_tags(plan, film, clips, source);
+    let made_of = film_digest(plan, film, clips, &tags);
+    let on_progress = OnJoinProgress::new(|_| {});
+    let join = Join { plan, film, clips, workflow_dir: folders.workflow, ffmpeg, on_progress };
+    join.write(folders.output.join(&film.output), made_of, tags)
+}
+
+/// The folders of a film that is joined.
+#[derive(Debug, Clone, Copy)]
+pub struct FilmFolders<'a> {
+    /// Where the files of the workflow are.
+    pub workflow: &'a Path,
+    /// Where the film goes.
+    pub output: &'a Path,
+}
+
 /// A film and what it is made of.
 struct Join<'a> {
     plan: &'a Plan,

@@ -3,12 +3,12 @@
 //! The loop is the only writer of [`RunState`]. Slow effects (network, frame extraction, joining) run in tasks that each return one event.
 //! Invariant: an event is durable before it is applied, and therefore before anything acts on it.
 
-mod download;
+pub(crate) mod download;
 mod drain;
 mod effects;
 pub mod fetch;
-mod inputs;
-mod join;
+pub(crate) mod inputs;
+pub(crate) mod join;
 pub(crate) mod lookup;
 mod lookup_queue;
 mod trace;

@@ -207,6 +207,20 @@ const EXAMPLES: &[Examples] = &[
             ("In another data folder", "runner serve keys add alice --data /var/lib/video-service"),
         ],
     },
+    #[cfg(feature = "cluster")]
+    Examples {
+        command: "worker",
+        lines: &[
+            (
+                "Execute runs, and register with Restate",
+                "runner worker --engine http://restate:8080 --store file:///mnt --register http://restate:9070",
+            ),
+            (
+                "Free the permits of the account",
+                "runner worker --engine http://restate:8080 --store file:///mnt --reset-permits",
+            ),
+        ],
+    },
     Examples {
         command: "completions",
         lines: &[

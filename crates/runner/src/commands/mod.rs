@@ -3,6 +3,10 @@
 pub(crate) mod atomic_write;
 pub(crate) mod check;
 pub(crate) mod clean;
+#[cfg(feature = "cluster")]
+mod cluster_resolve;
+#[cfg(feature = "cluster")]
+mod cluster_run;
 pub(crate) mod completions;
 mod cut_clips;
 pub(crate) mod edit;
@@ -25,3 +29,5 @@ pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod status;
 pub(crate) mod view;
+#[cfg(feature = "cluster")]
+pub(crate) mod worker;

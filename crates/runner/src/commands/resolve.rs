@@ -53,6 +53,10 @@ impl From<&Resolution> for ResolutionKind {
 }
 
 pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> Result<Exit, CommandError> {
+    #[cfg(feature = "cluster")]
+    if let Some(engine) = args.cluster.engine.clone() {
+        return super::cluster_resolve::resolve(args, engine).await;
+    }
     let paths = ProjectPaths::for_workflow(&args.file)?;
     let Some(ledger) = Ledger::open_existing(&paths.ledger(), &paths.folder)? else {
         return Err(CommandError::invalid(format!(

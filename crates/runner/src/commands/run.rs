@@ -15,6 +15,8 @@ use crate::args::{Format, PlanArgs, PlanFormat, RunArgs};
 use crate::backend::{Backend, Connection};
 use crate::budget;
 use crate::clock::now;
+#[cfg(feature = "cluster")]
+use crate::commands::cluster_run;
 use crate::commands::{fetch, plan, view};
 use crate::error::{CommandError, ErrorKind};
 use crate::exit::Exit;
@@ -51,6 +53,10 @@ pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Ex
         Err(error) => return Ok(error.report(args.format)),
     };
     let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
+    #[cfg(feature = "cluster")]
+    if let Some(engine) = args.cluster.engine.clone() {
+        return cluster_run::run(&args, plan, &paths, prices.as_ref(), engine).await;
+    }
     let backend = Backend::from_environment()?.with_renderer(renderer);
     let selection = match selected_nodes(&args, &plan, &paths)? {
         Selected::All => None,
@@ -69,18 +75,18 @@ pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Ex
 }
 
 /// The workflow file in commands that are suggested.
-fn quoted_file(args: &RunArgs) -> String {
+pub(super) fn quoted_file(args: &RunArgs) -> String {
     shell::quote(&args.workflow.file.display().to_string())
 }
 
 /// A finished run and its reporter.
-struct FinishedRun<'t> {
-    summary: RunSummary,
+pub(super) struct FinishedRun<'t> {
+    pub(super) summary: RunSummary,
     /// The price table that applies: none does to the embedded service.
-    prices: Option<&'t PriceTable>,
-    reporter: RunReporter,
+    pub(super) prices: Option<&'t PriceTable>,
+    pub(super) reporter: RunReporter,
     /// Shots and tasks of earlier runs that no shot of the plan asks for any more.
-    unclaimed: Vec<(String, TaskId)>,
+    pub(super) unclaimed: Vec<(String, TaskId)>,
 }
 
 /// `--failed`, and nothing failed.
@@ -95,7 +101,7 @@ fn nothing_to_run(format: Format, reason: &str) -> Exit {
 }
 
 /// Reports the end of a run: the summary on standard output, why it was halted on standard error.
-fn report(args: &RunArgs, plan: &Plan, finished: FinishedRun<'_>) -> Exit {
+pub(super) fn report(args: &RunArgs, plan: &Plan, finished: FinishedRun<'_>) -> Exit {
     let FinishedRun { summary, prices, reporter, unclaimed } = finished;
     let spent = prices.map(|table| (table, spending(plan, &summary, table)));
     // First, because it removes the live view.

@@ -1,0 +1,16 @@
+//! An account at a service: permits and budget over all runs and clients of the cluster.
+//!
+//! The object's handlers return at once; who has to wait for a permit sleeps and asks again, so that nothing holds a permit by waiting.
+
+mod object;
+mod state;
+
+pub use object::AccountObject;
+pub use state::{AccountLimits, AccountState, Admission, Settlement};
+
+/// The object's key of an account: a digest, because identities of services are URLs.
+#[must_use]
+pub fn account_key(identity: &str, account: Option<&str>) -> String {
+    let digest = engine::artifact::sha256(format!("{identity}\n{}", account.unwrap_or_default()).as_bytes());
+    digest[..32].to_owned()
+}

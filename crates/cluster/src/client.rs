@@ -1,0 +1,196 @@
+//! What a command or a worker asks of Restate, over HTTP.
+
+use std::time::Duration;
+
+use reqwest::{Client, RequestBuilder, StatusCode};
+use scheduler::RunId;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use url::Url;
+use workflow::plan::NodeKey;
+
+use crate::account::AccountState;
+use crate::error::ClusterError;
+use crate::films::FilmFile;
+use crate::messages::{ACCOUNT, EventPage, NODE, RUN, ReadEvents, Resolve, Resolved, Start};
+use crate::node::NodeRecord;
+
+/// How long an answer may take: a call waits until the object is free.
+const CALL_TIMEOUT: Duration = Duration::from_secs(90);
+/// The longest text of an answer that an error quotes.
+const MAX_QUOTED_LEN: usize = 400;
+
+/// Restate's ingress.
+#[derive(Debug, Clone)]
+pub struct EngineClient {
+    http: Client,
+    ingress: Url,
+}
+
+impl EngineClient {
+    /// A client of the ingress at this address.
+    ///
+    /// # Errors
+    /// When no HTTP client can be made.
+    pub fn new(ingress: Url) -> Result<Self, ClusterError> {
+        Ok(Self { http: http(&ingress)?, ingress })
+    }
+
+    /// The address.
+    #[must_use]
+    pub fn ingress(&self) -> &Url {
+        &self.ingress
+    }
+
+    /// Starts a run whose specification is in the shared store.
+    ///
+    /// # Errors
+    /// When Restate cannot be reached, no worker serves it, or the specification cannot be read.
+    pub async fn start(&self, run: &RunId, spec: &str) -> Result<(), ClusterError> {
+        self.call(RUN, run.as_str(), "start", &Start { spec: spec.to_owned() }).await
+    }
+
+    /// Events of a run, from the number `from` on.
+    ///
+    /// # Errors
+    /// When Restate cannot be reached.
+    pub async fn events(&self, run: &RunId, from: u64) -> Result<EventPage, ClusterError> {
+        self.call(RUN, run.as_str(), "events", &ReadEvents { from }).await
+    }
+
+    /// The files of a film of a run.
+    ///
+    /// # Errors
+    /// When Restate cannot be reached.
+    pub async fn film_files(&self, run: &RunId, index: usize) -> Result<Vec<FilmFile>, ClusterError> {
+        self.call(RUN, run.as_str(), "film_files", &index).await
+    }
+
+    /// Ends a run early.
+    ///
+    /// # Errors
+    /// When Restate cannot be reached.
+    pub async fn interrupt(&self, run: &RunId) -> Result<(), ClusterError> {
+        self.call_without_body(RUN, run.as_str(), "interrupt").await
+    }
+
+    /// The attempts of a key.
+    ///
+    /// # Errors
+    /// When Restate cannot be reached.
+    pub async fn node(&self, key: &NodeKey) -> Result<NodeRecord, ClusterError> {
+        self.call_without_body(NODE, &key.to_string(), "read").await
+    }
+
+    /// Resolves an attempt of a key.
+    ///
+    /// # Errors
+    /// When Restate cannot be reached.
+    pub async fn resolve(&self, key: &NodeKey, resolve: &Resolve) -> Result<Resolved, ClusterError> {
+        self.call(NODE, &key.to_string(), "resolve", resolve).await
+    }
+
+    /// An account, by the key of its object.
+    ///
+    /// # Errors
+    /// When Restate cannot be reached.
+    pub async fn account(&self, key: &str) -> Result<AccountState, ClusterError> {
+        self.call_without_body(ACCOUNT, key, "read").await
+    }
+
+    /// Frees all permits of an account. Returns how many there were.
+    ///
+    /// # Errors
+    /// When Restate cannot be reached.
+    pub async fn reset_permits(&self, key: &str) -> Result<u64, ClusterError> {
+        self.call_without_body(ACCOUNT, key, "reset_permits").await
+    }
+
+    /// Registers a worker that listens at `worker` with Restate's admin API at `admin`. A worker of another version at an address that is
+    /// registered is refused: runs in flight would be continued by code that did not begin them.
+    ///
+    /// # Errors
+    /// When Restate cannot be reached, cannot reach the worker, or refuses it.
+    pub async fn register(admin: &Url, worker: &Url) -> Result<(), ClusterError> {
+        let url = address(admin, &["deployments"]);
+        let body = json!({ "uri": worker.as_str(), "force": false });
+        let request = http(admin)?.post(url.clone()).json(&body);
+        let _deployment: Value = answer(&url, request).await?;
+        Ok(())
+    }
+
+    async fn call<T: DeserializeOwned>(
+        &self,
+        object: &str,
+        key: &str,
+        handler: &str,
+        body: &impl Serialize,
+    ) -> Result<T, ClusterError> {
+        let url = address(&self.ingress, &[object, key, handler]);
+        answer(&url, self.http.post(url.clone()).json(body)).await
+    }
+
+    async fn call_without_body<T: DeserializeOwned>(
+        &self,
+        object: &str,
+        key: &str,
+        handler: &str,
+    ) -> Result<T, ClusterError> {
+        let url = address(&self.ingress, &[object, key, handler]);
+        answer(&url, self.http.post(url.clone())).await
+    }
+}
+
+fn http(url: &Url) -> Result<Client, ClusterError> {
+    client::http_client()
+        .map_err(|error| ClusterError::Unreachable { url: origin(url), reason: error.to_string() })
+}
+
+fn address(base: &Url, path: &[&str]) -> Url {
+    let mut url = base.clone();
+    if let Ok(mut segments) = url.path_segments_mut() {
+        segments.pop_if_empty().extend(path);
+    }
+    url
+}
+
+async fn answer<T: DeserializeOwned>(url: &Url, request: RequestBuilder) -> Result<T, ClusterError> {
+    let response = request.timeout(CALL_TIMEOUT).send().await.map_err(|error| unreachable(url, &error))?;
+    let status = response.status();
+    let bytes = response.bytes().await.map_err(|error| unreachable(url, &error))?;
+    if !status.is_success() {
+        return Err(refused(url, status, &bytes));
+    }
+    let bytes = if bytes.is_empty() { b"null".as_slice() } else { &bytes };
+    serde_json::from_slice(bytes).map_err(|error| ClusterError::Unreadable {
+        what: format!("the answer of Restate at {}", origin(url)),
+        reason: error.to_string(),
+    })
+}
+
+fn refused(url: &Url, status: StatusCode, body: &[u8]) -> ClusterError {
+    let message = match serde_json::from_slice::<Value>(body)
+        .ok()
+        .and_then(|body| Some(body.get("message")?.as_str()?.to_owned()))
+    {
+        Some(message) => message,
+        None => String::from_utf8_lossy(body).into_owned(),
+    };
+    let message = message.chars().take(MAX_QUOTED_LEN).collect();
+    ClusterError::Refused { url: origin(url), status: status.as_u16(), message }
+}
+
+fn unreachable(url: &Url, error: &reqwest::Error) -> ClusterError {
+    let mut reason = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        reason = cause.to_string();
+        source = cause.source();
+    }
+    ClusterError::Unreachable { url: origin(url), reason }
+}
+
+fn origin(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}

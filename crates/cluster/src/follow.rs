@@ -1,0 +1,159 @@
+//! Follows a run: reads its events, brings its videos and films to this machine, and folds the events as the run itself does.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::artifact::file_name;
+use scheduler::{Artifact, Event, ExistingWork, RunId, RunState, RunSummary, Timestamp};
+use workflow::plan::{NodeIx, Plan};
+
+use crate::client::EngineClient;
+use crate::error::ClusterError;
+use crate::run::RunHead;
+use crate::spec::RunSpec;
+use crate::store::{Kind, SharedStore};
+use crate::worker::PriceSource;
+
+/// A reader of a run.
+#[derive(Debug)]
+pub struct Follower {
+    client: EngineClient,
+    store: SharedStore,
+    head: RunHead,
+    plan: Arc<Plan>,
+    state: RunState,
+    length: u64,
+    /// Where videos and films go; `None` leaves them in the shared store.
+    output: Option<PathBuf>,
+}
+
+impl Follower {
+    /// Begins at the first event of a run. `None` if there is no such run.
+    ///
+    /// # Errors
+    /// When Restate or the shared store cannot be used.
+    pub async fn open(
+        client: EngineClient,
+        store: SharedStore,
+        run: &RunId,
+        output: Option<PathBuf>,
+        prices: &PriceSource,
+    ) -> Result<Option<Self>, ClusterError> {
+        let Some(head) = client.events(run, 0).await?.head else { return Ok(None) };
+        let spec: RunSpec = store.get_json(Kind::Spec, &head.spec).await?;
+        let plan: Arc<Plan> = Arc::new(store.get_json(Kind::Plan, &spec.plan).await?);
+        let prices = prices(&plan, spec.prices.as_deref()).map_err(|reason| ClusterError::Unreadable {
+            what: "the price table of the run".to_owned(),
+            reason,
+        })?;
+        let state = spec.initial_state(Arc::clone(&plan), &head.identity, head.policy.clone(), prices);
+        Ok(Some(Self { client, store, head, plan, state, length: 0, output }))
+    }
+
+    /// The run.
+    #[must_use]
+    pub fn head(&self) -> &RunHead {
+        &self.head
+    }
+
+    /// The plan of the run.
+    #[must_use]
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// The state that the events so far led to.
+    #[must_use]
+    pub fn state(&self) -> &RunState {
+        &self.state
+    }
+
+    /// Whether the run has ended and all of its events were read.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.head.over && self.length >= self.head.length
+    }
+
+    /// Reads the events that are new, brings what they name to this machine, applies them and reports each with the state that it led to.
+    /// Returns how many there were.
+    ///
+    /// # Errors
+    /// When Restate or the shared store cannot be used. Reading again goes on where it stopped.
+    pub async fn read(
+        &mut self,
+        report: &mut dyn FnMut(&RunState, &Event, Timestamp),
+    ) -> Result<usize, ClusterError> {
+        let page = self.client.events(&self.head.run, self.length).await?;
+        let count = page.events.len();
+        for logged in page.events {
+            let event = self.localize(logged.event).await?;
+            // The run itself performs the actions.
+            drop(self.state.apply(event.clone(), logged.time));
+            self.length += 1;
+            report(&self.state, &event, logged.time);
+        }
+        if let Some(head) = page.head {
+            self.head = head;
+        }
+        Ok(count)
+    }
+
+    /// The summary of the run.
+    #[must_use]
+    pub fn into_summary(self) -> RunSummary {
+        self.state.into_summary(self.head.run)
+    }
+
+    /// The event with paths of this machine, once the files are here.
+    async fn localize(&self, event: Event) -> Result<Event, ClusterError> {
+        let Some(output) = &self.output else { return Ok(event) };
+        Ok(match event {
+            Event::Downloaded { node, attempt, artifact, cost } => {
+                let artifact = self.fetch(node, artifact, output).await?;
+                Event::Downloaded { node, attempt, artifact, cost }
+            }
+            Event::LookupDone {
+                node,
+                key,
+                existing: ExistingWork::Completed { attempt, task, artifact },
+            } => {
+                let artifact = self.fetch(node, artifact, output).await?;
+                Event::LookupDone { node, key, existing: ExistingWork::Completed { attempt, task, artifact } }
+            }
+            Event::FilmJoined { index, mut film } => {
+                self.fetch_film(index, output).await?;
+                film.path = output.join(&film.path);
+                Event::FilmJoined { index, film }
+            }
+            other => other,
+        })
+    }
+
+    async fn fetch(&self, node: NodeIx, artifact: Artifact, output: &Path) -> Result<Artifact, ClusterError> {
+        let Some(key) = self.state.key(node) else { return Ok(artifact) };
+        let path = output.join(file_name(self.plan.node(node), &key));
+        self.store.get_file(Kind::Artifact, &artifact.sha256, &path).await?;
+        Ok(Artifact { path, ..artifact })
+    }
+
+    /// Brings a film and what is beside it. A film of another content under its name is kept as an earlier cut.
+    async fn fetch_film(&self, index: usize, output: &Path) -> Result<(), ClusterError> {
+        let films = self.plan.films();
+        let is_film = |name: &str| films.iter().any(|film| film.output == name);
+        for file in self.client.film_files(&self.head.run, index).await? {
+            // Names of the plan; whatever else a store may say, nothing is written elsewhere.
+            let Some(name) = file.path.file_name().filter(|name| Path::new(name) == file.path) else {
+                return Err(ClusterError::Unreadable {
+                    what: format!("the name of a film, {}", file.path.display()),
+                    reason: "it is not a file name".to_owned(),
+                });
+            };
+            fs_err::create_dir_all(output)?;
+            let scratch = tempfile::Builder::new().prefix(".film-").suffix(".part").tempdir_in(output)?;
+            let new = scratch.path().join(name);
+            self.store.get_file(Kind::Film, &file.sha256, &new).await?;
+            engine::cuts::replace(&new, &output.join(name), &is_film)?;
+        }
+        Ok(())
+    }
+}

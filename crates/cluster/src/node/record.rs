@@ -1,0 +1,216 @@
+//! The attempts of a node's key. Pure.
+
+use engine::effects::InputSource;
+use scheduler::{
+    Artifact, AttemptId, AttemptState, ExistingWork, RefusalKind, Resolution, RunId, TaskId, Timestamp,
+};
+use serde::{Deserialize, Serialize};
+use workflow::plan::NodeIx;
+
+use crate::account::Settlement;
+
+/// All attempts of a key, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NodeRecord {
+    /// The attempts. Invariant: at most one of them holds the key.
+    pub attempts: Vec<AttemptRecord>,
+}
+
+/// An attempt, with what its request is made of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AttemptRecord {
+    /// Its id.
+    pub id: AttemptId,
+    /// The run that intended it.
+    pub run: RunId,
+    /// SHA-256 of the plan of that run.
+    pub plan: String,
+    /// Its node in that plan.
+    pub node: NodeIx,
+    /// The node's name.
+    pub name: String,
+    /// Where the inputs of the request come from.
+    pub sources: Vec<InputSource>,
+    /// SHA-256 of the request.
+    pub digest: String,
+    /// The service's identity.
+    pub service: String,
+    /// Digest of the account's key; `None` for a service without keys.
+    pub account: Option<String>,
+    /// Its state.
+    pub state: AttemptState,
+    /// When the intent was recorded.
+    pub intended_at: Timestamp,
+    /// When the task was submitted.
+    pub submitted_at: Option<Timestamp>,
+    /// The task.
+    pub task: Option<TaskId>,
+    /// The id that an unusable response named.
+    pub suggested_task: Option<TaskId>,
+    /// Why it is indeterminate, or ended without a video.
+    pub reason: Option<String>,
+    /// The video.
+    pub artifact: Option<Artifact>,
+}
+
+impl NodeRecord {
+    /// The attempt that keeps the key from being submitted again.
+    #[must_use]
+    pub fn holder(&self) -> Option<&AttemptRecord> {
+        self.attempts.iter().find(|attempt| attempt.state.holds_key())
+    }
+
+    /// An attempt.
+    #[must_use]
+    pub fn attempt(&self, id: &AttemptId) -> Option<&AttemptRecord> {
+        self.attempts.iter().find(|attempt| attempt.id == *id)
+    }
+
+    /// Existing work for the key, for a run with this account. `is_stored` says of a video whether it is in the shared store.
+    #[must_use]
+    pub fn existing_work(
+        &self,
+        account: Option<&str>,
+        is_stored: impl FnOnce(&Artifact) -> bool,
+    ) -> ExistingWork {
+        let Some(holder) = self.holder().cloned() else { return ExistingWork::None };
+        let AttemptRecord { id: attempt, run, task, artifact, intended_at, submitted_at, .. } = holder;
+        let indeterminate =
+            |attempt, suggested_task| ExistingWork::Indeterminate { attempt, intended_at, suggested_task };
+        match holder.state {
+            AttemptState::Intended => ExistingWork::ClaimedByRun { run },
+            AttemptState::Indeterminate => indeterminate(attempt, holder.suggested_task),
+            AttemptState::Abandoned => ExistingWork::Abandoned { attempt },
+            AttemptState::Submitted | AttemptState::Completed | AttemptState::Missing => {
+                let Some(task) = task else { return indeterminate(attempt, None) };
+                let was_downloaded = artifact.is_some();
+                if let Some(artifact) = artifact.filter(is_stored) {
+                    return ExistingWork::Completed { attempt, task, artifact };
+                }
+                ExistingWork::InFlight {
+                    attempt,
+                    task,
+                    since: submitted_at.unwrap_or(intended_at),
+                    was_downloaded,
+                    is_missing: holder.state == AttemptState::Missing,
+                    is_other_account: holder
+                        .account
+                        .as_deref()
+                        .zip(account)
+                        .is_some_and(|(then, now)| then != now),
+                    damage: None,
+                }
+            }
+            // These hold no key.
+            AttemptState::Failed
+            | AttemptState::Refused
+            | AttemptState::Expired
+            | AttemptState::NotAccepted => ExistingWork::None,
+        }
+    }
+
+    /// Records an intent; returns the run that holds the key if another attempt does. Claiming again changes nothing.
+    ///
+    /// # Errors
+    /// The run that holds the key.
+    pub fn claim(&mut self, attempt: AttemptRecord) -> Result<(), RunId> {
+        match self.holder() {
+            Some(holder) if holder.id == attempt.id => Ok(()),
+            Some(holder) => Err(holder.run.clone()),
+            None => {
+                self.attempts.push(attempt);
+                Ok(())
+            }
+        }
+    }
+
+    /// The service accepted an attempt.
+    pub fn submitted(&mut self, id: &AttemptId, task: &TaskId, at: Timestamp) {
+        self.update(id, |attempt| {
+            attempt.state = AttemptState::Submitted;
+            attempt.task = Some(task.clone());
+            attempt.submitted_at = Some(at);
+            attempt.reason = None;
+        });
+    }
+
+    /// The service refused an attempt.
+    pub fn refused(&mut self, id: &AttemptId, kind: RefusalKind, reason: &str) -> Settlement {
+        self.end(id, kind.attempt_state(), reason);
+        match kind {
+            RefusalKind::ServerError => Settlement::Full,
+            RefusalKind::Throttled
+            | RefusalKind::Retryable
+            | RefusalKind::Unreachable
+            | RefusalKind::InvalidRequest
+            | RefusalKind::ServiceUnusable => Settlement::Released,
+        }
+    }
+
+    /// Whether an attempt was accepted is unknown.
+    pub fn indeterminate(&mut self, id: &AttemptId, reason: &str, suggested_task: Option<TaskId>) {
+        self.update(id, |attempt| {
+            attempt.state = AttemptState::Indeterminate;
+            attempt.reason = Some(reason.to_owned());
+            attempt.suggested_task = suggested_task;
+        });
+    }
+
+    /// The video of an attempt is in the shared store.
+    pub fn completed(&mut self, id: &AttemptId, artifact: &Artifact) {
+        self.update(id, |attempt| {
+            attempt.state = AttemptState::Completed;
+            attempt.artifact = Some(artifact.clone());
+        });
+    }
+
+    /// An attempt ended without a video.
+    pub fn end(&mut self, id: &AttemptId, state: AttemptState, reason: &str) {
+        self.update(id, |attempt| {
+            attempt.state = state;
+            attempt.reason = Some(reason.to_owned());
+        });
+    }
+
+    /// A person resolves an attempt that is indeterminate. Returns what becomes of its reservation, if anything does.
+    ///
+    /// # Errors
+    /// The attempt's state, if nobody has to resolve it; `None` if there is no such attempt.
+    pub fn resolve(
+        &mut self,
+        id: &AttemptId,
+        resolution: &Resolution,
+    ) -> Result<Option<Settlement>, Option<AttemptState>> {
+        let attempt = self.attempt(id).ok_or(None)?;
+        if !attempt.state.is_resolvable() {
+            return Err(Some(attempt.state));
+        }
+        let intended_at = attempt.intended_at;
+        Ok(match resolution {
+            Resolution::Accepted { task } => {
+                self.submitted(id, task, intended_at);
+                None
+            }
+            Resolution::NotAccepted => {
+                self.end(id, AttemptState::NotAccepted, "a person found that it was not accepted");
+                Some(Settlement::Released)
+            }
+            Resolution::Abandoned => {
+                self.end(id, AttemptState::Abandoned, "a person abandoned it");
+                Some(Settlement::Full)
+            }
+        })
+    }
+
+    fn update(&mut self, id: &AttemptId, change: impl FnOnce(&mut AttemptRecord)) {
+        if let Some(attempt) = self.attempts.iter_mut().find(|attempt| attempt.id == *id) {
+            change(attempt);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "record_tests.rs"]
+mod tests;

@@ -1,0 +1,90 @@
+//! Tests of the record of a key.
+
+use std::time::Duration;
+
+use super::*;
+
+fn attempt(id: &str, run: &str) -> AttemptRecord {
+    AttemptRecord {
+        id: id.into(),
+        run: run.into(),
+        plan: String::new(),
+        node: NodeIx::new(0),
+        name: "lamp".to_owned(),
+        sources: Vec::new(),
+        digest: String::new(),
+        service: "http://127.0.0.1:1".to_owned(),
+        account: Some("a".to_owned()),
+        state: AttemptState::Intended,
+        intended_at: Timestamp(5),
+        submitted_at: None,
+        task: None,
+        suggested_task: None,
+        reason: None,
+        artifact: None,
+    }
+}
+
+fn artifact() -> Artifact {
+    Artifact {
+        path: "artifacts/00.mp4".into(),
+        sha256: "00".to_owned(),
+        bytes: 1,
+        duration: Duration::from_secs(4),
+        width: 1,
+        height: 1,
+        last_frame_url: None,
+        expires_at: None,
+        modified_at: None,
+    }
+}
+
+#[test]
+fn key_has_one_live_attempt() {
+    let mut node = NodeRecord::default();
+    assert_eq!(node.claim(attempt("r.1", "r")), Ok(()));
+    assert_eq!(node.claim(attempt("r.1", "r")), Ok(()), "a step that is run again");
+    assert_eq!(node.claim(attempt("s.1", "s")), Err(RunId::from("r")));
+    assert_eq!(node.attempts.len(), 1);
+    assert_eq!(
+        node.refused(&"r.1".into(), RefusalKind::Throttled, "429"),
+        Settlement::Released,
+        "nothing was accepted"
+    );
+    assert_eq!(node.claim(attempt("s.1", "s")), Ok(()));
+}
+
+#[test]
+fn existing_work_follows_the_attempt() {
+    let mut node = NodeRecord::default();
+    let work = |node: &NodeRecord| node.existing_work(Some("a"), |_| true);
+    assert_eq!(work(&node), ExistingWork::None);
+    node.claim(attempt("r.1", "r")).expect("the key is free");
+    assert_eq!(work(&node), ExistingWork::ClaimedByRun { run: "r".into() });
+    node.indeterminate(&"r.1".into(), "no answer", None);
+    assert!(matches!(work(&node), ExistingWork::Indeterminate { intended_at: Timestamp(5), .. }));
+    node.submitted(&"r.1".into(), &"t".into(), Timestamp(9));
+    assert!(matches!(
+        work(&node),
+        ExistingWork::InFlight { since: Timestamp(9), was_downloaded: false, is_other_account: false, .. }
+    ));
+    let other = node.existing_work(Some("b"), |_| true);
+    assert!(matches!(other, ExistingWork::InFlight { is_other_account: true, .. }));
+    node.completed(&"r.1".into(), &artifact());
+    assert!(matches!(work(&node), ExistingWork::Completed { .. }));
+    let gone = node.existing_work(Some("a"), |_| false);
+    assert!(matches!(gone, ExistingWork::InFlight { was_downloaded: true, .. }));
+}
+
+#[test]
+fn only_open_attempts_are_resolved() {
+    let mut node = NodeRecord::default();
+    assert_eq!(node.resolve(&"r.1".into(), &Resolution::NotAccepted), Err(None));
+    node.claim(attempt("r.1", "r")).expect("the key is free");
+    node.indeterminate(&"r.1".into(), "no answer", Some("t".into()));
+    assert_eq!(node.resolve(&"r.1".into(), &Resolution::Abandoned), Ok(Some(Settlement::Full)));
+    assert_eq!(node.claim(attempt("s.1", "s")), Err(RunId::from("r")), "it is not submitted unasked");
+    let accepted = Resolution::Accepted { task: "t".into() };
+    assert_eq!(node.resolve(&"r.1".into(), &accepted), Ok(None));
+    assert_eq!(node.resolve(&"r.1".into(), &accepted), Err(Some(AttemptState::Submitted)));
+}

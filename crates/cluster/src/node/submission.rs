@@ -1,0 +1,235 @@
+//! The submission of an attempt, and what is done when its outcome is unknown.
+//!
+//! 1. The intent is in the node's state.
+//! 2. A token of this process is journalled.
+//! 3. A step sends the POST if the token is this process's and unused; if it is used, the step waits for the same response.
+//! 4. Otherwise the process that may have sent it is gone: the service is asked for the task, where it can be asked. Where it cannot, the
+//!    attempt is indeterminate and is kept for a person.
+
+use std::sync::Arc;
+
+use engine::provider::{Submission, SubmissionLookup};
+use restate_sdk::context::RequestTarget;
+use restate_sdk::prelude::*;
+use scheduler::{
+    AttemptId, AttemptState, Event, Failure, FailureKind, Refusal, RefusalKind, SubmitQuota, TaskId,
+    Timestamp,
+};
+use serde::{Deserialize, Serialize};
+use workflow::plan::NodeIx;
+
+use super::object::{claim_task, finish};
+use super::{AttemptRecord, NodeRecord};
+use crate::account::Settlement;
+use crate::effects::{self, EffectError};
+use crate::error::ClusterError;
+use crate::messages::{ACCOUNT, HoldUntil, OfAttempt};
+use crate::post_gate::{PostToken, Redeemed};
+use crate::worker::Worker;
+
+/// A token with the time at which it was issued.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Issued {
+    token: PostToken,
+    at: Timestamp,
+}
+
+/// The outcome of a POST, as it is journalled.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+enum Posted {
+    Accepted {
+        task: TaskId,
+        quota: Option<SubmitQuota>,
+    },
+    Refused {
+        refusal: Refusal,
+    },
+    Indeterminate {
+        reason: String,
+        task_hint: Option<TaskId>,
+        halts: bool,
+    },
+    /// Another process issued the token.
+    OtherProcess,
+}
+
+/// Why an attempt is indeterminate.
+pub(super) struct Unknown {
+    reason: String,
+    task_hint: Option<TaskId>,
+    halts: bool,
+}
+
+/// Submits an attempt whose intent is recorded, and returns the events that follow.
+pub(super) async fn submit(
+    ctx: &ObjectContext<'_>,
+    worker: &Arc<Worker>,
+    record: &mut NodeRecord,
+    message: &OfAttempt,
+) -> Result<Vec<Event>, TerminalError> {
+    let (node, id) = (message.node, message.attempt.clone());
+    let Some(attempt) =
+        record.attempt(&id).cloned().filter(|attempt| attempt.state == AttemptState::Intended)
+    else {
+        return Ok(Vec::new());
+    };
+    let issuer = Arc::clone(worker);
+    let issued = ctx
+        .run(move || async move { Ok(Json(Issued { token: issuer.gate.issue(), at: issuer.clock.now() })) });
+    let Json(Issued { token, at }) = issued.name("token").await?;
+    let (sender, posted_attempt, posted_token) = (Arc::clone(worker), attempt.clone(), token.clone());
+    let posted =
+        ctx.run(move || async move { Ok(Json(post(&sender, &posted_attempt, &posted_token).await?)) });
+    let Json(posted): Json<Posted> = posted.name("post").await?;
+    worker.gate.forget(&token);
+    let unknown = match posted {
+        Posted::Accepted { task, quota } => {
+            let reported = quota.map(|quota| Event::QuotaReported { quota, sent: at });
+            let accepted = if claim_task(ctx, worker, &id, vec![task.clone()]).await?.is_some() {
+                record.submitted(&id, &task, at);
+                Event::Submitted { node, attempt: id, task }
+            } else {
+                let reason =
+                    format!("the service answered with task {task}, which is that of another attempt");
+                record.indeterminate(&id, &reason, None);
+                hold(ctx, worker, &id, at);
+                Event::Indeterminate { node, attempt: id, reason, halts: false, suggested_task: None }
+            };
+            return Ok(reported.into_iter().chain([accepted]).collect());
+        }
+        Posted::Refused { refusal } => {
+            let settlement = record.refused(&id, refusal.kind, &refusal.failure.message);
+            finish(ctx, worker, &id, settlement);
+            return Ok(vec![Event::Refused { node, attempt: id, refusal, next: None }]);
+        }
+        Posted::Indeterminate { reason, task_hint, halts } => Unknown { reason, task_hint, halts },
+        Posted::OtherProcess => Unknown {
+            reason: "the worker that submitted it ended before the response was recorded".to_owned(),
+            task_hint: None,
+            halts: false,
+        },
+    };
+    let reason = unknown.reason.clone();
+    if let Some(event) = reconcile(ctx, worker, record, &attempt, node, Some(reason)).await? {
+        return Ok(vec![event]);
+    }
+    let Unknown { reason, task_hint, halts } = unknown;
+    record.indeterminate(&id, &reason, task_hint.clone());
+    hold(ctx, worker, &id, at);
+    Ok(vec![Event::Indeterminate { node, attempt: id, reason, halts, suggested_task: task_hint }])
+}
+
+/// The attempt may be in flight: it holds its permit for a while only, and its reservation until it is resolved.
+fn hold(ctx: &ObjectContext<'_>, worker: &Arc<Worker>, attempt: &AttemptId, submitted: Timestamp) {
+    let target = RequestTarget::object(ACCOUNT, &worker.account_key, "hold_until");
+    let until = submitted.after(worker.indeterminate_hold);
+    let _handle = ctx.request::<_, ()>(target, Json(HoldUntil { attempt: attempt.clone(), until })).send();
+}
+
+/// Sends the POST, or waits for the response to the one that was sent.
+async fn post(worker: &Worker, attempt: &AttemptRecord, token: &PostToken) -> Result<Posted, ClusterError> {
+    let mut request = None;
+    if worker.gate.is_unused(token) {
+        let prepared = async {
+            let plan = worker.plan(&attempt.plan).await?;
+            effects::prepare_request(worker, &plan, attempt.node, &attempt.sources).await
+        };
+        request = match prepared.await {
+            Ok(prepared) if prepared.digest() == attempt.digest => Some(prepared),
+            Ok(_) => return Ok(refused("the request is not the one whose intent was recorded")),
+            Err(EffectError::Failure(failure)) => return Ok(refused(&failure.message)),
+            Err(EffectError::Outage(error)) => return Err(error),
+        };
+    }
+    let mut response = match worker.gate.redeem(token) {
+        Redeemed::Sent(response) => response,
+        Redeemed::Unknown => return Ok(Posted::OtherProcess),
+        Redeemed::Unused(sender) => {
+            let Some(request) = request else { return Ok(Posted::OtherProcess) };
+            let (provider, response) = (Arc::clone(&worker.provider), sender.subscribe());
+            // A task of its own: it goes on when the connection to Restate is lost.
+            tokio::spawn(async move { sender.send_replace(Some(provider.submit(&request).await)) });
+            response
+        }
+    };
+    let submission = match response.wait_for(Option::is_some).await {
+        Ok(submission) => submission.clone(),
+        Err(_) => None,
+    };
+    Ok(match submission {
+        Some(Submission::Accepted { task, quota }) => Posted::Accepted { task, quota },
+        Some(Submission::Refused(refusal)) => Posted::Refused { refusal },
+        Some(Submission::Indeterminate { reason, task_hint, halts }) => {
+            Posted::Indeterminate { reason, task_hint, halts }
+        }
+        None => Posted::Indeterminate {
+            reason: "the worker lost the response".to_owned(),
+            task_hint: None,
+            halts: false,
+        },
+    })
+}
+
+/// A request that was not sent.
+fn refused(message: &str) -> Posted {
+    let failure = Failure::new(FailureKind::Local, message);
+    Posted::Refused { refusal: Refusal { kind: RefusalKind::InvalidRequest, failure, retry_after: None } }
+}
+
+/// Asks the service for the task of a submission whose outcome is unknown. `None` where it cannot be asked.
+///
+/// A process that Restate takes for dead may still be sending. So a service that knows no task is asked again after
+/// [`crate::WorkerConfig::reconcile_delay`], which is longer than a POST can take.
+pub(super) async fn reconcile(
+    ctx: &ObjectContext<'_>,
+    worker: &Arc<Worker>,
+    record: &mut NodeRecord,
+    attempt: &AttemptRecord,
+    node: NodeIx,
+    reason: Option<String>,
+) -> Result<Option<Event>, TerminalError> {
+    let mut task = None;
+    let mut candidates = Vec::new();
+    for delay in [None, Some(worker.reconcile_delay)] {
+        if let Some(delay) = delay {
+            ctx.sleep(delay).await?;
+        }
+        let Some(tasks) = find_tasks(ctx, worker, attempt).await? else { return Ok(None) };
+        candidates.clone_from(&tasks);
+        task = claim_task(ctx, worker, &attempt.id, tasks).await?;
+        if task.is_some() {
+            break;
+        }
+    }
+    if let Some(task) = &task {
+        record.submitted(&attempt.id, task, attempt.intended_at);
+    } else {
+        record.end(&attempt.id, AttemptState::NotAccepted, "the service did not accept it");
+        finish(ctx, worker, &attempt.id, Settlement::Released);
+    }
+    Ok(Some(Event::Reconciled {
+        node,
+        attempt: attempt.id.clone(),
+        since: attempt.intended_at,
+        reason,
+        candidates,
+        task,
+        next: None,
+    }))
+}
+
+async fn find_tasks(
+    ctx: &ObjectContext<'_>,
+    worker: &Arc<Worker>,
+    attempt: &AttemptRecord,
+) -> Result<Option<Vec<TaskId>>, TerminalError> {
+    let (worker, digest, since) = (Arc::clone(worker), attempt.digest.clone(), attempt.intended_at);
+    let asked = ctx.run(move || async move {
+        Ok(Json(match worker.provider.find_tasks(&digest, since).await {
+            SubmissionLookup::Tasks(tasks) => Some(tasks),
+            SubmissionLookup::Unsupported => None,
+        }))
+    });
+    Ok(asked.name("find-tasks").await?.into_inner())
+}

@@ -1,0 +1,122 @@
+//! Actions of the scheduler as messages. Pure.
+
+use std::path::Path;
+use std::time::Duration;
+
+use engine::effects::input_sources;
+use engine::provider::Provider;
+use scheduler::{Action, AttemptId, Event, PollResult, RunState, Timestamp};
+use serde::Serialize;
+use serde_json::Value;
+use workflow::plan::ClipSource;
+
+use super::log::RunHead;
+use crate::messages::{DownloadVideo, Join, Lookup, OfAttempt, Poll, Prepare};
+use crate::worker::LoadedSpec;
+
+/// What a permit's lease is longer than a task's timeout: submission and downloads.
+const LEASE_MARGIN: Duration = Duration::from_mins(15);
+
+/// Who receives a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// The node of a key.
+    Node(String),
+    /// The run itself.
+    ThisRun,
+    /// The service that joins films.
+    Films,
+}
+
+/// A message, sent without waiting for its effect.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Outgoing {
+    pub(crate) target: Target,
+    pub(crate) handler: &'static str,
+    pub(crate) body: Value,
+    pub(crate) delay: Duration,
+}
+
+impl Outgoing {
+    /// A message without delay.
+    pub(crate) fn now<T: Serialize>(target: Target, handler: &'static str, message: &T) -> Self {
+        Self::after(target, handler, message, Duration::ZERO)
+    }
+
+    fn after<T: Serialize>(target: Target, handler: &'static str, message: &T, delay: Duration) -> Self {
+        // Ids, names, hashes and paths that came from JSON have a JSON form.
+        let body = serde_json::to_value(message).unwrap_or_default();
+        Self { target, handler, body, delay }
+    }
+}
+
+/// The messages of an action, or the event that answers it at once.
+pub(crate) fn outgoing(
+    action: Action,
+    state: &RunState,
+    loaded: &LoadedSpec,
+    head: &RunHead,
+    provider: &dyn Provider,
+    new_attempt: impl Fn() -> AttemptId,
+    now: Timestamp,
+) -> (Vec<Outgoing>, Option<Event>) {
+    let run = head.run.clone();
+    let key_of = |node| state.key(node).map(|key| key.to_string()).unwrap_or_default();
+    let to_attempt = |node, attempt, handler| {
+        let message = OfAttempt { run: run.clone(), node, attempt };
+        Outgoing::now(Target::Node(key_of(node)), handler, &message)
+    };
+    let message = match action {
+        Action::Lookup { node, key, not_before } => {
+            let message = Lookup { run, node };
+            Outgoing::after(Target::Node(key.to_string()), "lookup", &message, not_before.since(now))
+        }
+        Action::Prepare { node, key, inline } => {
+            let timeout = state.plan().node(node).timeout.unwrap_or(head.policy.task_timeout);
+            let message = Prepare {
+                run,
+                plan: loaded.spec.plan.clone(),
+                node,
+                attempt: new_attempt(),
+                // Names in the shared store, and paths below the workflow's folder.
+                sources: input_sources(node, state, provider, Path::new(""), inline, now),
+                reservation: state.budget().reservation(state.plan(), node),
+                lease: timeout + LEASE_MARGIN,
+            };
+            Outgoing::now(Target::Node(key.to_string()), "prepare", &message)
+        }
+        Action::Submit { node, attempt } => to_attempt(node, attempt, "submit"),
+        Action::Discard { node, attempt } => to_attempt(node, attempt, "discard"),
+        Action::Poll { node, attempt, task } => {
+            let message = Poll { run, node, attempt, task };
+            Outgoing::now(Target::Node(key_of(node)), "poll", &message)
+        }
+        Action::Overdue { node, attempt } => {
+            let reason = "the service accepts no polls".to_owned();
+            let result = PollResult::Throttled { retry_after: None, reason };
+            return (Vec::new(), Some(Event::Polled { node, attempt, result, next: None }));
+        }
+        Action::ExpireTask { node, attempt } => {
+            let message = to_attempt(node, attempt.clone(), "expire");
+            return (vec![message], Some(Event::TaskExpired { node, attempt }));
+        }
+        Action::Download(download) => {
+            let (key, delay) = (download.key.to_string(), download.not_before.since(now));
+            let message = DownloadVideo { run, spec: head.spec.clone(), download };
+            Outgoing::after(Target::Node(key), "download", &message, delay)
+        }
+        Action::Join { index } => {
+            let clips = state.plan().films().get(index).map(|film| film.clips.as_slice()).unwrap_or_default();
+            let videos = clips.iter().filter_map(|clip| match &clip.source {
+                ClipSource::Node(node) => Some((*node, state.artifact(*node)?.sha256.clone())),
+                ClipSource::Pick(_) | ClipSource::Video(_) | ClipSource::Image(_) | ClipSource::Card => None,
+            });
+            let message = Join { run, spec: head.spec.clone(), index, videos: videos.collect() };
+            Outgoing::now(Target::Films, "join", &message)
+        }
+        Action::Wake { deadline } => {
+            Outgoing::after(Target::ThisRun, "wake", &Value::Null, deadline.since(now))
+        }
+    };
+    (vec![message], None)
+}

@@ -1,0 +1,252 @@
+//! A worker: a process that serves the objects to Restate and performs effects. It keeps no state of its own.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use engine::Clock;
+use engine::provider::Provider;
+use hyper::server::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use restate_sdk::endpoint::Endpoint;
+use restate_sdk::hyper::HyperEndpoint;
+use restate_sdk::prelude::{IntoServiceDefinition as _, ServiceOptions};
+use scheduler::budget::Prices;
+use scheduler::policy::MinRate;
+use tokio::net::TcpListener;
+use workflow::plan::Plan;
+
+use crate::account::{AccountLimits, AccountObject, account_key};
+use crate::client::EngineClient;
+use crate::error::ClusterError;
+use crate::films::FilmService;
+use crate::node::NodeObject;
+use crate::post_gate::PostGate;
+use crate::run::{RunCache, RunObject};
+use crate::spec::RunSpec;
+use crate::store::{Kind, SharedStore};
+
+/// Flow-control window of connections and streams. With the default of 64 KiB a run with thousands of messages in flight makes no progress.
+const WINDOW_BYTES: u32 = 64 << 20;
+/// Invocations on one connection. Restate opens more connections for more, which spreads them over workers at one address.
+const MAX_STREAMS: u32 = 64;
+/// After this time without progress Restate asks an invocation to suspend, which a download or a film cannot.
+const INACTIVITY_TIMEOUT: Duration = Duration::from_mins(30);
+/// After this time more it ends the invocation and runs the step again.
+const ABORT_TIMEOUT: Duration = Duration::from_hours(6);
+/// The wait before a step that failed is run again, at most.
+const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(5);
+/// How long a worker that is told to end waits for what it is doing.
+const DRAIN_TIMEOUT: Duration = Duration::from_mins(2);
+/// Plans and specifications in memory, at most.
+const MAX_SPECS: usize = 32;
+
+/// Makes prices of a plan and the text of a price table.
+pub type PriceSource = Arc<dyn Fn(&Plan, Option<&str>) -> Result<Arc<dyn Prices>, String> + Send + Sync>;
+
+/// What a worker works with.
+pub struct WorkerConfig {
+    /// The service.
+    pub provider: Arc<dyn Provider>,
+    /// The shared store.
+    pub store: SharedStore,
+    /// Restate's ingress, through which the log of a run is read.
+    pub client: EngineClient,
+    /// The clock.
+    pub clock: Clock,
+    /// External programs for formats that the `media` crate does not decode.
+    pub ffmpeg: media::Ffmpeg,
+    /// Where the pictures of the service's videos come from.
+    pub digital_source: media::DigitalSource,
+    /// Limits of the account, over all runs.
+    pub limits: AccountLimits,
+    /// Minimum interval between two polls of a task.
+    pub min_poll_interval: Duration,
+    /// Rate below which a download is cut off.
+    pub min_download_rate: MinRate,
+    /// How long after a submission whose outcome is unknown the service is asked a second time: longer than a POST can take.
+    pub reconcile_delay: Duration,
+    /// How long a submission whose outcome is unknown counts as in flight.
+    pub indeterminate_hold: Duration,
+    /// Prices.
+    pub prices: PriceSource,
+    /// Random, unique for each start of a process.
+    pub boot: String,
+}
+
+/// A worker's means, shared by its objects.
+pub struct Worker {
+    pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) store: SharedStore,
+    pub(crate) client: EngineClient,
+    pub(crate) clock: Clock,
+    pub(crate) ffmpeg: Arc<media::Ffmpeg>,
+    pub(crate) digital_source: media::DigitalSource,
+    pub(crate) limits: AccountLimits,
+    pub(crate) account_key: String,
+    pub(crate) min_poll_interval: Duration,
+    pub(crate) min_download_rate: MinRate,
+    pub(crate) reconcile_delay: Duration,
+    pub(crate) indeterminate_hold: Duration,
+    pub(crate) gate: PostGate,
+    pub(crate) runs: RunCache,
+    prices: PriceSource,
+    specs: Mutex<HashMap<String, Arc<LoadedSpec>>>,
+    plans: Mutex<HashMap<String, Arc<Plan>>>,
+}
+
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker").field("account_key", &self.account_key).finish_non_exhaustive()
+    }
+}
+
+/// A run's specification with its plan and prices.
+pub(crate) struct LoadedSpec {
+    pub(crate) spec: RunSpec,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) prices: Arc<dyn Prices>,
+}
+
+impl Worker {
+    /// A worker that serves nothing yet.
+    #[must_use]
+    pub fn new(config: WorkerConfig) -> Self {
+        let account_key = account_key(config.provider.identity(), config.provider.account());
+        Self {
+            provider: config.provider,
+            store: config.store,
+            client: config.client,
+            clock: config.clock,
+            ffmpeg: Arc::new(config.ffmpeg),
+            digital_source: config.digital_source,
+            limits: config.limits,
+            account_key,
+            min_poll_interval: config.min_poll_interval,
+            min_download_rate: config.min_download_rate,
+            reconcile_delay: config.reconcile_delay,
+            indeterminate_hold: config.indeterminate_hold,
+            gate: PostGate::new(config.boot),
+            runs: RunCache::default(),
+            prices: config.prices,
+            specs: Mutex::default(),
+            plans: Mutex::default(),
+        }
+    }
+
+    /// The key of the account object of this worker's service and key.
+    #[must_use]
+    pub fn account_key(&self) -> &str {
+        &self.account_key
+    }
+
+    /// A run's specification from the shared store.
+    pub(crate) async fn spec(&self, hash: &str) -> Result<Arc<LoadedSpec>, ClusterError> {
+        if let Some(loaded) = lock(&self.specs).get(hash) {
+            return Ok(Arc::clone(loaded));
+        }
+        let spec: RunSpec = self.store.get_json(Kind::Spec, hash).await?;
+        let plan = self.plan(&spec.plan).await?;
+        let prices = (self.prices)(&plan, spec.prices.as_deref()).map_err(|reason| {
+            ClusterError::Unreadable { what: "the price table of the run".to_owned(), reason }
+        })?;
+        let loaded = Arc::new(LoadedSpec { spec, plan, prices });
+        insert(&self.specs, hash, &loaded);
+        Ok(loaded)
+    }
+
+    /// A plan from the shared store.
+    pub(crate) async fn plan(&self, hash: &str) -> Result<Arc<Plan>, ClusterError> {
+        if let Some(plan) = lock(&self.plans).get(hash) {
+            return Ok(Arc::clone(plan));
+        }
+        let plan: Arc<Plan> = Arc::new(self.store.get_json(Kind::Plan, hash).await?);
+        insert(&self.plans, hash, &plan);
+        Ok(plan)
+    }
+
+    /// Serves the objects until `shutdown` resolves, and then what is in progress. `identity_keys` are public keys of Restate: with any, a
+    /// request that none of them signed is refused.
+    ///
+    /// # Errors
+    /// When an identity key is none.
+    pub async fn serve(
+        self: Arc<Self>,
+        listener: TcpListener,
+        identity_keys: &[String],
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), ClusterError> {
+        let endpoint = HyperEndpoint::new(self.endpoint(identity_keys)?);
+        let graceful = GracefulShutdown::new();
+        let mut shutdown = std::pin::pin!(shutdown);
+        loop {
+            let (stream, peer): (_, SocketAddr) = tokio::select! {
+                accepted = listener.accept() => match accepted {
+                    Ok(accepted) => accepted,
+                    Err(error) => {
+                        tracing::warn!(%error, "a connection cannot be accepted");
+                        tokio::time::sleep(Duration::from_millis(100)).await;
+                        continue;
+                    }
+                },
+                () = &mut shutdown => break,
+            };
+            let connection = http2::Builder::new(TokioExecutor::new())
+                .timer(TokioTimer::new())
+                .initial_stream_window_size(WINDOW_BYTES)
+                .initial_connection_window_size(WINDOW_BYTES)
+                .max_concurrent_streams(MAX_STREAMS)
+                .serve_connection(TokioIo::new(stream), endpoint.clone());
+            let connection = graceful.watch(connection);
+            tokio::spawn(async move {
+                if let Err(error) = connection.await {
+                    tracing::debug!(%peer, %error, "a connection of Restate ended");
+                }
+            });
+        }
+        drop(listener);
+        if tokio::time::timeout(DRAIN_TIMEOUT, graceful.shutdown()).await.is_err() {
+            tracing::warn!("steps in progress are left to other workers");
+        }
+        Ok(())
+    }
+
+    fn endpoint(self: &Arc<Self>, identity_keys: &[String]) -> Result<Endpoint, ClusterError> {
+        let options = || {
+            ServiceOptions::new()
+                .enable_lazy_state(true)
+                .inactivity_timeout(INACTIVITY_TIMEOUT)
+                .abort_timeout(ABORT_TIMEOUT)
+                .journal_retention(Duration::ZERO)
+                .retry_policy_initial_interval(Duration::from_millis(50))
+                .retry_policy_exponentiation_factor(2.0)
+                .retry_policy_max_interval(MAX_RETRY_INTERVAL)
+        };
+        let mut builder = Endpoint::builder()
+            .bind(RunObject(Arc::clone(self)).into_service_definition().options(options()))
+            .bind(NodeObject(Arc::clone(self)).into_service_definition().options(options()))
+            .bind(AccountObject.into_service_definition().options(options()))
+            .bind(FilmService(Arc::clone(self)).into_service_definition().options(options()));
+        for key in identity_keys {
+            builder = builder.identity_key(key).map_err(|error| ClusterError::Unreadable {
+                what: format!("the identity key {key}"),
+                reason: error.to_string(),
+            })?;
+        }
+        Ok(builder.build())
+    }
+}
+
+fn lock<T>(map: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    map.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn insert<T>(map: &Mutex<HashMap<String, Arc<T>>>, key: &str, value: &Arc<T>) {
+    let mut map = lock(map);
+    if map.len() >= MAX_SPECS {
+        map.clear();
+    }
+    map.insert(key.to_owned(), Arc::clone(value));
+}

@@ -1,0 +1,262 @@
+//! A worker that is gone in the middle of a POST, and a service that can be asked what became of it.
+//!
+//! Needs Restate's server: `cargo xtask cluster test` names it in `RESTATE_SERVER`. Without it nothing is tested, and the test says so.
+
+#![expect(clippy::expect_used, clippy::print_stderr, reason = "a test; one that says when it tests nothing")]
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
+
+use cluster::account::AccountLimits;
+use cluster::store::Kind;
+use cluster::{EngineClient, Follower, PriceSource, RunSpec, SharedStore, Worker, WorkerConfig};
+use engine::Clock;
+use engine::provider::{
+    DownloadSink, DownloadStart, PreparedRequest, Provider, Resume, Submission, SubmissionLookup,
+};
+use futures_util::future::BoxFuture;
+use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
+use scheduler::budget::{BudgetLimits, Unpriced};
+use scheduler::{Failure, Outcome, Policy, PollResult, RunId, TaskId, Timestamp};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use url::Url;
+
+const WORKFLOW: &str = "
+version: 1
+name: reconcile
+defaults: {model: modelb-video-480p, seconds: 4}
+shots:
+  - id: a
+    prompt: a lamp
+";
+/// The longest wait for anything.
+const TIMEOUT: Duration = Duration::from_mins(1);
+
+/// What the service has received, over all workers.
+#[derive(Default)]
+struct Account {
+    /// Digest and id of each accepted submission.
+    tasks: Mutex<Vec<(String, TaskId)>>,
+    posts: AtomicUsize,
+    /// Whether POSTs are accepted.
+    accepts: AtomicBool,
+}
+
+/// The service as one worker reaches it.
+struct Service {
+    account: Arc<Account>,
+    /// Whether an answer to a POST never comes.
+    hangs: bool,
+}
+
+impl Provider for Service {
+    fn identity(&self) -> &'static str {
+        "http://127.0.0.1:1"
+    }
+
+    fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {
+        Box::pin(async move {
+            let task = TaskId(format!("task_{}", self.account.posts.load(Ordering::SeqCst)));
+            if self.account.accepts.load(Ordering::SeqCst) {
+                let accepted = (request.digest().to_owned(), task.clone());
+                self.account.tasks.lock().expect("no panic").push(accepted);
+            }
+            self.account.posts.fetch_add(1, Ordering::SeqCst);
+            if self.hangs {
+                std::future::pending::<()>().await;
+            }
+            Submission::Accepted { task, quota: None }
+        })
+    }
+
+    fn poll<'a>(&'a self, _task: &'a TaskId) -> BoxFuture<'a, PollResult> {
+        let (url, last_frame_url, expires_at, took, warning) = (None, None, None, None, None);
+        let done = PollResult::Completed { url, last_frame_url, expires_at, took, warning };
+        Box::pin(std::future::ready(done))
+    }
+
+    fn download<'a>(
+        &'a self,
+        _task: &'a TaskId,
+        _url: Option<&'a str>,
+        _resume: Option<&'a Resume>,
+        sink: &'a mut dyn DownloadSink,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            sink.start(DownloadStart::default()).expect("it can be stored");
+            sink.write_all(&clip()).expect("it can be stored");
+            Ok(())
+        })
+    }
+
+    fn find_tasks<'a>(&'a self, digest: &'a str, _since: Timestamp) -> BoxFuture<'a, SubmissionLookup> {
+        let tasks = self.account.tasks.lock().expect("no panic");
+        let matches = tasks.iter().filter(|(of, _)| of == digest).map(|(_, task)| task.clone()).collect();
+        Box::pin(std::future::ready(SubmissionLookup::Tasks(matches)))
+    }
+}
+
+fn clip() -> Vec<u8> {
+    let rate = FrameRate::new(30, 1).expect("a rate");
+    let mut writer = ClipWriter::new(ClipSpec::new(64, 64, rate)).expect("a clip");
+    writer.push_frame(&RgbImage::new(64, 64)).expect("a frame");
+    writer.finish().expect("a clip")
+}
+
+/// Restate's server. Dropping it kills it.
+struct Server {
+    child: Child,
+    ingress: Url,
+    admin: Url,
+    folder: tempfile::TempDir,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("its address").port()
+}
+
+fn loopback(port: u16) -> Url {
+    Url::parse(&format!("http://127.0.0.1:{port}/")).expect("a URL")
+}
+
+fn start_server(program: &Path) -> Server {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (node, ingress, admin) = (free_port(), free_port(), free_port());
+    let child = Command::new(program)
+        .env("RESTATE_BASE_DIR", folder.path().join("restate"))
+        .env("RESTATE_LISTEN_MODE", "tcp")
+        .env("RESTATE_BIND_IP", "127.0.0.1")
+        .env("RESTATE_BIND_PORT", node.to_string())
+        .env("RESTATE_INGRESS__BIND_PORT", ingress.to_string())
+        .env("RESTATE_ADMIN__BIND_PORT", admin.to_string())
+        .env("RESTATE_DEFAULT_NUM_PARTITIONS", "2")
+        .env("RESTATE_DISABLE_TELEMETRY", "true")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("Restate's server starts");
+    Server { child, ingress: loopback(ingress), admin: loopback(admin), folder }
+}
+
+fn prices() -> PriceSource {
+    Arc::new(|_, _| Ok(Arc::new(Unpriced)))
+}
+
+/// A worker on a runtime of its own, which ends with it as with a process.
+fn start_worker(server: &Server, store: &SharedStore, service: Service, boot: &str, port: u16) -> Runtime {
+    let runtime = Runtime::new().expect("threads");
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
+    let now = Timestamp(i64::try_from(now.as_millis()).expect("a date"));
+    let (store, client) = (store.clone(), EngineClient::new(server.ingress.clone()).expect("a client"));
+    let boot = boot.to_owned();
+    runtime.spawn(async move {
+        let config = WorkerConfig {
+            provider: Arc::new(service),
+            store,
+            client,
+            clock: Clock::starting_at(now),
+            ffmpeg: media::Ffmpeg::default(),
+            digital_source: media::DigitalSource::AlgorithmicMedia,
+            limits: AccountLimits::default(),
+            min_poll_interval: Duration::from_millis(100),
+            min_download_rate: Policy::local().min_download_rate,
+            reconcile_delay: Duration::from_millis(500),
+            indeterminate_hold: Duration::from_secs(5),
+            prices: prices(),
+            boot,
+        };
+        let listener = TcpListener::bind(("127.0.0.1", port)).await.expect("the port is free");
+        let worker = Arc::new(Worker::new(config));
+        worker.serve(listener, &[], std::future::pending()).await.expect("no identity key");
+    });
+    runtime
+}
+
+/// A run whose first worker is gone as soon as the service has its POST. Returns the number of POSTs and of tasks.
+fn run_with_killed_worker(program: &Path, accepts: bool) -> (usize, usize) {
+    let (server, runtime) = (start_server(program), Runtime::new().expect("threads"));
+    let folder = server.folder.path().join("store");
+    fs_err::create_dir_all(&folder).expect("a folder");
+    let store = SharedStore::open(&Url::from_directory_path(folder).expect("a path")).expect("a store");
+    let account = Arc::new(Account::default());
+    account.accepts.store(accepts, Ordering::SeqCst);
+    let port = free_port();
+    let lost = Service { account: Arc::clone(&account), hangs: true };
+    let first = start_worker(&server, &store, lost, "first", port);
+    let (files, contract) = (workflow::InMemory::default(), contract::Contract::embedded());
+    let plan = workflow::load(WORKFLOW.as_bytes(), "a.yaml", &files, &workflow::Options::default(), contract);
+    let plan = serde_json::to_vec(&plan.expect("a plan")).expect("JSON");
+    let run = RunId::from("run");
+    let client = EngineClient::new(server.ingress.clone()).expect("a client");
+    runtime.block_on(async {
+        let begin = Instant::now();
+        while let Err(error) = EngineClient::register(&server.admin, &loopback(port)).await {
+            assert!(begin.elapsed() < TIMEOUT, "{error}");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+        let spec = RunSpec {
+            run: run.clone(),
+            plan: store.put(Kind::Plan, plan).await.expect("stored"),
+            only: None,
+            fail_fast: false,
+            salt: None,
+            policy: Policy::local(),
+            caps: BudgetLimits::default(),
+            prices: None,
+            files: Vec::new(),
+        };
+        let spec = serde_json::to_vec(&spec).expect("JSON");
+        let spec = store.put(Kind::Spec, spec).await.expect("stored");
+        client.start(&run, &spec).await.expect("it starts");
+        while account.posts.load(Ordering::SeqCst) == 0 {
+            assert!(begin.elapsed() < TIMEOUT, "nothing is submitted");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    first.shutdown_timeout(Duration::from_secs(5));
+    account.accepts.store(true, Ordering::SeqCst);
+    let answers = Service { account: Arc::clone(&account), hangs: false };
+    let second = start_worker(&server, &store, answers, "second", port);
+    let summary = runtime.block_on(async {
+        let follower = Follower::open(client, store, &run, None, &prices()).await.expect("readable");
+        let mut follower = follower.expect("the run");
+        let begin = Instant::now();
+        while !follower.is_over() {
+            assert!(begin.elapsed() < TIMEOUT, "the run does not end");
+            follower.read(&mut |_, _, _| {}).await.expect("readable");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        follower.into_summary()
+    });
+    second.shutdown_timeout(Duration::from_secs(5));
+    let is_done = |outcome: &Outcome| matches!(outcome, Outcome::Done { .. });
+    assert!(summary.nodes.iter().all(|node| is_done(&node.outcome)), "{:?}", summary.nodes);
+    let accepted = account.tasks.lock().expect("no panic").len();
+    (account.posts.load(Ordering::SeqCst), accepted)
+}
+
+#[test]
+fn submission_of_a_killed_worker_is_reconciled() {
+    let Some(program) = std::env::var_os("RESTATE_SERVER") else {
+        eprintln!(
+            "skipped: RESTATE_SERVER does not name Restate's server; `cargo xtask cluster test` installs it"
+        );
+        return;
+    };
+    let program = Path::new(&program);
+    assert_eq!(run_with_killed_worker(program, true), (1, 1), "what was accepted is adopted");
+    assert_eq!(run_with_killed_worker(program, false), (2, 1), "what was not accepted is submitted again");
+}

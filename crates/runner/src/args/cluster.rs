@@ -1,0 +1,94 @@
+//! Arguments of `worker`, and of commands that work on a cluster.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use clap::Args;
+use url::Url;
+
+use super::BudgetArgs;
+
+/// Where a run is executed.
+#[derive(Debug, Args)]
+pub(crate) struct EngineArgs {
+    /// Ingress of Restate: execute the run on its workers, and follow it from here. An interrupt detaches; the run goes on.
+    #[arg(long, value_name = "URL", env = "RUNNER_ENGINE", requires = "store")]
+    pub(crate) engine: Option<Url>,
+    /// With --engine: the store that clients and workers share, `file:///FOLDER`.
+    #[arg(long, value_name = "URL", env = "RUNNER_STORE")]
+    pub(crate) store: Option<Url>,
+    /// With --engine: follow this run instead of starting one.
+    #[arg(long, value_name = "RUN", requires = "engine")]
+    pub(crate) attach: Option<String>,
+    /// With --attach: end the run. Nothing more is submitted; tasks in flight are left to later runs.
+    #[arg(long, requires = "attach")]
+    pub(crate) cancel: bool,
+}
+
+/// Where a run is recorded.
+#[derive(Debug, Args)]
+pub(crate) struct RecordedRunArgs {
+    /// Ingress of Restate: resolve submissions of a run on its workers.
+    #[arg(long, value_name = "URL", env = "RUNNER_ENGINE", requires_all = ["store", "run"])]
+    pub(crate) engine: Option<Url>,
+    /// With --engine: the store that clients and workers share.
+    #[arg(long, value_name = "URL", env = "RUNNER_STORE")]
+    pub(crate) store: Option<Url>,
+    /// With --engine: the run.
+    #[arg(long, value_name = "RUN", requires = "engine")]
+    pub(crate) run: Option<String>,
+}
+
+/// Execute runs of a cluster: prepare, submit, poll, download and join what Restate asks this process for.
+///
+/// `RUNNER_BASE_URL` and `RUNNER_API_KEY` name the service. A worker keeps no state of its own and may be killed at any time.
+#[derive(Debug, Args)]
+pub(crate) struct WorkerArgs {
+    /// Ingress of Restate.
+    #[arg(long, value_name = "URL", env = "RUNNER_ENGINE")]
+    pub(crate) engine: Url,
+    /// The store that clients and workers share, `file:///FOLDER`.
+    #[arg(long, value_name = "URL", env = "RUNNER_STORE")]
+    pub(crate) store: Url,
+    /// Address to listen on; port 0 picks a free port. The URL is printed once requests are accepted.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9080")]
+    pub(crate) listen: SocketAddr,
+    /// Let several workers of this machine listen on the same address; the system spreads connections over them.
+    #[cfg(unix)]
+    #[arg(long)]
+    pub(crate) share_port: bool,
+    /// Admin address of Restate: register this worker there. A new version needs a new address.
+    #[arg(long, value_name = "URL")]
+    pub(crate) register: Option<Url>,
+    /// URL at which Restate reaches this worker [default: that of the listen address].
+    #[arg(long, value_name = "URL", requires = "register")]
+    pub(crate) advertise: Option<Url>,
+    /// Public key of Restate's request identity; requests that none of these keys signed are refused. May be repeated.
+    #[arg(long = "identity-key", value_name = "KEY")]
+    pub(crate) identity_keys: Vec<String>,
+    /// Maximum number of the account's tasks in flight, over all runs.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub(crate) max_in_flight: Option<u16>,
+    /// Maximum submissions of the account in any minute, over all runs.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) max_submits_per_minute: Option<u32>,
+    #[command(flatten, next_help_heading = "Caps of the account, over all runs")]
+    pub(crate) caps: BudgetArgs,
+    /// Minimum time between two polls of a task: each one is an entry in the journal [default: 2, and 0.25 for a service on this machine].
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) min_poll_interval: Option<Duration>,
+    /// How long after a submission whose outcome is unknown a service that can be asked is asked a second time.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "150")]
+    pub(crate) reconcile_after: Duration,
+    /// How long a submission whose outcome is unknown counts as in flight.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "600")]
+    pub(crate) hold_indeterminate: Duration,
+    /// Free all permits of the account, and end. Needed after invocations were killed by hand.
+    #[arg(long)]
+    pub(crate) reset_permits: bool,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}

@@ -1,0 +1,44 @@
+//! Arguments of `resolve`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Format;
+#[cfg(feature = "cluster")]
+use super::cluster::RecordedRunArgs;
+
+#[derive(Debug, Args)]
+pub(crate) struct ResolveArgs {
+    /// Workflow file, or the folder that contains it.
+    pub(crate) file: PathBuf,
+    /// Shot, or attempt ID, as listed by `resolve FILE`.
+    #[arg(value_name = "SHOT")]
+    pub(crate) attempt: Option<String>,
+    #[command(flatten)]
+    pub(crate) resolution: ResolutionArgs,
+    /// With --adopt: do not ask the service whether the task matches the attempt.
+    #[arg(long, requires = "adopt")]
+    pub(crate) no_verify: bool,
+    /// Output format on standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    pub(crate) cluster: RecordedRunArgs,
+}
+
+#[derive(Debug, Args)]
+#[group(id = "resolution", multiple = false)]
+pub(crate) struct ResolutionArgs {
+    /// The service accepted the submission as this task: the next run adopts it. The service is asked whether the task matches.
+    #[arg(long, value_name = "TASK", requires = "attempt")]
+    pub(crate) adopt: Option<String>,
+    /// The service did not accept the submission: the next run submits it again.
+    #[arg(long, requires = "attempt")]
+    pub(crate) resubmit: bool,
+    /// The outcome cannot be determined, or the task has no video any more: count the submission as spent and never submit it again, unless
+    /// `run --rerun` asks for it.
+    #[arg(long, requires = "attempt")]
+    pub(crate) abandon: bool,
+}

@@ -1,0 +1,168 @@
+//! `runner worker`: executes runs of a cluster until a shutdown signal.
+
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cluster::account::AccountLimits;
+use cluster::{ClusterError, EngineClient, PriceSource, SharedStore, Worker, WorkerConfig};
+use contract::Contract;
+use engine::Clock;
+use scheduler::policy::Rate;
+use tokio::net::{TcpListener, TcpSocket};
+use url::Url;
+
+use crate::args::WorkerArgs;
+use crate::backend::Backend;
+use crate::budget;
+use crate::clock::now;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::ffmpeg;
+use crate::service_address::{BASE_URL, is_loopback};
+use crate::shutdown::shutdown_signal;
+
+/// Minimum time between two polls of a task of a remote service, and of one on this machine.
+const MIN_POLL_INTERVAL: Duration = Duration::from_secs(2);
+const MIN_LOCAL_POLL_INTERVAL: Duration = Duration::from_millis(250);
+/// How often a registration is tried while Restate starts.
+const MAX_REGISTER_TRIES: u32 = 30;
+/// Connections that wait to be accepted.
+const LISTEN_BACKLOG: u32 = 1_024;
+
+pub(crate) async fn worker(args: WorkerArgs) -> Result<Exit, CommandError> {
+    let (worker, is_local) = connect(&args)?;
+    if args.reset_permits {
+        let client = EngineClient::new(args.engine.clone()).map_err(engine_error)?;
+        let freed = client.reset_permits(worker.account_key()).await.map_err(engine_error)?;
+        outln!("{freed} permits freed");
+        return Ok(Exit::Done);
+    }
+    tracing::info!(local_service = is_local, "the worker starts");
+    if !args.listen.ip().is_loopback() && args.identity_keys.is_empty() {
+        errln!(
+            "{} is reachable by others, and whoever reaches it can have this worker submit: set --identity-key, or restrict the address",
+            args.listen
+        );
+    }
+    let listener = listen(&args)
+        .map_err(|error| CommandError::unusable(format!("{} cannot be listened on: {error}", args.listen)))?;
+    let address = listener.local_addr()?;
+    let mut interrupt = shutdown_signal();
+    let stopped = async move {
+        if interrupt.wait_for(|asked| *asked).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    let serving = tokio::spawn({
+        let (worker, keys) = (Arc::new(worker), args.identity_keys.clone());
+        async move { worker.serve(listener, &keys, stopped).await }
+    });
+    if let Some(admin) = &args.register {
+        let here = Url::parse(&format!("http://{address}/")).map_err(CommandError::unusable)?;
+        register(admin, args.advertise.as_ref().unwrap_or(&here)).await?;
+    }
+    {
+        // The only output on standard output, so that scripts can wait for it and read the port.
+        let mut out = std::io::stdout().lock();
+        // A closed pipe is not an error.
+        let _ = writeln!(out, "http://{address}/").and_then(|()| out.flush());
+    }
+    serving.await.map_err(CommandError::unusable)?.map_err(engine_error)?;
+    Ok(Exit::Done)
+}
+
+/// The worker of the service that the environment names, and whether that is on this machine.
+fn connect(args: &WorkerArgs) -> Result<(Worker, bool), CommandError> {
+    let backend = Backend::from_environment()?;
+    let Backend::Remote { url, .. } = &backend else {
+        return Err(CommandError::unusable(format!("{BASE_URL} is not set: workers share one service"))
+            .hint("start one with `runner serve`, or name the service that the account is at"));
+    };
+    let is_local = is_loopback(url);
+    let min_poll_interval = if is_local { MIN_LOCAL_POLL_INTERVAL } else { MIN_POLL_INTERVAL };
+    let ffmpeg = ffmpeg::find();
+    let connection = backend.connect_remote()?;
+    let mut boot = [0_u8; 16];
+    getrandom::fill(&mut boot).map_err(CommandError::unusable)?;
+    let config = WorkerConfig {
+        provider: connection.provider,
+        store: SharedStore::open(&args.store).map_err(engine_error)?,
+        client: EngineClient::new(args.engine.clone()).map_err(engine_error)?,
+        clock: Clock::starting_at(now()),
+        ffmpeg,
+        digital_source: media::DigitalSource::TrainedAlgorithmicMedia,
+        limits: AccountLimits {
+            in_flight: args.max_in_flight.map(usize::from),
+            submit_rate: args.max_submits_per_minute.map(Rate::per_minute),
+            caps: budget::caps(&args.caps),
+        },
+        min_poll_interval: args.min_poll_interval.unwrap_or(min_poll_interval),
+        min_download_rate: connection.policy.min_download_rate,
+        reconcile_delay: args.reconcile_after,
+        indeterminate_hold: args.hold_indeterminate,
+        prices: price_source(),
+        boot: hex::encode(boot),
+    };
+    Ok((Worker::new(config), is_local))
+}
+
+fn listen(args: &WorkerArgs) -> std::io::Result<TcpListener> {
+    let socket = if args.listen.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // As `TcpListener::bind` does, so that a worker can start again at once.
+    socket.set_reuseaddr(cfg!(unix))?;
+    #[cfg(unix)]
+    socket.set_reuseport(args.share_port)?;
+    socket.bind(args.listen)?;
+    socket.listen(LISTEN_BACKLOG)
+}
+
+/// Registers the worker, also while Restate is starting.
+async fn register(admin: &Url, worker: &Url) -> Result<(), CommandError> {
+    let mut tries = 1;
+    loop {
+        match EngineClient::register(admin, worker).await {
+            Ok(()) => return Ok(()),
+            Err(error) if error.is_transient() && tries < MAX_REGISTER_TRIES => {
+                tries += 1;
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+            Err(error @ ClusterError::Refused { status: 409, .. }) => {
+                return Err(CommandError::unusable(error)
+                    .hint("start a new version at a new address; runs in flight end on the old one"));
+            }
+            Err(error) => return Err(engine_error(error)),
+        }
+    }
+}
+
+/// Prices by the text of a price table; without one only durations are known.
+pub(super) fn price_source() -> PriceSource {
+    Arc::new(|plan, text| {
+        let prices = match text {
+            None => None,
+            Some(text) => {
+                let checked = workflow::prices::check(text.as_bytes(), "prices.yaml", Contract::embedded());
+                Some(checked.prices.ok_or_else(|| "it is not a price table".to_owned())?)
+            }
+        };
+        Ok(budget::prices(plan, false, prices.as_ref()))
+    })
+}
+
+/// An error of the cluster, at the boundary to the terminal.
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+pub(super) fn engine_error(error: ClusterError) -> CommandError {
+    let hint = match &error {
+        ClusterError::Refused { status: 404, .. } => {
+            Some("no worker is registered there; start one with `runner worker --register`")
+        }
+        ClusterError::Unreachable { .. } => Some("check that Restate runs, and --engine (its ingress)"),
+        _ => None,
+    };
+    let shown = CommandError::unusable(&error);
+    match hint {
+        Some(hint) => shown.hint(hint),
+        None => shown,
+    }
+}

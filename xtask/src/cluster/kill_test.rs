@@ -1,0 +1,266 @@
+//! Runs on a cluster whose processes are killed at random. A service that nobody kills counts what it accepted: in the end each prompt was
+//! paid for exactly once and has its video.
+
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+use serde_json::Value;
+
+use super::processes::Cluster;
+use super::server::ServerProgram;
+use super::service::{Behavior, CountingService};
+use crate::stub_video;
+
+/// Cells of a round's sweep.
+const CELLS: usize = 40;
+/// Clients that run the same sweep at once.
+const CLIENTS: usize = 2;
+/// Tasks in flight that the account allows, over all runs.
+const MAX_IN_FLIGHT: usize = 12;
+/// Runs without kills after which a round has to be done.
+const MAX_CALM_RUNS: usize = 12;
+/// Kills in a round, at most: each leaves submissions whose outcome is unknown.
+const MAX_ROUND_KILLS: usize = 8;
+/// The time limit of a round of kills.
+const MAX_ROUND: Duration = Duration::from_mins(5);
+
+const KEY: &str = "sk-cluster-0123456789";
+
+#[derive(Debug, Default)]
+struct Counts {
+    workers: usize,
+    servers: usize,
+    clients: usize,
+    rounds: usize,
+    adopted: usize,
+    resubmitted: usize,
+}
+
+impl Counts {
+    fn kills(&self) -> usize {
+        self.workers + self.servers + self.clients
+    }
+}
+
+pub(super) fn run(server: &ServerProgram, program: &Path, kills: usize, seed: u64) -> Result<String, String> {
+    let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
+    let behavior = Behavior {
+        lost_answers: 3,
+        lost_requests: 3,
+        throttled: 6,
+        latency: Duration::from_millis(400),
+        task: Duration::from_millis(1_500),
+    };
+    let service = runtime.block_on(CountingService::start(seed, behavior))?;
+    let limit = MAX_IN_FLIGHT.to_string();
+    // Longer than a task takes.
+    let args = ["--max-in-flight", limit.as_str(), "--hold-indeterminate", "5"];
+    let mut cluster = Cluster::start(server, program, 2, service.base_url(), KEY, &args)?;
+    let mut rng = SplitMix64::seed_from_u64(seed);
+    let mut counts = Counts::default();
+    while counts.kills() < kills {
+        counts.rounds += 1;
+        let round = Round::new(&cluster, counts.rounds)?;
+        round.attack(&mut cluster, &mut rng, &mut counts)?;
+        round.finish(&cluster, &service, &mut counts)?;
+        round.check(&cluster, &service)?;
+        println!(
+            "round {}: {} kills so far, {} tasks accepted",
+            counts.rounds,
+            counts.kills(),
+            service.accepted()
+        );
+    }
+    let (accepted, expected) = (service.accepted(), counts.rounds * CELLS);
+    if accepted != expected {
+        return Err(format!("{accepted} tasks were accepted for {expected} cells"));
+    }
+    let in_flight = service.max_in_flight();
+    if in_flight > MAX_IN_FLIGHT {
+        return Err(format!("{in_flight} tasks were in flight, {MAX_IN_FLIGHT} are allowed"));
+    }
+    let Counts { workers, servers, clients, rounds, adopted, resubmitted } = counts;
+    Ok(format!(
+        "{} kills ({workers} workers, {servers} of Restate, {clients} clients) in {rounds} rounds of {CELLS} cells with {CLIENTS} clients each: \
+         0 paid for twice, 0 lost; at most {in_flight} of {MAX_IN_FLIGHT} tasks in flight; by hand {adopted} adopted, {resubmitted} submitted again",
+        workers + servers + clients
+    ))
+}
+
+/// A sweep that nobody has run before.
+struct Round {
+    number: usize,
+    file: String,
+}
+
+impl Round {
+    fn new(cluster: &Cluster, number: usize) -> Result<Self, String> {
+        let file = format!("round-{number}.yaml");
+        let text = format!(
+            "version: 1\nname: round-{number}\ndefaults: {{model: modelb-video-480p, seconds: 4}}\nshots:\n  - id: c\n    prompt: \"round {number} cell {{{{ x }}}}\"\n    matrix:\n      x: {{from: 1, to: {CELLS}}}\n"
+        );
+        fs_err::write(cluster.folder().join(&file), text).map_err(|error| error.to_string())?;
+        Ok(Self { number, file })
+    }
+
+    fn prompt(&self, cell: usize) -> String {
+        format!("round {} cell {cell}", self.number)
+    }
+
+    fn output(&self) -> String {
+        format!("out-{}", self.number)
+    }
+
+    /// Starts a client with its log in a file.
+    fn client(&self, cluster: &Cluster) -> Result<Child, String> {
+        let log =
+            fs_err::OpenOptions::new().create(true).append(true).open(cluster.folder().join("client.log"));
+        let log = log.map_err(|error| error.to_string())?.into_file();
+        let out = self.output();
+        cluster
+            .command(&["run", &self.file, "--jobs", "16", "--out", &out])
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .map_err(|error| error.to_string())
+    }
+
+    /// Kills something every now and then, until all clients have ended by themselves.
+    fn attack(&self, cluster: &mut Cluster, rng: &mut SplitMix64, counts: &mut Counts) -> Result<(), String> {
+        let mut roll = |sides: u64| rng.next_u64() % sides;
+        let mut clients = Vec::new();
+        for _ in 0..CLIENTS {
+            clients.push(self.client(cluster)?);
+        }
+        let (begin, killed_before) = (std::time::Instant::now(), counts.kills());
+        while !clients.is_empty() {
+            std::thread::sleep(Duration::from_millis(300 + roll(1_700)));
+            let mut open = Vec::new();
+            for mut client in clients {
+                if client.try_wait().map_err(|error| error.to_string())?.is_none() {
+                    open.push(client);
+                }
+            }
+            clients = open;
+            if begin.elapsed() > MAX_ROUND {
+                for client in &mut clients {
+                    drop(client.kill());
+                }
+                return Err(format!("round {} did not end; see {}", self.number, cluster.folder().display()));
+            }
+            if counts.kills() - killed_before >= MAX_ROUND_KILLS {
+                continue;
+            }
+            match roll(10) {
+                0 => {
+                    cluster.server.kill_and_restart()?;
+                    counts.servers += 1;
+                }
+                1 if !clients.is_empty() => {
+                    let which = usize::try_from(roll(64)).unwrap_or_default() % clients.len();
+                    let mut client = clients.swap_remove(which);
+                    client.kill().and_then(|()| client.wait()).map_err(|error| error.to_string())?;
+                    counts.clients += 1;
+                    // Another run of the same file, while the one that nobody follows any more goes on.
+                    clients.push(self.client(cluster)?);
+                }
+                worker => {
+                    cluster.kill_worker(usize::try_from(worker).unwrap_or_default())?;
+                    counts.workers += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the sweep without kills until it is done. Between runs a person resolves what is indeterminate, by what the account lists.
+    fn finish(
+        &self,
+        cluster: &Cluster,
+        service: &CountingService,
+        counts: &mut Counts,
+    ) -> Result<(), String> {
+        let out = self.output();
+        let mut last = String::new();
+        for _ in 0..MAX_CALM_RUNS {
+            let ran =
+                cluster.output(&["run", &self.file, "--jobs", "16", "--out", &out, "--format", "json"])?;
+            if ran.status.success() {
+                return Ok(());
+            }
+            last = String::from_utf8_lossy(&ran.stderr).into_owned();
+            let summary: Value = serde_json::from_slice(&ran.stdout)
+                .map_err(|error| format!("no summary ({error}): {last}"))?;
+            let run = summary["run"].as_str().unwrap_or_default().to_owned();
+            if ran.status.code() != Some(3) {
+                return Err(format!("a run ended with {}: {last}", ran.status));
+            }
+            self.resolve(cluster, service, counts, &run)?;
+        }
+        Err(format!("round {} is not done after {MAX_CALM_RUNS} runs: {last}", self.number))
+    }
+
+    fn resolve(
+        &self,
+        cluster: &Cluster,
+        service: &CountingService,
+        counts: &mut Counts,
+        run: &str,
+    ) -> Result<(), String> {
+        while !service.is_idle() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let listed = cluster.output(&["resolve", &self.file, "--run", run, "--format", "json"])?;
+        let listed: Value = serde_json::from_slice(&listed.stdout).map_err(|error| {
+            format!("no list of submissions ({error}): {}", String::from_utf8_lossy(&listed.stderr))
+        })?;
+        for open in listed["indeterminate"].as_array().into_iter().flatten() {
+            let shot = open["shot"].as_str().unwrap_or_default();
+            let cell = shot.rsplit('=').next().and_then(|cell| cell.parse().ok()).unwrap_or_default();
+            let paid = service.paid(&self.prompt(cell));
+            let arguments = match paid.as_slice() {
+                [] => {
+                    counts.resubmitted += 1;
+                    vec!["--resubmit"]
+                }
+                [task] => {
+                    counts.adopted += 1;
+                    vec!["--adopt", task.as_str()]
+                }
+                more => return Err(format!("{shot} was paid for {} times", more.len())),
+            };
+            let resolved = cluster
+                .output(&[&["resolve", &self.file, shot, "--run", run], arguments.as_slice()].concat())?;
+            if !resolved.status.success() {
+                return Err(format!("{shot}: {}", String::from_utf8_lossy(&resolved.stderr)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Each prompt was paid for once, and the video of its task is on disk.
+    fn check(&self, cluster: &Cluster, service: &CountingService) -> Result<(), String> {
+        let mut videos = Vec::new();
+        for entry in
+            fs_err::read_dir(cluster.folder().join(self.output())).map_err(|error| error.to_string())?
+        {
+            let path = entry.map_err(|error| error.to_string())?.path();
+            if path.extension().is_some_and(|extension| extension == "mp4") {
+                videos.push(fs_err::read(path).map_err(|error| error.to_string())?);
+            }
+        }
+        for cell in 1..=CELLS {
+            let paid = service.paid(&self.prompt(cell));
+            let [task] = paid.as_slice() else {
+                return Err(format!("`{}` was paid for {} times", self.prompt(cell), paid.len()));
+            };
+            if !videos.iter().any(|video| stub_video::is_named(video, task)) {
+                return Err(format!("the video of `{}` is lost", self.prompt(cell)));
+            }
+        }
+        Ok(())
+    }
+}

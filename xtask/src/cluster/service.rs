@@ -1,0 +1,188 @@
+//! A service that counts what it accepts, loses answers and throttles.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Json, Response};
+use axum::routing::{get, post};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+use serde_json::{Value, json};
+
+use crate::stub_video;
+
+/// How it behaves.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Behavior {
+    /// Out of a hundred answers to accepted submissions, so many are lost.
+    pub(super) lost_answers: u64,
+    /// Out of a hundred submissions, so many are lost before they are accepted.
+    pub(super) lost_requests: u64,
+    /// Out of a hundred submissions, so many are throttled.
+    pub(super) throttled: u64,
+    /// The longest time until a submission is accepted, and until it is answered after that.
+    pub(super) latency: Duration,
+    /// How long a task takes.
+    pub(super) task: Duration,
+}
+
+/// A running service; clones share it.
+#[derive(Clone)]
+pub(super) struct CountingService(Arc<Shared>);
+
+struct Shared {
+    base: String,
+    clip: Vec<u8>,
+    behavior: Behavior,
+    state: Mutex<Tasks>,
+}
+
+struct Tasks {
+    rng: SplitMix64,
+    accepted: BTreeMap<String, Task>,
+    /// Submissions that are being handled.
+    open: usize,
+    max_in_flight: usize,
+    polls: usize,
+}
+
+struct Task {
+    prompt: String,
+    done_at: Instant,
+}
+
+impl CountingService {
+    /// Listens on a free port of loopback until the runtime ends.
+    pub(super) async fn start(seed: u64, behavior: Behavior) -> Result<Self, String> {
+        let listener =
+            tokio::net::TcpListener::bind("127.0.0.1:0").await.map_err(|error| error.to_string())?;
+        let base = format!("http://{}/", listener.local_addr().map_err(|error| error.to_string())?);
+        let rng = SplitMix64::seed_from_u64(!seed);
+        let state = Tasks { rng, accepted: BTreeMap::new(), open: 0, max_in_flight: 0, polls: 0 };
+        let shared = Shared { base, clip: stub_video::clip()?, behavior, state: Mutex::new(state) };
+        let service = Self(Arc::new(shared));
+        let router = Router::new()
+            .route("/v1/videos", post(create))
+            .route("/v1/videos/{id}", get(poll))
+            .route("/v1/videos/{id}/content", get(content))
+            .with_state(service.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Ok(service)
+    }
+
+    pub(super) fn base_url(&self) -> &str {
+        &self.0.base
+    }
+
+    /// The tasks of a prompt: each was paid for.
+    pub(super) fn paid(&self, prompt: &str) -> Vec<String> {
+        let state = self.state();
+        state.accepted.iter().filter(|(_, task)| task.prompt == prompt).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// How many tasks it accepted.
+    pub(super) fn accepted(&self) -> usize {
+        self.state().accepted.len()
+    }
+
+    /// The most tasks that were in flight at once.
+    pub(super) fn max_in_flight(&self) -> usize {
+        self.state().max_in_flight
+    }
+
+    pub(super) fn polls(&self) -> usize {
+        self.state().polls
+    }
+
+    /// Whether no submission is being handled: then the account says what became of each.
+    pub(super) fn is_idle(&self) -> bool {
+        self.state().open == 0
+    }
+
+    fn state(&self) -> MutexGuard<'_, Tasks> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn roll(&self, sides: u64) -> u64 {
+        self.state().rng.next_u64() % sides.max(1)
+    }
+
+    async fn pause(&self) {
+        let most = u64::try_from(self.0.behavior.latency.as_millis()).unwrap_or(u64::MAX);
+        let pause = Duration::from_millis(self.roll(most));
+        tokio::time::sleep(pause).await;
+    }
+
+    fn accept(&self, prompt: String) -> String {
+        let id = format!("task_{:016x}", self.roll(u64::MAX));
+        let now = Instant::now();
+        let mut state = self.state();
+        state.accepted.insert(id.clone(), Task { prompt, done_at: now + self.0.behavior.task });
+        let in_flight = state.accepted.values().filter(|task| task.done_at > now).count();
+        state.max_in_flight = state.max_in_flight.max(in_flight);
+        id
+    }
+
+    /// What a submission leads to; `None` is a connection that breaks.
+    async fn handle(&self, prompt: String) -> Option<Response> {
+        let Behavior { lost_answers, lost_requests, throttled, .. } = self.0.behavior;
+        self.pause().await;
+        let roll = self.roll(100);
+        if roll < throttled {
+            let mut response = error(StatusCode::TOO_MANY_REQUESTS);
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(1));
+            return Some(response);
+        }
+        if roll < throttled + lost_requests {
+            return None;
+        }
+        let id = self.accept(prompt);
+        self.pause().await;
+        (self.roll(100) >= lost_answers)
+            .then(|| Json(json!({ "id": id, "object": "video", "status": "queued" })).into_response())
+    }
+}
+
+fn error(status: StatusCode) -> Response {
+    (status, Json(json!({ "error": { "message": "simulated", "type": "server_error" } }))).into_response()
+}
+
+async fn create(State(service): State<CountingService>, body: Bytes) -> Response {
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let prompt = body["prompt"].as_str().unwrap_or_default().to_owned();
+    service.state().open += 1;
+    let handler = service.clone();
+    // A task of its own: a service does not stop because its client was killed.
+    let handled = tokio::spawn(async move {
+        let response = handler.handle(prompt).await;
+        handler.state().open -= 1;
+        response
+    });
+    if let Ok(Some(response)) = handled.await {
+        return response;
+    }
+    let broken = futures_util::stream::iter([Err::<Bytes, _>(std::io::Error::other("broken"))]);
+    Body::from_stream(broken).into_response()
+}
+
+async fn poll(State(service): State<CountingService>, Path(id): Path<String>) -> Response {
+    let mut state = service.state();
+    state.polls += 1;
+    let Some(task) = state.accepted.get(&id) else { return error(StatusCode::NOT_FOUND) };
+    let status = if task.done_at <= Instant::now() { "completed" } else { "in_progress" };
+    Json(json!({ "id": id, "object": "video", "status": status })).into_response()
+}
+
+/// A video that names its task.
+async fn content(State(service): State<CountingService>, Path(id): Path<String>) -> Response {
+    let is_done = service.state().accepted.get(&id).is_some_and(|task| task.done_at <= Instant::now());
+    if !is_done {
+        return error(StatusCode::NOT_FOUND);
+    }
+    ([(header::CONTENT_TYPE, "video/mp4")], stub_video::named(&service.0.clip, &id)).into_response()
+}
