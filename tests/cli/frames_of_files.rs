@@ -2,7 +2,11 @@
 
 use std::path::PathBuf;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+
 use crate::support::project_state::{accepted, shots};
+use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 use crate::support::{Project, cli_snapshot};
 
 const CHAIN: &str = r"version: 1
@@ -56,4 +60,57 @@ fn frame_of_own_video_is_sent_and_is_the_work_of_a_chain() {
     assert!(plan.out.contains("nothing to submit"), "{}", plan.out);
     fs_err::copy(&sun, project.file("mine/calm.mp4")).expect("a copy");
     cli_snapshot!("frames_of_files_of_another_video", project.runner(&["plan", "pier.yaml"]).expect(0));
+}
+
+/// A clip of 320 by 192 pixels, half as wide again as they are high, that is to be turned clockwise by 90 degrees: red grows from left to
+/// right, green from top to bottom.
+fn turned_video() -> Vec<u8> {
+    let (width, height) = (320, 192);
+    let rate = media::FrameRate::new(24, 1).expect("a rate");
+    let mut picture = media::RgbImage::new(width, height);
+    for (at, pixel) in picture.pixels_mut().chunks_exact_mut(3).enumerate() {
+        let (x, y) = (at as u32 % width, at as u32 / width);
+        pixel.copy_from_slice(&[(x * 255 / width) as u8, (y * 255 / height) as u8, 128]);
+    }
+    let mut writer = media::ClipWriter::new(media::ClipSpec::new(width, height, rate)).expect("a writer");
+    for _ in 0..24 {
+        writer.push_frame(&picture).expect("a frame");
+    }
+    let mut file = writer.finish().expect("a clip");
+    let after = |file: &[u8], name: &[u8; 4]| {
+        file.windows(4).position(|window| window == name).expect("a box of this name") + 4
+    };
+    let (matrix, one) = (after(&file, b"tkhd") + 40, 0x1_0000_i32);
+    for (at, factor) in [(0, 0), (1, one), (3, -one), (4, 0)] {
+        file[matrix + at * 4..][..4].copy_from_slice(&factor.to_be_bytes());
+    }
+    let aspect = after(&file, b"pasp");
+    file[aspect..aspect + 8].copy_from_slice(&[0, 0, 0, 3, 0, 0, 0, 2]);
+    file
+}
+
+#[test]
+fn frame_of_a_turned_video_is_sent_as_it_is_seen() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let workflow = CHAIN
+        .replace("  - {id: calm, prompt: a calm sea}\n", "")
+        .replace("continues: calm", "first_frame: {file: turned.mp4, frame: last}");
+    let project = Project::new("pier.yaml", &workflow).against(&proxy.url, KEY);
+    fs_err::write(project.file("turned.mp4"), turned_video()).expect("a file");
+    project.runner(&["run", "pier.yaml"]).expect(0);
+
+    let posts = proxy.posts();
+    let body: serde_json::Value = serde_json::from_slice(&posts[0].body).expect("a body of JSON");
+    let image = body["image"].as_str().and_then(|image| image.strip_prefix("data:image/png;base64,"));
+    let image = BASE64_STANDARD.decode(image.expect("a picture in the request")).expect("Base64");
+    let sent = media::decode_image(&image).expect("a picture");
+    assert_eq!((posts.len(), sent.width(), sent.height()), (1, 192, 480));
+    // What was left is above, and what was above is at the right.
+    for (column, row) in [(10, 10), (180, 10), (96, 240), (10, 470), (180, 470)] {
+        let seen = sent.pixel(column, row);
+        let expected = [row * 255 / 480, 255 - column * 255 / 192, 128];
+        let fits = seen.iter().zip(expected).all(|(seen, expected)| u32::from(*seen).abs_diff(expected) <= 8);
+        assert!(fits, "{seen:?} instead of {expected:?} at {column}, {row}");
+    }
 }

@@ -202,7 +202,7 @@ mod tests {
         };
         let boxes = |list: &[([u8; 4], &[u8])]| {
             let mut out = BoxWriter::default();
-            for (name, payload) in list.iter() {
+            for (name, payload) in list {
                 out.child(*name, |out| out.bytes(payload));
             }
             out.into_bytes()
