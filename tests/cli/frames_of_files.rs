@@ -90,7 +90,7 @@ fn turned_video() -> Vec<u8> {
 }
 
 #[test]
-fn frame_of_a_turned_video_is_sent_as_it_is_seen() {
+fn frame_of_a_turned_video_is_sent_upright() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let workflow = CHAIN

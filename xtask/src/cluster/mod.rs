@@ -72,7 +72,9 @@ pub(crate) fn run(root: &Path, args: &ClusterArgs) -> Result<String, String> {
 }
 
 fn build(root: &Path) -> Result<PathBuf, String> {
-    let cargo = ["build", "--quiet", "--locked", "-p", "runner", "--features", "cluster"];
+    // Of the whole workspace, so that what its tests have compiled is used.
+    let cargo =
+        ["build", "--quiet", "--locked", "--workspace", "--bin", "runner", "--features", "runner/cluster"];
     let built = Command::new("cargo").args(cargo).current_dir(root).status();
     if !built.map_err(|error| error.to_string())?.success() {
         return Err("the runner cannot be built".to_owned());
@@ -83,7 +85,7 @@ fn build(root: &Path) -> Result<PathBuf, String> {
 /// The test of the library with a service that can be asked for lost submissions, which no program reaches.
 fn reconcile(root: &Path, server: &ServerProgram) -> Result<(), String> {
     let tested = Command::new("cargo")
-        .args(["test", "--quiet", "--locked", "-p", "cluster", "--test", "reconcile"])
+        .args(["test", "--quiet", "--locked", "--workspace", "--test", "reconcile"])
         .env("RESTATE_SERVER", &server.0)
         .current_dir(root)
         .status();
