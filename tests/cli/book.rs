@@ -121,6 +121,8 @@ fn quoted_commands_are_understood() {
     let pages = pages.map(|entry| entry.expect("an entry").path());
     let pages = pages
         .filter(|page| page.extension().is_some_and(|ending| ending == "md"))
+        // Its commands are in builds with the feature only.
+        .filter(|page| cfg!(feature = "cluster") || !page.ends_with("cluster.md"))
         .chain([root.join("README.md")]);
     let mut understood = 0;
     for page in pages {

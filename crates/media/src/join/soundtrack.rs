@@ -296,6 +296,11 @@ mod tests {
         let path = folder.path().join("score.mp3");
         std::fs::write(&path, [0xff, 0xfb, 0x90, 0x64, 0, 0]).unwrap();
         let error = refusal(path);
+        assert!(error.ends_with("it begins like MP3 audio and contains no audio frames"), "{error}");
+        let path = folder.path().join("score.aac");
+        let frame = [0xff, 0xf1, 0x50, 0x80, 0x01, 0x3f, 0xfc, 0, 0];
+        std::fs::write(&path, frame.repeat(2)).unwrap();
+        let error = refusal(path);
         assert!(error.ends_with("or save the sound as WAV, M4A, MP3 or FLAC"), "{error}");
     }
 }
