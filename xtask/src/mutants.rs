@@ -99,6 +99,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let sources = folder.path().join("sources");
     copy(root, &sources)?;
+    set_apart(&sources)?;
     let (passed, output) = simulate(root, &sources, CONTROL_SEEDS)?;
     if !passed || !output.contains("1 passed") {
         return Err(format!("the simulation fails without a mutation:\n{output}"));
@@ -141,8 +142,31 @@ fn copy(root: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// Gives the packages of the copy another version. Cargo names what it builds by package and version, and not by the folder of the workspace:
+/// a mutated library would otherwise replace the repository's own in the shared target folder, and later tests would run it.
+fn set_apart(sources: &Path) -> Result<(), String> {
+    let ours = concat!("version = \"", env!("CARGO_PKG_VERSION"), "\"");
+    let apart = concat!("version = \"", env!("CARGO_PKG_VERSION"), "-mutated\"");
+    for (name, divider, is_ours) in [
+        ("Cargo.toml", "\n[", (|block| block.starts_with("workspace.package]")) as fn(&str) -> bool),
+        ("Cargo.lock", "\n[[", |block| !block.contains("\nsource = ")),
+    ] {
+        let file = sources.join(name);
+        let text = fs_err::read_to_string(&file).map_err(|error| error.to_string())?;
+        let blocks = text
+            .split(divider)
+            .map(|block| if is_ours(block) { block.replacen(ours, apart, 1) } else { block.to_owned() });
+        let changed = blocks.collect::<Vec<_>>().join(divider);
+        if changed == text {
+            return Err(format!("{name}: no package of the workspace has {ours}"));
+        }
+        fs_err::write(&file, changed).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
 /// Whether the simulation passes, and its output. It is built with the features of the ordinary tests and in their target folder, so that the
-/// dependencies are built once; the copied crates have another path, and so are other packages there than the repository's.
+/// dependencies are built once.
 fn simulate(root: &Path, sources: &Path, seeds: &str) -> Result<(bool, String), String> {
     let output = Command::new("cargo")
         .args(["test", "--quiet", "--locked", "--workspace", "--test", "simulation", "--", "--exact", TEST])
