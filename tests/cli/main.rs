@@ -10,6 +10,8 @@ mod budget;
 mod ci;
 mod clean;
 mod closed_tasks;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod command_ends;
 mod completions;
 mod crash_points;

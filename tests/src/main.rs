@@ -19,10 +19,23 @@ const WAIT_AT: &str = "RUNNER_TEST_WAIT_AT";
 const RENDERER: &str = "RUNNER_TEST_RENDERER";
 /// How many pages the ledger may grow to.
 const PAGES: &str = "RUNNER_TEST_LEDGER_PAGES";
+/// Names a file with a step of a worker of a cluster: `die run post`, or `wait` before the step, in any handler or in the one
+/// that is named (`die prepare: set record`). The worker that reaches it gives
+/// the file the extension `reached`; one that waits does so until that is removed.
+#[cfg(feature = "cluster")]
+const STEP_FILE: &str = "RUNNER_TEST_STEP_FILE";
 /// How many milliseconds each picture of a film takes to be joined, whatever the machine takes.
 const PICTURE_MILLIS: &str = "RUNNER_TEST_PICTURE_MILLIS";
 
 static HAS_WAITED: AtomicBool = AtomicBool::new(false);
+
+/// Ends from one instant to the next, as by the kernel: nothing of this process runs any more.
+fn die() {
+    #[cfg(unix)]
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    #[cfg(not(unix))]
+    std::process::abort();
+}
 
 fn main() -> ExitCode {
     install(|side, kind| {
@@ -40,11 +53,27 @@ fn main() -> ExitCode {
             }
         }
         if is_here(KILL_AT) {
-            // From one instant to the next, as by the kernel: nothing of this process runs any more.
-            #[cfg(unix)]
-            let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
-            #[cfg(not(unix))]
-            std::process::abort();
+            die();
+        }
+    });
+    #[cfg(feature = "cluster")]
+    cluster::failpoint::install(|step| {
+        let Some(file) = std::env::var_os(STEP_FILE).map(std::path::PathBuf::from) else { return };
+        let Ok(wanted) = std::fs::read_to_string(&file) else { return };
+        let Some((action, at)) = wanted.split_once(' ') else { return };
+        // With the handler, or in any.
+        if step != at && step.split_once(": ").is_none_or(|(_, message)| message != at) {
+            return;
+        }
+        // One process and thread reaches it.
+        let reached = file.with_extension("reached");
+        if std::fs::rename(&file, &reached).is_ok() {
+            if action == "die" {
+                die();
+            }
+            while reached.exists() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
         }
     });
     if let Some(pages) = std::env::var(PAGES).ok().and_then(|pages| pages.parse().ok()) {

@@ -1,5 +1,7 @@
 //! Construction of HTTP clients: TLS by rustls with ring; no redirects, cookies or retries; only the proxies that the caller names.
 
+use std::time::Duration;
+
 use reqwest::{Client, ClientBuilder, redirect};
 use url::Url;
 
@@ -11,6 +13,20 @@ use crate::{ConfigError, Proxies};
 /// The system has no usable TLS set-up.
 pub fn http_client() -> Result<Client, ConfigError> {
     build_with(|builder| builder, &Proxies::default(), Roots::Optional)
+}
+
+/// As [`http_client`], through proxies and with time-outs: until a connection exists, and until the next bytes or the head of a response come.
+///
+/// # Errors
+/// A proxy cannot be used, or the system has no usable TLS set-up.
+pub fn http_client_with(
+    proxies: &Proxies,
+    connect_timeout: Duration,
+    read_timeout: Duration,
+) -> Result<Client, ConfigError> {
+    let settings =
+        |builder: ClientBuilder| builder.connect_timeout(connect_timeout).read_timeout(read_timeout);
+    build_with(settings, proxies, Roots::Optional)
 }
 
 /// A client for https hosts.

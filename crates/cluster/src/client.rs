@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reqwest::{Client, RequestBuilder, StatusCode};
-use scheduler::RunId;
+use scheduler::{ForcedRerun, RunId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -11,9 +11,11 @@ use url::Url;
 use workflow::plan::NodeKey;
 
 use crate::account::AccountState;
+use crate::describe::EngineDescription;
 use crate::error::ClusterError;
 use crate::films::FilmFile;
-use crate::messages::{ACCOUNT, EventPage, NODE, RUN, ReadEvents, Resolve, Resolved, Start};
+use crate::index::{ALL_RUNS, RunEntry, index_key};
+use crate::messages::{ACCOUNT, ENGINE, EventPage, INDEX, NODE, RUN, ReadEvents, Resolve, Resolved, Start};
 use crate::node::NodeRecord;
 
 /// How long an answer may take: a call waits until the object is free.
@@ -75,6 +77,32 @@ impl EngineClient {
         self.call_without_body(RUN, run.as_str(), "interrupt").await
     }
 
+    /// The service and the account that the workers work for.
+    ///
+    /// # Errors
+    /// When Restate cannot be reached, or no worker is registered.
+    pub async fn describe(&self) -> Result<EngineDescription, ClusterError> {
+        let url = address(&self.ingress, &[ENGINE, "describe"]);
+        answer(&url, self.http.post(url.clone())).await
+    }
+
+    /// The runs of a workflow, or of all, the latest first. An index is bounded: there may be older ones.
+    ///
+    /// # Errors
+    /// When Restate cannot be reached.
+    pub async fn runs(&self, workflow: Option<&str>) -> Result<Vec<RunEntry>, ClusterError> {
+        let key = workflow.map_or_else(|| ALL_RUNS.to_owned(), index_key);
+        self.call_without_body(INDEX, &key, "runs").await
+    }
+
+    /// The forced reruns of a workflow, oldest first.
+    ///
+    /// # Errors
+    /// When Restate cannot be reached.
+    pub async fn reruns(&self, workflow: &str) -> Result<Vec<ForcedRerun>, ClusterError> {
+        self.call_without_body(INDEX, &index_key(workflow), "reruns").await
+    }
+
     /// The attempts of a key.
     ///
     /// # Errors
@@ -107,8 +135,8 @@ impl EngineClient {
         self.call_without_body(ACCOUNT, key, "reset_permits").await
     }
 
-    /// Registers a worker that listens at `worker` with Restate's admin API at `admin`. A worker of another version at an address that is
-    /// registered is refused: runs in flight would be continued by code that did not begin them.
+    /// Registers a worker that listens at `worker` with Restate's admin API at `admin`. An address that is registered stays as it is, also if
+    /// a worker of another version listens there ([`EngineClient::register_version`]).
     ///
     /// # Errors
     /// When Restate cannot be reached, cannot reach the worker, or refuses it.
@@ -147,12 +175,17 @@ fn http(url: &Url) -> Result<Client, ClusterError> {
         .map_err(|error| ClusterError::Unreachable { url: origin(url), reason: error.to_string() })
 }
 
-fn address(base: &Url, path: &[&str]) -> Url {
+pub(crate) fn address(base: &Url, path: &[&str]) -> Url {
     let mut url = base.clone();
     if let Ok(mut segments) = url.path_segments_mut() {
         segments.pop_if_empty().extend(path);
     }
     url
+}
+
+/// What Restate's admin API answers to a GET.
+pub(crate) async fn get<T: DeserializeOwned>(url: &Url) -> Result<T, ClusterError> {
+    answer(url, http(url)?.get(url.clone())).await
 }
 
 async fn answer<T: DeserializeOwned>(url: &Url, request: RequestBuilder) -> Result<T, ClusterError> {

@@ -31,7 +31,11 @@ impl From<Failure> for EffectError {
 
 impl From<ClusterError> for EffectError {
     fn from(error: ClusterError) -> Self {
-        if error.is_transient() { Self::Outage(error) } else { Self::Failure(local(&error)) }
+        if error.is_transient() || error.is_mendable() {
+            Self::Outage(error)
+        } else {
+            Self::Failure(local(&error))
+        }
     }
 }
 
@@ -97,6 +101,7 @@ pub(crate) async fn download_video(
     worker: &Worker,
     download: &Download,
 ) -> Result<Result<Artifact, FailedDownload>, EffectError> {
+    let _effect = worker.in_progress.begin();
     let scratch = tempfile::tempdir()?;
     let folder = ArtifactStore::new(scratch.path().join("artifacts"));
     fs_err::create_dir_all(scratch.path().join("artifacts"))?;

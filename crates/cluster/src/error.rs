@@ -1,21 +1,33 @@
 //! Errors of the cluster, for its callers.
 
+use std::path::PathBuf;
+
+use crate::store::{StoreError, StoreErrorKind};
+
 /// Why the cluster could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
     /// The shared store cannot be used.
-    #[error("the shared store cannot be used: {0}")]
-    Store(#[from] object_store::Error),
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// A file of this machine cannot be read or written.
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// The content of the shared store is not what its name says.
     #[error(
-        "{name} in the shared store has another content than its name says; it is damaged or was replaced"
+        "{name} in the shared store {store} has another content than its name says; it is damaged or was replaced"
     )]
     Damaged {
         /// The name in the store.
         name: String,
+        /// The store.
+        store: String,
+    },
+    /// A file of this machine is not what it was when its hash was taken.
+    #[error("{} has changed since its hash was taken", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
     },
     /// Restate cannot be reached.
     #[error("Restate at {url} cannot be reached: {reason}")]
@@ -35,6 +47,20 @@ pub enum ClusterError {
         /// What it says.
         message: String,
     },
+    /// Workers of another version are registered at an address: runs in flight would be continued by code that did not begin them.
+    #[error(
+        "Restate has workers of version {registered} at {url}; this program is version {own}, and would continue runs that it did not begin"
+    )]
+    OtherVersion {
+        /// The address.
+        url: String,
+        /// The version that is registered.
+        registered: String,
+        /// The version of this program.
+        own: String,
+        /// The URL at which the admin API removes what is registered.
+        removal: String,
+    },
     /// What was read is of another version, or damaged.
     #[error("{what} cannot be read: {reason}")]
     Unreadable {
@@ -50,10 +76,24 @@ impl ClusterError {
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Store(error) => !matches!(error, object_store::Error::NotFound { .. }),
+            Self::Store(error) => error.kind == StoreErrorKind::Unavailable,
             Self::Unreachable { .. } => true,
             Self::Refused { status, .. } => *status >= 500 || *status == 429,
-            Self::Io(_) | Self::Damaged { .. } | Self::Unreadable { .. } => false,
+            Self::Io(_)
+            | Self::Damaged { .. }
+            | Self::Changed { .. }
+            | Self::OtherVersion { .. }
+            | Self::Unreadable { .. } => false,
+        }
+    }
+
+    /// Whether a worker tries again until somebody has mended it: what was paid for is not given up because credentials have expired or a
+    /// bucket is missing.
+    #[must_use]
+    pub fn is_mendable(&self) -> bool {
+        match self {
+            Self::Store(error) => matches!(error.kind, StoreErrorKind::Denied | StoreErrorKind::NoStore),
+            _ => false,
         }
     }
 }

@@ -64,6 +64,7 @@ impl FilmService {
 }
 
 async fn join(worker: &Arc<Worker>, message: Join) -> Result<Joined, EffectError> {
+    let _effect = worker.in_progress.begin();
     let loaded = worker.spec(&message.spec).await?;
     let scratch = tempfile::tempdir()?;
     let workflow = scratch.path().join(NESTING);
@@ -77,7 +78,8 @@ async fn join(worker: &Arc<Worker>, message: Join) -> Result<Joined, EffectError
     }
     let mut videos: Vec<(NodeIx, PathBuf, String)> = Vec::new();
     for (node, sha256) in message.videos {
-        let path = scratch.path().join("videos").join(format!("{sha256}.mp4"));
+        // By number: a hash that comes from outside is no file name.
+        let path = scratch.path().join("videos").join(format!("{}.mp4", videos.len()));
         worker.store.get_file(Kind::Artifact, &sha256, &path).await?;
         videos.push((node, path, sha256));
     }
@@ -87,6 +89,9 @@ async fn join(worker: &Arc<Worker>, message: Join) -> Result<Joined, EffectError
     let (plan, folder) = (Arc::clone(&loaded.plan), output.clone());
     let joined = tokio::task::spawn_blocking(move || {
         let film = plan.films().get(index).ok_or_else(|| local(&"the plan has no such film"))?;
+        if !is_file_name(&film.output) {
+            return Err(local(&format!("`{}` is no file name, so the film is not written", film.output)));
+        }
         let video = |node| {
             let (_, path, sha256) = videos.iter().find(|(of, ..)| *of == node)?;
             Some((path.clone(), sha256.clone()))
@@ -117,6 +122,11 @@ async fn join(worker: &Arc<Worker>, message: Join) -> Result<Joined, EffectError
 
 fn relative(path: &Path, folder: &Path) -> PathBuf {
     path.strip_prefix(folder).unwrap_or(path).to_owned()
+}
+
+/// Whether a name leads to a file of the folder that it is joined to.
+fn is_file_name(name: &str) -> bool {
+    Path::new(name).file_name().is_some_and(|file| file == name)
 }
 
 /// Whether a path relative to the workflow's folder stays inside of a worker's scratch folder.
@@ -151,6 +161,14 @@ mod tests {
         }
         for path in ["/etc/passwd", "../../../../../../../../../a.png"] {
             assert!(!is_below_scratch(Path::new(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn films_are_written_under_file_names_only() {
+        assert!(is_file_name("film.mp4"));
+        for name in ["", "..", "../film.mp4", "a/film.mp4", "/film.mp4", "film.mp4/", "./film.mp4"] {
+            assert!(!is_file_name(name), "{name}");
         }
     }
 }

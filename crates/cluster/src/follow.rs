@@ -7,6 +7,7 @@ use engine::artifact::file_name;
 use scheduler::{Artifact, Event, ExistingWork, RunId, RunState, RunSummary, Timestamp};
 use workflow::plan::{NodeIx, Plan};
 
+use crate::bring::bring_film;
 use crate::client::EngineClient;
 use crate::error::ClusterError;
 use crate::run::RunHead;
@@ -121,7 +122,7 @@ impl Follower {
                 Event::LookupDone { node, key, existing: ExistingWork::Completed { attempt, task, artifact } }
             }
             Event::FilmJoined { index, mut film } => {
-                self.fetch_film(index, output).await?;
+                bring_film(&self.client, &self.store, &self.head.run, &self.plan, index, output).await?;
                 film.path = output.join(&film.path);
                 Event::FilmJoined { index, film }
             }
@@ -134,26 +135,5 @@ impl Follower {
         let path = output.join(file_name(self.plan.node(node), &key));
         self.store.get_file(Kind::Artifact, &artifact.sha256, &path).await?;
         Ok(Artifact { path, ..artifact })
-    }
-
-    /// Brings a film and what is beside it. A film of another content under its name is kept as an earlier cut.
-    async fn fetch_film(&self, index: usize, output: &Path) -> Result<(), ClusterError> {
-        let films = self.plan.films();
-        let is_film = |name: &str| films.iter().any(|film| film.output == name);
-        for file in self.client.film_files(&self.head.run, index).await? {
-            // Names of the plan; whatever else a store may say, nothing is written elsewhere.
-            let Some(name) = file.path.file_name().filter(|name| Path::new(name) == file.path) else {
-                return Err(ClusterError::Unreadable {
-                    what: format!("the name of a film, {}", file.path.display()),
-                    reason: "it is not a file name".to_owned(),
-                });
-            };
-            fs_err::create_dir_all(output)?;
-            let scratch = tempfile::Builder::new().prefix(".film-").suffix(".part").tempdir_in(output)?;
-            let new = scratch.path().join(name);
-            self.store.get_file(Kind::Film, &file.sha256, &new).await?;
-            engine::cuts::replace(&new, &output.join(name), &is_film)?;
-        }
-        Ok(())
     }
 }

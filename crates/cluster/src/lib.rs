@@ -9,28 +9,39 @@
 //! * [`account`]: permits and budget of an account, over all runs and clients.
 //! * [`post_gate`]: which process may send a POST, and that it does so once.
 //! * [`store`]: plans, inputs, videos and films by content hash.
-//! * [`client`]: what a command asks of the cluster.
+//! * [`index`]: which runs there are.
+//! * [`client`]: what a command asks of the cluster; [`records`]: runs and work on record, as commands read them.
 //!
 //! Invariant: a POST is sent only by the process that issued the journalled token of its submission, and once.
 //! Invariant: the API key of the service is in no message, no state and no plan; workers alone have it.
 
 pub mod account;
+mod bring;
 pub mod client;
+pub mod deployment;
+mod describe;
 mod effects;
 mod error;
+#[cfg(feature = "failpoints")]
+pub mod failpoint;
 mod films;
 pub mod follow;
+mod in_progress;
+pub mod index;
 pub mod messages;
 pub mod node;
 pub mod post_gate;
+pub mod records;
 pub mod run;
 pub mod spec;
 pub mod store;
 pub mod worker;
 
 pub use client::EngineClient;
+pub use describe::EngineDescription;
 pub use error::ClusterError;
 pub use follow::Follower;
+pub use records::ClusterRecords;
 pub use spec::RunSpec;
-pub use store::SharedStore;
+pub use store::{SharedStore, StoreOptions};
 pub use worker::{PriceSource, Worker, WorkerConfig};

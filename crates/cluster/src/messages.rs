@@ -2,7 +2,7 @@
 //! ids and events; no key of the service, and no media.
 
 use scheduler::budget::Reservation;
-use scheduler::{AttemptId, Download, Event, Resolution, RunId, TaskId, Timestamp};
+use scheduler::{AttemptId, Download, Event, ForcedRerun, Resolution, RunId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use workflow::plan::NodeIx;
@@ -19,6 +19,10 @@ pub const NODE: &str = "Node";
 pub const ACCOUNT: &str = "Account";
 /// The service that joins films.
 pub const FILMS: &str = "Films";
+/// The virtual object of an index of runs; its key is a workflow's, or that of all.
+pub const INDEX: &str = "RunIndex";
+/// The service that says what the workers work for.
+pub const ENGINE: &str = "Engine";
 
 /// Events for a run, in order.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -53,6 +57,9 @@ pub struct Prepare {
     pub reservation: Reservation,
     /// How long the attempt may hold its permit.
     pub lease: Duration,
+    /// The forced rerun that the key belongs to, if it is one of this run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forced_rerun: Option<ForcedRerun>,
 }
 
 /// An attempt of the node: to be submitted, discarded, expired or marked as missing.
@@ -174,6 +181,15 @@ pub struct ClaimTask {
     pub attempt: AttemptId,
     /// The tasks.
     pub candidates: Vec<TaskId>,
+}
+
+/// The request of an attempt was sent. Only where the rate of submissions is limited.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Sent {
+    /// The attempt.
+    pub attempt: AttemptId,
+    /// When the response was there, or when it was known that it will not be.
+    pub at: Timestamp,
 }
 
 /// Until when an attempt whose outcome is unknown holds its permit.

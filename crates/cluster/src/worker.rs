@@ -1,27 +1,38 @@
 //! A worker: a process that serves the objects to Restate and performs effects. It keeps no state of its own.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use engine::Clock;
 use engine::provider::Provider;
+use http_body_util::{Either, Empty};
+use hyper::body::{Body, Incoming};
 use hyper::server::conn::http2;
+use hyper::service::{Service, service_fn};
+use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use restate_sdk::endpoint::Endpoint;
 use restate_sdk::hyper::HyperEndpoint;
 use restate_sdk::prelude::{IntoServiceDefinition as _, ServiceOptions};
 use scheduler::budget::Prices;
 use scheduler::policy::MinRate;
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 use workflow::plan::Plan;
 
 use crate::account::{AccountLimits, AccountObject, account_key};
 use crate::client::EngineClient;
+use crate::deployment;
+use crate::describe::EngineService;
 use crate::error::ClusterError;
 use crate::films::FilmService;
+use crate::in_progress::{CountedProvider, InProgress};
+use crate::index::IndexObject;
 use crate::node::NodeObject;
 use crate::post_gate::PostGate;
 use crate::run::{RunCache, RunObject};
@@ -38,8 +49,14 @@ const INACTIVITY_TIMEOUT: Duration = Duration::from_mins(30);
 const ABORT_TIMEOUT: Duration = Duration::from_hours(6);
 /// The wait before a step that failed is run again, at most.
 const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(5);
+/// How often a step is run again: without end. Restate's own bound is 70 times, some six minutes, after which it pauses the invocation, and
+/// an outage of all workers or of the store would leave every run waiting for somebody to resume it.
+const MAX_ATTEMPTS: u64 = u32::MAX as u64;
 /// How long a worker that is told to end waits for what it is doing.
 const DRAIN_TIMEOUT: Duration = Duration::from_mins(2);
+/// How long nothing may be in progress before a worker that is told to end cuts the connections of what merely waits. In it, results of
+/// effects reach Restate.
+const QUIET: Duration = Duration::from_secs(3);
 /// Plans and specifications in memory, at most.
 const MAX_SPECS: usize = 32;
 
@@ -91,6 +108,8 @@ pub struct Worker {
     pub(crate) reconcile_delay: Duration,
     pub(crate) indeterminate_hold: Duration,
     pub(crate) gate: PostGate,
+    pub(crate) in_progress: Arc<InProgress>,
+    version: String,
     pub(crate) runs: RunCache,
     prices: PriceSource,
     specs: Mutex<HashMap<String, Arc<LoadedSpec>>>,
@@ -115,8 +134,10 @@ impl Worker {
     #[must_use]
     pub fn new(config: WorkerConfig) -> Self {
         let account_key = account_key(config.provider.identity(), config.provider.account());
+        let in_progress = Arc::new(InProgress::default());
+        let provider = CountedProvider { provider: config.provider, in_progress: Arc::clone(&in_progress) };
         Self {
-            provider: config.provider,
+            provider: Arc::new(provider),
             store: config.store,
             client: config.client,
             clock: config.clock,
@@ -129,11 +150,19 @@ impl Worker {
             reconcile_delay: config.reconcile_delay,
             indeterminate_hold: config.indeterminate_hold,
             gate: PostGate::new(config.boot),
+            in_progress,
+            version: String::new(),
             runs: RunCache::default(),
             prices: config.prices,
             specs: Mutex::default(),
             plans: Mutex::default(),
         }
+    }
+
+    /// The same worker with the version of its program, which Restate keeps with the address ([`EngineClient::register_version`]).
+    #[must_use]
+    pub fn with_version(self, version: String) -> Self {
+        Self { version, ..self }
     }
 
     /// The key of the account object of this worker's service and key.
@@ -167,8 +196,9 @@ impl Worker {
         Ok(plan)
     }
 
-    /// Serves the objects until `shutdown` resolves, and then what is in progress. `identity_keys` are public keys of Restate: with any, a
-    /// request that none of them signed is refused.
+    /// Serves the objects until `shutdown` resolves, and then what is in progress: submissions, downloads, films. Invocations that merely
+    /// wait, for a permit or for another object, are cut off, and Restate continues them on another worker. `identity_keys` are public keys
+    /// of Restate: with any, a request that none of them signed is refused.
     ///
     /// # Errors
     /// When an identity key is none.
@@ -179,10 +209,14 @@ impl Worker {
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), ClusterError> {
         let endpoint = HyperEndpoint::new(self.endpoint(identity_keys)?);
-        let graceful = GracefulShutdown::new();
+        #[cfg(feature = "failpoints")]
+        let endpoint = crate::failpoint::Watched(endpoint);
+        let drains = Arc::new(AtomicBool::new(false));
         let mut shutdown = std::pin::pin!(shutdown);
+        let mut connections = JoinSet::new();
         loop {
             let (stream, peer): (_, SocketAddr) = tokio::select! {
+                Some(_) = connections.join_next() => continue,
                 accepted = listener.accept() => match accepted {
                     Ok(accepted) => accepted,
                     Err(error) => {
@@ -198,24 +232,32 @@ impl Worker {
                 .initial_stream_window_size(WINDOW_BYTES)
                 .initial_connection_window_size(WINDOW_BYTES)
                 .max_concurrent_streams(MAX_STREAMS)
-                .serve_connection(TokioIo::new(stream), endpoint.clone());
-            let connection = graceful.watch(connection);
-            tokio::spawn(async move {
+                .serve_connection(TokioIo::new(stream), service(endpoint.clone(), Arc::clone(&drains)));
+            connections.spawn(async move {
                 if let Err(error) = connection.await {
                     tracing::debug!(%peer, %error, "a connection of Restate ended");
                 }
             });
         }
         drop(listener);
-        if tokio::time::timeout(DRAIN_TIMEOUT, graceful.shutdown()).await.is_err() {
+        tracing::info!("the worker ends what it is doing");
+        drains.store(true, Ordering::Relaxed);
+        let quiet = self.in_progress.wait_until_quiet(QUIET);
+        if tokio::time::timeout(DRAIN_TIMEOUT, quiet).await.is_err() {
             tracing::warn!("steps in progress are left to other workers");
         }
+        connections.shutdown().await;
         Ok(())
     }
 
-    fn endpoint(self: &Arc<Self>, identity_keys: &[String]) -> Result<Endpoint, ClusterError> {
+    /// The objects as an endpoint of Restate's service protocol, which [`Worker::serve`] serves over HTTP.
+    ///
+    /// # Errors
+    /// When an identity key is none.
+    pub fn endpoint(self: &Arc<Self>, identity_keys: &[String]) -> Result<Endpoint, ClusterError> {
         let options = || {
             ServiceOptions::new()
+                .metadata(deployment::VERSION, self.version.as_str())
                 .enable_lazy_state(true)
                 .inactivity_timeout(INACTIVITY_TIMEOUT)
                 .abort_timeout(ABORT_TIMEOUT)
@@ -223,11 +265,14 @@ impl Worker {
                 .retry_policy_initial_interval(Duration::from_millis(50))
                 .retry_policy_exponentiation_factor(2.0)
                 .retry_policy_max_interval(MAX_RETRY_INTERVAL)
+                .retry_policy_max_attempts(MAX_ATTEMPTS)
         };
         let mut builder = Endpoint::builder()
             .bind(RunObject(Arc::clone(self)).into_service_definition().options(options()))
             .bind(NodeObject(Arc::clone(self)).into_service_definition().options(options()))
             .bind(AccountObject.into_service_definition().options(options()))
+            .bind(IndexObject.into_service_definition().options(options()))
+            .bind(EngineService(Arc::clone(self)).into_service_definition().options(options()))
             .bind(FilmService(Arc::clone(self)).into_service_definition().options(options()));
         for key in identity_keys {
             builder = builder.identity_key(key).map_err(|error| ClusterError::Unreadable {
@@ -237,6 +282,31 @@ impl Worker {
         }
         Ok(builder.build())
     }
+}
+
+/// The endpoint, until the worker drains: then requests that are new are refused, which Restate repeats elsewhere, and those before them go on.
+///
+/// GOAWAY, HTTP/2's own way to say so, is not used: Restate 1.7 drops a connection that has received it, and cuts off what is in progress there.
+fn service<E, B>(
+    endpoint: E,
+    drains: Arc<AtomicBool>,
+) -> impl Service<Request<Incoming>, Response = Response<Either<B, Empty<Bytes>>>, Error = Infallible, Future: Send>
+where
+    E: Service<Request<Incoming>, Response = Response<B>, Error = Infallible, Future: Send>,
+    B: Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send,
+{
+    service_fn(move |request| {
+        let served = (!drains.load(Ordering::Relaxed)).then(|| endpoint.call(request));
+        async move {
+            Ok(if let Some(response) = served {
+                response.await?.map(Either::Left)
+            } else {
+                let mut refused = Response::new(Either::Right(Empty::new()));
+                *refused.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+                refused
+            })
+        }
+    })
 }
 
 fn lock<T>(map: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -12,7 +12,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use cluster::account::AccountLimits;
 use cluster::store::Kind;
-use cluster::{EngineClient, Follower, PriceSource, RunSpec, SharedStore, Worker, WorkerConfig};
+use cluster::{
+    EngineClient, Follower, PriceSource, RunSpec, SharedStore, StoreOptions, Worker, WorkerConfig,
+};
 use engine::Clock;
 use engine::provider::{
     DownloadSink, DownloadStart, PreparedRequest, Provider, Resume, Submission, SubmissionLookup,
@@ -190,7 +192,8 @@ fn run_with_killed_worker(program: &Path, accepts: bool) -> (usize, usize) {
     let (server, runtime) = (start_server(program), Runtime::new().expect("threads"));
     let folder = server.folder.path().join("store");
     fs_err::create_dir_all(&folder).expect("a folder");
-    let store = SharedStore::open(&Url::from_directory_path(folder).expect("a path")).expect("a store");
+    let url = Url::from_directory_path(folder).expect("a path");
+    let store = SharedStore::open(&url, &StoreOptions::default()).expect("a store");
     let account = Arc::new(Account::default());
     account.accepts.store(accepts, Ordering::SeqCst);
     let port = free_port();
@@ -217,6 +220,8 @@ fn run_with_killed_worker(program: &Path, accepts: bool) -> (usize, usize) {
             caps: BudgetLimits::default(),
             prices: None,
             files: Vec::new(),
+            reruns: cluster::spec::SpecReruns::default(),
+            arguments: None,
         };
         let spec = serde_json::to_vec(&spec).expect("JSON");
         let spec = store.put(Kind::Spec, spec).await.expect("stored");

@@ -4,6 +4,7 @@
 //! * [`artifact_store`]: videos by content hash, hard-linked to readable names.
 //! * [`provider`]: the interface to the video service, and its implementation over the HTTP client.
 //! * [`executor`]: appends events to the ledger, applies them, reports them and executes the actions.
+//! * [`records`]: runs and work on record, as the commands that show them read it.
 //! * [`preview`]: what a run would do; [`explain`]: why; [`adopt`]: work that the ledger does not know; [`clean`]: files that nobody needs;
 //!   [`cuts`]: earlier cuts of films; [`sidecar`]: what each paid video is, beside it.
 //!
@@ -29,6 +30,7 @@ pub mod ledger;
 mod media_gate;
 pub mod preview;
 pub mod provider;
+pub mod records;
 pub mod reporter;
 pub mod sidecar;
 pub mod time;

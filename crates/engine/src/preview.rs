@@ -1,14 +1,13 @@
 //! Previews a run: a decision and a reason for every node, without doing anything.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use serde::Serialize;
 use workflow::plan::{NodeIx, NodeKey, PickKind, Plan};
 
 use crate::artifact_store::Verify;
-use crate::executor::lookup;
 use crate::ledger::{Ledger, LedgerError};
+use crate::records::WorkRecords;
 use scheduler::{Artifact, AttemptId, Decision, ExistingWork, KeyResolver, TaskId};
 
 /// The preview of one node.
@@ -24,6 +23,9 @@ pub struct Preview {
     pub task: Option<TaskId>,
     /// The beginning of the node's key, if known.
     pub key: Option<String>,
+    /// The node's key, if known.
+    #[serde(skip)]
+    pub full_key: Option<NodeKey>,
     /// Whether its submission is certain, provided that nothing fails: always for [`Decision::Execute`], and for [`Decision::Deferred`] where
     /// the frame that it waits for is that of a video that does not exist yet, so that no earlier video can be its own.
     pub is_certain: bool,
@@ -48,16 +50,16 @@ pub enum Remedy {
 ///
 /// # Errors
 /// When the ledger or an artifact cannot be read.
-pub async fn preview(
-    plan: &Arc<Plan>,
-    ledger: Option<&Ledger>,
+pub async fn preview<R: WorkRecords + ?Sized>(
+    plan: &Plan,
+    records: Option<&R>,
     keys: &KeyResolver,
     account: Option<&str>,
     is_paid: bool,
     verify: &Verify,
 ) -> Result<Vec<Preview>, LedgerError> {
     let adopted = HashMap::new();
-    survey_at(plan, ledger, keys, account, is_paid, verify, &adopted).await.map(|(previews, _)| previews)
+    survey_at(plan, records, keys, account, is_paid, verify, &adopted).await.map(|(previews, _)| previews)
 }
 
 /// Keys of a run of a plan without forced reruns: recorded salts apply, and what earlier versions called the service and identical shots.
@@ -75,111 +77,154 @@ pub fn key_resolver(ledger: Option<&Ledger>, plan: &Plan, service: &str) -> Resu
 ///
 /// # Errors
 /// As [`preview`].
-pub async fn survey(
-    plan: &Arc<Plan>,
-    ledger: Option<&Ledger>,
+pub async fn survey<R: WorkRecords + ?Sized>(
+    plan: &Plan,
+    records: Option<&R>,
     keys: &KeyResolver,
     account: Option<&str>,
     verify: &Verify,
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
-    survey_with(plan, ledger, keys, account, verify, &HashMap::new()).await
+    survey_with(plan, records, keys, account, verify, &HashMap::new()).await
 }
 
 /// As [`survey`], as if the videos in `adopted` were recorded under their keys.
-pub(crate) async fn survey_with(
-    plan: &Arc<Plan>,
-    ledger: Option<&Ledger>,
+pub(crate) async fn survey_with<R: WorkRecords + ?Sized>(
+    plan: &Plan,
+    records: Option<&R>,
     keys: &KeyResolver,
     account: Option<&str>,
     verify: &Verify,
     adopted: &HashMap<NodeKey, Artifact>,
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
-    survey_at(plan, ledger, keys, account, account.is_some(), verify, adopted).await
+    survey_at(plan, records, keys, account, account.is_some(), verify, adopted).await
 }
 
-async fn survey_at(
-    plan: &Arc<Plan>,
-    ledger: Option<&Ledger>,
+async fn survey_at<R: WorkRecords + ?Sized>(
+    plan: &Plan,
+    records: Option<&R>,
     keys: &KeyResolver,
     account: Option<&str>,
     is_paid: bool,
     verify: &Verify,
     adopted: &HashMap<NodeKey, Artifact>,
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
-    let mut made: Vec<Option<Artifact>> = vec![None; plan.len()];
-    let mut previews: Vec<Option<Preview>> = vec![None; plan.len()];
-    let at_other_services = match ledger {
+    let at_other_services = match records {
         // Free work blocks nothing.
-        Some(ledger) if is_paid => ledger.work_at_other_services(keys.service())?,
+        Some(records) if is_paid => records.work_at_other_services(keys.service()).await?,
         _ => HashMap::new(),
     };
-    // Nodes come in file order, which need not be topological: repeat until nothing more can be decided.
-    loop {
-        let mut decided = false;
-        for (ix, node) in plan.nodes() {
-            let before = plan.predecessors(ix);
-            if previews[ix.index()].is_some()
-                || before.iter().any(|before| previews[before.index()].is_none())
-            {
-                continue;
+    let mut survey = Survey { plan, keys, previews: vec![None; plan.len()], made: vec![None; plan.len()] };
+    // Nodes come in file order, which need not be topological. Those whose predecessors are decided are looked up together.
+    let mut undecided: Vec<usize> = plan.nodes().map(|(ix, _)| plan.predecessors(ix).len()).collect();
+    let mut decidable: Vec<NodeIx> =
+        plan.nodes().map(|(ix, _)| ix).filter(|ix| undecided[ix.index()] == 0).collect();
+    while !decidable.is_empty() {
+        let looked_up: Vec<(NodeIx, NodeKey)> =
+            decidable.iter().filter_map(|ix| Some((*ix, survey.decide_without_lookup(*ix)?))).collect();
+        if let Some(records) = records {
+            let asked: Vec<NodeKey> = looked_up.iter().map(|(_, key)| *key).collect();
+            let existing = records.existing_work(&asked, account, verify).await?;
+            for ((ix, _), existing) in looked_up.iter().zip(existing) {
+                survey.apply_existing(*ix, existing);
             }
-            decided = true;
-            let is_blocked = |before: &NodeIx| {
-                previews[before.index()].as_ref().is_some_and(|preview| preview.decision == Decision::Blocked)
-            };
-            let missing = || before.iter().filter(|before| made[before.index()].is_none());
-            let waits_for = missing().find(|before| is_blocked(before)).or_else(|| missing().next());
-            let mut preview = Preview {
-                name: node.name.clone(),
-                decision: Decision::Execute,
-                why: None,
-                task: None,
-                key: None,
-                is_certain: false,
-                remedy: None,
-            };
-            let unpicked = plan.unpicked(ix).next();
-            if let (Some(open), None) = (&unpicked, waits_for) {
-                let one = if open.kind == PickKind::Take { "a take" } else { "an instance" };
-                preview.decision = Decision::Deferred;
-                preview.why = Some(format!("waits until {one} of {} is picked", open.name));
-            } else if let Some(parent) = waits_for {
-                let will_exist = |before: &NodeIx| {
-                    made[before.index()].is_some()
-                        || previews[before.index()]
-                            .as_ref()
-                            .is_some_and(|preview| preview.is_certain || preview.decision == Decision::Adopt)
-                };
-                let is_certain = unpicked.is_none()
-                    && before.iter().all(will_exist)
-                    && (keys.is_always_new(ix)
-                        || before.iter().any(|before| is_new_video(keys, *before, &previews)));
-                defer(&mut preview, plan, *parent, &previews, is_certain);
-            } else if let Some(key) = keys.key(plan, ix, |parent| made[parent.index()].as_ref()) {
-                preview.key = Some(key.short());
-                if let Some(ledger) = ledger {
-                    let existing =
-                        lookup::recorded_work(ledger, &key.to_string(), account, None, verify).await?;
-                    made[ix.index()] = apply_existing(&mut preview, existing);
-                }
-                if let Some(artifact) = adopted.get(&key).filter(|_| preview.decision == Decision::Execute) {
-                    preview.decision = Decision::Reuse;
-                    made[ix.index()] = Some(artifact.clone());
-                }
-                if preview.decision == Decision::Execute && !at_other_services.is_empty() {
-                    let work = keys.service_independent_key(plan, ix, |parent| made[parent.index()].as_ref());
-                    let found = work.and_then(|work| at_other_services.get(&work.to_string()));
-                    apply_other_service(&mut preview, found);
-                }
-                preview.is_certain = preview.decision == Decision::Execute;
-            }
-            previews[ix.index()] = Some(preview);
         }
-        if !decided {
-            break;
+        for (ix, key) in looked_up {
+            survey.decide_new(ix, adopted.get(&key), &at_other_services);
+        }
+        let mut next = Vec::new();
+        for after in decidable.iter().flat_map(|ix| plan.successors(*ix)) {
+            let left = &mut undecided[after.index()];
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                next.push(after);
+            }
+        }
+        next.sort_unstable();
+        decidable = next;
+    }
+    Ok((survey.previews.into_iter().flatten().collect(), survey.made))
+}
+
+/// Decisions for nodes whose predecessors are decided.
+struct Survey<'p> {
+    plan: &'p Plan,
+    keys: &'p KeyResolver,
+    previews: Vec<Option<Preview>>,
+    made: Vec<Option<Artifact>>,
+}
+
+impl Survey<'_> {
+    /// Decides a node that waits for something. Returns the key of any other one.
+    fn decide_without_lookup(&mut self, ix: NodeIx) -> Option<NodeKey> {
+        let (plan, keys, made, previews) = (self.plan, self.keys, &self.made, &self.previews);
+        let before = plan.predecessors(ix);
+        let is_blocked = |before: &NodeIx| {
+            previews[before.index()].as_ref().is_some_and(|preview| preview.decision == Decision::Blocked)
+        };
+        let missing = || before.iter().filter(|before| made[before.index()].is_none());
+        let waits_for = missing().find(|before| is_blocked(before)).or_else(|| missing().next());
+        let mut preview = Preview {
+            name: plan.node(ix).name.clone(),
+            decision: Decision::Execute,
+            why: None,
+            task: None,
+            key: None,
+            full_key: None,
+            is_certain: false,
+            remedy: None,
+        };
+        let unpicked = plan.unpicked(ix).next();
+        if let (Some(open), None) = (&unpicked, waits_for) {
+            let one = if open.kind == PickKind::Take { "a take" } else { "an instance" };
+            preview.decision = Decision::Deferred;
+            preview.why = Some(format!("waits until {one} of {} is picked", open.name));
+        } else if let Some(parent) = waits_for {
+            let will_exist = |before: &NodeIx| {
+                made[before.index()].is_some()
+                    || previews[before.index()]
+                        .as_ref()
+                        .is_some_and(|preview| preview.is_certain || preview.decision == Decision::Adopt)
+            };
+            let is_certain = unpicked.is_none()
+                && before.iter().all(will_exist)
+                && (keys.is_always_new(ix)
+                    || before.iter().any(|before| is_new_video(keys, *before, previews)));
+            defer(&mut preview, plan, *parent, previews, is_certain);
+        } else {
+            preview.full_key = keys.key(plan, ix, |parent| made[parent.index()].as_ref());
+            preview.key = preview.full_key.map(|key| key.short());
+        }
+        let key = preview.full_key;
+        self.previews[ix.index()] = Some(preview);
+        key
+    }
+
+    fn apply_existing(&mut self, ix: NodeIx, existing: ExistingWork) {
+        if let Some(preview) = &mut self.previews[ix.index()] {
+            self.made[ix.index()] = apply_existing(preview, existing);
         }
     }
-    Ok((previews.into_iter().flatten().collect(), made))
+
+    /// Decides a node without existing work under its key.
+    fn decide_new(
+        &mut self,
+        ix: NodeIx,
+        adopted: Option<&Artifact>,
+        at_other_services: &HashMap<String, (String, bool)>,
+    ) {
+        let Some(preview) = &mut self.previews[ix.index()] else { return };
+        if let Some(artifact) = adopted.filter(|_| preview.decision == Decision::Execute) {
+            preview.decision = Decision::Reuse;
+            self.made[ix.index()] = Some(artifact.clone());
+        }
+        if preview.decision == Decision::Execute && !at_other_services.is_empty() {
+            let made = |parent: NodeIx| self.made[parent.index()].as_ref();
+            let work = self.keys.service_independent_key(self.plan, ix, made);
+            let found = work.and_then(|work| at_other_services.get(&work.to_string()));
+            apply_other_service(preview, found);
+        }
+        preview.is_certain = preview.decision == Decision::Execute;
+    }
 }
 
 /// Blocks a node whose submission was expected, with every node that waits for it.

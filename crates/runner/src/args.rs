@@ -5,6 +5,7 @@ mod clean;
 mod cluster;
 mod completions;
 mod edit;
+mod engine;
 pub(crate) mod examples;
 mod explain_code;
 mod export;
@@ -30,9 +31,10 @@ use workflow::units::{Money, VideoDuration};
 
 pub(crate) use self::clean::CleanArgs;
 #[cfg(feature = "cluster")]
-pub(crate) use self::cluster::{EngineArgs, WorkerArgs};
+pub(crate) use self::cluster::{AttachArgs, WorkerArgs};
 pub(crate) use self::completions::{CompletionsArgs, ManArgs};
 pub(crate) use self::edit::{EditArgs, EditFields};
+pub(crate) use self::engine::EngineAddressArgs;
 pub(crate) use self::explain_code::ExplainCodeArgs;
 #[cfg(feature = "sign")]
 pub(crate) use self::export::SigningAlgorithm;
@@ -192,9 +194,11 @@ pub(crate) struct RunArgs {
     /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) engine: EngineAddressArgs,
     #[cfg(feature = "cluster")]
     #[command(flatten)]
-    pub(crate) cluster: EngineArgs,
+    pub(crate) cluster: AttachArgs,
 }
 
 /// Budget caps. When one is reached, tasks in flight are finished and nothing more is submitted.
@@ -238,6 +242,8 @@ pub(crate) struct PlanArgs {
     /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = PlanFormat::Table)]
     pub(crate) format: PlanFormat,
+    #[command(flatten)]
+    pub(crate) engine: EngineAddressArgs,
 }
 
 /// Output formats of `plan`.
@@ -337,6 +343,8 @@ pub(crate) struct PickArgs {
     /// Remove the pick.
     #[arg(long, requires = "shot", conflicts_with = "choice")]
     pub(crate) clear: bool,
+    #[command(flatten)]
+    pub(crate) engine: EngineAddressArgs,
 }
 
 #[derive(Debug, Args)]

@@ -18,6 +18,8 @@ use url::Url;
 use crate::error::CommandError;
 use crate::project_paths::ProjectPaths;
 use crate::proxies;
+#[cfg(feature = "cluster")]
+use crate::service_address::api_key_from;
 use crate::service_address::{API_KEY, BASE_URL, api_key, base_url, is_loopback};
 
 /// The identity of the embedded service.
@@ -78,11 +80,39 @@ impl EmbeddedService {
     }
 }
 
+/// A variable of the environment that is not empty.
+fn set(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
 impl Backend {
-    /// Reads the environment, the only source of an API key.
+    /// Reads the environment.
     pub(crate) fn from_environment() -> Result<Self, CommandError> {
-        let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-        match (set(BASE_URL), set(API_KEY)) {
+        Self::new(set(API_KEY).as_deref().map(api_key))
+    }
+
+    /// Reads the environment, and the API key from a file.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn with_key_file(file: &std::path::Path) -> Result<Self, CommandError> {
+        let shown = file.display();
+        if set(API_KEY).is_some() {
+            return Err(CommandError::invalid(format!(
+                "there are two keys: {API_KEY} is set, and {shown} is named"
+            ))
+            .hint(format!("use one of them: `unset {API_KEY}`")));
+        }
+        let text = fs_err::read_to_string(file)?;
+        if text.trim().is_empty() {
+            return Err(CommandError::unusable(format!("{shown} has no API key: it is empty")));
+        }
+        let alone = format!("write the key into {shown} and nothing else");
+        let key = api_key_from(&text, &format!("the API key in {shown}"), &alone);
+        Self::new(Some(key))
+    }
+
+    /// `key` is checked only where a service needs one.
+    fn new(key: Option<Result<&str, CommandError>>) -> Result<Self, CommandError> {
+        match (set(BASE_URL), key) {
             (None, _) => Ok(Self::Embedded { renderer: Arc::new(Procedural) }),
             (Some(_), None) => Err(CommandError::unusable(format!(
                 "{BASE_URL} is set, but {API_KEY} is not"
@@ -92,7 +122,7 @@ impl Backend {
             ))),
             (Some(url), Some(key)) => {
                 let url = base_url(&url)?;
-                let key = api_key(&key)?;
+                let key = key?;
                 let proxies = match proxies::from_environment() {
                     // Needed for downloads at most.
                     Err(_) if is_loopback(&url) => Proxies::default(),

@@ -77,6 +77,11 @@ impl From<LedgerError> for CommandError {
     fn from(error: LedgerError) -> Self {
         match error {
             LedgerError::NotResolvable(_) => Self::invalid(error),
+            #[cfg(feature = "cluster")]
+            LedgerError::OtherRecords(error) => match error.downcast() {
+                Ok(error) => crate::commands::cluster_address::engine_error(*error),
+                Err(error) => Self::unusable(error),
+            },
             _ => Self::unusable(error),
         }
     }

@@ -23,11 +23,14 @@ mod picks;
 mod price_table;
 mod project_paths;
 mod proxies;
+mod records;
 mod remedies;
 mod report;
 mod run_id;
 mod selection;
 mod service_address;
+#[cfg(feature = "cluster")]
+mod shared_store;
 mod shell;
 mod shutdown;
 mod task_owners;

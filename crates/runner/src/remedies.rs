@@ -11,16 +11,16 @@ use scheduler::TaskId;
 use crate::report::sanitize;
 use crate::shell;
 
-/// Adds the command to the reason of each shot that waits for a decision of the user.
-pub(crate) fn name_commands(previews: &mut [Preview], file: &Path) {
-    let file = shell::quote(&file.display().to_string());
+/// Adds the command to the reason of each shot that waits for a decision of the user. `file` is quoted for a shell, with the flags that
+/// name a cluster.
+pub(crate) fn name_commands(previews: &mut [Preview], file: &str) {
     for preview in previews {
         let command = match preview.remedy.take() {
             Some(Remedy::Resolve(attempt, None)) => {
                 format!("; resolve it with `runner resolve {file} {attempt}`")
             }
             Some(Remedy::Resolve(attempt, Some(task))) => {
-                format!("; {}", resolve_command(&file, attempt.as_str(), Some(task.as_str())))
+                format!("; {}", resolve_command(file, attempt.as_str(), Some(task.as_str())))
             }
             Some(Remedy::Rerun) => {
                 let shot = shell::quote(&sanitize::line(&preview.name));

@@ -1,7 +1,8 @@
 //! Resolves the selection flags to nodes of the plan.
 
+use engine::LedgerError;
 use engine::preview::Preview;
-use engine::{Ledger, LedgerError};
+use engine::records::WorkRecords;
 use scheduler::Decision;
 use workflow::plan::{NodeIx, Plan, Selection};
 
@@ -28,17 +29,21 @@ impl SelectionArgs {
         self.failed || !self.only.is_empty() || !self.from.is_empty()
     }
 
-    /// The nodes of `plan` that the flags select. Without a ledger there was no run yet.
+    /// The nodes of `plan` that the flags select. Without records there was no run yet.
     ///
     /// # Errors
-    /// A name matches no node, or the ledger cannot be read.
-    pub(crate) fn resolve(&self, plan: &Plan, ledger: Option<&Ledger>) -> Result<Selected, CommandError> {
+    /// A name matches no node, or the records cannot be read.
+    pub(crate) async fn resolve(
+        &self,
+        plan: &Plan,
+        records: Option<&dyn WorkRecords>,
+    ) -> Result<Selected, CommandError> {
         let selection = if !self.from.is_empty() {
             Selection::from(plan, nodes_by_name(&self.from, plan)?)
         } else if !self.only.is_empty() {
             Selection::only(nodes_by_name(&self.only, plan)?)
         } else if self.failed {
-            match failed_nodes(plan, ledger)? {
+            match failed_nodes(plan, records).await? {
                 Ok(nodes) => Selection::only(nodes),
                 Err(why) => return Ok(Selected::NoneFailed(why)),
             }
@@ -59,9 +64,12 @@ pub(crate) fn nodes_by_name(names: &[String], plan: &Plan) -> Result<Vec<NodeIx>
 }
 
 /// The nodes that failed in the last run, or why there are none.
-fn failed_nodes(plan: &Plan, ledger: Option<&Ledger>) -> Result<Result<Vec<NodeIx>, String>, LedgerError> {
-    let record = match ledger {
-        Some(ledger) => ledger.last_run(plan.name())?,
+async fn failed_nodes(
+    plan: &Plan,
+    records: Option<&dyn WorkRecords>,
+) -> Result<Result<Vec<NodeIx>, String>, LedgerError> {
+    let record = match records {
+        Some(records) => records.last_run(plan.name()).await?,
         None => None,
     };
     let Some(record) = record else {

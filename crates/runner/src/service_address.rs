@@ -60,9 +60,13 @@ pub(crate) fn base_url(text: &str) -> Result<Url, CommandError> {
 
 /// The API key of the environment, without blanks and line ends around it.
 pub(crate) fn api_key(text: &str) -> Result<&str, CommandError> {
+    api_key_from(text, API_KEY, &format!("set the key alone: `export {API_KEY}=sk-…`"))
+}
+
+/// The API key in a text that comes from `source`. `alone` says how to write a key and nothing else there.
+pub(crate) fn api_key_from<'a>(text: &'a str, source: &str, alone: &str) -> Result<&'a str, CommandError> {
     let key = text.trim();
-    let wrong = |what: &str| CommandError::unusable(format!("{API_KEY} {what}"));
-    let alone = format!("set the key alone: `export {API_KEY}=sk-…`");
+    let wrong = |what: &str| CommandError::unusable(format!("{source} {what}"));
     if key.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("bearer "))
         || key.eq_ignore_ascii_case("bearer")
     {

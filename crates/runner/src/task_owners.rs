@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use engine::LedgerError;
 use engine::ledger::{InFlightAttempt, LedgerReader, PlanArguments, PlanKeys, TaskOwnership};
+use engine::records::RunRecords;
 use scheduler::TaskId;
 use workflow::plan::Plan;
 
@@ -36,6 +37,8 @@ pub(crate) struct TaskOwners {
     /// The arguments for tasks whose own were not recorded.
     fallback: Option<PlanArguments>,
     plans: HashMap<PlanArguments, Option<Plan>>,
+    /// The flags that name a cluster, in commands.
+    suffix: String,
 }
 
 impl TaskOwners {
@@ -43,16 +46,27 @@ impl TaskOwners {
     pub(crate) fn new(named: &Path, paths: &ProjectPaths, fallback: Option<PlanArguments>) -> Self {
         let folder = if named.is_dir() { Some(named) } else { named.parent() };
         let shown_folder = folder.filter(|folder| *folder != Path::new(".")).unwrap_or(Path::new(""));
-        Self { paths: paths.clone(), shown_folder: shown_folder.to_owned(), fallback, plans: HashMap::new() }
+        Self {
+            paths: paths.clone(),
+            shown_folder: shown_folder.to_owned(),
+            fallback,
+            plans: HashMap::new(),
+            suffix: String::new(),
+        }
+    }
+
+    /// With these flags at the end of commands.
+    pub(crate) fn with_suffix(self, suffix: String) -> Self {
+        Self { suffix, ..self }
     }
 
     /// The owners of tasks, in their order.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub(crate) fn find(
+    pub(crate) async fn find(
         &mut self,
-        reader: &LedgerReader,
+        records: &dyn RunRecords,
         open: &[InFlightAttempt],
     ) -> Result<Vec<TaskOwner>, LedgerError> {
         let mut keys: HashMap<(PlanArguments, &str), Option<PlanKeys>> = HashMap::new();
@@ -66,11 +80,12 @@ impl TaskOwners {
             let salt = arguments.salt.clone();
             let known = match keys.entry((arguments.clone(), &task.service)) {
                 std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
-                std::collections::hash_map::Entry::Vacant(unknown) => unknown.insert(
-                    self.plan(&arguments)
-                        .map(|plan| reader.plan_keys(plan, &task.service, salt.as_deref()))
-                        .transpose()?,
-                ),
+                std::collections::hash_map::Entry::Vacant(unknown) => {
+                    unknown.insert(match self.plan(&arguments) {
+                        Some(plan) => Some(records.plan_keys(plan, &task.service, salt.as_deref()).await?),
+                        None => None,
+                    })
+                }
             };
             let ownership = known.as_ref().map(|keys| keys.ownership(&task.key, &task.node));
             owners.push(match ownership {
@@ -107,7 +122,7 @@ impl TaskOwners {
         words.extend(arguments.params.iter().map(|one| format!("-p {}", assignment(one))));
         words.extend(arguments.param_files.iter().map(|file| format!("--param-file {}", path(file))));
         words.extend(arguments.axes.iter().map(|one| format!("-a {}", assignment(one))));
-        words.join(" ")
+        words.join(" ") + &self.suffix
     }
 }
 
@@ -116,7 +131,7 @@ impl TaskOwners {
 ///
 /// # Errors
 /// When the ledger cannot be read.
-pub(crate) fn unclaimed_tasks(
+pub(crate) async fn unclaimed_tasks(
     workflow: &WorkflowArgs,
     salt: Option<&str>,
     paths: &ProjectPaths,
@@ -136,7 +151,7 @@ pub(crate) fn unclaimed_tasks(
     if open.is_empty() {
         return Ok(Vec::new());
     }
-    let owners = TaskOwners::new(&workflow.file, paths, Some(own.clone())).find(&reader, &open)?;
+    let owners = TaskOwners::new(&workflow.file, paths, Some(own.clone())).find(&reader, &open).await?;
     let is_unclaimed = |owner: &TaskOwner, open: &InFlightAttempt| match owner {
         TaskOwner::Nobody(_) => true,
         // An earlier version did not record the arguments: as far as this run can tell.

@@ -2,18 +2,18 @@
 //! pays for that work again.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use engine::Ledger;
 use engine::adopt::{UnknownVideo, unknown_videos};
-use engine::artifact_store::ArtifactStore;
 use engine::ledger::UnknownRun;
 use engine::preview::{Preview, block};
 use scheduler::KeyResolver;
 use workflow::plan::Plan;
 
+use crate::args::EngineAddressArgs;
 use crate::error::{CommandError, ErrorKind};
-use crate::project_paths::display_path;
+use crate::project_paths::{ProjectPaths, display_path};
+use crate::records::Records;
 use crate::shell;
 
 /// How many videos or runs are listed.
@@ -25,7 +25,7 @@ const MAX_LISTED: usize = 5;
 /// There are some, and `force` is not set.
 pub(crate) async fn check(
     file: &Path,
-    plan: &Arc<Plan>,
+    plan: &Plan,
     ledger: &Ledger,
     keys: &KeyResolver,
     output_dir: &Path,
@@ -66,23 +66,29 @@ pub(crate) async fn check(
 
 /// Marks the shots of a plan whose videos the ledger does not know: a run stops there.
 pub(crate) async fn mark(
-    plan: &Arc<Plan>,
-    ledger: Option<&Ledger>,
+    plan: &Plan,
+    records: &Records,
     keys: &KeyResolver,
-    output_dir: &Path,
-    store: &ArtifactStore,
+    paths: &ProjectPaths,
     file: &Path,
+    engine: &EngineAddressArgs,
     previews: &mut [Preview],
 ) -> Result<(), CommandError> {
     let file_name = shell::quote(&file.display().to_string());
-    for video in unknown_videos(plan, ledger, keys, output_dir, store).await? {
-        let why = format!(
-            "{} is its video, and the ledger does not know it: `runner ledger adopt {file_name}`",
-            display_path(&video.path)
-        );
+    let folder = paths.out(plan.name());
+    for video in unknown_videos(plan, records.work(), keys, &folder, &paths.store()).await? {
+        let path = display_path(&video.path);
+        let why = if engine.is_cluster() {
+            format!(
+                "{path} is its video, and the cluster does not know it: `runner run {file_name}{} --force` pays for it again",
+                engine.suffix()
+            )
+        } else {
+            format!("{path} is its video, and the ledger does not know it: `runner ledger adopt {file_name}`")
+        };
         block(plan, previews, video.node, why);
     }
-    let runs = match ledger {
+    let runs = match records.ledger() {
         Some(ledger) => ledger.unknown_runs()?,
         None => Vec::new(),
     };
@@ -90,6 +96,29 @@ pub(crate) async fn mark(
         errln!("{}", about_runs(file, &runs));
     }
     Ok(())
+}
+
+/// Checks, before a run on a cluster, for videos of earlier runs on this machine that the cluster would pay for again.
+///
+/// # Errors
+/// There are some.
+#[cfg(feature = "cluster")]
+pub(crate) async fn check_cluster(
+    plan: &Plan,
+    records: &Records,
+    keys: &KeyResolver,
+    output_dir: &Path,
+    paths: &ProjectPaths,
+    file: &str,
+) -> Result<(), CommandError> {
+    let videos = unknown_videos(plan, records.work(), keys, output_dir, &paths.store()).await?;
+    let Some(listed) = about_videos(&videos) else { return Ok(()) };
+    let message = format!(
+        "the cluster does not know videos that are on this machine; nothing was submitted\n  {listed}"
+    );
+    Err(CommandError::new(ErrorKind::ActionNeeded, message)
+        .hint("to use them, run on this machine: without --engine, and without RUNNER_ENGINE")
+        .hint(format!("to go on, and pay for that work again: runner run {file} --force")))
 }
 
 fn about_videos(videos: &[UnknownVideo]) -> Option<String> {

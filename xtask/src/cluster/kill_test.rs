@@ -1,4 +1,4 @@
-//! Runs on a cluster whose processes are killed at random. A service that nobody kills counts what it accepted: in the end each prompt was
+//! Runs on a cluster whose processes are killed, at random and at each step of a submission. A service that nobody kills counts what it accepted: in the end each prompt was
 //! paid for exactly once and has its video.
 
 use std::path::Path;
@@ -9,6 +9,7 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::Value;
 
+use super::attack::{StepKills, Victim, kill_node, restart_node};
 use super::processes::Cluster;
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService};
@@ -23,7 +24,11 @@ const MAX_IN_FLIGHT: usize = 12;
 /// Runs without kills after which a round has to be done.
 const MAX_CALM_RUNS: usize = 12;
 /// Kills in a round, at most: each leaves submissions whose outcome is unknown.
-const MAX_ROUND_KILLS: usize = 8;
+const MAX_ROUND_KILLS: usize = 10;
+/// Out of a hundred videos, so many are sent slowly.
+const SLOW_DOWNLOADS: u64 = 15;
+/// Kills with which every step has to have been hit.
+const COMPLETE_KILLS: usize = 60;
 /// The time limit of a round of kills.
 const MAX_ROUND: Duration = Duration::from_mins(5);
 
@@ -32,8 +37,9 @@ const KEY: &str = "sk-cluster-0123456789";
 #[derive(Debug, Default)]
 struct Counts {
     workers: usize,
-    servers: usize,
+    nodes: usize,
     clients: usize,
+    steps: StepKills,
     rounds: usize,
     adopted: usize,
     resubmitted: usize,
@@ -41,11 +47,17 @@ struct Counts {
 
 impl Counts {
     fn kills(&self) -> usize {
-        self.workers + self.servers + self.clients
+        self.workers + self.nodes + self.clients
     }
 }
 
-pub(super) fn run(server: &ServerProgram, program: &Path, kills: usize, seed: u64) -> Result<String, String> {
+pub(super) fn run(
+    server: &ServerProgram,
+    program: &Path,
+    worker_program: &Path,
+    kills: usize,
+    seed: u64,
+) -> Result<String, String> {
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
     let behavior = Behavior {
         lost_answers: 3,
@@ -55,22 +67,29 @@ pub(super) fn run(server: &ServerProgram, program: &Path, kills: usize, seed: u6
         task: Duration::from_millis(1_500),
     };
     let service = runtime.block_on(CountingService::start(seed, behavior))?;
+    service.set_slow_downloads(SLOW_DOWNLOADS);
     let limit = MAX_IN_FLIGHT.to_string();
     // Longer than a task takes.
     let args = ["--max-in-flight", limit.as_str(), "--hold-indeterminate", "5"];
-    let mut cluster = Cluster::start(server, program, 2, service.base_url(), KEY, &args)?;
+    let account = (service.base_url(), KEY);
+    let mut cluster = Cluster::start_with_failpoints(server, program, worker_program, 2, account, &args)?;
     let mut rng = SplitMix64::seed_from_u64(seed);
     let mut counts = Counts::default();
     while counts.kills() < kills {
         counts.rounds += 1;
         let round = Round::new(&cluster, counts.rounds)?;
-        round.attack(&mut cluster, &mut rng, &mut counts)?;
+        round.attack(&mut cluster, &service, &mut rng, &mut counts)?;
         round.finish(&cluster, &service, &mut counts)?;
         round.check(&cluster, &service)?;
+        let in_flight = service.max_in_flight();
+        if in_flight > MAX_IN_FLIGHT {
+            return Err(format!("{in_flight} tasks were in flight, {MAX_IN_FLIGHT} are allowed"));
+        }
         println!(
-            "round {}: {} kills so far, {} tasks accepted",
+            "round {}: {} kills so far, {} of them at a step; {} tasks accepted",
             counts.rounds,
             counts.kills(),
+            counts.steps.count(),
             service.accepted()
         );
     }
@@ -78,15 +97,18 @@ pub(super) fn run(server: &ServerProgram, program: &Path, kills: usize, seed: u6
     if accepted != expected {
         return Err(format!("{accepted} tasks were accepted for {expected} cells"));
     }
-    let in_flight = service.max_in_flight();
-    if in_flight > MAX_IN_FLIGHT {
-        return Err(format!("{in_flight} tasks were in flight, {MAX_IN_FLIGHT} are allowed"));
+    let (in_flight, nodes) = (service.max_in_flight(), cluster.server.len());
+    let Counts { workers, nodes: killed, clients, ref steps, rounds, adopted, resubmitted } = counts;
+    let (by_step, missed) = steps.report();
+    if kills >= COMPLETE_KILLS && !missed.is_empty() {
+        return Err(format!("nothing was killed {}", missed.join(", ")));
     }
-    let Counts { workers, servers, clients, rounds, adopted, resubmitted } = counts;
     Ok(format!(
-        "{} kills ({workers} workers, {servers} of Restate, {clients} clients) in {rounds} rounds of {CELLS} cells with {CLIENTS} clients each: \
-         0 paid for twice, 0 lost; at most {in_flight} of {MAX_IN_FLIGHT} tasks in flight; by hand {adopted} adopted, {resubmitted} submitted again",
-        workers + servers + clients
+        "{nodes} nodes of Restate, 2 workers, {CLIENTS} clients: {} kills ({workers} workers, {killed} nodes, {clients} clients; {} at a step) in \
+         {rounds} rounds of {CELLS} cells: 0 paid for twice, 0 lost; at most {in_flight} of {MAX_IN_FLIGHT} tasks in flight; by hand {adopted} \
+         adopted, {resubmitted} submitted again\n{by_step}",
+        workers + killed + clients,
+        steps.count(),
     ))
 }
 
@@ -115,13 +137,13 @@ impl Round {
     }
 
     /// Starts a client with its log in a file.
-    fn client(&self, cluster: &Cluster) -> Result<Child, String> {
+    fn client(&self, cluster: &Cluster, node: usize) -> Result<Child, String> {
         let log =
             fs_err::OpenOptions::new().create(true).append(true).open(cluster.folder().join("client.log"));
         let log = log.map_err(|error| error.to_string())?.into_file();
         let out = self.output();
         cluster
-            .command(&["run", &self.file, "--jobs", "16", "--out", &out])
+            .command_at(node, &["run", &self.file, "--jobs", "16", "--out", &out])
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
@@ -129,15 +151,20 @@ impl Round {
     }
 
     /// Kills something every now and then, until all clients have ended by themselves.
-    fn attack(&self, cluster: &mut Cluster, rng: &mut SplitMix64, counts: &mut Counts) -> Result<(), String> {
-        let mut roll = |sides: u64| rng.next_u64() % sides;
+    fn attack(
+        &self,
+        cluster: &mut Cluster,
+        service: &CountingService,
+        rng: &mut SplitMix64,
+        counts: &mut Counts,
+    ) -> Result<(), String> {
         let mut clients = Vec::new();
-        for _ in 0..CLIENTS {
-            clients.push(self.client(cluster)?);
+        for node in 0..CLIENTS {
+            clients.push(self.client(cluster, node)?);
         }
         let (begin, killed_before) = (std::time::Instant::now(), counts.kills());
         while !clients.is_empty() {
-            std::thread::sleep(Duration::from_millis(300 + roll(1_700)));
+            std::thread::sleep(Duration::from_millis(200 + rng.next_u64() % 1_000));
             let mut open = Vec::new();
             for mut client in clients {
                 if client.try_wait().map_err(|error| error.to_string())?.is_none() {
@@ -154,23 +181,29 @@ impl Round {
             if counts.kills() - killed_before >= MAX_ROUND_KILLS {
                 continue;
             }
-            match roll(10) {
+            match rng.next_u64() % 10 {
                 0 => {
-                    cluster.server.kill_and_restart()?;
-                    counts.servers += 1;
+                    let node = kill_node(cluster, rng);
+                    restart_node(cluster, node, rng)?;
+                    counts.nodes += 1;
                 }
                 1 if !clients.is_empty() => {
-                    let which = usize::try_from(roll(64)).unwrap_or_default() % clients.len();
+                    let which = usize::try_from(rng.next_u64() % 64).unwrap_or_default() % clients.len();
                     let mut client = clients.swap_remove(which);
                     client.kill().and_then(|()| client.wait()).map_err(|error| error.to_string())?;
                     counts.clients += 1;
                     // Another run of the same file, while the one that nobody follows any more goes on.
-                    clients.push(self.client(cluster)?);
+                    clients.push(self.client(cluster, which)?);
                 }
-                worker => {
+                worker @ 1..4 => {
                     cluster.kill_worker(usize::try_from(worker).unwrap_or_default())?;
                     counts.workers += 1;
                 }
+                _ => match counts.steps.kill(cluster, service, rng)? {
+                    Some(Victim::Worker) => counts.workers += 1,
+                    Some(Victim::Node) => counts.nodes += 1,
+                    None => {}
+                },
             }
         }
         Ok(())

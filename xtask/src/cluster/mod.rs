@@ -3,17 +3,26 @@
 //! Everything goes through the built program, as users have it. Restate's server comes from its npm package; where it cannot be had, nothing
 //! is tested, and that is said.
 
+mod admin;
+mod attack;
 mod bench;
+mod commands;
+mod drain;
+mod failpoint;
 mod kill_test;
+mod moment;
 mod processes;
 mod scenarios;
+mod secrets;
 mod server;
 mod service;
+mod standalone;
+mod upgrade;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use processes::Cluster;
 use server::ServerProgram;
@@ -26,6 +35,9 @@ pub(crate) struct ClusterArgs {
     /// The program, instead of a debug build of the runner with the feature `cluster`.
     #[arg(long, global = true)]
     program: Option<PathBuf>,
+    /// Number of nodes of Restate. Of three, any one may be down.
+    #[arg(long, global = true, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5))]
+    nodes: u8,
 }
 
 #[derive(Debug, Subcommand)]
@@ -36,8 +48,14 @@ enum ClusterCommand {
         #[arg(long, default_value_t = 2)]
         workers: usize,
     },
-    /// Caps with several clients, clients that detach; then kills workers, Restate and clients at random while runs are executed; nothing may be paid for twice, and nothing lost.
+    /// Commands on a cluster, compared with those on one machine; caps and limits with several clients, clients that detach, an upgrade under load; then kills workers, nodes of Restate and clients, at random and at each step of a submission, while runs are executed; nothing may be paid for twice, and nothing lost.
     Test {
+        /// These parts only.
+        #[arg(long, value_enum, value_name = "PART")]
+        only: Vec<Part>,
+        /// Also runs a sweep of 2,000 cells and `workflows/storyboard.yaml` against `runner serve`.
+        #[arg(long)]
+        full: bool,
         /// How often something is killed, at least.
         #[arg(long, default_value_t = 60)]
         kills: usize,
@@ -49,50 +67,121 @@ enum ClusterCommand {
     Bench,
 }
 
+/// The parts of `test`, in the order in which they run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Tests of the library that need the server.
+    Library,
+    /// Commands on a cluster, compared with those on one machine.
+    Commands,
+    /// No key of the service in the journal, in plans or in what is printed.
+    Secrets,
+    /// Workers that are told to stop.
+    Drain,
+    /// Caps and limits with several clients, and clients that detach.
+    Limits,
+    /// A new version of the workers under load.
+    Upgrade,
+    /// A sweep of 2,000 cells and `workflows/storyboard.yaml` against `runner serve`; only with `--full`, as it takes long.
+    Standalone,
+    /// Kills, at random and at each step of a submission.
+    Kills,
+}
+
 pub(crate) fn run(root: &Path, args: &ClusterArgs) -> Result<String, String> {
-    let Some(server) = server::install(root)? else {
+    let Some(server) = server::install(root, usize::from(args.nodes))? else {
         return Ok(
             "skipped: Restate's server cannot be installed with npm on this machine, so nothing was tested"
                 .to_owned(),
         );
     };
-    let program = match &args.program {
-        Some(program) => program.clone(),
-        None => build(root)?,
+    let program = || match &args.program {
+        Some(program) => Ok(program.clone()),
+        None => build(root).map(|built| built.program),
     };
-    match args.command {
-        ClusterCommand::Up { workers } => up(&server, &program, workers),
-        ClusterCommand::Test { kills, seed } => {
-            reconcile(root, &server)?;
-            println!("{}", scenarios::run(&server, &program)?);
-            kill_test::run(&server, &program, kills, seed)
+    match &args.command {
+        ClusterCommand::Up { workers } => up(&server, &program()?, *workers),
+        ClusterCommand::Test { only, kills, seed, full } => {
+            let built = build(root)?;
+            let program = args.program.as_ref().unwrap_or(&built.program);
+            let is_asked_for = |part: &Part| match part {
+                _ if !only.is_empty() => only.contains(part),
+                Part::Standalone => *full,
+                _ => true,
+            };
+            for part in Part::value_variants().iter().filter(|part| is_asked_for(part)) {
+                println!(
+                    "{}",
+                    match part {
+                        Part::Library => library(root, &server)?,
+                        Part::Commands => commands::run(&server, program)?,
+                        Part::Secrets => secrets::run(&server, program)?,
+                        Part::Drain => drain::run(&server, program)?,
+                        Part::Limits => scenarios::run(&server, program)?,
+                        Part::Upgrade => upgrade::run(&server, program)?,
+                        Part::Standalone => standalone::run(root, &server, program, &built.under_test)?,
+                        Part::Kills => kill_test::run(&server, program, &built.under_test, *kills, *seed)?,
+                    }
+                );
+            }
+            Ok("the cluster's tests pass".to_owned())
         }
-        ClusterCommand::Bench => bench::run(&server, &program),
+        ClusterCommand::Bench => bench::run(&server, &program()?),
     }
 }
 
-fn build(root: &Path) -> Result<PathBuf, String> {
+/// The programs that are built from these sources.
+struct Built {
+    program: PathBuf,
+    /// The same with failpoints and a renderer that is fast.
+    under_test: PathBuf,
+}
+
+fn build(root: &Path) -> Result<Built, String> {
     // Of the whole workspace, so that what its tests have compiled is used.
-    let cargo =
-        ["build", "--quiet", "--locked", "--workspace", "--bin", "runner", "--features", "runner/cluster"];
+    let cargo = [
+        "build",
+        "--quiet",
+        "--locked",
+        "--workspace",
+        "--bin",
+        "runner",
+        "--bin",
+        "runner-under-test",
+        "--features",
+        "tests/cluster",
+    ];
     let built = Command::new("cargo").args(cargo).current_dir(root).status();
     if !built.map_err(|error| error.to_string())?.success() {
         return Err("the runner cannot be built".to_owned());
     }
-    Ok(root.join("target/debug/runner"))
+    let folder = root.join("target/debug");
+    Ok(Built { program: folder.join("runner"), under_test: folder.join("runner-under-test") })
 }
 
-/// The test of the library with a service that can be asked for lost submissions, which no program reaches.
-fn reconcile(root: &Path, server: &ServerProgram) -> Result<(), String> {
+/// Tests of the library with Restate's server: a service that can be asked for lost submissions, which no program reaches, and versions of
+/// workers.
+fn library(root: &Path, server: &ServerProgram) -> Result<String, String> {
     let tested = Command::new("cargo")
-        .args(["test", "--quiet", "--locked", "--workspace", "--test", "reconcile"])
-        .env("RESTATE_SERVER", &server.0)
+        .args([
+            "test",
+            "--quiet",
+            "--locked",
+            "--workspace",
+            "--features",
+            "tests/cluster",
+            "--test",
+            "reconcile",
+            "--test",
+            "deployments",
+        ])
+        .env("RESTATE_SERVER", &server.path)
         .current_dir(root)
         .status();
     if tested.map_err(|error| error.to_string())?.success() {
-        Ok(())
+        Ok("library: lost submissions, versions of workers".to_owned())
     } else {
-        Err("a submission of a lost worker is not reconciled".to_owned())
+        Err("a test of the library with Restate's server failed".to_owned())
     }
 }
 
@@ -103,7 +192,7 @@ fn up(server: &ServerProgram, program: &Path, workers: usize) -> Result<String, 
     let (base_url, key) = (variable("RUNNER_BASE_URL")?, variable("RUNNER_API_KEY")?);
     let cluster = Cluster::start(server, program, workers, &base_url, &key, &[])?;
     println!("export RUNNER_ENGINE={}\nexport RUNNER_STORE={}", cluster.engine(), cluster.store());
-    println!("{workers} workers; press Enter to end");
+    println!("{} nodes of Restate, {workers} workers; press Enter to end", server.nodes);
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).map_err(|error| error.to_string())?;
     Ok("ended".to_owned())

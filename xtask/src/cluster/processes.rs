@@ -1,20 +1,25 @@
-//! The processes of a cluster: the server, workers at one address, and clients.
+//! The processes of a cluster: the nodes of the server, workers at one address, and clients.
 
-use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::admin;
+use super::failpoint::StepFile;
 use super::server::{Server, ServerProgram, free_port};
 
 /// How long a worker may take until it listens.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
+/// How long a worker that is told to end may take: longer than the time for which it drains.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(150);
 
 /// A cluster of one server and some workers. Dropping it kills all of them.
 pub(super) struct Cluster {
     program: PathBuf,
+    /// The program of workers, if it is another one.
+    worker_program: Option<PathBuf>,
     pub(super) server: Server,
     workers: Vec<Child>,
     worker_port: u16,
@@ -32,28 +37,62 @@ impl Cluster {
         key: &str,
         worker_args: &[&str],
     ) -> Result<Self, String> {
+        let mut cluster = Self::without_workers(server, program, base_url, key, worker_args)?;
+        cluster.start_workers(workers)?;
+        Ok(cluster)
+    }
+
+    /// A cluster whose workers can be made to end at a step of their work.
+    pub(super) fn start_with_failpoints(
+        server: &ServerProgram,
+        program: &Path,
+        worker_program: &Path,
+        workers: usize,
+        (base_url, key): (&str, &str),
+        worker_args: &[&str],
+    ) -> Result<Self, String> {
+        let mut cluster = Self::without_workers(server, program, base_url, key, worker_args)?;
+        cluster.worker_program = Some(worker_program.to_owned());
+        cluster.start_workers(workers)?;
+        Ok(cluster)
+    }
+
+    fn without_workers(
+        server: &ServerProgram,
+        program: &Path,
+        base_url: &str,
+        key: &str,
+        worker_args: &[&str],
+    ) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         fs_err::create_dir_all(folder.path().join("store")).map_err(|error| error.to_string())?;
-        let server = Server::start(server, folder.path().join("restate"))?;
-        let mut cluster = Self {
+        Ok(Self {
             program: program.to_owned(),
-            server,
+            worker_program: None,
+            server: Server::start(server, &folder.path().join("restate"))?,
             workers: Vec::new(),
             worker_port: free_port()?,
             worker_args: worker_args.iter().map(|arg| (*arg).to_owned()).collect(),
             service: (base_url.to_owned(), key.to_owned()),
             folder,
-        };
-        for _ in 0..workers {
-            let worker = cluster.spawn_worker()?;
-            cluster.workers.push(worker);
-        }
-        cluster.wait_for_workers()?;
-        Ok(cluster)
+        })
     }
 
+    fn start_workers(&mut self, count: usize) -> Result<(), String> {
+        for index in 0..count {
+            let worker = self.spawn_worker(index)?;
+            self.workers.push(worker);
+        }
+        self.wait_for_workers()
+    }
+
+    /// The ingress of a node that is up.
     pub(super) fn engine(&self) -> String {
-        format!("http://127.0.0.1:{}/", self.server.ingress_port)
+        self.engine_at(0)
+    }
+
+    fn engine_at(&self, node: usize) -> String {
+        format!("http://127.0.0.1:{}/", self.server.ingress_port(node))
     }
 
     pub(super) fn store(&self) -> String {
@@ -68,22 +107,97 @@ impl Cluster {
         self.workers.iter().map(Child::id).collect()
     }
 
+    /// The file by which workers are told to end at a step.
+    pub(super) fn step_file(&self) -> StepFile {
+        StepFile::new(self.folder.path())
+    }
+
     /// Kills a worker and starts another one in its place.
     pub(super) fn kill_worker(&mut self, index: usize) -> Result<(), String> {
-        let new = self.spawn_worker()?;
         let index = index % self.workers.len();
+        let new = self.spawn_worker(index)?;
         let mut old = std::mem::replace(&mut self.workers[index], new);
         old.kill().and_then(|()| old.wait()).map_err(|error| error.to_string())?;
         Ok(())
     }
 
+    /// The worker that has the connection from this port; `None` where the system does not say it.
+    pub(super) fn worker_with_port(&self, port: u16) -> Option<usize> {
+        let table = std::fs::read_to_string("/proc/net/tcp").ok()?;
+        let here = format!(":{port:04X}");
+        let line = table
+            .lines()
+            .find(|line| line.split_whitespace().nth(1).is_some_and(|address| address.ends_with(&here)))?;
+        let socket = PathBuf::from(format!("socket:[{}]", line.split_whitespace().nth(9)?));
+        self.workers.iter().position(|worker| {
+            let files = std::fs::read_dir(format!("/proc/{}/fd", worker.id()));
+            let mut files = files.into_iter().flatten().flatten();
+            files.any(|file| std::fs::read_link(file.path()).is_ok_and(|link| link == socket))
+        })
+    }
+
+    /// Starts another worker for each one that has ended. Returns how many there were.
+    pub(super) fn replace_ended_workers(&mut self) -> Result<usize, String> {
+        let mut ended = 0;
+        for index in 0..self.workers.len() {
+            if self.workers[index].try_wait().map_err(|error| error.to_string())?.is_some() {
+                self.workers[index] = self.spawn_worker(index)?;
+                ended += 1;
+            }
+        }
+        Ok(ended)
+    }
+
+    /// Registers workers at a new address, as a new version does, waits until nothing that the old ones began is open, and tells the old ones
+    /// to end, which they have to do by themselves.
+    pub(super) fn upgrade(&mut self) -> Result<(), String> {
+        let old_url = format!("http://127.0.0.1:{}/", self.worker_port);
+        let old = std::mem::take(&mut self.workers);
+        let count = old.len();
+        self.worker_port = free_port()?;
+        let new_url = format!("http://127.0.0.1:{}/", self.worker_port);
+        for index in 0..count {
+            let worker = self.spawn_worker(index)?;
+            self.workers.push(worker);
+        }
+        let admin = self.server.admin_port(0);
+        wait_until(START_TIMEOUT, "the new workers did not register", || {
+            Ok(admin::deployment(admin, &new_url)?.is_some())
+        })?;
+        let deployment = admin::deployment(admin, &old_url)?.ok_or("the old workers are not registered")?;
+        wait_until(DRAIN_TIMEOUT, "invocations of the old workers did not end", || {
+            Ok(admin::open_invocations(admin, &deployment)? == 0)
+        })?;
+        for mut worker in old {
+            signal(&worker, "TERM")?;
+            let mut ended = None;
+            wait_until(DRAIN_TIMEOUT, "a worker that was told to end did not", || {
+                ended = worker.try_wait().map_err(|error| error.to_string())?;
+                Ok(ended.is_some())
+            })?;
+            if !ended.is_some_and(|status| status.success()) {
+                return Err(format!("a worker that was told to end ended with {ended:?}"));
+            }
+        }
+        Ok(())
+    }
+
     /// A command of the program, on this cluster.
     pub(super) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
+        self.command_at(0, args)
+    }
+
+    /// A command of the program that uses this node, or another one if it is down.
+    pub(super) fn command_at(&self, node: usize, args: &[&str]) -> Command {
+        self.command_of(&self.program, node, args)
+    }
+
+    fn command_of(&self, program: &Path, node: usize, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command
             .args(args)
             .current_dir(self.folder.path())
-            .env("RUNNER_ENGINE", self.engine())
+            .env("RUNNER_ENGINE", self.engine_at(node))
             .env("RUNNER_STORE", self.store())
             .env_remove("RUNNER_BASE_URL")
             .env_remove("RUNNER_API_KEY")
@@ -96,16 +210,18 @@ impl Cluster {
     }
 
     /// All workers have the same address: the system spreads connections over them.
-    fn spawn_worker(&self) -> Result<Child, String> {
+    fn spawn_worker(&self, index: usize) -> Result<Child, String> {
         let log =
             fs_err::OpenOptions::new().create(true).append(true).open(self.folder.path().join("worker.log"));
         let log = log.map_err(|error| error.to_string())?.into_file();
         let listen = format!("127.0.0.1:{}", self.worker_port);
-        let admin = format!("http://127.0.0.1:{}/", self.server.admin_port);
-        let mut command =
-            self.command(&["worker", "--share-port", "--listen", &listen, "--register", &admin]);
+        let admin = format!("http://127.0.0.1:{}/", self.server.admin_port(index));
+        let program = self.worker_program.as_deref().unwrap_or(&self.program);
+        let args = ["worker", "--share-port", "--listen", &listen, "--register", &admin];
+        let mut command = self.command_of(program, index, &args);
         let (base_url, key) = &self.service;
         command.args(&self.worker_args).env("RUNNER_BASE_URL", base_url).env("RUNNER_API_KEY", key);
+        self.step_file().name_to(&mut command);
         command
             .stdout(Stdio::null())
             .stderr(log)
@@ -114,26 +230,31 @@ impl Cluster {
     }
 
     fn wait_for_workers(&self) -> Result<(), String> {
-        let end = Instant::now() + START_TIMEOUT;
-        while Instant::now() < end {
-            if is_registered(self.server.admin_port) {
-                return Ok(());
-            }
-            std::thread::sleep(Duration::from_millis(200));
-        }
-        Err("the workers did not register".to_owned())
+        let admin = self.server.admin_port(0);
+        wait_until(START_TIMEOUT, "the workers did not register", || Ok(admin::knows_runs(admin)))
     }
 }
 
-/// Whether Restate's admin API knows the object of runs.
-fn is_registered(admin_port: u16) -> bool {
-    let ask = || {
-        let mut connection = std::net::TcpStream::connect(("127.0.0.1", admin_port))?;
-        connection.write_all(b"GET /services/Run HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")?;
-        let mut answer = String::new();
-        connection.read_to_string(&mut answer).map(|_| answer)
-    };
-    ask().is_ok_and(|answer| answer.split(' ').nth(1) == Some("200"))
+/// Waits until something is the case.
+pub(super) fn wait_until(
+    timeout: Duration,
+    otherwise: &str,
+    mut check: impl FnMut() -> Result<bool, String>,
+) -> Result<(), String> {
+    let end = Instant::now() + timeout;
+    while !check()? {
+        if Instant::now() > end {
+            return Err(otherwise.to_owned());
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    Ok(())
+}
+
+/// Sends a signal to a process that this one started.
+pub(super) fn signal(process: &Child, name: &str) -> Result<(), String> {
+    let sent = Command::new("kill").args([format!("-{name}"), process.id().to_string()]).status();
+    sent.map(|_| ()).map_err(|error| error.to_string())
 }
 
 impl Drop for Cluster {

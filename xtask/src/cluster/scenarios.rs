@@ -1,19 +1,27 @@
-//! Caps of the account with several clients at once, and clients that detach.
+//! Caps and limits of the account with several clients at once, and clients that detach.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
-use super::processes::Cluster;
+use super::processes::{Cluster, signal};
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService};
 
 const KEY: &str = "sk-cluster-0123456789";
 /// Tasks that the account may submit.
 const MAX_TASKS: usize = 10;
+/// What they cost at 0.10 each.
+const MAX_COST: &str = "1.00";
 /// Cells of each client's sweep.
 const CELLS: usize = 5;
 const CLIENTS: usize = 4;
+/// Cells of each client's sweep under limits.
+const LIMITED_CELLS: usize = 9;
+/// Limits of the account that four clients share. Their work needs more than a minute's submissions.
+const MAX_IN_FLIGHT: usize = 4;
+const MAX_SUBMITS: usize = 24;
+const SUBMITS_PER: Duration = Duration::from_mins(1);
 
 pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, String> {
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
@@ -24,46 +32,86 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
         latency: Duration::from_millis(200),
         task: Duration::from_secs(2),
     };
-    let service = runtime.block_on(CountingService::start(1, behavior))?;
-    caps(server, program, &service)?;
-    let service = runtime.block_on(CountingService::start(2, behavior))?;
-    detached(server, program, &service)?;
+    let start = |seed| runtime.block_on(CountingService::start(seed, behavior));
+    let most = MAX_TASKS.to_string();
+    caps(server, program, &start(1)?, &["--max-tasks", &most])?;
+    caps(server, program, &start(2)?, &["--max-cost", MAX_COST])?;
+    limits(server, program, &start(3)?)?;
+    detached(server, program, &start(4)?)?;
     Ok(format!(
-        "{CLIENTS} clients at once kept to the account's cap of {MAX_TASKS} tasks; a client detached, another one followed its run"
+        "{CLIENTS} clients at once kept to the account's cap of {MAX_TASKS} tasks and to one on their cost, to {MAX_IN_FLIGHT} tasks in flight \
+         and to {MAX_SUBMITS} submissions a minute at every instant; a client detached, another one followed its run"
     ))
 }
 
-fn sweep(cluster: &Cluster, name: &str) -> Result<String, String> {
+fn sweep(cluster: &Cluster, name: &str, cells: usize) -> Result<String, String> {
     let file = format!("{name}.yaml");
     let text = format!(
-        "version: 1\nname: {name}\ndefaults: {{model: modelb-video-480p, seconds: 4}}\nshots:\n  - id: c\n    prompt: \"{name} {{{{ x }}}}\"\n    matrix:\n      x: {{from: 1, to: {CELLS}}}\n"
+        "version: 1\nname: {name}\ndefaults: {{model: modelb-video-480p, seconds: 4}}\nshots:\n  - id: c\n    prompt: \"{name} {{{{ x }}}}\"\n    matrix:\n      x: {{from: 1, to: {cells}}}\n"
     );
-    fs_err::write(cluster.folder().join(&file), text).map_err(|error| error.to_string())?;
+    let prices = "version: 1\ncurrency: USD\nas_of: 2026-01-31\nsource: the test\nprices:\n  - {model: modelb-video-480p, per_task: 0.10}\n";
+    fs_err::write(cluster.folder().join(&file), text)
+        .and_then(|()| fs_err::write(cluster.folder().join("prices.yaml"), prices))
+        .map_err(|error| error.to_string())?;
     Ok(file)
 }
 
-fn caps(server: &ServerProgram, program: &Path, service: &CountingService) -> Result<(), String> {
-    let most = MAX_TASKS.to_string();
-    let cluster = Cluster::start(server, program, 2, service.base_url(), KEY, &["--max-tasks", &most])?;
+/// The exit codes of clients that run a sweep each at the same time.
+fn run_clients(cluster: &Cluster, cells: usize) -> Result<Vec<Option<i32>>, String> {
     let mut clients = Vec::new();
     for number in 0..CLIENTS {
-        let file = sweep(&cluster, &format!("client-{number}"))?;
-        let client = cluster.command(&["run", &file]).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let file = sweep(cluster, &format!("client-{number}"), cells)?;
+        let mut client = cluster.command_at(number, &["run", &file]);
+        let client = client.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         clients.push(client.map_err(|error| error.to_string())?);
     }
-    let mut stopped = 0;
+    let mut codes = Vec::new();
     for mut client in clients {
-        match client.wait().map_err(|error| error.to_string())?.code() {
-            Some(0) => {}
-            Some(4) => stopped += 1,
-            other => return Err(format!("a client under a cap ended with {other:?}")),
-        }
+        codes.push(client.wait().map_err(|error| error.to_string())?.code());
+    }
+    Ok(codes)
+}
+
+fn caps(
+    server: &ServerProgram,
+    program: &Path,
+    service: &CountingService,
+    cap: &[&str],
+) -> Result<(), String> {
+    let cluster = Cluster::start(server, program, 2, service.base_url(), KEY, cap)?;
+    let codes = run_clients(&cluster, CELLS)?;
+    let stopped = codes.iter().filter(|code| **code == Some(4)).count();
+    if !codes.iter().all(|code| matches!(code, Some(0 | 4))) {
+        return Err(format!("clients under {cap:?} ended with {codes:?}"));
     }
     if service.accepted() != MAX_TASKS || stopped == 0 {
         return Err(format!(
-            "{} tasks were accepted under a cap of {MAX_TASKS}; {stopped} clients stopped",
+            "{} tasks were accepted under {cap:?}, which allows {MAX_TASKS}; {stopped} clients stopped",
             service.accepted()
         ));
+    }
+    Ok(())
+}
+
+/// The limits of the account over all clients, as the service sees them.
+fn limits(server: &ServerProgram, program: &Path, service: &CountingService) -> Result<(), String> {
+    let (in_flight, submits) = (MAX_IN_FLIGHT.to_string(), MAX_SUBMITS.to_string());
+    let args = ["--max-in-flight", in_flight.as_str(), "--max-submits-per-minute", submits.as_str()];
+    let cluster = Cluster::start(server, program, 2, service.base_url(), KEY, &args)?;
+    let codes = run_clients(&cluster, LIMITED_CELLS)?;
+    if codes.iter().any(|code| *code != Some(0)) || service.accepted() != CLIENTS * LIMITED_CELLS {
+        return Err(format!(
+            "{} tasks were accepted; clients under limits ended with {codes:?}",
+            service.accepted()
+        ));
+    }
+    let in_flight = service.max_in_flight();
+    if in_flight > MAX_IN_FLIGHT {
+        return Err(format!("{in_flight} tasks were in flight under a limit of {MAX_IN_FLIGHT}"));
+    }
+    let submitted = service.max_submissions(SUBMITS_PER);
+    if submitted > MAX_SUBMITS {
+        return Err(format!("{submitted} submissions came within a minute under a limit of {MAX_SUBMITS}"));
     }
     Ok(())
 }
@@ -71,15 +119,14 @@ fn caps(server: &ServerProgram, program: &Path, service: &CountingService) -> Re
 fn detached(server: &ServerProgram, program: &Path, service: &CountingService) -> Result<(), String> {
     let cluster = Cluster::start(server, program, 1, service.base_url(), KEY, &[])?;
     for flags in [&[][..], &["--cancel"][..]] {
-        let file = sweep(&cluster, if flags.is_empty() { "followed" } else { "cancelled" })?;
+        let file = sweep(&cluster, if flags.is_empty() { "followed" } else { "cancelled" }, CELLS)?;
         let before = service.accepted();
         let client = cluster.command(&["run", &file]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
         let client = client.map_err(|error| error.to_string())?;
         while service.accepted() == before {
             std::thread::sleep(Duration::from_millis(50));
         }
-        let interrupt = Command::new("kill").args(["-INT", &client.id().to_string()]).status();
-        interrupt.map_err(|error| error.to_string())?;
+        signal(&client, "INT")?;
         let ended = client.wait_with_output().map_err(|error| error.to_string())?;
         let said = String::from_utf8_lossy(&ended.stderr);
         let run = said.split("--attach ").nth(1).and_then(|rest| rest.split([';', ' ']).next());

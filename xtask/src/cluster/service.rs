@@ -1,12 +1,13 @@
-//! A service that counts what it accepts, loses answers and throttles.
+//! A service that counts what it accepts, loses answers, throttles, and sends some videos slowly.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, State};
+use axum::extract::{ConnectInfo, Path, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Json, Response};
 use axum::routing::{get, post};
@@ -14,7 +15,14 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};
 
+use super::moment::{Moment, Moments};
 use crate::stub_video;
+
+/// The prompt of a task that fails.
+pub(super) const FAILING: &str = "a film that fails";
+/// Pieces of a video that is sent slowly, and the pause before each.
+const SLOW_PIECES: usize = 8;
+const SLOW_PAUSE: Duration = Duration::from_millis(250);
 
 /// How it behaves.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +47,7 @@ struct Shared {
     base: String,
     clip: Vec<u8>,
     behavior: Behavior,
+    moments: Moments,
     state: Mutex<Tasks>,
 }
 
@@ -47,8 +56,12 @@ struct Tasks {
     accepted: BTreeMap<String, Task>,
     /// Submissions that are being handled.
     open: usize,
+    /// When each submission arrived.
+    arrivals: Vec<Instant>,
     max_in_flight: usize,
     polls: usize,
+    /// Out of a hundred downloads, so many are slow.
+    slow_downloads: u64,
 }
 
 struct Task {
@@ -62,21 +75,39 @@ impl CountingService {
         let listener =
             tokio::net::TcpListener::bind("127.0.0.1:0").await.map_err(|error| error.to_string())?;
         let base = format!("http://{}/", listener.local_addr().map_err(|error| error.to_string())?);
-        let rng = SplitMix64::seed_from_u64(!seed);
-        let state = Tasks { rng, accepted: BTreeMap::new(), open: 0, max_in_flight: 0, polls: 0 };
-        let shared = Shared { base, clip: stub_video::clip()?, behavior, state: Mutex::new(state) };
-        let service = Self(Arc::new(shared));
+        let state = Tasks {
+            rng: SplitMix64::seed_from_u64(!seed),
+            accepted: BTreeMap::new(),
+            open: 0,
+            arrivals: Vec::new(),
+            max_in_flight: 0,
+            polls: 0,
+            slow_downloads: 0,
+        };
+        let (clip, moments) = (stub_video::clip()?, Moments::default());
+        let service = Self(Arc::new(Shared { base, clip, behavior, moments, state: Mutex::new(state) }));
         let router = Router::new()
             .route("/v1/videos", post(create))
             .route("/v1/videos/{id}", get(poll))
             .route("/v1/videos/{id}/content", get(content))
-            .with_state(service.clone());
+            .with_state(service.clone())
+            .into_make_service_with_connect_info::<SocketAddr>();
         tokio::spawn(async move { axum::serve(listener, router).await });
         Ok(service)
     }
 
     pub(super) fn base_url(&self) -> &str {
         &self.0.base
+    }
+
+    /// Sends so many videos out of a hundred slowly.
+    pub(super) fn set_slow_downloads(&self, percent: u64) {
+        self.state().slow_downloads = percent;
+    }
+
+    /// The moments at which it can stop.
+    pub(super) fn moments(&self) -> &Moments {
+        &self.0.moments
     }
 
     /// The tasks of a prompt: each was paid for.
@@ -93,6 +124,13 @@ impl CountingService {
     /// The most tasks that were in flight at once.
     pub(super) fn max_in_flight(&self) -> usize {
         self.state().max_in_flight
+    }
+
+    /// The most submissions in any stretch of this length: its beginning counts, its end does not.
+    pub(super) fn max_submissions(&self, per: Duration) -> usize {
+        let arrivals = &self.state().arrivals;
+        let within = |at: usize| arrivals[at..].iter().take_while(|time| **time < arrivals[at] + per).count();
+        (0..arrivals.len()).map(within).max().unwrap_or_default()
     }
 
     pub(super) fn polls(&self) -> usize {
@@ -129,8 +167,9 @@ impl CountingService {
     }
 
     /// What a submission leads to; `None` is a connection that breaks.
-    async fn handle(&self, prompt: String) -> Option<Response> {
+    async fn handle(&self, prompt: String, peer: u16) -> Option<Response> {
         let Behavior { lost_answers, lost_requests, throttled, .. } = self.0.behavior;
+        self.0.moments.reach(Moment::PostArrived, peer).await;
         self.pause().await;
         let roll = self.roll(100);
         if roll < throttled {
@@ -142,9 +181,13 @@ impl CountingService {
             return None;
         }
         let id = self.accept(prompt);
+        self.0.moments.reach(Moment::PostAccepted, peer).await;
         self.pause().await;
-        (self.roll(100) >= lost_answers)
-            .then(|| Json(json!({ "id": id, "object": "video", "status": "queued" })).into_response())
+        if self.roll(100) < lost_answers {
+            return None;
+        }
+        self.0.moments.pass(Moment::Answered, peer);
+        Some(Json(json!({ "id": id, "object": "video", "status": "queued" })).into_response())
     }
 }
 
@@ -152,14 +195,22 @@ fn error(status: StatusCode) -> Response {
     (status, Json(json!({ "error": { "message": "simulated", "type": "server_error" } }))).into_response()
 }
 
-async fn create(State(service): State<CountingService>, body: Bytes) -> Response {
+async fn create(
+    State(service): State<CountingService>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    body: Bytes,
+) -> Response {
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let prompt = body["prompt"].as_str().unwrap_or_default().to_owned();
-    service.state().open += 1;
+    {
+        let mut state = service.state();
+        state.open += 1;
+        state.arrivals.push(Instant::now());
+    }
     let handler = service.clone();
     // A task of its own: a service does not stop because its client was killed.
     let handled = tokio::spawn(async move {
-        let response = handler.handle(prompt).await;
+        let response = handler.handle(prompt, peer.port()).await;
         handler.state().open -= 1;
         response
     });
@@ -170,19 +221,61 @@ async fn create(State(service): State<CountingService>, body: Bytes) -> Response
     Body::from_stream(broken).into_response()
 }
 
-async fn poll(State(service): State<CountingService>, Path(id): Path<String>) -> Response {
+async fn poll(
+    State(service): State<CountingService>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Path(id): Path<String>,
+) -> Response {
+    service.0.moments.reach(Moment::Poll, peer.port()).await;
     let mut state = service.state();
     state.polls += 1;
     let Some(task) = state.accepted.get(&id) else { return error(StatusCode::NOT_FOUND) };
-    let status = if task.done_at <= Instant::now() { "completed" } else { "in_progress" };
+    let is_done = task.done_at <= Instant::now();
+    if is_done && task.prompt.contains(FAILING) {
+        let error = json!({ "message": "it fails" });
+        return Json(json!({ "id": id, "object": "video", "status": "failed", "error": error }))
+            .into_response();
+    }
+    let status = if is_done { "completed" } else { "in_progress" };
     Json(json!({ "id": id, "object": "video", "status": status })).into_response()
 }
 
 /// A video that names its task.
-async fn content(State(service): State<CountingService>, Path(id): Path<String>) -> Response {
+async fn content(
+    State(service): State<CountingService>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Path(id): Path<String>,
+) -> Response {
     let is_done = service.state().accepted.get(&id).is_some_and(|task| task.done_at <= Instant::now());
     if !is_done {
         return error(StatusCode::NOT_FOUND);
     }
-    ([(header::CONTENT_TYPE, "video/mp4")], stub_video::named(&service.0.clip, &id)).into_response()
+    let video = stub_video::named(&service.0.clip, &id);
+    let is_slow = service.roll(100) < service.state().slow_downloads;
+    let pieces = if is_slow { SLOW_PIECES } else { 2 };
+    let piece = video.len().div_ceil(pieces);
+    let pieces: Vec<Bytes> = video.chunks(piece).map(Bytes::copy_from_slice).collect();
+    let (length, half, last) = (video.len(), pieces.len() / 2, pieces.len() - 1);
+    let sent = futures_util::stream::unfold(pieces.into_iter().enumerate(), move |mut rest| {
+        let service = service.clone();
+        async move {
+            let moments = &service.0.moments;
+            let (number, piece) = rest.next()?;
+            if number == half {
+                moments.reach(Moment::HalfOfVideo, peer.port()).await;
+            }
+            if is_slow {
+                tokio::time::sleep(SLOW_PAUSE).await;
+            }
+            if number == last {
+                moments.pass(Moment::VideoSent, peer.port());
+            }
+            Some((Ok::<_, std::io::Error>(piece), rest))
+        }
+    });
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("video/mp4")),
+        (header::CONTENT_LENGTH, HeaderValue::from(length)),
+    ];
+    (headers, Body::from_stream(sent)).into_response()
 }

@@ -1,6 +1,7 @@
 //! Project rules that the compiler does not check.
 
 mod citations;
+mod deploy;
 mod deps;
 mod files;
 mod guarantees;
@@ -21,6 +22,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     problems.extend(links::problems(root)?);
     problems.extend(retired::problems(root)?);
     problems.extend(workflows::problems(root)?);
+    problems.extend(deploy::problems(root)?);
     if problems.is_empty() {
         Ok(format!("tidy: {files} files and the crate dependencies are in order"))
     } else {

@@ -4,7 +4,7 @@ use restate_sdk::prelude::*;
 use scheduler::TaskId;
 
 use super::{AccountState, Admission};
-use crate::messages::{Admit, ClaimTask, FinishAttempt, HoldUntil};
+use crate::messages::{Admit, ClaimTask, FinishAttempt, HoldUntil, Sent};
 
 const STATE: &str = "account";
 
@@ -43,6 +43,15 @@ impl AccountObject {
     async fn hold_until(&self, ctx: ObjectContext<'_>, request: Json<HoldUntil>) -> Result<(), HandlerError> {
         let mut state = state(&ctx).await?;
         state.hold_until(&request.0.attempt, request.0.until);
+        ctx.set(STATE, Json(state));
+        Ok(())
+    }
+
+    /// Notes when the request of an attempt was sent.
+    #[handler]
+    async fn sent(&self, ctx: ObjectContext<'_>, request: Json<Sent>) -> Result<(), HandlerError> {
+        let mut state = state(&ctx).await?;
+        state.sent(&request.0.attempt, request.0.at);
         ctx.set(STATE, Json(state));
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The state of an account. Pure: time is an input.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use scheduler::budget::{Amount, BudgetLimit, BudgetLimits, Reservation};
@@ -69,8 +69,28 @@ pub struct AccountState {
     reserved: BTreeMap<String, Reservation>,
     /// What settled attempts cost.
     spent: Amount,
-    /// Times of the latest submissions, as many as the rate counts.
-    submissions: VecDeque<Timestamp>,
+    /// The submissions that count against the rate.
+    submissions: BTreeMap<String, CountedSubmission>,
+}
+
+/// A submission that counts against the rate. The service counts it when it arrives, which is between the permit and the response; so it counts
+/// from the permit until a period after the response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum CountedSubmission {
+    /// It is permitted; `at` is when the permit lapses.
+    Permitted { at: Timestamp },
+    /// It was sent; `at` is when the response was there.
+    Sent { at: Timestamp },
+}
+
+impl CountedSubmission {
+    /// When it counts no longer.
+    fn until(self, per: Duration) -> Timestamp {
+        match self {
+            Self::Permitted { at } | Self::Sent { at } => at.after(per),
+        }
+    }
 }
 
 impl AccountState {
@@ -88,17 +108,11 @@ impl AccountState {
             return Admission::Wait { until: now.after(PERMIT_RETRY) };
         }
         if let Some(rate) = limits.submit_rate {
-            let count = rate.count.max(1) as usize;
-            while self.submissions.len() > count {
-                self.submissions.pop_front();
-            }
-            if self.submissions.len() == count
-                && let Some(until) = self.submissions.front().map(|first| first.after(rate.per))
-                && until > *now
-            {
+            if let Some(until) = self.next_submission(rate, *now) {
                 return Admission::Wait { until };
             }
-            self.submissions.push_back(*now);
+            let permitted = CountedSubmission::Permitted { at: *lease_until };
+            self.submissions.insert(attempt.as_str().to_owned(), permitted);
         }
         self.permits.insert(attempt.as_str().to_owned(), *lease_until);
         self.reserved.insert(attempt.as_str().to_owned(), *reservation);
@@ -110,7 +124,11 @@ impl AccountState {
         self.permits.remove(attempt.as_str());
         let Some(reservation) = self.reserved.remove(attempt.as_str()) else { return };
         match settlement {
-            Settlement::Released => {}
+            Settlement::Released => {
+                if let Some(CountedSubmission::Permitted { .. }) = self.submissions.get(attempt.as_str()) {
+                    self.submissions.remove(attempt.as_str());
+                }
+            }
             Settlement::Full => self.spent += reservation.amount(),
             Settlement::Actual { cost } => {
                 let most = reservation.cost.unwrap_or(cost);
@@ -126,6 +144,13 @@ impl AccountState {
         }
     }
 
+    /// The request of an attempt was sent, and its response was there at `at`.
+    pub fn sent(&mut self, attempt: &AttemptId, at: Timestamp) {
+        if let Some(submission) = self.submissions.get_mut(attempt.as_str()) {
+            *submission = CountedSubmission::Sent { at };
+        }
+    }
+
     /// Frees every permit. Reservations stay: money is freed by settling only.
     pub fn reset_permits(&mut self) -> usize {
         std::mem::take(&mut self.permits).len()
@@ -135,6 +160,11 @@ impl AccountState {
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.permits.len()
+    }
+
+    /// Ids of the attempts that are not settled: in flight, or indeterminate.
+    pub fn open_attempts(&self) -> impl Iterator<Item = &str> {
+        self.reserved.keys().map(String::as_str)
     }
 
     /// The sum of all reservations.
@@ -151,6 +181,23 @@ impl AccountState {
     #[must_use]
     pub fn spent(&self) -> Amount {
         self.spent
+    }
+
+    /// When to ask again for a submission, if the rate allows none now.
+    fn next_submission(&mut self, rate: Rate, now: Timestamp) -> Option<Timestamp> {
+        self.submissions.retain(|_, submission| submission.until(rate.per) > now);
+        let count = rate.count.max(1) as usize;
+        let excess = self.submissions.len().checked_sub(count)?;
+        let mut ends: Vec<_> = self
+            .submissions
+            .values()
+            .map(|submission| match submission {
+                CountedSubmission::Permitted { .. } => now.after(PERMIT_RETRY),
+                CountedSubmission::Sent { .. } => submission.until(rate.per),
+            })
+            .collect();
+        ends.sort_unstable();
+        ends.get(excess).copied()
     }
 
     fn exceeded_by(&self, more: Reservation, caps: &BudgetLimits) -> Option<BudgetLimit> {
@@ -235,14 +282,40 @@ mod tests {
     }
 
     #[test]
-    fn submissions_keep_to_the_rate() {
+    fn submission_counts_from_its_permit_until_a_period_after_its_response() {
         let limits = AccountLimits { submit_rate: Some(Rate::per_second(2)), ..AccountLimits::default() };
         let mut account = AccountState::default();
         assert_eq!(account.admit(&admit(1, 0, limits)), Admission::Granted);
         assert_eq!(account.admit(&admit(2, 400, limits)), Admission::Granted);
-        assert_eq!(account.admit(&admit(3, 500, limits)), Admission::Wait { until: Timestamp(1_000) });
-        assert_eq!(account.admit(&admit(3, 1_000, limits)), Admission::Granted);
-        assert_eq!(account.admit(&admit(4, 1_000, limits)), Admission::Wait { until: Timestamp(1_400) });
+        // Neither was sent yet: both may arrive at any time.
+        assert_eq!(account.admit(&admit(3, 1_500, limits)), Admission::Wait { until: Timestamp(2_500) });
+        account.sent(&"r.1".into(), Timestamp(1_600));
+        account.sent(&"r.2".into(), Timestamp(1_900));
+        assert_eq!(account.admit(&admit(3, 2_000, limits)), Admission::Wait { until: Timestamp(2_600) });
+        assert_eq!(account.admit(&admit(3, 2_600, limits)), Admission::Granted);
+        assert_eq!(account.admit(&admit(4, 2_600, limits)), Admission::Wait { until: Timestamp(2_900) });
+    }
+
+    #[test]
+    fn submission_that_was_not_sent_does_not_count_and_a_refused_one_does() {
+        let limits = AccountLimits { submit_rate: Some(Rate::per_second(1)), ..AccountLimits::default() };
+        let mut account = AccountState::default();
+        assert_eq!(account.admit(&admit(1, 0, limits)), Admission::Granted);
+        account.finish(&"r.1".into(), Settlement::Released);
+        assert_eq!(account.admit(&admit(2, 0, limits)), Admission::Granted);
+        account.sent(&"r.2".into(), Timestamp(100));
+        account.finish(&"r.2".into(), Settlement::Released);
+        assert_eq!(account.admit(&admit(3, 200, limits)), Admission::Wait { until: Timestamp(1_100) });
+    }
+
+    #[test]
+    fn submission_without_response_counts_until_a_period_after_its_permit() {
+        let limits = AccountLimits { submit_rate: Some(Rate::per_second(1)), ..AccountLimits::default() };
+        let mut account = AccountState::default();
+        assert_eq!(account.admit(&admit(1, 0, limits)), Admission::Granted);
+        let wait = Admission::Wait { until: Timestamp(101_500) };
+        assert_eq!(account.admit(&admit(2, 100_500, limits)), wait);
+        assert_eq!(account.admit(&admit(2, 101_000, limits)), Admission::Granted);
     }
 
     #[test]

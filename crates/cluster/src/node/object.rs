@@ -96,6 +96,7 @@ impl NodeObject {
             service: self.0.provider.identity().to_owned(),
             account: self.0.provider.account().map(str::to_owned),
             state: AttemptState::Intended,
+            reservation: Some(message.reservation),
             intended_at: now,
             submitted_at: None,
             task: None,
@@ -114,7 +115,7 @@ impl NodeObject {
             by_url: prepared.0.by_url,
             service_independent_key: None,
             reservation: message.reservation,
-            forced_rerun: None,
+            forced_rerun: message.forced_rerun,
             parts: Vec::new(),
         };
         report(&ctx, &run, vec![prepared]);

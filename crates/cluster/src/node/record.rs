@@ -1,6 +1,7 @@
 //! The attempts of a node's key. Pure.
 
 use engine::effects::InputSource;
+use scheduler::budget::Reservation;
 use scheduler::{
     Artifact, AttemptId, AttemptState, ExistingWork, RefusalKind, Resolution, RunId, TaskId, Timestamp,
 };
@@ -41,6 +42,9 @@ pub struct AttemptRecord {
     pub account: Option<String>,
     /// Its state.
     pub state: AttemptState,
+    /// What was reserved for it.
+    #[serde(default)]
+    pub reservation: Option<Reservation>,
     /// When the intent was recorded.
     pub intended_at: Timestamp,
     /// When the task was submitted.

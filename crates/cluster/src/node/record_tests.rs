@@ -16,6 +16,7 @@ fn attempt(id: &str, run: &str) -> AttemptRecord {
         service: "http://127.0.0.1:1".to_owned(),
         account: Some("a".to_owned()),
         state: AttemptState::Intended,
+        reservation: None,
         intended_at: Timestamp(5),
         submitted_at: None,
         task: None,

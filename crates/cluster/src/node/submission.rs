@@ -23,7 +23,7 @@ use super::{AttemptRecord, NodeRecord};
 use crate::account::Settlement;
 use crate::effects::{self, EffectError};
 use crate::error::ClusterError;
-use crate::messages::{ACCOUNT, HoldUntil, OfAttempt};
+use crate::messages::{ACCOUNT, HoldUntil, OfAttempt, Sent};
 use crate::post_gate::{PostToken, Redeemed};
 use crate::worker::Worker;
 
@@ -54,6 +54,13 @@ enum Posted {
     OtherProcess,
 }
 
+/// The outcome of a POST with the time at which it was known.
+#[derive(Debug, Serialize, Deserialize)]
+struct Response {
+    posted: Posted,
+    at: Timestamp,
+}
+
 /// Why an attempt is indeterminate.
 pub(super) struct Unknown {
     reason: String,
@@ -79,10 +86,17 @@ pub(super) async fn submit(
         .run(move || async move { Ok(Json(Issued { token: issuer.gate.issue(), at: issuer.clock.now() })) });
     let Json(Issued { token, at }) = issued.name("token").await?;
     let (sender, posted_attempt, posted_token) = (Arc::clone(worker), attempt.clone(), token.clone());
-    let posted =
-        ctx.run(move || async move { Ok(Json(post(&sender, &posted_attempt, &posted_token).await?)) });
-    let Json(posted): Json<Posted> = posted.name("post").await?;
+    let response = ctx.run(move || async move {
+        let posted = post(&sender, &posted_attempt, &posted_token).await?;
+        Ok(Json(Response { posted, at: sender.clock.now() }))
+    });
+    let Json(Response { posted, at: response_at }) = response.name("post").await?;
     worker.gate.forget(&token);
+    if worker.limits.submit_rate.is_some() {
+        let target = RequestTarget::object(ACCOUNT, &worker.account_key, "sent");
+        let _handle =
+            ctx.request::<_, ()>(target, Json(Sent { attempt: id.clone(), at: response_at })).send();
+    }
     let unknown = match posted {
         Posted::Accepted { task, quota } => {
             let reported = quota.map(|quota| Event::QuotaReported { quota, sent: at });

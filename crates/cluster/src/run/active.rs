@@ -103,8 +103,11 @@ impl ActiveRun {
         (segment, self.tail.clone())
     }
 
-    /// What the decision about an event changes at its node.
+    /// What the decision about an event changes at its node, or in the index of the workflow.
     fn after_decision(&self, head: &RunHead, event: &Event) -> Option<Outgoing> {
+        if let Event::Prepared { forced_rerun: Some(rerun), .. } = event {
+            return Some(Outgoing::now(Target::WorkflowIndex, "rerun", rerun));
+        }
         let Event::Polled { node, attempt, next: Some(scheduler::NextStep::Missing { .. }), .. } = event
         else {
             return None;

@@ -17,7 +17,7 @@ use workflow::plan::Plan;
 
 use super::*;
 use crate::messages::{DownloadVideo, Join, Lookup, OfAttempt, Poll, Prepare};
-use crate::spec::RunSpec;
+use crate::spec::{RunSpec, SpecReruns};
 use crate::store::artifact_path;
 
 const SEEDS: u64 = 60;
@@ -87,6 +87,8 @@ fn loaded() -> Arc<LoadedSpec> {
         caps: scheduler::budget::BudgetLimits::default(),
         prices: None,
         files: Vec::new(),
+        reruns: SpecReruns::default(),
+        arguments: None,
     };
     Arc::new(LoadedSpec { spec, plan: Arc::new(plan), prices: Arc::new(Unpriced) })
 }

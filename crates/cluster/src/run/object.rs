@@ -5,11 +5,13 @@ use std::sync::Arc;
 use restate_sdk::context::RequestTarget;
 use restate_sdk::prelude::*;
 use scheduler::{Event, RunId, Timestamp};
+use serde::Serialize;
 
 use super::log::{Logged, PAGE_SEGMENTS, RunHead, SEGMENT_LEN, segment_key};
 use super::outgoing::{Outgoing, Target};
 use crate::films::FilmFile;
-use crate::messages::{EventPage, Events, FILMS, NODE, RUN, ReadEvents, Start};
+use crate::index::{ALL_RUNS, RunEnded, RunEntry, index_key};
+use crate::messages::{EventPage, Events, FILMS, INDEX, NODE, RUN, ReadEvents, Start};
 use crate::spec::effective_policy;
 use crate::worker::Worker;
 
@@ -43,6 +45,10 @@ impl RunObject {
         });
         let Json((identity, policy)) = at.name("service").await?;
         let run = RunId(ctx.key().to_owned());
+        let workflow = loaded.plan.name().to_owned();
+        let entry =
+            RunEntry { run: run.clone(), workflow, service: identity.clone(), started: now, ended: None };
+        to_indexes(&ctx, &entry.workflow, "started", &entry);
         let head = RunHead { run, spec, identity, policy, length: 0, started: now, last: now, over: false };
         self.advance(&ctx, head, loaded.spec.first_events(), now).await
     }
@@ -138,6 +144,7 @@ impl RunObject {
         now: Timestamp,
     ) -> Result<(), HandlerError> {
         let mut active = self.0.runs.take(&self.0, &head).await?;
+        let workflow = active.loaded.plan.name().to_owned();
         let step = active.step(&head, &*self.0.provider, events, now);
         head.length = active.length;
         head.last = now;
@@ -147,19 +154,36 @@ impl RunObject {
         }
         ctx.set(HEAD, Json(head.clone()));
         for message in step.messages {
-            send(ctx, &head.run, message);
+            send(ctx, &head.run, &workflow, message);
+        }
+        if head.over {
+            to_indexes(ctx, &workflow, "ended", &RunEnded { run: head.run.clone(), at: now });
         }
         self.0.runs.put(&head, active);
         Ok(())
     }
 }
 
-fn send(ctx: &ObjectContext<'_>, run: &RunId, message: Outgoing) {
+/// Tells the index of the workflow, and that of all runs.
+fn to_indexes<T: Serialize + Clone + Send + 'static>(
+    ctx: &ObjectContext<'_>,
+    workflow: &str,
+    handler: &'static str,
+    message: &T,
+) {
+    for key in [index_key(workflow), ALL_RUNS.to_owned()] {
+        let target = RequestTarget::object(INDEX, key, handler);
+        let _handle = ctx.request::<_, ()>(target, Json(message.clone())).send();
+    }
+}
+
+fn send(ctx: &ObjectContext<'_>, run: &RunId, workflow: &str, message: Outgoing) {
     let Outgoing { target, handler, body, delay } = message;
     let target = match target {
         Target::Node(key) => RequestTarget::object(NODE, key, handler),
         Target::ThisRun => RequestTarget::object(RUN, run.as_str(), handler),
         Target::Films => RequestTarget::service(FILMS, handler),
+        Target::WorkflowIndex => RequestTarget::object(INDEX, index_key(workflow), handler),
     };
     let request = ctx.request::<_, ()>(target, Json(body));
     let _handle = if delay.is_zero() { request.send() } else { request.send_after(delay) };

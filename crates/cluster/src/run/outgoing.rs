@@ -26,6 +26,8 @@ pub(crate) enum Target {
     ThisRun,
     /// The service that joins films.
     Films,
+    /// The index of the run's workflow.
+    WorkflowIndex,
 }
 
 /// A message, sent without waiting for its effect.
@@ -82,6 +84,7 @@ pub(crate) fn outgoing(
                 sources: input_sources(node, state, provider, Path::new(""), inline, now),
                 reservation: state.budget().reservation(state.plan(), node),
                 lease: timeout + LEASE_MARGIN,
+                forced_rerun: state.forced_rerun(node),
             };
             Outgoing::now(Target::Node(key.to_string()), "prepare", &message)
         }

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use scheduler::{Decision, KeyResolver};
 use workflow::plan::{NodeIx, Plan};
 
 use crate::artifact_store::{ArtifactStore, Verify};
-use crate::ledger::{Ledger, LedgerError};
+use crate::ledger::LedgerError;
 use crate::preview::{Preview, survey};
+use crate::records::WorkRecords;
 use crate::sidecar;
 
 /// Digits of a key in a file name.
@@ -30,23 +30,24 @@ pub struct UnknownVideo {
 ///
 /// # Errors
 /// When the ledger or a folder cannot be read.
-pub async fn unknown_videos(
-    plan: &Arc<Plan>,
-    ledger: Option<&Ledger>,
+pub async fn unknown_videos<R: WorkRecords + ?Sized>(
+    plan: &Plan,
+    records: Option<&R>,
     keys: &KeyResolver,
     folder: &Path,
     store: &ArtifactStore,
 ) -> Result<Vec<UnknownVideo>, LedgerError> {
     let mut files = stored_videos(store)?;
     files.extend(videos_by_key(folder)?);
-    if let Some(ledger) = ledger.filter(|_| !files.is_empty()) {
-        let recorded = ledger.short_keys()?;
+    if let Some(records) = records.filter(|_| !files.is_empty()) {
+        // Most or all of them: what is left is looked up.
+        let recorded = records.short_keys().await?;
         files.retain(|key, _| !recorded.contains(key));
     }
     if files.is_empty() {
         return Ok(Vec::new());
     }
-    let (previews, _) = survey(plan, ledger, keys, None, &Verify::Metadata).await?;
+    let (previews, _) = survey(plan, records, keys, None, &Verify::Metadata).await?;
     Ok(in_previews(&previews, &files))
 }
 

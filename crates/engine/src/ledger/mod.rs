@@ -112,6 +112,9 @@ pub enum LedgerError {
     /// The attempt to resolve does not exist or needs no resolution.
     #[error("{0}")]
     NotResolvable(String),
+    /// Records that are not in a ledger cannot be read.
+    #[error(transparent)]
+    OtherRecords(Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl LedgerError {
@@ -126,7 +129,8 @@ impl LedgerError {
             | Self::TooNew { .. }
             | Self::TooOld { .. }
             | Self::Replaced { .. }
-            | Self::NotResolvable(_) => false,
+            | Self::NotResolvable(_)
+            | Self::OtherRecords(_) => false,
         }
     }
 
@@ -145,7 +149,8 @@ impl LedgerError {
             | Self::TooNew { .. }
             | Self::TooOld { .. }
             | Self::Replaced { .. }
-            | Self::NotResolvable(_) => false,
+            | Self::NotResolvable(_)
+            | Self::OtherRecords(_) => false,
         }
     }
 }

@@ -9,6 +9,7 @@ use workflow::plan::Plan;
 use super::attempt_state::holds_key;
 use super::sql::column;
 use super::{LedgerError, LedgerReader, keys};
+use crate::preview::Preview;
 
 /// The keys of a plan's nodes at one service.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +41,19 @@ impl PlanKeys {
         } else {
             TaskOwnership::Unclaimed
         }
+    }
+
+    /// Of a survey of the plan, in its order.
+    #[must_use]
+    pub fn from_previews(previews: &[Preview]) -> Self {
+        let mut found = Self::default();
+        for preview in previews {
+            match preview.full_key {
+                Some(key) => _ = found.keys.insert(key.to_string()),
+                None => _ = found.undecided.insert(preview.name.clone()),
+            }
+        }
+        found
     }
 
     fn read(connection: &Connection, plan: &Plan, keys: &KeyResolver) -> rusqlite::Result<Self> {

@@ -1,6 +1,7 @@
 //! Arguments of `worker`, and of commands that work on a cluster.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -8,15 +9,9 @@ use url::Url;
 
 use super::BudgetArgs;
 
-/// Where a run is executed.
+/// A run on a cluster: it is executed by workers, and followed from here. An interrupt detaches; the run goes on.
 #[derive(Debug, Args)]
-pub(crate) struct EngineArgs {
-    /// Ingress of Restate: execute the run on its workers, and follow it from here. An interrupt detaches; the run goes on.
-    #[arg(long, value_name = "URL", env = "RUNNER_ENGINE", requires = "store")]
-    pub(crate) engine: Option<Url>,
-    /// With --engine: the store that clients and workers share, `file:///FOLDER`.
-    #[arg(long, value_name = "URL", env = "RUNNER_STORE")]
-    pub(crate) store: Option<Url>,
+pub(crate) struct AttachArgs {
     /// With --engine: follow this run instead of starting one.
     #[arg(long, value_name = "RUN", requires = "engine")]
     pub(crate) attach: Option<String>,
@@ -25,31 +20,28 @@ pub(crate) struct EngineArgs {
     pub(crate) cancel: bool,
 }
 
-/// Where a run is recorded.
+/// The run whose submissions are resolved.
 #[derive(Debug, Args)]
 pub(crate) struct RecordedRunArgs {
-    /// Ingress of Restate: resolve submissions of a run on its workers.
-    #[arg(long, value_name = "URL", env = "RUNNER_ENGINE", requires_all = ["store", "run"])]
-    pub(crate) engine: Option<Url>,
-    /// With --engine: the store that clients and workers share.
-    #[arg(long, value_name = "URL", env = "RUNNER_STORE")]
-    pub(crate) store: Option<Url>,
-    /// With --engine: the run.
+    /// With --engine: only submissions of this run [default: of all runs of the workflow; with a folder, of all workflows].
     #[arg(long, value_name = "RUN", requires = "engine")]
     pub(crate) run: Option<String>,
 }
 
 /// Execute runs of a cluster: prepare, submit, poll, download and join what Restate asks this process for.
 ///
-/// `RUNNER_BASE_URL` and `RUNNER_API_KEY` name the service. A worker keeps no state of its own and may be killed at any time.
+/// `RUNNER_BASE_URL` and `RUNNER_API_KEY` (or --api-key-file) name the service. A worker keeps no state of its own and may be killed at any time.
 #[derive(Debug, Args)]
 pub(crate) struct WorkerArgs {
     /// Ingress of Restate.
     #[arg(long, value_name = "URL", env = "RUNNER_ENGINE")]
     pub(crate) engine: Url,
-    /// The store that clients and workers share, `file:///FOLDER`.
+    /// The store that clients and workers share, `file:///FOLDER`, `s3://BUCKET/PREFIX`, `gs://…` or `az://…` (docs/cluster.md).
     #[arg(long, value_name = "URL", env = "RUNNER_STORE")]
     pub(crate) store: Url,
+    /// File with the API key of the service, instead of `RUNNER_API_KEY`, as a mounted secret is.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) api_key_file: Option<PathBuf>,
     /// Address to listen on; port 0 picks a free port. The URL is printed once requests are accepted.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9080")]
     pub(crate) listen: SocketAddr,

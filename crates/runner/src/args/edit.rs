@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{Format, WorkflowArgs};
+use super::{EngineAddressArgs, Format, WorkflowArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct EditArgs {
@@ -21,6 +21,8 @@ pub(crate) struct EditArgs {
     /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) engine: EngineAddressArgs,
 }
 
 /// The fields to change.

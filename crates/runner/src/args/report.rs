@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::WorkflowArgs;
+use super::{EngineAddressArgs, WorkflowArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
@@ -28,6 +28,8 @@ pub(crate) struct ReportArgs {
     /// File to write instead of standard output; required for pictures and videos. An existing one is overwritten, unless it is a clip.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) engine: EngineAddressArgs,
 }
 
 /// Formats of a report.

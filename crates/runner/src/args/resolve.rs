@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Format;
 #[cfg(feature = "cluster")]
 use super::cluster::RecordedRunArgs;
+use super::{EngineAddressArgs, Format};
 
 #[derive(Debug, Args)]
 pub(crate) struct ResolveArgs {
@@ -23,6 +23,8 @@ pub(crate) struct ResolveArgs {
     /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) engine: EngineAddressArgs,
     #[cfg(feature = "cluster")]
     #[command(flatten)]
     pub(crate) cluster: RecordedRunArgs,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Format;
+use super::{EngineAddressArgs, Format};
 
 #[derive(Debug, Args)]
 #[command(after_help = STATUS_NOTES)]
@@ -20,6 +20,8 @@ pub(crate) struct StatusArgs {
     /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) engine: EngineAddressArgs,
 }
 
 const STATUS_NOTES: &str = "\

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use url::Url;
 
-use super::WorkflowArgs;
+use super::{EngineAddressArgs, WorkflowArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct UiArgs {
@@ -27,4 +27,6 @@ pub(crate) struct UiArgs {
     /// Print the address without opening it. Without a terminal it is never opened.
     #[arg(long)]
     pub(crate) no_open: bool,
+    #[command(flatten)]
+    pub(crate) engine: EngineAddressArgs,
 }

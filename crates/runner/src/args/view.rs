@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::OverrideArgs;
+use super::{EngineAddressArgs, OverrideArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ViewArgs {
@@ -19,4 +19,6 @@ pub(crate) struct ViewArgs {
     /// Write the page without opening it. Without a terminal it is never opened.
     #[arg(long)]
     pub(crate) no_open: bool,
+    #[command(flatten)]
+    pub(crate) engine: EngineAddressArgs,
 }

@@ -1,33 +1,36 @@
-//! `runner resolve --engine`: resolves indeterminate submissions of a run on a cluster.
+//! `runner resolve --engine`: resolves submissions of runs on a cluster whose outcome is unknown.
+
+use std::path::Path;
 
 use cluster::messages::{Resolve, Resolved};
-use cluster::{EngineClient, Follower, SharedStore};
-use scheduler::{AttemptId, Outcome, Resolution, RunId, TaskId};
+use cluster::records::IndeterminateShot;
+use scheduler::{Resolution, RunId, TaskId};
 use serde_json::json;
-use url::Url;
-use workflow::plan::NodeKey;
 
-use crate::args::{Format, ResolutionArgs, ResolveArgs};
-use crate::commands::worker::{engine_error, price_source};
+use crate::args::{Format, OverrideArgs, ResolutionArgs, ResolveArgs};
+use crate::commands::cluster_address::{ClusterAddress, engine_error};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::load;
 use crate::report::sanitize;
+use crate::shell;
 
-/// An indeterminate submission of a run.
-struct Open {
-    shot: String,
-    key: NodeKey,
-    attempt: AttemptId,
-}
-
-pub(super) async fn resolve(args: ResolveArgs, engine: Url) -> Result<Exit, CommandError> {
-    // clap requires both with --engine.
-    let (Some(store), Some(run)) = (&args.cluster.store, args.cluster.run.clone()) else {
-        return Err(CommandError::invalid("--engine needs --store and --run"));
+pub(super) async fn resolve(args: ResolveArgs, address: ClusterAddress) -> Result<Exit, CommandError> {
+    let client = address.client.clone();
+    let records = address.records(workflow_name(&args.file)?.as_deref()).await?;
+    let file = shell::quote(&args.file.display().to_string()) + &args.engine.suffix();
+    let run = args.cluster.run.clone().map(RunId);
+    if let Some(run) = &run
+        && !records.has_run(run).await.map_err(engine_error)?
+    {
+        let run = sanitize::line(run.as_str());
+        return Err(CommandError::invalid(format!("there is no run {run} on this engine"))
+            .hint(format!("to list the runs: runner status {file}")));
+    }
+    let open = match &run {
+        Some(run) => records.indeterminate_in(run).await.map_err(engine_error)?,
+        None => records.indeterminate().await?,
     };
-    let store = SharedStore::open(store).map_err(engine_error)?;
-    let client = EngineClient::new(engine).map_err(engine_error)?;
-    let open = open_submissions(&client, store, &RunId(run)).await?;
     let ResolutionArgs { adopt, resubmit, abandon } = args.resolution;
     let resolution = match adopt {
         Some(task) => Some(Resolution::Accepted { task: TaskId(task) }),
@@ -35,16 +38,26 @@ pub(super) async fn resolve(args: ResolveArgs, engine: Url) -> Result<Exit, Comm
         None => resubmit.then_some(Resolution::NotAccepted),
     };
     let Some((named, resolution)) = args.attempt.zip(resolution) else {
-        list(&open, args.format);
+        list(&open, args.format, &file);
         return Ok(if open.is_empty() { Exit::Done } else { Exit::ActionNeeded });
     };
-    let found = open.into_iter().find(|open| open.shot == named || open.attempt.as_str() == named);
-    let Some(Open { shot, key, attempt }) = found else {
+    let mut matched = open.into_iter().filter(|open| open.shot == named || open.attempt.as_str() == named);
+    let (first, second) = (matched.next(), matched.next());
+    let Some(IndeterminateShot { shot, key, attempt }) = first else {
         return Err(CommandError::invalid(format!(
-            "no submission of `{}` is indeterminate in this run",
-            sanitize::line(&named)
-        )));
+            "no submission of `{}` is indeterminate{}",
+            sanitize::line(&named),
+            if run.is_some() { " in this run" } else { "" }
+        ))
+        .hint(format!("to list those that are: runner resolve {file}")));
     };
+    if second.is_some() {
+        return Err(CommandError::invalid(format!(
+            "several submissions of `{}` are indeterminate",
+            sanitize::line(&named)
+        ))
+        .hint(format!("name the attempt; to list them: runner resolve {file}")));
+    }
     let message = Resolve { attempt: attempt.clone(), resolution };
     match client.resolve(&key, &message).await.map_err(engine_error)? {
         Resolved::Done => {}
@@ -68,36 +81,33 @@ pub(super) async fn resolve(args: ResolveArgs, engine: Url) -> Result<Exit, Comm
     Ok(Exit::Done)
 }
 
-/// The submissions of a run whose outcome is unknown and that nobody has resolved.
-async fn open_submissions(
-    client: &EngineClient,
-    store: SharedStore,
-    run: &RunId,
-) -> Result<Vec<Open>, CommandError> {
-    let follower = Follower::open(client.clone(), store, run, None, &price_source()).await;
-    let mut follower = follower
-        .map_err(engine_error)?
-        .ok_or_else(|| CommandError::invalid(format!("there is no run {run} on this engine")))?;
-    while follower.read(&mut |_, _, _| {}).await.map_err(engine_error)? > 0 {}
-    let state = follower.state();
-    let mut open = Vec::new();
-    for (node, described) in state.plan().nodes() {
-        let is_indeterminate = matches!(state.node(node).outcome(), Some(Outcome::Indeterminate { .. }));
-        let Some(key) = state.key(node).filter(|_| is_indeterminate) else { continue };
-        let record = client.node(&key).await.map_err(engine_error)?;
-        let Some(holder) = record.holder().filter(|holder| holder.state.is_resolvable()) else { continue };
-        open.push(Open { shot: described.name.clone(), key, attempt: holder.id.clone() });
+/// The workflow of a file; `None` for a folder.
+fn workflow_name(file: &Path) -> Result<Option<String>, CommandError> {
+    if file.is_dir() {
+        return Ok(None);
     }
-    Ok(open)
+    let plan = load::check(file, &OverrideArgs::default()).ok().and_then(|checked| checked.plan);
+    match plan {
+        Some(plan) => Ok(Some(plan.name().to_owned())),
+        None => {
+            Err(CommandError::invalid(format!("{} is not a valid workflow", file.display())).hint(format!(
+                "to see what is wrong: runner check {}; a folder stands for all workflows",
+                shell::quote(&file.display().to_string())
+            )))
+        }
+    }
 }
 
-fn list(open: &[Open], format: Format) {
+fn list(open: &[IndeterminateShot], format: Format, file: &str) {
     match format {
         Format::Text if open.is_empty() => outln!("nothing to resolve"),
         Format::Text => {
-            for Open { shot, attempt, .. } in open {
+            for IndeterminateShot { shot, attempt, .. } in open {
                 outln!("{}  {attempt}", sanitize::line(shot));
             }
+            errln!(
+                "look each one up in your account at the service, then: runner resolve {file} SHOT --adopt TASK, --resubmit or --abandon"
+            );
         }
         Format::Json | Format::Ndjson => {
             let rows: Vec<_> = open

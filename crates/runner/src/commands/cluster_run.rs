@@ -1,32 +1,39 @@
 //! `runner run --engine`: a run on a cluster, followed from here.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cluster::spec::plan_files;
+use cluster::spec::{SpecReruns, plan_files};
 use cluster::store::Kind;
-use cluster::{ClusterError, EngineClient, Follower, RunSpec, SharedStore};
-use scheduler::{Event, Outcome, Policy, RunId, RunState, Timestamp};
-use url::Url;
-use workflow::plan::Plan;
+use cluster::{ClusterError, Follower, RunSpec, SharedStore};
+use engine::records::WorkRecords as _;
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use scheduler::{Event, KeyResolver, Policy, RunId, RunState, Timestamp};
+use workflow::plan::{Plan, Selection};
 
 use crate::args::RunArgs;
 use crate::budget;
 use crate::clock::now;
-use crate::commands::run::{FinishedRun, quoted_file, report};
-use crate::commands::worker::{engine_error, price_source};
+use crate::commands::cluster_address::{ClusterAddress, engine_error, price_source};
+use crate::commands::run::{
+    FinishedRun, after_run, nothing_to_run, preflight, print_estimate, quoted_file, report,
+};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::price_table::{DEFAULT_FILE, PriceTable};
 use crate::project_paths::ProjectPaths;
-use crate::report::{RunInfo, RunReporter};
+use crate::records::Records;
+use crate::report::{CostEstimate, RunInfo, RunReporter, sanitize};
 use crate::run_id::new_run_id;
-use crate::selection::Selected;
-use crate::shell;
+use crate::selection::{self, Selected};
 use crate::shutdown::shutdown_signal;
+use crate::{task_owners, unknown_work};
 
 /// How often new events are asked for.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(300);
+/// Files that are uploaded at a time.
+const MAX_UPLOADS: usize = 8;
 /// For how long Restate may be away while a run is followed.
 const MAX_OUTAGE: Duration = Duration::from_mins(10);
 
@@ -35,64 +42,128 @@ pub(super) async fn run(
     plan: Arc<Plan>,
     paths: &ProjectPaths,
     prices: Option<&PriceTable>,
-    engine: Url,
+    address: ClusterAddress,
 ) -> Result<Exit, CommandError> {
     check_flags(args)?;
-    // clap requires it with --engine.
-    let Some(store) = &args.cluster.store else {
-        return Err(CommandError::invalid("--engine needs --store"));
-    };
-    let store = SharedStore::open(store).map_err(engine_error)?;
-    let client = EngineClient::new(engine).map_err(engine_error)?;
+    let output = paths.out_or(args.out.as_deref(), plan.name())?;
+    let mut estimate = None;
     let run = match &args.cluster.attach {
         Some(run) => RunId(run.clone()),
-        None => start(args, &plan, paths, prices, &client, &store).await?,
+        None => match start(args, &plan, paths, prices, &address, &output).await? {
+            Started::Run(run, cost) => {
+                estimate = cost;
+                run
+            }
+            Started::Nothing(reason) => return Ok(nothing_to_run(args.format, &reason)),
+        },
     };
+    let ClusterAddress { client, store } = address;
+    let follower = Follower::open(client.clone(), store, &run, Some(output.clone()), &price_source()).await;
+    let follower = follower.map_err(engine_error)?.ok_or_else(|| no_such_run(args, &run))?;
     if args.cluster.cancel {
         client.interrupt(&run).await.map_err(engine_error)?;
     }
-    let output = paths.out_or(args.out.as_deref(), plan.name())?;
     fs_err::create_dir_all(&output)?;
-    let follower = Follower::open(client, store, &run, Some(output), &price_source()).await;
-    let follower = follower
-        .map_err(engine_error)?
-        .ok_or_else(|| CommandError::invalid(format!("there is no run {run} on this engine")))?;
-    follow(args, follower, prices).await
+    let exit = follow(args, follower, prices, estimate).await?;
+    after_run(args, &plan, exit).await?;
+    Ok(exit)
 }
 
-/// Flags whose work is the local ledger's.
+/// Flags that a run on a cluster does not have.
 fn check_flags(args: &RunArgs) -> Result<(), CommandError> {
-    let flags = [
-        ("--rerun", args.rerun.is_some()),
-        ("--failed", args.selection.failed),
-        ("--force", args.force),
-        ("--verify", args.verify),
-        ("--open", args.open),
-    ];
-    match flags.iter().find(|(_, is_set)| *is_set) {
-        Some((flag, _)) => Err(CommandError::invalid(format!("{flag} cannot be used with --engine yet"))),
-        None => Ok(()),
+    if args.verify {
+        return Err(CommandError::invalid("--verify is for videos on this machine")
+            .hint("on a cluster, a video is verified by its hash whenever it is read; leave the flag out"));
     }
+    Ok(())
 }
 
-/// Uploads what the run needs and starts it.
+fn no_such_run(args: &RunArgs, run: &RunId) -> CommandError {
+    let run = sanitize::line(run.as_str());
+    CommandError::invalid(format!("there is no run {run} on this engine"))
+        .hint(format!("to list the runs of this workflow: runner status {}", quoted_file(args)))
+}
+
+/// The outcome of starting a run.
+enum Started {
+    /// The run, and what it will cost.
+    Run(RunId, Option<CostEstimate>),
+    /// Nothing is to be done.
+    Nothing(String),
+}
+
+/// Checks what the run would do, uploads what it needs, and starts it.
 async fn start(
     args: &RunArgs,
     plan: &Plan,
     paths: &ProjectPaths,
     prices: Option<&PriceTable>,
-    client: &EngineClient,
+    address: &ClusterAddress,
+    output: &Path,
+) -> Result<Started, CommandError> {
+    let records = Records::Cluster(Box::new(address.clone().records(Some(plan.name())).await?));
+    let service = records.service()?;
+    let selection = match args.selection.resolve(plan, records.work()).await? {
+        Selected::All => None,
+        Selected::Some(selection) => Some(selection),
+        Selected::NoneFailed(reason) => return Ok(Started::Nothing(reason)),
+    };
+    let run = new_run_id();
+    let reruns = reruns(args, plan, &records, selection.as_ref()).await?;
+    let keys = KeyResolver::new(&service.identity).with_salt(args.salt.clone());
+    let keys = reruns.apply(keys, plan, &run);
+    if !args.force {
+        unknown_work::check_cluster(plan, &records, &keys, output, paths, &quoted_file(args)).await?;
+    }
+    let mut estimate = None;
+    if let Some(work) = records.work() {
+        let account = service.account.as_deref();
+        let previews = preflight(args, plan, work, &keys, account, selection.as_ref(), prices).await?;
+        if let Some(previews) = previews {
+            estimate = print_estimate(args, plan, &keys, &previews, &service.identity, prices, false)?;
+        }
+    }
+    let spec = upload(args, plan, paths, prices, &address.store, &run, selection.as_ref(), reruns).await?;
+    address.client.start(&run, &spec).await.map_err(engine_error)?;
+    Ok(Started::Run(run, estimate))
+}
+
+/// The reruns of the workflow's earlier runs, and those that are asked for.
+async fn reruns(
+    args: &RunArgs,
+    plan: &Plan,
+    records: &Records,
+    selection: Option<&Selection>,
+) -> Result<SpecReruns, CommandError> {
+    let Records::Cluster(cluster) = records else { return Ok(SpecReruns::default()) };
+    let recorded = cluster.recorded_salts(plan.name()).await.map_err(engine_error)?;
+    let mut reruns = SpecReruns { recorded, ..SpecReruns::default() };
+    if let Some(names) = &args.rerun {
+        let forced = selection::forced_nodes(names, plan, selection)?;
+        reruns.forced = forced.into_iter().map(|node| plan.node(node).name.clone()).collect();
+        let unfinished = cluster.unfinished_reruns(plan.name()).await?;
+        reruns.unfinished = unfinished.into_iter().map(|key| key.to_string()).collect();
+    }
+    Ok(reruns)
+}
+
+/// Uploads the plan, the files of the workflow and the specification. Returns the hash of the latter.
+#[expect(clippy::too_many_arguments, reason = "each is a part of the specification")]
+async fn upload(
+    args: &RunArgs,
+    plan: &Plan,
+    paths: &ProjectPaths,
+    prices: Option<&PriceTable>,
     store: &SharedStore,
-) -> Result<RunId, CommandError> {
+    run: &RunId,
+    selection: Option<&Selection>,
+    reruns: SpecReruns,
+) -> Result<String, CommandError> {
     let mut policy = Policy::remote();
     args.limits.apply(&mut policy);
-    let run = new_run_id();
-    let only = match args.selection.resolve(plan, None)? {
-        Selected::Some(selection) => {
-            Some(selection.nodes().map(|node| plan.node(node).name.clone()).collect())
-        }
-        Selected::All | Selected::NoneFailed(_) => None,
-    };
+    policy.shutdown_grace = args.shutdown_grace;
+    let only =
+        selection.map(|selection| selection.nodes().map(|node| plan.node(node).name.clone()).collect());
     let text = match prices {
         Some(_) => {
             let file = args.prices.clone().unwrap_or_else(|| paths.folder.join(DEFAULT_FILE));
@@ -101,17 +172,17 @@ async fn start(
         None => None,
     };
     let files = plan_files(plan);
-    for file in &files {
-        store.put_file(Kind::File, &paths.folder.join(&file.path), &file.sha256).await.map_err(|error| {
-            match error {
-                ClusterError::Damaged { .. } => CommandError::invalid(format!(
-                    "{} has changed since the plan was made; run again",
-                    file.path.display()
-                )),
-                other => engine_error(other),
-            }
-        })?;
-    }
+    let uploads = files.iter().map(|file| async {
+        let path = paths.folder.join(&file.path);
+        store.put_file(Kind::File, &path, &file.sha256).await.map_err(|error| match error {
+            ClusterError::Changed { .. } => CommandError::invalid(format!(
+                "{} has changed since the plan was made; run again",
+                file.path.display()
+            )),
+            other => engine_error(other),
+        })
+    });
+    futures_util::stream::iter(uploads).buffer_unordered(MAX_UPLOADS).try_collect::<()>().await?;
     let plan_json = serde_json::to_vec(plan).map_err(CommandError::unusable)?;
     let spec = RunSpec {
         run: run.clone(),
@@ -123,17 +194,18 @@ async fn start(
         caps: budget::caps(&args.budget),
         prices: text,
         files,
+        reruns,
+        arguments: Some(task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), paths)),
     };
     let spec = serde_json::to_vec(&spec).map_err(CommandError::unusable)?;
-    let spec = store.put(Kind::Spec, spec).await.map_err(engine_error)?;
-    client.start(&run, &spec).await.map_err(engine_error)?;
-    Ok(run)
+    store.put(Kind::Spec, spec).await.map_err(engine_error)
 }
 
 async fn follow(
     args: &RunArgs,
     mut follower: Follower,
     prices: Option<&PriceTable>,
+    estimate: Option<CostEstimate>,
 ) -> Result<Exit, CommandError> {
     let head = follower.head().clone();
     let info = RunInfo {
@@ -141,7 +213,7 @@ async fn follow(
         file: quoted_file(args),
         service: head.identity.clone(),
         jobs: head.policy.max_in_flight,
-        estimate: None,
+        estimate,
     };
     let mut reporter = RunReporter::start(args.format, info);
     let mut interrupt = shutdown_signal();
@@ -175,27 +247,13 @@ async fn follow(
     }
     let plan = Arc::clone(follower.plan());
     let summary = follower.into_summary();
-    if summary.count(|outcome| matches!(outcome, Outcome::Indeterminate { .. })) > 0 {
-        errln!(
-            "to list and to resolve what is indeterminate: runner resolve {}{} --run {}",
-            quoted_file(args),
-            engine_flags(args),
-            head.run
-        );
-    }
     Ok(report(args, &plan, FinishedRun { summary, prices, reporter, unclaimed: Vec::new() }))
 }
 
 /// How a run goes on that nobody follows.
 fn detached(args: &RunArgs, run: &RunId) -> String {
-    let command = format!("runner run {}{} --attach {run}", quoted_file(args), engine_flags(args));
+    let command = format!("runner run {} --attach {run}", quoted_file(args));
     format!("detached: run {run} goes on; to follow it: {command}; to end it: add --cancel")
-}
-
-/// The flags that name the cluster, in commands that are suggested.
-fn engine_flags(args: &RunArgs) -> String {
-    let url = |url: &Option<Url>| shell::quote(url.as_ref().map(Url::as_str).unwrap_or_default());
-    format!(" --engine {} --store {}", url(&args.cluster.engine), url(&args.cluster.store))
 }
 
 /// Resolves when the user interrupts the command; never once the sender is gone.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::args::{EditArgs, Format, SelectionArgs};
-use crate::commands::plan::{self, KeyChanges};
+use crate::commands::plan::{self, KeyChanges, PlannedFile};
 use crate::edited_file::{EditFailure, EditedFile};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -28,9 +28,15 @@ pub(crate) async fn edit(args: EditArgs) -> Result<Exit, CommandError> {
         Ok(prices) => prices,
         Err(error) => return Ok(error.report(args.format)),
     };
-    let document =
-        plan::document(&edited.plan, file, &SelectionArgs::default(), KeyChanges::default(), prices.as_ref())
-            .await?;
+    let project = PlannedFile { file, engine: &args.engine };
+    let document = plan::document(
+        &edited.plan,
+        project,
+        &SelectionArgs::default(),
+        KeyChanges::default(),
+        prices.as_ref(),
+    )
+    .await?;
     if !args.dry_run {
         edited.write()?;
     }

@@ -4,6 +4,8 @@ pub(crate) mod atomic_write;
 pub(crate) mod check;
 pub(crate) mod clean;
 #[cfg(feature = "cluster")]
+pub(crate) mod cluster_address;
+#[cfg(feature = "cluster")]
 mod cluster_resolve;
 #[cfg(feature = "cluster")]
 mod cluster_run;

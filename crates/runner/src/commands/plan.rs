@@ -1,24 +1,26 @@
 //! `runner plan`: what a run would do and cost, or the exact requests that it would send. Submits and writes nothing.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::Ledger;
 use engine::artifact_store::Verify;
-use engine::preview::{Preview, key_resolver, preview};
+use engine::preview::{Preview, preview};
 use serde_json::json;
 use workflow::plan::Selection;
 
-use crate::args::{Format, PlanArgs, PlanFormat, SelectionArgs};
-use crate::backend::{Backend, NamedService};
+use crate::args::{EngineAddressArgs, Format, PlanArgs, PlanFormat, SelectionArgs};
+use crate::backend::NamedService;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load;
 use crate::price_table::PriceTable;
 use crate::project_paths::ProjectPaths;
+use crate::records::Records;
 use crate::remedies;
 use crate::report::plan::{Document, dot, mermaid, table};
 use crate::selection::{self, Selected};
+use crate::shell;
 use crate::unknown_work;
 
 pub(crate) async fn plan(args: PlanArgs) -> Result<Exit, CommandError> {
@@ -38,7 +40,8 @@ pub(crate) async fn plan(args: PlanArgs) -> Result<Exit, CommandError> {
         Err(error) => return Ok(error.report(format)),
     };
     let changes = KeyChanges { rerun: args.rerun.as_deref(), salt: args.salt.as_deref() };
-    let document = document(&plan, &args.workflow.file, &args.selection, changes, prices.as_ref()).await?;
+    let project = PlannedFile { file: &args.workflow.file, engine: &args.engine };
+    let document = document(&plan, project, &args.selection, changes, prices.as_ref()).await?;
     out!("{}", render(&document, args.format)?);
     Ok(Exit::Done)
 }
@@ -52,16 +55,25 @@ pub(crate) struct KeyChanges<'a> {
     pub(crate) salt: Option<&'a str>,
 }
 
+/// A workflow file, and where its runs are recorded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlannedFile<'a> {
+    pub(crate) file: &'a Path,
+    pub(crate) engine: &'a EngineAddressArgs,
+}
+
 /// What a run of a plan with these arguments would do.
 pub(crate) async fn document(
     plan: &Arc<workflow::plan::Plan>,
-    file: &Path,
+    project: PlannedFile<'_>,
     selection: &SelectionArgs,
     changes: KeyChanges<'_>,
     prices: Option<&PriceTable>,
 ) -> Result<Document, CommandError> {
-    let service = Backend::named_by_environment()?;
-    let previews = decisions(plan, file, selection, changes, &service).await?;
+    let paths = ProjectPaths::for_workflow(project.file)?;
+    let records = Records::open(&paths, project.engine, Some(plan.name())).await?;
+    let service = records.service()?;
+    let previews = decisions(plan, project, &records, selection, changes, &service).await?;
     Ok(Document::new(plan, &previews, &service.identity, prices))
 }
 
@@ -78,14 +90,14 @@ fn render(document: &Document, format: PlanFormat) -> Result<String, CommandErro
 /// The decision for each node, in the plan's order.
 async fn decisions(
     plan: &Arc<workflow::plan::Plan>,
-    file: &Path,
+    project: PlannedFile<'_>,
+    records: &Records,
     selection: &SelectionArgs,
     changes: KeyChanges<'_>,
     service: &NamedService,
 ) -> Result<Vec<Preview>, CommandError> {
-    let paths = ProjectPaths::for_workflow(file)?;
-    let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
-    let selection = match selection.resolve(plan, ledger.as_ref())? {
+    let PlannedFile { file, engine } = project;
+    let selection = match selection.resolve(plan, records.work()).await? {
         Selected::All => None,
         Selected::Some(selection) => Some(selection),
         Selected::NoneFailed(reason) => {
@@ -93,24 +105,27 @@ async fn decisions(
             Some(Selection::only([]))
         }
     };
-    let keys = key_resolver(ledger.as_ref(), plan, &service.identity)?;
+    let keys = records.key_resolver(plan, &service.identity).await?;
     let keys = keys.with_salt(changes.salt.map(str::to_owned));
     let keys = match changes.rerun {
         Some(names) => {
             let forced = selection::forced_nodes(names, plan, selection.as_ref())?;
-            let unfinished =
-                ledger.as_ref().map(|ledger| ledger.unfinished_reruns(plan.name())).transpose()?;
-            keys.with_forced(forced, "preview").with_unfinished_reruns(unfinished.unwrap_or_default())
+            let unfinished = match records.work() {
+                Some(records) => records.unfinished_reruns(plan.name()).await?,
+                None => HashSet::new(),
+            };
+            keys.with_forced(forced, "preview").with_unfinished_reruns(unfinished)
         }
         None => keys,
     };
     let (account, is_paid) = (service.account.as_deref(), !service.is_free);
-    let mut previews = preview(plan, ledger.as_ref(), &keys, account, is_paid, &Verify::Metadata).await?;
-    remedies::name_commands(&mut previews, file);
+    let mut previews = preview(plan, records.work(), &keys, account, is_paid, &Verify::Metadata).await?;
+    records.retain_remedies(&mut previews);
+    let quoted = format!("{}{}", shell::quote(&file.display().to_string()), engine.suffix());
+    remedies::name_commands(&mut previews, &quoted);
     if is_paid {
-        let folder = paths.out(plan.name());
-        let store = paths.store();
-        unknown_work::mark(plan, ledger.as_ref(), &keys, &folder, &store, file, &mut previews).await?;
+        let paths = ProjectPaths::for_workflow(file)?;
+        unknown_work::mark(plan, records, &keys, &paths, file, engine, &mut previews).await?;
     }
     if let Some(selection) = selection {
         selection::apply_selection(plan, &selection, &mut previews)?;

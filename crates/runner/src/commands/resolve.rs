@@ -54,8 +54,8 @@ impl From<&Resolution> for ResolutionKind {
 
 pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> Result<Exit, CommandError> {
     #[cfg(feature = "cluster")]
-    if let Some(engine) = args.cluster.engine.clone() {
-        return super::cluster_resolve::resolve(args, engine).await;
+    if let Some(address) = super::cluster_address::ClusterAddress::new(&args.engine)? {
+        return super::cluster_resolve::resolve(args, address).await;
     }
     let paths = ProjectPaths::for_workflow(&args.file)?;
     let Some(ledger) = Ledger::open_existing(&paths.ledger(), &paths.folder)? else {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use engine::artifact_store::Verify;
 use engine::preview::Preview;
+use engine::records::WorkRecords;
 use engine::{Clock, Ledger, RunConfig};
 use renderer::Renderer;
 use scheduler::spending::Spending;
@@ -15,6 +16,8 @@ use crate::args::{Format, PlanArgs, PlanFormat, RunArgs};
 use crate::backend::{Backend, Connection};
 use crate::budget;
 use crate::clock::now;
+#[cfg(feature = "cluster")]
+use crate::commands::cluster_address::ClusterAddress;
 #[cfg(feature = "cluster")]
 use crate::commands::cluster_run;
 use crate::commands::{fetch, plan, view};
@@ -39,9 +42,10 @@ const MAX_UNCLAIMED_LISTED: usize = 5;
 
 pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Exit, CommandError> {
     if args.dry_run {
-        let RunArgs { workflow, selection, prices, format, rerun, salt, .. } = args;
+        let RunArgs { workflow, selection, prices, format, rerun, salt, engine, .. } = args;
         let format = if format == Format::Text { PlanFormat::Table } else { PlanFormat::Json };
-        return plan::plan(PlanArgs { workflow, selection, rerun, salt, requests: false, prices, format })
+        let requests = false;
+        return plan::plan(PlanArgs { workflow, selection, rerun, salt, requests, prices, format, engine })
             .await;
     }
     let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
@@ -54,29 +58,35 @@ pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Ex
     };
     let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
     #[cfg(feature = "cluster")]
-    if let Some(engine) = args.cluster.engine.clone() {
-        return cluster_run::run(&args, plan, &paths, prices.as_ref(), engine).await;
+    if let Some(address) = ClusterAddress::new(&args.engine)? {
+        return cluster_run::run(&args, plan, &paths, prices.as_ref(), address).await;
     }
     let backend = Backend::from_environment()?.with_renderer(renderer);
-    let selection = match selected_nodes(&args, &plan, &paths)? {
+    let selection = match selected_nodes(&args, &plan, &paths).await? {
         Selected::All => None,
         Selected::Some(selection) => Some(selection),
         Selected::NoneFailed(reason) => return Ok(nothing_to_run(args.format, &reason)),
     };
     let finished = execute(&args, Arc::clone(&plan), &paths, backend, selection, prices.as_ref()).await?;
     let exit = report(&args, &plan, finished);
+    after_run(&args, &plan, exit).await?;
+    Ok(exit)
+}
+
+/// What the user asked for at the end of a run.
+pub(super) async fn after_run(args: &RunArgs, plan: &Plan, exit: Exit) -> Result<(), CommandError> {
     if args.notify {
         terminal::notify(&format!("runner: {} has ended with exit code {}", plan.name(), exit.code()));
     }
     if args.open {
-        view::show(&args.workflow, args.out.as_deref()).await?;
+        view::show(&args.workflow, args.out.as_deref(), &args.engine).await?;
     }
-    Ok(exit)
+    Ok(())
 }
 
-/// The workflow file in commands that are suggested.
+/// The workflow file in commands that are suggested, with the flags that name a cluster.
 pub(super) fn quoted_file(args: &RunArgs) -> String {
-    shell::quote(&args.workflow.file.display().to_string())
+    shell::quote(&args.workflow.file.display().to_string()) + &args.engine.suffix()
 }
 
 /// A finished run and its reporter.
@@ -90,7 +100,7 @@ pub(super) struct FinishedRun<'t> {
 }
 
 /// `--failed`, and nothing failed.
-fn nothing_to_run(format: Format, reason: &str) -> Exit {
+pub(super) fn nothing_to_run(format: Format, reason: &str) -> Exit {
     match format {
         Format::Text => {}
         Format::Json => outln!("{:#}", report::nothing_json()),
@@ -129,7 +139,7 @@ fn print_rerun_command(args: &RunArgs, summary: &RunSummary) {
     let missing = summary.nodes.iter().filter(|node| matches!(node.outcome, Outcome::Missing { .. }));
     let shots: Vec<String> = missing.map(|node| shell::quote(&node.name)).collect();
     if !shots.is_empty() {
-        let file = shell::quote(&args.workflow.file.display().to_string());
+        let file = quoted_file(args);
         errln!(
             "to render what is missing again, and pay for it again: runner run {file} --rerun {}",
             shots.join(" ")
@@ -187,10 +197,11 @@ fn spending(plan: &Plan, summary: &RunSummary, table: &PriceTable) -> Spending {
 }
 
 /// The nodes selected by the flags.
-fn selected_nodes(args: &RunArgs, plan: &Plan, paths: &ProjectPaths) -> Result<Selected, CommandError> {
+async fn selected_nodes(args: &RunArgs, plan: &Plan, paths: &ProjectPaths) -> Result<Selected, CommandError> {
     // A wrong name must not leave anything behind, not even an empty ledger.
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
-    args.selection.resolve(plan, ledger.as_ref())
+    let records = ledger.as_ref().map(|ledger| ledger as &dyn WorkRecords);
+    args.selection.resolve(plan, records).await
 }
 
 /// How videos of earlier runs are verified.
@@ -199,10 +210,10 @@ fn verification(args: &RunArgs) -> Verify {
 }
 
 /// The decision for each shot, if something has to be checked or shown before the run starts.
-async fn preflight(
+pub(super) async fn preflight(
     args: &RunArgs,
-    plan: &Arc<Plan>,
-    ledger: &Ledger,
+    plan: &Plan,
+    records: &dyn WorkRecords,
     keys: &KeyResolver,
     account: Option<&str>,
     selection: Option<&Selection>,
@@ -214,8 +225,8 @@ async fn preflight(
     }
     let verify = verification(args);
     let mut previews =
-        engine::preview::preview(plan, Some(ledger), keys, account, account.is_some(), &verify).await?;
-    remedies::name_commands(&mut previews, &args.workflow.file);
+        engine::preview::preview(plan, Some(records), keys, account, account.is_some(), &verify).await?;
+    remedies::name_commands(&mut previews, &quoted_file(args));
     if let Some(selection) = selection {
         selection::apply_selection(plan, selection, &mut previews)?;
     }
@@ -223,7 +234,7 @@ async fn preflight(
 }
 
 /// Prints what the run will submit and cost, after checking it against the caps. Returns the estimate if there is a price table.
-fn print_estimate(
+pub(super) fn print_estimate(
     args: &RunArgs,
     plan: &Plan,
     keys: &KeyResolver,
@@ -339,7 +350,8 @@ async fn execute<'t>(
     match ended {
         Ok(summary) => {
             let salt = args.salt.as_deref();
-            let unclaimed = task_owners::unclaimed_tasks(&args.workflow, salt, paths, &plan, &identity)?;
+            let unclaimed =
+                task_owners::unclaimed_tasks(&args.workflow, salt, paths, &plan, &identity).await?;
             Ok(FinishedRun { summary, prices: table, reporter, unclaimed })
         }
         Err(error) => {

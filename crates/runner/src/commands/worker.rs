@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cluster::account::AccountLimits;
-use cluster::{ClusterError, EngineClient, PriceSource, SharedStore, Worker, WorkerConfig};
-use contract::Contract;
+use cluster::{ClusterError, EngineClient, Worker, WorkerConfig};
 use engine::Clock;
 use scheduler::policy::Rate;
 use tokio::net::{TcpListener, TcpSocket};
@@ -16,16 +15,18 @@ use crate::args::WorkerArgs;
 use crate::backend::Backend;
 use crate::budget;
 use crate::clock::now;
+use crate::commands::cluster_address::{engine_error, price_source};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ffmpeg;
 use crate::service_address::{BASE_URL, is_loopback};
+use crate::shared_store;
 use crate::shutdown::shutdown_signal;
 
 /// Minimum time between two polls of a task of a remote service, and of one on this machine.
 const MIN_POLL_INTERVAL: Duration = Duration::from_secs(2);
 const MIN_LOCAL_POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// How often a registration is tried while Restate starts.
+/// How often Restate's admin API is asked while Restate starts.
 const MAX_REGISTER_TRIES: u32 = 30;
 /// Connections that wait to be accepted.
 const LISTEN_BACKLOG: u32 = 1_024;
@@ -45,6 +46,12 @@ pub(crate) async fn worker(args: WorkerArgs) -> Result<Exit, CommandError> {
             args.listen
         );
     }
+    let advertised = advertised(&args)?;
+    let version = program_version()?;
+    if let (Some(admin), Some(url)) = (&args.register, &advertised) {
+        // Before anybody can connect: Restate would send runs in flight here.
+        patiently(|| EngineClient::check_version(admin, url, &version)).await?;
+    }
     let listener = listen(&args)
         .map_err(|error| CommandError::unusable(format!("{} cannot be listened on: {error}", args.listen)))?;
     let address = listener.local_addr()?;
@@ -55,12 +62,13 @@ pub(crate) async fn worker(args: WorkerArgs) -> Result<Exit, CommandError> {
         }
     };
     let serving = tokio::spawn({
-        let (worker, keys) = (Arc::new(worker), args.identity_keys.clone());
+        let (worker, keys) = (Arc::new(worker.with_version(version.clone())), args.identity_keys.clone());
         async move { worker.serve(listener, &keys, stopped).await }
     });
     if let Some(admin) = &args.register {
         let here = Url::parse(&format!("http://{address}/")).map_err(CommandError::unusable)?;
-        register(admin, args.advertise.as_ref().unwrap_or(&here)).await?;
+        let url = advertised.as_ref().unwrap_or(&here);
+        patiently(|| EngineClient::register_version(admin, url, &version)).await?;
     }
     {
         // The only output on standard output, so that scripts can wait for it and read the port.
@@ -74,7 +82,10 @@ pub(crate) async fn worker(args: WorkerArgs) -> Result<Exit, CommandError> {
 
 /// The worker of the service that the environment names, and whether that is on this machine.
 fn connect(args: &WorkerArgs) -> Result<(Worker, bool), CommandError> {
-    let backend = Backend::from_environment()?;
+    let backend = match &args.api_key_file {
+        Some(file) => Backend::with_key_file(file)?,
+        None => Backend::from_environment()?,
+    };
     let Backend::Remote { url, .. } = &backend else {
         return Err(CommandError::unusable(format!("{BASE_URL} is not set: workers share one service"))
             .hint("start one with `runner serve`, or name the service that the account is at"));
@@ -87,7 +98,7 @@ fn connect(args: &WorkerArgs) -> Result<(Worker, bool), CommandError> {
     getrandom::fill(&mut boot).map_err(CommandError::unusable)?;
     let config = WorkerConfig {
         provider: connection.provider,
-        store: SharedStore::open(&args.store).map_err(engine_error)?,
+        store: shared_store::open(&args.store)?,
         client: EngineClient::new(args.engine.clone()).map_err(engine_error)?,
         clock: Clock::starting_at(now()),
         ffmpeg,
@@ -117,52 +128,34 @@ fn listen(args: &WorkerArgs) -> std::io::Result<TcpListener> {
     socket.listen(LISTEN_BACKLOG)
 }
 
-/// Registers the worker, also while Restate is starting.
-async fn register(admin: &Url, worker: &Url) -> Result<(), CommandError> {
+/// The URL at which Restate reaches the worker, if it is known before it listens.
+fn advertised(args: &WorkerArgs) -> Result<Option<Url>, CommandError> {
+    match &args.advertise {
+        Some(url) => Ok(Some(url.clone())),
+        None if args.listen.port() == 0 => Ok(None),
+        None => Url::parse(&format!("http://{}/", args.listen)).map(Some).map_err(CommandError::unusable),
+    }
+}
+
+/// The version of this program: its number, and what the build is, because two builds may have the same number.
+fn program_version() -> Result<String, CommandError> {
+    let digest = engine::artifact::file_sha256(&std::env::current_exe()?)?;
+    Ok(format!("{}+{}", env!("CARGO_PKG_VERSION"), digest.get(..12).unwrap_or(&digest)))
+}
+
+/// Asks Restate's admin API, also while Restate is starting.
+async fn patiently<F: Future<Output = Result<(), ClusterError>>>(
+    ask: impl Fn() -> F,
+) -> Result<(), CommandError> {
     let mut tries = 1;
     loop {
-        match EngineClient::register(admin, worker).await {
+        match ask().await {
             Ok(()) => return Ok(()),
             Err(error) if error.is_transient() && tries < MAX_REGISTER_TRIES => {
                 tries += 1;
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
-            Err(error @ ClusterError::Refused { status: 409, .. }) => {
-                return Err(CommandError::unusable(error)
-                    .hint("start a new version at a new address; runs in flight end on the old one"));
-            }
             Err(error) => return Err(engine_error(error)),
         }
-    }
-}
-
-/// Prices by the text of a price table; without one only durations are known.
-pub(super) fn price_source() -> PriceSource {
-    Arc::new(|plan, text| {
-        let prices = match text {
-            None => None,
-            Some(text) => {
-                let checked = workflow::prices::check(text.as_bytes(), "prices.yaml", Contract::embedded());
-                Some(checked.prices.ok_or_else(|| "it is not a price table".to_owned())?)
-            }
-        };
-        Ok(budget::prices(plan, false, prices.as_ref()))
-    })
-}
-
-/// An error of the cluster, at the boundary to the terminal.
-#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
-pub(super) fn engine_error(error: ClusterError) -> CommandError {
-    let hint = match &error {
-        ClusterError::Refused { status: 404, .. } => {
-            Some("no worker is registered there; start one with `runner worker --register`")
-        }
-        ClusterError::Unreachable { .. } => Some("check that Restate runs, and --engine (its ingress)"),
-        _ => None,
-    };
-    let shown = CommandError::unusable(&error);
-    match hint {
-        Some(hint) => shown.hint(hint),
-        None => shown,
     }
 }

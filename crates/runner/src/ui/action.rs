@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::args::{EditFields, OverrideArgs};
+use crate::args::{EditFields, EngineAddressArgs, OverrideArgs};
 use crate::shell;
 
 /// An action, as the page sends it.
@@ -85,6 +85,7 @@ pub(super) struct Target<'a> {
     pub(super) file: &'a Path,
     pub(super) overrides: &'a OverrideArgs,
     pub(super) out: Option<&'a Path>,
+    pub(super) engine: &'a EngineAddressArgs,
 }
 
 impl Action {
@@ -156,6 +157,9 @@ impl Action {
         if matches!(self, Self::Run(_) | Self::Pick { .. } | Self::Edit { .. }) {
             flags.extend(overrides(target.overrides));
         }
+        if !matches!(self, Self::Fetch { .. }) {
+            flags.extend(target.engine.flags());
+        }
         let mut arguments = vec![self.name().to_owned()];
         arguments.extend(flags);
         if !positional.is_empty() {
@@ -196,7 +200,13 @@ mod tests {
         let action: Action = serde_json::from_str(json).unwrap();
         let overrides =
             OverrideArgs { params: vec![("look".to_owned(), "a b".to_owned())], ..OverrideArgs::default() };
-        action.command(Target { file: Path::new("six.yaml"), overrides: &overrides, out: None })
+        let engine = EngineAddressArgs::default();
+        action.command(Target {
+            file: Path::new("six.yaml"),
+            overrides: &overrides,
+            out: None,
+            engine: &engine,
+        })
     }
 
     #[test]

@@ -25,7 +25,7 @@ use self::origin::Origin;
 use self::project::Project;
 use self::server::Server;
 use self::session::Session;
-use crate::args::{Format, UiArgs};
+use crate::args::{Format, UiArgs, WorkflowArgs};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load;
@@ -45,7 +45,8 @@ pub(crate) async fn ui(args: UiArgs) -> Result<Exit, CommandError> {
         .map_err(|error| CommandError::unusable(format!("cannot listen on {}: {error}", args.listen)))?;
     let address = listener.local_addr().map_err(CommandError::unusable)?;
     let origin = Origin::choose(address, public, args.insecure).map_err(CommandError::invalid)?;
-    let project = Project { file: args.workflow.file, overrides: args.workflow.overrides, out: args.out };
+    let WorkflowArgs { file, overrides } = args.workflow;
+    let project = Project { file, overrides, out: args.out, engine: args.engine };
     let watched = project.clone();
     // It blocks on a runtime of its own.
     let snapshots =

@@ -99,7 +99,7 @@ async fn document(
 ) -> Result<Document, PreviewError> {
     let prices = PriceTable::load(None, &project.file)?;
     let changes = KeyChanges { rerun, salt: None };
-    Ok(plan::document(plan, &project.file, selection, changes, prices.as_ref()).await?)
+    Ok(plan::document(plan, project.planned_file(), selection, changes, prices.as_ref()).await?)
 }
 
 /// Whether the file is not the one that an edit refers to.

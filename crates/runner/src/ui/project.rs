@@ -16,8 +16,9 @@ use workflow::CheckOutcome;
 use workflow::plan::Plan;
 
 use super::action::Target;
-use crate::args::{OverrideArgs, WorkflowArgs};
+use crate::args::{EngineAddressArgs, OverrideArgs, WorkflowArgs};
 use crate::backend::Backend;
+use crate::commands::plan::PlannedFile;
 use crate::commands::view;
 use crate::edited_file;
 use crate::error::CommandError;
@@ -25,6 +26,7 @@ use crate::load;
 use crate::picks::PickStore;
 use crate::price_table;
 use crate::project_paths::ProjectPaths;
+use crate::records::Records;
 use crate::task_owners;
 
 /// How often the files are checked.
@@ -35,6 +37,9 @@ const MIN_INTERVAL: Duration = Duration::from_millis(500);
 
 /// A manifest is collected at least so often: a workflow may depend on more files than are watched.
 const MAX_INTERVAL: Duration = Duration::from_secs(5);
+
+/// As [`MAX_INTERVAL`], with a cluster: nothing on this machine shows that something has changed there.
+const CLUSTER_INTERVAL: Duration = Duration::from_secs(2);
 
 /// A project as of now.
 #[derive(Debug, Clone)]
@@ -90,11 +95,17 @@ pub(super) struct Project {
     pub(super) file: PathBuf,
     pub(super) overrides: OverrideArgs,
     pub(super) out: Option<PathBuf>,
+    pub(super) engine: EngineAddressArgs,
 }
 
 impl Project {
     pub(super) fn target(&self) -> Target<'_> {
-        Target { file: &self.file, overrides: &self.overrides, out: self.out.as_deref() }
+        let (file, overrides, engine) = (&self.file, &self.overrides, &self.engine);
+        Target { file, overrides, out: self.out.as_deref(), engine }
+    }
+
+    pub(super) fn planned_file(&self) -> PlannedFile<'_> {
+        PlannedFile { file: &self.file, engine: &self.engine }
     }
 
     /// Collects the first manifest, and watches the project from then on, on a thread of its own.
@@ -107,30 +118,42 @@ impl Project {
             .build()
             .map_err(|error| CommandError::unusable(format!("cannot start threads: {error}")))?;
         let seen = self.state(&[]);
-        let first = runtime.block_on(self.collect(None)).map_err(CommandError::invalid)?;
+        let mut records = None;
+        let first = runtime.block_on(self.collect(None, &mut records))?;
         let (sender, receiver) = watch::channel(first);
         thread::Builder::new()
             .name("project".to_owned())
-            .spawn(move || self.follow(&runtime, &sender, seen))
+            .spawn(move || self.follow(&runtime, &sender, seen, records))
             .map_err(|error| CommandError::unusable(format!("cannot start threads: {error}")))?;
         Ok(receiver)
     }
 
     /// Until nobody listens any more.
-    fn follow(&self, runtime: &Runtime, sender: &watch::Sender<Snapshot>, mut seen: FileStates) {
+    fn follow(
+        &self,
+        runtime: &Runtime,
+        sender: &watch::Sender<Snapshot>,
+        mut seen: FileStates,
+        mut records: Option<Records>,
+    ) {
         let mut collected = Instant::now();
         while !sender.is_closed() {
             thread::sleep(REFRESH_INTERVAL);
             let state = self.state(&sender.borrow().inputs);
             // The server itself listens, too.
-            let is_due = sender.receiver_count() > 1 && collected.elapsed() >= MAX_INTERVAL;
+            let interval = if self.engine.is_cluster() { CLUSTER_INTERVAL } else { MAX_INTERVAL };
+            let is_due = sender.receiver_count() > 1 && collected.elapsed() >= interval;
             if collected.elapsed() < MIN_INTERVAL || (state == seen && !is_due) {
                 continue;
             }
             let last = sender.borrow().clone();
-            let new = match runtime.block_on(self.collect(Some(&last))) {
+            let new = match runtime.block_on(self.collect(Some(&last), &mut records)) {
                 Ok(new) => new,
-                Err(problem) => Snapshot { problem: Some(problem), ..last },
+                Err(error) => {
+                    let problem =
+                        error.hints.iter().fold(error.message.clone(), |text, hint| text + "\n" + hint);
+                    Snapshot { problem: Some(problem), ..last }
+                }
             };
             sender.send_if_modified(|last| {
                 let is_new = !last.is_like(&new);
@@ -147,8 +170,12 @@ impl Project {
     ///
     /// # Errors
     /// What is wrong, in words.
-    async fn collect(&self, last: Option<&Snapshot>) -> Result<Snapshot, String> {
-        let (_, digest) = edited_file::read(&self.file).map_err(|error| error.to_string())?;
+    async fn collect(
+        &self,
+        last: Option<&Snapshot>,
+        records: &mut Option<Records>,
+    ) -> Result<Snapshot, CommandError> {
+        let (_, digest) = edited_file::read(&self.file)?;
         let (checked, inputs) = load::check_with_files(&self.file, &self.overrides);
         let inputs: Arc<[PathBuf]> = inputs.into();
         let plan = match checked {
@@ -158,26 +185,45 @@ impl Project {
                     Ok(CheckOutcome { report, .. }) => report.render(false),
                     Err(error) => error.text(),
                 };
-                let last = last.ok_or_else(|| problem.clone())?.clone();
+                let last = last.ok_or_else(|| CommandError::invalid(&problem))?.clone();
                 return Ok(Snapshot { digest, problem: Some(problem), inputs, ..last });
             }
         };
-        let collected = view::collect(&plan, &self.file, self.out.as_deref()).await;
-        let (folder, manifest) = match collected.map_err(|error| error.to_string())? {
+        let records = self.records(&plan, records).await?;
+        let collected = view::collect(&plan, &self.file, self.out.as_deref(), records).await;
+        let (folder, manifest) = match collected? {
             Ok(collected) => collected,
-            Err(error) => return Err(error.text()),
+            Err(error) => return Err(CommandError::invalid(error.text())),
         };
         let files = Arc::new(named_files(&manifest));
-        let unclaimed = self.unclaimed(&plan).map_err(|error| error.to_string())?;
+        let unclaimed = self.unclaimed(&plan).await?;
         let manifest = Arc::new(manifest);
         Ok(Snapshot { folder, manifest, files, digest, problem: None, unclaimed, inputs })
     }
 
-    fn unclaimed(&self, plan: &Plan) -> Result<Arc<[UnclaimedTask]>, CommandError> {
+    /// The records as of now: a ledger is opened again, because there may be one by now; those of a cluster remember what they have read.
+    async fn records<'r>(
+        &self,
+        plan: &Plan,
+        last: &'r mut Option<Records>,
+    ) -> Result<&'r Records, CommandError> {
+        let paths = ProjectPaths::for_workflow(&self.file)?;
+        let reused = if self.engine.is_cluster() { last.take() } else { None };
+        let records = match reused {
+            Some(records) => records,
+            None => Records::open(&paths, &self.engine, Some(plan.name())).await?,
+        };
+        Ok(last.insert(records))
+    }
+
+    async fn unclaimed(&self, plan: &Plan) -> Result<Arc<[UnclaimedTask]>, CommandError> {
+        if self.engine.is_cluster() {
+            return Ok(Arc::from([]));
+        }
         let paths = ProjectPaths::for_workflow(&self.file)?;
         let workflow = WorkflowArgs { file: self.file.clone(), overrides: self.overrides.clone() };
         let service = Backend::identity_from_environment()?;
-        let tasks = task_owners::unclaimed_tasks(&workflow, None, &paths, plan, &service)?;
+        let tasks = task_owners::unclaimed_tasks(&workflow, None, &paths, plan, &service).await?;
         Ok(tasks.into_iter().map(|(clip, task)| UnclaimedTask { task: task.to_string(), clip }).collect())
     }
 

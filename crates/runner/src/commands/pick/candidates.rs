@@ -2,20 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
-use std::sync::Arc;
 
-use engine::Ledger;
 use engine::artifact_store::Verify;
-use engine::preview::{key_resolver, survey};
+use engine::preview::survey;
 use scheduler::Artifact;
 use serde_json::Value;
 use workflow::ShotRef;
 use workflow::plan::{NodeIx, PickGroup, PickKind, Plan};
 
-use crate::backend::Backend;
+use crate::args::EngineAddressArgs;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::project_paths::{ProjectPaths, display_path};
+use crate::records::Records;
 use crate::report::{Table, sanitize};
 use crate::shell;
 
@@ -27,10 +26,14 @@ const MAX_GROUPS: usize = 50;
 const MAX_TEXT_CHARS: usize = 60;
 
 /// Lists the candidates of one shot, or of all.
-pub(super) async fn list(plan: Plan, file: &Path, scope: Option<&ShotRef>) -> Result<Exit, CommandError> {
-    let plan = Arc::new(plan);
+pub(super) async fn list(
+    plan: &Plan,
+    file: &Path,
+    engine: &EngineAddressArgs,
+    scope: Option<&ShotRef>,
+) -> Result<Exit, CommandError> {
     let groups = match scope {
-        Some(scope) => groups_of(&plan, scope)?,
+        Some(scope) => groups_of(plan, scope)?,
         None => plan.pick_groups().iter().collect(),
     };
     if groups.is_empty() {
@@ -38,12 +41,14 @@ pub(super) async fn list(plan: Plan, file: &Path, scope: Option<&ShotRef>) -> Re
         return Ok(Exit::Done);
     }
     let paths = ProjectPaths::for_workflow(file)?;
-    let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
-    let keys = key_resolver(ledger.as_ref(), &plan, &Backend::identity_from_environment()?)?;
-    let (_, videos) = survey(&plan, ledger.as_ref(), &keys, None, &Verify::Metadata).await?;
+    let records = Records::open(&paths, engine, Some(plan.name())).await?;
+    let keys = records.key_resolver(plan, &records.service_identity()?).await?;
+    let (previews, mut videos) = survey(plan, records.work(), &keys, None, &Verify::Metadata).await?;
+    // A person picks by looking at them.
+    records.localize(&previews, &mut videos, &paths.out(plan.name())).await?;
     let open: HashSet<(PickKind, NodeIx)> =
         plan.open_picks().iter().flat_map(|open| open.candidates.iter().map(|ix| (open.kind, *ix))).collect();
-    let file = shell::quote(&file.display().to_string());
+    let file = shell::quote(&file.display().to_string()) + &engine.suffix();
     let mut needed = false;
     for (index, group) in groups.iter().enumerate() {
         let is_open = group.candidates.iter().any(|ix| open.contains(&(group.kind, *ix)));
@@ -54,9 +59,9 @@ pub(super) async fn list(plan: Plan, file: &Path, scope: Option<&ShotRef>) -> Re
         if index > 0 {
             outln!("");
         }
-        outln!("{}", heading(&plan, group, is_open, &file));
+        outln!("{}", heading(plan, group, is_open, &file));
         let listed = if scope.is_some() { usize::MAX } else { MAX_LISTED };
-        out!("{}", table(&plan, group, &videos, listed));
+        out!("{}", table(plan, group, &videos, listed));
         let more = group.candidates.len().saturating_sub(listed);
         if more > 0 {
             outln!("and {more} more: `runner pick {file} {}`", shell::quote(&group.name));

@@ -24,7 +24,7 @@ pub(crate) async fn pick(args: PickArgs) -> Result<Exit, CommandError> {
         Err(error) => return Ok(error.report(Format::Text)),
     };
     let Some(shot) = &args.shot else {
-        return candidates::list(plan, file, None).await;
+        return candidates::list(&plan, file, &args.engine, None).await;
     };
     let scope = ShotRef::parse(shot).map_err(CommandError::invalid)?;
     let picker =
@@ -34,7 +34,7 @@ pub(crate) async fn pick(args: PickArgs) -> Result<Exit, CommandError> {
     }
     match Choice::parse(&scope, args.choice.as_deref())? {
         Some(choice) => picker.pick(&choice),
-        None => candidates::list(plan, file, Some(&scope)).await,
+        None => candidates::list(&plan, file, &args.engine, Some(&scope)).await,
     }
 }
 
@@ -61,7 +61,7 @@ impl Picker<'_> {
         let mut result = Ok(Vec::new());
         self.store.change(|picks| result = self.record(choice, picks)).map_err(CommandError::invalid)?;
         let picked = result?;
-        let file = shell::quote(&self.args.workflow.file.display().to_string());
+        let file = shell::quote(&self.args.workflow.file.display().to_string()) + &self.args.engine.suffix();
         for name in picked {
             outln!("picked {name}; `runner run {file}` continues with it");
         }

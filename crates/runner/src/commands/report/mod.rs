@@ -22,7 +22,8 @@ use crate::commands::view::{MANIFEST, collect, collect_without_posters, read_man
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load;
-use crate::project_paths::display_path;
+use crate::project_paths::{ProjectPaths, display_path};
+use crate::records::Records;
 use crate::report::sanitize;
 
 pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
@@ -33,10 +34,12 @@ pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
         Ok(plan) => Arc::new(plan),
         Err(error) => return Ok(error.report(Format::Text)),
     };
+    let paths = ProjectPaths::for_workflow(file)?;
+    let records = Records::open(&paths, &args.engine, Some(plan.name())).await?;
     let collected = if args.format == ReportFormat::ContactSheet {
-        collect(&plan, file, args.out.as_deref()).await?
+        collect(&plan, file, args.out.as_deref(), &records).await?
     } else {
-        collect_without_posters(&plan, file, args.out.as_deref()).await?
+        collect_without_posters(&plan, file, args.out.as_deref(), &records).await?
     };
     let (folder, mut manifest) = match collected {
         Ok(collected) => collected,

@@ -20,7 +20,7 @@ use crate::load;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::shell;
 use crate::task_owners::TaskOwners;
-use query::{Snapshot, StatusQuery};
+use query::{Snapshot, StatusQuery, StatusSource};
 
 /// Version of the JSON format.
 const VERSION: u32 = 2;
@@ -37,19 +37,23 @@ pub(crate) async fn status(args: StatusArgs) -> Result<Exit, CommandError> {
     let fallback = file_name
         .map(|name| PlanArguments { file: name.to_string_lossy().into_owned(), ..PlanArguments::default() });
     let mut query = StatusQuery {
-        file: workflow.map_or_else(|| "FILE".to_owned(), |file| shell::quote(&file.display().to_string())),
-        project: shell::quote(&named.unwrap_or(Path::new(".")).display().to_string()),
+        file: workflow.map_or_else(|| "FILE".to_owned(), |file| shell::quote(&file.display().to_string()))
+            + &args.engine.suffix(),
+        project: shell::quote(&named.unwrap_or(Path::new(".")).display().to_string()) + &args.engine.suffix(),
+        is_cluster: args.engine.is_cluster(),
         ended: args.runs,
         // An invalid workflow is ignored here; other commands report it.
         plan: workflow.and_then(|file| load::check(file, &OverrideArgs::default()).ok()?.plan),
         projections: HashMap::new(),
-        owners: TaskOwners::new(named.unwrap_or(Path::new(".")), &paths, fallback),
+        owners: TaskOwners::new(named.unwrap_or(Path::new(".")), &paths, fallback)
+            .with_suffix(args.engine.suffix()),
     };
-    let ledger = paths.ledger();
+    let source = StatusSource::open(&args, &paths, query.plan.as_ref()).await?;
     if args.watch {
-        return watch::watch(&mut query, &ledger, args.format).await;
+        return watch::watch(&mut query, &source, args.format).await;
     }
-    let Some(snapshot) = query.read(&ledger)? else {
+    let ledger = paths.ledger();
+    let Some(snapshot) = query.read(&source).await? else {
         match args.format {
             Format::Text => outln!("no runs here: there is no ledger {}", display_path(&ledger)),
             Format::Json => outln!("{:#}", json!({ "version": VERSION, "time": now(), "ledger": null })),

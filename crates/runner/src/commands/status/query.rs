@@ -1,15 +1,20 @@
 //! Reads status records from the ledger. The projections of runs are kept, so that a refresh costs only the new events.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
+use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use engine::LedgerError;
 use engine::ledger::{InFlightAttempt, LedgerReader, RunRow};
+use engine::records::RunRecords;
 use scheduler::{AttemptId, Halt, RunId, RunProjection, ShotStatus, TaskId, Timestamp};
 use workflow::plan::Plan;
 
 use super::record::{ActionNeeded, ActionReason, Counts, Record, Retry, Run, RunLiveness, Shot, Totals};
+use crate::args::StatusArgs;
+use crate::error::CommandError;
+use crate::project_paths::ProjectPaths;
 use crate::remedies;
 use crate::report::{sanitize, stream};
 use crate::shell;
@@ -25,12 +30,56 @@ pub(crate) struct StatusQuery {
     pub(crate) file: String,
     /// The workflow file or its folder, quoted for a shell.
     pub(crate) project: String,
+    /// Whether runs are on a cluster.
+    pub(crate) is_cluster: bool,
     /// Maximum number of finished runs.
     pub(crate) ended: u32,
     /// The plan of the workflow file, if one was named and it is valid.
     pub(crate) plan: Option<Plan>,
     pub(crate) projections: HashMap<RunId, RunProjection>,
     pub(crate) owners: TaskOwners,
+}
+
+/// Where runs are recorded.
+pub(crate) enum StatusSource {
+    /// In this ledger, which is opened for each reading: it may not exist yet, and is never written.
+    Ledger(PathBuf),
+    /// On a cluster.
+    #[cfg(feature = "cluster")]
+    Cluster(Box<cluster::ClusterRecords>),
+}
+
+impl StatusSource {
+    /// The ledger beside the workflow, or the cluster that the arguments name.
+    #[cfg_attr(
+        not(feature = "cluster"),
+        expect(clippy::unused_async, reason = "a cluster is asked, where there is one")
+    )]
+    pub(crate) async fn open(
+        args: &StatusArgs,
+        paths: &ProjectPaths,
+        plan: Option<&Plan>,
+    ) -> Result<Self, CommandError> {
+        #[cfg(feature = "cluster")]
+        if let Some(records) =
+            crate::commands::cluster_address::records(&args.engine, plan.map(Plan::name)).await?
+        {
+            return Ok(Self::Cluster(Box::new(records)));
+        }
+        #[cfg(not(feature = "cluster"))]
+        let _ = (args, plan);
+        Ok(Self::Ledger(paths.ledger()))
+    }
+}
+
+impl fmt::Display for StatusSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ledger(file) => write!(f, "{}", file.display()),
+            #[cfg(feature = "cluster")]
+            Self::Cluster(_) => f.write_str("of the cluster"),
+        }
+    }
 }
 
 /// The status at one instant.
@@ -58,10 +107,20 @@ impl Snapshot {
 }
 
 impl StatusQuery {
-    /// Reads the ledger; `None` if there is none.
-    pub(crate) fn read(&mut self, ledger: &Path) -> Result<Option<Snapshot>, LedgerError> {
-        let Some(reader) = LedgerReader::open(ledger)? else { return Ok(None) };
-        let rows = reader.runs(self.ended)?;
+    /// Reads the records; `None` if there is no ledger.
+    pub(crate) async fn read(&mut self, source: &StatusSource) -> Result<Option<Snapshot>, LedgerError> {
+        match source {
+            StatusSource::Ledger(file) => match LedgerReader::open(file)? {
+                Some(reader) => self.read_from(&reader).await.map(Some),
+                None => Ok(None),
+            },
+            #[cfg(feature = "cluster")]
+            StatusSource::Cluster(records) => self.read_from(&**records).await.map(Some),
+        }
+    }
+
+    async fn read_from(&mut self, records: &dyn RunRecords) -> Result<Snapshot, LedgerError> {
+        let rows = records.runs(self.ended).await?;
         let is_anyone_alive = rows.iter().any(|row| row.is_alive);
         // Shots of live runs, or otherwise of the latest run.
         let shown: Vec<&RunRow> = rows
@@ -73,24 +132,24 @@ impl StatusQuery {
         self.projections.retain(|run, _| shown.iter().any(|row| row.run == *run));
         for row in &shown {
             let projection = self.projections.entry(row.run.clone()).or_default();
-            for event in reader.events(&row.run, projection.last_seq())? {
+            for event in records.events(&row.run, projection.last_seq()).await? {
                 projection.on_event(event);
             }
             if let Some(time) = row.ended_at {
                 projection.on_run_ended(time);
             }
         }
-        let open = reader.in_flight_attempts()?;
-        let typical = reader.typical_durations(&open)?;
-        let (held, spent) = reader.spending()?;
+        let open = records.in_flight_attempts().await?;
+        let typical = records.typical_durations(&open).await?;
+        let (held, spent) = records.spending().await?;
         let totals = Totals { reserved: stream::amount(held), spent: stream::amount(spent) };
-        let owners = self.owners.find(&reader, &open)?;
-        Ok(Some(Snapshot {
+        let owners = self.owners.find(records, &open).await?;
+        Ok(Snapshot {
             runs: rows.iter().map(|row| self.run(row)).collect(),
             shots: shown.iter().flat_map(|row| self.shots(row, &typical)).collect(),
             action_needed: self.action_needed(&rows, &open, &typical, owners),
             totals,
-        }))
+        })
     }
 
     fn run(&self, row: &RunRow) -> Run {
@@ -197,6 +256,9 @@ impl StatusQuery {
 
     /// What is the matter with a task that no live run polls, and what to do about it.
     fn about_task(&self, open: &InFlightAttempt, task: &TaskId, owner: TaskOwner) -> (ActionReason, String) {
+        if self.is_cluster {
+            return about_cluster_task(open, owner);
+        }
         let fetch = format!("runner fetch {} --in {}", shell::quote(task.as_str()), self.project);
         let abandon = format!("runner resolve {} {} --abandon", self.project, open.attempt);
         match (owner, open.is_missing) {
@@ -271,5 +333,35 @@ impl StatusQuery {
                 })
             })
             .collect()
+    }
+}
+
+/// As `about_task`, on a cluster: there is nothing that fetches a task without its shot.
+fn about_cluster_task(open: &InFlightAttempt, owner: TaskOwner) -> (ActionReason, String) {
+    let reason = if open.is_missing { ActionReason::Missing } else { ActionReason::InFlight };
+    match owner {
+        TaskOwner::Run(command) if open.is_missing => (
+            reason,
+            format!(
+                "`{command}` asks for it again, `{command} --rerun {}` pays for another one",
+                shell::quote(&open.node)
+            ),
+        ),
+        TaskOwner::Run(command) => (reason, format!("adopted by `{command}`")),
+        TaskOwner::Nobody(command) => (
+            ActionReason::Unclaimed,
+            format!("no shot of `{command}` asks for it any more; a run of the file as it was adopts it"),
+        ),
+        TaskOwner::Undecided(command) => (
+            reason,
+            format!("`{command}` adopts it if the videos that its shot depends on turn out as they were"),
+        ),
+        TaskOwner::Unknown => (
+            reason,
+            format!(
+                "a run of workflow {} adopts it if its shot, and the arguments of the run, are unchanged",
+                open.workflow
+            ),
+        ),
     }
 }

@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 use std::io::IsTerminal as _;
-use std::path::Path;
 use std::time::Duration;
 
 use scheduler::Timestamp;
 use serde_json::Value;
 
-use super::query::{Snapshot, StatusQuery};
+use super::query::{Snapshot, StatusQuery, StatusSource};
 use super::record::Record;
 use super::{VERSION, exit, now, text};
 use crate::args::Format;
@@ -22,16 +21,16 @@ const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(super) async fn watch(
     query: &mut StatusQuery,
-    ledger: &Path,
+    source: &StatusSource,
     format: Format,
 ) -> Result<Exit, CommandError> {
     let mut interrupted = shutdown::shutdown_signal();
     let mut output = WatchOutput::new(format);
     loop {
-        let snapshot = match query.read(ledger) {
+        let snapshot = match query.read(source).await {
             Ok(Some(snapshot)) => snapshot,
             Ok(None) => {
-                errln!("no runs here: there is no ledger {}", ledger.display());
+                errln!("no runs here: there is no ledger {source}");
                 return Ok(Exit::Done);
             }
             // Locked by a writer: try again.

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-use engine::Ledger;
 use engine::film::{film_clips, film_cues, film_timeline};
-use engine::ledger::{AttemptRecord, AttemptRow, LedgerError};
+use engine::ledger::LedgerError;
 use engine::preview::{Preview, Remedy};
+use engine::records::{ShotAttempt, WorkRecords};
 use scheduler::{Artifact, AttemptState, Decision};
 use serde_json::{Value, json};
 use timeline::subtitles::Cue;
@@ -30,7 +30,7 @@ pub(super) struct Project<'p> {
     pub(super) workflow_folder: &'p Path,
     /// The folder of the manifest.
     pub(super) folder: &'p Path,
-    pub(super) ledger: Option<&'p Ledger>,
+    pub(super) records: Option<&'p dyn WorkRecords>,
     /// By node.
     pub(super) previews: &'p [Preview],
     /// By node, where it has one.
@@ -39,7 +39,7 @@ pub(super) struct Project<'p> {
 }
 
 impl Project<'_> {
-    pub(super) fn manifest(&self, now: i64) -> Result<Manifest, LedgerError> {
+    pub(super) async fn manifest(&self, now: i64) -> Result<Manifest, LedgerError> {
         let generator = format!("runner {}", env!("CARGO_PKG_VERSION"));
         let file = self.file.display().to_string();
         let mut manifest = Manifest::new(generator, self.plan.name().to_owned(), file, now);
@@ -47,19 +47,21 @@ impl Project<'_> {
         let chosen = self.chosen();
         manifest.shots = self.shots(&chosen);
         // By shot and node.
-        let mut attempts: HashMap<Arc<str>, HashMap<String, Vec<AttemptRecord>>> = HashMap::new();
+        let mut attempts: HashMap<Arc<str>, HashMap<String, Vec<ShotAttempt>>> = HashMap::new();
         for (ix, node) in self.plan.nodes() {
-            if let (Some(ledger), false) = (self.ledger, attempts.contains_key(&node.shot)) {
+            if let (Some(records), false) = (self.records, attempts.contains_key(&node.shot)) {
                 let by_node = attempts.entry(Arc::clone(&node.shot)).or_default();
-                for record in ledger.attempts_of_shot(&node.shot)? {
+                for record in records.attempts_of_shot(&node.shot).await? {
                     by_node.entry(record.node.clone()).or_default().push(record);
                 }
             }
             let records = attempts.get(&node.shot).and_then(|by_node| by_node.get(&node.name));
             let records = records.map_or(&[][..], Vec::as_slice);
-            manifest.clips.push(self.clip(ix, node, records, chosen.contains(&ix))?);
+            manifest.clips.push(self.clip(ix, node, records, chosen.contains(&ix)));
         }
-        manifest.films = self.plan.films().iter().map(|film| self.film(film)).collect::<Result<_, _>>()?;
+        for film in self.plan.films() {
+            manifest.films.push(self.film(film).await?);
+        }
         Ok(manifest)
     }
 
@@ -127,13 +129,7 @@ impl Project<'_> {
         shots
     }
 
-    fn clip(
-        &self,
-        ix: NodeIx,
-        node: &Node,
-        records: &[AttemptRecord],
-        is_picked: bool,
-    ) -> Result<Clip, LedgerError> {
+    fn clip(&self, ix: NodeIx, node: &Node, records: &[ShotAttempt], is_picked: bool) -> Clip {
         let preview = &self.previews[ix.index()];
         let video = self.videos[ix.index()].as_ref();
         let request = Value::Object(self.plan.request_outline(ix));
@@ -141,18 +137,13 @@ impl Project<'_> {
         let (mut cost, mut failure, mut last_state, mut took_ms) = (None, None, None, None);
         // The latest first.
         for record in records.iter().rev() {
-            let row = self.ledger.map(|ledger| ledger.attempt(&record.attempt)).transpose()?.flatten();
-            cost = row
-                .as_ref()
-                .filter(|_| self.currency.is_some())
-                .and_then(|row| row.reservation.cost)
-                .map(Money::as_micros);
-            failure = row.as_ref().and_then(|row| row.failure.clone());
-            took_ms = row.as_ref().filter(|row| row.state == AttemptState::Completed).and_then(took);
+            cost = record.reserved_cost.filter(|_| self.currency.is_some()).map(Money::as_micros);
+            failure.clone_from(&record.failure);
+            took_ms = record.took_ms;
             last_state = Some(record.state);
             attempts.push(Attempt {
                 attempt: record.attempt.to_string(),
-                task: row.as_ref().and_then(|row| row.task.as_ref()).map(|task| task.as_str().to_owned()),
+                task: record.task.as_ref().map(|task| task.as_str().to_owned()),
                 at: Some(record.intended_at.0),
                 result: record.state.as_str().to_owned(),
                 message: failure.clone(),
@@ -163,7 +154,7 @@ impl Project<'_> {
         let seed = request.get("seed").or_else(|| request.pointer("/metadata/seed")).and_then(Value::as_i64);
         let name = shell::quote(&node.name);
         let flag = if video.is_some() { "--rerun" } else { "--only" };
-        Ok(Clip {
+        Clip {
             id: node.name.clone(),
             shot: node.shot.to_string(),
             cell: node
@@ -201,7 +192,7 @@ impl Project<'_> {
             parents: self.parents(ix, node),
             command: format!("runner run {} {flag} {name}", shell::quote(&self.file.display().to_string())),
             request,
-        })
+        }
     }
 
     /// A path below the manifest's folder, with `/` between its parts.
@@ -238,9 +229,12 @@ impl Project<'_> {
         parents
     }
 
-    fn film(&self, film: &plan::Film) -> Result<Film, LedgerError> {
+    async fn film(&self, film: &plan::Film) -> Result<Film, LedgerError> {
         let path = self.folder.join(&film.output);
-        let recorded = self.ledger.map(|ledger| ledger.film(&path)).transpose()?.flatten();
+        let recorded = match self.records {
+            Some(records) => records.film(self.plan, &path).await?,
+            None => None,
+        };
         let is_unpicked = film.clips.iter().any(|clip| matches!(clip.source, ClipSource::Pick(_)));
         let video = |ix: NodeIx| {
             self.videos[ix.index()].as_ref().map(|video| (video.path.clone(), video.sha256.clone()))
@@ -304,12 +298,6 @@ impl Project<'_> {
         }
         cuts
     }
-}
-
-/// The milliseconds from a submission to its video.
-fn took(row: &AttemptRow) -> Option<u64> {
-    let (ended, submitted) = (row.ended_at?, row.submitted_at?);
-    u64::try_from(ended.0.checked_sub(submitted.0)?).ok()
 }
 
 fn cut_kind(clip: &plan::Clip) -> CutKind {

@@ -8,14 +8,13 @@ use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::Ledger;
 use engine::artifact_store::Verify;
-use engine::preview::{key_resolver, survey};
+use engine::preview::survey;
 use viewer::Manifest;
 use workflow::plan::Plan;
 
-use crate::args::{Format, OverrideArgs, ViewArgs, WorkflowArgs};
-use crate::backend::{Backend, EMBEDDED};
+use crate::args::{EngineAddressArgs, Format, OverrideArgs, ViewArgs, WorkflowArgs};
+use crate::backend::EMBEDDED;
 use crate::clock::now;
 use crate::commands::atomic_write::atomic_write;
 use crate::error::CommandError;
@@ -23,6 +22,7 @@ use crate::exit::Exit;
 use crate::load;
 use crate::price_table::PriceTable;
 use crate::project_paths::{ProjectPaths, display_path};
+use crate::records::Records;
 
 /// Beside the clips.
 pub(crate) const MANIFEST: &str = "manifest.json";
@@ -35,7 +35,7 @@ pub(crate) async fn view(args: ViewArgs) -> Result<Exit, CommandError> {
         }
         from_manifest(&args.target)?
     } else {
-        match from_workflow(&args.target, &args.overrides, args.out.as_deref()).await? {
+        match from_workflow(&args.target, &args.overrides, args.out.as_deref(), &args.engine).await? {
             Ok(page) => page,
             Err(error) => return Ok(error.report(Format::Text)),
         }
@@ -48,8 +48,12 @@ pub(crate) async fn view(args: ViewArgs) -> Result<Exit, CommandError> {
 }
 
 /// `run --open`: writes and opens the page of a workflow that has just run.
-pub(crate) async fn show(workflow: &WorkflowArgs, out: Option<&Path>) -> Result<(), CommandError> {
-    match from_workflow(&workflow.file, &workflow.overrides, out).await? {
+pub(crate) async fn show(
+    workflow: &WorkflowArgs,
+    out: Option<&Path>,
+    engine: &EngineAddressArgs,
+) -> Result<(), CommandError> {
+    match from_workflow(&workflow.file, &workflow.overrides, out, engine).await? {
         Ok(page) => {
             errln!("{}", display_path(&page));
             if std::io::stderr().is_terminal() {
@@ -104,12 +108,15 @@ async fn from_workflow(
     file: &Path,
     overrides: &OverrideArgs,
     out: Option<&Path>,
+    engine: &EngineAddressArgs,
 ) -> Result<Result<PathBuf, load::LoadError>, CommandError> {
     let plan = match load::load(file, overrides) {
         Ok(plan) => Arc::new(plan),
         Err(error) => return Ok(Err(error)),
     };
-    let (folder, mut manifest) = match collect(&plan, file, out).await? {
+    let paths = ProjectPaths::for_workflow(file)?;
+    let records = Records::open(&paths, engine, Some(plan.name())).await?;
+    let (folder, mut manifest) = match collect(&plan, file, out, &records).await? {
         Ok(collected) => collected,
         Err(error) => return Ok(Err(error)),
     };
@@ -125,8 +132,9 @@ pub(crate) async fn collect(
     plan: &Arc<Plan>,
     file: &Path,
     out: Option<&Path>,
+    records: &Records,
 ) -> Result<Result<(PathBuf, Manifest), load::LoadError>, CommandError> {
-    let collected = collect_without_posters(plan, file, out).await?;
+    let collected = collect_without_posters(plan, file, out, records).await?;
     let Ok((folder, mut manifest)) = collected else { return Ok(collected) };
     fs_err::create_dir_all(&folder)?;
     posters::make(&folder, &mut manifest);
@@ -139,13 +147,14 @@ pub(crate) async fn collect_without_posters(
     plan: &Arc<Plan>,
     file: &Path,
     out: Option<&Path>,
+    records: &Records,
 ) -> Result<Result<(PathBuf, Manifest), load::LoadError>, CommandError> {
     let paths = ProjectPaths::for_workflow(file)?;
     let folder = paths.out_or(out, plan.name())?;
-    let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
-    let service = Backend::identity_from_environment()?;
-    let keys = key_resolver(ledger.as_ref(), plan, &service)?;
-    let (previews, videos) = survey(plan, ledger.as_ref(), &keys, None, &Verify::Metadata).await?;
+    let service = records.service_identity()?;
+    let keys = records.key_resolver(plan, &service).await?;
+    let (previews, mut videos) = survey(plan, records.work(), &keys, None, &Verify::Metadata).await?;
+    records.localize(&previews, &mut videos, &folder).await?;
     let prices = match PriceTable::load(None, file) {
         Ok(prices) => prices,
         Err(error) => return Ok(Err(error)),
@@ -155,13 +164,13 @@ pub(crate) async fn collect_without_posters(
         file,
         workflow_folder: &paths.folder,
         folder: &folder,
-        ledger: ledger.as_ref(),
+        records: records.work(),
         previews: &previews,
         videos: &videos,
         // The embedded service is free, whatever the price table says.
         currency: prices.filter(|_| service != EMBEDDED).map(|prices| prices.prices.currency().to_owned()),
     };
-    let manifest = project.manifest(now().0)?;
+    let manifest = project.manifest(now().0).await?;
     Ok(Ok((folder, manifest)))
 }
 

@@ -60,6 +60,7 @@ fn decided(name: &str, decision: Decision) -> Preview {
         why: why.map(str::to_owned),
         task: task.map(|task| TaskId(task.to_owned())),
         key: (decision != Decision::Deferred).then(|| "0123456789ab".to_owned()),
+        full_key: None,
         is_certain: decision == Decision::Execute,
         remedy: None,
     }

@@ -1,0 +1,46 @@
+//! Brings films from the shared store to this machine.
+
+use std::path::Path;
+
+use engine::artifact::file_sha256;
+use scheduler::RunId;
+use workflow::plan::Plan;
+
+use crate::client::EngineClient;
+use crate::error::ClusterError;
+use crate::store::{Kind, SharedStore};
+
+/// Brings a film and what is beside it into a folder. A film of another content under its name is kept as an earlier cut.
+///
+/// # Errors
+/// When Restate, the shared store or the folder cannot be used.
+pub(crate) async fn bring_film(
+    client: &EngineClient,
+    store: &SharedStore,
+    run: &RunId,
+    plan: &Plan,
+    index: usize,
+    output: &Path,
+) -> Result<(), ClusterError> {
+    let films = plan.films();
+    let is_film = |name: &str| films.iter().any(|film| film.output == name);
+    for file in client.film_files(run, index).await? {
+        // Names of the plan; whatever else a store may say, nothing is written elsewhere.
+        let Some(name) = file.path.file_name().filter(|name| Path::new(name) == file.path) else {
+            return Err(ClusterError::Unreadable {
+                what: format!("the name of a film, {}", file.path.display()),
+                reason: "it is not a file name".to_owned(),
+            });
+        };
+        let target = output.join(name);
+        if target.is_file() && file_sha256(&target)? == file.sha256 {
+            continue;
+        }
+        fs_err::create_dir_all(output)?;
+        let scratch = tempfile::Builder::new().prefix(".film-").suffix(".part").tempdir_in(output)?;
+        let new = scratch.path().join(name);
+        store.get_file(Kind::Film, &file.sha256, &new).await?;
+        engine::cuts::replace(&new, &target, &is_film)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,172 @@
+//! Records of work: the objects of keys, and the reruns and films of a workflow's runs.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use engine::LedgerError;
+use engine::artifact_store::Verify;
+use engine::records::{ShotAttempt, WorkReading, WorkRecords};
+use scheduler::last_run::RunRecord;
+use scheduler::{Artifact, ExistingWork, Film, KeyResolver};
+use workflow::plan::{NodeKey, Plan};
+
+use super::{ClusterRecords, lock};
+use crate::bring::bring_film;
+use crate::error::ClusterError;
+use crate::store::Kind;
+
+/// Runs that are searched for a film, the latest first.
+const MAX_FILM_RUNS: usize = 8;
+
+impl WorkRecords for ClusterRecords {
+    fn key_resolver<'a>(&'a self, plan: &'a Plan, service: &'a str) -> WorkReading<'a, KeyResolver> {
+        Box::pin(
+            async move { Ok(KeyResolver::new(service).with_recorded_salts(self.salts(plan.name()).await?)) },
+        )
+    }
+
+    fn existing_work<'a>(
+        &'a self,
+        keys: &'a [NodeKey],
+        account: Option<&'a str>,
+        _verify: &'a Verify,
+    ) -> WorkReading<'a, Vec<ExistingWork>> {
+        Box::pin(async move {
+            let mut existing = Vec::with_capacity(keys.len());
+            for record in self.nodes(keys).await? {
+                let artifact = record.holder().and_then(|holder| holder.artifact.as_ref());
+                let is_stored = match artifact {
+                    Some(artifact) => {
+                        self.store.has(Kind::Artifact, &artifact.sha256, artifact.bytes).await?
+                    }
+                    None => false,
+                };
+                existing.push(record.existing_work(account, |_| is_stored));
+            }
+            Ok(existing)
+        })
+    }
+
+    fn work_at_other_services<'a>(
+        &'a self,
+        _service: &'a str,
+    ) -> WorkReading<'a, HashMap<String, (String, bool)>> {
+        // Runs on a cluster do not look for it either.
+        Box::pin(std::future::ready(Ok(HashMap::new())))
+    }
+
+    fn unfinished_reruns<'a>(&'a self, workflow: &'a str) -> WorkReading<'a, HashSet<NodeKey>> {
+        Box::pin(async move {
+            let salts: Vec<(NodeKey, String)> = self.salts(workflow).await?.into_iter().collect();
+            let keys: Vec<NodeKey> = salts.iter().map(|(base, salt)| base.salted(salt)).collect();
+            let records = self.nodes(&keys).await?;
+            let is_unfinished = records
+                .iter()
+                .map(|record| record.holder().is_some_and(|holder| holder.state.is_in_flight()));
+            Ok(salts
+                .into_iter()
+                .zip(is_unfinished)
+                .filter(|(_, is_unfinished)| *is_unfinished)
+                .map(|((base, _), _)| base)
+                .collect())
+        })
+    }
+
+    fn last_run<'a>(&'a self, workflow: &'a str) -> WorkReading<'a, Option<RunRecord>> {
+        Box::pin(async move {
+            let Some(entry) = self.client.runs(Some(workflow)).await?.into_iter().next() else {
+                return Ok(None);
+            };
+            let Some(log) = self.log(&entry.run).await? else { return Ok(None) };
+            let (started_at, projection) = (log.started(), log.projection());
+            Ok(Some(RunRecord { run: entry.run, started_at, projection }))
+        })
+    }
+
+    fn short_keys(&self) -> WorkReading<'_, HashSet<String>> {
+        // There is no list of all keys.
+        Box::pin(std::future::ready(Ok(HashSet::new())))
+    }
+
+    fn attempts_of_shot<'a>(&'a self, shot: &'a str) -> WorkReading<'a, Vec<ShotAttempt>> {
+        Box::pin(std::future::ready(Ok(self.attempts_of_shot(shot))))
+    }
+
+    fn film<'a>(&'a self, plan: &'a Plan, path: &'a Path) -> WorkReading<'a, Option<Film>> {
+        Box::pin(self.find_film(plan, path))
+    }
+
+    fn localize<'a>(&'a self, video: Artifact, target: &'a Path) -> WorkReading<'a, Artifact> {
+        Box::pin(async move {
+            // As a ledger does unless asked to verify: named by its key, and of its size.
+            let is_here = std::fs::metadata(target).is_ok_and(|found| found.len() == video.bytes);
+            if !is_here {
+                self.store.get_file(Kind::Artifact, &video.sha256, target).await?;
+            }
+            Ok(Artifact { path: target.to_owned(), ..video })
+        })
+    }
+}
+
+impl ClusterRecords {
+    /// Salts of forced reruns by base key, as a specification has them.
+    ///
+    /// # Errors
+    /// When Restate cannot be reached.
+    pub async fn recorded_salts(&self, workflow: &str) -> Result<BTreeMap<String, String>, ClusterError> {
+        Ok(self.client.reruns(workflow).await?.into_iter().map(|rerun| (rerun.key, rerun.salt)).collect())
+    }
+
+    async fn salts(&self, workflow: &str) -> Result<HashMap<NodeKey, String>, ClusterError> {
+        let reruns = self.recorded_salts(workflow).await?.into_iter();
+        // A malformed key matches no node.
+        Ok(reruns.filter_map(|(key, salt)| Some((NodeKey::parse(&key)?, salt))).collect())
+    }
+
+    fn attempts_of_shot(&self, shot: &str) -> Vec<ShotAttempt> {
+        let is_of_shot = |name: &str| {
+            name.strip_prefix(shot).is_some_and(|rest| rest.is_empty() || rest.starts_with(['@', '#']))
+        };
+        let nodes = lock(&self.nodes);
+        let of_shot =
+            nodes.values().flat_map(|record| &record.attempts).filter(|attempt| is_of_shot(&attempt.name));
+        let mut attempts: Vec<ShotAttempt> = of_shot
+            .map(|attempt| ShotAttempt {
+                attempt: attempt.id.clone(),
+                node: attempt.name.clone(),
+                state: attempt.state,
+                intended_at: attempt.intended_at,
+                task: attempt.task.clone(),
+                failure: attempt.reason.clone(),
+                reserved_cost: attempt.reservation.and_then(|reservation| reservation.cost),
+                took_ms: None,
+            })
+            .collect();
+        attempts.sort_by(|one, other| {
+            (other.intended_at, &other.attempt.0).cmp(&(one.intended_at, &one.attempt.0))
+        });
+        attempts
+    }
+
+    /// The film of the latest run that joined it, brought to its path.
+    async fn find_film(&self, plan: &Plan, path: &Path) -> Result<Option<Film>, LedgerError> {
+        let (Some(name), Some(folder)) = (path.file_name().and_then(|name| name.to_str()), path.parent())
+        else {
+            return Ok(None);
+        };
+        for entry in self.client.runs(Some(plan.name())).await?.into_iter().take(MAX_FILM_RUNS) {
+            let Some(log) = self.log(&entry.run).await? else { continue };
+            let index = log.plan.films().iter().position(|film| film.output == name);
+            let Some((index, film)) = index.and_then(|index| Some((index, log.films.get(&index)?))) else {
+                continue;
+            };
+            let file = (entry.run.clone(), path.to_owned());
+            if !lock(&self.brought).contains(&file) || !path.is_file() {
+                bring_film(&self.client, &self.store, &entry.run, &log.plan, index, folder).await?;
+                lock(&self.brought).insert(file);
+            }
+            return Ok(Some(Film { path: path.to_owned(), ..film.clone() }));
+        }
+        Ok(None)
+    }
+}

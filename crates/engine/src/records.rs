@@ -1,0 +1,231 @@
+//! What is recorded of runs and of work, wherever the record is: in the ledger of one machine, or elsewhere.
+//!
+//! Whoever shows or previews reads these two traits, so that there is one implementation of each command. This crate implements them for the
+//! ledger; the crate `cluster` implements them for runs on many machines.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::time::Duration;
+
+use futures_util::future::{BoxFuture, LocalBoxFuture};
+use scheduler::budget::Amount;
+use scheduler::last_run::RunRecord;
+use scheduler::{
+    Artifact, AttemptId, AttemptState, ExistingWork, Film, KeyResolver, RecordedEvent, RunId, TaskId,
+    Timestamp,
+};
+use workflow::plan::{NodeKey, Plan};
+use workflow::units::Money;
+
+use crate::artifact_store::Verify;
+use crate::executor::lookup;
+use crate::ledger::{InFlightAttempt, Ledger, LedgerError, LedgerReader, PlanKeys, RunRow};
+
+/// What is read of the records of runs.
+pub type RunReading<'a, T> = LocalBoxFuture<'a, Result<T, LedgerError>>;
+/// What is read of the records of work.
+pub type WorkReading<'a, T> = BoxFuture<'a, Result<T, LedgerError>>;
+
+/// Records of runs, as `runner status` shows them. `scheduler::RunProjection` folds their events.
+pub trait RunRecords {
+    /// All runs that are alive, and the latest `ended` others; the latest first.
+    fn runs(&self, ended: u32) -> RunReading<'_, Vec<RunRow>>;
+
+    /// The events of a run after sequence number `after`, in order.
+    fn events<'a>(&'a self, run: &'a RunId, after: i64) -> RunReading<'a, Vec<RecordedEvent>>;
+
+    /// Attempts whose task is in flight, may be, or is missing; the oldest first. Those of runs that are alive may be left out.
+    fn in_flight_attempts(&self) -> RunReading<'_, Vec<InFlightAttempt>>;
+
+    /// The typical duration of these attempts' tasks, where it is known.
+    fn typical_durations<'a>(
+        &'a self,
+        open: &'a [InFlightAttempt],
+    ) -> RunReading<'a, HashMap<AttemptId, Duration>>;
+
+    /// The totals over all runs: reserved for tasks in flight, and spent.
+    fn spending(&self) -> RunReading<'_, (Amount, Amount)>;
+
+    /// The keys of a plan's nodes at `service`, with the salt of a run and the recorded ones.
+    fn plan_keys<'a>(
+        &'a self,
+        plan: &'a Plan,
+        service: &'a str,
+        salt: Option<&'a str>,
+    ) -> RunReading<'a, PlanKeys>;
+}
+
+/// Records of work by key, as previews of a run and the viewer read them.
+pub trait WorkRecords: Send + Sync {
+    /// Keys of a run of a plan without forced reruns: recorded salts apply.
+    fn key_resolver<'a>(&'a self, plan: &'a Plan, service: &'a str) -> WorkReading<'a, KeyResolver>;
+
+    /// The existing work of each key, for a run with this account.
+    fn existing_work<'a>(
+        &'a self,
+        keys: &'a [NodeKey],
+        account: Option<&'a str>,
+        verify: &'a Verify,
+    ) -> WorkReading<'a, Vec<ExistingWork>>;
+
+    /// By service-independent key: work at another service than this one, and whether it is in flight.
+    fn work_at_other_services<'a>(
+        &'a self,
+        service: &'a str,
+    ) -> WorkReading<'a, HashMap<String, (String, bool)>>;
+
+    /// Base keys of forced reruns that were begun and not finished.
+    fn unfinished_reruns<'a>(&'a self, workflow: &'a str) -> WorkReading<'a, HashSet<NodeKey>>;
+
+    /// The latest run of a workflow.
+    fn last_run<'a>(&'a self, workflow: &'a str) -> WorkReading<'a, Option<RunRecord>>;
+
+    /// The first twelve digits of recorded keys; those that are left out cost a lookup.
+    fn short_keys(&self) -> WorkReading<'_, HashSet<String>>;
+
+    /// The attempts of a shot's instances, the latest first. Records that are kept by key alone have those of the keys that were looked up.
+    fn attempts_of_shot<'a>(&'a self, shot: &'a str) -> WorkReading<'a, Vec<ShotAttempt>>;
+
+    /// The film at `path`, one of `plan`, if it is as it was joined.
+    fn film<'a>(&'a self, plan: &'a Plan, path: &'a Path) -> WorkReading<'a, Option<Film>>;
+
+    /// A recorded video as a file of this machine: where it is, or at `target`, if it has to be brought here.
+    fn localize<'a>(&'a self, video: Artifact, target: &'a Path) -> WorkReading<'a, Artifact>;
+}
+
+/// An attempt, as the viewer shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShotAttempt {
+    /// The attempt.
+    pub attempt: AttemptId,
+    /// The name of its node at that time.
+    pub node: String,
+    /// Its state.
+    pub state: AttemptState,
+    /// When the intent was recorded.
+    pub intended_at: Timestamp,
+    /// Its task, if it holds its key.
+    pub task: Option<TaskId>,
+    /// The last error, if it holds its key.
+    pub failure: Option<String>,
+    /// The most that was reserved for it, if it holds its key.
+    pub reserved_cost: Option<Money>,
+    /// From its submission to its video, in milliseconds.
+    pub took_ms: Option<u64>,
+}
+
+fn ready<'a, T: 'a>(read: Result<T, LedgerError>) -> RunReading<'a, T> {
+    Box::pin(std::future::ready(read))
+}
+
+fn ready_work<'a, T: Send + 'a>(read: Result<T, LedgerError>) -> WorkReading<'a, T> {
+    Box::pin(std::future::ready(read))
+}
+
+impl RunRecords for LedgerReader {
+    fn runs(&self, ended: u32) -> RunReading<'_, Vec<RunRow>> {
+        ready(self.runs(ended))
+    }
+
+    fn events<'a>(&'a self, run: &'a RunId, after: i64) -> RunReading<'a, Vec<RecordedEvent>> {
+        ready(self.events(run, after))
+    }
+
+    fn in_flight_attempts(&self) -> RunReading<'_, Vec<InFlightAttempt>> {
+        ready(self.in_flight_attempts())
+    }
+
+    fn typical_durations<'a>(
+        &'a self,
+        open: &'a [InFlightAttempt],
+    ) -> RunReading<'a, HashMap<AttemptId, Duration>> {
+        ready(self.typical_durations(open))
+    }
+
+    fn spending(&self) -> RunReading<'_, (Amount, Amount)> {
+        ready(self.spending())
+    }
+
+    fn plan_keys<'a>(
+        &'a self,
+        plan: &'a Plan,
+        service: &'a str,
+        salt: Option<&'a str>,
+    ) -> RunReading<'a, PlanKeys> {
+        ready(self.plan_keys(plan, service, salt))
+    }
+}
+
+impl WorkRecords for Ledger {
+    fn key_resolver<'a>(&'a self, plan: &'a Plan, service: &'a str) -> WorkReading<'a, KeyResolver> {
+        ready_work(self.key_resolver(plan, service))
+    }
+
+    fn existing_work<'a>(
+        &'a self,
+        keys: &'a [NodeKey],
+        account: Option<&'a str>,
+        verify: &'a Verify,
+    ) -> WorkReading<'a, Vec<ExistingWork>> {
+        Box::pin(async move {
+            let mut existing = Vec::with_capacity(keys.len());
+            for key in keys {
+                existing.push(lookup::recorded_work(self, &key.to_string(), account, None, verify).await?);
+            }
+            Ok(existing)
+        })
+    }
+
+    fn work_at_other_services<'a>(
+        &'a self,
+        service: &'a str,
+    ) -> WorkReading<'a, HashMap<String, (String, bool)>> {
+        ready_work(self.work_at_other_services(service))
+    }
+
+    fn unfinished_reruns<'a>(&'a self, workflow: &'a str) -> WorkReading<'a, HashSet<NodeKey>> {
+        ready_work(self.unfinished_reruns(workflow))
+    }
+
+    fn last_run<'a>(&'a self, workflow: &'a str) -> WorkReading<'a, Option<RunRecord>> {
+        ready_work(self.last_run(workflow))
+    }
+
+    fn short_keys(&self) -> WorkReading<'_, HashSet<String>> {
+        ready_work(self.short_keys())
+    }
+
+    fn attempts_of_shot<'a>(&'a self, shot: &'a str) -> WorkReading<'a, Vec<ShotAttempt>> {
+        ready_work(shot_attempts(self, shot))
+    }
+
+    fn film<'a>(&'a self, _plan: &'a Plan, path: &'a Path) -> WorkReading<'a, Option<Film>> {
+        ready_work(self.film(path))
+    }
+
+    fn localize<'a>(&'a self, video: Artifact, _target: &'a Path) -> WorkReading<'a, Artifact> {
+        ready_work(Ok(video))
+    }
+}
+
+fn shot_attempts(ledger: &Ledger, shot: &str) -> Result<Vec<ShotAttempt>, LedgerError> {
+    let records = ledger.attempts_of_shot(shot)?.into_iter();
+    let attempts = records.map(|record| {
+        let row = ledger.attempt(&record.attempt)?;
+        let took = row.as_ref().filter(|row| row.state == AttemptState::Completed).and_then(|row| {
+            let (ended, submitted) = (row.ended_at?, row.submitted_at?);
+            u64::try_from(ended.0.checked_sub(submitted.0)?).ok()
+        });
+        Ok(ShotAttempt {
+            attempt: record.attempt,
+            node: record.node,
+            state: record.state,
+            intended_at: record.intended_at,
+            task: row.as_ref().and_then(|row| row.task.clone()),
+            reserved_cost: row.as_ref().and_then(|row| row.reservation.cost),
+            took_ms: took,
+            failure: row.and_then(|row| row.failure),
+        })
+    });
+    attempts.collect()
+}

@@ -1,0 +1,124 @@
+//! Where a command reads runs and work: from the ledger beside the workflow, or from a cluster. Commands see the traits of
+//! [`engine::records`] only.
+
+use engine::Ledger;
+use engine::preview::{Preview, Remedy};
+use engine::records::WorkRecords;
+use scheduler::{Artifact, KeyResolver};
+use workflow::plan::Plan;
+
+use crate::args::EngineAddressArgs;
+use crate::backend::{Backend, NamedService};
+#[cfg(feature = "cluster")]
+use crate::commands::cluster_address;
+use crate::error::CommandError;
+use crate::project_paths::ProjectPaths;
+
+/// The records that a command reads.
+pub(crate) enum Records {
+    /// Of this folder; `None` before its first run.
+    Local(Option<Box<Ledger>>),
+    /// Of a cluster.
+    #[cfg(feature = "cluster")]
+    Cluster(Box<cluster::ClusterRecords>),
+}
+
+impl Records {
+    /// The records of a workflow's runs; of all runs on a cluster without a name.
+    #[cfg_attr(
+        not(feature = "cluster"),
+        expect(clippy::unused_async, reason = "a cluster is asked, where there is one")
+    )]
+    pub(crate) async fn open(
+        paths: &ProjectPaths,
+        engine: &EngineAddressArgs,
+        workflow: Option<&str>,
+    ) -> Result<Self, CommandError> {
+        #[cfg(feature = "cluster")]
+        if let Some(records) = cluster_address::records(engine, workflow).await? {
+            return Ok(Self::Cluster(Box::new(records)));
+        }
+        #[cfg(not(feature = "cluster"))]
+        let _ = (engine, workflow);
+        let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
+        Ok(Self::Local(ledger.map(Box::new)))
+    }
+
+    /// The records of work; `None` where nothing is recorded yet.
+    pub(crate) fn work(&self) -> Option<&dyn WorkRecords> {
+        match self {
+            Self::Local(ledger) => ledger.as_deref().map(|ledger| ledger as &dyn WorkRecords),
+            #[cfg(feature = "cluster")]
+            Self::Cluster(records) => Some(&**records),
+        }
+    }
+
+    /// The ledger of this folder, if the records are those of this folder.
+    pub(crate) fn ledger(&self) -> Option<&Ledger> {
+        match self {
+            Self::Local(ledger) => ledger.as_deref(),
+            #[cfg(feature = "cluster")]
+            Self::Cluster(_) => None,
+        }
+    }
+
+    /// The identity of the service: the one that the environment names, or that of the workers.
+    pub(crate) fn service_identity(&self) -> Result<String, CommandError> {
+        match self {
+            Self::Local(_) => Backend::identity_from_environment(),
+            #[cfg(feature = "cluster")]
+            Self::Cluster(records) => Ok(records.description().service.clone()),
+        }
+    }
+
+    /// The service and the account: those that the environment names, or those of the workers.
+    pub(crate) fn service(&self) -> Result<NamedService, CommandError> {
+        match self {
+            Self::Local(_) => Backend::named_by_environment(),
+            #[cfg(feature = "cluster")]
+            Self::Cluster(records) => {
+                let cluster::EngineDescription { service, account, .. } = records.description().clone();
+                Ok(NamedService { identity: service, account, is_free: false })
+            }
+        }
+    }
+
+    /// Keys of a run without forced reruns.
+    pub(crate) async fn key_resolver(&self, plan: &Plan, service: &str) -> Result<KeyResolver, CommandError> {
+        Ok(match self.work() {
+            Some(records) => records.key_resolver(plan, service).await?,
+            None => KeyResolver::new(service),
+        })
+    }
+
+    /// Takes away remedies that the records do not have.
+    pub(crate) fn retain_remedies(&self, previews: &mut [Preview]) {
+        let links_accounts = match self {
+            Self::Local(_) => true,
+            #[cfg(feature = "cluster")]
+            Self::Cluster(_) => false,
+        };
+        if links_accounts {
+            return;
+        }
+        for preview in previews {
+            preview.remedy.take_if(|remedy| *remedy == Remedy::LinkAccount);
+        }
+    }
+
+    /// Brings the videos of a survey to this machine, where they are not here: under the names that a run gives them in `folder`.
+    pub(crate) async fn localize(
+        &self,
+        previews: &[Preview],
+        videos: &mut [Option<Artifact>],
+        folder: &std::path::Path,
+    ) -> Result<(), CommandError> {
+        let Some(records) = self.work() else { return Ok(()) };
+        for (preview, video) in previews.iter().zip(videos) {
+            let (Some(key), Some(artifact)) = (preview.full_key, video.take()) else { continue };
+            let target = folder.join(engine::artifact::file_name_of(&preview.name, &key));
+            *video = Some(records.localize(artifact, &target).await?);
+        }
+        Ok(())
+    }
+}

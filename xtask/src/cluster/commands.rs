@@ -1,0 +1,394 @@
+//! Commands on a cluster: what they show is what the same run on one machine shows, and each finds what another client has done.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::processes::Cluster;
+use super::server::ServerProgram;
+use super::service::{Behavior, CountingService, FAILING};
+
+const KEY: &str = "sk-cluster-0123456789";
+/// A name that has to be encoded in URLs.
+const WORKFLOW: &str = "
+version: 1
+name: küste_1-2
+defaults: {model: modelb-video-480p, seconds: 4}
+shots:
+  - id: a
+    prompt: a lamp
+  - id: b
+    prompt: the lamp goes out
+    continues: a
+film:
+  output: film.mp4
+  shots: [a, b]
+";
+const TAKES: &str = "
+version: 1
+name: takes
+defaults: {model: modelb-video-480p, seconds: 4}
+shots:
+  - id: t
+    prompt: a harbour
+    takes: 2
+  - id: u
+    prompt: the harbour at night
+    continues: t
+";
+/// Members of events and summaries that differ between two runs.
+const REDACTED: &[&str] = &[
+    "time",
+    "seq",
+    "run",
+    "attempt",
+    "task",
+    "key",
+    "request",
+    "path",
+    "made_of",
+    "sha256",
+    "bytes",
+    "took_ms",
+    "took_seconds",
+    "jobs",
+    "since",
+    "started_at",
+    "ended_at",
+];
+
+/// A client of the cluster: a folder with a workflow.
+struct Client<'c> {
+    cluster: &'c Cluster,
+    service: &'c CountingService,
+    folder: PathBuf,
+}
+
+pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, String> {
+    let runtime = tokio::runtime::Runtime::new().map_err(text)?;
+    let behavior = Behavior {
+        lost_answers: 0,
+        lost_requests: 0,
+        throttled: 0,
+        latency: Duration::from_millis(20),
+        task: Duration::from_secs(1),
+    };
+    let service = runtime.block_on(CountingService::start(3, behavior))?;
+    let cluster = Cluster::start(server, program, 2, service.base_url(), KEY, &[])?;
+    same_as_on_one_machine(&cluster, &service)?;
+    same_summary(&cluster, &service)?;
+    reruns(&cluster, &service)?;
+    failures(&cluster, &service)?;
+    other_client(&cluster, &service)?;
+    picks(&cluster, &service)?;
+    page(&cluster, &service)?;
+    videos_of_this_machine(&cluster, &service)?;
+    Ok("commands: events, summary and exit codes as on one machine; status, plan, pick, view, ui, --rerun and --failed read the cluster".to_owned())
+}
+
+/// The events of a run are those of the same run on one machine.
+fn same_as_on_one_machine(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
+    let client = Client::new(cluster, service, "first", WORKFLOW)?;
+    let planned = client.json(&["plan", "w.yaml", "--format", "json"])?;
+    expect(&decisions(&planned), &["execute", "deferred"], "the plan before the first run")?;
+    let there = client.output(&["run", "w.yaml", "--format", "ndjson"])?;
+    let here = client.alone("alone")?;
+    let local = here.output(&["run", "w.yaml", "--format", "ndjson"])?;
+    expect(&there.status.code(), &local.status.code(), "the exit code")?;
+    same_lines(&there, &local)?;
+    expect(&service.accepted(), &4, "tasks of both runs")?;
+    let planned = client.json(&["plan", "w.yaml", "--format", "json"])?;
+    expect(&decisions(&planned), &["reuse", "reuse"], "the plan after the run")?;
+    let again = client.output(&["run", "w.yaml"])?;
+    expect(&again.status.code(), &Some(0), &stderr(&again))?;
+    let local = here.output(&["run", "w.yaml"])?;
+    expect(&local.status.code(), &Some(0), &stderr(&local))?;
+    expect(&service.accepted(), &4, "tasks after another run")?;
+    let status = client.json(&["status", "w.yaml", "--format", "json"])?;
+    let alone = here.json(&["status", "w.yaml", "--format", "json"])?;
+    expect(&redacted(status["shots"].clone()), &redacted(alone["shots"].clone()), "the status of shots")?;
+    let states: Vec<&str> =
+        status["runs"].as_array().into_iter().flatten().filter_map(|run| run["state"].as_str()).collect();
+    expect(&states, &vec!["ended", "ended"], "the status of runs")?;
+    expect(&status["totals"]["spent"]["tasks"], &Value::from(2), "tasks that the account has paid for")?;
+    // An index of one workflow does not show the runs of another one.
+    let other = Client::new(cluster, service, "other", TAKES)?;
+    let status = other.json(&["status", "w.yaml", "--format", "json"])?;
+    expect(&status["runs"], &Value::Array(Vec::new()), "runs of a workflow that has none")?;
+    let all = other.json(&["status", "--format", "json"])?;
+    expect(&all["runs"].as_array().map(Vec::len), &Some(2), "runs of all workflows")?;
+    let resolve = client.output(&["resolve", "w.yaml"])?;
+    expect(
+        &(resolve.status.code(), stdout(&resolve)),
+        &(Some(0), "nothing to resolve\n".to_owned()),
+        "resolve",
+    )
+}
+
+/// The summary of a run is that of the same run on one machine.
+fn same_summary(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
+    let text = WORKFLOW.replace("küste_1-2", "summary").replace("a lamp", "another lamp");
+    let client = Client::new(cluster, service, "summary", &text)?;
+    let there = client.json(&["run", "w.yaml", "--format", "json"])?;
+    let here = client.alone("summary-alone")?.json(&["run", "w.yaml", "--format", "json"])?;
+    expect(&redacted(there), &redacted(here), "the summary")
+}
+
+/// A shot that was rendered again has the new video from then on, for every client.
+fn reruns(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
+    let client = Client::new(cluster, service, "reruns", WORKFLOW)?;
+    let before = service.accepted();
+    let planned = client.json(&["run", "w.yaml", "--dry-run", "--rerun", "a", "--format", "json"])?;
+    expect(&decisions(&planned), &["execute", "deferred"], "the plan of a rerun")?;
+    let ran = client.output(&["run", "w.yaml", "--rerun", "a"])?;
+    expect(&ran.status.code(), &Some(0), &stderr(&ran))?;
+    // What continues it is rendered again, too.
+    expect(&(service.accepted() - before), &2, "tasks of a rerun")?;
+    let other = Client::new(cluster, service, "after-rerun", WORKFLOW)?;
+    let planned = other.json(&["plan", "w.yaml", "--format", "json"])?;
+    expect(&decisions(&planned), &["reuse", "reuse"], "the plan after a rerun")?;
+    let again = other.output(&["run", "w.yaml"])?;
+    expect(&again.status.code(), &Some(0), &stderr(&again))?;
+    expect(&(service.accepted() - before), &2, "tasks after a rerun")
+}
+
+/// `--failed` renders what failed in the last run, whichever client ran it; exit codes and what a failure leads to are those of one machine.
+fn failures(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
+    let text = WORKFLOW
+        .replace("küste_1-2", "failures")
+        .replace("the lamp goes out", FAILING)
+        .replace("a lamp", "the last lamp");
+    let client = Client::new(cluster, service, "failures", &text)?;
+    let nothing = client.output(&["run", "w.yaml", "--failed"])?;
+    expect(&nothing.status.code(), &Some(0), &stderr(&nothing))?;
+    let ran = client.output(&["run", "w.yaml", "--format", "ndjson"])?;
+    let here = client.alone("failures-alone")?;
+    let local = here.output(&["run", "w.yaml", "--format", "ndjson"])?;
+    expect(&(ran.status.code(), local.status.code()), &(Some(1), Some(1)), "the exit code of a failure")?;
+    same_lines(&ran, &local)?;
+    let before = service.accepted();
+    let other = Client::new(cluster, service, "failures-again", &text)?;
+    let failed = other.output(&["run", "w.yaml", "--failed"])?;
+    expect(&failed.status.code(), &Some(1), &stderr(&failed))?;
+    expect(&(service.accepted() - before), &1, "tasks of --failed")
+}
+
+/// Another client has nothing but the file: the page shows the videos and the film of the cluster.
+fn other_client(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
+    let client = Client::new(cluster, service, "viewer", WORKFLOW)?;
+    let viewed = client.output(&["view", "w.yaml", "--no-open", "--out", "out"])?;
+    expect(&viewed.status.code(), &Some(0), &stderr(&viewed))?;
+    let manifest = fs_err::read(client.folder.join("out/manifest.json")).map_err(text)?;
+    let manifest: Value = serde_json::from_slice(&manifest).map_err(text)?;
+    let clips = manifest["clips"].as_array().into_iter().flatten();
+    let files: Vec<&str> = clips
+        .chain(manifest["films"].as_array().into_iter().flatten())
+        .filter_map(|shown| shown["file"].as_str())
+        .collect();
+    expect(&files.len(), &3, "videos and films of a page")?;
+    for file in files {
+        if !client.folder.join("out").join(file).is_file() {
+            return Err(format!("{file} is on the page and not on this machine"));
+        }
+    }
+    Ok(())
+}
+
+/// Picks are kept beside the file; their candidates come from the cluster.
+fn picks(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
+    let client = Client::new(cluster, service, "picks", TAKES)?;
+    let before = service.accepted();
+    let ran = client.output(&["run", "w.yaml"])?;
+    expect(&ran.status.code(), &Some(3), &stderr(&ran))?;
+    let status = client.json_with(&["status", "w.yaml", "--format", "json"], 3)?;
+    expect(&status["action_needed"][0]["reason"], &Value::from("unpicked"), "what needs action")?;
+    let listed = client.output(&["pick", "w.yaml"])?;
+    expect(&listed.status.code(), &Some(3), &stderr(&listed))?;
+    if stdout(&listed).contains("not rendered") || stdout(&listed).matches(".mp4").count() != 2 {
+        return Err(format!("the candidates of a pick have no files:\n{}", stdout(&listed)));
+    }
+    let picked = client.output(&["pick", "w.yaml", "t", "2"])?;
+    expect(&picked.status.code(), &Some(0), &stderr(&picked))?;
+    let ran = client.output(&["run", "w.yaml"])?;
+    expect(&ran.status.code(), &Some(0), &stderr(&ran))?;
+    expect(&(service.accepted() - before), &3, "tasks of takes")
+}
+
+/// The live page begins with what the cluster has.
+fn page(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
+    let client = Client::new(cluster, service, "page", WORKFLOW)?;
+    let mut child = client
+        .command(&["ui", "w.yaml", "--no-open", "--out", "out"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(text)?;
+    let mut line = String::new();
+    if let Some(out) = child.stdout.take() {
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut line).map_err(text)?;
+    }
+    let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status().map_err(text)?;
+    let ended = child.wait_with_output().map_err(text)?;
+    let videos = fs_err::read_dir(client.folder.join("out")).map_err(text)?.filter_map(Result::ok);
+    let videos =
+        videos.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "mp4")).count();
+    if !interrupted.success()
+        || !line.starts_with("http://127.0.0.1:")
+        || !ended.status.success()
+        || videos != 3
+    {
+        return Err(format!("ui: {line:?}, {videos} videos, {}: {}", ended.status, stderr(&ended)));
+    }
+    Ok(())
+}
+
+/// What a run on this machine has paid for is not paid for again on the cluster without a word.
+fn videos_of_this_machine(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
+    let text = WORKFLOW.replace("küste_1-2", "moved").replace("a lamp", "a moved lamp");
+    let client = Client::new(cluster, service, "moved", &text)?;
+    let local = client.alone("moved")?.output(&["run", "w.yaml"])?;
+    expect(&local.status.code(), &Some(0), &stderr(&local))?;
+    let before = service.accepted();
+    let stopped = client.output(&["run", "w.yaml"])?;
+    expect(&stopped.status.code(), &Some(3), &stderr(&stopped))?;
+    expect(&service.accepted(), &before, "tasks of a run that stops")?;
+    let forced = client.output(&["run", "w.yaml", "--force", "--open"])?;
+    expect(&forced.status.code(), &Some(0), &stderr(&forced))?;
+    expect(&service.accepted(), &(before + 2), "tasks with --force")?;
+    let nobody = client.output(&["run", "w.yaml", "--attach", "01NOBODY"])?;
+    expect(&nobody.status.code(), &Some(2), &stderr(&nobody))
+}
+
+impl<'c> Client<'c> {
+    fn new(
+        cluster: &'c Cluster,
+        service: &'c CountingService,
+        name: &str,
+        workflow: &str,
+    ) -> Result<Self, String> {
+        let folder = cluster.folder().join(name);
+        fs_err::create_dir_all(&folder).map_err(text)?;
+        fs_err::write(folder.join("w.yaml"), workflow).map_err(text)?;
+        Ok(Self { cluster, service, folder })
+    }
+
+    /// The same workflow on one machine, in another folder, or in the same one by its name.
+    fn alone(&self, name: &str) -> Result<Alone<'c>, String> {
+        let folder = self.cluster.folder().join(name);
+        fs_err::create_dir_all(&folder).map_err(text)?;
+        fs_err::copy(self.folder.join("w.yaml"), folder.join("w.yaml.copy")).map_err(text)?;
+        fs_err::rename(folder.join("w.yaml.copy"), folder.join("w.yaml")).map_err(text)?;
+        Ok(Alone(Self { cluster: self.cluster, service: self.service, folder }))
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.cluster.command(args);
+        command.current_dir(&self.folder);
+        command
+    }
+
+    fn output(&self, args: &[&str]) -> Result<Output, String> {
+        self.command(args).output().map_err(text)
+    }
+
+    fn json(&self, args: &[&str]) -> Result<Value, String> {
+        self.json_with(args, 0)
+    }
+
+    fn json_with(&self, args: &[&str], exit: i32) -> Result<Value, String> {
+        json(&self.output(args)?, args, exit)
+    }
+}
+
+/// A client of the same service, without the cluster.
+struct Alone<'c>(Client<'c>);
+
+impl Alone<'_> {
+    fn output(&self, args: &[&str]) -> Result<Output, String> {
+        let mut command = self.0.command(args);
+        command
+            .env_remove("RUNNER_ENGINE")
+            .env_remove("RUNNER_STORE")
+            .env("RUNNER_BASE_URL", self.0.service.base_url())
+            .env("RUNNER_API_KEY", KEY);
+        command.output().map_err(text)
+    }
+
+    fn json(&self, args: &[&str]) -> Result<Value, String> {
+        json(&self.output(args)?, args, 0)
+    }
+}
+
+fn json(output: &Output, args: &[&str], exit: i32) -> Result<Value, String> {
+    if output.status.code() != Some(exit) {
+        return Err(format!("{args:?} ended with {}: {}", output.status, stderr(output)));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("{args:?} printed no JSON: {error}"))
+}
+
+fn decisions(plan: &Value) -> Vec<&str> {
+    plan["shots"].as_array().into_iter().flatten().filter_map(|shot| shot["decision"].as_str()).collect()
+}
+
+/// The lines of an event stream, without those whose number depends on time.
+fn redacted_lines(output: &Output) -> Result<Vec<Value>, String> {
+    let lines = output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let lines = lines.map(|line| serde_json::from_slice(line).map_err(text));
+    let lines = lines.collect::<Result<Vec<Value>, String>>()?;
+    if lines.is_empty() {
+        return Err(format!("no events: {}", stderr(output)));
+    }
+    let is_timed = |line: &Value| matches!(line["kind"].as_str(), Some("progress" | "film-progress"));
+    Ok(lines.into_iter().filter(|line| !is_timed(line)).map(redacted).collect())
+}
+
+fn same_lines(there: &Output, here: &Output) -> Result<(), String> {
+    let (there, here) = (redacted_lines(there)?, redacted_lines(here)?);
+    let none = Value::Null;
+    for at in 0..there.len().max(here.len()) {
+        let (there, here) = (there.get(at).unwrap_or(&none), here.get(at).unwrap_or(&none));
+        if there != here {
+            return Err(format!(
+                "line {at} of the events\n  on the cluster:  {there}\n  on this machine: {here}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn redacted(value: Value) -> Value {
+    match value {
+        Value::Object(members) => members
+            .into_iter()
+            .map(|(name, value)| {
+                let is_redacted = REDACTED.contains(&name.as_str()) && !value.is_null();
+                let value = if is_redacted { Value::from("…") } else { redacted(value) };
+                (name, value)
+            })
+            .collect(),
+        Value::Array(items) => items.into_iter().map(redacted).collect(),
+        other => other,
+    }
+}
+
+fn expect<A: PartialEq<B> + std::fmt::Debug, B: std::fmt::Debug>(
+    found: &A,
+    expected: &B,
+    what: &str,
+) -> Result<(), String> {
+    if found == expected { Ok(()) } else { Err(format!("{what}: {found:#?}\nexpected: {expected:#?}")) }
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

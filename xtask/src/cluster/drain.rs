@@ -1,0 +1,116 @@
+//! A worker that is told to end in the middle of submissions: it sends no more, waits for those that it has sent, and ends by itself. Another
+//! worker goes on, and no submission is indeterminate, as some would be after a kill. A program of another version is refused at the address of
+//! the workers, before it listens there.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::processes::Cluster;
+use super::server::ServerProgram;
+use super::service::{Behavior, CountingService};
+
+const KEY: &str = "sk-cluster-0123456789";
+const CELLS: usize = 16;
+/// Fewer than cells, so that invocations wait for permits while the worker ends.
+const MAX_IN_FLIGHT: &str = "6";
+/// Until submissions are answered, at most twice this.
+const LATENCY: Duration = Duration::from_secs(2);
+/// How long a worker may take to end, of the two minutes that it would have.
+const MAX_DRAIN: Duration = Duration::from_secs(30);
+
+pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, String> {
+    let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
+    let behavior = Behavior {
+        lost_answers: 0,
+        lost_requests: 0,
+        throttled: 0,
+        latency: LATENCY,
+        task: Duration::from_secs(4),
+    };
+    let service = runtime.block_on(CountingService::start(4, behavior))?;
+    let args = ["-v", "--max-in-flight", MAX_IN_FLIGHT];
+    // One worker, so that all submissions are its own.
+    let mut cluster = Cluster::start(server, program, 1, service.base_url(), KEY, &args)?;
+    let text = format!(
+        "version: 1\nname: drain\ndefaults: {{model: modelb-video-480p, seconds: 4}}\nshots:\n  - id: c\n    prompt: \"drain {{{{ x }}}}\"\n    matrix:\n      x: {{from: 1, to: {CELLS}}}\n"
+    );
+    fs_err::write(cluster.folder().join("drain.yaml"), text).map_err(|error| error.to_string())?;
+    let client = cluster
+        .command(&["run", "drain.yaml", "--format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    let worker = *cluster.worker_ids().first().ok_or("there is no worker")?;
+    let refused = other_version(&cluster, program, worker, service.base_url())?;
+    while service.is_idle() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let told = Command::new("kill").args(["-TERM", &worker.to_string()]).status();
+    told.map_err(|error| error.to_string())?;
+    let begin = Instant::now();
+    while is_running(worker)? {
+        if begin.elapsed() > MAX_DRAIN {
+            return Err(format!("a worker that was told to end is still there after {MAX_DRAIN:?}"));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let took = begin.elapsed();
+    // It has ended; another one takes its place.
+    cluster.kill_worker(0)?;
+    let ran = client.wait_with_output().map_err(|error| error.to_string())?;
+    if !ran.status.success() || service.accepted() != CELLS {
+        let printed = String::from_utf8_lossy(&ran.stderr);
+        let [workers, restate] = ["worker.log", "restate/log"].map(|log| {
+            // Without a log there is nothing to be shown.
+            fs_err::read_to_string(cluster.folder().join(log)).unwrap_or_default()
+        });
+        return Err(format!(
+            "a run ended with {}: {printed}\nworkers:\n{workers}\nRestate:\n{restate}",
+            ran.status
+        ));
+    }
+    Ok(format!(
+        "a worker that was told to end did so after {:.1} s; all {CELLS} shots were done, and none was indeterminate; another version was refused: {refused}",
+        took.as_secs_f64()
+    ))
+}
+
+/// Starts a worker of another build at the address of the others. Returns why it did not start.
+fn other_version(cluster: &Cluster, program: &Path, worker: u32, base_url: &str) -> Result<String, String> {
+    let other = cluster.folder().join("other-version");
+    // A byte behind the end of a program changes nothing but its digest.
+    let mut content = fs_err::read(program).map_err(|error| error.to_string())?;
+    content.push(0);
+    fs_err::write(&other, content).map_err(|error| error.to_string())?;
+    let permissions = fs_err::metadata(program).map_err(|error| error.to_string())?.permissions();
+    fs_err::set_permissions(&other, permissions).map_err(|error| error.to_string())?;
+    let listed = Command::new("ps").args(["-ww", "-o", "args=", "-p", &worker.to_string()]).output();
+    let line = String::from_utf8_lossy(&listed.map_err(|error| error.to_string())?.stdout).into_owned();
+    let args: Vec<&str> = line.split_whitespace().skip(1).collect();
+    let ran = Command::new(&other)
+        .args(args)
+        .env("RUNNER_ENGINE", cluster.engine())
+        .env("RUNNER_STORE", cluster.store())
+        .env("RUNNER_BASE_URL", base_url)
+        .env("RUNNER_API_KEY", KEY)
+        .output()
+        .map_err(|error| error.to_string())?;
+    fs_err::remove_file(&other).map_err(|error| error.to_string())?;
+    let printed = String::from_utf8_lossy(&ran.stderr).into_owned();
+    let reason = printed.lines().find(|line| line.contains("Restate has workers of version"));
+    match (ran.status.code(), reason) {
+        (Some(5), Some(reason)) if printed.contains("hint: start it at another address") => {
+            Ok(reason.to_owned())
+        }
+        _ => Err(format!("a worker of another version ended with {}: {printed}", ran.status)),
+    }
+}
+
+/// Whether a child of this process runs that nobody has waited for.
+fn is_running(id: u32) -> Result<bool, String> {
+    let listed = Command::new("ps").args(["-o", "stat=", "-p", &id.to_string()]).output();
+    let state = String::from_utf8_lossy(&listed.map_err(|error| error.to_string())?.stdout).trim().to_owned();
+    Ok(!state.is_empty() && !state.starts_with('Z'))
+}

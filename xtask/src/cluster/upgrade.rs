@@ -1,0 +1,78 @@
+//! A new version of the workers is registered while runs are in flight, and the old ones end.
+
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use super::processes::{Cluster, wait_until};
+use super::server::ServerProgram;
+use super::service::{Behavior, CountingService};
+
+const KEY: &str = "sk-cluster-0123456789";
+const CLIENTS: usize = 2;
+const CELLS: usize = 30;
+/// Tasks that are accepted before the upgrade, and that are left for the time after it.
+const TASKS_BEFORE: usize = 8;
+const TIMEOUT: Duration = Duration::from_mins(3);
+
+pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, String> {
+    let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
+    let behavior = Behavior {
+        lost_answers: 0,
+        lost_requests: 0,
+        throttled: 0,
+        latency: Duration::from_millis(300),
+        task: Duration::from_secs(2),
+    };
+    let service = runtime.block_on(CountingService::start(1, behavior))?;
+    let mut cluster = Cluster::start(server, program, 2, service.base_url(), KEY, &["--max-in-flight", "6"])?;
+    let mut clients = Vec::new();
+    for number in 0..CLIENTS {
+        clients.push(client(&cluster, number)?);
+    }
+    wait_until(TIMEOUT, "nothing is submitted", || Ok(service.accepted() >= TASKS_BEFORE))?;
+    let before = service.accepted();
+    cluster.upgrade()?;
+    let during = service.accepted() - before;
+    let open = CLIENTS * CELLS - service.accepted();
+    if open == 0 {
+        return Err("the runs were over before the old workers ended, so nothing was tested".to_owned());
+    }
+    for mut client in clients {
+        let mut ended = None;
+        wait_until(TIMEOUT, "a run did not end after the upgrade", || {
+            ended = client.try_wait().map_err(|error| error.to_string())?;
+            Ok(ended.is_some())
+        })?;
+        if !ended.is_some_and(|status| status.success()) {
+            return Err(format!("a run ended with {ended:?} after the upgrade"));
+        }
+    }
+    for number in 0..CLIENTS {
+        for cell in 1..=CELLS {
+            let paid = service.paid(&prompt(number, cell)).len();
+            if paid != 1 {
+                return Err(format!("`{}` was paid for {paid} times", prompt(number, cell)));
+            }
+        }
+    }
+    Ok(format!(
+        "an upgrade of the workers under load: {before} tasks before it, {during} until the old workers had ended, {open} after that; \
+         every run ended, none of {} cells was paid for twice",
+        CLIENTS * CELLS
+    ))
+}
+
+fn prompt(client: usize, cell: usize) -> String {
+    format!("upgrade {client} cell {cell}")
+}
+
+fn client(cluster: &Cluster, number: usize) -> Result<Child, String> {
+    let file = format!("upgrade-{number}.yaml");
+    let text = format!(
+        "version: 1\nname: upgrade-{number}\ndefaults: {{model: modelb-video-480p, seconds: 4}}\nshots:\n  - id: c\n    prompt: \"upgrade {number} cell {{{{ x }}}}\"\n    matrix:\n      x: {{from: 1, to: {CELLS}}}\n"
+    );
+    fs_err::write(cluster.folder().join(&file), text).map_err(|error| error.to_string())?;
+    let mut client = cluster.command_at(number, &["run", &file]);
+    client.stdout(Stdio::null()).stderr(Stdio::null()).spawn().map_err(|error| error.to_string())
+}
