@@ -15,7 +15,10 @@ use crate::describe::EngineDescription;
 use crate::error::ClusterError;
 use crate::films::FilmFile;
 use crate::index::{ALL_RUNS, RunEntry, index_key};
-use crate::messages::{ACCOUNT, ENGINE, EventPage, INDEX, NODE, RUN, ReadEvents, Resolve, Resolved, Start};
+use crate::messages::{
+    ACCOUNT, AccountBatch, AccountReply, Answers, ENGINE, EventPage, INDEX, NODE, RUN, ReadEvents, Resolve,
+    Resolved, Start,
+};
 use crate::node::NodeRecord;
 
 /// How long an answer may take: a call waits until the object is free.
@@ -133,6 +136,36 @@ impl EngineClient {
     /// When Restate cannot be reached.
     pub async fn reset_permits(&self, key: &str) -> Result<u64, ClusterError> {
         self.call_without_body(ACCOUNT, key, "reset_permits").await
+    }
+
+    /// Sends answers to a run, and waits until it has taken them.
+    pub(crate) async fn answer(&self, run: &str, answers: &Answers) -> Result<(), ClusterError> {
+        self.call(RUN, run, "step", answers).await
+    }
+
+    /// Sends requests to an account.
+    pub(crate) async fn ask_account(
+        &self,
+        key: &str,
+        batch: &AccountBatch,
+    ) -> Result<Vec<AccountReply>, ClusterError> {
+        self.call(ACCOUNT, key, "update", batch).await
+    }
+
+    /// Removes the record of a run that has ended. Returns whether it is gone. Attempts and videos stay.
+    ///
+    /// # Errors
+    /// When Restate cannot be reached.
+    pub async fn purge(&self, run: &RunId) -> Result<bool, ClusterError> {
+        self.call(RUN, run.as_str(), "purge", &Value::Null).await
+    }
+
+    /// Has a run send again what was not answered for long, at once instead of at its next check.
+    ///
+    /// # Errors
+    /// When Restate cannot be reached.
+    pub async fn check(&self, run: &RunId) -> Result<(), ClusterError> {
+        self.call(RUN, run.as_str(), "check", &Value::Null).await
     }
 
     /// Registers a worker that listens at `worker` with Restate's admin API at `admin`. An address that is registered stays as it is, also if

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::artifact_store::ArtifactStore;
 use engine::effects::{self, Bounds, InputSource};
@@ -9,8 +10,10 @@ use engine::provider::PreparedRequest;
 use scheduler::{Artifact, Download, Failure, FailureKind};
 use serde::{Deserialize, Serialize};
 use workflow::plan::{NodeIx, Plan};
+use workflow::units::Money;
 
 use crate::error::ClusterError;
+use crate::messages::Throttled;
 use crate::store::{Kind, SharedStore, artifact_hash, artifact_path};
 use crate::worker::Worker;
 
@@ -107,7 +110,15 @@ pub(crate) async fn download_video(
     fs_err::create_dir_all(scratch.path().join("artifacts"))?;
     let target: PathBuf = scratch.path().join("video.mp4");
     let bounds = Bounds { clock: &worker.clock, min_rate: worker.min_download_rate };
+    let sent = worker.clock.now();
     let fetched = effects::fetch(&*worker.provider, download, bounds, &target, &folder, &worker.ffmpeg).await;
+    match &fetched {
+        Ok(_) => worker.share.downloaded(None),
+        Err(error) if error.failure.kind == FailureKind::RateLimited => {
+            worker.share.downloaded(Some(Throttled::new(sent, error.failure.retry_after)));
+        }
+        Err(_) => {}
+    }
     let artifact = match fetched {
         Ok(artifact) => artifact,
         // The part goes with the scratch folder: the next try starts from the beginning.
@@ -116,6 +127,19 @@ pub(crate) async fn download_video(
     worker.store.put_file(Kind::Artifact, &target, &artifact.sha256).await?;
     let path = artifact_path(&artifact.sha256);
     Ok(Ok(Artifact { path, modified_at: None, ..artifact }))
+}
+
+/// What the task of a node cost by the run's price table.
+pub(crate) async fn cost(
+    worker: &Worker,
+    spec: &str,
+    node: NodeIx,
+    video: Duration,
+) -> Result<Option<Money>, ClusterError> {
+    let loaded = worker.spec(spec).await?;
+    let most = loaded.prices.reservation(node, loaded.plan.node(node)).cost;
+    let cost = loaded.prices.actual_cost(node, loaded.plan.node(node), video.into());
+    Ok(most.zip(cost).map(|(most, cost)| cost.min(most)))
 }
 
 pub(crate) fn local(error: &impl std::fmt::Display) -> Failure {

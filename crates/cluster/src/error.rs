@@ -72,6 +72,20 @@ pub enum ClusterError {
 }
 
 impl ClusterError {
+    /// The same error, for another one that was in the same call.
+    #[must_use]
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::Refused { url, status, message } => {
+                Self::Refused { url: url.clone(), status: *status, message: message.clone() }
+            }
+            Self::Unreachable { url, reason } => {
+                Self::Unreachable { url: url.clone(), reason: reason.clone() }
+            }
+            other => Self::Unreadable { what: "the answer of Restate".to_owned(), reason: other.to_string() },
+        }
+    }
+
     /// Whether trying again later may help.
     #[must_use]
     pub fn is_transient(&self) -> bool {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use engine::effects::{FilmFolders, join_film};
 use restate_sdk::context::RequestTarget;
 use restate_sdk::prelude::*;
-use scheduler::{Event, Failure, FailureKind, Film};
+use scheduler::{Event, Failure, FailureKind, Film, Timestamp};
 use serde::{Deserialize, Serialize};
 use workflow::plan::NodeIx;
 
 use crate::effects::{EffectError, local};
-use crate::messages::{Events, Join, RUN};
+use crate::messages::{Answer, Answers, Join, RUN};
 use crate::store::Kind;
 use crate::worker::Worker;
 
@@ -39,16 +39,17 @@ impl FilmService {
     /// Joins a film and reports it to the run.
     #[handler]
     async fn join(&self, ctx: Context<'_>, message: Json<Join>) -> Result<(), HandlerError> {
-        let (run, index) = (message.0.run.clone(), message.0.index);
+        let (run, seq, index) = (message.0.run.clone(), message.0.seq, message.0.index);
         let worker = Arc::clone(&self.0);
         let effect = ctx.run(move || async move {
-            match join(&worker, message.0).await {
-                Ok(joined) => Ok(Json(Ok(joined))),
-                Err(EffectError::Failure(failure)) => Ok(Json(Err(failure))),
-                Err(EffectError::Outage(error)) => Err(error.into()),
-            }
+            let joined = match join(&worker, message.0).await {
+                Ok(joined) => Ok(joined),
+                Err(EffectError::Failure(failure)) => Err(failure),
+                Err(EffectError::Outage(error)) => return Err(error.into()),
+            };
+            Ok(Json((joined, worker.clock.now())))
         });
-        let Json(joined): Json<Result<Joined, Failure>> = effect.name("join").await?;
+        let Json((joined, at)): Json<(Result<Joined, Failure>, Timestamp)> = effect.name("join").await?;
         let event = match joined {
             Ok((film, files)) => {
                 let target = RequestTarget::object(RUN, run.as_str(), "film_joined");
@@ -58,7 +59,12 @@ impl FilmService {
             Err(failure) => Event::JoinFailed { index, failure },
         };
         let target = RequestTarget::object(RUN, run.as_str(), "step");
-        let _handle = ctx.request::<_, ()>(target, Json(Events { events: vec![event] })).send();
+        let _handle = ctx
+            .request::<_, ()>(
+                target,
+                Json(Answers { at, answers: vec![Answer { seq, events: vec![event] }] }),
+            )
+            .send();
         Ok(())
     }
 }

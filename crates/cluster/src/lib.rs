@@ -16,6 +16,7 @@
 //! Invariant: the API key of the service is in no message, no state and no plan; workers alone have it.
 
 pub mod account;
+mod batcher;
 mod bring;
 pub mod client;
 pub mod deployment;
@@ -33,6 +34,7 @@ pub mod node;
 pub mod post_gate;
 pub mod records;
 pub mod run;
+mod share;
 pub mod spec;
 pub mod store;
 pub mod worker;

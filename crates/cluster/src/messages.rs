@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use workflow::plan::NodeIx;
 
-use crate::run::Logged;
-use crate::run::RunHead;
+use crate::account::{AccountLimits, Admission, Settlement, Share};
+use crate::run::{Logged, RunHead};
 use engine::effects::InputSource;
 
 /// The virtual object of a run; its key is the run's id.
@@ -24,10 +24,21 @@ pub const INDEX: &str = "RunIndex";
 /// The service that says what the workers work for.
 pub const ENGINE: &str = "Engine";
 
-/// Events for a run, in order.
+/// Answers to messages of a run, in order. A worker sends those that arrive together in one message.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Events {
-    /// The events.
+pub struct Answers {
+    /// When the worker sent them.
+    pub at: Timestamp,
+    /// The answers.
+    pub answers: Vec<Answer>,
+}
+
+/// The answer to a message of a run. It may arrive more than once: the run takes the first one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The sequence number of the message.
+    pub seq: u64,
+    /// What happened, in order.
     pub events: Vec<Event>,
 }
 
@@ -36,15 +47,20 @@ pub struct Events {
 pub struct Lookup {
     /// The run that asks.
     pub run: RunId,
+    /// The message's sequence number in the run.
+    pub seq: u64,
     /// Its node.
     pub node: NodeIx,
 }
 
-/// Prepares a request and records the intent.
+/// Prepares a request, waits for a permit, records the intent and submits it. Answered with [`Event::Prepared`] and what became of the
+/// submission, or with what kept it from being prepared.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Prepare {
     /// The run.
     pub run: RunId,
+    /// The message's sequence number in the run.
+    pub seq: u64,
     /// SHA-256 of its plan.
     pub plan: String,
     /// The node.
@@ -62,13 +78,22 @@ pub struct Prepare {
     pub forced_rerun: Option<ForcedRerun>,
 }
 
-/// An attempt of the node: to be submitted, discarded, expired or marked as missing.
+/// An attempt of the node: to be discarded, or submitted if that has not happened.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct OfAttempt {
     /// The run.
     pub run: RunId,
+    /// The message's sequence number in the run.
+    pub seq: u64,
     /// The node.
     pub node: NodeIx,
+    /// The attempt.
+    pub attempt: AttemptId,
+}
+
+/// The end of an attempt without a video, as the run learned it: expired or missing. Not answered.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct EndAttempt {
     /// The attempt.
     pub attempt: AttemptId,
 }
@@ -78,6 +103,8 @@ pub struct OfAttempt {
 pub struct Poll {
     /// The run.
     pub run: RunId,
+    /// The message's sequence number in the run.
+    pub seq: u64,
     /// The node.
     pub node: NodeIx,
     /// The attempt.
@@ -91,6 +118,8 @@ pub struct Poll {
 pub struct DownloadVideo {
     /// The run.
     pub run: RunId,
+    /// The message's sequence number in the run.
+    pub seq: u64,
     /// SHA-256 of the run's specification, for the price of the task.
     pub spec: String,
     /// What is downloaded.
@@ -128,6 +157,8 @@ pub enum Resolved {
 pub struct Join {
     /// The run.
     pub run: RunId,
+    /// The message's sequence number in the run.
+    pub seq: u64,
     /// SHA-256 of its specification.
     pub spec: String,
     /// The film's index in the plan.
@@ -159,23 +190,109 @@ pub struct EventPage {
     pub events: Vec<Logged>,
 }
 
-/// Asks an account for a permit and a reservation.
+/// Checks a run: what it waits for too long is sent again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// When the check was due. A check that is not the next one of its run sets no timer, so that there is one timer for each run.
+    pub due: Timestamp,
+}
+
+/// Requests to an account. A worker sends those that arrive together in one message.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AccountBatch {
+    /// The time of the worker.
+    pub now: Timestamp,
+    /// The limits of the account, from the worker's configuration.
+    pub limits: AccountLimits,
+    /// The requests, in order.
+    pub requests: Vec<AccountRequest>,
+}
+
+/// A request to an account. It may arrive more than once, which changes nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum AccountRequest {
+    /// Asks for a permit and a reservation.
+    Admit(Admit),
+    /// An attempt has ended.
+    Finish(FinishAttempt),
+    /// The outcome of an attempt is unknown.
+    HoldUntil(HoldUntil),
+    /// Asks which of these tasks is the attempt's.
+    ClaimTask(ClaimTask),
+    /// Renews a worker's share of what is limited over all workers.
+    RenewShare(RenewShare),
+}
+
+/// The answer to an [`AccountRequest`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum AccountReply {
+    /// To [`AccountRequest::Admit`].
+    Admission {
+        /// The admission.
+        admission: Admission,
+    },
+    /// To [`AccountRequest::ClaimTask`].
+    Claimed {
+        /// The task.
+        task: Option<TaskId>,
+    },
+    /// To [`AccountRequest::RenewShare`].
+    Share {
+        /// The share.
+        share: Share,
+    },
+    /// To the others.
+    Done,
+}
+
+/// Renews a worker's share of the limits on polls and downloads.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RenewShare {
+    /// The worker, by the start of its process.
+    pub worker: String,
+    /// What the service answered to polls since the last renewal.
+    pub polls: Observed,
+    /// What it answered to downloads.
+    pub downloads: Observed,
+    /// Downloads in progress.
+    pub downloading: usize,
+}
+
+/// What the service answered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observed {
+    /// Number of requests that were not throttled.
+    pub answered: u32,
+    /// The last one that was.
+    pub throttled: Option<Throttled>,
+}
+
+/// Asks an account for a permit and a reservation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Admit {
     /// The attempt.
     pub attempt: AttemptId,
+    /// Its run.
+    pub run: RunId,
     /// The most that its task can cost.
     pub reservation: Reservation,
-    /// When its permit lapses.
-    pub lease_until: Timestamp,
-    /// The present time, as journalled by the caller.
-    pub now: Timestamp,
-    /// The limits of the account, from the worker's configuration.
-    pub limits: crate::account::AccountLimits,
+    /// How long it may hold its permit.
+    pub lease: Duration,
+    /// The awakeable that is resolved with the admission if it has to wait.
+    pub awakeable: String,
+}
+
+/// A run has ended early: what waits for a permit on its behalf does not wait any more.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Withdraw {
+    /// The run.
+    pub run: RunId,
 }
 
 /// Asks an account which of these tasks, oldest first, no other attempt owns; that one is the attempt's from then on.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimTask {
     /// The attempt.
     pub attempt: AttemptId,
@@ -183,17 +300,8 @@ pub struct ClaimTask {
     pub candidates: Vec<TaskId>,
 }
 
-/// The request of an attempt was sent. Only where the rate of submissions is limited.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Sent {
-    /// The attempt.
-    pub attempt: AttemptId,
-    /// When the response was there, or when it was known that it will not be.
-    pub at: Timestamp,
-}
-
 /// Until when an attempt whose outcome is unknown holds its permit.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HoldUntil {
     /// The attempt.
     pub attempt: AttemptId,
@@ -202,10 +310,29 @@ pub struct HoldUntil {
 }
 
 /// The end of an attempt.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FinishAttempt {
     /// The attempt.
     pub attempt: AttemptId,
     /// What becomes of its reservation.
-    pub settlement: crate::account::Settlement,
+    pub settlement: Settlement,
+    /// If the service throttled it: when it was sent, and how long the service wants to be left alone.
+    pub throttled: Option<Throttled>,
+}
+
+/// The service throttled a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Throttled {
+    /// When the request was sent.
+    pub sent: Timestamp,
+    /// How long nothing is sent.
+    pub wait: Duration,
+}
+
+impl Throttled {
+    /// A request that was sent at `sent` was answered with 429. Without a `Retry-After`, a second is waited.
+    #[must_use]
+    pub fn new(sent: Timestamp, retry_after: Option<Duration>) -> Self {
+        Self { sent, wait: retry_after.unwrap_or(Duration::from_secs(1)) }
+    }
 }

@@ -55,6 +55,11 @@ impl PostGate {
         Self { boot: boot.into(), tokens: Mutex::default() }
     }
 
+    /// The start of this process.
+    pub(crate) fn boot(&self) -> &str {
+        &self.boot
+    }
+
     /// Issues a token. The caller journals it before it redeems it.
     pub fn issue(&self) -> PostToken {
         let mut tokens = self.lock();

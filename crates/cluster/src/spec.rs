@@ -126,7 +126,9 @@ pub fn effective_policy(
     indeterminate_slot_hold: Duration,
 ) -> Policy {
     let max_poll_interval = asked.max_poll_interval.max(min_poll_interval);
-    Policy { min_poll_interval, max_poll_interval, indeterminate_slot_hold, ..asked.clone() }
+    // A service near by answers cheaply, and waiting for it costs more.
+    let poll_cost = asked.poll_cost.min(min_poll_interval / 2);
+    Policy { min_poll_interval, max_poll_interval, poll_cost, indeterminate_slot_hold, ..asked.clone() }
 }
 
 #[cfg(test)]

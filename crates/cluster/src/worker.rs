@@ -18,14 +18,16 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use restate_sdk::endpoint::Endpoint;
 use restate_sdk::hyper::HyperEndpoint;
-use restate_sdk::prelude::{IntoServiceDefinition as _, ServiceOptions};
+use restate_sdk::prelude::{HandlerOptions, IntoServiceDefinition as _, ServiceOptions};
+use scheduler::Event;
 use scheduler::budget::Prices;
 use scheduler::policy::MinRate;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use workflow::plan::Plan;
 
-use crate::account::{AccountLimits, AccountObject, account_key};
+use crate::account::{AccountLimits, AccountObject, Admission, account_key};
+use crate::batcher::Batcher;
 use crate::client::EngineClient;
 use crate::deployment;
 use crate::describe::EngineService;
@@ -33,9 +35,11 @@ use crate::error::ClusterError;
 use crate::films::FilmService;
 use crate::in_progress::{CountedProvider, InProgress};
 use crate::index::IndexObject;
+use crate::messages::{AccountBatch, AccountReply, AccountRequest, Admit, Answer, Answers};
 use crate::node::NodeObject;
 use crate::post_gate::PostGate;
 use crate::run::{RunCache, RunObject};
+use crate::share::OwnShare;
 use crate::spec::RunSpec;
 use crate::store::{Kind, SharedStore};
 
@@ -45,6 +49,8 @@ const WINDOW_BYTES: u32 = 64 << 20;
 const MAX_STREAMS: u32 = 64;
 /// After this time without progress Restate asks an invocation to suspend, which a download or a film cannot.
 const INACTIVITY_TIMEOUT: Duration = Duration::from_mins(30);
+/// The same for the preparation of a request, which may wait for a permit. A POST takes longer rarely.
+const PERMIT_INACTIVITY_TIMEOUT: Duration = Duration::from_secs(20);
 /// After this time more it ends the invocation and runs the step again.
 const ABORT_TIMEOUT: Duration = Duration::from_hours(6);
 /// The wait before a step that failed is run again, at most.
@@ -101,7 +107,6 @@ pub struct Worker {
     pub(crate) clock: Clock,
     pub(crate) ffmpeg: Arc<media::Ffmpeg>,
     pub(crate) digital_source: media::DigitalSource,
-    pub(crate) limits: AccountLimits,
     pub(crate) account_key: String,
     pub(crate) min_poll_interval: Duration,
     pub(crate) min_download_rate: MinRate,
@@ -111,6 +116,12 @@ pub struct Worker {
     pub(crate) in_progress: Arc<InProgress>,
     version: String,
     pub(crate) runs: RunCache,
+    /// Answers to runs, by the run's id.
+    pub(crate) answers: Arc<Batcher<Answer, ()>>,
+    /// This worker's share of the limits on polls and downloads.
+    pub(crate) share: OwnShare,
+    /// Requests to the account.
+    pub(crate) requests: Arc<Batcher<AccountRequest, AccountReply>>,
     prices: PriceSource,
     specs: Mutex<HashMap<String, Arc<LoadedSpec>>>,
     plans: Mutex<HashMap<String, Arc<Plan>>>,
@@ -136,6 +147,18 @@ impl Worker {
         let account_key = account_key(config.provider.identity(), config.provider.account());
         let in_progress = Arc::new(InProgress::default());
         let provider = CountedProvider { provider: config.provider, in_progress: Arc::clone(&in_progress) };
+        let (client, clock, limits) = (config.client.clone(), config.clock.clone(), config.limits);
+        let requests = Batcher::new(move |key: String, requests: Vec<AccountRequest>| {
+            let (client, batch) = (client.clone(), AccountBatch { now: clock.now(), limits, requests });
+            Box::pin(async move { client.ask_account(&key, &batch).await })
+        });
+        let (client, clock) = (config.client.clone(), config.clock.clone());
+        let answers = Batcher::new(move |run: String, answers: Vec<Answer>| {
+            let (client, answers) = (client.clone(), Answers { at: clock.now(), answers });
+            Box::pin(
+                async move { client.answer(&run, &answers).await.map(|()| vec![(); answers.answers.len()]) },
+            )
+        });
         Self {
             provider: Arc::new(provider),
             store: config.store,
@@ -143,7 +166,6 @@ impl Worker {
             clock: config.clock,
             ffmpeg: Arc::new(config.ffmpeg),
             digital_source: config.digital_source,
-            limits: config.limits,
             account_key,
             min_poll_interval: config.min_poll_interval,
             min_download_rate: config.min_download_rate,
@@ -153,6 +175,9 @@ impl Worker {
             in_progress,
             version: String::new(),
             runs: RunCache::default(),
+            answers: Arc::new(answers),
+            share: OwnShare::default(),
+            requests: Arc::new(requests),
             prices: config.prices,
             specs: Mutex::default(),
             plans: Mutex::default(),
@@ -169,6 +194,29 @@ impl Worker {
     #[must_use]
     pub fn account_key(&self) -> &str {
         &self.account_key
+    }
+
+    /// Answers a message of a run; returns when the run has taken it.
+    pub(crate) async fn report(&self, run: &str, seq: u64, events: Vec<Event>) -> Result<(), ClusterError> {
+        self.answers.send(run, Answer { seq, events }).await
+    }
+
+    /// Asks the account.
+    pub(crate) async fn ask_account(&self, request: AccountRequest) -> Result<AccountReply, ClusterError> {
+        self.requests.send(&self.account_key, request).await
+    }
+
+    /// Asks the account for a permit.
+    pub(crate) async fn admit(&self, request: Admit) -> Result<Admission, ClusterError> {
+        match self.ask_account(AccountRequest::Admit(request)).await? {
+            AccountReply::Admission { admission } => Ok(admission),
+            reply @ (AccountReply::Claimed { .. } | AccountReply::Share { .. } | AccountReply::Done) => {
+                Err(ClusterError::Unreadable {
+                    what: "the answer of the account".to_owned(),
+                    reason: format!("{reply:?} is no answer to a request for a permit"),
+                })
+            }
+        }
     }
 
     /// A run's specification from the shared store.
@@ -267,9 +315,13 @@ impl Worker {
                 .retry_policy_max_interval(MAX_RETRY_INTERVAL)
                 .retry_policy_max_attempts(MAX_ATTEMPTS)
         };
+        // A node's state is its record, which every handler reads. One that waits for a permit gives up its place among the invocations that
+        // Restate executes.
+        let waits = HandlerOptions::new().inactivity_timeout(PERMIT_INACTIVITY_TIMEOUT);
+        let node = options().enable_lazy_state(false).handler("prepare", waits);
         let mut builder = Endpoint::builder()
             .bind(RunObject(Arc::clone(self)).into_service_definition().options(options()))
-            .bind(NodeObject(Arc::clone(self)).into_service_definition().options(options()))
+            .bind(NodeObject(Arc::clone(self)).into_service_definition().options(node))
             .bind(AccountObject.into_service_definition().options(options()))
             .bind(IndexObject.into_service_definition().options(options()))
             .bind(EngineService(Arc::clone(self)).into_service_definition().options(options()))

@@ -1,13 +1,13 @@
-//! What tests ask Restate's admin API, over plain HTTP on loopback.
+//! What tests ask Restate's admin API and its ingress, over plain HTTP on loopback.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-/// Whether it knows the object of runs.
-pub(super) fn knows_runs(port: u16) -> bool {
-    ask(port, "GET", "/services/Run", None).is_ok_and(|(status, _)| status == 200)
+/// Whether this ingress reaches a worker. Nodes learn of a registration one after the other.
+pub(super) fn reaches_workers(ingress: u16) -> bool {
+    ask(ingress, "POST", "/Engine/describe", None).is_ok_and(|(status, _)| status == 200)
 }
 
 /// The id of the deployment at this URL.
@@ -29,10 +29,11 @@ pub(super) fn open_invocations(port: u16, deployment: &str) -> Result<u64, Strin
 
 /// The status and the JSON of an answer; null if it has none.
 fn ask(port: u16, method: &str, path: &str, body: Option<&Value>) -> Result<(u16, Value), String> {
+    let content_type = if body.is_some() { "Content-Type: application/json\r\n" } else { "" };
     let body = body.map(Value::to_string).unwrap_or_default();
     // Without HTTP/1.1 there are no chunks to be read.
     let request = format!(
-        "{method} {path} HTTP/1.0\r\nHost: 127.0.0.1\r\nAccept: application/json\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        "{method} {path} HTTP/1.0\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n{content_type}Content-Length: {}\r\n\r\n{body}",
         body.len()
     );
     let exchange = || {

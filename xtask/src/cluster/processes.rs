@@ -230,8 +230,13 @@ impl Cluster {
     }
 
     fn wait_for_workers(&self) -> Result<(), String> {
-        let admin = self.server.admin_port(0);
-        wait_until(START_TIMEOUT, "the workers did not register", || Ok(admin::knows_runs(admin)))
+        for node in 0..self.server.len() {
+            let ingress = self.server.ingress_port(node);
+            wait_until(START_TIMEOUT, "the workers did not register", || {
+                Ok(admin::reaches_workers(ingress))
+            })?;
+        }
+        Ok(())
     }
 }
 

@@ -56,18 +56,26 @@ fn sweep(cluster: &Cluster, name: &str, cells: usize) -> Result<String, String> 
     Ok(file)
 }
 
-/// The exit codes of clients that run a sweep each at the same time.
+/// The exit codes of clients that run a sweep each at the same time. What one says that cannot be used is an error.
 fn run_clients(cluster: &Cluster, cells: usize) -> Result<Vec<Option<i32>>, String> {
     let mut clients = Vec::new();
     for number in 0..CLIENTS {
         let file = sweep(cluster, &format!("client-{number}"), cells)?;
         let mut client = cluster.command_at(number, &["run", &file]);
-        let client = client.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let said = cluster.folder().join(format!("client-{number}.log"));
+        let log = fs_err::File::create(&said).map_err(|error| error.to_string())?;
+        let client = client.stdout(Stdio::null()).stderr(log.into_file()).spawn();
         clients.push(client.map_err(|error| error.to_string())?);
     }
     let mut codes = Vec::new();
-    for mut client in clients {
-        codes.push(client.wait().map_err(|error| error.to_string())?.code());
+    for (number, mut client) in clients.into_iter().enumerate() {
+        let code = client.wait().map_err(|error| error.to_string())?.code();
+        if code == Some(5) {
+            let said = cluster.folder().join(format!("client-{number}.log"));
+            let said = fs_err::read_to_string(said).unwrap_or_default();
+            return Err(format!("client {number} could not go on: {said}"));
+        }
+        codes.push(code);
     }
     Ok(codes)
 }

@@ -67,6 +67,8 @@ struct Tasks {
 struct Task {
     prompt: String,
     done_at: Instant,
+    /// When a poll was first answered that it is done.
+    noticed_at: Option<Instant>,
 }
 
 impl CountingService {
@@ -137,6 +139,23 @@ impl CountingService {
         self.state().polls
     }
 
+    /// How long tasks were done before a poll noticed it, and how long it took from there to the submission for which that made room, with
+    /// `jobs` tasks in flight at once. Means.
+    pub(super) fn idle_times(&self, jobs: usize) -> (Duration, Duration) {
+        let state = self.state();
+        let tasks = state.accepted.values().filter_map(|task| Some((task.done_at, task.noticed_at?)));
+        let (unnoticed, mut noticed): (Vec<_>, Vec<_>) =
+            tasks.map(|(done, noticed)| (noticed - done, noticed)).unzip();
+        noticed.sort_unstable();
+        let next = state.arrivals.iter().skip(jobs).zip(&noticed);
+        let unused: Vec<_> =
+            next.map(|(arrival, noticed)| arrival.saturating_duration_since(*noticed)).collect();
+        let mean = |times: &[Duration]| {
+            times.iter().sum::<Duration>() / u32::try_from(times.len().max(1)).unwrap_or(u32::MAX)
+        };
+        (mean(&unnoticed), mean(&unused))
+    }
+
     /// Whether no submission is being handled: then the account says what became of each.
     pub(super) fn is_idle(&self) -> bool {
         self.state().open == 0
@@ -160,7 +179,9 @@ impl CountingService {
         let id = format!("task_{:016x}", self.roll(u64::MAX));
         let now = Instant::now();
         let mut state = self.state();
-        state.accepted.insert(id.clone(), Task { prompt, done_at: now + self.0.behavior.task });
+        state
+            .accepted
+            .insert(id.clone(), Task { prompt, done_at: now + self.0.behavior.task, noticed_at: None });
         let in_flight = state.accepted.values().filter(|task| task.done_at > now).count();
         state.max_in_flight = state.max_in_flight.max(in_flight);
         id
@@ -229,8 +250,12 @@ async fn poll(
     service.0.moments.reach(Moment::Poll, peer.port()).await;
     let mut state = service.state();
     state.polls += 1;
-    let Some(task) = state.accepted.get(&id) else { return error(StatusCode::NOT_FOUND) };
-    let is_done = task.done_at <= Instant::now();
+    let Some(task) = state.accepted.get_mut(&id) else { return error(StatusCode::NOT_FOUND) };
+    let now = Instant::now();
+    let is_done = task.done_at <= now;
+    if is_done {
+        task.noticed_at.get_or_insert(now);
+    }
     if is_done && task.prompt.contains(FAILING) {
         let error = json!({ "message": "it fails" });
         return Json(json!({ "id": id, "object": "video", "status": "failed", "error": error }))

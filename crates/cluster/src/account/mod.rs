@@ -1,12 +1,15 @@
 //! An account at a service: permits and budget over all runs and clients of the cluster.
 //!
-//! The object's handlers return at once; who has to wait for a permit sleeps and asks again, so that nothing holds a permit by waiting.
+//! The object's handlers return at once. Who has to wait for a permit is queued and woken, so that nothing holds a permit by waiting, and
+//! first come, first served.
 
 mod object;
+mod shares;
 mod state;
 
 pub use object::AccountObject;
-pub use state::{AccountLimits, AccountState, Admission, Settlement};
+pub use shares::Share;
+pub use state::{AccountLimits, AccountState, Admission, Settlement, Woken};
 
 /// The object's key of an account: a digest, because identities of services are URLs.
 #[must_use]

@@ -1,18 +1,21 @@
 //! The state of an account. Pure: time is an input.
+//!
+//! Requests for permits wait in a queue, first come, first served, and are woken when one is granted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use scheduler::budget::{Amount, BudgetLimit, BudgetLimits, Reservation};
 use scheduler::policy::Rate;
-use scheduler::{AttemptId, Timestamp};
+use scheduler::{AimdLimiter, AttemptId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 use workflow::units::{self, Money};
 
-use crate::messages::Admit;
+use super::shares::{Share, Shares};
+use crate::messages::{Admit, RenewShare, Throttled};
 
-/// How long to wait for a permit that another attempt holds, before asking again.
-const PERMIT_RETRY: Duration = Duration::from_secs(1);
+/// How long it is remembered that a run has withdrawn its requests: longer than a message of it can be under way.
+const WITHDRAWN_FOR: Duration = Duration::from_hours(24);
 
 /// The limits of an account.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +24,10 @@ pub struct AccountLimits {
     pub in_flight: Option<usize>,
     /// Maximum submission rate.
     pub submit_rate: Option<Rate>,
+    /// Maximum number of polls in a second.
+    pub polls_per_second: Option<usize>,
+    /// Maximum number of downloads at once.
+    pub downloads: Option<usize>,
     /// Caps on everything that is reserved and spent.
     pub caps: BudgetLimits,
 }
@@ -31,16 +38,24 @@ pub struct AccountLimits {
 pub enum Admission {
     /// The attempt has a permit, and its cost is reserved.
     Granted,
-    /// A limit is reached: ask again then.
-    Wait {
-        /// When.
-        until: Timestamp,
-    },
+    /// A limit is reached: the awakeable of the request is resolved with another answer.
+    Queued,
     /// A cap would be exceeded.
     BudgetExceeded {
         /// Which.
         limit: BudgetLimit,
     },
+    /// The run has ended early.
+    Withdrawn,
+}
+
+/// A request that was queued, and its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Woken {
+    /// The awakeable to resolve.
+    pub awakeable: String,
+    /// With what.
+    pub admission: Admission,
 }
 
 /// What becomes of a reservation.
@@ -59,10 +74,14 @@ pub enum Settlement {
     },
 }
 
-/// Permits, reservations and what was spent.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Permits, reservations, what was spent, and who waits.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AccountState {
+    /// The latest time that any worker told. Clocks of workers may differ; this one never goes back.
+    now: Timestamp,
+    /// The limits that the latest worker told.
+    limits: AccountLimits,
     /// When the permit of each attempt in flight lapses.
     permits: BTreeMap<String, Timestamp>,
     /// The reservation of each attempt that is not settled.
@@ -71,6 +90,16 @@ pub struct AccountState {
     spent: Amount,
     /// The submissions that count against the rate.
     submissions: BTreeMap<String, CountedSubmission>,
+    /// The limit that the service showed by throttling, until it is as high as the configured one again.
+    adaptive: Option<AimdLimiter>,
+    /// Limits on polls and downloads.
+    shares: Shares,
+    /// Requests that wait for a permit, the first one first.
+    queue: VecDeque<Admit>,
+    /// Runs that have ended early, and when that may be forgotten.
+    withdrawn: BTreeMap<String, Timestamp>,
+    /// The timer that is set.
+    timer: Option<Timestamp>,
 }
 
 /// A submission that counts against the rate. The service counts it when it arrives, which is between the permit and the response; so it counts
@@ -94,41 +123,111 @@ impl CountedSubmission {
 }
 
 impl AccountState {
-    /// Admits an attempt, unless a limit or a cap is reached. Admitting one again changes nothing.
+    /// The time and the limits, as a worker tells them.
+    pub fn observe(&mut self, now: Timestamp, limits: AccountLimits) {
+        self.now = self.now.max(now);
+        self.limits = limits;
+        let now = self.now;
+        self.withdrawn.retain(|_, until| *until > now);
+    }
+
+    /// Admits an attempt, or queues it. Admitting one again changes nothing; one that waits keeps its place.
     pub fn admit(&mut self, request: &Admit) -> Admission {
-        let Admit { attempt, reservation, lease_until, now, limits } = request;
-        if self.reserved.contains_key(attempt.as_str()) {
+        if self.withdrawn.contains_key(request.run.as_str()) {
+            return Admission::Withdrawn;
+        }
+        if self.reserved.contains_key(request.attempt.as_str()) {
             return Admission::Granted;
         }
-        if let Some(limit) = self.exceeded_by(*reservation, &limits.caps) {
+        if let Some(waiting) = self.queue.iter_mut().find(|waiting| waiting.attempt == request.attempt) {
+            waiting.awakeable.clone_from(&request.awakeable);
+            return Admission::Queued;
+        }
+        if let Some(limit) = self.exceeded_by(request.reservation) {
             return Admission::BudgetExceeded { limit };
         }
-        self.permits.retain(|_, until| *until > *now);
-        if limits.in_flight.is_some_and(|limit| self.permits.len() >= limit) {
-            return Admission::Wait { until: now.after(PERMIT_RETRY) };
+        if !self.queue.is_empty() || self.wait().is_some() {
+            self.queue.push_back(request.clone());
+            return Admission::Queued;
         }
-        if let Some(rate) = limits.submit_rate {
-            if let Some(until) = self.next_submission(rate, *now) {
-                return Admission::Wait { until };
-            }
-            let permitted = CountedSubmission::Permitted { at: *lease_until };
-            self.submissions.insert(attempt.as_str().to_owned(), permitted);
-        }
-        self.permits.insert(attempt.as_str().to_owned(), *lease_until);
-        self.reserved.insert(attempt.as_str().to_owned(), *reservation);
+        self.grant(request);
         Admission::Granted
     }
 
-    /// Ends an attempt. Ending it again changes nothing.
-    pub fn finish(&mut self, attempt: &AttemptId, settlement: Settlement) {
-        self.permits.remove(attempt.as_str());
-        let Some(reservation) = self.reserved.remove(attempt.as_str()) else { return };
-        match settlement {
-            Settlement::Released => {
-                if let Some(CountedSubmission::Permitted { .. }) = self.submissions.get(attempt.as_str()) {
-                    self.submissions.remove(attempt.as_str());
-                }
+    /// Answers requests that wait, as far as there are permits.
+    pub fn serve(&mut self) -> Vec<Woken> {
+        let mut woken = Vec::new();
+        while let Some(first) = self.queue.front() {
+            let admission = match self.exceeded_by(first.reservation) {
+                Some(limit) => Admission::BudgetExceeded { limit },
+                None if self.wait().is_some() => break,
+                None => Admission::Granted,
+            };
+            let Some(first) = self.queue.pop_front() else { break };
+            if admission == Admission::Granted {
+                self.grant(&first);
             }
+            woken.push(Woken { awakeable: first.awakeable, admission });
+        }
+        woken
+    }
+
+    /// When requests that wait have to be looked at again, if nothing happens before. `None` if that is known already.
+    pub fn set_timer(&mut self) -> Option<Timestamp> {
+        if self.queue.is_empty() {
+            return None;
+        }
+        let at = self.wait()?;
+        if self.timer.is_some_and(|timer| timer <= at && timer > self.now) {
+            return None;
+        }
+        self.timer = Some(at);
+        Some(at)
+    }
+
+    /// The timer that was set for `at` has fired.
+    pub fn timer_fired(&mut self, at: Timestamp) {
+        self.now = self.now.max(at);
+        self.timer = self.timer.filter(|timer| *timer > at);
+    }
+
+    /// The latest time that any worker told.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Takes back the requests of a run that has ended early.
+    pub fn withdraw(&mut self, run: &RunId) -> Vec<Woken> {
+        self.withdrawn.insert(run.as_str().to_owned(), self.now.after(WITHDRAWN_FOR));
+        let (gone, stay): (VecDeque<Admit>, VecDeque<Admit>) =
+            std::mem::take(&mut self.queue).into_iter().partition(|waiting| waiting.run == *run);
+        self.queue = stay;
+        let withdrawn =
+            |waiting: Admit| Woken { awakeable: waiting.awakeable, admission: Admission::Withdrawn };
+        gone.into_iter().map(withdrawn).collect()
+    }
+
+    /// Renews the share of a worker of the limits on polls and downloads.
+    pub fn renew_share(&mut self, renew: &RenewShare) -> Share {
+        self.shares.renew(renew, (self.limits.polls_per_second, self.limits.downloads), self.now)
+    }
+
+    /// Ends an attempt. Ending it again changes nothing.
+    pub fn finish(&mut self, attempt: &AttemptId, settlement: Settlement, throttled: Option<Throttled>) {
+        let in_flight = self.permits.len();
+        self.sent(attempt);
+        self.permits.remove(attempt.as_str());
+        self.queue.retain(|waiting| waiting.attempt != *attempt);
+        let Some(reservation) = self.reserved.remove(attempt.as_str()) else { return };
+        if let Some(Throttled { sent, wait }) = throttled {
+            // Without a configured limit, what is in flight is one that the service does not bear.
+            let most = self.limits.in_flight.unwrap_or(in_flight);
+            let now = self.now;
+            self.adaptive.get_or_insert_with(|| AimdLimiter::new(most)).slow_down(sent, now, now.after(wait));
+        }
+        match settlement {
+            Settlement::Released => {}
             Settlement::Full => self.spent += reservation.amount(),
             Settlement::Actual { cost } => {
                 let most = reservation.cost.unwrap_or(cost);
@@ -137,17 +236,22 @@ impl AccountState {
         }
     }
 
-    /// Shortens the permit of an attempt: whether its task is in flight is unknown, so it does not hold a permit for as long as one that is.
-    pub fn hold_until(&mut self, attempt: &AttemptId, until: Timestamp) {
-        if let Some(lapses) = self.permits.get_mut(attempt.as_str()) {
-            *lapses = until.min(*lapses);
+    /// The service accepted a task: a limit that it showed by throttling grows.
+    pub fn accepted(&mut self, attempt: &AttemptId) {
+        self.sent(attempt);
+        if let Some(adaptive) = &mut self.adaptive {
+            adaptive.speed_up();
+            if adaptive.is_restored() {
+                self.adaptive = None;
+            }
         }
     }
 
-    /// The request of an attempt was sent, and its response was there at `at`.
-    pub fn sent(&mut self, attempt: &AttemptId, at: Timestamp) {
-        if let Some(submission) = self.submissions.get_mut(attempt.as_str()) {
-            *submission = CountedSubmission::Sent { at };
+    /// Shortens the permit of an attempt: whether its task is in flight is unknown, so it does not hold a permit for as long as one that is.
+    pub fn hold_until(&mut self, attempt: &AttemptId, until: Timestamp) {
+        self.sent(attempt);
+        if let Some(lapses) = self.permits.get_mut(attempt.as_str()) {
+            *lapses = until.min(*lapses);
         }
     }
 
@@ -160,6 +264,12 @@ impl AccountState {
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.permits.len()
+    }
+
+    /// Number of attempts that wait for a permit.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.queue.len()
     }
 
     /// Ids of the attempts that are not settled: in flight, or indeterminate.
@@ -183,24 +293,54 @@ impl AccountState {
         self.spent
     }
 
-    /// When to ask again for a submission, if the rate allows none now.
-    fn next_submission(&mut self, rate: Rate, now: Timestamp) -> Option<Timestamp> {
+    fn grant(&mut self, request: &Admit) {
+        let attempt = request.attempt.as_str().to_owned();
+        if self.limits.submit_rate.is_some() {
+            let permitted = CountedSubmission::Permitted { at: self.now.after(request.lease) };
+            self.submissions.insert(attempt.clone(), permitted);
+        }
+        self.permits.insert(attempt.clone(), self.now.after(request.lease));
+        self.reserved.insert(attempt, request.reservation);
+    }
+
+    /// Until when one more has to wait; `None` if there is a permit.
+    fn wait(&mut self) -> Option<Timestamp> {
+        let now = self.now;
+        self.permits.retain(|_, until| *until > now);
+        let in_flight = self.permits.len();
+        let is_full = self.limits.in_flight.is_some_and(|limit| in_flight >= limit)
+            || self.adaptive.as_ref().is_some_and(|limiter| !limiter.admits(in_flight, 0, now));
+        if is_full {
+            let held = self.adaptive.as_ref().and_then(|limiter| limiter.held_until(now));
+            // A lease that lapses; until then the end of an attempt is heard of.
+            return Some(held.into_iter().chain(self.permits.values().copied().min()).min().unwrap_or(now));
+        }
+        self.limits.submit_rate.and_then(|rate| self.next_submission(rate))
+    }
+
+    /// The request of an attempt was sent, and its response is there.
+    fn sent(&mut self, attempt: &AttemptId) {
+        if let Some(submission @ CountedSubmission::Permitted { .. }) =
+            self.submissions.get_mut(attempt.as_str())
+        {
+            *submission = CountedSubmission::Sent { at: self.now };
+        }
+    }
+
+    /// Until when a submission has to wait, unless the rate allows one now. Responses may shorten the time.
+    fn next_submission(&mut self, rate: Rate) -> Option<Timestamp> {
+        let now = self.now;
         self.submissions.retain(|_, submission| submission.until(rate.per) > now);
         let count = rate.count.max(1) as usize;
         let excess = self.submissions.len().checked_sub(count)?;
-        let mut ends: Vec<_> = self
-            .submissions
-            .values()
-            .map(|submission| match submission {
-                CountedSubmission::Permitted { .. } => now.after(PERMIT_RETRY),
-                CountedSubmission::Sent { .. } => submission.until(rate.per),
-            })
-            .collect();
+        let mut ends: Vec<_> =
+            self.submissions.values().map(|submission| submission.until(rate.per)).collect();
         ends.sort_unstable();
         ends.get(excess).copied()
     }
 
-    fn exceeded_by(&self, more: Reservation, caps: &BudgetLimits) -> Option<BudgetLimit> {
+    fn exceeded_by(&self, more: Reservation) -> Option<BudgetLimit> {
+        let caps = &self.limits.caps;
         if caps.is_none() {
             return None;
         }
@@ -216,117 +356,5 @@ impl AccountState {
 }
 
 #[cfg(test)]
-mod tests {
-    use workflow::units::VideoDuration;
-
-    use super::*;
-
-    fn admit(attempt: u32, now: i64, limits: AccountLimits) -> Admit {
-        Admit {
-            attempt: AttemptId(format!("r.{attempt}")),
-            reservation: Reservation {
-                cost: Some(Money::from_micros(10)),
-                duration: VideoDuration::from_secs(5),
-            },
-            lease_until: Timestamp(now + 100_000),
-            now: Timestamp(now),
-            limits,
-        }
-    }
-
-    #[test]
-    fn permits_are_bounded_and_lapse() {
-        let limits = AccountLimits { in_flight: Some(2), ..AccountLimits::default() };
-        let mut account = AccountState::default();
-        assert_eq!(account.admit(&admit(1, 0, limits)), Admission::Granted);
-        assert_eq!(account.admit(&admit(2, 0, limits)), Admission::Granted);
-        // Again, as a step that is run again asks.
-        assert_eq!(account.admit(&admit(2, 0, limits)), Admission::Granted);
-        assert_eq!(account.admit(&admit(3, 0, limits)), Admission::Wait { until: Timestamp(1_000) });
-        account.finish(&"r.1".into(), Settlement::Full);
-        assert_eq!(account.admit(&admit(3, 50_000, limits)), Admission::Granted);
-        // The permit of attempt 2 lapses, its reservation does not.
-        assert_eq!(account.admit(&admit(4, 100_000, limits)), Admission::Granted);
-        assert_eq!((account.in_flight(), account.reserved().tasks), (2, 3));
-    }
-
-    #[test]
-    fn permit_of_an_indeterminate_submission_lapses_early_and_its_reservation_stays() {
-        let limits = AccountLimits { in_flight: Some(1), ..AccountLimits::default() };
-        let mut account = AccountState::default();
-        assert_eq!(account.admit(&admit(1, 0, limits)), Admission::Granted);
-        account.hold_until(&"r.1".into(), Timestamp(5_000));
-        account.hold_until(&"r.1".into(), Timestamp(9_000));
-        assert_eq!(account.admit(&admit(2, 4_000, limits)), Admission::Wait { until: Timestamp(5_000) });
-        assert_eq!(account.admit(&admit(2, 5_000, limits)), Admission::Granted);
-        assert_eq!((account.in_flight(), account.reserved().tasks), (1, 2));
-    }
-
-    #[test]
-    fn reserved_and_spent_stay_below_the_cap() {
-        let caps = BudgetLimits { cost: Some(Money::from_micros(25)), ..BudgetLimits::default() };
-        let limits = AccountLimits { caps, ..AccountLimits::default() };
-        let mut account = AccountState::default();
-        assert_eq!(account.admit(&admit(1, 0, limits)), Admission::Granted);
-        assert_eq!(account.admit(&admit(2, 0, limits)), Admission::Granted);
-        let exceeded = Admission::BudgetExceeded { limit: BudgetLimit::Cost };
-        assert_eq!(account.admit(&admit(3, 0, limits)), exceeded);
-        account.finish(&"r.1".into(), Settlement::Actual { cost: Money::from_micros(4) });
-        // A task never costs more than what was reserved for it.
-        account.finish(&"r.2".into(), Settlement::Actual { cost: Money::from_micros(99) });
-        account.finish(&"r.2".into(), Settlement::Full);
-        assert_eq!(account.spent().cost.as_micros(), 14);
-        assert_eq!(account.admit(&admit(3, 0, limits)), Admission::Granted);
-        account.finish(&"r.3".into(), Settlement::Released);
-        assert_eq!((account.spent().cost.as_micros(), account.reserved().tasks), (14, 0));
-    }
-
-    #[test]
-    fn submission_counts_from_its_permit_until_a_period_after_its_response() {
-        let limits = AccountLimits { submit_rate: Some(Rate::per_second(2)), ..AccountLimits::default() };
-        let mut account = AccountState::default();
-        assert_eq!(account.admit(&admit(1, 0, limits)), Admission::Granted);
-        assert_eq!(account.admit(&admit(2, 400, limits)), Admission::Granted);
-        // Neither was sent yet: both may arrive at any time.
-        assert_eq!(account.admit(&admit(3, 1_500, limits)), Admission::Wait { until: Timestamp(2_500) });
-        account.sent(&"r.1".into(), Timestamp(1_600));
-        account.sent(&"r.2".into(), Timestamp(1_900));
-        assert_eq!(account.admit(&admit(3, 2_000, limits)), Admission::Wait { until: Timestamp(2_600) });
-        assert_eq!(account.admit(&admit(3, 2_600, limits)), Admission::Granted);
-        assert_eq!(account.admit(&admit(4, 2_600, limits)), Admission::Wait { until: Timestamp(2_900) });
-    }
-
-    #[test]
-    fn submission_that_was_not_sent_does_not_count_and_a_refused_one_does() {
-        let limits = AccountLimits { submit_rate: Some(Rate::per_second(1)), ..AccountLimits::default() };
-        let mut account = AccountState::default();
-        assert_eq!(account.admit(&admit(1, 0, limits)), Admission::Granted);
-        account.finish(&"r.1".into(), Settlement::Released);
-        assert_eq!(account.admit(&admit(2, 0, limits)), Admission::Granted);
-        account.sent(&"r.2".into(), Timestamp(100));
-        account.finish(&"r.2".into(), Settlement::Released);
-        assert_eq!(account.admit(&admit(3, 200, limits)), Admission::Wait { until: Timestamp(1_100) });
-    }
-
-    #[test]
-    fn submission_without_response_counts_until_a_period_after_its_permit() {
-        let limits = AccountLimits { submit_rate: Some(Rate::per_second(1)), ..AccountLimits::default() };
-        let mut account = AccountState::default();
-        assert_eq!(account.admit(&admit(1, 0, limits)), Admission::Granted);
-        let wait = Admission::Wait { until: Timestamp(101_500) };
-        assert_eq!(account.admit(&admit(2, 100_500, limits)), wait);
-        assert_eq!(account.admit(&admit(2, 101_000, limits)), Admission::Granted);
-    }
-
-    #[test]
-    fn unpriced_work_exceeds_a_cap_on_the_cost() {
-        let caps = BudgetLimits { cost: Some(Money::from_micros(25)), ..BudgetLimits::default() };
-        let limits = AccountLimits { caps, ..AccountLimits::default() };
-        let mut request = admit(1, 0, limits);
-        request.reservation.cost = None;
-        let exceeded = Admission::BudgetExceeded { limit: BudgetLimit::Cost };
-        assert_eq!(AccountState::default().admit(&request), exceeded);
-        request.limits.caps.allow_unpriced = true;
-        assert_eq!(AccountState::default().admit(&request), Admission::Granted);
-    }
-}
+#[path = "state_tests.rs"]
+mod tests;

@@ -1,21 +1,23 @@
 //! The virtual object of a node's key.
+//!
+//! A handler journals what decides, changes the record, and reports to the run last. A report is a step as well, so that it is not lost; it
+//! may arrive more than once, and the run takes the first one.
 
 use std::sync::Arc;
 
 use restate_sdk::prelude::*;
 use scheduler::{
     Artifact, AttemptId, AttemptState, Event, ExistingWork, Failure, FailureKind, PollResult, Refusal,
-    RefusalKind, Resolution, RunId, TaskId, Timestamp,
+    RefusalKind, Resolution,
 };
-use serde::{Deserialize, Serialize};
 
-use super::submission;
-use super::{AttemptRecord, NodeRecord};
-use crate::account::{Admission, Settlement};
+use super::NodeRecord;
+use super::account::{claim_task, finish};
+use super::{preparation, submission};
+use crate::account::Settlement;
 use crate::effects::{self, EffectError, FailedDownload};
 use crate::messages::{
-    ACCOUNT, Admit, ClaimTask, DownloadVideo, Events, FinishAttempt, Lookup, OfAttempt, Poll, Prepare, RUN,
-    Resolve, Resolved,
+    DownloadVideo, EndAttempt, Lookup, OfAttempt, Poll, Prepare, Resolve, Resolved, Throttled,
 };
 use crate::store::Kind;
 use crate::worker::Worker;
@@ -26,19 +28,12 @@ const RECORD: &str = "record";
 #[derive(Debug, Clone)]
 pub struct NodeObject(pub(crate) Arc<Worker>);
 
-/// A request that is prepared, as it is journalled.
-#[derive(Debug, Serialize, Deserialize)]
-struct PreparedDigest {
-    digest: String,
-    by_url: bool,
-}
-
 #[object(name = "Node")]
 impl NodeObject {
     /// Looks for existing work. A submission that is indeterminate is reconciled, where the service can be asked.
     #[handler]
     async fn lookup(&self, ctx: ObjectContext<'_>, message: Json<Lookup>) -> Result<(), HandlerError> {
-        let Lookup { run, node } = message.0;
+        let Lookup { run, seq, node } = message.0;
         let mut record = record(&ctx).await?;
         if let Some(holder) = record.holder().cloned()
             && holder.state == AttemptState::Indeterminate
@@ -46,8 +41,7 @@ impl NodeObject {
                 submission::reconcile(&ctx, &self.0, &mut record, &holder, node, None).await?
         {
             ctx.set(RECORD, Json(record));
-            report(&ctx, &run, vec![event]);
-            return Ok(());
+            return report(&ctx, &self.0, run.as_str(), seq, vec![event]).await;
         }
         let worker = Arc::clone(&self.0);
         let completed = record.holder().and_then(|holder| holder.artifact.clone());
@@ -56,110 +50,89 @@ impl NodeObject {
             None => false,
         };
         let existing = record.existing_work(self.0.provider.account(), |_| is_stored);
-        report(&ctx, &run, vec![Event::LookupDone { node, key: ctx.key().to_owned(), existing }]);
-        Ok(())
+        let found = Event::LookupDone { node, key: ctx.key().to_owned(), existing };
+        report(&ctx, &self.0, run.as_str(), seq, vec![found]).await
     }
 
-    /// Prepares the request, reserves its cost and records the intent.
+    /// Prepares the request, waits for a permit, reserves the cost, records the intent and submits it.
     #[handler]
     async fn prepare(&self, ctx: ObjectContext<'_>, message: Json<Prepare>) -> Result<(), HandlerError> {
         let message = message.0;
-        let (run, node) = (message.run.clone(), message.node);
+        let (run, seq, node) = (message.run.clone(), message.seq, message.node);
         let mut record = record(&ctx).await?;
-        if let Some(holder) = record.holder() {
-            let existing = ExistingWork::ClaimedByRun { run: holder.run.clone() };
-            report(&ctx, &run, vec![Event::ClaimConflict { node, existing }]);
-            return Ok(());
+        let attempt = message.attempt.clone();
+        if let Some(events) = record.declined_events(&attempt) {
+            return report(&ctx, &self.0, run.as_str(), seq, events.to_vec()).await;
         }
-        let prepared = match prepare(&ctx, &self.0, &message).await? {
-            Ok(prepared) => prepared,
-            Err(failure) => {
-                report(&ctx, &run, vec![Event::PrepareFailed { node, failure }]);
-                return Ok(());
+        let events = match record.holder() {
+            Some(holder) if holder.id != attempt => {
+                let existing = ExistingWork::ClaimedByRun { run: holder.run.clone() };
+                vec![Event::ClaimConflict { node, existing }]
             }
+            _ => prepare_and_submit(&ctx, &self.0, &mut record, message).await?,
         };
-        let now = match admit(&ctx, &self.0, &message).await? {
-            Ok(now) => now,
-            Err(limit) => {
-                report(&ctx, &run, vec![Event::BudgetExceeded { node, limit }]);
-                return Ok(());
-            }
-        };
-        let attempt = AttemptRecord {
-            id: message.attempt.clone(),
-            run: run.clone(),
-            plan: message.plan,
-            node,
-            name: prepared.1,
-            sources: message.sources,
-            digest: prepared.0.digest.clone(),
-            service: self.0.provider.identity().to_owned(),
-            account: self.0.provider.account().map(str::to_owned),
-            state: AttemptState::Intended,
-            reservation: Some(message.reservation),
-            intended_at: now,
-            submitted_at: None,
-            task: None,
-            suggested_task: None,
-            reason: None,
-            artifact: None,
-        };
-        // The key was free, and nothing else of this object has run since.
-        drop(record.claim(attempt));
-        ctx.set(RECORD, Json(record));
-        let prepared = Event::Prepared {
-            node,
-            attempt: message.attempt,
-            key: ctx.key().to_owned(),
-            digest: prepared.0.digest,
-            by_url: prepared.0.by_url,
-            service_independent_key: None,
-            reservation: message.reservation,
-            forced_rerun: message.forced_rerun,
-            parts: Vec::new(),
-        };
-        report(&ctx, &run, vec![prepared]);
-        Ok(())
+        if record.attempt(&attempt).is_none() {
+            record.decline(attempt, events.clone());
+            ctx.set(RECORD, Json(record));
+        }
+        report(&ctx, &self.0, run.as_str(), seq, events).await
     }
 
-    /// Sends the prepared request.
+    /// Tells what became of a submission. A request is submitted as soon as it is prepared, so this is asked only if that invocation was
+    /// killed by hand.
     #[handler]
     async fn submit(&self, ctx: ObjectContext<'_>, message: Json<OfAttempt>) -> Result<(), HandlerError> {
+        let OfAttempt { run, seq, node, attempt } = message.0;
         let mut record = record(&ctx).await?;
-        let events = submission::submit(&ctx, &self.0, &mut record, &message.0).await?;
-        ctx.set(RECORD, Json(record));
-        report(&ctx, &message.0.run, events);
-        Ok(())
+        let events = submitted_before(&ctx, &self.0, &mut record, node, &attempt).await?;
+        report(&ctx, &self.0, run.as_str(), seq, events).await
     }
 
     /// Does not send the prepared request.
     #[handler]
     async fn discard(&self, ctx: ObjectContext<'_>, message: Json<OfAttempt>) -> Result<(), HandlerError> {
-        let OfAttempt { run, node, attempt } = message.0;
+        let OfAttempt { run, seq, node, attempt } = message.0;
         let mut record = record(&ctx).await?;
-        let failure = Failure::new(FailureKind::Transient, "the run ended before the request was sent");
+        let failure = not_sent();
         if record.attempt(&attempt).is_some_and(|attempt| attempt.state == AttemptState::Intended) {
             let settlement = record.refused(&attempt, RefusalKind::Retryable, &failure.message);
-            finish(&ctx, &self.0, &attempt, settlement);
             ctx.set(RECORD, Json(record));
+            finish(&ctx, &self.0, &attempt, settlement, None).await?;
         }
         let refusal = Refusal { kind: RefusalKind::Retryable, failure, retry_after: None };
-        report(&ctx, &run, vec![Event::Refused { node, attempt, refusal, next: None }]);
-        Ok(())
+        let refused = Event::Refused { node, attempt, refusal, next: None };
+        report(&ctx, &self.0, run.as_str(), seq, vec![refused]).await
     }
 
     /// Polls the task once.
     #[handler]
     async fn poll(&self, ctx: ObjectContext<'_>, message: Json<Poll>) -> Result<(), HandlerError> {
-        let Poll { run, node, attempt, task } = message.0;
-        let worker = Arc::clone(&self.0);
-        let polled = ctx.run(move || async move { Ok(Json(worker.provider.poll(&task).await)) });
-        let Json(result): Json<PollResult> = polled.name("poll").await?;
-        if let PollResult::Failed { failure } = &result {
-            end(&ctx, &self.0, &attempt, AttemptState::Failed, &failure.message).await?;
-        }
-        report(&ctx, &run, vec![Event::Polled { node, attempt, result, next: None }]);
-        Ok(())
+        let Poll { run, seq, node, attempt, task } = message.0;
+        let (worker, reported_to, reported) = (Arc::clone(&self.0), run.clone(), attempt.clone());
+        let polled = ctx.run(move || async move {
+            worker.share.poll(&worker).await?;
+            let sent = worker.clock.now();
+            let result = worker.provider.poll(&task).await;
+            match &result {
+                PollResult::Throttled { retry_after, .. } => {
+                    worker.share.polled(Some(Throttled::new(sent, *retry_after)));
+                }
+                PollResult::Unreachable { .. } => {}
+                _ => worker.share.polled(None),
+            }
+            if let PollResult::Failed { failure } = result {
+                return Ok(Json(Some(failure)));
+            }
+            // Nothing is recorded of it, so it is reported in the same step. If that is run again, the task is polled again.
+            let polled = Event::Polled { node, attempt: reported, result, next: None };
+            worker.report(reported_to.as_str(), seq, vec![polled]).await?;
+            Ok(Json(None))
+        });
+        let Json(failed): Json<Option<Failure>> = polled.name("poll").await?;
+        let Some(failure) = failed else { return Ok(()) };
+        end(&ctx, &self.0, &attempt, AttemptState::Failed, &failure.message).await?;
+        let polled = Event::Polled { node, attempt, result: PollResult::Failed { failure }, next: None };
+        report(&ctx, &self.0, run.as_str(), seq, vec![polled]).await
     }
 
     /// Downloads the video into the shared store, unless it is there.
@@ -169,50 +142,59 @@ impl NodeObject {
         ctx: ObjectContext<'_>,
         message: Json<DownloadVideo>,
     ) -> Result<(), HandlerError> {
-        let DownloadVideo { run, spec, download } = message.0;
+        let DownloadVideo { run, seq, spec, download } = message.0;
         let (node, attempt) = (download.node, download.attempt.clone());
         let mut record = record(&ctx).await?;
         if let Some(artifact) = record.attempt(&attempt).and_then(|attempt| attempt.artifact.clone())
             && is_stored(&ctx, &self.0, artifact.clone()).await?
         {
             // Another run that waits for the same attempt has downloaded it.
-            report(&ctx, &run, vec![Event::Downloaded { node, attempt, artifact, cost: None }]);
-            return Ok(());
+            let downloaded = Event::Downloaded { node, attempt, artifact, cost: None };
+            return report(&ctx, &self.0, run.as_str(), seq, vec![downloaded]).await;
         }
         let worker = Arc::clone(&self.0);
         let effect = ctx.run(move || async move {
-            match effects::download_video(&worker, &download).await {
-                Ok(done) => Ok(Json(done)),
+            let downloaded =
+                worker.share.download(&worker, effects::download_video(&worker, &download)).await?;
+            let artifact = match downloaded {
+                Ok(Ok(artifact)) => artifact,
+                Ok(Err(failed)) => return Ok(Json(Err(failed))),
                 Err(EffectError::Failure(failure)) => {
-                    Ok(Json(Err(FailedDownload { failure, partial_bytes: 0 })))
+                    return Ok(Json(Err(FailedDownload { failure, partial_bytes: 0 })));
                 }
-                Err(EffectError::Outage(error)) => Err(error.into()),
-            }
+                Err(EffectError::Outage(error)) => return Err(error.into()),
+            };
+            let cost = effects::cost(&worker, &spec, node, artifact.duration).await?;
+            Ok(Json(Ok((artifact, cost.map(workflow::units::Money::as_micros)))))
         });
-        let Json(done): Json<Result<Artifact, FailedDownload>> = effect.name("download").await?;
-        match done {
-            Ok(artifact) => {
-                let cost = cost(&ctx, &self.0, spec, node, artifact.duration).await?;
+        let Json(done): Json<Result<(Artifact, Option<u64>), FailedDownload>> =
+            effect.name("download").await?;
+        let (settlement, event) = match done {
+            Ok((artifact, cost)) => {
+                let cost = cost.map(workflow::units::Money::from_micros);
                 let was_open = record.attempt(&attempt).is_some_and(|attempt| attempt.state.is_in_flight());
                 record.completed(&attempt, &artifact);
                 ctx.set(RECORD, Json(record));
-                if was_open {
-                    let settlement = cost.map_or(Settlement::Full, |cost| Settlement::Actual { cost });
-                    finish(&ctx, &self.0, &attempt, settlement);
-                }
-                report(&ctx, &run, vec![Event::Downloaded { node, attempt, artifact, cost }]);
+                let settlement = cost.map_or(Settlement::Full, |cost| Settlement::Actual { cost });
+                (
+                    was_open.then_some(settlement),
+                    Event::Downloaded { node, attempt: attempt.clone(), artifact, cost },
+                )
             }
             Err(FailedDownload { failure, partial_bytes }) => {
-                let failed = Event::DownloadFailed { node, attempt, failure, partial_bytes, next: None };
-                report(&ctx, &run, vec![failed]);
+                let attempt = attempt.clone();
+                (None, Event::DownloadFailed { node, attempt, failure, partial_bytes, next: None })
             }
+        };
+        if let Some(settlement) = settlement {
+            finish(&ctx, &self.0, &attempt, settlement, None).await?;
         }
-        Ok(())
+        report(&ctx, &self.0, run.as_str(), seq, vec![event]).await
     }
 
     /// The task is gone from the service, and the shot's `retry` pays for another one.
     #[handler]
-    async fn expire(&self, ctx: ObjectContext<'_>, message: Json<OfAttempt>) -> Result<(), HandlerError> {
+    async fn expire(&self, ctx: ObjectContext<'_>, message: Json<EndAttempt>) -> Result<(), HandlerError> {
         let reason = "its task is gone from the service";
         end(&ctx, &self.0, &message.0.attempt, AttemptState::Expired, reason).await
     }
@@ -222,7 +204,7 @@ impl NodeObject {
     async fn mark_missing(
         &self,
         ctx: ObjectContext<'_>,
-        message: Json<OfAttempt>,
+        message: Json<EndAttempt>,
     ) -> Result<(), HandlerError> {
         let reason = "the service does not know its task";
         end(&ctx, &self.0, &message.0.attempt, AttemptState::Missing, reason).await
@@ -251,7 +233,7 @@ impl NodeObject {
         record = resolved;
         ctx.set(RECORD, Json(record));
         if let Some(settlement) = settlement {
-            finish(&ctx, &self.0, &attempt, settlement);
+            finish(&ctx, &self.0, &attempt, settlement, None).await?;
         }
         Ok(Json(Resolved::Done))
     }
@@ -263,96 +245,92 @@ impl NodeObject {
     }
 }
 
+/// Prepares and submits an attempt, unless that was done; returns what happened.
+async fn prepare_and_submit(
+    ctx: &ObjectContext<'_>,
+    worker: &Arc<Worker>,
+    record: &mut NodeRecord,
+    message: Prepare,
+) -> Result<Vec<Event>, TerminalError> {
+    let (node, attempt, reservation) = (message.node, message.attempt.clone(), message.reservation);
+    let forced_rerun = message.forced_rerun.clone();
+    let prepared = |digest: String, by_url: bool| Event::Prepared {
+        node,
+        attempt: attempt.clone(),
+        key: ctx.key().to_owned(),
+        digest,
+        by_url,
+        service_independent_key: None,
+        reservation,
+        forced_rerun: forced_rerun.clone(),
+        parts: Vec::new(),
+    };
+    if let Some(recorded) = record.attempt(&attempt) {
+        let first = prepared(recorded.digest.clone(), recorded.is_by_url());
+        let submitted = submitted_before(ctx, worker, record, node, &attempt).await?;
+        return Ok([vec![first], submitted].concat());
+    }
+    let intended = match preparation::prepare(ctx, worker, message).await? {
+        preparation::Outcome::Intended(intended) => *intended,
+        preparation::Outcome::Withdrawn { digest, by_url } => {
+            let refusal = Refusal { kind: RefusalKind::Retryable, failure: not_sent(), retry_after: None };
+            let refused = Event::Refused { node, attempt: attempt.clone(), refusal, next: None };
+            return Ok(vec![prepared(digest, by_url), refused]);
+        }
+        preparation::Outcome::Failed(failure) => return Ok(vec![Event::PrepareFailed { node, failure }]),
+        preparation::Outcome::BudgetExceeded(limit) => {
+            return Ok(vec![Event::BudgetExceeded { node, limit }]);
+        }
+    };
+    let first = prepared(intended.digest.clone(), intended.is_by_url());
+    // The key was free, and nothing else of this object has run since.
+    drop(record.claim(intended.clone()));
+    ctx.set(RECORD, Json(record.clone()));
+    let submitted = submission::submit(ctx, worker, record, node, &intended).await?;
+    ctx.set(RECORD, Json(record.clone()));
+    Ok([vec![first], submitted].concat())
+}
+
+/// What became of the submission of an attempt whose intent another invocation recorded. If it has no outcome, that invocation was killed by
+/// hand, and the POST may have been sent.
+async fn submitted_before(
+    ctx: &ObjectContext<'_>,
+    worker: &Arc<Worker>,
+    record: &mut NodeRecord,
+    node: workflow::plan::NodeIx,
+    attempt: &AttemptId,
+) -> Result<Vec<Event>, TerminalError> {
+    if let Some(event) = record.submission_event(attempt, node) {
+        return Ok(vec![event]);
+    }
+    let Some(intended) = record.attempt(attempt).cloned() else { return Ok(Vec::new()) };
+    let event = submission::interrupted(ctx, worker, record, node, &intended).await?;
+    ctx.set(RECORD, Json(record.clone()));
+    Ok(vec![event])
+}
+
+fn not_sent() -> Failure {
+    Failure::new(FailureKind::Transient, "the run ended before the request was sent")
+}
+
 async fn record(ctx: &ObjectContext<'_>) -> Result<NodeRecord, TerminalError> {
     Ok(ctx.get::<Json<NodeRecord>>(RECORD).await?.unwrap_or_default().into_inner())
 }
 
-/// Sends events to a run.
-fn report(ctx: &ObjectContext<'_>, run: &RunId, events: Vec<Event>) {
+/// Answers a message of a run.
+async fn report(
+    ctx: &ObjectContext<'_>,
+    worker: &Arc<Worker>,
+    run: &str,
+    seq: u64,
+    events: Vec<Event>,
+) -> Result<(), HandlerError> {
     if events.is_empty() {
-        return;
+        return Ok(());
     }
-    let target = restate_sdk::context::RequestTarget::object(RUN, run.as_str(), "step");
-    let _handle = ctx.request::<_, ()>(target, Json(Events { events })).send();
-}
-
-/// The time, journalled.
-pub(super) async fn now(ctx: &ObjectContext<'_>, worker: &Arc<Worker>) -> Result<Timestamp, TerminalError> {
-    let worker = Arc::clone(worker);
-    Ok(ctx.run(move || async move { Ok(Json(worker.clock.now())) }).name("now").await?.into_inner())
-}
-
-async fn prepare(
-    ctx: &ObjectContext<'_>,
-    worker: &Arc<Worker>,
-    message: &Prepare,
-) -> Result<Result<(PreparedDigest, String), Failure>, TerminalError> {
-    let (worker, plan) = (Arc::clone(worker), message.plan.clone());
-    let (node, sources) = (message.node, message.sources.clone());
-    let effect = ctx.run(move || async move {
-        let by_url = sources.iter().any(engine::effects::InputSource::is_by_url);
-        let prepared = async {
-            let plan = worker.plan(&plan).await?;
-            let name = plan.node(node).name.clone();
-            let request = effects::prepare_request(&worker, &plan, node, &sources).await?;
-            Ok((PreparedDigest { digest: request.digest().to_owned(), by_url }, name))
-        };
-        match prepared.await {
-            Ok(prepared) => Ok(Json(Ok(prepared))),
-            Err(EffectError::Failure(failure)) => Ok(Json(Err(failure))),
-            Err(EffectError::Outage(error)) => Err(error.into()),
-        }
-    });
-    Ok(effect.name("prepare").await?.into_inner())
-}
-
-/// Waits for a permit; returns the time at which it was given, or the cap that is reached.
-async fn admit(
-    ctx: &ObjectContext<'_>,
-    worker: &Arc<Worker>,
-    message: &Prepare,
-) -> Result<Result<Timestamp, scheduler::budget::BudgetLimit>, TerminalError> {
-    loop {
-        let now = now(ctx, worker).await?;
-        let request = Admit {
-            attempt: message.attempt.clone(),
-            reservation: message.reservation,
-            lease_until: now.after(message.lease),
-            now,
-            limits: worker.limits,
-        };
-        let target = restate_sdk::context::RequestTarget::object(ACCOUNT, &worker.account_key, "admit");
-        let Json(admission): Json<Admission> = ctx.request(target, Json(request)).call().await?;
-        match admission {
-            Admission::Granted => return Ok(Ok(now)),
-            Admission::BudgetExceeded { limit } => return Ok(Err(limit)),
-            Admission::Wait { until } => ctx.sleep(until.since(now)).await?,
-        }
-    }
-}
-
-/// The first of `candidates` that no other attempt owns.
-pub(super) async fn claim_task(
-    ctx: &ObjectContext<'_>,
-    worker: &Arc<Worker>,
-    attempt: &AttemptId,
-    candidates: Vec<TaskId>,
-) -> Result<Option<TaskId>, TerminalError> {
-    let target = restate_sdk::context::RequestTarget::object(ACCOUNT, &worker.account_key, "claim_task");
-    let request = ClaimTask { attempt: attempt.clone(), candidates };
-    let Json(task): Json<Option<TaskId>> = ctx.request(target, Json(request)).call().await?;
-    Ok(task)
-}
-
-pub(super) fn finish(
-    ctx: &ObjectContext<'_>,
-    worker: &Arc<Worker>,
-    attempt: &AttemptId,
-    settlement: Settlement,
-) {
-    let target = restate_sdk::context::RequestTarget::object(ACCOUNT, &worker.account_key, "finish");
-    let _handle =
-        ctx.request::<_, ()>(target, Json(FinishAttempt { attempt: attempt.clone(), settlement })).send();
+    let (worker, run) = (Arc::clone(worker), run.to_owned());
+    let reported = ctx.run(move || async move { Ok(worker.report(&run, seq, events).await?) });
+    Ok(reported.name("report").await?)
 }
 
 /// Ends an attempt without a video; what it reserved counts as spent.
@@ -371,7 +349,7 @@ async fn end(
     {
         record.end(attempt, state, reason);
         ctx.set(RECORD, Json(record));
-        finish(ctx, worker, attempt, Settlement::Full);
+        finish(ctx, worker, attempt, Settlement::Full, None).await?;
     }
     Ok(())
 }
@@ -386,23 +364,4 @@ async fn is_stored(
         Ok(worker.store.has(Kind::Artifact, &artifact.sha256, artifact.bytes).await?)
     });
     asked.name("stored").await
-}
-
-/// What the task cost by the run's price table.
-async fn cost(
-    ctx: &ObjectContext<'_>,
-    worker: &Arc<Worker>,
-    spec: String,
-    node: workflow::plan::NodeIx,
-    video: std::time::Duration,
-) -> Result<Option<workflow::units::Money>, TerminalError> {
-    let worker = Arc::clone(worker);
-    let priced = ctx.run(move || async move {
-        let loaded = worker.spec(&spec).await?;
-        let most = loaded.prices.reservation(node, loaded.plan.node(node)).cost;
-        let cost = loaded.prices.actual_cost(node, loaded.plan.node(node), video.into());
-        Ok(Json(most.zip(cost).map(|(most, cost)| cost.min(most).as_micros())))
-    });
-    let Json(micros): Json<Option<u64>> = priced.name("cost").await?;
-    Ok(micros.map(workflow::units::Money::from_micros))
 }

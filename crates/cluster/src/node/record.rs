@@ -3,7 +3,8 @@
 use engine::effects::InputSource;
 use scheduler::budget::Reservation;
 use scheduler::{
-    Artifact, AttemptId, AttemptState, ExistingWork, RefusalKind, Resolution, RunId, TaskId, Timestamp,
+    Artifact, AttemptId, AttemptState, Event, ExistingWork, Failure, FailureKind, Refusal, RefusalKind,
+    Resolution, RunId, TaskId, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use workflow::plan::NodeIx;
@@ -16,6 +17,18 @@ use crate::account::Settlement;
 pub struct NodeRecord {
     /// The attempts. Invariant: at most one of them holds the key.
     pub attempts: Vec<AttemptRecord>,
+    /// The latest attempt that was not begun. Its message may arrive again, after its run has gone on.
+    pub declined: Option<Declined>,
+}
+
+/// An attempt that was asked for and not begun.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Declined {
+    /// Its id.
+    pub attempt: AttemptId,
+    /// What its run was told.
+    pub events: Vec<Event>,
 }
 
 /// An attempt, with what its request is made of.
@@ -59,6 +72,14 @@ pub struct AttemptRecord {
     pub artifact: Option<Artifact>,
 }
 
+impl AttemptRecord {
+    /// Whether its request refers to a frame by the URL that the service returned.
+    #[must_use]
+    pub fn is_by_url(&self) -> bool {
+        self.sources.iter().any(InputSource::is_by_url)
+    }
+}
+
 impl NodeRecord {
     /// The attempt that keeps the key from being submitted again.
     #[must_use]
@@ -70,6 +91,20 @@ impl NodeRecord {
     #[must_use]
     pub fn attempt(&self, id: &AttemptId) -> Option<&AttemptRecord> {
         self.attempts.iter().find(|attempt| attempt.id == *id)
+    }
+
+    /// Remembers what was answered to an attempt that was not begun.
+    pub fn decline(&mut self, attempt: AttemptId, events: Vec<Event>) {
+        self.declined = Some(Declined { attempt, events });
+    }
+
+    /// What was answered to an attempt that was not begun: it never is, because its run has gone on.
+    #[must_use]
+    pub fn declined_events(&self, attempt: &AttemptId) -> Option<&[Event]> {
+        self.declined
+            .as_ref()
+            .filter(|declined| declined.attempt == *attempt)
+            .map(|declined| &*declined.events)
     }
 
     /// Existing work for the key, for a run with this account. `is_stored` says of a video whether it is in the shared store.
@@ -112,6 +147,34 @@ impl NodeRecord {
             | AttemptState::Refused
             | AttemptState::Expired
             | AttemptState::NotAccepted => ExistingWork::None,
+        }
+    }
+
+    /// What a run is told of a submission that was made before it was asked for: its message was sent again. `None` while it is to be made.
+    #[must_use]
+    pub fn submission_event(&self, id: &AttemptId, node: NodeIx) -> Option<Event> {
+        let attempt = self.attempt(id)?;
+        let (attempt, id) = (attempt.clone(), id.clone());
+        let reason = attempt.reason.unwrap_or_default();
+        match attempt.state {
+            AttemptState::Intended => None,
+            AttemptState::Submitted
+            | AttemptState::Completed
+            | AttemptState::Missing
+            | AttemptState::Expired => match attempt.task {
+                Some(task) => Some(Event::Submitted { node, attempt: id, task }),
+                None => Some(indeterminate(node, id, reason, attempt.suggested_task)),
+            },
+            AttemptState::Indeterminate | AttemptState::Abandoned => {
+                Some(indeterminate(node, id, reason, attempt.suggested_task))
+            }
+            AttemptState::Failed => match attempt.task {
+                Some(task) => Some(Event::Submitted { node, attempt: id, task }),
+                None => Some(refused(node, id, reason, RefusalKind::ServerError)),
+            },
+            AttemptState::Refused | AttemptState::NotAccepted => {
+                Some(refused(node, id, reason, RefusalKind::Retryable))
+            }
         }
     }
 
@@ -213,6 +276,15 @@ impl NodeRecord {
             change(attempt);
         }
     }
+}
+
+fn indeterminate(node: NodeIx, attempt: AttemptId, reason: String, suggested_task: Option<TaskId>) -> Event {
+    Event::Indeterminate { node, attempt, reason, halts: false, suggested_task }
+}
+
+fn refused(node: NodeIx, attempt: AttemptId, reason: String, kind: RefusalKind) -> Event {
+    let refusal = Refusal { kind, failure: Failure::new(FailureKind::Transient, reason), retry_after: None };
+    Event::Refused { node, attempt, refusal, next: None }
 }
 
 #[cfg(test)]

@@ -89,3 +89,38 @@ fn only_open_attempts_are_resolved() {
     assert_eq!(node.resolve(&"r.1".into(), &accepted), Ok(None));
     assert_eq!(node.resolve(&"r.1".into(), &accepted), Err(Some(AttemptState::Submitted)));
 }
+
+#[test]
+fn message_that_is_sent_again_is_answered_from_the_record() {
+    let mut record = NodeRecord::default();
+    let (id, node) = (AttemptId::from("r.1"), NodeIx::new(0));
+    assert_eq!(record.submission_event(&id, node), None);
+    record.claim(attempt("r.1", "r")).expect("the key is free");
+    assert_eq!(record.submission_event(&id, node), None, "its outcome is not known");
+    record.submitted(&id, &"task_1".into(), Timestamp(9));
+    let submitted = Event::Submitted { node, attempt: id.clone(), task: "task_1".into() };
+    for state in
+        [AttemptState::Submitted, AttemptState::Completed, AttemptState::Failed, AttemptState::Missing]
+    {
+        record.end(&id, state, "");
+        assert_eq!(record.submission_event(&id, node).as_ref(), Some(&submitted), "{state:?}");
+    }
+    let mut refused = NodeRecord { attempts: vec![attempt("r.1", "r")], declined: None };
+    refused.refused(&id, RefusalKind::Throttled, "429");
+    assert!(matches!(refused.submission_event(&id, node), Some(Event::Refused { .. })));
+    let mut unknown = NodeRecord { attempts: vec![attempt("r.1", "r")], declined: None };
+    unknown.indeterminate(&id, "no answer", None);
+    assert!(matches!(unknown.submission_event(&id, node), Some(Event::Indeterminate { halts: false, .. })));
+}
+
+#[test]
+fn attempt_that_was_declined_is_answered_as_before() {
+    let mut record = NodeRecord::default();
+    let declined =
+        vec![Event::BudgetExceeded { node: NodeIx::new(0), limit: scheduler::budget::BudgetLimit::Tasks }];
+    record.decline("r.1".into(), declined.clone());
+    assert_eq!(record.declined_events(&"r.1".into()), Some(&*declined));
+    assert_eq!(record.declined_events(&"r.2".into()), None);
+    let stored = serde_json::to_string(&record).expect("JSON");
+    assert_eq!(serde_json::from_str::<NodeRecord>(&stored).expect("the same"), record);
+}

@@ -9,21 +9,19 @@
 use std::sync::Arc;
 
 use engine::provider::{Submission, SubmissionLookup};
-use restate_sdk::context::RequestTarget;
 use restate_sdk::prelude::*;
 use scheduler::{
-    AttemptId, AttemptState, Event, Failure, FailureKind, Refusal, RefusalKind, SubmitQuota, TaskId,
-    Timestamp,
+    AttemptState, Event, Failure, FailureKind, Refusal, RefusalKind, SubmitQuota, TaskId, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use workflow::plan::NodeIx;
 
-use super::object::{claim_task, finish};
+use super::account::{claim_task, finish, hold};
 use super::{AttemptRecord, NodeRecord};
 use crate::account::Settlement;
 use crate::effects::{self, EffectError};
 use crate::error::ClusterError;
-use crate::messages::{ACCOUNT, HoldUntil, OfAttempt, Sent};
+use crate::messages::Throttled;
 use crate::post_gate::{PostToken, Redeemed};
 use crate::worker::Worker;
 
@@ -54,15 +52,8 @@ enum Posted {
     OtherProcess,
 }
 
-/// The outcome of a POST with the time at which it was known.
-#[derive(Debug, Serialize, Deserialize)]
-struct Response {
-    posted: Posted,
-    at: Timestamp,
-}
-
 /// Why an attempt is indeterminate.
-pub(super) struct Unknown {
+struct Unknown {
     reason: String,
     task_hint: Option<TaskId>,
     halts: bool,
@@ -73,30 +64,20 @@ pub(super) async fn submit(
     ctx: &ObjectContext<'_>,
     worker: &Arc<Worker>,
     record: &mut NodeRecord,
-    message: &OfAttempt,
+    node: NodeIx,
+    attempt: &AttemptRecord,
 ) -> Result<Vec<Event>, TerminalError> {
-    let (node, id) = (message.node, message.attempt.clone());
-    let Some(attempt) =
-        record.attempt(&id).cloned().filter(|attempt| attempt.state == AttemptState::Intended)
-    else {
-        return Ok(Vec::new());
-    };
+    let id = attempt.id.clone();
     let issuer = Arc::clone(worker);
     let issued = ctx
         .run(move || async move { Ok(Json(Issued { token: issuer.gate.issue(), at: issuer.clock.now() })) });
+    // Awaited, so that the intent is durable as well: it is before the token in the journal.
     let Json(Issued { token, at }) = issued.name("token").await?;
     let (sender, posted_attempt, posted_token) = (Arc::clone(worker), attempt.clone(), token.clone());
-    let response = ctx.run(move || async move {
-        let posted = post(&sender, &posted_attempt, &posted_token).await?;
-        Ok(Json(Response { posted, at: sender.clock.now() }))
-    });
-    let Json(Response { posted, at: response_at }) = response.name("post").await?;
+    let posted =
+        ctx.run(move || async move { Ok(Json(post(&sender, &posted_attempt, &posted_token).await?)) });
+    let Json(posted): Json<Posted> = posted.name("post").await?;
     worker.gate.forget(&token);
-    if worker.limits.submit_rate.is_some() {
-        let target = RequestTarget::object(ACCOUNT, &worker.account_key, "sent");
-        let _handle =
-            ctx.request::<_, ()>(target, Json(Sent { attempt: id.clone(), at: response_at })).send();
-    }
     let unknown = match posted {
         Posted::Accepted { task, quota } => {
             let reported = quota.map(|quota| Event::QuotaReported { quota, sent: at });
@@ -107,38 +88,61 @@ pub(super) async fn submit(
                 let reason =
                     format!("the service answered with task {task}, which is that of another attempt");
                 record.indeterminate(&id, &reason, None);
-                hold(ctx, worker, &id, at);
+                hold(ctx, worker, &id, at).await?;
                 Event::Indeterminate { node, attempt: id, reason, halts: false, suggested_task: None }
             };
             return Ok(reported.into_iter().chain([accepted]).collect());
         }
         Posted::Refused { refusal } => {
             let settlement = record.refused(&id, refusal.kind, &refusal.failure.message);
-            finish(ctx, worker, &id, settlement);
+            let throttled =
+                (refusal.kind == RefusalKind::Throttled).then(|| Throttled::new(at, refusal.retry_after));
+            finish(ctx, worker, &id, settlement, throttled).await?;
             return Ok(vec![Event::Refused { node, attempt: id, refusal, next: None }]);
         }
         Posted::Indeterminate { reason, task_hint, halts } => Unknown { reason, task_hint, halts },
-        Posted::OtherProcess => Unknown {
-            reason: "the worker that submitted it ended before the response was recorded".to_owned(),
-            task_hint: None,
-            halts: false,
-        },
+        Posted::OtherProcess => worker_is_gone(),
     };
-    let reason = unknown.reason.clone();
-    if let Some(event) = reconcile(ctx, worker, record, &attempt, node, Some(reason)).await? {
-        return Ok(vec![event]);
-    }
-    let Unknown { reason, task_hint, halts } = unknown;
-    record.indeterminate(&id, &reason, task_hint.clone());
-    hold(ctx, worker, &id, at);
-    Ok(vec![Event::Indeterminate { node, attempt: id, reason, halts, suggested_task: task_hint }])
+    Ok(vec![resolve_unknown(ctx, worker, record, node, attempt, at, unknown).await?])
 }
 
-/// The attempt may be in flight: it holds its permit for a while only, and its reservation until it is resolved.
-fn hold(ctx: &ObjectContext<'_>, worker: &Arc<Worker>, attempt: &AttemptId, submitted: Timestamp) {
-    let target = RequestTarget::object(ACCOUNT, &worker.account_key, "hold_until");
-    let until = submitted.after(worker.indeterminate_hold);
-    let _handle = ctx.request::<_, ()>(target, Json(HoldUntil { attempt: attempt.clone(), until })).send();
+/// The outcome of an attempt whose invocation was killed by hand: the POST may have been sent.
+pub(super) async fn interrupted(
+    ctx: &ObjectContext<'_>,
+    worker: &Arc<Worker>,
+    record: &mut NodeRecord,
+    node: NodeIx,
+    attempt: &AttemptRecord,
+) -> Result<Event, TerminalError> {
+    resolve_unknown(ctx, worker, record, node, attempt, attempt.intended_at, worker_is_gone()).await
+}
+
+fn worker_is_gone() -> Unknown {
+    Unknown {
+        reason: "the worker that submitted it ended before the response was recorded".to_owned(),
+        task_hint: None,
+        halts: false,
+    }
+}
+
+/// Asks the service what became of a submission; where it cannot be asked, the attempt is kept for a person.
+async fn resolve_unknown(
+    ctx: &ObjectContext<'_>,
+    worker: &Arc<Worker>,
+    record: &mut NodeRecord,
+    node: NodeIx,
+    attempt: &AttemptRecord,
+    at: Timestamp,
+    unknown: Unknown,
+) -> Result<Event, TerminalError> {
+    let Unknown { reason, task_hint, halts } = unknown;
+    if let Some(event) = reconcile(ctx, worker, record, attempt, node, Some(reason.clone())).await? {
+        return Ok(event);
+    }
+    let id = attempt.id.clone();
+    record.indeterminate(&id, &reason, task_hint.clone());
+    hold(ctx, worker, &id, at).await?;
+    Ok(Event::Indeterminate { node, attempt: id, reason, halts, suggested_task: task_hint })
 }
 
 /// Sends the POST, or waits for the response to the one that was sent.
@@ -220,7 +224,7 @@ pub(super) async fn reconcile(
         record.submitted(&attempt.id, task, attempt.intended_at);
     } else {
         record.end(&attempt.id, AttemptState::NotAccepted, "the service did not accept it");
-        finish(ctx, worker, &attempt.id, Settlement::Released);
+        finish(ctx, worker, &attempt.id, Settlement::Released, None).await?;
     }
     Ok(Some(Event::Reconciled {
         node,

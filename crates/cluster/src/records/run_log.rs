@@ -110,7 +110,7 @@ impl RunLog {
     }
 
     fn add(&mut self, logged: Logged) {
-        let Logged { time, event } = logged;
+        let Logged { time, event, .. } = logged;
         self.length += 1;
         match &event {
             Event::Prepared { node, attempt, key, reservation, .. } => {
@@ -232,12 +232,16 @@ shots:
         ]
     }
 
+    fn logged(time: i64, event: Event) -> Logged {
+        Logged { time: Timestamp(time), event, is_answer: false, is_check: false }
+    }
+
     #[test]
     fn timers_detach_nothing_before_the_grace_period_ends() {
         let mut log = log();
         let kind = |log: &RunLog| log.projection().shot("a").map(scheduler::Shot::kind);
         let add = |log: &mut RunLog, seconds: i64, event: Event| {
-            log.add(Logged { time: Timestamp(seconds * 1_000), event });
+            log.add(logged(seconds * 1_000, event));
         };
         for event in downloading() {
             add(&mut log, 1, event);
@@ -258,7 +262,7 @@ shots:
     fn events_are_read_from_a_number_on() {
         let mut log = log();
         for event in downloading() {
-            log.add(Logged { time: Timestamp(1), event });
+            log.add(logged(1, event));
         }
         let numbers: Vec<i64> = log.events_after(3).map(|recorded| recorded.seq).collect();
         assert_eq!(numbers, [4, 5]);

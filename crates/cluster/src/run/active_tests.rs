@@ -4,246 +4,99 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::provider::{DownloadSink, PreparedRequest, Provider, Resume, Submission};
-use futures_util::future::BoxFuture;
-use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
-use scheduler::budget::Unpriced;
-use scheduler::{
-    Artifact, Event, ExistingWork, Failure, FailureKind, Film, Outcome, Policy, PollResult, Refusal,
-    RefusalKind, RunId, TaskId, Timestamp,
-};
-use workflow::plan::Plan;
+use scheduler::Outcome;
 
+use self::world::{NoService, WORKFLOW, World, head, loaded, loaded_from, rebuilt};
 use super::*;
-use crate::messages::{DownloadVideo, Join, Lookup, OfAttempt, Poll, Prepare};
-use crate::spec::{RunSpec, SpecReruns};
-use crate::store::artifact_path;
+
+#[path = "active_world.rs"]
+mod world;
 
 const SEEDS: u64 = 60;
 /// Steps after which a run has to be over.
 const MAX_STEPS: usize = 5_000;
 
-const WORKFLOW: &str = "
-version: 1
-name: replay
-defaults: {model: modelb-video-480p, seconds: 4}
-shots:
-  - id: a
-    prompt: a lamp
-    retry: 2
-  - id: b
-    prompt: the lamp goes out
-    continues: a
-  - id: c
-    prompt: cell {{ x }}
-    matrix:
-      x: {from: 1, to: 6}
-film:
-  output: film.mp4
-  shots: [a, b]
-";
-
-/// Nothing is asked of it: the nodes of the test answer themselves.
-struct NoService;
-
-impl Provider for NoService {
-    fn identity(&self) -> &'static str {
-        "http://127.0.0.1:1"
-    }
-
-    fn submit<'a>(&'a self, _request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {
-        Box::pin(std::future::pending())
-    }
-
-    fn poll<'a>(&'a self, _task: &'a TaskId) -> BoxFuture<'a, PollResult> {
-        Box::pin(std::future::pending())
-    }
-
-    fn download<'a>(
-        &'a self,
-        _task: &'a TaskId,
-        _url: Option<&'a str>,
-        _resume: Option<&'a Resume>,
-        _sink: &'a mut dyn DownloadSink,
-    ) -> BoxFuture<'a, Result<(), Failure>> {
-        Box::pin(std::future::pending())
-    }
+/// A run as it is executed: in memory and, rebuilt from its log at each step, in the memory of another worker.
+struct Execution {
+    loaded: Arc<LoadedSpec>,
+    run: ActiveRun,
+    stored: StoredRun,
+    log: Vec<Vec<Logged>>,
+    waiting: Vec<(Timestamp, Outgoing)>,
+    now: Timestamp,
 }
 
-fn loaded() -> Arc<LoadedSpec> {
-    let files = workflow::InMemory::default();
-    let contract = contract::Contract::embedded();
-    let options = workflow::Options::default();
-    let plan: Plan =
-        workflow::load(WORKFLOW.as_bytes(), "replay.yaml", &files, &options, contract).expect("a plan");
-    let spec = RunSpec {
-        run: RunId::from("r"),
-        plan: String::new(),
-        only: None,
-        fail_fast: false,
-        salt: None,
-        policy: Policy::remote(),
-        caps: scheduler::budget::BudgetLimits::default(),
-        prices: None,
-        files: Vec::new(),
-        reruns: SpecReruns::default(),
-        arguments: None,
-    };
-    Arc::new(LoadedSpec { spec, plan: Arc::new(plan), prices: Arc::new(Unpriced) })
-}
-
-fn head() -> RunHead {
-    RunHead {
-        run: RunId::from("r"),
-        spec: String::new(),
-        identity: NoService.identity().to_owned(),
-        policy: Policy::remote(),
-        length: 0,
-        started: Timestamp(0),
-        last: Timestamp(0),
-        over: false,
-    }
-}
-
-/// The run as a worker without memory has it: from the stored log.
-fn rebuilt(loaded: &Arc<LoadedSpec>, head: &RunHead, log: &[Vec<Logged>]) -> ActiveRun {
-    let mut run = ActiveRun::new(Arc::clone(loaded), head);
-    let stored = serde_json::to_string(log).expect("JSON");
-    let read: Vec<Vec<Logged>> = serde_json::from_str(&stored).expect("the same log");
-    for logged in read.into_iter().flatten() {
-        run.replay(logged);
-    }
-    run
-}
-
-struct World {
-    rng: SplitMix64,
-    submitted: Vec<u32>,
-    tasks: u64,
-}
-
-impl World {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.rng.next_u64() % sides
-    }
-
-    /// The events that answer a message.
-    fn answer(&mut self, message: &Outgoing) -> Vec<Event> {
-        let body = message.body.clone();
-        let failure = |message: &str| Failure::new(FailureKind::Transient, message);
-        match message.handler {
-            "lookup" => {
-                let Lookup { node, .. } = serde_json::from_value(body).expect("a lookup");
-                let Target::Node(key) = message.target.clone() else { panic!("a lookup is for a node") };
-                vec![Event::LookupDone { node, key, existing: ExistingWork::None }]
-            }
-            "prepare" => {
-                let Prepare { node, attempt, reservation, .. } =
-                    serde_json::from_value(body).expect("a request");
-                let Target::Node(key) = message.target.clone() else { panic!("a request is for a node") };
-                vec![Event::Prepared {
-                    node,
-                    attempt,
-                    key,
-                    digest: String::new(),
-                    by_url: false,
-                    service_independent_key: None,
-                    reservation,
-                    forced_rerun: None,
-                    parts: Vec::new(),
-                }]
-            }
-            "submit" | "discard" => {
-                let OfAttempt { node, attempt, .. } = serde_json::from_value(body).expect("an attempt");
-                let roll = self.roll(10);
-                if roll == 0 || message.handler == "discard" {
-                    let refusal =
-                        Refusal { kind: RefusalKind::Throttled, failure: failure("429"), retry_after: None };
-                    return vec![Event::Refused { node, attempt, refusal, next: None }];
-                }
-                if roll == 1 {
-                    let reason = "no answer".to_owned();
-                    return vec![Event::Indeterminate {
-                        node,
-                        attempt,
-                        reason,
-                        halts: false,
-                        suggested_task: None,
-                    }];
-                }
-                self.submitted[node.index()] += 1;
-                self.tasks += 1;
-                vec![Event::Submitted { node, attempt, task: TaskId(format!("task_{}", self.tasks)) }]
-            }
-            "poll" => {
-                let Poll { node, attempt, .. } = serde_json::from_value(body).expect("a poll");
-                let result = match self.roll(8) {
-                    0 => {
-                        PollResult::Failed { failure: Failure::new(FailureKind::Task, "the renderer failed") }
-                    }
-                    1 => PollResult::Unreachable { reason: "no answer".to_owned() },
-                    2 => PollResult::NotFound { expired: false },
-                    3 | 4 => PollResult::Running { progress: Some(40), status: "in_progress".to_owned() },
-                    _ => PollResult::Completed {
-                        url: None,
-                        last_frame_url: None,
-                        expires_at: None,
-                        took: Some(Duration::from_secs(9)),
-                        warning: None,
-                    },
-                };
-                vec![Event::Polled { node, attempt, result, next: None }]
-            }
-            "download" => {
-                let DownloadVideo { download, .. } = serde_json::from_value(body).expect("a download");
-                let (node, attempt) = (download.node, download.attempt);
-                if self.roll(5) == 0 {
-                    let failure = failure("cut off");
-                    return vec![Event::DownloadFailed {
-                        node,
-                        attempt,
-                        failure,
-                        partial_bytes: 0,
-                        next: None,
-                    }];
-                }
-                let sha256 = format!("{:064x}", node.index());
-                let artifact = Artifact {
-                    path: artifact_path(&sha256),
-                    sha256,
-                    bytes: 1,
-                    duration: Duration::from_secs(4),
-                    width: 1,
-                    height: 1,
-                    last_frame_url: None,
-                    expires_at: None,
-                    modified_at: None,
-                };
-                vec![Event::Downloaded { node, attempt, artifact, cost: None }]
-            }
-            "join" => {
-                let Join { index, videos, .. } = serde_json::from_value(body).expect("a film");
-                assert_eq!(videos.len(), 2);
-                let film = Film {
-                    path: "film.mp4".into(),
-                    duration: Duration::from_secs(8),
-                    width: 1,
-                    height: 1,
-                    audio: false,
-                    made_of: String::new(),
-                    reused: false,
-                    loudness: None,
-                    pictures: None,
-                    unmatched: Vec::new(),
-                };
-                vec![Event::FilmJoined { index, film }]
-            }
-            "wake" => vec![Event::TimerFired],
-            "expire" | "mark_missing" => Vec::new(),
-            other => panic!("no object has a handler {other}"),
+impl Execution {
+    fn new(loaded: &Arc<LoadedSpec>) -> Self {
+        let head = head();
+        Self {
+            loaded: Arc::clone(loaded),
+            run: ActiveRun::new(Arc::clone(loaded), &head),
+            stored: StoredRun { head, tail: Vec::new(), next_check: Timestamp(0) },
+            log: Vec::new(),
+            waiting: Vec::new(),
+            now: Timestamp(1_000),
         }
     }
+
+    fn step(&mut self, inputs: Vec<Input>, world: &mut World, context: &str) {
+        let mut other = rebuilt(&self.loaded, &self.stored, &self.log);
+        assert_eq!(other.length, self.stored.head.length, "{context}");
+        let step = self.run.step(&self.stored.head, &NoService, inputs.clone(), self.now);
+        let same = other.step(&self.stored.head, &NoService, inputs, self.now);
+        assert_eq!(step.messages, same.messages, "{context}");
+        assert_eq!(step.segments, same.segments, "{context}");
+        assert_eq!(self.run.state.unexpected(), None, "{context}");
+        if world.roll(2) == 0 {
+            self.run = other;
+        }
+        for (number, segment) in step.segments {
+            assert_eq!(usize::try_from(number), Ok(self.log.len()), "{context}: segments are written once");
+            assert_eq!(segment.len() as u64, SEGMENT_LEN);
+            self.log.push(segment);
+        }
+        self.stored = self.run.stored(self.stored.head.clone(), self.now, Timestamp(0));
+        let due = |message: Outgoing| (self.now.after(message.delay), message);
+        self.waiting.extend(step.messages.into_iter().map(due));
+    }
+
+    fn check_later(&mut self) {
+        let check = Outgoing::to_run("check", &serde_json::Value::Null, Duration::from_mins(5));
+        self.waiting.push((self.now.after(check.delay), check));
+    }
+}
+
+/// Runs to the end; returns how often each node was submitted.
+fn execute(loaded: &Arc<LoadedSpec>, seed: u64, lost: u64) -> (Execution, World) {
+    let mut world = World::new(loaded, seed, lost);
+    let mut execution = Execution::new(loaded);
+    let first = loaded.spec.first_events().into_iter().map(Input::Event).collect();
+    execution.step(first, &mut world, &format!("seed {seed}, start"));
+    execution.check_later();
+    let mut steps = 0;
+    while !execution.stored.head.over {
+        steps += 1;
+        assert!(steps < MAX_STEPS && !execution.waiting.is_empty(), "seed {seed}: the run does not end");
+        // Some of the earliest messages, so that answers overtake each other and arrive together.
+        let mut inputs = Vec::new();
+        for _ in 0..=world.roll(4) {
+            execution.waiting.sort_by_key(|(due, _)| *due);
+            let next = usize::try_from(world.roll(4)).unwrap_or_default();
+            if execution.waiting.is_empty() {
+                break;
+            }
+            let (due, message) = execution.waiting.remove(next.min(execution.waiting.len() - 1));
+            execution.now = execution.now.max(due).after(Duration::from_millis(world.roll(200)));
+            if message.handler == "check" {
+                execution.check_later();
+                inputs.push(Input::Check);
+            } else {
+                inputs.extend(world.inputs(&message));
+            }
+        }
+        execution.step(inputs, &mut world, &format!("seed {seed}, step {steps}"));
+    }
+    (execution, world)
 }
 
 #[test]
@@ -251,47 +104,9 @@ fn run_that_is_rebuilt_from_its_log_takes_the_same_steps() {
     let loaded = loaded();
     let mut outcomes = std::collections::HashMap::new();
     for seed in 0..SEEDS {
-        let mut world =
-            World { rng: SplitMix64::seed_from_u64(seed), submitted: vec![0; loaded.plan.len()], tasks: 0 };
-        let mut head = head();
-        let mut run = ActiveRun::new(Arc::clone(&loaded), &head);
-        let mut log: Vec<Vec<Logged>> = Vec::new();
-        let mut waiting: Vec<(Timestamp, Outgoing)> = Vec::new();
-        let mut events = loaded.spec.first_events();
-        let mut now = Timestamp(1_000);
-        let mut steps = 0;
-        loop {
-            let mut other = rebuilt(&loaded, &head, &log);
-            assert_eq!(other.length, head.length, "seed {seed}");
-            let step = run.step(&head, &NoService, events.clone(), now);
-            let same = other.step(&head, &NoService, events, now);
-            assert_eq!(step.messages, same.messages, "seed {seed}, step {steps}");
-            assert_eq!(step.segments, same.segments, "seed {seed}, step {steps}");
-            assert_eq!(run.state.unexpected(), None, "seed {seed}, step {steps}");
-            if world.roll(2) == 0 {
-                run = other;
-            }
-            for (number, segment) in step.segments {
-                let number = usize::try_from(number).expect("a small log");
-                log.truncate(number);
-                log.push(segment);
-            }
-            (head.length, head.last, head.over) = (run.length, now, run.is_over());
-            waiting.extend(step.messages.into_iter().map(|message| (now.after(message.delay), message)));
-            if head.over {
-                break;
-            }
-            steps += 1;
-            assert!(steps < MAX_STEPS && !waiting.is_empty(), "seed {seed}: the run does not end");
-            // One of the earliest messages, so that answers overtake each other.
-            waiting.sort_by_key(|(due, _)| *due);
-            let pick = usize::try_from(world.roll(4)).unwrap_or_default().min(waiting.len() - 1);
-            let (due, message) = waiting.remove(pick);
-            now = now.max(due).after(Duration::from_millis(world.roll(200)));
-            events = world.answer(&message);
-        }
+        let (execution, world) = execute(&loaded, seed, 0);
         for (node, name) in loaded.plan.nodes().map(|(node, described)| (node, &described.name)) {
-            let outcome = run.state.node(node).outcome().expect("every node has ended");
+            let outcome = execution.run.state.node(node).outcome().expect("every node has ended");
             let most = loaded.plan.node(node).retry;
             assert!(world.submitted[node.index()] <= most, "seed {seed}: {name} was submitted too often");
             *outcomes.entry(std::mem::discriminant(outcome)).or_insert(0) += 1;
@@ -302,4 +117,58 @@ fn run_that_is_rebuilt_from_its_log_takes_the_same_steps() {
     }
     // Done, failed, blocked and indeterminate ones, at least.
     assert!(outcomes.len() >= 4, "{outcomes:?}");
+}
+
+#[test]
+fn run_without_answers_to_some_messages_ends_by_its_checks() {
+    let loaded = loaded();
+    for seed in 0..SEEDS {
+        let (execution, _) = execute(&loaded, seed, 20);
+        for (node, _) in loaded.plan.nodes() {
+            assert!(execution.run.state.node(node).outcome().is_some(), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn answer_that_comes_twice_counts_once() {
+    let loaded = loaded();
+    let mut run = ActiveRun::new(Arc::clone(&loaded), &head());
+    let first = loaded.spec.first_events().into_iter().map(Input::Event).collect();
+    let lookups = run.step(&head(), &NoService, first, Timestamp(1_000)).messages;
+    let mut world = World::new(&loaded, 1, 0);
+    let seq = lookups[0].body["seq"].as_u64().expect("a number");
+    let answer = Answer { seq, events: world.answer(&lookups[0]) };
+    let inputs = vec![Input::Answer(answer.clone()), Input::Answer(answer.clone())];
+    let length = run.length;
+    assert_eq!(run.step(&head(), &NoService, inputs, Timestamp(1_001)).messages, []);
+    assert_eq!(run.length, length + 1);
+    // Later, too.
+    assert_eq!(run.step(&head(), &NoService, vec![Input::Answer(answer)], Timestamp(1_002)).messages, []);
+    assert_eq!(run.length, length + 1);
+}
+
+#[test]
+fn lookups_of_a_wide_run_are_sent_in_portions() {
+    let wide = loaded_from(&WORKFLOW.replace("to: 6", "to: 600"));
+    let mut run = ActiveRun::new(Arc::clone(&wide), &head());
+    let mut world = World::new(&wide, 1, 0);
+    let first = wide.spec.first_events().into_iter().map(Input::Event).collect();
+    let mut sent = run.step(&head(), &NoService, first, Timestamp(1_000)).messages;
+    assert_eq!(sent.len(), MAX_LOOKUPS);
+    let mut lookups = sent.len();
+    while let Some(message) = sent.pop() {
+        if message.handler != "lookup" {
+            continue;
+        }
+        let seq = message.body["seq"].as_u64().expect("a number");
+        let answer = Input::Answer(Answer { seq, events: world.answer(&message) });
+        let more = run.step(&head(), &NoService, vec![answer], Timestamp(1_001)).messages;
+        lookups += more.iter().filter(|message| message.handler == "lookup").count();
+        sent.extend(more);
+        assert!(run.lookups <= MAX_LOOKUPS);
+    }
+    // `b` waits for `a`.
+    assert_eq!(lookups, wide.plan.len() - 1);
+    assert_eq!((run.lookups, run.held.len()), (0, 0));
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::active::ActiveRun;
-use super::log::RunHead;
+use super::log::StoredRun;
 use crate::error::ClusterError;
 use crate::worker::Worker;
 
@@ -27,16 +27,18 @@ impl std::fmt::Debug for RunCache {
 }
 
 impl RunCache {
-    /// Takes the run out of memory, brought up to `head`. What is missing is read through Restate's ingress: whether a worker has to read is
-    /// not part of the journal, and the events before `head` do not change any more.
-    pub(crate) async fn take(&self, worker: &Worker, head: &RunHead) -> Result<ActiveRun, ClusterError> {
+    /// Takes the run out of memory, brought up to what is stored. Segments that are missing are read through Restate's ingress: whether a
+    /// worker has to read is not part of the journal, and the events before the head do not change any more.
+    pub(crate) async fn take(&self, worker: &Worker, stored: &StoredRun) -> Result<ActiveRun, ClusterError> {
+        let head = &stored.head;
         let cached = self.lock().remove(head.run.as_str());
         let mut active = match cached.filter(|cached| cached.length <= head.length) {
             Some(active) => active,
             None => ActiveRun::new(worker.spec(&head.spec).await?, head),
         };
+        let in_segments = head.length - stored.tail.len() as u64;
         let mut lagged = 0;
-        while active.length < head.length {
+        while active.length < in_segments {
             let page = worker.client.events(&head.run, active.length).await?;
             if page.events.is_empty() {
                 lagged += 1;
@@ -48,16 +50,22 @@ impl RunCache {
                 }
                 tokio::time::sleep(LAG_INTERVAL).await;
             }
-            let missing = usize::try_from(head.length - active.length).unwrap_or(usize::MAX);
-            page.events.into_iter().take(missing).for_each(|logged| active.replay(logged));
+            let missing = usize::try_from(in_segments - active.length).unwrap_or(usize::MAX);
+            for logged in page.events.into_iter().take(missing) {
+                active.replay(head, &*worker.provider, logged);
+            }
+        }
+        let known = usize::try_from(active.length - in_segments).unwrap_or(usize::MAX);
+        for logged in stored.tail.iter().skip(known) {
+            active.replay(head, &*worker.provider, logged.clone());
         }
         Ok(active)
     }
 
     /// Puts a run back.
-    pub(crate) fn put(&self, head: &RunHead, active: ActiveRun) {
+    pub(crate) fn put(&self, stored: &StoredRun, active: ActiveRun) {
         let mut runs = self.lock();
-        if head.over {
+        if stored.head.over {
             return;
         }
         if runs.len() >= MAX_RUNS
@@ -65,7 +73,7 @@ impl RunCache {
         {
             runs.remove(&other);
         }
-        runs.insert(head.run.as_str().to_owned(), active);
+        runs.insert(stored.head.run.as_str().to_owned(), active);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, ActiveRun>> {

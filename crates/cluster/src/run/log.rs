@@ -1,9 +1,10 @@
-//! The event log of a run, in segments: a state key of Restate for each segment, so that appending writes little and reading needs few keys.
+//! The event log of a run: full segments, each in a state key of Restate, and the last events beside the head of the run. So appending
+//! writes little, a segment is written once, and reading needs few keys.
 
 use scheduler::{Event, Policy, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// Events of a full segment.
+/// Events of a segment.
 pub(crate) const SEGMENT_LEN: u64 = 32;
 /// Segments in one page of a reader.
 pub(crate) const PAGE_SEGMENTS: u64 = 16;
@@ -16,6 +17,12 @@ pub struct Logged {
     pub time: Timestamp,
     /// The event.
     pub event: Event,
+    /// Whether it is of an answer to a message of the run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_answer: bool,
+    /// Whether it is of a check, with which messages that are not answered are sent again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_check: bool,
 }
 
 /// What is known of a run besides its events.
@@ -38,6 +45,17 @@ pub struct RunHead {
     pub last: Timestamp,
     /// Whether every node and every film have ended.
     pub over: bool,
+}
+
+/// A run as it is stored, besides full segments of its log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StoredRun {
+    pub(crate) head: RunHead,
+    /// The events after the last full segment.
+    pub(crate) tail: Vec<Logged>,
+    /// When the run is checked next.
+    pub(crate) next_check: Timestamp,
 }
 
 /// The state key of a segment.

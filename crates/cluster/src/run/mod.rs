@@ -1,7 +1,7 @@
 //! A run: a virtual object whose state is its event log.
 //!
-//! Each event is an invocation: the object decides it, appends it, applies it to the run's `RunState` and sends the actions that follow, as
-//! messages to nodes. `RunState` is not stored. It is what the log leads to, because `apply` is deterministic; workers keep a copy in memory
+//! The answers of nodes arrive in batches. The object decides their events, appends and applies them to the run's `RunState`, and sends the
+//! actions that follow as messages to nodes. `RunState` is not stored. It is what the log leads to, because `apply` is deterministic; workers keep a copy in memory
 //! and catch up from the log. So nothing of a run is lost with a worker, and whoever reads the log has the same state.
 
 mod active;

@@ -1,21 +1,27 @@
 //! The virtual object of a run. Its key is the run's id.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use restate_sdk::context::RequestTarget;
 use restate_sdk::prelude::*;
 use scheduler::{Event, RunId, Timestamp};
 use serde::Serialize;
 
-use super::log::{Logged, PAGE_SEGMENTS, RunHead, SEGMENT_LEN, segment_key};
+use super::active::Input;
+use super::log::{Logged, PAGE_SEGMENTS, RunHead, SEGMENT_LEN, StoredRun, segment_key};
 use super::outgoing::{Outgoing, Target};
 use crate::films::FilmFile;
 use crate::index::{ALL_RUNS, RunEnded, RunEntry, index_key};
-use crate::messages::{EventPage, Events, FILMS, INDEX, NODE, RUN, ReadEvents, Start};
+use crate::messages::{ACCOUNT, Answers, Check, EventPage, FILMS, INDEX, NODE, RUN, ReadEvents, Start};
 use crate::spec::effective_policy;
 use crate::worker::Worker;
 
 const HEAD: &str = "head";
+/// How often a run is checked for what it waits for in vain.
+const CHECK_INTERVAL: Duration = Duration::from_mins(5);
+/// How long the record of a run is kept after its end. Attempts and videos are kept for ever.
+const RETENTION: Duration = Duration::from_hours(30 * 24);
 
 /// The virtual object of a run.
 #[derive(Debug, Clone)]
@@ -26,7 +32,7 @@ impl RunObject {
     /// Starts the run. Starting it again changes nothing.
     #[handler]
     async fn start(&self, ctx: ObjectContext<'_>, message: Json<Start>) -> Result<(), HandlerError> {
-        if ctx.get::<Json<RunHead>>(HEAD).await?.is_some() {
+        if stored(&ctx).await?.is_some() {
             return Ok(());
         }
         let Start { spec } = message.0;
@@ -35,28 +41,30 @@ impl RunObject {
             Err(error) if error.is_transient() => return Err(error.into()),
             Err(error) => return Err(TerminalError::new(error.to_string()).into()),
         };
-        let now = now(&ctx, &self.0, Timestamp::default()).await?;
         let worker = Arc::clone(&self.0);
         let asked = loaded.spec.policy.clone();
         // Of the worker that starts the run: others may be configured otherwise.
         let at = ctx.run(move || async move {
             let policy = effective_policy(&asked, worker.min_poll_interval, worker.indeterminate_hold);
-            Ok(Json((worker.provider.identity().to_owned(), policy)))
+            Ok(Json((worker.clock.now(), worker.provider.identity().to_owned(), policy)))
         });
-        let Json((identity, policy)) = at.name("service").await?;
+        let Json((now, identity, policy)) = at.name("service").await?;
         let run = RunId(ctx.key().to_owned());
         let workflow = loaded.plan.name().to_owned();
         let entry =
             RunEntry { run: run.clone(), workflow, service: identity.clone(), started: now, ended: None };
         to_indexes(&ctx, &entry.workflow, "started", &entry);
         let head = RunHead { run, spec, identity, policy, length: 0, started: now, last: now, over: false };
-        self.advance(&ctx, head, loaded.spec.first_events(), now).await
+        let run = StoredRun { head, tail: Vec::new(), next_check: Timestamp::default() };
+        let first = loaded.spec.first_events().into_iter().map(Input::Event).collect();
+        self.advance(&ctx, run, first, now).await
     }
 
-    /// Takes events of nodes and films.
+    /// Takes answers of nodes and films.
     #[handler]
-    async fn step(&self, ctx: ObjectContext<'_>, message: Json<Events>) -> Result<(), HandlerError> {
-        self.on_events(&ctx, message.0.events).await
+    async fn step(&self, ctx: ObjectContext<'_>, message: Json<Answers>) -> Result<(), HandlerError> {
+        let Answers { at, answers } = message.0;
+        self.on(&ctx, answers.into_iter().map(Input::Answer).collect(), Some(at)).await
     }
 
     /// A timer of the run has fired.
@@ -66,13 +74,39 @@ impl RunObject {
         ctx: ObjectContext<'_>,
         _message: Json<serde_json::Value>,
     ) -> Result<(), HandlerError> {
-        self.on_events(&ctx, vec![Event::TimerFired]).await
+        self.on(&ctx, vec![Input::Event(Event::TimerFired)], None).await
+    }
+
+    /// Sends again what was not answered for long, because an invocation was killed by hand, and fires timers that are overdue.
+    #[handler]
+    async fn check(&self, ctx: ObjectContext<'_>, message: Json<Option<Check>>) -> Result<(), HandlerError> {
+        let Some(mut run) = stored(&ctx).await?.filter(|run| !run.head.over) else { return Ok(()) };
+        let now = now(&ctx, &self.0, run.head.last).await?;
+        // By hand, or the next one of the run's own: those before it are left over.
+        if message.0.is_none_or(|check| check.due == run.next_check) {
+            run.next_check = Timestamp::default();
+        }
+        self.advance(&ctx, run, vec![Input::Check], now).await
     }
 
     /// Ends the run early: nothing more is submitted, and tasks in flight are left to later runs.
     #[handler]
     async fn interrupt(&self, ctx: ObjectContext<'_>) -> Result<(), HandlerError> {
-        self.on_events(&ctx, vec![Event::Interrupted]).await
+        self.on(&ctx, vec![Input::Event(Event::Interrupted)], None).await
+    }
+
+    /// Removes the record of a run that has ended. Returns whether it is gone.
+    #[handler]
+    async fn purge(
+        &self,
+        ctx: ObjectContext<'_>,
+        _message: Json<serde_json::Value>,
+    ) -> Result<bool, HandlerError> {
+        if stored(&ctx).await?.is_some_and(|run| !run.head.over) {
+            return Ok(false);
+        }
+        ctx.clear_all();
+        Ok(true)
     }
 
     /// Records the files of a film, before the event that it is joined.
@@ -96,21 +130,23 @@ impl RunObject {
         message: Json<ReadEvents>,
     ) -> Result<Json<EventPage>, HandlerError> {
         let from = message.0.from;
-        let Some(Json(head)) = ctx.get::<Json<RunHead>>(HEAD).await? else {
+        let Some(Json(run)) = ctx.get::<Json<StoredRun>>(HEAD).await? else {
             return Ok(Json(EventPage { head: None, events: Vec::new() }));
         };
+        let full = (run.head.length - run.tail.len() as u64) / SEGMENT_LEN;
+        let first = (from / SEGMENT_LEN).min(full);
+        let last = (first + PAGE_SEGMENTS).min(full);
         let mut events = Vec::new();
-        let first = from / SEGMENT_LEN;
-        for segment in
-            (first..first + PAGE_SEGMENTS).take_while(|segment| segment * SEGMENT_LEN < head.length)
-        {
+        for segment in first..last {
             let stored = ctx.get::<Json<Vec<Logged>>>(&segment_key(segment)).await?;
             events.extend(stored.map(Json::into_inner).unwrap_or_default());
         }
+        if last == full {
+            events.extend(run.tail);
+        }
         let skip = usize::try_from(from - first * SEGMENT_LEN).unwrap_or(usize::MAX);
-        let count = usize::try_from(head.length.saturating_sub(from)).unwrap_or(usize::MAX);
-        let events = events.into_iter().skip(skip).take(count).collect();
-        Ok(Json(EventPage { head: Some(head), events }))
+        let events = events.into_iter().skip(skip).collect();
+        Ok(Json(EventPage { head: Some(run.head), events }))
     }
 
     /// The files of a film that is joined.
@@ -125,42 +161,75 @@ impl RunObject {
 }
 
 impl RunObject {
-    async fn on_events(&self, ctx: &ObjectContext<'_>, events: Vec<Event>) -> Result<(), HandlerError> {
-        let Some(Json(head)) = ctx.get::<Json<RunHead>>(HEAD).await? else { return Ok(()) };
-        if head.over {
-            return Ok(());
-        }
-        let now = now(ctx, &self.0, head.last).await?;
-        self.advance(ctx, head, events, now).await
+    /// `at` is the time of the message, if it has one.
+    async fn on(
+        &self,
+        ctx: &ObjectContext<'_>,
+        inputs: Vec<Input>,
+        at: Option<Timestamp>,
+    ) -> Result<(), HandlerError> {
+        let Some(run) = stored(ctx).await?.filter(|run| !run.head.over) else { return Ok(()) };
+        let now = match at {
+            Some(at) => at.max(run.head.last),
+            None => now(ctx, &self.0, run.head.last).await?,
+        };
+        self.advance(ctx, run, inputs, now).await
     }
 
-    /// Applies events and sends what follows. Everything besides the journalled time is a function of the log and the events, so that a
-    /// worker that runs this again, with or without the run in its memory, does the same.
+    /// Applies what the run is told and sends what follows. Everything besides the journalled time is a function of the log and the inputs,
+    /// so that a worker that runs this again, with or without the run in its memory, does the same.
     async fn advance(
         &self,
         ctx: &ObjectContext<'_>,
-        mut head: RunHead,
-        events: Vec<Event>,
+        run: StoredRun,
+        inputs: Vec<Input>,
         now: Timestamp,
     ) -> Result<(), HandlerError> {
-        let mut active = self.0.runs.take(&self.0, &head).await?;
+        let mut active = self.0.runs.take(&self.0, &run).await?;
         let workflow = active.loaded.plan.name().to_owned();
-        let step = active.step(&head, &*self.0.provider, events, now);
-        head.length = active.length;
-        head.last = now;
-        head.over = active.is_over();
+        let StoredRun { head, next_check, .. } = run;
+        let step = active.step(&head, &*self.0.provider, inputs, now);
+        let is_due = next_check.after(CHECK_INTERVAL) <= now;
+        let next_check = if is_due { now.after(CHECK_INTERVAL) } else { next_check };
+        let run = active.stored(head, now, next_check);
         for (segment, events) in step.segments {
             ctx.set(&segment_key(segment), Json(events));
         }
-        ctx.set(HEAD, Json(head.clone()));
+        ctx.set(HEAD, Json(run.clone()));
         for message in step.messages {
-            send(ctx, &head.run, &workflow, message);
+            self.send(ctx, &run.head.run, &workflow, message);
         }
-        if head.over {
-            to_indexes(ctx, &workflow, "ended", &RunEnded { run: head.run.clone(), at: now });
+        if run.head.over {
+            to_indexes(ctx, &workflow, "ended", &RunEnded { run: run.head.run.clone(), at: now });
+            self.send(
+                ctx,
+                &run.head.run,
+                &workflow,
+                Outgoing::to_run("purge", &serde_json::Value::Null, RETENTION),
+            );
+        } else if is_due {
+            self.send(
+                ctx,
+                &run.head.run,
+                &workflow,
+                Outgoing::to_run("check", &Check { due: next_check }, CHECK_INTERVAL),
+            );
         }
-        self.0.runs.put(&head, active);
+        self.0.runs.put(&run, active);
         Ok(())
+    }
+
+    fn send(&self, ctx: &ObjectContext<'_>, run: &RunId, workflow: &str, message: Outgoing) {
+        let Outgoing { target, handler, body, delay, .. } = message;
+        let target = match target {
+            Target::Node(key) => RequestTarget::object(NODE, key, handler),
+            Target::ThisRun => RequestTarget::object(RUN, run.as_str(), handler),
+            Target::Films => RequestTarget::service(FILMS, handler),
+            Target::WorkflowIndex => RequestTarget::object(INDEX, index_key(workflow), handler),
+            Target::Account => RequestTarget::object(ACCOUNT, &self.0.account_key, handler),
+        };
+        let request = ctx.request::<_, ()>(target, Json(body));
+        let _handle = if delay.is_zero() { request.send() } else { request.send_after(delay) };
     }
 }
 
@@ -177,16 +246,8 @@ fn to_indexes<T: Serialize + Clone + Send + 'static>(
     }
 }
 
-fn send(ctx: &ObjectContext<'_>, run: &RunId, workflow: &str, message: Outgoing) {
-    let Outgoing { target, handler, body, delay } = message;
-    let target = match target {
-        Target::Node(key) => RequestTarget::object(NODE, key, handler),
-        Target::ThisRun => RequestTarget::object(RUN, run.as_str(), handler),
-        Target::Films => RequestTarget::service(FILMS, handler),
-        Target::WorkflowIndex => RequestTarget::object(INDEX, index_key(workflow), handler),
-    };
-    let request = ctx.request::<_, ()>(target, Json(body));
-    let _handle = if delay.is_zero() { request.send() } else { request.send_after(delay) };
+async fn stored(ctx: &ObjectContext<'_>) -> Result<Option<StoredRun>, TerminalError> {
+    Ok(ctx.get::<Json<StoredRun>>(HEAD).await?.map(Json::into_inner))
 }
 
 /// The time, journalled, and not before the last event of the run.

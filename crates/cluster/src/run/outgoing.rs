@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use engine::effects::input_sources;
 use engine::provider::Provider;
-use scheduler::{Action, AttemptId, Event, PollResult, RunState, Timestamp};
+use scheduler::{Action, AttemptId, Event, PollResult, RunId, RunState, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
-use workflow::plan::ClipSource;
+use workflow::plan::{ClipSource, NodeIx};
 
 use super::log::RunHead;
-use crate::messages::{DownloadVideo, Join, Lookup, OfAttempt, Poll, Prepare};
+use crate::messages::{DownloadVideo, EndAttempt, Join, Lookup, OfAttempt, Poll, Prepare, Withdraw};
 use crate::worker::LoadedSpec;
 
 /// What a permit's lease is longer than a task's timeout: submission and downloads.
@@ -28,6 +28,27 @@ pub(crate) enum Target {
     Films,
     /// The index of the run's workflow.
     WorkflowIndex,
+    /// The account of the worker.
+    Account,
+}
+
+/// Whom an answer is for: it waits for one answer at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Waiter {
+    /// A node.
+    Node(NodeIx),
+    /// A film, by its index in the plan.
+    Film(usize),
+}
+
+impl Waiter {
+    /// Whom an event concerns.
+    pub(crate) fn from_event(event: &Event) -> Option<Self> {
+        match event {
+            Event::FilmJoined { index, .. } | Event::JoinFailed { index, .. } => Some(Self::Film(*index)),
+            other => other.node().map(Self::Node),
+        }
+    }
 }
 
 /// A message, sent without waiting for its effect.
@@ -37,6 +58,8 @@ pub(crate) struct Outgoing {
     pub(crate) handler: &'static str,
     pub(crate) body: Value,
     pub(crate) delay: Duration,
+    /// Who waits for the answer; `None` for a message that is not answered.
+    pub(crate) waiter: Option<Waiter>,
 }
 
 impl Outgoing {
@@ -48,11 +71,26 @@ impl Outgoing {
     fn after<T: Serialize>(target: Target, handler: &'static str, message: &T, delay: Duration) -> Self {
         // Ids, names, hashes and paths that came from JSON have a JSON form.
         let body = serde_json::to_value(message).unwrap_or_default();
-        Self { target, handler, body, delay }
+        Self { target, handler, body, delay, waiter: None }
+    }
+
+    fn answered_to(self, waiter: Waiter) -> Self {
+        Self { waiter: Some(waiter), ..self }
+    }
+
+    /// A message to the run itself.
+    pub(crate) fn to_run<T: Serialize>(handler: &'static str, message: &T, delay: Duration) -> Self {
+        Self::after(Target::ThisRun, handler, message, delay)
+    }
+
+    /// Takes back what waits for a permit.
+    pub(crate) fn withdraw(run: &RunId) -> Self {
+        Self::now(Target::Account, "withdraw", &Withdraw { run: run.clone() })
     }
 }
 
-/// The messages of an action, or the event that answers it at once.
+/// The message of an action, or the event that answers it at once, or both. `seq` is the sequence number of a message that is answered.
+#[expect(clippy::too_many_arguments, reason = "an action becomes a message by all that is known of the run")]
 pub(crate) fn outgoing(
     action: Action,
     state: &RunState,
@@ -60,23 +98,26 @@ pub(crate) fn outgoing(
     head: &RunHead,
     provider: &dyn Provider,
     new_attempt: impl Fn() -> AttemptId,
+    seq: u64,
     now: Timestamp,
-) -> (Vec<Outgoing>, Option<Event>) {
+) -> (Option<Outgoing>, Option<Event>) {
     let run = head.run.clone();
     let key_of = |node| state.key(node).map(|key| key.to_string()).unwrap_or_default();
     let to_attempt = |node, attempt, handler| {
-        let message = OfAttempt { run: run.clone(), node, attempt };
-        Outgoing::now(Target::Node(key_of(node)), handler, &message)
+        let message = OfAttempt { run: run.clone(), seq, node, attempt };
+        Outgoing::now(Target::Node(key_of(node)), handler, &message).answered_to(Waiter::Node(node))
     };
     let message = match action {
         Action::Lookup { node, key, not_before } => {
-            let message = Lookup { run, node };
+            let message = Lookup { run, seq, node };
             Outgoing::after(Target::Node(key.to_string()), "lookup", &message, not_before.since(now))
+                .answered_to(Waiter::Node(node))
         }
         Action::Prepare { node, key, inline } => {
             let timeout = state.plan().node(node).timeout.unwrap_or(head.policy.task_timeout);
             let message = Prepare {
                 run,
+                seq,
                 plan: loaded.spec.plan.clone(),
                 node,
                 attempt: new_attempt(),
@@ -86,27 +127,29 @@ pub(crate) fn outgoing(
                 lease: timeout + LEASE_MARGIN,
                 forced_rerun: state.forced_rerun(node),
             };
-            Outgoing::now(Target::Node(key.to_string()), "prepare", &message)
+            Outgoing::now(Target::Node(key.to_string()), "prepare", &message).answered_to(Waiter::Node(node))
         }
         Action::Submit { node, attempt } => to_attempt(node, attempt, "submit"),
         Action::Discard { node, attempt } => to_attempt(node, attempt, "discard"),
         Action::Poll { node, attempt, task } => {
-            let message = Poll { run, node, attempt, task };
-            Outgoing::now(Target::Node(key_of(node)), "poll", &message)
+            let message = Poll { run, seq, node, attempt, task };
+            Outgoing::now(Target::Node(key_of(node)), "poll", &message).answered_to(Waiter::Node(node))
         }
         Action::Overdue { node, attempt } => {
             let reason = "the service accepts no polls".to_owned();
             let result = PollResult::Throttled { retry_after: None, reason };
-            return (Vec::new(), Some(Event::Polled { node, attempt, result, next: None }));
+            return (None, Some(Event::Polled { node, attempt, result, next: None }));
         }
         Action::ExpireTask { node, attempt } => {
-            let message = to_attempt(node, attempt.clone(), "expire");
-            return (vec![message], Some(Event::TaskExpired { node, attempt }));
+            let message = EndAttempt { attempt: attempt.clone() };
+            let message = Outgoing::now(Target::Node(key_of(node)), "expire", &message);
+            return (Some(message), Some(Event::TaskExpired { node, attempt }));
         }
         Action::Download(download) => {
             let (key, delay) = (download.key.to_string(), download.not_before.since(now));
-            let message = DownloadVideo { run, spec: head.spec.clone(), download };
-            Outgoing::after(Target::Node(key), "download", &message, delay)
+            let waiter = Waiter::Node(download.node);
+            let message = DownloadVideo { run, seq, spec: head.spec.clone(), download };
+            Outgoing::after(Target::Node(key), "download", &message, delay).answered_to(waiter)
         }
         Action::Join { index } => {
             let clips = state.plan().films().get(index).map(|film| film.clips.as_slice()).unwrap_or_default();
@@ -114,12 +157,10 @@ pub(crate) fn outgoing(
                 ClipSource::Node(node) => Some((*node, state.artifact(*node)?.sha256.clone())),
                 ClipSource::Pick(_) | ClipSource::Video(_) | ClipSource::Image(_) | ClipSource::Card => None,
             });
-            let message = Join { run, spec: head.spec.clone(), index, videos: videos.collect() };
-            Outgoing::now(Target::Films, "join", &message)
+            let message = Join { run, seq, spec: head.spec.clone(), index, videos: videos.collect() };
+            Outgoing::now(Target::Films, "join", &message).answered_to(Waiter::Film(index))
         }
-        Action::Wake { deadline } => {
-            Outgoing::after(Target::ThisRun, "wake", &Value::Null, deadline.since(now))
-        }
+        Action::Wake { deadline } => Outgoing::to_run("wake", &Value::Null, deadline.since(now)),
     };
-    (vec![message], None)
+    (Some(message), None)
 }

@@ -64,9 +64,15 @@ pub(crate) struct WorkerArgs {
     /// Maximum submissions of the account in any minute, over all runs.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) max_submits_per_minute: Option<u32>,
+    /// Maximum polls of the account in any second, over all runs and workers.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) max_polls_per_second: Option<u32>,
+    /// Maximum number of concurrent downloads of the account, over all runs and workers.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    pub(crate) max_downloads: Option<u16>,
     #[command(flatten, next_help_heading = "Caps of the account, over all runs")]
     pub(crate) caps: BudgetArgs,
-    /// Minimum time between two polls of a task: each one is an entry in the journal [default: 2, and 0.25 for a service on this machine].
+    /// Minimum time between two polls of a task: each one is an entry in the journal [default: 2, and 0.05 for a service on this machine].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) min_poll_interval: Option<Duration>,
     /// How long after a submission whose outcome is unknown a service that can be asked is asked a second time.

@@ -30,8 +30,9 @@ use crate::selection::{self, Selected};
 use crate::shutdown::shutdown_signal;
 use crate::{task_owners, unknown_work};
 
-/// How often new events are asked for.
-const FOLLOW_INTERVAL: Duration = Duration::from_millis(300);
+/// How often new events are asked for: rarely where there were none for long, because each question is an invocation.
+const MIN_FOLLOW_INTERVAL: Duration = Duration::from_millis(50);
+const MAX_FOLLOW_INTERVAL: Duration = Duration::from_secs(1);
 /// Files that are uploaded at a time.
 const MAX_UPLOADS: usize = 8;
 /// For how long Restate may be away while a run is followed.
@@ -218,6 +219,7 @@ async fn follow(
     let mut reporter = RunReporter::start(args.format, info);
     let mut interrupt = shutdown_signal();
     let mut last_answer = tokio::time::Instant::now();
+    let mut last_event = last_answer;
     while !follower.is_over() {
         let sink = reporter.reporter();
         let mut on = |state: &RunState, event: &Event, time: Timestamp| sink.on(state, event, time);
@@ -232,11 +234,17 @@ async fn follow(
         };
         sink.flush();
         match read {
-            Ok(0) => tokio::time::sleep(FOLLOW_INTERVAL).await,
-            Ok(_) => last_answer = tokio::time::Instant::now(),
+            Ok(count) => {
+                last_answer = tokio::time::Instant::now();
+                if count > 0 {
+                    last_event = last_answer;
+                }
+                let quiet = last_event.elapsed() / 10;
+                tokio::time::sleep(quiet.clamp(MIN_FOLLOW_INTERVAL, MAX_FOLLOW_INTERVAL)).await;
+            }
             Err(error) if error.is_transient() && last_answer.elapsed() < MAX_OUTAGE => {
                 tracing::info!(%error, "the run cannot be followed at the moment");
-                tokio::time::sleep(FOLLOW_INTERVAL).await;
+                tokio::time::sleep(MAX_FOLLOW_INTERVAL).await;
             }
             Err(error) => {
                 let error = engine_error(error).hint(detached(args, &head.run));

@@ -25,7 +25,7 @@ use crate::shutdown::shutdown_signal;
 
 /// Minimum time between two polls of a task of a remote service, and of one on this machine.
 const MIN_POLL_INTERVAL: Duration = Duration::from_secs(2);
-const MIN_LOCAL_POLL_INTERVAL: Duration = Duration::from_millis(250);
+const MIN_LOCAL_POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How often Restate's admin API is asked while Restate starts.
 const MAX_REGISTER_TRIES: u32 = 30;
 /// Connections that wait to be accepted.
@@ -106,6 +106,8 @@ fn connect(args: &WorkerArgs) -> Result<(Worker, bool), CommandError> {
         limits: AccountLimits {
             in_flight: args.max_in_flight.map(usize::from),
             submit_rate: args.max_submits_per_minute.map(Rate::per_minute),
+            polls_per_second: args.max_polls_per_second.map(|polls| polls as usize),
+            downloads: args.max_downloads.map(usize::from),
             caps: budget::caps(&args.caps),
         },
         min_poll_interval: args.min_poll_interval.unwrap_or(min_poll_interval),

@@ -3,11 +3,13 @@
 //! Additive increase, multiplicative decrease: a 429 halves the tasks in flight and allows one POST at a time; acceptances
 //! restore both. Refusals of requests that were sent before the last decrease are ignored: a burst of 429s halves once.
 
+use serde::{Deserialize, Serialize};
+
 use crate::timestamp::Timestamp;
 
 /// Additive increase, multiplicative decrease over tasks in flight and concurrent POSTs.
-#[derive(Debug, Clone)]
-pub(crate) struct AimdLimiter {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AimdLimiter {
     most: f64,
     /// Tasks in flight, including those being submitted: from 1 to `max`.
     limit: f64,
@@ -19,20 +21,24 @@ pub(crate) struct AimdLimiter {
 }
 
 impl AimdLimiter {
-    pub(crate) fn new(most: usize) -> Self {
+    /// At most `most` tasks in flight.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
         let most = most.max(1) as f64;
         Self { most, limit: most, max_concurrent_posts: most, hold_until: None, slowed_at: None }
     }
 
     /// Whether one more may be submitted with `taken` slots in use, `posting` of them by POSTs without a response.
-    pub(crate) fn admits(&self, taken: usize, posting: usize, now: Timestamp) -> bool {
+    #[must_use]
+    pub fn admits(&self, taken: usize, posting: usize, now: Timestamp) -> bool {
         self.held_until(now).is_none()
             && taken as f64 + 1.0 <= self.limit
             && posting as f64 + 1.0 <= self.max_concurrent_posts
     }
 
     /// The time before which nothing is submitted.
-    pub(crate) fn held_until(&self, now: Timestamp) -> Option<Timestamp> {
+    #[must_use]
+    pub fn held_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.hold_until.filter(|until| *until > now)
     }
 
@@ -48,7 +54,7 @@ impl AimdLimiter {
     }
 
     /// The service throttled a request that was sent at `sent`.
-    pub(crate) fn slow_down(&mut self, sent: Timestamp, now: Timestamp, until: Timestamp) {
+    pub fn slow_down(&mut self, sent: Timestamp, now: Timestamp, until: Timestamp) {
         self.hold(until);
         if self.slowed_at.is_some_and(|slowed| sent <= slowed) {
             return;
@@ -64,8 +70,20 @@ impl AimdLimiter {
         self.max_concurrent_posts = self.most;
     }
 
+    /// The limit as it is.
+    #[must_use]
+    pub fn limit(&self) -> f64 {
+        self.limit
+    }
+
+    /// Whether nothing is left of what a throttled request limited.
+    #[must_use]
+    pub fn is_restored(&self) -> bool {
+        self.limit >= self.most && self.max_concurrent_posts >= self.most
+    }
+
     /// The service accepted a task: one more slot for each full round of acceptances, one more concurrent POST for each.
-    pub(crate) fn speed_up(&mut self) {
+    pub fn speed_up(&mut self) {
         self.limit = (self.limit + 1.0 / self.limit).min(self.most);
         self.max_concurrent_posts = (self.max_concurrent_posts + 1.0).min(self.most);
     }

@@ -12,7 +12,7 @@ mod token_bucket;
 
 use crate::policy::Policy;
 
-pub(crate) use concurrency::AimdLimiter;
+pub use concurrency::AimdLimiter;
 pub(crate) use discovery::{LimitDiscovery, Throttled};
 pub use discovery::{ObservedLimits, ObservedRate};
 pub(crate) use downloads::DownloadLimiter;
@@ -20,7 +20,7 @@ pub(crate) use jitter::jitter;
 pub(crate) use poll_rate::PollRate;
 pub(crate) use quota::QuotaLimit;
 pub use quota::SubmitQuota;
-pub(crate) use token_bucket::TokenBucket;
+pub use token_bucket::TokenBucket;
 
 /// All limits towards one service.
 #[derive(Debug, Clone)]

@@ -1,5 +1,7 @@
 //! Token bucket: a rate limit with a small burst after a quiet period.
 
+use serde::{Deserialize, Serialize};
+
 use crate::policy::Rate;
 use crate::timestamp::Timestamp;
 
@@ -7,8 +9,8 @@ use crate::timestamp::Timestamp;
 ///
 /// Stored as one time: when the bucket will be full again (generic cell rate algorithm, GCRA). A window of `n` steps then admits at most
 /// `n` takes plus the burst, so `per` is divided into as many steps as `most` leaves after the burst.
-#[derive(Debug, Clone)]
-pub(crate) struct TokenBucket {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenBucket {
     /// Microseconds between takes, in the long run.
     step: i64,
     /// Microseconds by which takes may run ahead of their steps.
@@ -18,7 +20,9 @@ pub(crate) struct TokenBucket {
 }
 
 impl TokenBucket {
-    pub(crate) fn new(rate: Rate) -> Self {
+    /// A full bucket.
+    #[must_use]
+    pub fn new(rate: Rate) -> Self {
         let most = i64::from(rate.count.max(1));
         let ahead = most / 10;
         let per = i64::try_from(rate.per.as_micros()).unwrap_or(i64::MAX);
@@ -27,17 +31,19 @@ impl TokenBucket {
     }
 
     /// The earliest time at which one more may be taken.
-    pub(crate) fn free_at(&self) -> Timestamp {
+    #[must_use]
+    pub fn free_at(&self) -> Timestamp {
         Timestamp(self.full_at.saturating_sub(self.slack).div_euclid(1000).saturating_add(1))
     }
 
     /// Whether one more may be taken now.
-    pub(crate) fn admits(&self, now: Timestamp) -> bool {
+    #[must_use]
+    pub fn admits(&self, now: Timestamp) -> bool {
         self.full_at.saturating_sub(self.slack) <= micros(now)
     }
 
     /// Takes one.
-    pub(crate) fn take(&mut self, now: Timestamp) {
+    pub fn take(&mut self, now: Timestamp) {
         self.take_slowly(now, 1.0);
     }
 
