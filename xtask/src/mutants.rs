@@ -7,6 +7,37 @@ use std::process::Command;
 
 use crate::repository;
 
+/// A simulation whose oracle has to report mutations.
+struct Simulation {
+    /// The name of the integration test.
+    binary: &'static str,
+    /// Its test that runs every seed.
+    test: &'static str,
+    mutations: &'static [Mutation],
+    /// Seeds to try without a mutation: only to see that the copy builds and passes.
+    control_seeds: u32,
+    /// Seeds to try with one; each is found long before the last.
+    seeds: u32,
+}
+
+const SIMULATIONS: [Simulation; 2] = [
+    Simulation {
+        binary: "simulation",
+        test: "simulation_never_pays_twice",
+        mutations: MUTATIONS,
+        control_seeds: 200,
+        seeds: 2_000,
+    },
+    Simulation {
+        binary: "cluster_simulation",
+        test: "cluster_simulation_never_pays_twice",
+        mutations: CLUSTER_MUTATIONS,
+        // A seed takes a hundred times as long as one of the engine.
+        control_seeds: 20,
+        seeds: 400,
+    },
+];
+
 /// A bug, as an edit of one file.
 struct Mutation {
     /// The effect of the mutation.
@@ -87,43 +118,78 @@ const MUTATIONS: &[Mutation] = &[
     },
 ];
 
-/// The test of the simulation that runs every seed.
-const TEST: &str = "simulation_never_pays_twice";
-/// Seeds to try with a mutation; each is found within the first hundred.
-const SEEDS: &str = "2000";
-/// Seeds to try without one: only to see that the copy builds and passes.
-const CONTROL_SEEDS: &str = "200";
+/// Bugs in the order of effects of the cluster.
+const CLUSTER_MUTATIONS: &[Mutation] = &[
+    Mutation {
+        name: "a worker sends a POST whoever issued its token, and whether it was used or not",
+        file: "crates/cluster/src/post_gate.rs",
+        original: "token.boot == self.boot && matches!(self.lock().issued.get(&token.number), Some(None))\n    }\n\n    /// Uses a token.\n    pub fn redeem(&self, token: &PostToken) -> Redeemed {\n        if token.boot != self.boot {\n            return Redeemed::Unknown;\n        }\n",
+        replacement: "!matches!(self.lock().issued.get(&token.number), Some(Some(_)))\n    }\n\n    /// Uses a token.\n    pub fn redeem(&self, token: &PostToken) -> Redeemed {\n        self.lock().issued.insert(token.number, None);\n",
+        violations: &["was paid for", "tasks under a cap of"],
+    },
+    Mutation {
+        name: "a POST is sent before what allows it is journalled",
+        file: "crates/cluster/src/node/submission.rs",
+        original: "let Json(Issued { token, at }) = issued.name(\"token\").await?;",
+        replacement: "let Json(Issued { at, .. }) = issued.name(\"token\").await?;\n    let token = worker.gate.issue();",
+        violations: &["was paid for", "tasks under a cap of"],
+    },
+    Mutation {
+        name: "a service that knows no task is not asked again after the time that a POST can take",
+        file: "crates/cluster/src/node/submission.rs",
+        original: "ctx.sleep(delay).await?;",
+        replacement: "let _ = delay;",
+        violations: &["was paid for", "is paid for, and", "were out under a limit of"],
+    },
+    Mutation {
+        name: "the account's caps ignore what is reserved for tasks in flight",
+        file: "crates/cluster/src/account/state.rs",
+        original: "let mut sum = self.reserved();",
+        replacement: "let mut sum = Amount::default();",
+        violations: &["tasks under a cap of"],
+    },
+];
 
-/// Runs the simulation on the unmodified sources, where it has to pass, then with each mutation.
+/// Runs each simulation on the unmodified sources, where it has to pass, then with each mutation.
 pub(crate) fn run(root: &Path) -> Result<String, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let sources = folder.path().join("sources");
     copy(root, &sources)?;
     set_apart(&sources)?;
-    let (passed, output) = simulate(root, &sources, CONTROL_SEEDS)?;
-    if !passed || !output.contains("1 passed") {
-        return Err(format!("the simulation fails without a mutation:\n{output}"));
+    let mut caught = 0;
+    for simulation in &SIMULATIONS {
+        let (passed, output) = simulate(root, &sources, simulation, simulation.control_seeds)?;
+        if !passed || !output.contains("1 passed") {
+            return Err(format!("{} fails without a mutation:\n{output}", simulation.binary));
+        }
+        for mutation in simulation.mutations {
+            mutation.try_out(root, &sources, simulation)?;
+            caught += 1;
+        }
     }
-    for mutation in MUTATIONS {
-        let file = sources.join(mutation.file);
+    Ok(format!("mutants: all {caught} mutations are caught"))
+}
+
+impl Mutation {
+    /// Fails unless the simulation reports the bug.
+    fn try_out(&self, root: &Path, sources: &Path, simulation: &Simulation) -> Result<(), String> {
+        let file = sources.join(self.file);
         let text = fs_err::read_to_string(&file).map_err(|error| error.to_string())?;
-        fs_err::write(&file, mutation.apply(&text)?).map_err(|error| error.to_string())?;
-        let (passed, output) = simulate(root, &sources, SEEDS)?;
+        fs_err::write(&file, self.apply(&text)?).map_err(|error| error.to_string())?;
+        let (passed, output) = simulate(root, sources, simulation, simulation.seeds)?;
         fs_err::write(&file, text).map_err(|error| error.to_string())?;
-        let name = mutation.name;
+        let name = self.name;
         if passed {
             return Err(format!("mutation not caught: {name}"));
         }
         let line =
-            output.lines().find(|line| mutation.violations.iter().any(|violation| line.contains(violation)));
+            output.lines().find(|line| self.violations.iter().any(|violation| line.contains(violation)));
         let line = line
             .ok_or_else(|| format!("the simulation fails for another reason than that {name}:\n{output}"))?;
         eprintln!("caught: {name}\n    {}", line.trim());
+        Ok(())
     }
-    Ok(format!("mutants: all {} mutations are caught", MUTATIONS.len()))
-}
 
-impl Mutation {
     fn apply(&self, text: &str) -> Result<String, String> {
         match text.matches(self.original).count() {
             1 => Ok(text.replacen(self.original, self.replacement, 1)),
@@ -167,13 +233,18 @@ fn set_apart(sources: &Path) -> Result<(), String> {
 
 /// Whether the simulation passes, and its output. It is built with the features of the ordinary tests and in their target folder, so that the
 /// dependencies are built once.
-fn simulate(root: &Path, sources: &Path, seeds: &str) -> Result<(bool, String), String> {
+fn simulate(
+    root: &Path,
+    sources: &Path,
+    Simulation { binary, test, .. }: &Simulation,
+    seeds: u32,
+) -> Result<(bool, String), String> {
     let output = Command::new("cargo")
-        .args(["test", "--quiet", "--locked", "--workspace", "--test", "simulation", "--", "--exact", TEST])
+        .args(["test", "--quiet", "--locked", "--workspace", "--test", binary, "--", "--exact", test])
         .current_dir(sources)
         .env("CARGO_TARGET_DIR", root.join("target"))
         .env("RUST_BACKTRACE", "0")
-        .env("SIMULATION_SEEDS", seeds)
+        .env("SIMULATION_SEEDS", seeds.to_string())
         .env_remove("SIMULATION_SEED")
         .output()
         .map_err(|error| format!("cargo cannot be run: {error}"))?;
@@ -186,8 +257,6 @@ fn simulate(root: &Path, sources: &Path, seeds: &str) -> Result<(bool, String), 
 mod tests {
     use super::*;
 
-    const SIMULATION: &str = "crates/engine/tests/simulation.rs";
-
     fn read(file: &str) -> String {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         fs_err::read_to_string(root.join(file)).unwrap()
@@ -196,7 +265,7 @@ mod tests {
     /// A renamed item breaks a mutation only in the long run of `cargo xtask mutants`; this finds it in the ordinary suite.
     #[test]
     fn each_mutation_applies_to_the_sources() {
-        for mutation in MUTATIONS {
+        for mutation in SIMULATIONS.iter().flat_map(|simulation| simulation.mutations) {
             let text = read(mutation.file);
             let mutated = mutation.apply(&text).unwrap();
             assert_ne!(mutated, text, "{}", mutation.name);
@@ -208,11 +277,17 @@ mod tests {
     }
 
     #[test]
-    fn simulation_has_the_expected_test_and_messages() {
-        let simulation = read(SIMULATION);
-        assert!(simulation.contains(&format!("fn {TEST}()")));
-        for violation in MUTATIONS.iter().flat_map(|mutation| mutation.violations) {
-            assert!(simulation.contains(violation), "{violation}");
+    fn simulations_have_the_expected_tests_and_messages() {
+        for (simulation, file) in SIMULATIONS
+            .iter()
+            .zip(["crates/engine/tests/simulation.rs", "crates/cluster/tests/cluster_simulation.rs"])
+        {
+            let text = read(file);
+            assert!(file.contains(simulation.binary));
+            assert!(text.contains(&format!("fn {}()", simulation.test)));
+            for violation in simulation.mutations.iter().flat_map(|mutation| mutation.violations) {
+                assert!(text.contains(violation), "{violation}");
+            }
         }
     }
 }

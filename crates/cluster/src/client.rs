@@ -1,7 +1,10 @@
 //! What a command or a worker asks of Restate, over HTTP.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
+use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, RequestBuilder, StatusCode};
 use scheduler::{ForcedRerun, RunId};
 use serde::Serialize;
@@ -23,14 +26,35 @@ use crate::node::NodeRecord;
 
 /// How long an answer may take: a call waits until the object is free.
 const CALL_TIMEOUT: Duration = Duration::from_secs(90);
+/// In place of a key: services have none.
+const SERVICE_KEY: &str = "";
 /// The longest text of an answer that an error quotes.
 const MAX_QUOTED_LEN: usize = 400;
 
 /// Restate's ingress.
 #[derive(Debug, Clone)]
 pub struct EngineClient {
-    http: Client,
+    transport: Transport,
     ingress: Url,
+}
+
+/// Calls handlers of objects otherwise than over HTTP: a Restate that tests simulate.
+pub trait Ingress: std::fmt::Debug + Send + Sync {
+    /// Calls a handler with JSON, and returns its answer, which is JSON or empty.
+    fn call<'a>(
+        &'a self,
+        object: &'a str,
+        key: &'a str,
+        handler: &'a str,
+        body: Vec<u8>,
+    ) -> BoxFuture<'a, Result<Vec<u8>, ClusterError>>;
+}
+
+/// How calls reach the objects.
+#[derive(Debug, Clone)]
+enum Transport {
+    Http(Client),
+    InProcess(Arc<dyn Ingress>),
 }
 
 impl EngineClient {
@@ -39,7 +63,13 @@ impl EngineClient {
     /// # Errors
     /// When no HTTP client can be made.
     pub fn new(ingress: Url) -> Result<Self, ClusterError> {
-        Ok(Self { http: http(&ingress)?, ingress })
+        Ok(Self { transport: Transport::Http(http(&ingress)?), ingress })
+    }
+
+    /// A client of an ingress in this process. `address` is what it is called in messages.
+    #[must_use]
+    pub fn in_process(ingress: Arc<dyn Ingress>, address: Url) -> Self {
+        Self { transport: Transport::InProcess(ingress), ingress: address }
     }
 
     /// The address.
@@ -85,8 +115,7 @@ impl EngineClient {
     /// # Errors
     /// When Restate cannot be reached, or no worker is registered.
     pub async fn describe(&self) -> Result<EngineDescription, ClusterError> {
-        let url = address(&self.ingress, &[ENGINE, "describe"]);
-        answer(&url, self.http.post(url.clone())).await
+        self.call_without_body(ENGINE, SERVICE_KEY, "describe").await
     }
 
     /// The runs of a workflow, or of all, the latest first. An index is bounded: there may be older ones.
@@ -188,8 +217,11 @@ impl EngineClient {
         handler: &str,
         body: &impl Serialize,
     ) -> Result<T, ClusterError> {
-        let url = address(&self.ingress, &[object, key, handler]);
-        answer(&url, self.http.post(url.clone()).json(body)).await
+        let body = serde_json::to_vec(body).map_err(|error| ClusterError::Unreadable {
+            what: handler.to_owned(),
+            reason: error.to_string(),
+        })?;
+        self.post(object, key, handler, Some(body)).await
     }
 
     async fn call_without_body<T: DeserializeOwned>(
@@ -198,8 +230,32 @@ impl EngineClient {
         key: &str,
         handler: &str,
     ) -> Result<T, ClusterError> {
-        let url = address(&self.ingress, &[object, key, handler]);
-        answer(&url, self.http.post(url.clone())).await
+        self.post(object, key, handler, None).await
+    }
+
+    async fn post<T: DeserializeOwned>(
+        &self,
+        object: &str,
+        key: &str,
+        handler: &str,
+        body: Option<Vec<u8>>,
+    ) -> Result<T, ClusterError> {
+        let path = [object, key, handler];
+        let path: Vec<&str> = path.into_iter().filter(|part| *part != SERVICE_KEY).collect();
+        let url = address(&self.ingress, &path);
+        match &self.transport {
+            Transport::Http(http) => {
+                let request = http.post(url.clone());
+                let request = match body {
+                    Some(body) => request.header(CONTENT_TYPE, "application/json").body(body),
+                    None => request,
+                };
+                answer(&url, request).await
+            }
+            Transport::InProcess(ingress) => {
+                read(&url, &ingress.call(object, key, handler, body.unwrap_or_default()).await?)
+            }
+        }
     }
 }
 
@@ -228,7 +284,12 @@ async fn answer<T: DeserializeOwned>(url: &Url, request: RequestBuilder) -> Resu
     if !status.is_success() {
         return Err(refused(url, status, &bytes));
     }
-    let bytes = if bytes.is_empty() { b"null".as_slice() } else { &bytes };
+    read(url, &bytes)
+}
+
+/// An answer, which is JSON or empty.
+fn read<T: DeserializeOwned>(url: &Url, bytes: &[u8]) -> Result<T, ClusterError> {
+    let bytes = if bytes.is_empty() { b"null".as_slice() } else { bytes };
     serde_json::from_slice(bytes).map_err(|error| ClusterError::Unreadable {
         what: format!("the answer of Restate at {}", origin(url)),
         reason: error.to_string(),

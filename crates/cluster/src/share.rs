@@ -206,6 +206,12 @@ mod tests {
     }
 
     #[test]
+    fn throttled_answer_holds_an_account_no_longer_than_a_run_would_wait() {
+        let throttled = Throttled::new(Timestamp(0), Some(Duration::from_hours(24)));
+        assert_eq!(throttled.wait, Duration::from_mins(5));
+    }
+
+    #[test]
     fn throttled_answer_renews_the_share_at_once_and_is_reported_once() {
         let share = OwnShare::default();
         share.own().leased = Some(Timestamp(1_000));

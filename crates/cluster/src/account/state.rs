@@ -66,6 +66,11 @@ pub enum Settlement {
     Released,
     /// A task was or may have been accepted: all of it counts as spent.
     Full,
+    /// The service does not know the task: all of it counts as spent. It may still be rendered, so it counts as in flight for a while.
+    Missing {
+        /// Until when.
+        until: Timestamp,
+    },
     /// The actual cost counts as spent.
     Actual {
         /// The cost, in millionths of the currency.
@@ -217,7 +222,12 @@ impl AccountState {
     pub fn finish(&mut self, attempt: &AttemptId, settlement: Settlement, throttled: Option<Throttled>) {
         let in_flight = self.permits.len();
         self.sent(attempt);
-        self.permits.remove(attempt.as_str());
+        match settlement {
+            Settlement::Missing { until } => self.hold_until(attempt, until),
+            Settlement::Released | Settlement::Full | Settlement::Actual { .. } => {
+                self.permits.remove(attempt.as_str());
+            }
+        }
         self.queue.retain(|waiting| waiting.attempt != *attempt);
         let Some(reservation) = self.reserved.remove(attempt.as_str()) else { return };
         if let Some(Throttled { sent, wait }) = throttled {
@@ -228,7 +238,7 @@ impl AccountState {
         }
         match settlement {
             Settlement::Released => {}
-            Settlement::Full => self.spent += reservation.amount(),
+            Settlement::Full | Settlement::Missing { .. } => self.spent += reservation.amount(),
             Settlement::Actual { cost } => {
                 let most = reservation.cost.unwrap_or(cost);
                 self.spent += Amount { cost: cost.min(most), ..reservation.amount() };

@@ -153,6 +153,19 @@ fn permit_of_an_indeterminate_submission_lapses_early_and_its_reservation_stays(
 }
 
 #[test]
+fn task_that_the_service_does_not_know_is_paid_for_and_counts_as_in_flight_for_a_while() {
+    let limits = in_flight(1);
+    let mut account = AccountState::default();
+    assert_eq!(admit(&mut account, "r.1", 0, limits), Admission::Granted);
+    account.finish(&"r.1".into(), Settlement::Missing { until: Timestamp(60_000) }, None);
+    assert_eq!((account.spent().tasks, account.reserved().tasks), (1, 0));
+    assert_eq!(admit(&mut account, "r.2", 59_000, limits), Admission::Queued);
+    assert_eq!(account.set_timer(), Some(Timestamp(60_000)));
+    account.timer_fired(Timestamp(60_000));
+    assert_eq!(woken(account.serve()), granted(&["r.2"]));
+}
+
+#[test]
 fn reserved_and_spent_stay_below_the_cap() {
     let caps = BudgetLimits { cost: Some(Money::from_micros(25)), ..BudgetLimits::default() };
     let limits = AccountLimits { caps, ..AccountLimits::default() };

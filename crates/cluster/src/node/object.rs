@@ -343,15 +343,19 @@ async fn end(
 ) -> Result<(), HandlerError> {
     let mut record = record(ctx).await?;
     // Two runs that wait for the same attempt may both learn its end.
-    if record
+    let open = record
         .attempt(attempt)
-        .is_some_and(|attempt| attempt.state.has_open_task() || state == AttemptState::Expired)
-    {
-        record.end(attempt, state, reason);
-        ctx.set(RECORD, Json(record));
-        finish(ctx, worker, attempt, Settlement::Full, None).await?;
-    }
-    Ok(())
+        .filter(|attempt| attempt.state.has_open_task() || state == AttemptState::Expired);
+    let Some(submitted) = open.map(|attempt| attempt.submitted_at.unwrap_or(attempt.intended_at)) else {
+        return Ok(());
+    };
+    record.end(attempt, state, reason);
+    ctx.set(RECORD, Json(record));
+    let settlement = match state {
+        AttemptState::Missing => Settlement::Missing { until: submitted.after(worker.indeterminate_hold) },
+        _ => Settlement::Full,
+    };
+    Ok(finish(ctx, worker, attempt, settlement, None).await?)
 }
 
 async fn is_stored(

@@ -193,6 +193,17 @@ impl Location {
         Ok(Self { store, prefix, is_remote: true, wording })
     }
 
+    /// A store in the memory of this process.
+    #[cfg(feature = "failpoints")]
+    pub(super) fn in_memory() -> Self {
+        Self {
+            store: Arc::new(object_store::memory::InMemory::new()),
+            prefix: ObjectPath::default(),
+            is_remote: false,
+            wording: Wording { store: "memory".to_owned(), secrets: Vec::new() },
+        }
+    }
+
     fn folder(url: &Url, wording: Wording) -> Result<Self, StoreError> {
         let Ok(folder) = url.to_file_path() else {
             return Err(wording.invalid("write the whole path of a folder: file:///mnt/videos"));

@@ -90,6 +90,13 @@ impl SharedStore {
         Ok(Self(Arc::new(Location::open(url, options)?)))
     }
 
+    /// A store in the memory of this process, for tests that simulate a cluster.
+    #[cfg(feature = "failpoints")]
+    #[must_use]
+    pub fn in_memory() -> Self {
+        Self(Arc::new(Location::in_memory()))
+    }
+
     /// Its URL, without credentials.
     #[must_use]
     pub fn url(&self) -> &str {

@@ -1,6 +1,7 @@
 //! A simulated service with faults, and the oracle that records what is paid for.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -79,6 +80,8 @@ struct WorldState {
     most_downloading: usize,
     /// What came although the service had asked to wait.
     impatient: Vec<&'static str>,
+    /// How often each thing was rolled for each shot.
+    rolls: BTreeMap<(&'static str, String), u64>,
 }
 
 /// The simulated service.
@@ -89,6 +92,8 @@ pub(crate) struct World {
     pub(crate) can_tell: bool,
     /// Out of a hundred calls, how many go wrong.
     pub(crate) trouble: u64,
+    /// With it, what becomes of a shot depends on this seed and on how often it was tried, and not on when.
+    by_shot: Option<u64>,
 }
 
 impl World {
@@ -111,8 +116,17 @@ impl World {
             downloading: 0,
             most_downloading: 0,
             impatient: Vec::new(),
+            rolls: BTreeMap::new(),
         };
-        Self { books: Arc::new(Mutex::new(books)), can_tell, trouble }
+        Self { books: Arc::new(Mutex::new(books)), can_tell, trouble, by_shot: None }
+    }
+
+    /// A service in which what becomes of a shot depends on the seed and on how often it was tried: two engines that try the same see the
+    /// same. Other faults only delay.
+    pub(crate) fn by_shot(seed: u64, can_tell: bool, trouble: u64) -> Self {
+        let world = Self::new(seed, can_tell, trouble);
+        world.with(|books| books.knows_nothing = None);
+        Self { by_shot: Some(seed), ..world }
     }
 
     fn with<T>(&self, access: impl FnOnce(&mut WorldState) -> T) -> T {
@@ -126,6 +140,27 @@ impl World {
 
     fn roll(&self, sides: u64) -> u64 {
         self.with(|books| books.rng.roll(sides))
+    }
+
+    /// Rolls for a shot.
+    fn roll_for(&self, what: &'static str, shot: &str, sides: u64) -> u64 {
+        let Some(seed) = self.by_shot else { return self.roll(sides) };
+        let count = self.with(|books| {
+            let count = books.rolls.entry((what, shot.to_owned())).or_default();
+            *count += 1;
+            *count
+        });
+        let mut hasher = DefaultHasher::new();
+        (seed, what, shot, count).hash(&mut hasher);
+        Rng::new(hasher.finish()).roll(sides)
+    }
+
+    /// Whether a call about a shot's task goes wrong. By shot, every second one is answered: an engine that asks again gets on.
+    fn goes_wrong(&self, what: &'static str, shot: &str) -> bool {
+        let rolled = self.roll_for(what, shot, 100) < self.trouble;
+        let is_second =
+            self.with(|books| books.rolls.get(&(what, shot.to_owned())).is_some_and(|count| count % 2 == 0));
+        rolled && (self.by_shot.is_none() || !is_second)
     }
 
     async fn pause(&self) {
@@ -227,18 +262,18 @@ impl World {
     }
 
     fn accept(&self, request: &PreparedRequest) -> TaskId {
-        let body: Value = serde_json::from_slice(request.body()).unwrap_or_default();
-        let trouble = self.trouble;
+        let shot = shot(request);
+        let forgets = self.trouble > 0 && self.by_shot.is_none();
+        let fails = self.by_shot.map(|_| self.roll_for("task", &shot, 100) < 10);
         self.with(|books| {
             let now = Instant::now();
             let number = books.tasks.len() + 1;
             // Any string can be an id.
             let id =
                 if number % 3 == 0 { format!("tâche/{number}?a=b+c@d#") } else { format!("task_{number}") };
-            let shot = body["prompt"].as_str().unwrap_or_default().to_owned();
             let done_at = now + Duration::from_millis(100 + books.rng.roll(20_000));
-            let fails = books.rng.roll(100) < 10;
-            let is_forgotten = trouble > 0 && books.rng.roll(100) < 5;
+            let fails = fails.unwrap_or_else(|| books.rng.roll(100) < 10);
+            let is_forgotten = forgets && books.rng.roll(100) < 5;
             let forgotten = is_forgotten.then(|| {
                 let after = Duration::from_millis(books.rng.roll(90_000));
                 (done_at + after, books.rng.roll(2) == 0)
@@ -265,8 +300,14 @@ impl World {
 /// Responses.
 impl World {
     async fn respond_to_post(&self, request: &PreparedRequest) -> Result<Value, CallError> {
-        if self.roll(100) < self.trouble {
-            match self.roll(7) {
+        let shot = shot(request);
+        if self.roll_for("POST", &shot, 100) < self.trouble {
+            // By shot, nothing is about another shot's task.
+            let fault = match self.roll_for("fault", &shot, 7) {
+                5 if self.by_shot.is_some() => 6,
+                fault => fault,
+            };
+            match fault {
                 0 => {
                     let wait = self.ask_to_wait(true);
                     return Err(responses::error(429, Form::Service, None, wait));
@@ -289,10 +330,11 @@ impl World {
                     return Ok(responses::task(&other.unwrap_or(task.0), "queued", None, None, false));
                 }
                 _ => {
-                    let accepted = (self.roll(2) == 0).then(|| self.accept(request));
+                    let accepted = (self.roll_for("accepted", &shot, 2) == 0).then(|| self.accept(request));
                     self.pause().await;
-                    let named = accepted.filter(|_| self.roll(3) == 0);
-                    let (status, form) = INDETERMINATE[self.roll(INDETERMINATE.len() as u64) as usize];
+                    let named = accepted.filter(|_| self.roll_for("named", &shot, 3) == 0);
+                    let kinds = INDETERMINATE.len() as u64;
+                    let (status, form) = INDETERMINATE[self.roll_for("answer", &shot, kinds) as usize];
                     return Err(responses::error(status, form, named.as_ref().map(TaskId::as_str), None));
                 }
             }
@@ -307,8 +349,11 @@ impl World {
         let id = task.as_str();
         self.with(|books| books.tasks.get_mut(id).map(|found| found.was_polled = true));
         let words = self.has_words();
-        if self.roll(100) < self.trouble {
-            return match self.roll(7) {
+        let shot = self.with(|books| books.tasks.get(id).map(|found| found.shot.clone())).unwrap_or_default();
+        if self.goes_wrong("poll", &shot) {
+            // By shot, a poll that goes wrong says nothing.
+            let fault = if self.by_shot.is_some() { [2, 3, 5][self.roll(3) as usize] } else { self.roll(7) };
+            return match fault {
                 // The replica that is asked is behind for a while.
                 0 if self.is_behind() => Err(responses::error(404, Form::Service, None, None)),
                 // Reported as completed, without a video yet. A run has to believe that it is no longer in flight.
@@ -392,6 +437,12 @@ impl Drop for Downloading<'_> {
     }
 }
 
+/// The shot of a request.
+fn shot(request: &PreparedRequest) -> String {
+    let body: Value = serde_json::from_slice(request.body()).unwrap_or_default();
+    body["prompt"].as_str().unwrap_or_default().to_owned()
+}
+
 fn failure(kind: FailureKind) -> Failure {
     Failure::new(kind, "simulated")
 }
@@ -442,11 +493,12 @@ impl Provider for World {
                 validator: (self.roll(2) == 0).then(|| "\"clip\"".to_owned()),
             };
             sink.start(start).map_err(local)?;
-            if self.roll(100) < self.trouble {
+            let shot = self.with(|books| books.tasks[task.as_str()].shot.clone());
+            if self.goes_wrong("download", &shot) {
                 // The connection breaks, or the end just does not come.
                 let middle = first + (CLIP.len() - first) / 2;
                 sink.write_all(&CLIP[first..middle]).map_err(local)?;
-                return match self.roll(2) {
+                return match self.roll_for("broken", &shot, 2) {
                     0 => Err(failure(FailureKind::Transient)),
                     _ => Ok(()),
                 };
