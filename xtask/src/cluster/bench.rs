@@ -77,8 +77,7 @@ fn measure(
     report: &mut String,
 ) -> Result<f64, String> {
     let Sweep { name, cells, jobs, task, .. } = *sweep;
-    let behavior =
-        Behavior { lost_answers: 0, lost_requests: 0, throttled: 0, latency: Duration::ZERO, task };
+    let behavior = Behavior::without_faults(Duration::ZERO, task);
     let service = runtime.block_on(CountingService::start(1, behavior))?;
     let cluster = Cluster::start(server, program, 2, service.base_url(), KEY, &[])?;
     let text = format!(

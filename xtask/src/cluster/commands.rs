@@ -68,13 +68,7 @@ struct Client<'c> {
 
 pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, String> {
     let runtime = tokio::runtime::Runtime::new().map_err(text)?;
-    let behavior = Behavior {
-        lost_answers: 0,
-        lost_requests: 0,
-        throttled: 0,
-        latency: Duration::from_millis(20),
-        task: Duration::from_secs(1),
-    };
+    let behavior = Behavior::without_faults(Duration::from_millis(20), Duration::from_secs(1));
     let service = runtime.block_on(CountingService::start(3, behavior))?;
     let cluster = Cluster::start(server, program, 2, service.base_url(), KEY, &[])?;
     same_as_on_one_machine(&cluster, &service)?;

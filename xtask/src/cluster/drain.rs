@@ -21,13 +21,7 @@ const MAX_DRAIN: Duration = Duration::from_secs(30);
 
 pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, String> {
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
-    let behavior = Behavior {
-        lost_answers: 0,
-        lost_requests: 0,
-        throttled: 0,
-        latency: LATENCY,
-        task: Duration::from_secs(4),
-    };
+    let behavior = Behavior::without_faults(LATENCY, Duration::from_secs(4));
     let service = runtime.block_on(CountingService::start(4, behavior))?;
     let args = ["-v", "--max-in-flight", MAX_IN_FLIGHT];
     // One worker, so that all submissions are its own.

@@ -176,9 +176,7 @@ fn library(root: &Path, server: &ServerProgram) -> Result<String, String> {
             "--features",
             "tests/cluster",
             "--test",
-            "reconcile",
-            "--test",
-            "deployments",
+            "restate",
         ])
         .env("RESTATE_SERVER", &server.path)
         .current_dir(root)

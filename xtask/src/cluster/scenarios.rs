@@ -25,13 +25,7 @@ const SUBMITS_PER: Duration = Duration::from_mins(1);
 
 pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, String> {
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
-    let behavior = Behavior {
-        lost_answers: 0,
-        lost_requests: 0,
-        throttled: 0,
-        latency: Duration::from_millis(200),
-        task: Duration::from_secs(2),
-    };
+    let behavior = Behavior::without_faults(Duration::from_millis(200), Duration::from_secs(2));
     let start = |seed| runtime.block_on(CountingService::start(seed, behavior));
     let most = MAX_TASKS.to_string();
     caps(server, program, &start(1)?, &["--max-tasks", &most])?;

@@ -39,6 +39,13 @@ pub(super) struct Behavior {
     pub(super) task: Duration,
 }
 
+impl Behavior {
+    /// Nothing is lost or throttled.
+    pub(super) fn without_faults(latency: Duration, task: Duration) -> Self {
+        Self { lost_answers: 0, lost_requests: 0, throttled: 0, latency, task }
+    }
+}
+
 /// A running service; clones share it.
 #[derive(Clone)]
 pub(super) struct CountingService(Arc<Shared>);

@@ -17,13 +17,7 @@ const TIMEOUT: Duration = Duration::from_mins(3);
 
 pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, String> {
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
-    let behavior = Behavior {
-        lost_answers: 0,
-        lost_requests: 0,
-        throttled: 0,
-        latency: Duration::from_millis(300),
-        task: Duration::from_secs(2),
-    };
+    let behavior = Behavior::without_faults(Duration::from_millis(300), Duration::from_secs(2));
     let service = runtime.block_on(CountingService::start(1, behavior))?;
     let mut cluster = Cluster::start(server, program, 2, service.base_url(), KEY, &["--max-in-flight", "6"])?;
     let mut clients = Vec::new();

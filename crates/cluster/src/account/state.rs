@@ -14,6 +14,8 @@ use workflow::units::{self, Money};
 use super::shares::{Share, Shares};
 use crate::messages::{Admit, RenewShare, Throttled};
 
+/// When a limit is looked at again of which it is not known when it admits more.
+const RECHECK: Duration = Duration::from_secs(1);
 /// How long it is remembered that a run has withdrawn its requests: longer than a message of it can be under way.
 const WITHDRAWN_FOR: Duration = Duration::from_hours(24);
 
@@ -323,7 +325,8 @@ impl AccountState {
         if is_full {
             let held = self.adaptive.as_ref().and_then(|limiter| limiter.held_until(now));
             // A lease that lapses; until then the end of an attempt is heard of.
-            return Some(held.into_iter().chain(self.permits.values().copied().min()).min().unwrap_or(now));
+            let lapses = self.permits.values().copied().min();
+            return Some(held.into_iter().chain(lapses).min().unwrap_or(now.after(RECHECK)));
         }
         self.limits.submit_rate.and_then(|rate| self.next_submission(rate))
     }

@@ -57,6 +57,15 @@ fn permits_are_bounded_and_lapse() {
 }
 
 #[test]
+fn limit_that_admits_nothing_sets_no_timer_that_spins() {
+    let mut account = AccountState::default();
+    assert_eq!(admit(&mut account, "r.1", 1_000, in_flight(0)), Admission::Queued);
+    assert_eq!(account.set_timer(), Some(Timestamp(2_000)), "a timer that has fired already would spin");
+    account.observe(Timestamp(1_500), in_flight(1));
+    assert_eq!(woken(account.serve()), granted(&["r.1"]));
+}
+
+#[test]
 fn requests_are_served_in_their_order_over_all_runs() {
     let limits = in_flight(1);
     let mut account = AccountState::default();

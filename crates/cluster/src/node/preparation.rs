@@ -68,7 +68,14 @@ pub(super) async fn prepare(
         Ok(prepared) => prepared,
         Err(failure) => return Ok(Outcome::Failed(failure)),
     };
-    while admission == Admission::Queued {
+    let by_url = message.sources.iter().any(InputSource::is_by_url);
+    loop {
+        match admission {
+            Admission::Queued => {}
+            Admission::Granted => break,
+            Admission::Withdrawn => return Ok(Outcome::Withdrawn { digest, by_url }),
+            Admission::BudgetExceeded { limit } => return Ok(Outcome::BudgetExceeded(limit)),
+        }
         let answer = restate_sdk::select! {
             answer = woken => Some(answer?.into_inner()),
             waited = ctx.sleep(PERMIT_TIMEOUT) => { waited?; None }
@@ -85,30 +92,25 @@ pub(super) async fn prepare(
         });
         Json((admission, at)) = read.name("permit").await?;
     }
-    let by_url = message.sources.iter().any(InputSource::is_by_url);
-    Ok(match admission {
-        Admission::Granted | Admission::Queued => Outcome::Intended(Box::new(AttemptRecord {
-            id: message.attempt,
-            run: message.run,
-            plan: message.plan,
-            node: message.node,
-            name,
-            sources: message.sources,
-            digest,
-            service: worker.provider.identity().to_owned(),
-            account: worker.provider.account().map(str::to_owned),
-            state: AttemptState::Intended,
-            reservation: Some(message.reservation),
-            intended_at: at,
-            submitted_at: None,
-            task: None,
-            suggested_task: None,
-            reason: None,
-            artifact: None,
-        })),
-        Admission::Withdrawn => Outcome::Withdrawn { digest, by_url },
-        Admission::BudgetExceeded { limit } => Outcome::BudgetExceeded(limit),
-    })
+    Ok(Outcome::Intended(Box::new(AttemptRecord {
+        id: message.attempt,
+        run: message.run,
+        plan: message.plan,
+        node: message.node,
+        name,
+        sources: message.sources,
+        digest,
+        service: worker.provider.identity().to_owned(),
+        account: worker.provider.account().map(str::to_owned),
+        state: AttemptState::Intended,
+        reservation: Some(message.reservation),
+        intended_at: at,
+        submitted_at: None,
+        task: None,
+        suggested_task: None,
+        reason: None,
+        artifact: None,
+    })))
 }
 
 /// The digest of the request, and the node's name.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::provider::Provider;
-use scheduler::{AttemptId, Event, Halt, NextStep, RunState, Timestamp};
+use scheduler::{AttemptId, Event, Halt, NextStep, Outcome, RunState, Timestamp};
 
 use super::log::{Logged, RunHead, SEGMENT_LEN, StoredRun};
 use super::outgoing::{Outgoing, Target, Waiter, outgoing};
@@ -129,6 +129,22 @@ impl ActiveRun {
             self.take(head, provider, queue.collect(), &mut step);
         }
         step
+    }
+
+    /// Whether it ended with work that nobody took care of: its log names the attempts that `status` and `resolve` show.
+    pub(crate) fn leaves_open_work(&self) -> bool {
+        self.loaded.plan.nodes().any(|(node, _)| match self.state.node(node).outcome() {
+            Some(Outcome::Indeterminate { .. } | Outcome::Detached { .. } | Outcome::Missing { .. })
+            | None => true,
+            Some(
+                Outcome::Done { .. }
+                | Outcome::Failed { .. }
+                | Outcome::Blocked { .. }
+                | Outcome::Unpicked { .. }
+                | Outcome::NotSelected { .. }
+                | Outcome::NotBegun,
+            ) => false,
+        })
     }
 
     /// The run as it is stored.

@@ -201,12 +201,10 @@ impl RunObject {
         }
         if run.head.over {
             to_indexes(ctx, &workflow, "ended", &RunEnded { run: run.head.run.clone(), at: now });
-            self.send(
-                ctx,
-                &run.head.run,
-                &workflow,
-                Outgoing::to_run("purge", &serde_json::Value::Null, RETENTION),
-            );
+            if !active.leaves_open_work() {
+                let purge = Outgoing::to_run("purge", &serde_json::Value::Null, RETENTION);
+                self.send(ctx, &run.head.run, &workflow, purge);
+            }
         } else if is_due {
             self.send(
                 ctx,

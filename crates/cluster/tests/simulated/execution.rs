@@ -51,11 +51,8 @@ impl Body for Sent {
 
 /// Has a worker execute an invocation, from the beginning of its journal.
 pub(super) async fn execute(server: &Restate, id: u64) -> Ended {
-    let Beginning { process, service, handler, key, journal, inbox, mut server_kills, suspends } =
+    let Beginning { process, service, handler, key, journal, inbox, mut server_kills, inactivity } =
         server.beginning(id);
-    if suspends {
-        server.close_inbox(id);
-    }
     let start = Start {
         id: Bytes::copy_from_slice(&id.to_be_bytes()),
         debug_id: format!("inv_{id}"),
@@ -76,12 +73,18 @@ pub(super) async fn execute(server: &Restate, id: u64) -> Ended {
     let response = process.endpoint.handle(request);
     assert_eq!(response.status(), 200, "{service}/{handler}");
     let mut body = Box::pin(response.into_body());
+    let mut is_asked_to_suspend = false;
     let ended = 'execution: loop {
         let frame = tokio::select! {
             biased;
             _ = gone.wait_for(|gone| *gone) => break Ended::CutOff,
             _ = server_kills.changed() => break Ended::CutOff,
             frame = poll_fn(|cx| body.as_mut().poll_frame(cx)) => frame,
+            () = tokio::time::sleep(inactivity), if !is_asked_to_suspend => {
+                is_asked_to_suspend = true;
+                server.close_inbox(id);
+                continue;
+            }
         };
         // The worker closed the stream in the middle.
         let Some(Ok(frame)) = frame else { break Ended::CutOff };

@@ -24,6 +24,8 @@ use super::protocol::{
 };
 use crate::support::world::Rng;
 
+/// The time without a message after which an execution is asked to suspend.
+const INACTIVITY: Duration = Duration::from_secs(20);
 /// The wait before an invocation is executed again.
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 /// The longest time until an invocation that is due is executed, in milliseconds.
@@ -102,8 +104,8 @@ pub(super) struct Beginning {
     pub(super) journal: Vec<Entry>,
     pub(super) inbox: mpsc::UnboundedReceiver<Bytes>,
     pub(super) server_kills: watch::Receiver<u64>,
-    /// Whether the server asks it to suspend where it waits.
-    pub(super) suspends: bool,
+    /// After this time without a message the server asks it to suspend. None passes between two steps that follow each other.
+    pub(super) inactivity: Duration,
 }
 
 impl Restate {
@@ -252,7 +254,11 @@ impl Restate {
         let mut inner = self.lock();
         let (sender, inbox) = mpsc::unbounded_channel();
         let roll = inner.rng.roll(1 << 20);
-        let suspends = inner.rng.roll(8) == 0;
+        // Mostly as for a real server, and sometimes soon.
+        let inactivity = match inner.rng.roll(8) {
+            0 => Duration::from_millis(1 + inner.rng.roll(2_000)),
+            _ => INACTIVITY,
+        };
         let invocation = inner.invocations.get_mut(&id).expect("an open invocation");
         invocation.inbox = Some(sender);
         Beginning {
@@ -263,7 +269,7 @@ impl Restate {
             journal: invocation.journal.clone(),
             inbox,
             server_kills: self.0.server_kills.subscribe(),
-            suspends,
+            inactivity,
         }
     }
 

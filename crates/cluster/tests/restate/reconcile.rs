@@ -1,11 +1,5 @@
 //! A worker that is gone in the middle of a POST, and a service that can be asked what became of it.
-//!
-//! Needs Restate's server: `cargo xtask cluster test` names it in `RESTATE_SERVER`. Without it nothing is tested, and the test says so.
 
-#![expect(clippy::expect_used, clippy::print_stderr, reason = "a test; one that says when it tests nothing")]
-
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
@@ -27,6 +21,9 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use url::Url;
 
+use crate::TIMEOUT;
+use crate::server::{Server, free_port, loopback};
+
 const WORKFLOW: &str = "
 version: 1
 name: reconcile
@@ -35,9 +32,6 @@ shots:
   - id: a
     prompt: a lamp
 ";
-/// The longest wait for anything.
-const TIMEOUT: Duration = Duration::from_mins(1);
-
 /// What the service has received, over all workers.
 #[derive(Default)]
 struct Account {
@@ -109,50 +103,6 @@ fn clip() -> Vec<u8> {
     writer.finish().expect("a clip")
 }
 
-/// Restate's server. Dropping it kills it.
-struct Server {
-    child: Child,
-    ingress: Url,
-    admin: Url,
-    folder: tempfile::TempDir,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
-}
-
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("its address").port()
-}
-
-fn loopback(port: u16) -> Url {
-    Url::parse(&format!("http://127.0.0.1:{port}/")).expect("a URL")
-}
-
-fn start_server(program: &Path) -> Server {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (node, ingress, admin) = (free_port(), free_port(), free_port());
-    let child = Command::new(program)
-        .env("RESTATE_BASE_DIR", folder.path().join("restate"))
-        .env("RESTATE_LISTEN_MODE", "tcp")
-        .env("RESTATE_BIND_IP", "127.0.0.1")
-        .env("RESTATE_BIND_PORT", node.to_string())
-        .env("RESTATE_INGRESS__BIND_PORT", ingress.to_string())
-        .env("RESTATE_ADMIN__BIND_PORT", admin.to_string())
-        .env("RESTATE_DEFAULT_NUM_PARTITIONS", "2")
-        .env("RESTATE_DISABLE_TELEMETRY", "true")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("Restate's server starts");
-    Server { child, ingress: loopback(ingress), admin: loopback(admin), folder }
-}
-
 fn prices() -> PriceSource {
     Arc::new(|_, _| Ok(Arc::new(Unpriced)))
 }
@@ -188,8 +138,8 @@ fn start_worker(server: &Server, store: &SharedStore, service: Service, boot: &s
 }
 
 /// A run whose first worker is gone as soon as the service has its POST. Returns the number of POSTs and of tasks.
-fn run_with_killed_worker(program: &Path, accepts: bool) -> (usize, usize) {
-    let (server, runtime) = (start_server(program), Runtime::new().expect("threads"));
+fn run_with_killed_worker(server: &Server, accepts: bool) -> (usize, usize) {
+    let runtime = Runtime::new().expect("threads");
     let folder = server.folder.path().join("store");
     fs_err::create_dir_all(&folder).expect("a folder");
     let url = Url::from_directory_path(folder).expect("a path");
@@ -198,7 +148,7 @@ fn run_with_killed_worker(program: &Path, accepts: bool) -> (usize, usize) {
     account.accepts.store(accepts, Ordering::SeqCst);
     let port = free_port();
     let lost = Service { account: Arc::clone(&account), hangs: true };
-    let first = start_worker(&server, &store, lost, "first", port);
+    let first = start_worker(server, &store, lost, "first", port);
     let (files, contract) = (workflow::InMemory::default(), contract::Contract::embedded());
     let plan = workflow::load(WORKFLOW.as_bytes(), "a.yaml", &files, &workflow::Options::default(), contract);
     let plan = serde_json::to_vec(&plan.expect("a plan")).expect("JSON");
@@ -234,7 +184,7 @@ fn run_with_killed_worker(program: &Path, accepts: bool) -> (usize, usize) {
     first.shutdown_timeout(Duration::from_secs(5));
     account.accepts.store(true, Ordering::SeqCst);
     let answers = Service { account: Arc::clone(&account), hangs: false };
-    let second = start_worker(&server, &store, answers, "second", port);
+    let second = start_worker(server, &store, answers, "second", port);
     let summary = runtime.block_on(async {
         let follower = Follower::open(client, store, &run, None, &prices()).await.expect("readable");
         let mut follower = follower.expect("the run");
@@ -255,13 +205,11 @@ fn run_with_killed_worker(program: &Path, accepts: bool) -> (usize, usize) {
 
 #[test]
 fn submission_of_a_killed_worker_is_reconciled() {
-    let Some(program) = std::env::var_os("RESTATE_SERVER") else {
-        eprintln!(
-            "skipped: RESTATE_SERVER does not name Restate's server; `cargo xtask cluster test` installs it"
-        );
-        return;
-    };
-    let program = Path::new(&program);
-    assert_eq!(run_with_killed_worker(program, true), (1, 1), "what was accepted is adopted");
-    assert_eq!(run_with_killed_worker(program, false), (2, 1), "what was not accepted is submitted again");
+    for (accepts, expected, what) in [
+        (true, (1, 1), "what was accepted is adopted"),
+        (false, (2, 1), "what was not accepted is submitted again"),
+    ] {
+        let Some(server) = Server::start() else { return };
+        assert_eq!(run_with_killed_worker(&server, accepts), expected, "{what}");
+    }
 }

@@ -1,18 +1,5 @@
 //! Versions of workers at one address: another version than the one that is registered there is refused, which Restate itself does not do.
-//!
-//! Needs Restate's server: `cargo xtask cluster test` names it in `RESTATE_SERVER`. Without it nothing is tested, and the test says so.
 
-#![expect(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::unused_async,
-    missing_docs,
-    reason = "a test, which says when it tests nothing; handlers are asynchronous"
-)]
-
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use cluster::deployment::VERSION;
@@ -24,10 +11,9 @@ use restate_sdk::hyper::HyperEndpoint;
 use restate_sdk::prelude::*;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
-use url::Url;
 
-/// The longest wait for anything.
-const TIMEOUT: Duration = Duration::from_mins(1);
+use crate::TIMEOUT;
+use crate::server::{Server, free_port, loopback};
 
 /// What workers of one version serve.
 #[derive(Debug, Clone)]
@@ -58,49 +44,6 @@ impl Second {
     }
 }
 
-/// Restate's server. Dropping it kills it.
-struct Server {
-    child: Child,
-    admin: Url,
-    _folder: tempfile::TempDir,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
-}
-
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("its address").port()
-}
-
-fn loopback(port: u16) -> Url {
-    Url::parse(&format!("http://127.0.0.1:{port}/")).expect("a URL")
-}
-
-fn start_server(program: &Path) -> Server {
-    let folder = tempfile::tempdir().expect("a folder");
-    let admin = free_port();
-    let child = Command::new(program)
-        .env("RESTATE_BASE_DIR", folder.path())
-        .env("RESTATE_LISTEN_MODE", "tcp")
-        .env("RESTATE_BIND_IP", "127.0.0.1")
-        .env("RESTATE_BIND_PORT", free_port().to_string())
-        .env("RESTATE_INGRESS__BIND_PORT", free_port().to_string())
-        .env("RESTATE_ADMIN__BIND_PORT", admin.to_string())
-        .env("RESTATE_DEFAULT_NUM_PARTITIONS", "2")
-        .env("RESTATE_DISABLE_TELEMETRY", "true")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("Restate's server starts");
-    Server { child, admin: loopback(admin), _folder: folder }
-}
-
 /// Serves an endpoint at a port, until the task is aborted.
 async fn serve(endpoint: Endpoint, port: u16) -> JoinHandle<()> {
     let endpoint = HyperEndpoint::new(endpoint);
@@ -122,13 +65,7 @@ async fn end(serving: JoinHandle<()>) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn another_version_at_a_registered_address_is_refused() {
-    let Some(program) = std::env::var_os("RESTATE_SERVER") else {
-        eprintln!(
-            "skipped: RESTATE_SERVER does not name Restate's server; `cargo xtask cluster test` installs it"
-        );
-        return;
-    };
-    let server = start_server(Path::new(&program));
+    let Some(server) = Server::start() else { return };
     let (old, new) = (free_port(), free_port());
     let version = |version: &str| ServiceOptions::new().metadata(VERSION, version);
     let first = First.into_service_definition().options(version("1"));
