@@ -25,7 +25,7 @@ use std::process::Command;
 use clap::{Args, Subcommand, ValueEnum};
 
 use processes::Cluster;
-use server::ServerProgram;
+use server::{Server, ServerProgram};
 
 /// Arguments of `cargo xtask cluster`.
 #[derive(Debug, Args)]
@@ -143,19 +143,9 @@ struct Built {
 }
 
 fn build(root: &Path) -> Result<Built, String> {
-    // Of the whole workspace, so that what its tests have compiled is used.
-    let cargo = [
-        "build",
-        "--quiet",
-        "--locked",
-        "--workspace",
-        "--bin",
-        "runner",
-        "--bin",
-        "runner-under-test",
-        "--features",
-        "tests/cluster",
-    ];
+    // With the tests, although only programs are needed: otherwise dependencies lack the features that tests ask for, and are compiled again.
+    let cargo =
+        ["build", "--quiet", "--locked", "--workspace", "--bins", "--tests", "--features", "tests/cluster"];
     let built = Command::new("cargo").args(cargo).current_dir(root).status();
     if !built.map_err(|error| error.to_string())?.success() {
         return Err("the runner cannot be built".to_owned());
@@ -164,21 +154,24 @@ fn build(root: &Path) -> Result<Built, String> {
     Ok(Built { program: folder.join("runner"), under_test: folder.join("runner-under-test") })
 }
 
-/// Tests of the library with Restate's server: a service that can be asked for lost submissions, which no program reaches, and versions of
-/// workers.
-fn library(root: &Path, server: &ServerProgram) -> Result<String, String> {
+/// Tests of the library, each of the two with a server of its own: a service that can be asked for lost submissions, which no program
+/// reaches, and versions of workers.
+fn library(root: &Path, program: &ServerProgram) -> Result<String, String> {
+    let folders = [tempfile::tempdir(), tempfile::tempdir()];
+    let mut servers = Vec::new();
+    for folder in folders.iter().flatten() {
+        servers.push(Server::start(program, folder.path())?);
+    }
+    let addresses = |port: fn(&Server) -> u16| {
+        let address = |server| format!("http://127.0.0.1:{}/", port(server));
+        servers.iter().map(address).collect::<Vec<_>>().join(" ")
+    };
+    let cargo = ["test", "--quiet", "--locked", "--workspace", "--features", "tests/cluster"];
     let tested = Command::new("cargo")
-        .args([
-            "test",
-            "--quiet",
-            "--locked",
-            "--workspace",
-            "--features",
-            "tests/cluster",
-            "--test",
-            "restate",
-        ])
-        .env("RESTATE_SERVER", &server.path)
+        .args(cargo)
+        .args(["--test", "restate"])
+        .env("RESTATE_INGRESS", addresses(|server| server.ingress_port(0)))
+        .env("RESTATE_ADMIN", addresses(|server| server.admin_port(0)))
         .current_dir(root)
         .status();
     if tested.map_err(|error| error.to_string())?.success() {

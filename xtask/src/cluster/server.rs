@@ -1,5 +1,6 @@
 //! Restate's server: installed from its npm package, started on free ports of loopback, as one node or as several with replicated logs.
 
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -93,7 +94,7 @@ impl Server {
             node.spawn(program)?;
             server.nodes.push(node);
         }
-        for node in &server.nodes {
+        for node in &mut server.nodes {
             node.wait_until_ready()?;
         }
         Ok(server)
@@ -189,16 +190,23 @@ impl Node {
         }
     }
 
-    fn wait_until_ready(&self) -> Result<(), String> {
+    fn wait_until_ready(&mut self) -> Result<(), String> {
+        let log = self.folder.join("log");
         let end = Instant::now() + START_TIMEOUT;
         while Instant::now() < end {
+            if let Some(Ok(Some(status))) = self.child.as_mut().map(Child::try_wait) {
+                let log = fs_err::read_to_string(&log).unwrap_or_default();
+                let last = log.lines().rev().take(20).collect::<Vec<_>>();
+                let last = last.into_iter().rev().collect::<Vec<_>>().join("\n");
+                return Err(format!("Restate's server ended while it started ({status}):\n{last}"));
+            }
             let ports = [self.ports.ingress, self.ports.admin];
             if ports.iter().all(|port| std::net::TcpStream::connect(("127.0.0.1", *port)).is_ok()) {
                 return Ok(());
             }
             std::thread::sleep(Duration::from_millis(100));
         }
-        Err(format!("Restate's server did not start; its log is {}", self.folder.join("log").display()))
+        Err(format!("Restate's server did not start; its log is {}", log.display()))
     }
 }
 
@@ -208,8 +216,18 @@ impl Drop for Server {
     }
 }
 
-/// A port that was free a moment ago.
+/// A port that was free a moment ago, below those that systems give to outgoing connections (Linux begins at 32768, others at 49152): until a
+/// server listens on it, and while a killed one is down, no connection takes it.
 pub(super) fn free_port() -> Result<u16, String> {
-    let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
-    Ok(listener.local_addr().map_err(|error| error.to_string())?.port())
+    const FIRST: u16 = 10_240;
+    const LAST: u16 = 32_767;
+    for _ in 0..100 {
+        // Each state has another seed.
+        let random = RandomState::new().build_hasher().finish();
+        let port = FIRST + u16::try_from(random % u64::from(LAST - FIRST)).expect("less than a u16");
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return Ok(port);
+        }
+    }
+    Err("no port of loopback is free".to_owned())
 }

@@ -1,5 +1,6 @@
 //! Versions of workers at one address: another version than the one that is registered there is refused, which Restate itself does not do.
 
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use cluster::deployment::VERSION;
@@ -9,11 +10,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use restate_sdk::endpoint::Endpoint;
 use restate_sdk::hyper::HyperEndpoint;
 use restate_sdk::prelude::*;
-use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use crate::TIMEOUT;
-use crate::server::{Server, free_port, loopback};
+use crate::server::{Server, address, listen};
 
 /// What workers of one version serve.
 #[derive(Debug, Clone)]
@@ -44,10 +44,10 @@ impl Second {
     }
 }
 
-/// Serves an endpoint at a port, until the task is aborted.
-async fn serve(endpoint: Endpoint, port: u16) -> JoinHandle<()> {
+/// Serves an endpoint at a port, which stays open, until the task is aborted.
+fn serve(endpoint: Endpoint, listener: &TcpListener) -> JoinHandle<()> {
     let endpoint = HyperEndpoint::new(endpoint);
-    let listener = TcpListener::bind(("127.0.0.1", port)).await.expect("the port is free");
+    let listener = listener.try_clone().and_then(tokio::net::TcpListener::from_std).expect("a handle");
     tokio::spawn(async move {
         loop {
             let (stream, _) = listener.accept().await.expect("a connection");
@@ -65,20 +65,22 @@ async fn end(serving: JoinHandle<()>) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn another_version_at_a_registered_address_is_refused() {
-    let Some(server) = Server::start() else { return };
-    let (old, new) = (free_port(), free_port());
+    let Some(server) = Server::from_environment(1) else { return };
+    let (old, new) = (listen(), listen());
     let version = |version: &str| ServiceOptions::new().metadata(VERSION, version);
     let first = First.into_service_definition().options(version("1"));
     let second = || Second.into_service_definition().options(version("2"));
-    let (admin, address) = (&server.admin, loopback(old));
+    let (admin, address_of_old) = (&server.admin, address(&old));
     let begin = Instant::now();
-    while let Err(error) = EngineClient::check_version(admin, &address, "1").await {
+    while let Err(error) = EngineClient::check_version(admin, &address_of_old, "1").await {
         assert!(error.is_transient() && begin.elapsed() < TIMEOUT, "{error}");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    let serving = serve(Endpoint::builder().bind(first).build(), old).await;
-    EngineClient::register_version(admin, &address, "1").await.expect("nobody is registered there");
-    EngineClient::register_version(admin, &address, "1").await.expect("the same version, started again");
+    let serving = serve(Endpoint::builder().bind(first).build(), &old);
+    EngineClient::register_version(admin, &address_of_old, "1").await.expect("nobody is registered there");
+    EngineClient::register_version(admin, &address_of_old, "1")
+        .await
+        .expect("the same version, started again");
     end(serving).await;
 
     let other = |result: Result<(), ClusterError>| match result {
@@ -87,10 +89,10 @@ async fn another_version_at_a_registered_address_is_refused() {
     };
     let versions = ("1".to_owned(), "2".to_owned());
     // Before anything listens, and after Restate was asked to register what does.
-    assert_eq!(other(EngineClient::check_version(admin, &address, "2").await), versions);
-    let serving = serve(Endpoint::builder().bind(second()).build(), old).await;
-    assert_eq!(other(EngineClient::register_version(admin, &address, "2").await), versions);
+    assert_eq!(other(EngineClient::check_version(admin, &address_of_old, "2").await), versions);
+    let serving = serve(Endpoint::builder().bind(second()).build(), &old);
+    assert_eq!(other(EngineClient::register_version(admin, &address_of_old, "2").await), versions);
     end(serving).await;
-    let _serving = serve(Endpoint::builder().bind(second()).build(), new).await;
-    EngineClient::register_version(admin, &loopback(new), "2").await.expect("a new address");
+    let _serving = serve(Endpoint::builder().bind(second()).build(), &new);
+    EngineClient::register_version(admin, &address(&new), "2").await.expect("a new address");
 }

@@ -1,6 +1,6 @@
 //! The library with Restate's server: versions of workers, and submissions of workers that are gone.
 //!
-//! `cargo xtask cluster test` names the server in `RESTATE_SERVER`. Without it nothing is tested, and the tests say so.
+//! `cargo xtask cluster test` starts a server for each of the two tests and names them in `RESTATE_INGRESS` and `RESTATE_ADMIN`. Without them nothing is tested, and the tests say so.
 
 #![expect(
     clippy::expect_used,

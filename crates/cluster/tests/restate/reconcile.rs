@@ -1,5 +1,6 @@
 //! A worker that is gone in the middle of a POST, and a service that can be asked what became of it.
 
+use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
@@ -17,21 +18,26 @@ use futures_util::future::BoxFuture;
 use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
 use scheduler::budget::{BudgetLimits, Unpriced};
 use scheduler::{Failure, Outcome, Policy, PollResult, RunId, TaskId, Timestamp};
-use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use url::Url;
 
 use crate::TIMEOUT;
-use crate::server::{Server, free_port, loopback};
+use crate::server::{Server, listen};
 
-const WORKFLOW: &str = "
+/// A run of one shot.
+fn workflow(prompt: &str) -> String {
+    format!(
+        "
 version: 1
 name: reconcile
-defaults: {model: modelb-video-480p, seconds: 4}
+defaults: {{model: modelb-video-480p, seconds: 4}}
 shots:
   - id: a
-    prompt: a lamp
-";
+    prompt: {prompt}
+"
+    )
+}
+
 /// What the service has received, over all workers.
 #[derive(Default)]
 struct Account {
@@ -107,13 +113,19 @@ fn prices() -> PriceSource {
     Arc::new(|_, _| Ok(Arc::new(Unpriced)))
 }
 
-/// A worker on a runtime of its own, which ends with it as with a process.
-fn start_worker(server: &Server, store: &SharedStore, service: Service, boot: &str, port: u16) -> Runtime {
+/// A worker on a runtime of its own, which ends with it as with a process. The port stays open: who connects before the next worker waits.
+fn start_worker(
+    server: &Server,
+    store: &SharedStore,
+    service: Service,
+    boot: &str,
+    listener: &TcpListener,
+) -> Runtime {
     let runtime = Runtime::new().expect("threads");
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
     let now = Timestamp(i64::try_from(now.as_millis()).expect("a date"));
     let (store, client) = (store.clone(), EngineClient::new(server.ingress.clone()).expect("a client"));
-    let boot = boot.to_owned();
+    let (boot, listener) = (boot.to_owned(), listener.try_clone().expect("a handle"));
     runtime.spawn(async move {
         let config = WorkerConfig {
             provider: Arc::new(service),
@@ -130,7 +142,7 @@ fn start_worker(server: &Server, store: &SharedStore, service: Service, boot: &s
             prices: prices(),
             boot,
         };
-        let listener = TcpListener::bind(("127.0.0.1", port)).await.expect("the port is free");
+        let listener = tokio::net::TcpListener::from_std(listener).expect("it does not block");
         let worker = Arc::new(Worker::new(config));
         worker.serve(listener, &[], std::future::pending()).await.expect("no identity key");
     });
@@ -138,25 +150,28 @@ fn start_worker(server: &Server, store: &SharedStore, service: Service, boot: &s
 }
 
 /// A run whose first worker is gone as soon as the service has its POST. Returns the number of POSTs and of tasks.
-fn run_with_killed_worker(server: &Server, accepts: bool) -> (usize, usize) {
+fn run_with_killed_worker(server: &Server, listener: &TcpListener, accepts: bool) -> (usize, usize) {
     let runtime = Runtime::new().expect("threads");
-    let folder = server.folder.path().join("store");
-    fs_err::create_dir_all(&folder).expect("a folder");
-    let url = Url::from_directory_path(folder).expect("a path");
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = Url::from_directory_path(folder.path()).expect("a path");
     let store = SharedStore::open(&url, &StoreOptions::default()).expect("a store");
     let account = Arc::new(Account::default());
     account.accepts.store(accepts, Ordering::SeqCst);
-    let port = free_port();
     let lost = Service { account: Arc::clone(&account), hangs: true };
-    let first = start_worker(server, &store, lost, "first", port);
+    let name = if accepts { "accepted" } else { "refused" };
+    let boot = |worker: &str| format!("{name}-{worker}");
+    let first = start_worker(server, &store, lost, &boot("first"), listener);
     let (files, contract) = (workflow::InMemory::default(), contract::Contract::embedded());
-    let plan = workflow::load(WORKFLOW.as_bytes(), "a.yaml", &files, &workflow::Options::default(), contract);
+    // Another prompt, so that a key of the other run says nothing about this one.
+    let text = workflow(name);
+    let plan = workflow::load(text.as_bytes(), "a.yaml", &files, &workflow::Options::default(), contract);
     let plan = serde_json::to_vec(&plan.expect("a plan")).expect("JSON");
-    let run = RunId::from("run");
+    let run = RunId::from(name);
     let client = EngineClient::new(server.ingress.clone()).expect("a client");
+    let address = crate::server::address(listener);
     runtime.block_on(async {
         let begin = Instant::now();
-        while let Err(error) = EngineClient::register(&server.admin, &loopback(port)).await {
+        while let Err(error) = EngineClient::register(&server.admin, &address).await {
             assert!(begin.elapsed() < TIMEOUT, "{error}");
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
@@ -184,7 +199,7 @@ fn run_with_killed_worker(server: &Server, accepts: bool) -> (usize, usize) {
     first.shutdown_timeout(Duration::from_secs(5));
     account.accepts.store(true, Ordering::SeqCst);
     let answers = Service { account: Arc::clone(&account), hangs: false };
-    let second = start_worker(server, &store, answers, "second", port);
+    let second = start_worker(server, &store, answers, &boot("second"), listener);
     let summary = runtime.block_on(async {
         let follower = Follower::open(client, store, &run, None, &prices()).await.expect("readable");
         let mut follower = follower.expect("the run");
@@ -205,11 +220,12 @@ fn run_with_killed_worker(server: &Server, accepts: bool) -> (usize, usize) {
 
 #[test]
 fn submission_of_a_killed_worker_is_reconciled() {
+    let Some(server) = Server::from_environment(0) else { return };
+    let listener = listen();
     for (accepts, expected, what) in [
         (true, (1, 1), "what was accepted is adopted"),
         (false, (2, 1), "what was not accepted is submitted again"),
     ] {
-        let Some(server) = Server::start() else { return };
-        assert_eq!(run_with_killed_worker(&server, accepts), expected, "{what}");
+        assert_eq!(run_with_killed_worker(&server, &listener, accepts), expected, "{what}");
     }
 }
