@@ -219,13 +219,11 @@ impl Drop for Server {
 /// A port that was free a moment ago, below those that systems give to outgoing connections (Linux begins at 32768, others at 49152): until a
 /// server listens on it, and while a killed one is down, no connection takes it.
 pub(super) fn free_port() -> Result<u16, String> {
-    const FIRST: u16 = 10_240;
-    const LAST: u16 = 32_767;
-    for _ in 0..100 {
+    for _ in 0..1_000 {
         // Each state has another seed.
-        let random = RandomState::new().build_hasher().finish();
-        let port = FIRST + u16::try_from(random % u64::from(LAST - FIRST)).expect("less than a u16");
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+        let [low, high, ..] = RandomState::new().build_hasher().finish().to_le_bytes();
+        let port = u16::from_le_bytes([low, high]);
+        if (10_240..32_768).contains(&port) && TcpListener::bind(("127.0.0.1", port)).is_ok() {
             return Ok(port);
         }
     }
