@@ -14,7 +14,10 @@ const KEY: &str = "sk-cluster-0123456789";
 struct Sweep {
     name: &'static str,
     cells: usize,
+    /// Maximum number of tasks in flight.
     jobs: usize,
+    /// How many of them the service renders at once. If there are more, one is ready when another ends.
+    renderers: usize,
     task: Duration,
     /// What the makespan may be at most, in multiples of the service's bound. Holds for release builds on a machine with nothing else to do.
     max_ratio: Option<f64>,
@@ -22,19 +25,30 @@ struct Sweep {
     is_wide: bool,
 }
 
-const SWEEPS: [Sweep; 3] = [
+const SWEEPS: [Sweep; 4] = [
     Sweep {
         name: "makespan",
         cells: 200,
-        jobs: 32,
+        jobs: 64,
+        renderers: 32,
         task: Duration::from_secs(2),
         max_ratio: Some(1.05),
+        is_wide: false,
+    },
+    Sweep {
+        name: "makespan without a queue",
+        cells: 200,
+        jobs: 32,
+        renderers: 32,
+        task: Duration::from_secs(2),
+        max_ratio: None,
         is_wide: false,
     },
     Sweep {
         name: "throughput",
         cells: 1_000,
         jobs: 200,
+        renderers: 200,
         task: Duration::from_millis(100),
         max_ratio: None,
         is_wide: false,
@@ -43,6 +57,7 @@ const SWEEPS: [Sweep; 3] = [
         name: "wide",
         cells: 5_000,
         jobs: 200,
+        renderers: 200,
         task: Duration::from_millis(100),
         max_ratio: None,
         is_wide: true,
@@ -76,12 +91,12 @@ fn measure(
     runtime: &tokio::runtime::Runtime,
     report: &mut String,
 ) -> Result<f64, String> {
-    let Sweep { name, cells, jobs, task, .. } = *sweep;
-    let behavior = Behavior::without_faults(Duration::ZERO, task);
+    let Sweep { name, cells, jobs, renderers, task, .. } = *sweep;
+    let behavior = Behavior { renderers: Some(renderers), ..Behavior::without_faults(Duration::ZERO, task) };
     let service = runtime.block_on(CountingService::start(1, behavior))?;
     let cluster = Cluster::start(server, program, 2, service.base_url(), KEY, &[])?;
     let text = format!(
-        "version: 1\nname: {name}\ndefaults: {{model: modelb-video-480p, seconds: 4}}\nshots:\n  - id: c\n    prompt: \"cell {{{{ x }}}}\"\n    matrix:\n      x: {{from: 1, to: {cells}}}\n"
+        "version: 1\nname: sweep\ndefaults: {{model: modelb-video-480p, seconds: 4}}\nshots:\n  - id: c\n    prompt: \"cell {{{{ x }}}}\"\n    matrix:\n      x: {{from: 1, to: {cells}}}\n"
     );
     fs_err::write(cluster.folder().join("sweep.yaml"), text).map_err(|error| error.to_string())?;
     let before = (
@@ -97,18 +112,21 @@ fn measure(
     if !ran.status.success() {
         return Err(format!("{name}: {}", String::from_utf8_lossy(&ran.stderr)));
     }
-    let bound = task * u32::try_from(cells.div_ceil(jobs)).unwrap_or(u32::MAX);
+    let bound = task * u32::try_from(cells.div_ceil(renderers)).unwrap_or(u32::MAX);
     let ratio = took.as_secs_f64() / bound.as_secs_f64();
     let workers: u64 = cluster.worker_ids().into_iter().filter_map(resident_mib).sum();
     let (unnoticed, unused) = service.idle_times(jobs);
+    let (busy, ended) = service.busy_times(renderers).ok_or("fewer tasks than renderers")?;
     let _ = writeln!(
         report,
-        "{name}: {cells} tasks of {task:?}, {jobs} at once: {:.1} s, {ratio:.3} times the bound of {:.1} s; {:.1} nodes/s; {:.1} polls a node; \
-         noticed after {} ms, replaced after {} ms; memory: Restate {} MiB, workers {workers} MiB; processor time: Restate {:.1} s, workers {:.1} s",
+        "{name}: {cells} tasks of {task:?}, {renderers} at once, {jobs} in flight: {:.1} s, {ratio:.3} times the bound of {:.1} s; {:.1} nodes/s; {:.1} polls a node; \
+         all renderers busy after {} ms, the last task ended {} ms before the run; noticed after {} ms, replaced after {} ms; memory: Restate {} MiB, workers {workers} MiB; processor time: Restate {:.1} s, workers {:.1} s",
         took.as_secs_f64(),
         bound.as_secs_f64(),
         cells as f64 / took.as_secs_f64(),
         service.polls() as f64 / cells as f64,
+        (busy - begin).as_millis(),
+        (begin + took).saturating_duration_since(ended).as_millis(),
         unnoticed.as_millis(),
         unused.as_millis(),
         resident_mib(cluster.server.id()).unwrap_or_default(),

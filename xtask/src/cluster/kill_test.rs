@@ -65,6 +65,7 @@ pub(super) fn run(
         throttled: 6,
         latency: Duration::from_millis(400),
         task: Duration::from_millis(1_500),
+        renderers: None,
     };
     let service = runtime.block_on(CountingService::start(seed, behavior))?;
     service.set_slow_downloads(SLOW_DOWNLOADS);

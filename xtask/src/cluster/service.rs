@@ -35,14 +35,16 @@ pub(super) struct Behavior {
     pub(super) throttled: u64,
     /// The longest time until a submission is accepted, and until it is answered after that.
     pub(super) latency: Duration,
-    /// How long a task takes.
+    /// How long a task takes once it is rendered.
     pub(super) task: Duration,
+    /// How many tasks it renders at once; the others are queued. `None` for all.
+    pub(super) renderers: Option<usize>,
 }
 
 impl Behavior {
     /// Nothing is lost or throttled.
     pub(super) fn without_faults(latency: Duration, task: Duration) -> Self {
-        Self { lost_answers: 0, lost_requests: 0, throttled: 0, latency, task }
+        Self { lost_answers: 0, lost_requests: 0, throttled: 0, latency, task, renderers: None }
     }
 }
 
@@ -61,6 +63,8 @@ struct Shared {
 struct Tasks {
     rng: SplitMix64,
     accepted: BTreeMap<String, Task>,
+    /// When each task is done, in the order of acceptance.
+    ends: Vec<Instant>,
     /// Submissions that are being handled.
     open: usize,
     /// When each submission arrived.
@@ -87,6 +91,7 @@ impl CountingService {
         let state = Tasks {
             rng: SplitMix64::seed_from_u64(!seed),
             accepted: BTreeMap::new(),
+            ends: Vec::new(),
             open: 0,
             arrivals: Vec::new(),
             max_in_flight: 0,
@@ -146,6 +151,12 @@ impl CountingService {
         self.state().polls
     }
 
+    /// When its renderers were all busy for the first time, and when the last task ended.
+    pub(super) fn busy_times(&self, renderers: usize) -> Option<(Instant, Instant)> {
+        let state = self.state();
+        Some((*state.arrivals.get(renderers - 1)?, *state.ends.last()?))
+    }
+
     /// How long tasks were done before a poll noticed it, and how long it took from there to the submission for which that made room, with
     /// `jobs` tasks in flight at once. Means.
     pub(super) fn idle_times(&self, jobs: usize) -> (Duration, Duration) {
@@ -186,9 +197,12 @@ impl CountingService {
         let id = format!("task_{:016x}", self.roll(u64::MAX));
         let now = Instant::now();
         let mut state = self.state();
-        state
-            .accepted
-            .insert(id.clone(), Task { prompt, done_at: now + self.0.behavior.task, noticed_at: None });
+        // All tasks take the same time, so they end in the order in which they were accepted.
+        let waits_for = self.0.behavior.renderers.and_then(|count| state.ends.len().checked_sub(count));
+        let begin = waits_for.map_or(now, |index| state.ends[index].max(now));
+        let done_at = begin + self.0.behavior.task;
+        state.ends.push(done_at);
+        state.accepted.insert(id.clone(), Task { prompt, done_at, noticed_at: None });
         let in_flight = state.accepted.values().filter(|task| task.done_at > now).count();
         state.max_in_flight = state.max_in_flight.max(in_flight);
         id
