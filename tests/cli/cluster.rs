@@ -38,31 +38,35 @@ fn store(folder: &Path) -> String {
     format!("file://{}", folder.display())
 }
 
-fn json(status: u16, body: &str) -> Option<Response> {
-    Some(response(status, &[("content-type", "application/json")], body.to_owned()))
+fn json(status: u16, body: &str) -> Response {
+    response(status, &[("content-type", "application/json")], body.to_owned())
 }
 
 /// An ingress with a worker and without runs.
 fn empty_cluster() -> ScriptedService {
-    ScriptedService::start(|call| match call.path {
-        "/Engine/describe" => json(
-            200,
-            r#"{"service": "https://videos.example.com", "account": null, "account_key": "https://videos.example.com"}"#,
-        ),
-        path if path.ends_with("/events") => json(200, r#"{"head": null, "events": []}"#),
-        path if path.starts_with("/RunIndex/") => json(200, "[]"),
-        path if path.starts_with("/Node/") && path.ends_with("/read") => json(200, r#"{"attempts": []}"#),
-        path if path.starts_with("/Account/") => json(200, "{}"),
-        _ => json(500, r#"{"message": "nobody asks for that here"}"#),
+    ScriptedService::start(|call| {
+        let answer = match call.path {
+            "/Engine/describe" => json(
+                200,
+                r#"{"service": "https://videos.example.com", "account": null, "account_key": "https://videos.example.com"}"#,
+            ),
+            path if path.ends_with("/events") => json(200, r#"{"head": null, "events": []}"#),
+            path if path.starts_with("/RunIndex/") => json(200, "[]"),
+            path if path.starts_with("/Node/") && path.ends_with("/read") => json(200, r#"{"attempts": []}"#),
+            path if path.starts_with("/Account/") => json(200, "{}"),
+            _ => json(500, r#"{"message": "nobody asks for that here"}"#),
+        };
+        Some(answer)
     })
 }
 
 #[test]
 fn engine_that_is_not_reachable_exits_5() {
     let project = project();
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    // A port that is taken, so that nobody else listens on it, and on which nobody listens.
+    let closed = tokio::net::TcpSocket::new_v4().expect("a socket");
+    closed.bind("127.0.0.1:0".parse().expect("an address")).expect("a free port");
     let engine = format!("http://{}/", closed.local_addr().expect("an address"));
-    drop(closed);
     for command in COMMANDS {
         let output = on_cluster(&project, &engine, command).expect(5);
         if command[0] == "plan" {
@@ -76,10 +80,8 @@ fn engine_that_is_not_reachable_exits_5() {
 fn engine_without_workers_exits_5() {
     let project = project();
     let engine = ScriptedService::start(|_| {
-        json(
-            404,
-            r#"{"message": "service 'Engine' not found, make sure to register the service before calling it."}"#,
-        )
+        let body = r#"{"message": "service 'Engine' not found, make sure to register the service before calling it."}"#;
+        Some(json(404, body))
     });
     for command in COMMANDS {
         on_cluster(&project, &engine.url, command).expect(5);
@@ -136,6 +138,6 @@ fn commands_show_a_cluster_without_runs() {
 #[test]
 fn refusal_of_the_engine_is_quoted() {
     let project = project();
-    let engine = ScriptedService::start(|_| json(403, "{\"message\": \"not for \\u001b[31myou\"}"));
+    let engine = ScriptedService::start(|_| Some(json(403, "{\"message\": \"not for \\u001b[31myou\"}")));
     cli_snapshot!("plan_engine_refuses", on_cluster(&project, &engine.url, &["plan", "one.yaml"]).expect(5));
 }

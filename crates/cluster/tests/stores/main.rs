@@ -233,9 +233,10 @@ async fn errors_say_which_store_denies_what() {
     assert_eq!(kind(missing.put(Kind::Plan, b"{}".to_vec()).await), StoreErrorKind::NoStore);
     let store = open_s3(&address, "s3://films");
     assert_eq!(kind(store.get(Kind::Plan, &sha256(b"other")).await), StoreErrorKind::Missing);
-    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("its address");
-    // The port is free again.
-    let gone = open_s3(&format!("http://{port}"), "s3://films");
+    // A port that is taken, so that nobody else listens on it, and on which nobody listens.
+    let closed = tokio::net::TcpSocket::new_v4().expect("a socket");
+    closed.bind("127.0.0.1:0".parse().expect("an address")).expect("a port");
+    let gone = open_s3(&format!("http://{}", closed.local_addr().expect("its address")), "s3://films");
     assert_eq!(kind(gone.get(Kind::Plan, &sha256(b"other")).await), StoreErrorKind::Unavailable);
 }
 
