@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::repository::release_runner;
+
 const SHOTS: usize = 50;
 const WARM_UP_RUNS: usize = 5;
 const RUNS: usize = 60;
@@ -13,15 +15,7 @@ const MAX_MEDIAN: Duration = Duration::from_millis(20);
 
 pub(super) fn measure(root: &Path) -> Result<String, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
-    let built = Command::new("cargo")
-        .args(["build", "--release", "--quiet", "-p", "runner"])
-        .current_dir(root)
-        .status()
-        .map_err(|error| text(&error))?;
-    if !built.success() {
-        return Err("the runner cannot be built".to_owned());
-    }
-    let program = std::env::current_exe().map_err(|error| text(&error))?.with_file_name("runner");
+    let program = release_runner(root)?;
     let project = tempfile::tempdir().map_err(|error| text(&error))?;
     fs_err::write(project.path().join("storyboard.yaml"), storyboard()).map_err(|error| text(&error))?;
     let check = || {

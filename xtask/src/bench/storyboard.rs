@@ -12,6 +12,8 @@ use renderer::{Animatic, Job, Quality, Renderer as _};
 use workflow::plan::{NodeIx, Plan};
 use workflow::{DirFiles, Options};
 
+use crate::repository::release_runner;
+
 /// Upper bound of the ratio to rendering alone.
 const MAX_RATIO: f64 = 1.3;
 
@@ -41,9 +43,7 @@ pub(super) fn measure(root: &Path) -> Result<String, String> {
 
 /// The time of `runner run storyboard.yaml` in a new folder.
 fn run(root: &Path, text: &[u8]) -> Result<Duration, String> {
-    let cargo = |arguments: &[&str]| Command::new("cargo").args(arguments).current_dir(root).status();
-    cargo(&["build", "--release", "--quiet", "-p", "runner"]).map_err(|error| error.to_string())?;
-    let program = std::env::current_exe().map_err(|error| error.to_string())?.with_file_name("runner");
+    let program = release_runner(root)?;
     let project = tempfile::tempdir().map_err(|error| error.to_string())?;
     fs_err::write(project.path().join("storyboard.yaml"), text).map_err(|error| error.to_string())?;
     let started = Instant::now();

@@ -9,7 +9,6 @@ mod service;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -18,6 +17,8 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use project::Project;
 use service::Service;
+
+use crate::repository::release_runner;
 
 /// Arguments of `cargo xtask campaign`.
 #[derive(Debug, Args)]
@@ -64,7 +65,7 @@ impl Choices {
 pub(crate) fn run(root: &Path, args: &Campaign) -> Result<String, String> {
     let program = match &args.program {
         Some(program) => std::path::absolute(program).map_err(|error| error.to_string())?,
-        None => build(root)?,
+        None => release_runner(root)?,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
@@ -80,15 +81,6 @@ pub(crate) fn run(root: &Path, args: &Campaign) -> Result<String, String> {
         })?;
     }
     Ok(report(&counts, &service))
-}
-
-fn build(root: &Path) -> Result<PathBuf, String> {
-    let cargo = ["build", "--release", "--quiet", "--locked", "-p", "runner"];
-    let built = Command::new("cargo").args(cargo).current_dir(root).status();
-    if !built.map_err(|error| error.to_string())?.success() {
-        return Err("the runner cannot be built".to_owned());
-    }
-    Ok(root.join("target/release/runner"))
 }
 
 fn report(counts: &Counts, service: &Service) -> String {

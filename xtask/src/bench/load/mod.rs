@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use service::StubService;
 
 use super::polling::Rng;
+use crate::repository::release_runner;
 
 /// Clock ticks per second (`USER_HZ`), the unit of CPU time in proc(5).
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -106,11 +107,7 @@ impl Workload {
 }
 
 pub(super) fn measure(root: &Path, workloads: &[Workload]) -> Result<String, String> {
-    let cargo = ["build", "--release", "--quiet", "-p", "runner"];
-    let built = Command::new("cargo").args(cargo).current_dir(root).status();
-    if !built.map_err(|error| error.to_string())?.success() {
-        return Err("the runner cannot be built".to_owned());
-    }
+    let program = release_runner(root)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
     let (mut report, mut exceeded) = (String::new(), false);
@@ -125,7 +122,7 @@ pub(super) fn measure(root: &Path, workloads: &[Workload]) -> Result<String, Str
                 workload.render_time.sequence(workload.tasks),
             ))?;
             let project = tempfile::tempdir().map_err(|error| error.to_string())?;
-            let run = run(workload, &service, project.path())?;
+            let run = run(&program, workload, &service, project.path())?;
             projects.push(project);
             let calls = service.calls();
             let (first, last) = service.busy_interval();
@@ -186,8 +183,7 @@ struct Run {
     megabytes: f64,
 }
 
-fn run(workload: &Workload, service: &StubService, project: &Path) -> Result<Run, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?.with_file_name("runner");
+fn run(program: &Path, workload: &Workload, service: &StubService, project: &Path) -> Result<Run, String> {
     fs_err::write(project.join("load.yaml"), workflow(workload)).map_err(|error| error.to_string())?;
     let cpu_before = children_cpu_seconds()?;
     let started = Instant::now();

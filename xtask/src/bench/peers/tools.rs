@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::workloads::{self, Workload};
+use crate::repository::release_runner;
 
 /// The name of this project's own row.
 pub(super) const RUNNER: &str = "runner";
@@ -38,7 +39,7 @@ pub(super) fn prepare(root: &Path, folder: &Path) -> Vec<(&'static str, Result<T
     let python = python(&scripts, folder);
     let with_python = |kind: &dyn Fn(PathBuf) -> Kind| python.clone().map(kind);
     vec![
-        tool(RUNNER, runner(root).map(Kind::Runner)),
+        tool(RUNNER, release_runner(root).map(Kind::Runner)),
         tool("xargs and curl", runs("curl").map(|()| Kind::XargsCurl)),
         tool("httpx", with_python(&|python| Kind::Python(python, "httpx_client.py"))),
         tool("openai", with_python(&|python| Kind::Python(python, "openai_client.py"))),
@@ -139,12 +140,6 @@ fn workflow(workload: &Workload) -> String {
         }
     }
     text
-}
-
-fn runner(root: &Path) -> Result<PathBuf, String> {
-    install(Command::new("cargo").args(["build", "--release", "--quiet", "-p", "runner"]).current_dir(root))?;
-    let program = std::env::current_exe().map_err(|error| error.to_string())?.with_file_name("runner");
-    Ok(program)
 }
 
 fn runs(program: &str) -> Result<(), String> {

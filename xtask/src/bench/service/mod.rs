@@ -9,9 +9,11 @@ use std::path::Path;
 
 use tokio::runtime::Runtime;
 
+use crate::repository::release_runner;
+
 /// The figures; an error where a bound is exceeded.
 pub(super) fn measure(root: &Path) -> Result<String, String> {
-    let program = victim::build(root)?;
+    let program = release_runner(root)?;
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
     let results = [
         runtime.block_on(polls::under_load()),

@@ -2,23 +2,13 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::http::client_builder;
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
-
-/// The program, built for release.
-pub(super) fn build(root: &Path) -> Result<PathBuf, String> {
-    let cargo = ["build", "--release", "--quiet", "--locked", "-p", "runner"];
-    let built = Command::new("cargo").args(cargo).current_dir(root).status();
-    if !built.map_err(|error| error.to_string())?.success() {
-        return Err("the runner cannot be built".to_owned());
-    }
-    Ok(root.join("target/release/runner"))
-}
 
 /// A running service; dropping it ends it.
 pub(super) struct Victim {
