@@ -32,6 +32,7 @@ pub mod index;
 pub mod messages;
 pub mod node;
 pub mod post_gate;
+mod post_pacer;
 pub mod records;
 pub mod run;
 mod share;

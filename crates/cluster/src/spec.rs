@@ -128,7 +128,15 @@ pub fn effective_policy(
     let max_poll_interval = asked.max_poll_interval.max(min_poll_interval);
     // A service near by answers cheaply, and waiting for it costs more.
     let poll_cost = asked.poll_cost.min(min_poll_interval / 2);
-    Policy { min_poll_interval, max_poll_interval, poll_cost, indeterminate_slot_hold, ..asked.clone() }
+    Policy {
+        min_poll_interval,
+        max_poll_interval,
+        poll_cost,
+        indeterminate_slot_hold,
+        // A node waits for Restate several times between its admission and its POST, and workers know when one is sent.
+        paces_posts: false,
+        ..asked.clone()
+    }
 }
 
 #[cfg(test)]

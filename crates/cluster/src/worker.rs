@@ -38,6 +38,7 @@ use crate::index::IndexObject;
 use crate::messages::{AccountBatch, AccountReply, AccountRequest, Admit, Answer, Answers};
 use crate::node::NodeObject;
 use crate::post_gate::PostGate;
+use crate::post_pacer::PostPacer;
 use crate::run::{RunCache, RunObject};
 use crate::share::OwnShare;
 use crate::spec::RunSpec;
@@ -113,6 +114,7 @@ pub struct Worker {
     pub(crate) reconcile_delay: Duration,
     pub(crate) indeterminate_hold: Duration,
     pub(crate) gate: PostGate,
+    pub(crate) pacer: PostPacer,
     pub(crate) in_progress: Arc<InProgress>,
     version: String,
     pub(crate) runs: RunCache,
@@ -172,6 +174,7 @@ impl Worker {
             reconcile_delay: config.reconcile_delay,
             indeterminate_hold: config.indeterminate_hold,
             gate: PostGate::new(config.boot),
+            pacer: PostPacer::default(),
             in_progress,
             version: String::new(),
             runs: RunCache::default(),

@@ -17,6 +17,9 @@ pub struct Policy {
     pub max_downloads: usize,
     /// Whether the service's own limits on submissions are learned from what it accepts and refuses.
     pub learns_limits: bool,
+    /// Whether the scheduler paces concurrent POSTs until the limits are known ([`crate::PostRamp`]); `false` where whoever sends them does.
+    #[serde(default)]
+    pub paces_posts: bool,
     /// How long an indeterminate submission holds its slot, counted from its intent: it may have been accepted. At most the shot's timeout.
     pub indeterminate_slot_hold: Duration,
     /// Expected seconds of waiting that a poll must save to be worth sending. Used where past durations are known.
@@ -109,6 +112,7 @@ impl Policy {
             poll_rate: Rate::per_second(10),
             max_downloads: 3,
             learns_limits: true,
+            paces_posts: true,
             indeterminate_slot_hold: Duration::from_mins(10),
             poll_cost: Duration::from_millis(500),
             min_poll_interval: Duration::from_secs(2),

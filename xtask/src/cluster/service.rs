@@ -24,6 +24,18 @@ pub(super) const FAILING: &str = "a film that fails";
 const SLOW_PIECES: usize = 8;
 const SLOW_PAUSE: Duration = Duration::from_millis(250);
 
+/// When renderers were busy.
+pub(super) struct BusyTimes {
+    /// The first one began.
+    pub(super) first: Instant,
+    /// All of them had a task for the first time.
+    pub(super) all: Instant,
+    /// The last task ended.
+    pub(super) last: Instant,
+    /// How long a renderer was idle between two tasks, over the whole time. The mean of all renderers.
+    pub(super) between: Duration,
+}
+
 /// How it behaves.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Behavior {
@@ -151,10 +163,17 @@ impl CountingService {
         self.state().polls
     }
 
-    /// When its renderers were all busy for the first time, and when the last task ended.
-    pub(super) fn busy_times(&self, renderers: usize) -> Option<(Instant, Instant)> {
+    /// How busy its renderers were.
+    pub(super) fn busy_times(&self, renderers: usize) -> Option<BusyTimes> {
         let state = self.state();
-        Some((*state.arrivals.get(renderers - 1)?, *state.ends.last()?))
+        let next = state.arrivals.iter().skip(renderers).zip(&state.ends);
+        let gaps = next.map(|(arrival, end)| arrival.saturating_duration_since(*end)).sum::<Duration>();
+        Some(BusyTimes {
+            first: *state.arrivals.first()?,
+            all: *state.arrivals.get(renderers - 1)?,
+            last: *state.ends.last()?,
+            between: gaps / u32::try_from(renderers).unwrap_or(u32::MAX),
+        })
     }
 
     /// How long tasks were done before a poll noticed it, and how long it took from there to the submission for which that made room, with

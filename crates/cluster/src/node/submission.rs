@@ -1,17 +1,19 @@
 //! The submission of an attempt, and what is done when its outcome is unknown.
 //!
 //! 1. The intent is in the node's state.
-//! 2. A token of this process is journalled.
+//! 2. A token of this process is journalled, once it is the attempt's turn. While the service wants to be left alone, nothing is sent.
 //! 3. A step sends the POST if the token is this process's and unused; if it is used, the step waits for the same response.
 //! 4. Otherwise the process that may have sent it is gone: the service is asked for the task, where it can be asked. Where it cannot, the
 //!    attempt is indeterminate and is kept for a person.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::provider::{Submission, SubmissionLookup};
 use restate_sdk::prelude::*;
 use scheduler::{
-    AttemptState, Event, Failure, FailureKind, Refusal, RefusalKind, SubmitQuota, TaskId, Timestamp,
+    AttemptId, AttemptState, Event, Failure, FailureKind, Refusal, RefusalKind, SubmitQuota, TaskId,
+    Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use workflow::plan::NodeIx;
@@ -23,13 +25,17 @@ use crate::effects::{self, EffectError};
 use crate::error::ClusterError;
 use crate::messages::Throttled;
 use crate::post_gate::{PostToken, Redeemed};
+use crate::post_pacer::Turn;
 use crate::worker::Worker;
 
-/// A token with the time at which it was issued.
+/// What an attempt got when it was its turn.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Issued {
-    token: PostToken,
-    at: Timestamp,
+#[serde(tag = "kind", rename_all = "kebab-case")]
+enum Issued {
+    /// A token.
+    Token { token: PostToken, turn: Turn, at: Timestamp },
+    /// None: the service refused another submission and wants to be left alone for so long.
+    Held { wait: Duration },
 }
 
 /// The outcome of a POST, as it is journalled.
@@ -69,13 +75,21 @@ pub(super) async fn submit(
 ) -> Result<Vec<Event>, TerminalError> {
     let id = attempt.id.clone();
     let issuer = Arc::clone(worker);
-    let issued = ctx
-        .run(move || async move { Ok(Json(Issued { token: issuer.gate.issue(), at: issuer.clock.now() })) });
+    let issued = ctx.run(move || async move {
+        Ok(Json(match issuer.pacer.turn(&issuer.clock).await {
+            Ok(turn) => Issued::Token { token: issuer.gate.issue(), turn, at: issuer.clock.now() },
+            Err(wait) => Issued::Held { wait },
+        }))
+    });
     // Awaited, so that the intent is durable as well: it is before the token in the journal.
-    let Json(Issued { token, at }) = issued.name("token").await?;
+    let Json(issued) = issued.name("token").await?;
+    let (token, turn, at) = match issued {
+        Issued::Token { token, turn, at } => (token, turn, at),
+        Issued::Held { wait } => return held(ctx, worker, record, node, id, wait).await,
+    };
     let (sender, posted_attempt, posted_token) = (Arc::clone(worker), attempt.clone(), token.clone());
     let posted =
-        ctx.run(move || async move { Ok(Json(post(&sender, &posted_attempt, &posted_token).await?)) });
+        ctx.run(move || async move { Ok(Json(post(&sender, &posted_attempt, &posted_token, turn).await?)) });
     let Json(posted): Json<Posted> = posted.name("post").await?;
     worker.gate.forget(&token);
     let unknown = match posted {
@@ -104,6 +118,24 @@ pub(super) async fn submit(
         Posted::OtherProcess => worker_is_gone(),
     };
     Ok(vec![resolve_unknown(ctx, worker, record, node, attempt, at, unknown).await?])
+}
+
+/// Nothing was sent: the run is told when it may be.
+async fn held(
+    ctx: &ObjectContext<'_>,
+    worker: &Arc<Worker>,
+    record: &mut NodeRecord,
+    node: NodeIx,
+    attempt: AttemptId,
+    wait: Duration,
+) -> Result<Vec<Event>, TerminalError> {
+    let reason = "not sent, because the service answered another submission with 429";
+    let settlement = record.refused(&attempt, RefusalKind::Throttled, reason);
+    // The account heard of the 429 from the attempt that got it.
+    finish(ctx, worker, &attempt, settlement, None).await?;
+    let failure = Failure::new(FailureKind::Transient, reason);
+    let refusal = Refusal { kind: RefusalKind::Throttled, failure, retry_after: Some(wait) };
+    Ok(vec![Event::Refused { node, attempt, refusal, next: None }])
 }
 
 /// The outcome of an attempt whose invocation was killed by hand: the POST may have been sent.
@@ -146,7 +178,12 @@ async fn resolve_unknown(
 }
 
 /// Sends the POST, or waits for the response to the one that was sent.
-async fn post(worker: &Worker, attempt: &AttemptRecord, token: &PostToken) -> Result<Posted, ClusterError> {
+async fn post(
+    worker: &Arc<Worker>,
+    attempt: &AttemptRecord,
+    token: &PostToken,
+    turn: Turn,
+) -> Result<Posted, ClusterError> {
     let mut request = None;
     if worker.gate.is_unused(token) {
         let prepared = async {
@@ -155,8 +192,14 @@ async fn post(worker: &Worker, attempt: &AttemptRecord, token: &PostToken) -> Re
         };
         request = match prepared.await {
             Ok(prepared) if prepared.digest() == attempt.digest => Some(prepared),
-            Ok(_) => return Ok(refused("the request is not the one whose intent was recorded")),
-            Err(EffectError::Failure(failure)) => return Ok(refused(&failure.message)),
+            Ok(_) => {
+                worker.pacer.give_back(turn);
+                return Ok(refused("the request is not the one whose intent was recorded"));
+            }
+            Err(EffectError::Failure(failure)) => {
+                worker.pacer.give_back(turn);
+                return Ok(refused(&failure.message));
+            }
             Err(EffectError::Outage(error)) => return Err(error),
         };
     }
@@ -165,9 +208,14 @@ async fn post(worker: &Worker, attempt: &AttemptRecord, token: &PostToken) -> Re
         Redeemed::Unknown => return Ok(Posted::OtherProcess),
         Redeemed::Unused(sender) => {
             let Some(request) = request else { return Ok(Posted::OtherProcess) };
-            let (provider, response) = (Arc::clone(&worker.provider), sender.subscribe());
+            let (poster, response) = (Arc::clone(worker), sender.subscribe());
+            poster.pacer.sent(turn);
             // A task of its own: it goes on when the connection to Restate is lost.
-            tokio::spawn(async move { sender.send_replace(Some(provider.submit(&request).await)) });
+            tokio::spawn(async move {
+                let submission = poster.provider.submit(&request).await;
+                poster.pacer.answered(turn, &submission, poster.clock.now());
+                sender.send_replace(Some(submission));
+            });
             response
         }
     };

@@ -12,15 +12,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use workflow::units;
 
+use super::PostRamp;
 use crate::policy::Rate;
 use crate::timestamp::Timestamp;
 
-/// Concurrent POSTs while nothing is known: each of them may be refused together with the first.
-const FIRST_POSTS: usize = 2;
-/// Acceptances that add one more.
-const ACCEPTED_PER_POST: usize = 16;
-/// Time without a refusal that adds one more, for services that take seconds to respond.
-const TIME_PER_POST: Duration = Duration::from_millis(250);
 /// Rates are slower than what was observed by this factor, because requests do not take equally long to arrive.
 const MARGIN: f64 = 1.01;
 /// Full stretches without a refusal after which a little more is tried.
@@ -80,10 +75,9 @@ pub(crate) struct LimitDiscovery {
     known: ObservedLimits,
     /// When the newest submissions left, oldest first, without those that were refused.
     sent: VecDeque<Timestamp>,
-    /// When the first submission of the run was admitted.
-    began: Option<Timestamp>,
-    /// Acceptances in all, and since the last refusal.
-    total: usize,
+    /// Concurrent POSTs; `None` where the sender paces them.
+    ramp: Option<PostRamp>,
+    /// Acceptances since the last refusal.
     accepted: u32,
     /// When the first of those left.
     since: Option<Timestamp>,
@@ -103,6 +97,11 @@ pub(crate) struct LimitDiscovery {
 }
 
 impl LimitDiscovery {
+    /// Nothing is known. `paces_posts` limits concurrent POSTs until something is.
+    pub(crate) fn new(paces_posts: bool) -> Self {
+        Self { ramp: paces_posts.then(PostRamp::default), ..Self::default() }
+    }
+
     /// The limits as far as they are known.
     pub(crate) fn observed(&self) -> ObservedLimits {
         self.known
@@ -122,11 +121,8 @@ impl LimitDiscovery {
     ) -> Result<(), Option<Timestamp>> {
         // One after the other where the next one may decide what is limited.
         let is_deciding = self.candidate.is_some_and(|candidate| in_flight >= candidate);
-        let posts = if is_deciding { 1 } else { FIRST_POSTS + self.total / ACCEPTED_PER_POST };
-        let undisturbed = self.began.filter(|_| self.refused_at.is_none());
-        let elapsed = undisturbed.map_or(Duration::ZERO, |began| now.since(began));
-        let posts = posts + (elapsed.as_millis() / TIME_PER_POST.as_millis()) as usize;
-        if posting >= posts && !self.is_confirmed() {
+        let posts = if is_deciding { Some(1) } else { self.ramp.map(|ramp| ramp.posts(now)) };
+        if posts.is_some_and(|posts| posting >= posts) && !self.is_confirmed() {
             return Err(None);
         }
         if self.known.in_flight.is_some_and(|limit| in_flight >= limit) {
@@ -168,7 +164,9 @@ impl LimitDiscovery {
 
     /// A submission is admitted.
     pub(crate) fn admitted(&mut self, now: Timestamp) {
-        self.began.get_or_insert(now);
+        if let Some(ramp) = &mut self.ramp {
+            ramp.admitted(now);
+        }
         if self.rate_admits_at().is_some_and(|at| at > now) {
             self.probe = Some(now);
         }
@@ -197,7 +195,9 @@ impl LimitDiscovery {
     /// The service accepted a submission that was admitted and left at these times; now `in_flight` tasks are. Returns whether what throttled
     /// the last submission is known, so that nothing else has to be slower.
     pub(crate) fn accepted(&mut self, admitted: Timestamp, left: Timestamp, in_flight: usize) -> bool {
-        self.total += 1;
+        if let Some(ramp) = &mut self.ramp {
+            ramp.accepted();
+        }
         self.most_in_flight = self.most_in_flight.max(in_flight);
         let is_late = self.refused_at.is_some_and(|refused| admitted <= refused);
         if is_late && let Some(rate) = &mut self.known.rate {
@@ -243,6 +243,9 @@ impl LimitDiscovery {
     pub(crate) fn refused(&mut self, refusal: Throttled) {
         let Throttled { admitted, left, now, wait, is_asked, in_flight } = refusal;
         self.remove(left);
+        if let Some(ramp) = &mut self.ramp {
+            ramp.refused();
+        }
         if self.refused_at.is_some_and(|refused| admitted <= refused) {
             return;
         }
@@ -349,8 +352,16 @@ mod tests {
     }
 
     #[test]
+    fn concurrent_posts_are_paced_unless_the_sender_does_it() {
+        let (here, elsewhere) = (LimitDiscovery::new(true), LimitDiscovery::new(false));
+        assert_eq!(here.admits(1, 1, Timestamp(0)), Ok(()));
+        assert_eq!(here.admits(2, 2, Timestamp(0)), Err(None));
+        assert_eq!(elsewhere.admits(60, 60, Timestamp(0)), Ok(()));
+    }
+
+    #[test]
     fn rate_is_what_was_accepted_in_the_wait_of_the_first_refusal() {
-        let mut discovery = LimitDiscovery::default();
+        let mut discovery = LimitDiscovery::new(true);
         accept(&mut discovery, 1_000, 5, 10, 10);
         discovery.refused(throttled(1_050, 1, 10));
         let known = ObservedLimits {
@@ -366,12 +377,12 @@ mod tests {
 
     #[test]
     fn acceptances_before_a_long_pause_explain_no_refusal() {
-        let mut discovery = LimitDiscovery::default();
+        let mut discovery = LimitDiscovery::new(true);
         accept(&mut discovery, 1_000, 5, 1, 1);
         discovery.refused(throttled(61_500, 1, 0));
         assert_eq!(discovery.observed(), ObservedLimits::default(), "not one a minute");
 
-        let mut discovery = LimitDiscovery::default();
+        let mut discovery = LimitDiscovery::new(true);
         accept(&mut discovery, 1_000, 5, 1, 1);
         accept(&mut discovery, 61_000, 5, 2, 2);
         discovery.refused(throttled(61_010, 1, 2));
@@ -379,7 +390,7 @@ mod tests {
         assert_eq!(discovery.observed().rate, Some(rate));
 
         // 3 in an hour: the pause is shorter than the wait.
-        let mut discovery = LimitDiscovery::default();
+        let mut discovery = LimitDiscovery::new(true);
         accept(&mut discovery, 1_000, 60_000, 3, 1);
         discovery.refused(throttled(181_000, 3_420, 0));
         assert_eq!(discovery.observed().rate.map(|rate| rate.count), Some(3));
@@ -387,7 +398,7 @@ mod tests {
 
     #[test]
     fn refusal_after_the_whole_wait_means_a_limit_on_tasks() {
-        let mut discovery = LimitDiscovery::default();
+        let mut discovery = LimitDiscovery::new(true);
         accept(&mut discovery, 1_000, 5, 10, 10);
         discovery.refused(throttled(1_050, 1, 10));
         discovery.admitted(Timestamp(2_100));
@@ -399,7 +410,7 @@ mod tests {
 
     #[test]
     fn refusals_without_an_acceptance_teach_nothing() {
-        let mut discovery = LimitDiscovery::default();
+        let mut discovery = LimitDiscovery::new(true);
         for minute in 0..100 {
             discovery.refused(throttled(minute * 60_000, 60, 0));
         }
@@ -408,7 +419,7 @@ mod tests {
 
     #[test]
     fn limits_are_raised_after_a_while_and_lowered_when_that_is_refused() {
-        let mut discovery = LimitDiscovery::default();
+        let mut discovery = LimitDiscovery::new(true);
         let rate = |count| ObservedLimits {
             rate: Some(ObservedRate { count, per: Duration::from_secs(1) }),
             in_flight: None,

@@ -7,6 +7,7 @@ mod discovery;
 mod downloads;
 mod jitter;
 mod poll_rate;
+mod post_ramp;
 mod quota;
 mod token_bucket;
 
@@ -18,6 +19,7 @@ pub use discovery::{ObservedLimits, ObservedRate};
 pub(crate) use downloads::DownloadLimiter;
 pub(crate) use jitter::jitter;
 pub(crate) use poll_rate::PollRate;
+pub use post_ramp::PostRamp;
 pub(crate) use quota::QuotaLimit;
 pub use quota::SubmitQuota;
 pub use token_bucket::TokenBucket;
@@ -43,7 +45,7 @@ impl Limits {
     pub(crate) fn new(policy: &Policy) -> Self {
         Self {
             concurrency: AimdLimiter::new(policy.max_in_flight),
-            discovery: policy.learns_limits.then(LimitDiscovery::default),
+            discovery: policy.learns_limits.then(|| LimitDiscovery::new(policy.paces_posts)),
             quota: None,
             submit_rate: policy.submit_rate.map(TokenBucket::new),
             poll_rate: PollRate::new(policy.poll_rate),
