@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::artifact::file_name;
-use scheduler::{Artifact, Event, ExistingWork, RunId, RunState, RunSummary, Timestamp};
-use workflow::plan::{NodeIx, Plan};
+use futures_util::StreamExt as _;
+use scheduler::{Event, ExistingWork, RunId, RunState, RunSummary, Timestamp};
+use workflow::plan::Plan;
 
 use crate::bring::bring_film;
 use crate::client::EngineClient;
@@ -14,6 +15,9 @@ use crate::run::RunHead;
 use crate::spec::RunSpec;
 use crate::store::{Kind, SharedStore};
 use crate::worker::PriceSource;
+
+/// Videos that are brought to this machine at once.
+const MAX_FETCHES: usize = 8;
 
 /// A reader of a run.
 #[derive(Debug)]
@@ -86,8 +90,20 @@ impl Follower {
     ) -> Result<usize, ClusterError> {
         let page = self.client.events(&self.head.run, self.length).await?;
         let count = page.events.len();
-        for logged in page.events {
-            let event = self.localize(logged.event).await?;
+        // Several videos at once, in the order of the events that name them.
+        let files: Vec<Option<VideoFile>> =
+            page.events.iter().map(|logged| self.video_file(&logged.event)).collect();
+        let store = self.store.clone();
+        let fetches = files.iter().flatten().map(|file| file.fetch(&store));
+        let mut fetches = futures_util::stream::iter(fetches).buffered(MAX_FETCHES);
+        for (logged, file) in page.events.into_iter().zip(&files) {
+            let event = match file {
+                Some(file) => {
+                    fetches.next().await.transpose()?;
+                    located(logged.event, &file.path)
+                }
+                None => self.localize(logged.event).await?,
+            };
             // The run itself performs the actions.
             drop(self.state.apply(event.clone(), logged.time));
             self.length += 1;
@@ -107,20 +123,13 @@ impl Follower {
 
     /// The event with paths of this machine, once the files are here.
     async fn localize(&self, event: Event) -> Result<Event, ClusterError> {
+        // The node's key was not known before the events of the same page were applied.
+        if let Some(file) = self.video_file(&event) {
+            file.fetch(&self.store).await?;
+            return Ok(located(event, &file.path));
+        }
         let Some(output) = &self.output else { return Ok(event) };
         Ok(match event {
-            Event::Downloaded { node, attempt, artifact, cost } => {
-                let artifact = self.fetch(node, artifact, output).await?;
-                Event::Downloaded { node, attempt, artifact, cost }
-            }
-            Event::LookupDone {
-                node,
-                key,
-                existing: ExistingWork::Completed { attempt, task, artifact },
-            } => {
-                let artifact = self.fetch(node, artifact, output).await?;
-                Event::LookupDone { node, key, existing: ExistingWork::Completed { attempt, task, artifact } }
-            }
             Event::FilmJoined { index, mut film } => {
                 bring_film(&self.client, &self.store, &self.head.run, &self.plan, index, output).await?;
                 film.path = output.join(&film.path);
@@ -130,10 +139,37 @@ impl Follower {
         })
     }
 
-    async fn fetch(&self, node: NodeIx, artifact: Artifact, output: &Path) -> Result<Artifact, ClusterError> {
-        let Some(key) = self.state.key(node) else { return Ok(artifact) };
-        let path = output.join(file_name(self.plan.node(node), &key));
-        self.store.get_file(Kind::Artifact, &artifact.sha256, &path).await?;
-        Ok(Artifact { path, ..artifact })
+    /// The video that an event names, if its place on this machine is known.
+    fn video_file(&self, event: &Event) -> Option<VideoFile> {
+        let (Event::Downloaded { node, artifact, .. }
+        | Event::LookupDone { node, existing: ExistingWork::Completed { artifact, .. }, .. }) = event
+        else {
+            return None;
+        };
+        let path = self.output.as_ref()?.join(file_name(self.plan.node(*node), &self.state.key(*node)?));
+        Some(VideoFile { sha256: artifact.sha256.clone(), path })
     }
+}
+
+/// A video on its way to this machine.
+#[derive(Debug)]
+struct VideoFile {
+    sha256: String,
+    path: PathBuf,
+}
+
+impl VideoFile {
+    async fn fetch(&self, store: &SharedStore) -> Result<(), ClusterError> {
+        store.get_file(Kind::Artifact, &self.sha256, &self.path).await
+    }
+}
+
+/// The event with the place of its video on this machine.
+fn located(mut event: Event, path: &Path) -> Event {
+    if let Event::Downloaded { artifact, .. }
+    | Event::LookupDone { existing: ExistingWork::Completed { artifact, .. }, .. } = &mut event
+    {
+        path.clone_into(&mut artifact.path);
+    }
+    event
 }
