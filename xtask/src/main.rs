@@ -15,6 +15,7 @@ mod generate;
 mod handover;
 mod http;
 mod mutants;
+mod release;
 mod repository;
 mod sheet;
 mod spec;

@@ -1,6 +1,6 @@
 //! The files of this repository.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Paths of the files that git tracks or would track, relative to the repository; without those that are deleted.
@@ -16,23 +16,4 @@ pub(crate) fn files(root: &Path) -> Result<Vec<String>, String> {
     let names = String::from_utf8_lossy(&output.stdout).into_owned();
     let existing = names.split('\0').filter(|name| !name.is_empty() && root.join(name).is_file());
     Ok(existing.map(str::to_owned).collect())
-}
-
-/// Builds the runner for release and returns its path.
-///
-/// When xtask is a release build itself, it is named as well: dependencies then have the features that it was built with, and few are compiled
-/// again.
-pub(crate) fn release_runner(root: &Path) -> Result<PathBuf, String> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--release", "--quiet", "--locked", "--package", "runner"]);
-    if !cfg!(debug_assertions) {
-        cargo.args(["--package", "xtask"]);
-    }
-    let built = cargo.current_dir(root).status().map_err(|error| format!("cargo cannot be run: {error}"))?;
-    if !built.success() {
-        return Err("the runner cannot be built".to_owned());
-    }
-    let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let target = own.ancestors().nth(2).ok_or("xtask is not in a target folder")?;
-    Ok(target.join("release").join(format!("runner{}", std::env::consts::EXE_SUFFIX)))
 }

@@ -7,7 +7,7 @@
 //! * [`node`]: a node's key is a virtual object: its attempts, of which one at a time is live over the whole cluster. It submits, polls and
 //!   downloads.
 //! * [`account`]: permits and budget of an account, over all runs and clients.
-//! * [`post_gate`]: which process may send a POST, and that it does so once.
+//! * [`post_gate`]: which process may send a POST, and that it does so once; `post_pacer`: when, while the limits of the service are unknown.
 //! * [`store`]: plans, inputs, videos and films by content hash.
 //! * [`index`]: which runs there are.
 //! * [`client`]: what a command asks of the cluster; [`records`]: runs and work on record, as commands read them.

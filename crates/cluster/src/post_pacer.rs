@@ -8,7 +8,7 @@
 //! whether it was submitted.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use engine::Clock;
@@ -77,8 +77,9 @@ impl PostPacer {
     }
 
     /// The POST of a turn is sent.
-    pub(crate) fn sent(&self, turn: Turn) {
+    pub(crate) fn sent(self: &Arc<Self>, turn: Turn) -> SentPost {
         self.lock().sent(turn);
+        SentPost { pacer: Arc::clone(self), turn }
     }
 
     /// The POST of a turn is not sent.
@@ -87,14 +88,28 @@ impl PostPacer {
         self.changed.notify_waiters();
     }
 
-    /// The POST of a turn has its response.
-    pub(crate) fn answered(&self, turn: Turn, submission: &Submission, now: Timestamp) {
-        self.lock().answered(turn, submission, now);
-        self.changed.notify_waiters();
-    }
-
     fn lock(&self) -> MutexGuard<'_, Pace> {
         self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A POST without a response. Its turn ends with it, also if the task that waits for the response does not come to its end.
+#[derive(Debug)]
+pub(crate) struct SentPost {
+    pacer: Arc<PostPacer>,
+    turn: Turn,
+}
+
+impl SentPost {
+    /// The response.
+    pub(crate) fn answered(self, submission: &Submission, now: Timestamp) {
+        self.pacer.lock().answered(self.turn, submission, now);
+    }
+}
+
+impl Drop for SentPost {
+    fn drop(&mut self) {
+        self.pacer.give_back(self.turn);
     }
 }
 
@@ -141,8 +156,6 @@ impl Pace {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use scheduler::{Failure, FailureKind, Refusal};
 
     use super::*;
@@ -215,6 +228,16 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn turn_ends_with_the_task_that_waits_for_the_response() {
+        let (pacer, clock) = (Arc::new(PostPacer::default()), Clock::starting_at(Timestamp(20_000)));
+        let turns = [pacer.turn(&clock).await, pacer.turn(&clock).await];
+        let sent = turns.map(|turn| pacer.sent(turn.expect("a turn")));
+        assert_eq!(pacer.lock().take(clock.now()), Err(NoTurn::Full));
+        drop(sent);
+        assert!(pacer.lock().posting.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn of_many_that_wait_few_meet_a_limit() {
         let (pacer, clock) = (Arc::new(PostPacer::default()), Clock::starting_at(Timestamp(20_000)));
         let sent = Arc::new(Mutex::new((0, 0)));
@@ -222,7 +245,7 @@ mod tests {
             let (pacer, clock, sent) = (Arc::clone(&pacer), clock.clone(), Arc::clone(&sent));
             async move {
                 let turn = pacer.turn(&clock).await?;
-                pacer.sent(turn);
+                let post = pacer.sent(turn);
                 tokio::time::sleep(Duration::from_millis(5)).await;
                 let is_accepted = {
                     let mut sent = sent.lock().expect("no panic");
@@ -235,7 +258,7 @@ mod tests {
                     is_accepted
                 };
                 let submission = if is_accepted { accepted() } else { throttled(7) };
-                pacer.answered(turn, &submission, clock.now());
+                post.answered(&submission, clock.now());
                 Ok::<_, Duration>(())
             }
         });

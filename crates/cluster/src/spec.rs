@@ -151,6 +151,14 @@ mod tests {
     }
 
     #[test]
+    fn workers_pace_submissions_and_polls_and_the_run_does_not() {
+        let asked = Policy::remote();
+        let effective = effective_policy(&asked, Duration::from_secs(3), Duration::from_mins(1));
+        assert!(asked.paces_posts && !effective.paces_posts && effective.learns_limits);
+        assert_eq!(effective.min_poll_interval, Duration::from_secs(3));
+    }
+
+    #[test]
     fn rerun_counts_from_the_run_that_forces_it_on() {
         let plan = plan();
         let key = |reruns: &SpecReruns, run: &str| {

@@ -46,6 +46,7 @@ impl NextStep {
         match event {
             Event::Refused { refusal, .. } => match refusal.kind {
                 RefusalKind::Throttled
+                | RefusalKind::Held
                 | RefusalKind::Retryable
                 | RefusalKind::ServerError
                 | RefusalKind::Unreachable => Self::Resubmit { not_before: now },

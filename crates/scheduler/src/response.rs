@@ -25,6 +25,8 @@ pub struct Refusal {
 pub enum RefusalKind {
     /// Throttled (429): slow down and retry.
     Throttled,
+    /// Not sent, because the service throttled another submission and wants to be left alone: retry, and do not count it as a try.
+    Held,
     /// A transient failure (503): retry.
     Retryable,
     /// A server error that says nothing about acceptance, and that the user's policy repeats. The task may exist and is counted as spent.
@@ -44,6 +46,7 @@ impl RefusalKind {
         match self {
             Self::ServerError => AttemptState::Failed,
             Self::Throttled
+            | Self::Held
             | Self::Retryable
             | Self::Unreachable
             | Self::InvalidRequest

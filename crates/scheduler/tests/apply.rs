@@ -523,6 +523,29 @@ fn refused_submission_fails_after_max_tries() {
 }
 
 #[test]
+fn submission_that_was_held_back_is_no_try() {
+    let policy = Policy { max_submit_attempts: 2, ..Policy::remote() };
+    let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy));
+    run.start();
+    run.lookup_done("a", ExistingWork::None);
+    run.lookup_done("b", ExistingWork::None);
+    run.submit("b");
+    for _ in 0..5 {
+        run.prepared("a");
+        run.refused("a", RefusalKind::Held, Some(Duration::from_secs(7)));
+        assert!(run.wait(6_999).iter().all(|action| action.contains(" b") || action.starts_with("wake")));
+        assert!(run.wait(3_000).contains(&"prepare a".to_owned()));
+    }
+    run.prepared("a");
+    run.refused("a", RefusalKind::Retryable, None);
+    run.pass(Duration::from_mins(1));
+    assert!(run.on(Event::TimerFired).contains(&"prepare a".to_owned()), "the first try of two");
+    run.prepared("a");
+    run.refused("a", RefusalKind::Retryable, None);
+    assert!(matches!(run.outcome("a"), Outcome::Failed { task: None, .. }));
+}
+
+#[test]
 fn failed_lookup_ends_its_node_and_lets_the_others_go_on() {
     let mut run = Script::new(&["a", "b"]);
     run.start();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::repository::release_runner;
+use crate::release::release_runner;
 
 const SHOTS: usize = 50;
 const WARM_UP_RUNS: usize = 5;

@@ -12,7 +12,7 @@ use renderer::{Animatic, Job, Quality, Renderer as _};
 use workflow::plan::{NodeIx, Plan};
 use workflow::{DirFiles, Options};
 
-use crate::repository::release_runner;
+use crate::release::release_runner;
 
 /// Upper bound of the ratio to rendering alone.
 const MAX_RATIO: f64 = 1.3;

@@ -18,7 +18,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use project::Project;
 use service::Service;
 
-use crate::repository::release_runner;
+use crate::release::release_runner;
 
 /// Arguments of `cargo xtask campaign`.
 #[derive(Debug, Args)]

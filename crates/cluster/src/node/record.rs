@@ -209,6 +209,7 @@ impl NodeRecord {
         match kind {
             RefusalKind::ServerError => Settlement::Full,
             RefusalKind::Throttled
+            | RefusalKind::Held
             | RefusalKind::Retryable
             | RefusalKind::Unreachable
             | RefusalKind::InvalidRequest

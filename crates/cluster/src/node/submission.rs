@@ -130,11 +130,11 @@ async fn held(
     wait: Duration,
 ) -> Result<Vec<Event>, TerminalError> {
     let reason = "not sent, because the service answered another submission with 429";
-    let settlement = record.refused(&attempt, RefusalKind::Throttled, reason);
+    let settlement = record.refused(&attempt, RefusalKind::Held, reason);
     // The account heard of the 429 from the attempt that got it.
     finish(ctx, worker, &attempt, settlement, None).await?;
     let failure = Failure::new(FailureKind::Transient, reason);
-    let refusal = Refusal { kind: RefusalKind::Throttled, failure, retry_after: Some(wait) };
+    let refusal = Refusal { kind: RefusalKind::Held, failure, retry_after: Some(wait) };
     Ok(vec![Event::Refused { node, attempt, refusal, next: None }])
 }
 
@@ -209,11 +209,11 @@ async fn post(
         Redeemed::Unused(sender) => {
             let Some(request) = request else { return Ok(Posted::OtherProcess) };
             let (poster, response) = (Arc::clone(worker), sender.subscribe());
-            poster.pacer.sent(turn);
+            let sent = poster.pacer.sent(turn);
             // A task of its own: it goes on when the connection to Restate is lost.
             tokio::spawn(async move {
                 let submission = poster.provider.submit(&request).await;
-                poster.pacer.answered(turn, &submission, poster.clock.now());
+                sent.answered(&submission, poster.clock.now());
                 sender.send_replace(Some(submission));
             });
             response

@@ -184,7 +184,7 @@ impl World {
             }
             "discard" => {
                 let OfAttempt { node, attempt, .. } = serde_json::from_value(body).expect("an attempt");
-                vec![refused(node, attempt)]
+                vec![refused(node, attempt, RefusalKind::Throttled)]
             }
             "poll" => {
                 let Poll { node, attempt, .. } = serde_json::from_value(body).expect("a poll");
@@ -259,7 +259,8 @@ impl World {
         }
         let suggested_task = None;
         let event = match self.roll(10) {
-            0 => refused(node, attempt.clone()),
+            0 => refused(node, attempt.clone(), RefusalKind::Throttled),
+            2 => refused(node, attempt.clone(), RefusalKind::Held),
             1 => {
                 let reason = "no answer".to_owned();
                 Event::Indeterminate { node, attempt: attempt.clone(), reason, halts: false, suggested_task }
@@ -276,8 +277,8 @@ impl World {
     }
 }
 
-fn refused(node: NodeIx, attempt: AttemptId) -> Event {
+fn refused(node: NodeIx, attempt: AttemptId, kind: RefusalKind) -> Event {
     let failure = Failure::new(FailureKind::Transient, "429");
-    let refusal = Refusal { kind: RefusalKind::Throttled, failure, retry_after: None };
+    let refusal = Refusal { kind, failure, retry_after: None };
     Event::Refused { node, attempt, refusal, next: None }
 }

@@ -184,6 +184,11 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<S
             RefusalKind::Throttled => {
                 format!("{}: throttled by the service{}", name(*node), wait(state, event, now, "submission"))
             }
+            RefusalKind::Held => format!(
+                "{}: not sent yet, because the service throttles others{}",
+                name(*node),
+                wait(state, event, now, "submission")
+            ),
             RefusalKind::ServerError => format!(
                 "{}: server error, submitting again by {SERVER_ERRORS}: {}{}",
                 name(*node),

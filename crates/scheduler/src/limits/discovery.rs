@@ -187,6 +187,12 @@ impl LimitDiscovery {
         }
     }
 
+    /// The submission that left at this time was held back.
+    pub(crate) fn not_sent(&mut self, left: Timestamp) {
+        self.remove(left);
+        self.probe.take_if(|probe| *probe == left);
+    }
+
     fn remove(&mut self, at: Timestamp) -> bool {
         let found = self.sent.iter().rposition(|sent| *sent == at);
         found.is_some_and(|index| self.sent.remove(index).is_some())

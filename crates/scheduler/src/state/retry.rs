@@ -74,6 +74,12 @@ impl RunState {
                 let not_before = now.after(wait).after(jitter(self.policy.seed, node, tries, wait));
                 NextStep::Resubmit { not_before }
             }
+            RefusalKind::Held => {
+                let wait =
+                    self.policy.heeded(refusal.retry_after).map_or(Duration::ZERO, |heeded| heeded.wait);
+                let not_before = now.after(wait).after(jitter(self.policy.seed, node, state.refusals, wait));
+                NextStep::Resubmit { not_before }
+            }
             // The service may no longer reach a frame that it hosts itself: the picture is inlined instead, once. A request refused by
             // moderation is never sent again in another form.
             RefusalKind::InvalidRequest

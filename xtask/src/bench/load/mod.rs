@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use service::StubService;
 
 use super::polling::Rng;
-use crate::repository::release_runner;
+use crate::release::release_runner;
 
 /// Clock ticks per second (`USER_HZ`), the unit of CPU time in proc(5).
 const TICKS_PER_SECOND: f64 = 100.0;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::workloads::{self, Workload};
-use crate::repository::release_runner;
+use crate::release::release_runner;
 
 /// The name of this project's own row.
 pub(super) const RUNNER: &str = "runner";

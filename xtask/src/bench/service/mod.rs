@@ -9,7 +9,7 @@ use std::path::Path;
 
 use tokio::runtime::Runtime;
 
-use crate::repository::release_runner;
+use crate::release::release_runner;
 
 /// The figures; an error where a bound is exceeded.
 pub(super) fn measure(root: &Path) -> Result<String, String> {

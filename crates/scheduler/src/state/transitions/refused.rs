@@ -1,5 +1,5 @@
 //! The service refused the request or could not be reached: nothing was accepted or paid. A 429 or 503 slows submissions down.
-//! A Retry-After is heeded up to [`crate::Policy::max_retry_after`]; if it asked for more, a single submission is tried after that. After a
+//! A request that was held back is none of its shot's tries. A Retry-After is heeded up to [`crate::Policy::max_retry_after`]; if it asked for more, a single submission is tried after that. After a
 //! server error that the user's policy repeats, the task may exist: its reservation is spent.
 
 use workflow::plan::NodeIx;
@@ -16,6 +16,7 @@ impl RunState {
         match refusal.kind {
             RefusalKind::ServerError => self.spend_reservation(node, None),
             RefusalKind::Throttled
+            | RefusalKind::Held
             | RefusalKind::Retryable
             | RefusalKind::Unreachable
             | RefusalKind::InvalidRequest
@@ -25,7 +26,7 @@ impl RunState {
         let heeded = self.policy.heeded(retry_after);
         let until = now.after(heeded.map_or_else(|| self.own_refusal_wait(node), |heeded| heeded.wait));
         let state = self.node_mut(node);
-        state.refusals += 1;
+        state.refusals += u32::from(kind != RefusalKind::Held);
         let sent_at = state.sent_at;
         match kind {
             RefusalKind::Throttled => {
@@ -36,6 +37,13 @@ impl RunState {
                     Throttled { admitted: sent_at, left, now, wait, is_asked: heeded.is_some(), in_flight };
                 if let Some(discovery) = &mut self.limits.discovery {
                     discovery.refused(refusal);
+                }
+            }
+            RefusalKind::Held => {
+                self.limits.concurrency.hold(until);
+                let left = self.node(node).left_at;
+                if let Some(discovery) = &mut self.limits.discovery {
+                    discovery.not_sent(left);
                 }
             }
             RefusalKind::Retryable | RefusalKind::ServerError
@@ -59,6 +67,7 @@ impl RunState {
                 !self.service_reached && *next == NextStep::Fail
             }
             RefusalKind::Throttled
+            | RefusalKind::Held
             | RefusalKind::Retryable
             | RefusalKind::ServerError
             | RefusalKind::InvalidRequest => false,
