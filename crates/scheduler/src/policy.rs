@@ -170,12 +170,20 @@ impl Policy {
         })
     }
 
-    /// The next poll of a task submitted `elapsed` ago that reports `progress` percent: half of the estimated remaining time, or a tenth of
-    /// the elapsed time, within the bounds.
+    /// The wait before the next poll of a task that was submitted `elapsed` ago, has been rendered for about `rendering` and reports
+    /// `progress` percent: half of the estimated remaining time, but no longer than it was rendered, because the first percents say little;
+    /// or a tenth of the elapsed time. Within the bounds.
     #[must_use]
-    pub fn fallback_poll_interval(&self, elapsed: Duration, progress: Option<u8>) -> Duration {
+    pub fn fallback_poll_interval(
+        &self,
+        elapsed: Duration,
+        rendering: Duration,
+        progress: Option<u8>,
+    ) -> Duration {
         let guess = match progress {
-            Some(percent @ 1..=99) => elapsed.mul_f64(f64::from(100 - percent) / f64::from(percent) / 2.0),
+            Some(percent @ 1..=99) => {
+                rendering.mul_f64((f64::from(100 - percent) / f64::from(percent) / 2.0).min(1.0))
+            }
             _ => elapsed / 10,
         };
         guess.clamp(self.min_poll_interval, self.max_poll_interval)

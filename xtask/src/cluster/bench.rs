@@ -117,10 +117,11 @@ fn measure(
     let workers: u64 = cluster.worker_ids().into_iter().filter_map(resident_mib).sum();
     let (unnoticed, unused) = service.idle_times(jobs);
     let busy = service.busy_times(renderers).ok_or("fewer tasks than renderers")?;
+    let before_end = |at: Instant| (begin + took).saturating_duration_since(at).as_millis();
     let _ = writeln!(
         report,
         "{name}: {cells} tasks of {task:?}, {renderers} at once, {jobs} in flight: {:.1} s, {ratio:.3} times the bound of {:.1} s; {:.1} nodes/s; {:.1} polls a node; \
-         the first renderer busy after {} ms and all after {} ms, idle between tasks for {} ms, the last task ended {} ms before the run; noticed after {} ms, replaced after {} ms; memory: Restate {} MiB, workers {workers} MiB; processor time: Restate {:.1} s, workers {:.1} s",
+         the first renderer busy after {} ms and all after {} ms, idle between tasks for {} ms, the last task ended {} ms before the run, was noticed {} ms before and downloaded {} ms before; on average noticed after {} ms, replaced after {} ms; memory: Restate {} MiB, workers {workers} MiB; processor time: Restate {:.1} s, workers {:.1} s",
         took.as_secs_f64(),
         bound.as_secs_f64(),
         cells as f64 / took.as_secs_f64(),
@@ -128,7 +129,9 @@ fn measure(
         (busy.first - begin).as_millis(),
         (busy.all - begin).as_millis(),
         busy.between.as_millis(),
-        (begin + took).saturating_duration_since(busy.last).as_millis(),
+        before_end(busy.last),
+        before_end(busy.last_noticed),
+        before_end(busy.last_download),
         unnoticed.as_millis(),
         unused.as_millis(),
         resident_mib(cluster.server.id()).unwrap_or_default(),

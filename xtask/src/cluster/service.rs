@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -32,6 +32,10 @@ pub(super) struct BusyTimes {
     pub(super) all: Instant,
     /// The last task ended.
     pub(super) last: Instant,
+    /// A poll was answered that it had, for the last task of which that was noticed.
+    pub(super) last_noticed: Instant,
+    /// The last video was asked for.
+    pub(super) last_download: Instant,
     /// How long a renderer was idle between two tasks, over the whole time. The mean of all renderers.
     pub(super) between: Duration,
 }
@@ -83,15 +87,52 @@ struct Tasks {
     arrivals: Vec<Instant>,
     max_in_flight: usize,
     polls: usize,
+    last_download: Option<Instant>,
     /// Out of a hundred downloads, so many are slow.
     slow_downloads: u64,
 }
 
 struct Task {
     prompt: String,
+    model: String,
+    seconds: String,
+    /// When it was accepted, in milliseconds since the epoch.
+    created_at_ms: u128,
+    created: Instant,
+    /// When a renderer takes it.
+    begin: Instant,
     done_at: Instant,
     /// When a poll was first answered that it is done.
     noticed_at: Option<Instant>,
+}
+
+impl Task {
+    /// As the service describes it (spec 2.5).
+    fn object(&self, id: &str, now: Instant) -> Value {
+        let since_creation = |at: Instant| self.created_at_ms + (at - self.created).as_millis();
+        let mut object = json!({
+            "id": id,
+            "object": "video",
+            "model": self.model,
+            "seconds": self.seconds,
+            "created_at": since_creation(self.created),
+        });
+        let (status, progress) = if now >= self.done_at && self.prompt.contains(FAILING) {
+            object["error"] = json!({ "message": "it fails", "code": "simulated" });
+            ("failed", 100)
+        } else if now >= self.done_at {
+            object["completed_at"] = json!(since_creation(self.done_at));
+            ("completed", 100)
+        } else if now >= self.begin {
+            let done = (now - self.begin).as_secs_f64() / (self.done_at - self.begin).as_secs_f64();
+            ("in_progress", (done * 100.0) as u8)
+        } else {
+            ("queued", 0)
+        };
+        object["status"] = json!(status);
+        object["progress"] = json!(progress);
+        object
+    }
 }
 
 impl CountingService {
@@ -108,6 +149,7 @@ impl CountingService {
             arrivals: Vec::new(),
             max_in_flight: 0,
             polls: 0,
+            last_download: None,
             slow_downloads: 0,
         };
         let (clip, moments) = (stub_video::clip()?, Moments::default());
@@ -172,6 +214,8 @@ impl CountingService {
             first: *state.arrivals.first()?,
             all: *state.arrivals.get(renderers - 1)?,
             last: *state.ends.last()?,
+            last_noticed: state.accepted.values().filter_map(|task| task.noticed_at).max()?,
+            last_download: state.last_download?,
             between: gaps / u32::try_from(renderers).unwrap_or(u32::MAX),
         })
     }
@@ -212,7 +256,8 @@ impl CountingService {
         tokio::time::sleep(pause).await;
     }
 
-    fn accept(&self, prompt: String) -> String {
+    /// Accepts a request; returns its task.
+    fn accept(&self, request: &Value) -> Value {
         let id = format!("task_{:016x}", self.roll(u64::MAX));
         let now = Instant::now();
         let mut state = self.state();
@@ -221,14 +266,27 @@ impl CountingService {
         let begin = waits_for.map_or(now, |index| state.ends[index].max(now));
         let done_at = begin + self.0.behavior.task;
         state.ends.push(done_at);
-        state.accepted.insert(id.clone(), Task { prompt, done_at, noticed_at: None });
+        let text = |name: &str| request[name].as_str().unwrap_or_default().to_owned();
+        let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let task = Task {
+            prompt: text("prompt"),
+            model: text("model"),
+            seconds: text("seconds"),
+            created_at_ms: since_epoch.as_millis(),
+            created: now,
+            begin,
+            done_at,
+            noticed_at: None,
+        };
+        let object = task.object(&id, now);
+        state.accepted.insert(id, task);
         let in_flight = state.accepted.values().filter(|task| task.done_at > now).count();
         state.max_in_flight = state.max_in_flight.max(in_flight);
-        id
+        object
     }
 
     /// What a submission leads to; `None` is a connection that breaks.
-    async fn handle(&self, prompt: String, peer: u16) -> Option<Response> {
+    async fn handle(&self, request: &Value, peer: u16) -> Option<Response> {
         let Behavior { lost_answers, lost_requests, throttled, .. } = self.0.behavior;
         self.0.moments.reach(Moment::PostArrived, peer).await;
         self.pause().await;
@@ -241,14 +299,14 @@ impl CountingService {
         if roll < throttled + lost_requests {
             return None;
         }
-        let id = self.accept(prompt);
+        let task = self.accept(request);
         self.0.moments.reach(Moment::PostAccepted, peer).await;
         self.pause().await;
         if self.roll(100) < lost_answers {
             return None;
         }
         self.0.moments.pass(Moment::Answered, peer);
-        Some(Json(json!({ "id": id, "object": "video", "status": "queued" })).into_response())
+        Some(Json(task).into_response())
     }
 }
 
@@ -261,8 +319,7 @@ async fn create(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     body: Bytes,
 ) -> Response {
-    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let prompt = body["prompt"].as_str().unwrap_or_default().to_owned();
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
     {
         let mut state = service.state();
         state.open += 1;
@@ -271,7 +328,7 @@ async fn create(
     let handler = service.clone();
     // A task of its own: a service does not stop because its client was killed.
     let handled = tokio::spawn(async move {
-        let response = handler.handle(prompt, peer.port()).await;
+        let response = handler.handle(&request, peer.port()).await;
         handler.state().open -= 1;
         response
     });
@@ -292,17 +349,10 @@ async fn poll(
     state.polls += 1;
     let Some(task) = state.accepted.get_mut(&id) else { return error(StatusCode::NOT_FOUND) };
     let now = Instant::now();
-    let is_done = task.done_at <= now;
-    if is_done {
+    if task.done_at <= now {
         task.noticed_at.get_or_insert(now);
     }
-    if is_done && task.prompt.contains(FAILING) {
-        let error = json!({ "message": "it fails" });
-        return Json(json!({ "id": id, "object": "video", "status": "failed", "error": error }))
-            .into_response();
-    }
-    let status = if is_done { "completed" } else { "in_progress" };
-    Json(json!({ "id": id, "object": "video", "status": status })).into_response()
+    Json(task.object(&id, now)).into_response()
 }
 
 /// A video that names its task.
@@ -311,9 +361,12 @@ async fn content(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     Path(id): Path<String>,
 ) -> Response {
-    let is_done = service.state().accepted.get(&id).is_some_and(|task| task.done_at <= Instant::now());
-    if !is_done {
-        return error(StatusCode::NOT_FOUND);
+    {
+        let (mut state, now) = (service.state(), Instant::now());
+        if state.accepted.get(&id).is_none_or(|task| task.done_at > now) {
+            return error(StatusCode::NOT_FOUND);
+        }
+        state.last_download = Some(now);
     }
     let video = stub_video::named(&service.0.clip, &id);
     let is_slow = service.roll(100) < service.state().slow_downloads;

@@ -113,7 +113,7 @@ async fn wait_until_completed(
     loop {
         let result = provider.poll(task).await;
         let now = clock.now();
-        let mut wait = policy.fallback_poll_interval(now.since(submitted), None);
+        let mut wait = policy.fallback_poll_interval(now.since(submitted), Duration::ZERO, None);
         if !matches!(result, PollResult::NotFound { .. }) {
             unknown_since = None;
         }
@@ -145,7 +145,8 @@ async fn wait_until_completed(
             }
             PollResult::Unauthorized { failure } => return Err(FetchError::Unauthorized(failure)),
             PollResult::Running { progress, .. } => {
-                wait = policy.fallback_poll_interval(now.since(submitted), progress);
+                let elapsed = now.since(submitted);
+                wait = policy.fallback_poll_interval(elapsed, elapsed, progress);
             }
             PollResult::Throttled { retry_after, .. } => {
                 wait = retry_after.unwrap_or(policy.backoff).min(policy.max_backoff);

@@ -34,11 +34,13 @@ pub struct TaskObservations {
     pub(super) queued_at: Option<f64>,
     /// The interval in which its rendering began.
     pub(super) began: Option<(f64, f64)>,
-    /// The first and the last informative progress.
+    /// The first progress since it is rendered, and when it was reported.
+    first_progress: Option<(f64, u8)>,
+    /// The first and the last estimate by progress.
     pub(super) progress_estimates: [Option<ProgressEstimate>; 2],
 }
 
-/// A reported progress with its time.
+/// What progress implies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ProgressEstimate {
     pub(super) at: f64,
@@ -47,8 +49,8 @@ pub(super) struct ProgressEstimate {
     pub(super) remains: f64,
 }
 
-/// Progress below this is uninformative: its relative error is too large.
-const MIN_PERCENT: u8 = 5;
+/// Progress that has advanced by less is uninformative: its relative error is too large.
+const MIN_ADVANCE: u8 = 5;
 
 impl TaskObservations {
     /// Of a task that an earlier run submitted.
@@ -74,11 +76,10 @@ impl TaskObservations {
         self.queued_at.is_some() && self.began.is_none()
     }
 
-    /// The estimates from progress that was seen to advance. A number that never changes predicts nothing: services exist that report 50 %
-    /// from the beginning to the end.
-    pub(super) fn advancing_progress(&self) -> Option<[ProgressEstimate; 2]> {
+    /// The estimates by progress that can be compared with the end.
+    pub(super) fn verifiable_estimates(&self) -> impl Iterator<Item = ProgressEstimate> {
         let [first, last] = self.progress_estimates;
-        Some([first?, last?]).filter(|[first, last]| first.percent != last.percent)
+        first.into_iter().chain(last.filter(|last| first.is_some_and(|first| first.percent != last.percent)))
     }
 
     /// It was reported as unfinished this many seconds after its submission.
@@ -87,22 +88,29 @@ impl TaskObservations {
             ReportedStatus::Queued => {
                 self.queued_at = Some(at);
                 self.began = None;
+                self.first_progress = None;
             }
             ReportedStatus::InProgress if self.began.is_none() => {
                 self.began = Some((self.queued_at.unwrap_or(0.0), at));
             }
             ReportedStatus::InProgress | ReportedStatus::Unknown => {}
         }
-        let percent = percent.filter(|percent| (MIN_PERCENT..100).contains(percent));
-        if let (Some(percent), false) = (percent, self.is_queued()) {
-            let begin = self.began.map_or(0.0, |(from, to)| f64::midpoint(from, to));
-            let remains = (at - begin) * f64::from(100 - percent) / f64::from(percent);
-            // A repeated number is no news: the service may report in large steps.
-            if self.progress_estimates[1].is_none_or(|last| last.percent != percent) {
-                let estimate = Some(ProgressEstimate { at, percent, remains });
-                self.progress_estimates = [self.progress_estimates[0].or(estimate), estimate];
-            }
-        }
+        self.record_progress(at, percent.filter(|percent| *percent < 100 && !self.is_queued()));
         self.running_at = at;
+    }
+
+    /// When the rendering began is rarely known, so its speed is that between two reports. A number that never changes predicts nothing:
+    /// services exist that report 50 % from the beginning to the end.
+    fn record_progress(&mut self, at: f64, percent: Option<u8>) {
+        let Some(percent) = percent else { return };
+        let (since, first) = *self.first_progress.get_or_insert((at, percent));
+        // A repeated number is no news: the service may report in large steps.
+        let is_new = self.progress_estimates[1].is_none_or(|last| last.percent != percent);
+        if percent < first.saturating_add(MIN_ADVANCE) || !is_new {
+            return;
+        }
+        let remains = (at - since) * f64::from(100 - percent) / f64::from(percent - first);
+        let estimate = Some(ProgressEstimate { at, percent, remains });
+        self.progress_estimates = [self.progress_estimates[0].or(estimate), estimate];
     }
 }

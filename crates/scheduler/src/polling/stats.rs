@@ -97,7 +97,7 @@ impl ClassStats {
         if let Some((from, to)) = observations.began_after_queue() {
             self.render.push(whole - f64::midpoint(from, to));
         }
-        for estimate in observations.advancing_progress().into_iter().flatten() {
+        for estimate in observations.verifiable_estimates() {
             if estimate.remains > 0.0 && whole > estimate.at {
                 self.progress_accuracy.push(((whole - estimate.at) / estimate.remains).clamp(0.05, 20.0));
             }
