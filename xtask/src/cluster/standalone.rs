@@ -45,9 +45,11 @@ pub(super) fn run(
     succeed(&mut cluster.command(&["run", STORYBOARD]))?;
     let alone = tempfile::tempdir().map_err(|error| error.to_string())?;
     fs_err::write(alone.path().join(STORYBOARD), &storyboard).map_err(|error| error.to_string())?;
+    // With the same service: a film says whether its videos are of the embedded one, which renders without a model.
     let mut one_machine = Command::new(program);
-    one_machine.args(["run", STORYBOARD]).current_dir(alone.path()).env_remove("RUNNER_BASE_URL");
-    succeed(one_machine.env_remove("RUNNER_API_KEY").stdin(Stdio::null()))?;
+    one_machine.args(["run", STORYBOARD]).current_dir(alone.path()).env_remove("RUNNER_ENGINE");
+    one_machine.env("RUNNER_BASE_URL", &service.url).env("RUNNER_API_KEY", &service.key);
+    succeed(one_machine.stdin(Stdio::null()))?;
     let film = |folder: &Path| fs_err::read(folder.join("out").join(FILM)).map_err(|error| error.to_string());
     let (here, there) = (film(alone.path())?, film(cluster.folder())?);
     if here != there {
