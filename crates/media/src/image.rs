@@ -1,5 +1,8 @@
 //! Still images: [`RgbImage`], scaling, and encoding of PNG.
 
+use fast_image_resize::images::{TypedImage, TypedImageRef};
+use fast_image_resize::pixels::U8x3;
+use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
 use image::ImageEncoder;
 
 use crate::png_note;
@@ -108,22 +111,24 @@ impl RgbImage {
         }
     }
 
-    /// The image scaled to another size, filtered (Catmull-Rom). The aspect ratio is the caller's business.
+    /// The image scaled to another size, filtered (Catmull-Rom), with the same result on every processor. The aspect ratio is the caller's business.
     #[must_use]
     pub(crate) fn resized(&self, width: u32, height: u32) -> Self {
         let (width, height) = (width.max(1), height.max(1));
         if (width, height) == (self.width, self.height) {
             return self.clone();
         }
-        let Some(view) = image::ImageBuffer::<image::Rgb<u8>, &[u8]>::from_raw(
-            self.width,
-            self.height,
-            self.pixels.as_slice(),
-        ) else {
-            return Self::new(width, height);
-        };
-        let resized = image::imageops::resize(&view, width, height, image::imageops::FilterType::CatmullRom);
-        Self { width, height, pixels: resized.into_raw(), note: None }
+        let mut resized = Self::new(width, height);
+        let options =
+            ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::CatmullRom)).use_alpha(false);
+        let from = TypedImageRef::<U8x3>::from_buffer(self.width, self.height, &self.pixels);
+        let to = TypedImage::<U8x3>::from_buffer(width, height, &mut resized.pixels);
+        if let (Ok(from), Ok(mut to)) = (from, to) {
+            let result = Resizer::new().resize_typed(&from, &mut to, &options);
+            // Errors are of regions outside of the image, and the region is the whole image.
+            debug_assert!(result.is_ok(), "{result:?}");
+        }
+        resized
     }
 
     /// The image, made smaller if a side has more than `side` pixels.
