@@ -15,6 +15,19 @@ pub fn http_client() -> Result<Client, ConfigError> {
     build_with(|builder| builder, &Proxies::default(), Roots::Optional)
 }
 
+/// As [`http_client`], for one address. If that is an http address the client cannot connect by https, and is built without loading root
+/// certificates.
+///
+/// # Errors
+/// The system has no usable TLS set-up.
+pub fn http_client_for(base: &Url) -> Result<Client, ConfigError> {
+    if base.scheme() == "http" {
+        build_with(|builder| builder, &Proxies::default(), Roots::None)
+    } else {
+        http_client()
+    }
+}
+
 /// As [`http_client`], through proxies and with time-outs: until a connection exists, and until the next bytes or the head of a response come.
 ///
 /// # Errors

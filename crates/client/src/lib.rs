@@ -35,7 +35,7 @@ pub use client::Client;
 pub use config::{ClientConfig, ConfigError};
 pub use download::{Download, Resume};
 pub use generated::types;
-pub use http::{http_client, http_client_with};
+pub use http::{http_client, http_client_for, http_client_with};
 pub use proxies::Proxies;
 pub use request::PreparedRequest;
 pub use response::{

@@ -260,7 +260,7 @@ impl EngineClient {
 }
 
 fn http(url: &Url) -> Result<Client, ClusterError> {
-    client::http_client()
+    client::http_client_for(url)
         .map_err(|error| ClusterError::Unreachable { url: origin(url), reason: error.to_string() })
 }
 

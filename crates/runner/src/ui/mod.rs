@@ -20,6 +20,8 @@ mod session;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 
+use axum::serve::ListenerExt as _;
+
 use self::jobs::Jobs;
 use self::origin::Origin;
 use self::project::Project;
@@ -68,6 +70,12 @@ pub(crate) async fn ui(args: UiArgs) -> Result<Exit, CommandError> {
         crate::commands::view::open_in_browser(&url);
     }
     let router = server::router(Arc::new(server));
+    // Events are small, and each would wait until the browser's system acknowledges the one before.
+    let listener = listener.tap_io(|stream| {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "cannot set TCP_NODELAY");
+        }
+    });
     tokio::select! {
         served = axum::serve(listener, router).into_future() => served.map_err(CommandError::unusable)?,
         _ = interrupt.wait_for(|asked| *asked) => {}
