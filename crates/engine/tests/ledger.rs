@@ -563,13 +563,13 @@ fn append_after_stores_what_was_applied_before_at_its_own_time() {
     };
     assert!(RunState::may_be_recorded_later(&found));
     assert!(!RunState::may_be_recorded_later(&prepared(1, "b", 1)), "an intent never");
-    let earlier = vec![(Timestamp(5), found.clone())];
+    let earlier = [(Timestamp(5), found.clone())];
     let batch = vec![(prepared(1, "b", 1), Persist::Yes)];
     let applied =
-        ledger.append_after(earlier, &run_lock, &plan, Timestamp(8), batch).expect("it can be written");
+        ledger.append_after(&earlier, &run_lock, &plan, Timestamp(8), batch).expect("it can be written");
     assert_eq!(applied, [prepared(1, "b", 1)], "what was applied before is not applied again");
     ledger
-        .append_after(vec![(Timestamp(9), found)], &run_lock, &plan, Timestamp(10), Vec::new())
+        .append_after(&[(Timestamp(9), found)], &run_lock, &plan, Timestamp(10), Vec::new())
         .expect("it can be written");
     let connection = Connection::open(folder.path().join("ledger.db")).expect("a database");
     let mut events = connection.prepare("SELECT time, node FROM events ORDER BY rowid").expect("a query");

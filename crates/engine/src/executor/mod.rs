@@ -201,7 +201,7 @@ pub async fn run(
         } else {
             let (ledger, run_lock, plan) = (Arc::clone(&ledger), Arc::clone(&run_lock), Arc::clone(&plan));
             let earlier = std::mem::take(&mut unrecorded);
-            run_blocking(move || ledger.append_after(earlier, &run_lock, &plan, now, batch))
+            run_blocking(move || ledger.append_after(&earlier, &run_lock, &plan, now, batch))
                 .await
                 .map_err(RunError::Internal)?
         };

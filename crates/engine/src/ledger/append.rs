@@ -39,7 +39,7 @@ impl Ledger {
         time: Timestamp,
         events: Vec<(Event, Persist)>,
     ) -> Result<Vec<Event>, LedgerError> {
-        self.append_after(Vec::new(), run_lock, plan, time, events)
+        self.append_after(&[], run_lock, plan, time, events)
     }
 
     /// As [`Ledger::append`], with events before them in the same transaction that were applied already, at their own times: those that
@@ -49,7 +49,7 @@ impl Ledger {
     /// As [`Ledger::append`].
     pub fn append_after(
         &self,
-        earlier: Vec<(Timestamp, Event)>,
+        earlier: &[(Timestamp, Event)],
         run_lock: &RunLock,
         plan: &Plan,
         time: Timestamp,
@@ -79,7 +79,7 @@ impl Ledger {
         let mut stored = Vec::with_capacity(earlier.len() + events.len());
         let node_of = |event: &Event| event.node().map(|node| plan.node(node));
         let mut writer = Writer::new(self, &transaction, run_lock.run(), time);
-        for (at, event) in &earlier {
+        for (at, event) in earlier {
             let node = node_of(event);
             writer.set_time(*at);
             writer.fold(event, node).map_err(wrap)?;
