@@ -122,10 +122,9 @@ impl Client {
             let sent = self.shared.submits.execute(request).await;
             let response = sent.map_err(|error| CallError::from_transport(&error))?;
             debug!(status = response.status().as_u16(), "received a response");
-            let response =
-                self.ensure_success(Response::new(ResponseValue::stream(response)), ERROR_BODY).await?;
-            let rate_limit = RateLimit::read(&response.headers, SystemTime::now());
-            let task = TaskResponse { rate_limit, ..self.read_task(response.stream, None).await? };
+            let response = self.ensure_success(Response(ResponseValue::stream(response)), ERROR_BODY).await?;
+            let rate_limit = RateLimit::read(response.headers(), SystemTime::now());
+            let task = TaskResponse { rate_limit, ..self.read_task(response.into_stream(), None).await? };
             if redact::has_long_key(&task.id, &self.shared.key) {
                 return Err(CallError::indeterminate("the task id in the response contains the API key"));
             }
@@ -155,13 +154,15 @@ impl Client {
     /// [`CallError::NotSent`] also for an id that no URL can contain; [`CallError::Indeterminate`] for a response that is not a task, or is
     /// about another one.
     pub async fn get(&self, task_id: &str) -> Result<TaskResponse, CallError> {
-        let url = self.task_url(task_id, "")?;
+        let segment = task_id::path_segment(task_id)?;
+        // Of any other id the generator makes the same URL, and parsing one takes longer than all else here.
+        let url = if segment == task_id { None } else { Some(self.task_url(&segment, "")?) };
         let span = debug_span!("get_video", task_id);
         async {
             let mut generated = self.shared.reads.clone();
-            generated.inner.url = Some(url);
+            generated.inner.url = url;
             let response = self.send(generated.get_video().task_id(task_id).send().await).await?;
-            let task = self.read_task(response.stream, Some(task_id)).await?;
+            let task = self.read_task(response.into_stream(), Some(task_id)).await?;
             debug!(status = %task.status, progress = task.progress, "the task was polled");
             Ok(task)
         }
@@ -183,7 +184,7 @@ impl Client {
     /// # Errors
     /// As [`Self::content`].
     pub async fn content_from(&self, task_id: &str, resume: &Resume) -> Result<Download, CallError> {
-        let url = self.task_url(task_id, "/content")?;
+        let url = self.task_url(&task_id::path_segment(task_id)?, "/content")?;
         let span = debug_span!("get_video_content", task_id, offset = resume.offset);
         async {
             let mut generated = self.shared.reads.clone();
@@ -257,7 +258,7 @@ impl Client {
             let sent = self.http_for(&to)?.get(to.clone()).headers(headers).send().await;
             let response = sent.map_err(|error| CallError::from_transport(&error))?;
             debug!(status = response.status().as_u16(), "received a response");
-            let response = Response::new(ResponseValue::stream(response));
+            let response = Response(ResponseValue::stream(response));
             match redirect_target(&response, to)? {
                 Some((from, next)) => (here, to) = (from, next),
                 None => return self.download_from(response).await,
@@ -288,12 +289,13 @@ impl Client {
             timeout: self.shared.download_error_timeout,
         };
         let response = self.ensure_success(response, error_body).await?;
-        Download::new(response.status, &response.headers, response.stream)
+        let headers = response.headers().clone();
+        Download::new(response.status(), &headers, response.into_stream())
     }
 
-    /// The URL of a task, or of something below it.
-    fn task_url(&self, task_id: &str, below: &str) -> Result<Url, CallError> {
-        self.url(&format!("{CREATE_PATH}/{}{below}", task_id::path_segment(task_id)?))
+    /// The URL of a task, whose id is encoded, or of something below it.
+    fn task_url(&self, segment: &str, below: &str) -> Result<Url, CallError> {
+        self.url(&format!("{CREATE_PATH}/{segment}{below}"))
     }
 
     /// The URL of a path at the service.
@@ -308,8 +310,8 @@ impl Client {
         sent: Result<ResponseValue<ByteStream>, Error<ByteStream>>,
     ) -> Result<Response, CallError> {
         match sent {
-            Ok(response) | Err(Error::ErrorResponse(response)) => Ok(Response::new(response)),
-            Err(Error::UnexpectedResponse(response)) => Ok(Response::new(ResponseValue::stream(response))),
+            Ok(response) | Err(Error::ErrorResponse(response)) => Ok(Response(response)),
+            Err(Error::UnexpectedResponse(response)) => Ok(Response(ResponseValue::stream(response))),
             Err(Error::CommunicationError(error)) => Err(CallError::from_transport(&error)),
             Err(Error::InvalidRequest(reason) | Error::Custom(reason)) => Err(CallError::not_sent(reason)),
             Err(other) => Err(CallError::indeterminate(self.redact_key(&other.to_string()))),
@@ -327,13 +329,14 @@ impl Client {
 
     /// A response with a success status as it is; any other as a [`CallError::Http`], of whose body so much is read.
     async fn ensure_success(&self, response: Response, error_body: ErrorBody) -> Result<Response, CallError> {
-        if response.status.is_success() {
+        let status = response.status();
+        if status.is_success() {
             return Ok(response);
         }
-        let status = response.status;
-        let header = |name| response.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+        let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let wait = retry_after(header(RETRY_AFTER), header(DATE), SystemTime::now());
-        let beginning = body::read_beginning(response.stream, error_body.max_bytes, error_body.timeout).await;
+        let beginning =
+            body::read_beginning(response.into_stream(), error_body.max_bytes, error_body.timeout).await;
         let text = self.redact_key(&String::from_utf8_lossy(&beginning));
         let error = HttpError::new(status.as_u16(), text, wait);
         let code = error.error.as_ref().and_then(|error| error.code.as_deref());
@@ -368,24 +371,28 @@ impl Client {
 }
 
 /// A response whose body has not been read yet.
-struct Response {
-    status: StatusCode,
-    headers: HeaderMap,
-    stream: ByteStream,
-}
+struct Response(ResponseValue<ByteStream>);
 
 impl Response {
-    fn new(response: ResponseValue<ByteStream>) -> Self {
-        Self { status: response.status(), headers: response.headers().clone(), stream: response.into_inner() }
+    fn status(&self) -> StatusCode {
+        self.0.status()
+    }
+
+    fn headers(&self) -> &HeaderMap {
+        self.0.headers()
+    }
+
+    fn into_stream(self) -> ByteStream {
+        self.0.into_inner()
     }
 }
 
 /// The URLs that a redirect leads from and to; `None` for other responses.
 fn redirect_target(response: &Response, here: Url) -> Result<Option<(Url, Url)>, CallError> {
-    if !matches!(response.status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
-    let target = response.headers.get(LOCATION).and_then(|value| value.to_str().ok());
+    let target = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
     match target.and_then(|target| here.join(target).ok()) {
         Some(to) => Ok(Some((here, to))),
         None => Err(CallError::indeterminate(

@@ -10,23 +10,25 @@ const MIN_UNIQUE_LEN: usize = 12;
 /// too, so it needs not be decoded before.
 pub(crate) fn redact_key(text: &str, key: &SecretString) -> String {
     let key = key.expose_secret().as_bytes();
+    let Some(first) = key.first() else { return text.to_owned() };
     let mut redacted = String::with_capacity(text.len());
-    let mut rest = text;
-    let mut before = None;
-    while let Some(first) = rest.chars().next() {
-        match match_len(rest.as_bytes(), key) {
-            Some(len) if is_whole(before, &rest[len..], key) => {
+    let (mut copied, mut at) = (0, 0);
+    while let Some(byte) = text.as_bytes().get(at) {
+        // The key begins with one of these, and most bytes of a response are none.
+        if byte == first || matches!(byte, b'\\' | b'%') {
+            let before = text[copied..at].chars().next_back();
+            let len = match_len(&text.as_bytes()[at..], key);
+            if let Some(len) = len.filter(|len| is_whole(before, &text[at + len..], key)) {
+                redacted.push_str(&text[copied..at]);
                 redacted.push_str(REDACTED);
-                rest = &rest[len..];
-                before = None;
-            }
-            _ => {
-                redacted.push(first);
-                rest = &rest[first.len_utf8()..];
-                before = Some(first);
+                at += len;
+                copied = at;
+                continue;
             }
         }
+        at += 1;
     }
+    redacted.push_str(&text[copied..]);
     redacted
 }
 

@@ -22,6 +22,11 @@ impl Clock {
         self.epoch.after(self.started.elapsed())
     }
 
+    /// The moment of `time`; a past one where that is before the clock started.
+    pub(crate) fn instant(&self, time: Timestamp) -> tokio::time::Instant {
+        self.started + time.since(self.epoch)
+    }
+
     /// Sleeps until `time`; returns at once if that is past.
     pub(crate) async fn sleep_until(&self, time: Timestamp) {
         tokio::time::sleep(time.since(self.now())).await;

@@ -140,9 +140,9 @@ impl Policy {
             // Each submission waits for the disk once, and they share it.
             max_downloads: 24,
             indeterminate_slot_hold: Duration::from_mins(1),
-            poll_cost: Duration::from_millis(2),
+            poll_cost: Duration::from_millis(4),
             min_poll_interval: Duration::from_millis(10),
-            max_poll_interval: Duration::from_millis(60),
+            max_poll_interval: Duration::from_millis(120),
             backoff: Duration::from_millis(100),
             max_backoff: Duration::from_secs(5),
             max_retry_after: Duration::from_mins(1),

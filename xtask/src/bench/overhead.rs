@@ -15,6 +15,7 @@ const WORKLOADS: [Workload; 2] = [
         render_time: RenderTime::Fixed(Duration::from_millis(50)),
         bounds: Bounds { ratio: 1.25, cpu: Some(1.5), megabytes: None },
         runs: 5,
+        few_polls_per_second: None,
     },
     Workload {
         name: "a chain of 20 tasks of 0.5 s",
@@ -25,6 +26,7 @@ const WORKLOADS: [Workload; 2] = [
         render_time: RenderTime::Fixed(Duration::from_millis(500)),
         bounds: Bounds { ratio: 1.05, cpu: None, megabytes: None },
         runs: 1,
+        few_polls_per_second: None,
     },
 ];
 

@@ -15,6 +15,7 @@ const WORKLOADS: [Workload; 4] = [
         render_time: RenderTime::Lognormal { median: 2.0, sigma: 0.5 },
         bounds: Bounds { ratio: 1.05, cpu: Some(0.25), megabytes: None },
         runs: 3,
+        few_polls_per_second: Some(25),
     },
     Workload {
         name: "1,000 tasks of 50 ms, 64 at once and 64 out",
@@ -25,6 +26,7 @@ const WORKLOADS: [Workload; 4] = [
         render_time: RenderTime::Fixed(Duration::from_millis(50)),
         bounds: Bounds { ratio: 1.25, cpu: None, megabytes: None },
         runs: 5,
+        few_polls_per_second: None,
     },
     Workload {
         name: "20,000 tasks of 1 s, 1,000 at once and 1,000 out",
@@ -35,6 +37,7 @@ const WORKLOADS: [Workload; 4] = [
         render_time: RenderTime::Fixed(Duration::from_secs(1)),
         bounds: Bounds { ratio: 1.10, cpu: None, megabytes: Some(400.0) },
         runs: 1,
+        few_polls_per_second: None,
     },
     Workload {
         name: "100,000 tasks of 6 s, 5,000 at once and 5,000 out",
@@ -45,6 +48,7 @@ const WORKLOADS: [Workload; 4] = [
         render_time: RenderTime::Fixed(Duration::from_secs(6)),
         bounds: Bounds { ratio: 1.10, cpu: None, megabytes: Some(400.0) },
         runs: 1,
+        few_polls_per_second: None,
     },
 ];
 

@@ -57,6 +57,19 @@ pub async fn fetch(
     store: &ArtifactStore,
     ffmpeg: &Ffmpeg,
 ) -> Result<Artifact, DownloadError> {
+    fetch_then(provider, download, bounds, target, store, ffmpeg, |_| {}).await
+}
+
+/// As [`fetch`]; `then` runs where the video was stored, on the same blocking thread.
+pub(super) async fn fetch_then(
+    provider: &dyn Provider,
+    download: &Download,
+    bounds: Bounds<'_>,
+    target: &Path,
+    store: &ArtifactStore,
+    ffmpeg: &Ffmpeg,
+    then: impl FnOnce(&Artifact) + Send + 'static,
+) -> Result<Artifact, DownloadError> {
     let part = store
         .partial_download(&download.attempt)
         .map_err(|error| local("the partial download cannot be read", &error))?;
@@ -110,7 +123,7 @@ pub async fn fetch(
     }
     let (download, target, ffmpeg, store) =
         (download.clone(), target.to_owned(), ffmpeg.clone(), store.clone());
-    let stored = run_blocking(move || store_video(part, &download, &target, &store, &ffmpeg));
+    let stored = run_blocking(move || store_video(part, &download, &target, &store, &ffmpeg).inspect(then));
     let stored =
         stored.await.unwrap_or_else(|error| Err(Failure::new(FailureKind::Corrupt, error.to_string())));
     Ok(stored?)

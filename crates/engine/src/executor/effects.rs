@@ -11,9 +11,9 @@ use workflow::plan::{NodeIx, NodeKey, Plan};
 use workflow::units::Money;
 
 use super::lookup_queue::LookupRequest;
+use super::wake_timer::WakeTimer;
 use super::{AttemptIds, download, inputs, join, trace};
 use crate::artifact::file_name;
-use crate::blocking::run_blocking;
 use crate::film::film_clips;
 use crate::ledger::{Ledger, LedgerError};
 use crate::provider::{PreparedRequest, Provider, Submission, SubmissionLookup};
@@ -47,6 +47,7 @@ pub(super) struct EffectRunner {
     pub(super) sender: mpsc::UnboundedSender<EffectResult>,
     /// How far films are.
     pub(super) joins: mpsc::UnboundedSender<FilmProgress>,
+    pub(super) wakes: WakeTimer,
     pub(super) prepared: PreparedRequests,
     pub(super) tasks: JoinSet<()>,
     pub(super) lookups: mpsc::UnboundedSender<LookupRequest>,
@@ -94,19 +95,25 @@ impl EffectRunner {
                 let target = self.output_dir.join(file_name(self.plan.node(download.node), &download.key));
                 let (run, min_rate) = (self.span.clone(), self.min_download_rate);
                 let (ledger, sidecar) = (Arc::clone(&self.ledger), self.sidecar(&download, state));
+                let written_at = clock.clone();
                 self.spawn(async move {
                     clock.sleep_until(download.not_before).await;
                     let (node, attempt) = (download.node, download.attempt.clone());
                     let span = trace::download(&run, &plan, node, &attempt, &download.task);
                     let bounds = download::Bounds { clock: &clock, min_rate };
-                    match download::fetch(&*provider, &download, bounds, &target, &store, &ffmpeg)
-                        .instrument(span)
-                        .await
+                    let of = attempt.clone();
+                    let finish = move |artifact: &Artifact| {
+                        if let Some(sidecar) = sidecar {
+                            write_sidecar(&ledger, sidecar, &of, artifact, written_at.now());
+                        }
+                    };
+                    match download::fetch_then(
+                        &*provider, &download, bounds, &target, &store, &ffmpeg, finish,
+                    )
+                    .instrument(span)
+                    .await
                     {
                         Ok(artifact) => {
-                            if let Some(sidecar) = sidecar {
-                                write_sidecar(ledger, sidecar, &attempt, &artifact, clock.now()).await;
-                            }
                             let cost = budget.actual_cost(&plan, node, artifact.duration.into());
                             Event::Downloaded { node, attempt, artifact, cost }
                         }
@@ -117,13 +124,7 @@ impl EffectRunner {
                 });
             }
             Action::Join { index } => self.join(index, state),
-            Action::Wake { deadline } => {
-                let clock = self.clock.clone();
-                self.spawn(async move {
-                    clock.sleep_until(deadline).await;
-                    Event::TimerFired
-                });
-            }
+            Action::Wake { deadline } => self.wakes.set(deadline),
         }
         None
     }
@@ -277,22 +278,18 @@ impl EffectRunner {
 }
 
 /// Writes the sidecar of a video that was downloaded. A failure loses nothing: the ledger records the video all the same.
-async fn write_sidecar(
-    ledger: Arc<Ledger>,
-    mut sidecar: Sidecar,
+fn write_sidecar(
+    ledger: &Ledger,
+    sidecar: Sidecar,
     attempt: &AttemptId,
     artifact: &Artifact,
     now: Timestamp,
 ) {
-    sidecar = sidecar.with_video(&artifact.sha256, artifact.bytes, now);
-    let attempt = attempt.clone();
-    let written = run_blocking(move || {
-        // As it was reserved: prices may have changed since.
-        let row = ledger.attempt(&attempt).ok().flatten();
-        sidecar.reserved_cost = row.and_then(|row| row.reservation.cost).map(Money::as_micros);
-        ledger.store().write_sidecar(&sidecar)
-    });
-    if let Ok(Err(error)) = written.await {
+    let mut sidecar = sidecar.with_video(&artifact.sha256, artifact.bytes, now);
+    // As it was reserved: prices may have changed since.
+    let row = ledger.attempt(attempt).ok().flatten();
+    sidecar.reserved_cost = row.and_then(|row| row.reservation.cost).map(Money::as_micros);
+    if let Err(error) = ledger.store().write_sidecar(&sidecar) {
         tracing::warn!(%error, "the sidecar of a video cannot be written");
     }
 }

@@ -3,6 +3,10 @@
 use workflow::plan::{KeyPart, Node};
 use workflow::units::VideoDuration;
 
+/// A class that [`super::DurationStats`] knows, for comparison at the cost of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClassIx(pub(super) u32);
+
 /// Tasks that are expected to take about as long: same model, resolution and length.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Class {

@@ -3,7 +3,8 @@
 //! A poll has a cost, expressed as the seconds of waiting that it must save in expectation ([`PollCost`]). `optimal_schedule::next_poll`
 //! minimizes polls and waiting together for a distribution of the completion time, which is the narrowest of:
 //!
-//! * durations of similar tasks from their submission ([`Sample`]); no poll is made before the shortest plausible one;
+//! * durations of similar tasks from their submission ([`Sample`]), of those that still run as well (`survival`); no poll is made before the
+//!   shortest plausible one;
 //! * their durations from the start of rendering, once this task is known to render (time in the service's queue varies more);
 //! * the end that its progress between two reports implies, corrected by how accurate progress was before. Progress that does not advance
 //!   implies nothing, and neither does a single report: the beginning of the rendering is rarely known.
@@ -16,12 +17,13 @@ mod observations;
 mod optimal_schedule;
 mod sample;
 mod stats;
+mod survival;
 
 use std::time::Duration;
 
 use crate::policy::Policy;
 
-pub use class::Class;
+pub use class::{Class, ClassIx};
 pub use observations::{ReportedStatus, TaskObservations};
 pub use optimal_schedule::PollCost;
 pub use sample::Sample;
@@ -83,7 +85,7 @@ mod tests {
             for (at, percent) in [(0.6, 30), (1.0, 50), (1.4, 70)] {
                 observations.record(at, ReportedStatus::InProgress, Some(percent));
             }
-            others.finished(&observations, 2.1, Some(Duration::from_secs(2)));
+            others.finished(&observations, 2.1, Some(Duration::from_secs(2)), []);
         }
         for stats in [ClassStats::default(), others] {
             for render in [1.9, 2.0, 2.1, 6.0, 40.0] {

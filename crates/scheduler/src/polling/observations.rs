@@ -59,6 +59,12 @@ impl TaskObservations {
         Self { is_adopted: true, ..Self::default() }
     }
 
+    /// Seconds from its submission to the last response that reported it as unfinished; 0 before the first.
+    #[must_use]
+    pub fn running_at(&self) -> f64 {
+        self.running_at
+    }
+
     /// Whether the time since its submission says nothing about its duration: it was not observed unfinished, and nothing was running that
     /// would have observed its end.
     pub(super) fn is_unobserved(&self) -> bool {

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 
+use super::survival::{self, Unfinished};
+
 /// Number of most recent durations that count.
 const MAX_SAMPLES: usize = 256;
 /// Minimum number of quantiles of a distribution.
@@ -21,6 +23,8 @@ pub struct Sample {
     /// Number of all durations ever pushed.
     total: usize,
     sorted: Vec<f64>,
+    /// Tasks that were not finished when the quantiles were last dropped.
+    unfinished: Unfinished,
     /// Computed on demand: tasks often end in groups.
     quantiles: OnceLock<Vec<f64>>,
     /// Durations pushed since the quantiles were last dropped.
@@ -31,6 +35,12 @@ pub struct Sample {
 impl Sample {
     /// Adds a duration. Values that are not finite and positive are ignored.
     pub fn push(&mut self, seconds: f64) {
+        self.push_beside(seconds, std::iter::empty());
+    }
+
+    /// Adds a duration while other tasks were last seen unfinished at these ages, in seconds since their submission. Values that are not
+    /// finite and positive are ignored.
+    pub(super) fn push_beside(&mut self, seconds: f64, unfinished: impl IntoIterator<Item = f64>) {
         if !seconds.is_finite() || seconds <= 0.0 {
             return;
         }
@@ -49,6 +59,8 @@ impl Sample {
             self.newer = 0;
             self.version += 1;
             self.quantiles.take();
+            let shortest = self.sorted.first().copied().unwrap_or_default();
+            self.unfinished = Unfinished::new(unfinished.into_iter().filter(|age| *age >= shortest));
         }
     }
 
@@ -95,14 +107,12 @@ impl Sample {
         }
         // Kernel smoothing, because the sample does not contain every possible duration: narrower with more durations and with smaller
         // spread.
-        let each = MIN_QUANTILES.div_ceil(self.sorted.len());
+        let durations = survival::equally_likely(&self.sorted, &self.unfinished, PRIOR_LOG_SD);
+        let each = MIN_QUANTILES.div_ceil(durations.len());
         let blur = self.deviation() / (self.sorted.len() as f64).cbrt();
         let factors: Vec<f64> = (0..each).map(|nth| (blur * logistic_quantile(nth, each)).exp()).collect();
-        let mut points: Vec<f64> = self
-            .sorted
-            .iter()
-            .flat_map(|seconds| factors.iter().map(move |factor| seconds * factor))
-            .collect();
+        let mut points: Vec<f64> =
+            durations.iter().flat_map(|seconds| factors.iter().map(move |factor| seconds * factor)).collect();
         points.sort_unstable_by(f64::total_cmp);
         let (low, high) = ends(&points);
         points.insert(0, low);

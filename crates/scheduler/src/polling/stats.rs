@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::class::Class;
+use super::class::{Class, ClassIx};
 use super::distribution;
 use super::observations::TaskObservations;
 use super::optimal_schedule::{self, PollCost};
@@ -26,12 +26,12 @@ pub struct ClassStats {
 impl ClassStats {
     /// Adds a task duration that an earlier run measured.
     pub fn record(&mut self, took: Duration) {
-        self.push_total(took.as_secs_f64());
+        self.push_total(took.as_secs_f64(), std::iter::empty());
     }
 
-    fn push_total(&mut self, seconds: f64) {
+    fn push_total(&mut self, seconds: f64, unfinished: impl IntoIterator<Item = f64>) {
         let before = self.total.version();
-        self.total.push(seconds);
+        self.total.push_beside(seconds, unfinished);
         if self.total.version() != before {
             self.first_poll.take();
         }
@@ -80,9 +80,16 @@ impl ClassStats {
         at.or_else(|| is_early.then(|| self.render.earliest().map(|render| now + render)).flatten())
     }
 
-    /// A task was found finished `now` seconds after its submission; `took` is the duration that the service reports. Nothing is learned
-    /// from a task that may have ended while no run was there to see it, unless the service reports its duration.
-    pub fn finished(&mut self, observations: &TaskObservations, now: f64, took: Option<Duration>) {
+    /// A task was found finished `now` seconds after its submission; `took` is the duration that the service reports. `unfinished` are the
+    /// other tasks of the class in flight, as [`TaskObservations::running_at`]. Nothing is learned from a task that may have ended while no
+    /// run was there to see it, unless the service reports its duration.
+    pub fn finished(
+        &mut self,
+        observations: &TaskObservations,
+        now: f64,
+        took: Option<Duration>,
+        unfinished: impl IntoIterator<Item = f64>,
+    ) {
         if took.is_none() && observations.is_unobserved() {
             return;
         }
@@ -93,7 +100,7 @@ impl ClassStats {
             // Somewhere in the interval, and not always at the same point: otherwise poll times would be learned as completion times.
             None => not_yet + (now - not_yet) * low_discrepancy(self.total.total_count()),
         };
-        self.push_total(whole);
+        self.push_total(whole, unfinished);
         if let Some((from, to)) = observations.began_after_queue() {
             self.render.push(whole - f64::midpoint(from, to));
         }
@@ -113,19 +120,41 @@ fn low_discrepancy(nth: usize) -> f64 {
 /// Statistics of all classes.
 #[derive(Debug, Clone, Default)]
 pub struct DurationStats {
-    classes: HashMap<Class, ClassStats>,
+    indexes: HashMap<Class, ClassIx>,
+    /// By index.
+    classes: Vec<ClassStats>,
 }
 
 impl DurationStats {
     /// Statistics of a class, if there are any.
     #[must_use]
     pub fn get(&self, class: &Class) -> Option<&ClassStats> {
-        self.classes.get(class)
+        self.indexes.get(class).map(|class| self.at(*class))
     }
 
     /// Statistics of a class, created if absent.
     pub fn entry(&mut self, class: Class) -> &mut ClassStats {
-        self.classes.entry(class).or_default()
+        let class = self.index(class);
+        self.at_mut(class)
+    }
+
+    /// The index of a class, whose statistics are created if absent.
+    pub fn index(&mut self, class: Class) -> ClassIx {
+        *self.indexes.entry(class).or_insert_with(|| {
+            self.classes.push(ClassStats::default());
+            ClassIx((self.classes.len() - 1) as u32)
+        })
+    }
+
+    /// Statistics of the class with this index, which [`Self::index`] of the same value returned; panics otherwise.
+    #[must_use]
+    pub fn at(&self, class: ClassIx) -> &ClassStats {
+        &self.classes[class.0 as usize]
+    }
+
+    /// As [`Self::at`].
+    pub fn at_mut(&mut self, class: ClassIx) -> &mut ClassStats {
+        &mut self.classes[class.0 as usize]
     }
 }
 
@@ -144,7 +173,7 @@ mod tests {
                 observations.record(now, ReportedStatus::InProgress, progress(now / whole));
                 now += 0.06;
             }
-            stats.finished(&observations, now, Some(Duration::from_secs_f64(whole)));
+            stats.finished(&observations, now, Some(Duration::from_secs_f64(whole)), []);
         }
         stats
     }

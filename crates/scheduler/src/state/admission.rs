@@ -2,12 +2,18 @@
 //! complete.
 
 use std::cmp::Reverse;
+use std::time::Duration;
 
 use workflow::plan::{Clip, ClipSource, NodeIx};
 
 use super::{FilmState, Phase, RunState};
 use crate::timestamp::Timestamp;
 use crate::{Action, FilmOutcome, Halt, Outcome};
+
+/// Longest time by which a poll is sent before it is due.
+const MAX_POLL_ADVANCE: Duration = Duration::from_millis(16);
+/// The same as a share of the wait since the last request for its task.
+const POLL_ADVANCE_SHARE: u32 = 8;
 
 impl RunState {
     /// Runs after every event.
@@ -108,14 +114,14 @@ impl RunState {
         }
     }
 
-    /// Polls the tasks that are due, and returns when to try again. While the service accepts no polls, tasks whose timeout has passed are
+    /// Polls the tasks that are due, or nearly so, and returns when to try again. While the service accepts no polls, tasks whose timeout has passed are
     /// not waited for.
     fn admit_polls(&mut self, now: Timestamp, actions: &mut Vec<Action>) -> Option<Timestamp> {
         if let Some(until) = self.limits.poll_rate.held_until(now) {
             return self.detach_overdue(now, until, actions);
         }
         while let Some((at, node)) = self.queues.polls.first().copied() {
-            if at > now {
+            if at > now && !self.may_poll_early(node, at, now) {
                 return Some(at);
             }
             let Phase::InFlight { attempt, task, .. } = &self.node(node).phase else { return None };
@@ -130,6 +136,13 @@ impl RunState {
             actions.push(poll);
         }
         None
+    }
+
+    /// Whether a poll that is due at `at` may be sent now, because the run is awake anyway: to wake a process costs more than a poll.
+    fn may_poll_early(&self, node: NodeIx, at: Timestamp, now: Timestamp) -> bool {
+        let sent_at = self.node(node).sent_at;
+        let advance = (at.since(sent_at) / POLL_ADVANCE_SHARE).min(MAX_POLL_ADVANCE);
+        now.after(advance) >= at && now >= sent_at.after(self.policy.min_poll_interval)
     }
 
     /// Detaches from tasks whose deadline has passed while no task may be polled until `until`; returns when to try again.

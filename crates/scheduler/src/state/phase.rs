@@ -4,7 +4,7 @@ use workflow::plan::NodeKey;
 
 use crate::budget::Amount;
 use crate::ids::{AttemptId, TaskId};
-use crate::polling::TaskObservations;
+use crate::polling::{ClassIx, TaskObservations};
 use crate::timestamp::Timestamp;
 use crate::{Download, Outcome, Shot, StatusKind};
 
@@ -104,6 +104,8 @@ pub struct NodeState {
     pub(super) sent_at: Timestamp,
     /// When the POST of its current attempt left.
     pub(super) left_at: Timestamp,
+    /// The class of its tasks, once one is in flight.
+    pub(super) class: Option<ClassIx>,
     /// What polls of its task have reported in this run.
     pub(super) observations: Option<Box<TaskObservations>>,
     /// When its task is polled next.
@@ -138,6 +140,7 @@ impl NodeState {
             reserved: None,
             sent_at: Timestamp::default(),
             left_at: Timestamp::default(),
+            class: None,
             observations: None,
             poll_at: None,
             deadline: None,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use workflow::plan::NodeIx;
 
 use super::RunState;
-use crate::polling::{self, Class, ClassStats, ReportedStatus, TaskObservations};
+use crate::polling::{self, Class, ClassIx, ClassStats, ReportedStatus, TaskObservations};
 use crate::timestamp::Timestamp;
 
 impl RunState {
@@ -32,8 +32,8 @@ impl RunState {
     pub(super) fn schedule_adopted_poll(&mut self, node: NodeIx, since: Timestamp, now: Timestamp) {
         self.node_mut(node).observations = Some(Box::new(TaskObservations::adopted()));
         let (elapsed, timeout) = (now.since(since), self.task_timeout(node));
-        let class = Class::new(self.plan.node(node));
-        let earliest = self.stats.get(&class).and_then(ClassStats::earliest).unwrap_or_default();
+        let class = self.class(node);
+        let earliest = self.stats.at(class).earliest().unwrap_or_default();
         let wait = earliest.saturating_sub(elapsed).min(timeout.saturating_sub(elapsed));
         // A task whose timeout has passed already is polled once, also after a wait that the service asks for.
         self.set_deadline(node, since.after(timeout).max(now.after(self.policy.max_retry_after)));
@@ -58,8 +58,15 @@ impl RunState {
     ) {
         let observations =
             self.node_mut(node).observations.take().map(|observations| *observations).unwrap_or_default();
-        let class = Class::new(self.plan.node(node));
-        self.stats.entry(class).finished(&observations, now.since(since).as_secs_f64(), took);
+        let class = self.class(node);
+        // Every task in flight has a deadline.
+        let others = self.queues.deadlines.iter().map(|(_, other)| &self.nodes[other.index()]);
+        let unfinished = others.filter(|other| other.class == Some(class)).filter_map(|other| {
+            let observations = other.observations.as_deref()?;
+            Some(observations.running_at())
+        });
+        let elapsed = now.since(since).as_secs_f64();
+        self.stats.at_mut(class).finished(&observations, elapsed, took, unfinished);
     }
 
     /// Schedules the next poll of an unfinished task, not before `not_before`; detaches from it once its timeout has passed.
@@ -79,12 +86,19 @@ impl RunState {
     }
 
     /// The wait by class statistics and this task's observations, `elapsed` after its submission.
-    fn wait(&self, node: NodeIx, elapsed: Duration) -> Duration {
+    fn wait(&mut self, node: NodeIx, elapsed: Duration) -> Duration {
+        let class = self.class(node);
         let state = self.node(node);
-        let class_stats = self.stats.get(&Class::new(self.plan.node(node)));
+        let class_stats = Some(self.stats.at(class));
         let observations = state.observations.as_deref().copied().unwrap_or_default();
         let (progress, in_flight) = (state.shot.progress(), self.queues.in_flight);
         polling::wait(&self.policy, class_stats, &observations, elapsed, progress, in_flight)
+    }
+
+    /// The class of a node's tasks.
+    fn class(&mut self, node: NodeIx) -> ClassIx {
+        let state = &mut self.nodes[node.index()];
+        *state.class.get_or_insert_with(|| self.stats.index(Class::new(self.plan.node(node))))
     }
 
     /// Critical-path ranks: by expected task time; where that is unknown, proportional to the video length.

@@ -148,6 +148,24 @@ fn retry_after_of_a_day_holds_polls_for_minutes_and_then_one_is_tried() {
 }
 
 #[test]
+fn polls_that_are_due_within_milliseconds_are_sent_together() {
+    let policy = Policy { poll_rate: Rate::per_second(1_000), ..Policy::remote() };
+    let mut run = in_flight_run(&["a", "b", "c"], policy);
+    assert_eq!(run.wait(2_000), ["poll a", "poll b", "poll c"]);
+    run.running("a", None);
+    run.pass(Duration::from_millis(8));
+    run.running("b", None);
+    run.pass(Duration::from_millis(92));
+    run.running("c", None);
+    let polls = |actions: Vec<String>| -> Vec<String> {
+        actions.into_iter().filter(|action| action.starts_with("poll")).collect()
+    };
+    assert!(polls(run.wait(1_890)).is_empty(), "never within the minimum interval");
+    assert_eq!(polls(run.wait(10)), ["poll a", "poll b"]);
+    assert_eq!(polls(run.wait(100)), ["poll c"]);
+}
+
+#[test]
 fn adopted_task_past_its_timeout_is_polled_once_after_a_wait() {
     let mut run = Script::with(with_timeout(&["a", "b"], 60));
     run.start();

@@ -35,6 +35,8 @@ pub(super) struct Workload {
     pub(super) bounds: Bounds,
     /// Repetitions.
     pub(super) runs: usize,
+    /// A rate of polls (`--max-polls-per-second`) of further runs, as many: the difference of the CPU time is the cost of polling.
+    pub(super) few_polls_per_second: Option<u32>,
 }
 
 /// How long the service renders a task.
@@ -85,6 +87,32 @@ struct Figures {
     ratio: f64,
     cpu: f64,
     megabytes: f64,
+    polls: f64,
+}
+
+impl Figures {
+    fn median(runs: &[Self]) -> Self {
+        let of = |figure: fn(&Self) -> f64| median(runs.iter().map(figure));
+        Self {
+            ratio: of(|run| run.ratio),
+            cpu: of(|run| run.cpu),
+            megabytes: of(|run| run.megabytes),
+            polls: of(|run| run.polls),
+        }
+    }
+
+    /// CPU time of the polls of these runs, beside runs of the same tasks with fewer of them.
+    fn polling(&self, fewer: &Self) -> String {
+        let each = (self.cpu - fewer.cpu) / (self.polls - fewer.polls);
+        format!(
+            "  polling: {:.2} s of CPU time, {:.3} ms for each of {} polls; with {} polls the run takes {:.2} s of CPU time",
+            each * self.polls,
+            each * 1e3,
+            self.polls,
+            fewer.polls,
+            fewer.cpu,
+        )
+    }
 }
 
 impl Workload {
@@ -115,41 +143,42 @@ pub(super) fn measure(root: &Path, workloads: &[Workload]) -> Result<String, Str
     let mut projects = Vec::new();
     for workload in workloads {
         let baseline = workload.baseline();
-        let mut runs = Vec::new();
-        for _ in 0..workload.runs {
-            let service = runtime.block_on(StubService::start(
-                workload.parallel,
-                workload.render_time.sequence(workload.tasks),
-            ))?;
-            let project = tempfile::tempdir().map_err(|error| error.to_string())?;
-            let run = run(&program, workload, &service, project.path())?;
-            projects.push(project);
-            let calls = service.calls();
-            let (first, last) = service.busy_interval();
-            let ratio = run.elapsed.as_secs_f64() / baseline;
-            let _ = writeln!(
-                report,
-                "{}: {:.3} s, {ratio:.3} x the service's own {baseline:.3} s, {:.2} s of CPU time, {:.0} MB; {} POSTs, {} polls, {} downloads; \
-                 {:.3} s until the first task was accepted, {:.3} s until the last one ended, {:.3} s after it",
-                workload.name,
-                run.elapsed.as_secs_f64(),
-                run.cpu,
-                run.megabytes,
-                calls.posts,
-                calls.polls,
-                calls.downloads,
-                first.duration_since(run.started).as_secs_f64(),
-                last.duration_since(first).as_secs_f64(),
-                (run.started + run.elapsed).duration_since(last).as_secs_f64(),
-            );
-            exceeded |= calls.posts != workload.tasks;
-            runs.push(Figures { ratio, cpu: run.cpu, megabytes: run.megabytes });
-        }
-        let median = Figures {
-            ratio: median(runs.iter().map(|run| run.ratio)),
-            cpu: median(runs.iter().map(|run| run.cpu)),
-            megabytes: median(runs.iter().map(|run| run.megabytes)),
+        let mut series = |few_polls: Option<u32>| -> Result<Figures, String> {
+            let mut runs = Vec::new();
+            for _ in 0..workload.runs {
+                let service = runtime.block_on(StubService::start(
+                    workload.parallel,
+                    workload.render_time.sequence(workload.tasks),
+                ))?;
+                let project = tempfile::tempdir().map_err(|error| error.to_string())?;
+                let run = run(&program, workload, few_polls, &service, project.path())?;
+                projects.push(project);
+                let calls = service.calls();
+                let (first, last) = service.busy_interval();
+                let ratio = run.elapsed.as_secs_f64() / baseline;
+                let _ = writeln!(
+                    report,
+                    "{}: {:.3} s, {ratio:.3} x the service's own {baseline:.3} s, {:.2} s of CPU time, {:.0} MB; {} POSTs, {} polls, {} downloads; \
+                     {:.3} s until the first task was accepted, {:.3} s until the last one ended, {:.3} s after it",
+                    workload.name,
+                    run.elapsed.as_secs_f64(),
+                    run.cpu,
+                    run.megabytes,
+                    calls.posts,
+                    calls.polls,
+                    calls.downloads,
+                    first.duration_since(run.started).as_secs_f64(),
+                    last.duration_since(first).as_secs_f64(),
+                    (run.started + run.elapsed).duration_since(last).as_secs_f64(),
+                );
+                exceeded |= calls.posts != workload.tasks;
+                let polls = calls.polls as f64;
+                runs.push(Figures { ratio, cpu: run.cpu, megabytes: run.megabytes, polls });
+            }
+            Ok(Figures::median(&runs))
         };
+        let median = series(None)?;
+        let fewer = workload.few_polls_per_second.map(|rate| series(Some(rate))).transpose()?;
         let bound = |bound: Option<f64>| bound.map(|bound| format!(" (bound {bound})")).unwrap_or_default();
         let _ = writeln!(
             report,
@@ -161,6 +190,9 @@ pub(super) fn measure(root: &Path, workloads: &[Workload]) -> Result<String, Str
             median.megabytes,
             bound(workload.bounds.megabytes),
         );
+        if let Some(fewer) = fewer {
+            let _ = writeln!(report, "{}", median.polling(&fewer));
+        }
         exceeded |= !workload.bounds.hold(&median);
     }
     if exceeded { Err(report) } else { Ok(report) }
@@ -183,12 +215,19 @@ struct Run {
     megabytes: f64,
 }
 
-fn run(program: &Path, workload: &Workload, service: &StubService, project: &Path) -> Result<Run, String> {
+fn run(
+    program: &Path,
+    workload: &Workload,
+    few_polls: Option<u32>,
+    service: &StubService,
+    project: &Path,
+) -> Result<Run, String> {
     fs_err::write(project.join("load.yaml"), workflow(workload)).map_err(|error| error.to_string())?;
     let cpu_before = children_cpu_seconds()?;
     let started = Instant::now();
     let mut runner = Command::new(program)
         .args(["run", "load.yaml", "--jobs", &workload.jobs.to_string(), "--format", "json"])
+        .args(few_polls.map(|rate| format!("--max-polls-per-second={rate}")))
         .current_dir(project)
         .env("RUNNER_BASE_URL", service.base_url())
         .env("RUNNER_API_KEY", "sk-bench")

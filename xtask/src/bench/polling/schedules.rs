@@ -61,6 +61,7 @@ impl Schedule for Learned {
 
     fn finished(&mut self, number: usize, elapsed: f64, took: Option<f64>) {
         let (observations, _) = self.observations.remove(&number).unwrap_or_default();
-        self.known.finished(&observations, elapsed, took.map(Duration::from_secs_f64));
+        let unfinished = self.observations.values().map(|(observations, _)| observations.running_at());
+        self.known.finished(&observations, elapsed, took.map(Duration::from_secs_f64), unfinished);
     }
 }
