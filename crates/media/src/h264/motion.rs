@@ -1,0 +1,98 @@
+//! Where two pictures differ by motion that an encoder finds.
+//!
+//! It finds motion by the likeness of blocks. Where light changes on something smooth, as under a beam that sweeps over clouds, the most alike block is
+//! anywhere; a dissolve between both pictures is then nearer to what lies between them, and free of blocks that were moved astray.
+
+use std::ops::Range;
+
+use rusty_h264::YuvFrame;
+
+/// The farthest motion that is believed, in pixels: the difference of a macroblock from the one before in its place, relative to that of its
+/// neighbouring samples.
+const MAX_MOTION: f32 = 12.0;
+/// The most slices of a picture. Level 3 allows 76 at 24 pictures per second (H.264 table A-4).
+const MAX_RUNS: usize = 48;
+const SIDE: usize = 16;
+
+/// Runs of macroblocks in raster order that moved, and of others, in turns. `before` is the luma of the picture before.
+pub(super) fn runs(before: &[u8], frame: &YuvFrame) -> Vec<(Range<u32>, bool)> {
+    let (columns, rows) = (frame.width.div_ceil(SIDE), frame.height.div_ceil(SIDE));
+    let moved: Vec<bool> = (0..columns * rows)
+        .map(|at| is_motion(before, frame, at % columns * SIDE, at / columns * SIDE))
+        .collect();
+    let mut shortest = 1;
+    loop {
+        let runs = joined(&moved, shortest);
+        if runs.len() <= MAX_RUNS {
+            return runs;
+        }
+        shortest += 1;
+    }
+}
+
+/// The runs, of which those that are shorter are part of the one before.
+fn joined(moved: &[bool], shortest: u32) -> Vec<(Range<u32>, bool)> {
+    let mut runs: Vec<(Range<u32>, bool)> = Vec::new();
+    for part in moved.chunk_by(|a, b| a == b) {
+        let length = part.len() as u32;
+        match runs.last_mut() {
+            Some((run, kind)) if *kind == part[0] || length < shortest => run.end += length,
+            last => {
+                let start = last.map_or(0, |(run, _)| run.end);
+                runs.push((start..start + length, part[0]));
+            }
+        }
+    }
+    runs
+}
+
+fn is_motion(before: &[u8], frame: &YuvFrame, left: usize, top: usize) -> bool {
+    let (right, bottom) = ((left + SIDE).min(frame.width), (top + SIDE).min(frame.height));
+    let (mut texture, mut change) = (0_u32, 0_u32);
+    let difference =
+        |a: &[u8], b: &[u8]| -> u32 { a.iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(*b))).sum() };
+    // Every other row tells as much as all of them.
+    for y in (top..bottom - 1).step_by(2) {
+        let row = y * frame.width + left..y * frame.width + right;
+        let below = row.start + frame.width..row.end + frame.width;
+        let here = &frame.y[row.clone()];
+        texture += difference(here, &frame.y[below]) + difference(here, &here[1..]);
+        change += difference(here, &before[row]);
+    }
+    change as f32 <= MAX_MOTION * 0.5 * texture as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(luma: impl Fn(usize, usize) -> u8) -> YuvFrame {
+        let mut frame = YuvFrame::black(128, 64);
+        for (at, y) in frame.y.iter_mut().enumerate() {
+            *y = luma(at % 128, at / 128);
+        }
+        frame
+    }
+
+    #[test]
+    fn moved_texture_is_told_from_changed_light() {
+        // Stripes that move by two pixels on the left half, light that changes on the right half.
+        let shown = |shift: usize, light: u8| {
+            frame(move |x, _| if x < 64 { 40 + ((x + shift) % 16 * 9) as u8 } else { light + (x % 16) as u8 })
+        };
+        let (before, after) = (shown(0, 60), shown(2, 120));
+        let expected = (0..8).map(|run| (run * 4..run * 4 + 4, run % 2 == 0)).collect::<Vec<_>>();
+        assert_eq!(runs(&before.y, &after), expected);
+    }
+
+    #[test]
+    fn runs_cover_a_picture_in_order_and_are_few() {
+        let even = YuvFrame::black(854, 480);
+        let is_lit = |at: usize| (at % 854 / 16 * 7 + at / 854 / 16 * 11) % 5 < 2;
+        let before: Vec<u8> = (0..854 * 480).map(|at| if is_lit(at) { 90 } else { even.y[0] }).collect();
+        let runs = runs(&before, &even);
+        assert!((2..=MAX_RUNS).contains(&runs.len()), "{}", runs.len());
+        assert!(runs[0].0.start == 0 && runs[runs.len() - 1].0.end == 54 * 30);
+        assert!(runs.windows(2).all(|pair| pair[0].0.end == pair[1].0.start && pair[0].1 != pair[1].1));
+    }
+}
