@@ -41,6 +41,7 @@ mod probe;
 mod proxy;
 mod rate;
 mod sniff;
+mod vector;
 mod wav;
 mod whole;
 

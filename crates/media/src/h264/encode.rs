@@ -32,7 +32,7 @@ impl Effort {
     fn base_qp(self) -> u8 {
         match self {
             Self::Full => 23,
-            Self::Draft => 26,
+            Self::Draft => 27,
         }
     }
 }
@@ -196,9 +196,10 @@ impl VideoEncoder {
         (2 * (self.group.pictures + u64::from(between)) % 256) as u32
     }
 
-    /// Two seconds.
+    /// Two seconds, or three of drafts: a picture that needs no other takes as long as several that do.
     fn group_length(&self) -> u64 {
-        ((self.spec.rate.as_f64() * 2.0).round() as u64).clamp(2, 250)
+        let seconds = if self.spec.effort == Effort::Full { 2.0 } else { 3.0 };
+        ((self.spec.rate.as_f64() * seconds).round() as u64).clamp(2, 250)
     }
 
     fn budget_per_picture(&self) -> f64 {

@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use rusty_h264::YuvFrame;
 
+use crate::vector::vectorized;
+
 /// The farthest motion that is believed, in pixels: the difference of a macroblock from the one before in its place, relative to that of its
 /// neighbouring samples.
 const MAX_MOTION: f32 = 12.0;
@@ -17,9 +19,14 @@ const SIDE: usize = 16;
 /// Runs of macroblocks in raster order that moved, and of others, in turns. `before` is the luma of the picture before.
 pub(super) fn runs(before: &[u8], frame: &YuvFrame) -> Vec<(Range<u32>, bool)> {
     let (columns, rows) = (frame.width.div_ceil(SIDE), frame.height.div_ceil(SIDE));
-    let moved: Vec<bool> = (0..columns * rows)
-        .map(|at| is_motion(before, frame, at % columns * SIDE, at / columns * SIDE))
-        .collect();
+    let moved: Vec<bool> = vectorized(
+        #[inline(always)]
+        || {
+            (0..columns * rows)
+                .map(|at| is_motion(before, frame, at % columns * SIDE, at / columns * SIDE))
+                .collect()
+        },
+    );
     let mut shortest = 1;
     loop {
         let runs = joined(&moved, shortest);
@@ -46,6 +53,8 @@ fn joined(moved: &[bool], shortest: u32) -> Vec<(Range<u32>, bool)> {
     runs
 }
 
+#[expect(clippy::inline_always, reason = "it is compiled for the processor where it is called")]
+#[inline(always)]
 fn is_motion(before: &[u8], frame: &YuvFrame, left: usize, top: usize) -> bool {
     let (right, bottom) = ((left + SIDE).min(frame.width), (top + SIDE).min(frame.height));
     let (mut texture, mut change) = (0_u32, 0_u32);
