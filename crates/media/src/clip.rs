@@ -26,7 +26,7 @@ pub struct ClipSpec {
     /// The most that pictures may cost, in bits per second over a second or so; `None` for a cap that suits the size
     /// (6 Mb/s for 480p, 12 for 720p, 20 for 1080p). Easy pictures stay far below it.
     pub bits_per_second: Option<u32>,
-    /// How pictures are encoded.
+    /// How pictures and sound are encoded.
     pub effort: Effort,
 }
 
@@ -257,7 +257,7 @@ impl ClipWriter {
         let starts = starts(&self.samples);
         let mut tracks = vec![OutputTrack {
             kind: OutputKind::Video { width: self.spec.width, height: self.spec.height },
-            entry: avc1(self.spec.width, self.spec.height, self.encoder.parameter_sets()),
+            entry: avc1(self.spec.width, self.spec.height, &self.encoder.parameter_sets()?),
             timescale: self.timescale,
             samples: std::mem::take(&mut self.samples),
             start: u64::from(if self.is_reordered { self.ticks_per_picture } else { 0 }),
@@ -267,7 +267,7 @@ impl ClipWriter {
         if let Some(audio) = self.spec.audio {
             let wanted = rescale(i128::from(presented), self.timescale, audio.sample_rate) as usize;
             self.sound.resize(wanted.max(1) * usize::from(audio.channels), 0.0);
-            let (track, sound) = audio_track(&self.sound, audio)?;
+            let (track, sound) = audio_track(&self.sound, audio, self.spec.effort)?;
             tracks.push(track);
             packets = sound;
         }
@@ -325,8 +325,9 @@ impl std::fmt::Debug for ClipWriter {
 pub(crate) fn audio_track(
     interleaved: &[f32],
     audio: AudioSpec,
+    effort: Effort,
 ) -> Result<(OutputTrack, Vec<Vec<u8>>), MediaError> {
-    let sound = aac::encode(interleaved, audio.sample_rate, audio.channels)?;
+    let sound = aac::encode(interleaved, audio.sample_rate, audio.channels, effort)?;
     let samples = sound
         .packets
         .iter()

@@ -74,7 +74,8 @@ pub(crate) struct ParameterSets {
 
 pub(crate) struct VideoEncoder {
     spec: StreamSpec,
-    parameter_sets: ParameterSets,
+    /// Once a picture is encoded.
+    parameter_sets: Option<ParameterSets>,
     encoder: Encoder,
     /// The quantiser that the current group's own parameter set names.
     qp: u8,
@@ -99,13 +100,26 @@ impl VideoEncoder {
     pub(crate) fn new(spec: StreamSpec) -> Result<Self, MediaError> {
         let qp = spec.effort.base_qp();
         let encoder = group_encoder(&spec, qp)?;
-        let parameter_sets = parameter_sets(&spec)?;
-        Ok(Self { spec, parameter_sets, encoder, qp, group: Group::default(), groups: 0, before: Vec::new() })
+        Ok(Self {
+            spec,
+            parameter_sets: None,
+            encoder,
+            qp,
+            group: Group::default(),
+            groups: 0,
+            before: Vec::new(),
+        })
     }
 
     /// Depends on the [`StreamSpec`] only, not on the pictures.
-    pub(crate) fn parameter_sets(&self) -> &ParameterSets {
-        &self.parameter_sets
+    pub(crate) fn parameter_sets(&self) -> Result<ParameterSets, MediaError> {
+        if let Some(sets) = &self.parameter_sets {
+            return Ok(sets.clone());
+        }
+        let mut trial = group_encoder(&self.spec, self.spec.effort.base_qp())?;
+        let black = YuvFrame::black(self.spec.width as usize, self.spec.height as usize);
+        let stream = trial.try_encode(&black).map_err(|error| failed(&error))?;
+        parameter_sets(&self.spec, &stream)
     }
 
     /// Lets the next picture begin a new group: worthwhile if the picture changes completely.
@@ -162,6 +176,9 @@ impl VideoEncoder {
     /// Encodes a picture that others refer to, and that is shown `between` pictures later than it is decoded.
     fn reference(&mut self, frame: &YuvFrame, between: u32) -> Result<CodedPicture, MediaError> {
         let stream = self.encoder.try_encode(frame).map_err(|error| failed(&error))?;
+        if self.parameter_sets.is_none() {
+            self.parameter_sets = Some(parameter_sets(&self.spec, &stream)?);
+        }
         let mut picture = self.repackage(&stream, self.picture_order(between))?;
         picture.delay += between;
         self.before.clone_from(&frame.y);
@@ -292,7 +309,7 @@ fn group_encoder(spec: &StreamSpec, qp: u8) -> Result<Encoder, MediaError> {
             // Without the analysis of each picture that would choose another value.
             config.tune_lme_hi = None;
             // Interpolated pictures follow the motion of macroblocks: most are to have one, and much like that of their neighbours.
-            config.tune_intra_penalty = 40.0;
+            config.tune_intra_penalty = 120.0;
             config.tune_lambda_scale = 6.0;
         }
     }
@@ -314,12 +331,9 @@ fn group_encoder(spec: &StreamSpec, qp: u8) -> Result<Encoder, MediaError> {
     Encoder::new(config).map_err(|error| failed(&error))
 }
 
-/// The parameter sets as they are written, taken from a trial picture.
-fn parameter_sets(spec: &StreamSpec) -> Result<ParameterSets, MediaError> {
-    let mut trial = group_encoder(spec, spec.effort.base_qp())?;
-    let black = YuvFrame::black(spec.width as usize, spec.height as usize);
-    let stream = trial.try_encode(&black).map_err(|error| failed(&error))?;
-    let unit = |kind: u8| nal_units(&stream).find(|unit| unit[0] & 0x1f == kind);
+/// The parameter sets as they are written, from those in front of a picture.
+fn parameter_sets(spec: &StreamSpec, stream: &[u8]) -> Result<ParameterSets, MediaError> {
+    let unit = |kind: u8| nal_units(stream).find(|unit| unit[0] & 0x1f == kind);
     let sps = unit(NAL_SPS)
         .and_then(|sps| with_vui(sps, spec.ids, spec.signal, spec.rate))
         .ok_or_else(|| unexpected("no sequence parameter set"))?;
@@ -413,7 +427,7 @@ mod tests {
                 pictures.push(encoder.repeat());
             }
         }
-        let decoded = decode(encoder.parameter_sets(), &pictures);
+        let decoded = decode(&encoder.parameter_sets().expect("they are written"), &pictures);
         for group in decoded.chunks(8) {
             assert!(group.iter().all(|picture| picture.y == group[0].y && picture.u == group[0].u));
         }
@@ -442,7 +456,7 @@ mod tests {
             for phase in (4..46).step_by(4) {
                 pictures.extend(encoder.encode_after(&moving(phase), 3).expect("it encodes"));
             }
-            let decoded = decode(encoder.parameter_sets(), &pictures);
+            let decoded = decode(&encoder.parameter_sets().expect("they are written"), &pictures);
             // Pictures by when they are shown, as MP4 states it.
             let mut shown: Vec<(usize, &YuvFrame)> = decoded
                 .iter()
@@ -493,7 +507,7 @@ mod tests {
                     encoder.repeat();
                 }
             }
-            decode(encoder.parameter_sets(), &pictures)
+            decode(&encoder.parameter_sets().expect("they are written"), &pictures)
         };
         let (plain, spaced) = (encode(false), encode(true));
         assert!(plain.iter().zip(&spaced).all(|(a, b)| a.y == b.y));

@@ -1,5 +1,6 @@
 //! Which frames are drawn: all, or every second or third, between which decoders interpolate the others.
 
+use super::scene_spec::SceneSpec;
 use crate::animatic::Look;
 use crate::{Job, Quality};
 
@@ -7,6 +8,8 @@ use crate::{Job, Quality};
 const SCENE: u32 = 12;
 const FAST: u32 = 6;
 const ANIMATIC: u32 = 6;
+/// How many times as many with figures in front of the camera, where limbs that dissolve into each other would be seen.
+const FIGURES: u32 = 2;
 
 /// The rhythm in which frames are drawn.
 ///
@@ -29,12 +32,14 @@ pub(super) struct Span {
 }
 
 impl Cadence {
-    pub(super) fn new(job: &Job, look: Look) -> Self {
+    pub(super) fn new(job: &Job, look: Look, spec: &SceneSpec) -> Self {
         let per_second = match (look, job.quality) {
             (Look::Animatic, _) => ANIMATIC,
             (Look::Scene, Quality::Fast) => FAST,
             (Look::Scene, Quality::Standard) => SCENE,
         };
+        let has_figures = !spec.figures.is_empty();
+        let per_second = if has_figures { per_second * FIGURES } else { per_second };
         Self { every: (job.frame_rate / per_second).max(1), last: job.frames_total() - 1 }
     }
 

@@ -14,7 +14,7 @@ use crate::{Job, Quality};
 /// Larger pictures are drawn with at most this many pixels and upscaled.
 const MAX_DRAWN_PIXELS: f64 = 1_000_000.0;
 /// The shares of the pixels that scenes are drawn with, by their finest details.
-const WINDOWS: f64 = 0.5;
+const WINDOWS: f64 = 0.45;
 const DETAILED: f64 = 0.5;
 const WOODED: f64 = 0.42;
 const SOFT: f64 = 0.3;

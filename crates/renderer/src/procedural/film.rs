@@ -64,6 +64,7 @@ impl<'a> Film<'a> {
         let shown = stage.movement;
         let grade = Grade::new(style, 1.0, Tones::from_references(&job.references));
         let frames_last = job.frames_total() - 1;
+        let cadence = Cadence::new(job, look, stage.world.spec());
         let resolution = Resolution::new(job, look, stage.world.spec());
         Self {
             turned: Vec::new(),
@@ -75,7 +76,7 @@ impl<'a> Film<'a> {
             first,
             last: job.last_frame.as_ref().map(|image| still(image, 2)),
             panel: (look == Look::Animatic).then(|| Panel::new(job, Shot { movement: shown })).flatten(),
-            cadence: Cadence::new(job, look),
+            cadence,
             job,
         }
     }

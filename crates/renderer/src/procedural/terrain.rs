@@ -19,7 +19,7 @@ impl Detail {
     const fn sides(self) -> [usize; 4] {
         match self {
             Self::Full => [224, 256, 320, 320],
-            Self::Sketch => [128, 144, 192, 192],
+            Self::Sketch => [112, 128, 224, 224],
         }
     }
 }

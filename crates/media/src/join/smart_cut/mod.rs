@@ -135,7 +135,7 @@ fn encoder_beside(
     for effort in [Effort::Full, Effort::Draft] {
         stream.effort = effort;
         let own = VideoEncoder::new(stream).ok()?;
-        if entry == avc1(width, height, own.parameter_sets()) {
+        if entry == avc1(width, height, &own.parameter_sets().ok()?) {
             return Some((entry.to_vec(), stream));
         }
     }
@@ -144,7 +144,7 @@ fn encoder_beside(
     let configuration = Configuration::parse(avcc)?;
     stream.ids = configuration.free_ids()?;
     stream.signal = configuration.signal()?;
-    let merged = configuration.merged(VideoEncoder::new(stream).ok()?.parameter_sets())?;
+    let merged = configuration.merged(&VideoEncoder::new(stream).ok()?.parameter_sets().ok()?)?;
     Some((with_avcc(entry, &merged)?, stream))
 }
 
