@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_in_front_of_a_new_group_are_repeated() {
+    fn pictures_before_a_new_group_are_repeated() {
         let mut encoder = VideoEncoder::new(spec()).expect("the spec is supported");
         encoder.encode(&stripes(0)).expect("it encodes");
         encoder.cut().expect("it cuts");

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn moved_texture_is_told_from_changed_light() {
+    fn moved_texture_differs_from_changed_light() {
         // Stripes that move by two pixels on the left half; light that changes, or nothing, on the right half.
         let shown = |shift: usize, light: u8| {
             frame(move |x, y| match (x < 64, y < 32) {
