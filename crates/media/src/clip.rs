@@ -4,7 +4,7 @@ use rusty_h264::YuvFrame;
 
 use crate::aac;
 use crate::color::{ColorSpace, rgb_to_i420};
-use crate::h264::{ParameterSetIds, StreamSpec, VideoEncoder, VideoSignal};
+use crate::h264::{CodedPicture, Effort, ParameterSetIds, StreamSpec, VideoEncoder, VideoSignal};
 use crate::mp4::{OutputKind, OutputSample, OutputTrack, StoredTags, avc1, mp4a, write_movie};
 use crate::rate::rescale;
 use crate::{FrameRate, MediaError, RgbImage};
@@ -26,6 +26,8 @@ pub struct ClipSpec {
     /// The most that pictures may cost, in bits per second over a second or so; `None` for a cap that suits the size
     /// (6 Mb/s for 480p, 12 for 720p, 20 for 1080p). Easy pictures stay far below it.
     pub bits_per_second: Option<u32>,
+    /// How pictures and sound are encoded.
+    pub effort: Effort,
 }
 
 /// The sound of a clip.
@@ -41,13 +43,19 @@ impl ClipSpec {
     /// A silent clip with the usual cap on its rate.
     #[must_use]
     pub fn new(width: u32, height: u32, frame_rate: FrameRate) -> Self {
-        Self { width, height, frame_rate, audio: None, bits_per_second: None }
+        Self { width, height, frame_rate, audio: None, bits_per_second: None, effort: Effort::Full }
     }
 
     /// The same with sound.
     #[must_use]
     pub fn with_audio(self, sample_rate: u32, channels: u16) -> Self {
         Self { audio: Some(AudioSpec { sample_rate, channels }), ..self }
+    }
+
+    /// The same with another effort.
+    #[must_use]
+    pub fn with_effort(self, effort: Effort) -> Self {
+        Self { effort, ..self }
     }
 
     fn check(&self) -> Result<(), MediaError> {
@@ -87,6 +95,7 @@ impl ClipSpec {
             bits_per_second: self.cap().max(1),
             ids: ParameterSetIds::default(),
             signal: VideoSignal::WRITTEN,
+            effort: self.effort,
         })
     }
 
@@ -109,6 +118,9 @@ pub struct ClipWriter {
     frame: YuvFrame,
     pictures: Vec<u8>,
     samples: Vec<OutputSample>,
+    /// Interpolated frames that wait for the frame after them.
+    between: u32,
+    is_reordered: bool,
     sound: Vec<f32>,
     timescale: u32,
     ticks_per_picture: u32,
@@ -124,7 +136,18 @@ impl ClipWriter {
         let (timescale, ticks_per_picture) = media_clock(spec.frame_rate);
         let frame = YuvFrame::black(spec.width as usize, spec.height as usize);
         let (pictures, samples, sound) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { spec, encoder, frame, pictures, samples, sound, timescale, ticks_per_picture })
+        Ok(Self {
+            spec,
+            encoder,
+            frame,
+            pictures,
+            samples,
+            between: 0,
+            is_reordered: false,
+            sound,
+            timescale,
+            ticks_per_picture,
+        })
     }
 
     /// Adds the next picture, which must have the clip's size.
@@ -142,8 +165,8 @@ impl ClipWriter {
             )));
         }
         rgb_to_i420(image, ColorSpace::WRITTEN, &mut self.frame);
-        let picture = self.encoder.encode(&self.frame)?;
-        self.keep(&picture.bytes, picture.sync)
+        let between = std::mem::take(&mut self.between);
+        self.encoder.encode_after(&self.frame, between)?.iter().try_for_each(|picture| self.keep(picture))
     }
 
     /// Adds the picture before once more. It costs a few bytes and no time, and is decoded to the same pixels.
@@ -151,11 +174,29 @@ impl ClipWriter {
     /// # Errors
     /// [`MediaError::Request`] for a clip without a picture.
     pub fn repeat_frame(&mut self) -> Result<(), MediaError> {
-        if self.samples.is_empty() {
-            return Err(MediaError::Request("there is no frame yet that could be repeated".to_owned()));
-        }
-        let picture = self.encoder.repeat()?;
-        self.keep(&picture.bytes, picture.sync)
+        self.check_begun()?;
+        self.hold()?;
+        let picture = self.encoder.repeat();
+        self.keep(&picture)
+    }
+
+    /// Adds a picture between the one before and the next one that is pushed, which decoders interpolate along the motion between the two (H.264
+    /// 8.4.1.2.3); any number of them may follow each other. It costs a few bytes and no time. Where the clip ends or is cut, or a group of
+    /// pictures ends ([`ClipWriter::is_group_full`]), before another is pushed, it repeats the picture before.
+    ///
+    /// # Errors
+    /// [`MediaError::Request`] for a clip without a picture.
+    pub fn interpolate_frame(&mut self) -> Result<(), MediaError> {
+        self.check_begun()?;
+        self.between += 1;
+        Ok(())
+    }
+
+    /// Whether a frame that is pushed after `between` interpolated ones begins a new group of pictures. As no picture is interpolated across
+    /// groups, smooth motion needs a frame that ends the group.
+    #[must_use]
+    pub fn is_group_full(&self, between: u32) -> bool {
+        self.encoder.is_group_full(between)
     }
 
     /// Tells that the next picture shows something else altogether: it becomes a point to seek to.
@@ -163,6 +204,7 @@ impl ClipWriter {
     /// # Errors
     /// [`MediaError::Encode`], which is not expected.
     pub fn cut(&mut self) -> Result<(), MediaError> {
+        self.hold()?;
         self.encoder.cut()
     }
 
@@ -189,7 +231,7 @@ impl ClipWriter {
     /// Pictures so far.
     #[must_use]
     pub fn frames(&self) -> u64 {
-        self.samples.len() as u64
+        self.samples.len() as u64 + u64::from(self.between)
     }
 
     /// The whole file: H.264 High and AAC-LC, index in front, exact durations, an edit list that hides the encoder's delay.
@@ -207,21 +249,25 @@ impl ClipWriter {
         if self.samples.is_empty() {
             return Err(MediaError::Request("a clip needs at least one frame".to_owned()));
         }
+        self.hold()?;
+        if !self.is_reordered {
+            self.samples.iter_mut().for_each(|sample| sample.offset = 0);
+        }
         let presented = self.samples.len() as u64 * u64::from(self.ticks_per_picture);
         let starts = starts(&self.samples);
         let mut tracks = vec![OutputTrack {
             kind: OutputKind::Video { width: self.spec.width, height: self.spec.height },
-            entry: avc1(self.spec.width, self.spec.height, self.encoder.parameter_sets()),
+            entry: avc1(self.spec.width, self.spec.height, &self.encoder.parameter_sets()?),
             timescale: self.timescale,
             samples: std::mem::take(&mut self.samples),
-            start: 0,
+            start: u64::from(if self.is_reordered { self.ticks_per_picture } else { 0 }),
             presented,
         }];
         let mut packets = Vec::new();
         if let Some(audio) = self.spec.audio {
             let wanted = rescale(i128::from(presented), self.timescale, audio.sample_rate) as usize;
             self.sound.resize(wanted.max(1) * usize::from(audio.channels), 0.0);
-            let (track, sound) = audio_track(&self.sound, audio)?;
+            let (track, sound) = audio_track(&self.sound, audio, self.spec.effort)?;
             tracks.push(track);
             packets = sound;
         }
@@ -237,13 +283,31 @@ impl ClipWriter {
         })
     }
 
-    fn keep(&mut self, bytes: &[u8], sync: bool) -> Result<(), MediaError> {
-        let size = u32::try_from(bytes.len()).map_err(|_| MediaError::Encode {
-            codec: "H.264",
-            reason: "it wrote a picture of 4 GiB".to_owned(),
-        })?;
-        self.pictures.extend_from_slice(bytes);
-        self.samples.push(OutputSample { size, duration: self.ticks_per_picture, offset: 0, sync });
+    fn check_begun(&self) -> Result<(), MediaError> {
+        if self.samples.is_empty() {
+            return Err(MediaError::Request("there is no frame yet that could be shown again".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Repeats the last picture instead of those that were to be interpolated.
+    fn hold(&mut self) -> Result<(), MediaError> {
+        for _ in 0..std::mem::take(&mut self.between) {
+            let picture = self.encoder.repeat();
+            self.keep(&picture)?;
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, picture: &CodedPicture) -> Result<(), MediaError> {
+        let too_large =
+            |_| MediaError::Encode { codec: "H.264", reason: "it wrote a picture of 4 GiB".to_owned() };
+        let size = u32::try_from(picture.bytes.len()).map_err(too_large)?;
+        self.pictures.extend_from_slice(&picture.bytes);
+        let offset = picture.delay.saturating_mul(self.ticks_per_picture).cast_signed();
+        let (duration, sync) = (self.ticks_per_picture, picture.sync);
+        self.samples.push(OutputSample { size, duration, offset, sync });
+        self.is_reordered |= picture.delay != 1;
         Ok(())
     }
 }
@@ -261,8 +325,9 @@ impl std::fmt::Debug for ClipWriter {
 pub(crate) fn audio_track(
     interleaved: &[f32],
     audio: AudioSpec,
+    effort: Effort,
 ) -> Result<(OutputTrack, Vec<Vec<u8>>), MediaError> {
-    let sound = aac::encode(interleaved, audio.sample_rate, audio.channels)?;
+    let sound = aac::encode(interleaved, audio.sample_rate, audio.channels, effort)?;
     let samples = sound
         .packets
         .iter()

@@ -3,6 +3,7 @@
 use rusty_h264::YuvFrame;
 
 use crate::RgbImage;
+use crate::vector::vectorized;
 
 /// Matrix and range of YCbCr samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,27 +82,33 @@ pub(crate) fn rgb_to_i420(image: &RgbImage, color: ColorSpace, frame: &mut YuvFr
     let row_pairs = image.pixels().chunks_exact(width * 6);
     let luma_pairs = frame.y.chunks_exact_mut(width * 2);
     let chroma = frame.u.chunks_exact_mut(width / 2).zip(frame.v.chunks_exact_mut(width / 2));
-    for ((rgb, luma), (cb, cr)) in row_pairs.zip(luma_pairs).zip(chroma) {
-        for (pixel, y) in rgb.chunks_exact(3).zip(luma.iter_mut()) {
-            let sum = forward.y[0] * i32::from(pixel[0])
-                + forward.y[1] * i32::from(pixel[1])
-                + forward.y[2] * i32::from(pixel[2]);
-            *y = (((sum + HALF) >> SHIFT) + forward.black).min(255) as u8;
-        }
-        let (upper, lower) = rgb.split_at(width * 3);
-        let blocks = upper.chunks_exact(6).zip(lower.chunks_exact(6));
-        for ((a, b), (cb, cr)) in blocks.zip(cb.iter_mut().zip(cr.iter_mut())) {
-            let sum =
-                |c: usize| i32::from(a[c]) + i32::from(a[c + 3]) + i32::from(b[c]) + i32::from(b[c + 3]);
-            let (red, green, blue) = (sum(0), sum(1), sum(2));
-            let weigh = |row: [i32; 3]| {
-                let value = row[0] * red + row[1] * green + row[2] * blue;
-                (((value + (HALF << 2)) >> (SHIFT + 2)) + 128).clamp(0, 255) as u8
-            };
-            *cb = weigh(forward.cb);
-            *cr = weigh(forward.cr);
-        }
-    }
+    vectorized(
+        #[inline(always)]
+        || {
+            for ((rgb, luma), (cb, cr)) in row_pairs.zip(luma_pairs).zip(chroma) {
+                for (pixel, y) in rgb.chunks_exact(3).zip(luma.iter_mut()) {
+                    let sum = forward.y[0] * i32::from(pixel[0])
+                        + forward.y[1] * i32::from(pixel[1])
+                        + forward.y[2] * i32::from(pixel[2]);
+                    *y = (((sum + HALF) >> SHIFT) + forward.black).min(255) as u8;
+                }
+                let (upper, lower) = rgb.split_at(width * 3);
+                let blocks = upper.chunks_exact(6).zip(lower.chunks_exact(6));
+                for ((a, b), (cb, cr)) in blocks.zip(cb.iter_mut().zip(cr.iter_mut())) {
+                    let sum = |c: usize| {
+                        i32::from(a[c]) + i32::from(a[c + 3]) + i32::from(b[c]) + i32::from(b[c + 3])
+                    };
+                    let (red, green, blue) = (sum(0), sum(1), sum(2));
+                    let weigh = |row: [i32; 3]| {
+                        let value = row[0] * red + row[1] * green + row[2] * blue;
+                        (((value + (HALF << 2)) >> (SHIFT + 2)) + 128).clamp(0, 255) as u8
+                    };
+                    *cb = weigh(forward.cb);
+                    *cr = weigh(forward.cr);
+                }
+            }
+        },
+    );
 }
 
 /// Converts a decoded frame. Each chroma sample serves its 2x2 block unchanged, so that a frame that is decoded and encoded again as the

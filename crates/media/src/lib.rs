@@ -41,6 +41,7 @@ mod probe;
 mod proxy;
 mod rate;
 mod sniff;
+mod vector;
 mod wav;
 mod whole;
 
@@ -50,6 +51,7 @@ pub use crate::error::MediaError;
 pub use crate::ffmpeg::{Delivery, DeliveryFormat, Ffmpeg};
 pub use crate::fit::Fit;
 pub use crate::frame::{first_frame, first_frame_bytes, last_frame, last_frame_bytes};
+pub use crate::h264::Effort;
 pub use crate::image::{MAX_NOTE_BYTES, RgbImage, encode_png};
 pub use crate::image_decode::{MAX_IMAGE_BYTES, MAX_IMAGE_PIXELS, decode_image, image_size};
 pub use crate::inspect::{InputInfo, MAX_INPUT_BYTES, MAX_REQUEST_INPUT_BYTES, inspect, inspect_source};

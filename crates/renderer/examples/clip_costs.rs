@@ -1,4 +1,5 @@
-//! What a clip costs, in CPU seconds of the thread that renders, as JSON (AAC is encoded on threads of its own, which are not counted): the part of `cargo xtask bench render` that is also built from earlier commits.
+//! What a clip costs, in CPU seconds of the whole process, as JSON; and without the threads that AAC is encoded on. The part of
+//! `cargo xtask bench render` that is also built from earlier commits.
 //!
 //! `clip_costs WIDTH HEIGHT SECONDS PROMPT`. It needs Linux.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measuring program: a surprise ends it")]
@@ -40,19 +41,41 @@ fn main() {
             cpu_seconds(|| drop(look.renderer().render(&job, &mut |_| ControlFlow::Continue(())).unwrap()))
         };
         let (silent, total) = (render(false), render(true));
-        format!(r#""{kind}":{{"total":{total},"drawing":{drawing},"silent":{silent}}}"#)
+        format!(
+            r#""{kind}":{{"total":{},"thread":{},"drawing":{},"silent":{}}}"#,
+            total.process, total.thread, drawing.thread, silent.thread
+        )
     });
     println!("{{{}}}", costs.join(","));
 }
 
-fn cpu_seconds(work: impl FnOnce()) -> f64 {
-    let before = nanoseconds();
-    work();
-    (nanoseconds() - before) / 1e9
+/// CPU seconds.
+#[derive(Clone, Copy)]
+struct Seconds {
+    process: f64,
+    /// Of the thread that renders.
+    thread: f64,
 }
 
-/// The kernel's accounting of this thread.
-fn nanoseconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    text.split_whitespace().next().unwrap().parse().unwrap()
+/// The mean of two runs, because the kernel states the time of a process in hundredths of a second.
+fn cpu_seconds(mut work: impl FnMut()) -> Seconds {
+    const RUNS: u8 = 2;
+    let before = clocks();
+    (0..RUNS).for_each(|_| work());
+    let after = clocks();
+    let mean = |before: f64, after: f64| (after - before) / f64::from(RUNS);
+    Seconds { process: mean(before.process, after.process), thread: mean(before.thread, after.thread) }
+}
+
+/// The kernel's accounting.
+fn clocks() -> Seconds {
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let read = |path: &str| std::fs::read_to_string(path).unwrap();
+    let stat = read("/proc/self/stat");
+    // The name of the program, in parentheses, may have spaces; after it, user and system time are the 12th and 13th field.
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    let ticks = |field: usize| fields[field].parse::<f64>().unwrap();
+    let nanoseconds: f64 =
+        read("/proc/thread-self/schedstat").split_whitespace().next().unwrap().parse().unwrap();
+    Seconds { process: (ticks(11) + ticks(12)) / TICKS_PER_SECOND, thread: nanoseconds / 1e9 }
 }

@@ -11,6 +11,7 @@ use rusty_aac::AacDecoder;
 use self::segment::Segment;
 use crate::MediaError;
 use crate::catch_panic::catch_panic;
+use crate::h264::Effort;
 
 /// Samples per channel in one AAC frame.
 pub(crate) const FRAME: u32 = 1024;
@@ -28,14 +29,22 @@ pub(crate) struct EncodedSound {
     pub(crate) config: Vec<u8>,
 }
 
-/// Encodes interleaved samples in -1..=1; not finite ones count as silence.
-pub(crate) fn encode(samples: &[f32], sample_rate: u32, channels: u16) -> Result<EncodedSound, MediaError> {
+/// Encodes interleaved samples in -1..=1; not finite ones count as silence. A draft has fewer bits, which are sooner found.
+pub(crate) fn encode(
+    samples: &[f32],
+    sample_rate: u32,
+    channels: u16,
+    effort: Effort,
+) -> Result<EncodedSound, MediaError> {
     let mut packets = Vec::with_capacity(samples.len() / (FRAME as usize * usize::from(channels.max(1))) + 2);
     let mut keep = |packet: Vec<u8>| {
         packets.push(packet);
         Ok(())
     };
     let mut encoder = AudioEncoder::new(sample_rate, channels);
+    if effort == Effort::Draft {
+        encoder.bits_per_second = encoder.bits_per_second / 5 * 3;
+    }
     encoder.push(samples, &mut keep)?;
     let config = encoder.finish(&mut keep)?;
     Ok(EncodedSound { packets, config })
@@ -59,6 +68,7 @@ const CONTEXT_BLOCKS: usize = 8;
 pub(crate) struct AudioEncoder {
     sample_rate: u32,
     channels: u16,
+    bits_per_second: u32,
     /// Interleaved, from `first_block` on.
     buffered: Vec<f32>,
     first_block: usize,
@@ -78,6 +88,7 @@ impl AudioEncoder {
         Self {
             sample_rate,
             channels,
+            bits_per_second: bits_per_second(sample_rate, channels),
             buffered: Vec::new(),
             first_block: 0,
             next_packet: 0,
@@ -136,7 +147,8 @@ impl AudioEncoder {
         let samples = self.buffered.clone();
         let skip = self.next_packet - self.first_block;
         let (sample_rate, channels, max_peak) = (self.sample_rate, self.channels, self.max_peak);
-        Segment { samples, sample_rate, channels, skip, end: blocks, max_peak }
+        let bits_per_second = self.bits_per_second;
+        Segment { samples, sample_rate, channels, bits_per_second, skip, end: blocks, max_peak }
     }
 
     /// Begins to encode what is buffered, up to the packet that ends with this block of it.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use ebur128::{EbuR128, Mode};
 use rusty_aac::{AacEncoder, AacEncoderConfig};
 
-use super::{AudioDecoder, CONTEXT_BLOCKS, FRAME, bits_per_second, failed};
+use super::{AudioDecoder, CONTEXT_BLOCKS, FRAME, failed};
 use crate::MediaError;
 
 /// Sound whose samples are this far below the highest peak is not decoded to look for higher ones: 3 dB.
@@ -25,6 +25,7 @@ pub(super) struct Segment {
     pub(super) samples: Vec<f32>,
     pub(super) sample_rate: u32,
     pub(super) channels: u16,
+    pub(super) bits_per_second: u32,
     pub(super) skip: usize,
     pub(super) end: usize,
     /// The highest true peak, as an amplitude, that the decoded sound is to have.
@@ -93,7 +94,7 @@ impl Segment {
     fn packets(&self, from: usize, to: usize, samples: &[f32]) -> Result<Vec<Vec<u8>>, MediaError> {
         let block = FRAME as usize * usize::from(self.channels.max(1));
         let samples = &samples[from * block..to.saturating_mul(block).min(samples.len())];
-        let bitrate_bps = bits_per_second(self.sample_rate, self.channels);
+        let bitrate_bps = self.bits_per_second;
         let mut encoder = AacEncoder::new(AacEncoderConfig { bitrate_bps, ..AacEncoderConfig::default() });
         encoder.push_pcm(samples, self.channels, self.sample_rate).map_err(|error| failed(&error))?;
         encoder.finish();
@@ -205,7 +206,15 @@ mod tests {
     }
 
     fn segment(max_peak: Option<f32>, skip: usize, end: usize) -> Segment {
-        Segment { samples: noise(40), sample_rate: RATE, channels: 2, skip, end, max_peak }
+        Segment {
+            samples: noise(40),
+            sample_rate: RATE,
+            channels: 2,
+            bits_per_second: 160_000,
+            skip,
+            end,
+            max_peak,
+        }
     }
 
     #[test]

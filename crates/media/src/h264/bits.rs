@@ -101,6 +101,31 @@ impl BitWriter {
         }
     }
 
+    /// Copies the bits `from..to` of `bytes`.
+    pub(crate) fn copy_range(&mut self, bytes: &[u8], from: usize, to: usize) {
+        let mut at = from;
+        while at < to && !(at.is_multiple_of(8) && at + 8 <= to) {
+            self.bit(bytes[at / 8] >> (7 - at % 8) & 1 == 1);
+            at += 1;
+        }
+        let shift = self.used % 8;
+        self.bytes.reserve((to - at) / 8 + 1);
+        for &byte in &bytes[at / 8..at.max(to) / 8] {
+            match self.bytes.last_mut() {
+                Some(last) if shift > 0 => {
+                    *last |= byte >> shift;
+                    self.bytes.push(byte << (8 - shift));
+                }
+                _ => self.bytes.push(byte),
+            }
+            self.used += 8;
+            at += 8;
+        }
+        for at in at..to {
+            self.bit(bytes[at / 8] >> (7 - at % 8) & 1 == 1);
+        }
+    }
+
     /// Fills up the last byte with `bit`.
     pub(crate) fn align(&mut self, bit: bool) {
         while !self.used.is_multiple_of(8) {
@@ -187,6 +212,30 @@ mod tests {
         }
         for n in signed {
             assert_eq!(reader.signed(), Some(n));
+        }
+    }
+
+    #[test]
+    fn ranges_are_copied_at_any_offset() {
+        let bytes: Vec<u8> = (0..40u8).map(|n| n.wrapping_mul(89) ^ 0x5a).collect();
+        for (written, from, to) in
+            [(0, 0, 320), (3, 0, 317), (5, 13, 200), (7, 16, 24), (1, 17, 22), (2, 9, 9)]
+        {
+            let mut writer = BitWriter::default();
+            writer.copy(&bytes, written);
+            writer.copy_range(&bytes, from, to);
+            writer.bits(0b101, 3);
+            let copied = writer.trailing();
+            let mut reader = BitReader::new(&copied);
+            reader.bits(written as u32);
+            for at in from..to {
+                assert_eq!(
+                    reader.bit(),
+                    Some(bytes[at / 8] >> (7 - at % 8) & 1 == 1),
+                    "{written} {from} {to} {at}"
+                );
+            }
+            assert_eq!(reader.bits(3), Some(0b101));
         }
     }
 

@@ -1,7 +1,9 @@
 //! H.264 High encoding in groups of pictures, at constant quality under a cap on the rate.
 //!
-//! Each group has one quantiser. Easy pictures are coded at [`BASE_QP`]; where that would exceed the cap the group is cut short and the next one
+//! Each group has one quantiser. Easy pictures are coded at that of the [`Effort`]; where that would exceed the cap the group is cut short and the next one
 //! is coded more coarsely. So the file of an easy clip is small, and rain at night does not fill the disk.
+
+use std::ops::Range;
 
 use rusty_h264::{ChromaFormat, Encoder, EncoderConfig, Preset, Profile, YuvFrame};
 
@@ -10,10 +12,31 @@ use super::header::{
     NAL_IDR, NAL_PPS, NAL_SLICE, NAL_SPS, ParameterSetIds, SliceContext, VideoSignal, rewrite_slice,
     with_initial_qp, with_vui,
 };
+use super::motion;
+use super::skipped::{SkippedKind, SkippedSlice};
+
 use crate::{FrameRate, MediaError};
 
-/// The quantiser of easy pictures: skies stay free of visible bands and blocks.
-const BASE_QP: u8 = 23;
+/// How much time and how many bits pictures may take. Streams of different effort have different parameter sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Effort {
+    /// For pictures that are shown as they are: arithmetic coding, and bits where they are seen.
+    #[default]
+    Full,
+    /// For previews: a third of the time, by a coarser quantizer and variable-length codes. Pictures of the embedded renderer still reach 38 dB and more.
+    Draft,
+}
+
+impl Effort {
+    /// The quantizer of easy pictures: skies stay free of visible bands and blocks.
+    fn base_qp(self) -> u8 {
+        match self {
+            Self::Full => 23,
+            Self::Draft => 27,
+        }
+    }
+}
+
 /// Maximum quantizer; a bit rate cap that needs a coarser one is exceeded instead.
 const WORST_QP: u8 = 38;
 const REFERENCE_FRAMES: u32 = 1;
@@ -29,6 +52,7 @@ pub(crate) struct StreamSpec {
     pub(crate) bits_per_second: u32,
     pub(crate) ids: ParameterSetIds,
     pub(crate) signal: VideoSignal,
+    pub(crate) effort: Effort,
 }
 
 /// One coded picture, as MP4 stores it: NAL units, each behind its length in four bytes.
@@ -36,6 +60,9 @@ pub(crate) struct CodedPicture {
     pub(crate) bytes: Vec<u8>,
     /// Decoding may begin here.
     pub(crate) sync: bool,
+    /// How many pictures after its decoding it is shown: 1 unless pictures are interpolated, because each of them is decoded after one that is
+    /// shown later.
+    pub(crate) delay: u32,
 }
 
 /// The parameter sets of a stream: NAL units without start codes.
@@ -47,21 +74,23 @@ pub(crate) struct ParameterSets {
 
 pub(crate) struct VideoEncoder {
     spec: StreamSpec,
-    parameter_sets: ParameterSets,
+    /// Once a picture is encoded.
+    parameter_sets: Option<ParameterSets>,
     encoder: Encoder,
     /// The quantiser that the current group's own parameter set names.
     qp: u8,
     group: Group,
     groups: u32,
-    /// A slice that repeats the picture before it, as the encoder codes it with a quantiser.
-    repetition: Option<(u8, Vec<u8>)>,
+    /// The luma of the last reference picture.
+    before: Vec<u8>,
 }
 
 /// Bookkeeping of the current group of pictures.
 #[derive(Default)]
 struct Group {
+    /// Those that are shown before the next one.
     pictures: u64,
-    /// Pictures that others refer to: all but the repetitions.
+    /// Pictures that others refer to: all but repetitions and interpolated ones.
     references: u64,
     bits: u64,
 }
@@ -69,22 +98,28 @@ struct Group {
 impl VideoEncoder {
     /// Both sides are even and at most 8192; the caller checked that.
     pub(crate) fn new(spec: StreamSpec) -> Result<Self, MediaError> {
-        let encoder = group_encoder(&spec, BASE_QP)?;
-        let parameter_sets = parameter_sets(&spec)?;
+        let qp = spec.effort.base_qp();
+        let encoder = group_encoder(&spec, qp)?;
         Ok(Self {
             spec,
-            parameter_sets,
+            parameter_sets: None,
             encoder,
-            qp: BASE_QP,
+            qp,
             group: Group::default(),
             groups: 0,
-            repetition: None,
+            before: Vec::new(),
         })
     }
 
     /// Depends on the [`StreamSpec`] only, not on the pictures.
-    pub(crate) fn parameter_sets(&self) -> &ParameterSets {
-        &self.parameter_sets
+    pub(crate) fn parameter_sets(&self) -> Result<ParameterSets, MediaError> {
+        if let Some(sets) = &self.parameter_sets {
+            return Ok(sets.clone());
+        }
+        let mut trial = group_encoder(&self.spec, self.spec.effort.base_qp())?;
+        let black = YuvFrame::black(self.spec.width as usize, self.spec.height as usize);
+        let stream = trial.try_encode(&black).map_err(|error| failed(&error))?;
+        parameter_sets(&self.spec, &stream)
     }
 
     /// Lets the next picture begin a new group: worthwhile if the picture changes completely.
@@ -92,39 +127,96 @@ impl VideoEncoder {
         if self.group.pictures > 0 { self.next_group() } else { Ok(()) }
     }
 
-    /// Encodes the next picture in display order, which is also the decoding order.
+    /// Whether the next picture begins a new group if `between` pictures are interpolated before it.
+    pub(crate) fn is_group_full(&self, between: u32) -> bool {
+        self.group.pictures + u64::from(between) >= self.group_length() || self.over_budget()
+    }
+
+    /// Encodes the next picture, which is shown and decoded after those before.
     pub(crate) fn encode(&mut self, frame: &YuvFrame) -> Result<CodedPicture, MediaError> {
-        if self.group.pictures >= self.group_length() || self.over_budget() {
+        if self.is_group_full(0) {
             self.next_group()?;
         }
-        let stream = self.encoder.try_encode(frame).map_err(|error| failed(&error))?;
-        let picture = self.repackage(&stream, None)?;
-        self.group.references += 1;
-        self.count(&picture);
-        Ok(picture)
-    }
-
-    /// Repeats the picture before, exactly and in a few bytes: every macroblock is skipped (H.264 7.3.4), and no other picture refers to it.
-    pub(crate) fn repeat(&mut self) -> Result<CodedPicture, MediaError> {
-        let slice = match self.repetition.take() {
-            Some((qp, slice)) if qp == self.qp => slice,
-            _ => repetition(&self.spec, self.qp)?,
-        };
-        // The number of the next picture that others refer to (H.264 7.4.3).
-        let picture = self.repackage(&slice, Some((self.group.references % 16) as u32))?;
-        self.repetition = Some((self.qp, slice));
-        self.count(&picture);
-        Ok(picture)
-    }
-
-    fn count(&mut self, picture: &CodedPicture) {
+        let picture = self.reference(frame, 0)?;
         self.group.pictures += 1;
-        self.group.bits += picture.bytes.len() as u64 * 8;
+        Ok(picture)
     }
 
-    /// Two seconds.
+    /// Encodes a picture in front of which `between` others are shown: interpolated from it and the one before it, or repetitions of the one before
+    /// where the picture begins a group. In decoding order.
+    pub(crate) fn encode_after(
+        &mut self,
+        frame: &YuvFrame,
+        between: u32,
+    ) -> Result<Vec<CodedPicture>, MediaError> {
+        if self.group.pictures == 0 || self.is_group_full(between) {
+            let mut pictures: Vec<CodedPicture> = (0..between).map(|_| self.repeat()).collect();
+            pictures.push(self.encode(frame)?);
+            return Ok(pictures);
+        }
+        let before = std::mem::take(&mut self.before);
+        let mut pictures = vec![self.reference(frame, between)?];
+        if between > 0 {
+            let kind = |moved| if moved { SkippedKind::Interpolation } else { SkippedKind::Dissolve };
+            let runs = motion::runs(&before, frame);
+            let runs: Vec<_> = runs.into_iter().map(|(run, moved)| (run, kind(moved))).collect();
+            pictures.extend((0..between).map(|_| self.skipped(&runs, 0)));
+        }
+        // The place of the reference picture is behind those in front of it.
+        self.group.pictures += 1;
+        Ok(pictures)
+    }
+
+    /// Repeats the picture before, exactly and in a few bytes. No other picture refers to it.
+    pub(crate) fn repeat(&mut self) -> CodedPicture {
+        let macroblocks = self.spec.width.div_ceil(16) * self.spec.height.div_ceil(16);
+        self.skipped(&[(0..macroblocks, SkippedKind::Repetition)], 1)
+    }
+
+    /// Encodes a picture that others refer to, and that is shown `between` pictures later than it is decoded.
+    fn reference(&mut self, frame: &YuvFrame, between: u32) -> Result<CodedPicture, MediaError> {
+        let stream = self.encoder.try_encode(frame).map_err(|error| failed(&error))?;
+        if self.parameter_sets.is_none() {
+            self.parameter_sets = Some(parameter_sets(&self.spec, &stream)?);
+        }
+        let mut picture = self.repackage(&stream, self.picture_order(between))?;
+        picture.delay += between;
+        self.before.clone_from(&frame.y);
+        self.group.references += 1;
+        self.group.bits += picture.bytes.len() as u64 * 8;
+        Ok(picture)
+    }
+
+    /// A picture of skipped macroblocks, slice by slice.
+    fn skipped(&mut self, slices: &[(Range<u32>, SkippedKind)], delay: u32) -> CodedPicture {
+        let mut bytes = Vec::new();
+        for (macroblocks, kind) in slices {
+            let slice = SkippedSlice {
+                kind: *kind,
+                cabac: self.spec.effort == Effort::Full,
+                macroblocks: macroblocks.clone(),
+                picture_set: self.spec.ids.picture,
+                frame_number: (self.group.references % 16) as u32,
+                picture_order: self.picture_order(0),
+            };
+            let unit = slice.unit();
+            bytes.extend((unit.len() as u32).to_be_bytes());
+            bytes.extend(unit);
+        }
+        self.group.pictures += 1;
+        self.group.bits += bytes.len() as u64 * 8;
+        CodedPicture { bytes, sync: false, delay }
+    }
+
+    /// `pic_order_cnt_lsb` of the picture that is shown after `between` others.
+    fn picture_order(&self, between: u32) -> u32 {
+        (2 * (self.group.pictures + u64::from(between)) % 256) as u32
+    }
+
+    /// Two seconds, or three of drafts: a picture that needs no other takes as long as several that do.
     fn group_length(&self) -> u64 {
-        ((self.spec.rate.as_f64() * 2.0).round() as u64).clamp(2, 250)
+        let seconds = if self.spec.effort == Effort::Full { 2.0 } else { 3.0 };
+        ((self.spec.rate.as_f64() * seconds).round() as u64).clamp(2, 250)
     }
 
     fn budget_per_picture(&self) -> f64 {
@@ -154,7 +246,7 @@ impl VideoEncoder {
         } else {
             qp
         };
-        next.clamp(f64::from(BASE_QP), f64::from(WORST_QP)) as u8
+        next.clamp(f64::from(self.spec.effort.base_qp()), f64::from(WORST_QP)) as u8
     }
 
     fn next_group(&mut self) -> Result<(), MediaError> {
@@ -166,16 +258,17 @@ impl VideoEncoder {
     }
 
     /// From the encoder's byte stream to an MP4 sample: parameter sets out, slice headers put right, lengths in front.
-    fn repackage(&self, stream: &[u8], held: Option<u32>) -> Result<CodedPicture, MediaError> {
+    fn repackage(&self, stream: &[u8], picture_order: u32) -> Result<CodedPicture, MediaError> {
         let context = SliceContext {
             coded_initial_qp: i32::from(self.qp),
             weighted_prediction: true,
+            cabac: self.spec.effort == Effort::Full,
             picture_set: self.spec.ids.picture,
             idr_picture_id: self.groups % 2,
-            picture_order: (2 * self.group.pictures % 256) as u32,
-            held,
+            picture_order,
         };
-        let mut picture = CodedPicture { bytes: Vec::with_capacity(stream.len() + 16), sync: false };
+        let mut picture =
+            CodedPicture { bytes: Vec::with_capacity(stream.len() + 16), sync: false, delay: 1 };
         for unit in nal_units(stream) {
             match unit[0] & 0x1f {
                 NAL_SPS | NAL_PPS => {}
@@ -203,9 +296,23 @@ fn group_encoder(spec: &StreamSpec, qp: u8) -> Result<Encoder, MediaError> {
     let mut config = EncoderConfig::new(spec.width as usize, spec.height as usize);
     config.profile = Profile::High;
     config.chroma = ChromaFormat::Yuv420;
-    config.cabac = true;
     config.cabac_init_idc = 0;
-    config.transform_8x8 = true;
+    match spec.effort {
+        Effort::Full => {
+            config.cabac = true;
+            config.transform_8x8 = true;
+        }
+        Effort::Draft => {
+            config.cabac = false;
+            config.transform_8x8 = false;
+            config.aq_strength = 0.0;
+            // Without the analysis of each picture that would choose another value.
+            config.tune_lme_hi = None;
+            // Interpolated pictures follow the motion of macroblocks: most are to have one, and much like that of their neighbours.
+            config.tune_intra_penalty = 120.0;
+            config.tune_lambda_scale = 6.0;
+        }
+    }
     config.weightp = true;
     config.bframes = 0;
     config.num_ref_frames = REFERENCE_FRAMES;
@@ -224,23 +331,11 @@ fn group_encoder(spec: &StreamSpec, qp: u8) -> Result<Encoder, MediaError> {
     Encoder::new(config).map_err(|error| failed(&error))
 }
 
-/// The slice of a picture that equals the one before it, as a byte stream. It depends on the size and the quantiser only.
-fn repetition(spec: &StreamSpec, qp: u8) -> Result<Vec<u8>, MediaError> {
-    let mut trial = group_encoder(spec, qp)?;
-    let black = YuvFrame::black(spec.width as usize, spec.height as usize);
-    let mut encode = || trial.try_encode(&black).map_err(|error| failed(&error));
-    encode()?;
-    encode()
-}
-
-/// The parameter sets as they are written, taken from a trial picture.
-fn parameter_sets(spec: &StreamSpec) -> Result<ParameterSets, MediaError> {
-    let mut trial = group_encoder(spec, BASE_QP)?;
-    let black = YuvFrame::black(spec.width as usize, spec.height as usize);
-    let stream = trial.try_encode(&black).map_err(|error| failed(&error))?;
-    let unit = |kind: u8| nal_units(&stream).find(|unit| unit[0] & 0x1f == kind);
+/// The parameter sets as they are written, from those in front of a picture.
+fn parameter_sets(spec: &StreamSpec, stream: &[u8]) -> Result<ParameterSets, MediaError> {
+    let unit = |kind: u8| nal_units(stream).find(|unit| unit[0] & 0x1f == kind);
     let sps = unit(NAL_SPS)
-        .and_then(|sps| with_vui(sps, spec.ids, spec.signal, spec.rate, REFERENCE_FRAMES))
+        .and_then(|sps| with_vui(sps, spec.ids, spec.signal, spec.rate))
         .ok_or_else(|| unexpected("no sequence parameter set"))?;
     let (pps, _) = unit(NAL_PPS)
         .and_then(|pps| with_initial_qp(pps, spec.ids))
@@ -288,6 +383,7 @@ mod tests {
             bits_per_second: 6_000_000,
             ids: ParameterSetIds::default(),
             signal: VideoSignal::WRITTEN,
+            effort: Effort::Full,
         }
     }
 
@@ -307,7 +403,14 @@ mod tests {
         pictures
             .iter()
             .map(|picture| {
-                let decoded = decoder.decode(&unit(&picture.bytes[4..])).expect("the picture is in order");
+                let mut stream = Vec::new();
+                let mut rest = picture.bytes.as_slice();
+                while let Some((length, tail)) = rest.split_first_chunk::<4>() {
+                    let (slice, tail) = tail.split_at(u32::from_be_bytes(*length) as usize);
+                    stream.extend(unit(slice));
+                    rest = tail;
+                }
+                let decoded = decoder.decode(&stream).expect("the picture is in order");
                 decoded.expect("there is a picture")
             })
             .collect()
@@ -321,16 +424,76 @@ mod tests {
         for phase in 0..20 {
             pictures.push(encoder.encode(&stripes(phase)).expect("it encodes"));
             for _ in 0..7 {
-                pictures.push(encoder.repeat().expect("it repeats"));
+                pictures.push(encoder.repeat());
             }
         }
-        let decoded = decode(encoder.parameter_sets(), &pictures);
+        let decoded = decode(&encoder.parameter_sets().expect("they are written"), &pictures);
         for group in decoded.chunks(8) {
             assert!(group.iter().all(|picture| picture.y == group[0].y && picture.u == group[0].u));
         }
         assert!(decoded[8].y != decoded[0].y);
         let repetitions = pictures.iter().enumerate().filter(|(place, _)| place % 8 != 0);
         assert!(repetitions.map(|(_, picture)| picture.bytes.len()).max() < Some(64));
+    }
+
+    /// Waves that move by two pixels in each phase.
+    fn moving(phase: usize) -> YuvFrame {
+        let mut frame = YuvFrame::black(160, 96);
+        for (i, y) in frame.y.iter_mut().enumerate() {
+            let (x, row) = ((i % 160 + 400 - phase * 2) as f32, (i / 160) as f32);
+            *y = (128.0 + 45.0 * (x / 9.0 + row / 23.0).sin() + 45.0 * (row / 7.0 - x / 31.0).sin()) as u8;
+        }
+        frame
+    }
+
+    #[test]
+    fn interpolated_pictures_lie_on_the_way_between_their_neighbours() {
+        for effort in [Effort::Full, Effort::Draft] {
+            let mut encoder =
+                VideoEncoder::new(StreamSpec { effort, ..spec() }).expect("the spec is supported");
+            let mut pictures = vec![encoder.encode(&moving(0)).expect("it encodes")];
+            // More pictures than `frame_num` and `pic_order_cnt_lsb` count, without a group's end.
+            for phase in (4..46).step_by(4) {
+                pictures.extend(encoder.encode_after(&moving(phase), 3).expect("it encodes"));
+            }
+            let decoded = decode(&encoder.parameter_sets().expect("they are written"), &pictures);
+            // Pictures by when they are shown, as MP4 states it.
+            let mut shown: Vec<(usize, &YuvFrame)> = decoded
+                .iter()
+                .enumerate()
+                .map(|(at, frame)| (at + pictures[at].delay as usize, frame))
+                .collect();
+            shown.sort_by_key(|(at, _)| *at);
+            for (number, (at, frame)) in shown.iter().enumerate() {
+                assert_eq!(*at, number + 1);
+                let apart = |phase: usize| {
+                    let other = moving(phase);
+                    let (width, from, to) = (160, 32, 128);
+                    let rows = frame.y.chunks(width).zip(other.y.chunks(width));
+                    let pairs = rows.flat_map(|(a, b)| a[from..to].iter().zip(&b[from..to]));
+                    pairs.map(|(a, b)| f64::from(a.abs_diff(*b))).sum::<f64>() / (96.0 * (to - from) as f64)
+                };
+                assert!(apart(number) < 8.0, "{effort:?} {number}: {:.1}", apart(number));
+                assert!(apart(number) * 2.0 < apart(number + 1), "{effort:?} {number}");
+            }
+            let coded = pictures.iter().filter(|picture| picture.delay == 0);
+            assert!(
+                coded.clone().count() == 33 && coded.map(|picture| picture.bytes.len()).max() < Some(300)
+            );
+        }
+    }
+
+    #[test]
+    fn pictures_before_a_new_group_are_repeated() {
+        let mut encoder = VideoEncoder::new(spec()).expect("the spec is supported");
+        encoder.encode(&stripes(0)).expect("it encodes");
+        encoder.cut().expect("it cuts");
+        let pictures = encoder.encode_after(&stripes(1), 2).expect("it encodes");
+        assert!(pictures.iter().map(|picture| (picture.sync, picture.delay)).eq([
+            (false, 1),
+            (false, 1),
+            (true, 1)
+        ]));
     }
 
     #[test]
@@ -341,10 +504,10 @@ mod tests {
             for phase in 0..6 {
                 pictures.push(encoder.encode(&stripes(phase)).expect("it encodes"));
                 if repeat {
-                    encoder.repeat().expect("it repeats");
+                    encoder.repeat();
                 }
             }
-            decode(encoder.parameter_sets(), &pictures)
+            decode(&encoder.parameter_sets().expect("they are written"), &pictures)
         };
         let (plain, spaced) = (encode(false), encode(true));
         assert!(plain.iter().zip(&spaced).all(|(a, b)| a.y == b.y));

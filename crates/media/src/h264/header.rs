@@ -3,7 +3,7 @@
 //! The encoder writes its quantiser into the picture parameter set, and no color at all into the sequence parameter set. Both
 //! are put right here: the quantiser moves into each slice header, where it may differ from group to group while
 //! the parameter sets of a [`crate::ClipSpec`] stay the same bytes; color, rate and reorder depth go into the VUI.
-//! Only what this crate's own encoder writes is understood (one slice a picture, CABAC, progressive, no reordering).
+//! Only what the encoder writes is understood (one slice a picture, progressive, no reordering).
 
 use super::bits::{BitReader, BitWriter, escape_into, unescape};
 use crate::FrameRate;
@@ -36,14 +36,18 @@ pub(crate) struct ParameterSetIds {
     pub(crate) picture: u32,
 }
 
+/// Reference pictures that decoders keep: interpolated pictures need the one before and the one after them.
+const DECODED_REFERENCES: u32 = 2;
+/// Pictures that precede another in decoding order and follow it in presentation.
+const REORDERED: u32 = 1;
+
 /// The same sequence parameter set with another number and a VUI: square pixels, this color, chroma sited in the middle, this frame rate,
-/// no reordering. `None` when the set already has one.
+/// and what interpolated pictures need. `None` when the set already has one.
 pub(super) fn with_vui(
     sps: &[u8],
     ids: ParameterSetIds,
     signal: VideoSignal,
     rate: FrameRate,
-    reference_frames: u32,
 ) -> Option<Vec<u8>> {
     let (&header, payload) = sps.split_first()?;
     let rbsp = unescape(payload);
@@ -60,6 +64,19 @@ pub(super) fn with_vui(
     let mut reader = BitReader::new(&rbsp);
     reader.bits(24)?;
     reader.unsigned()?;
+    for _chroma_format_and_bit_depths in 0..3 {
+        out.unsigned(reader.unsigned()?);
+    }
+    // qpprime_y_zero_transform_bypass_flag, seq_scaling_matrix_present_flag
+    if reader.bits(2)? != 0 {
+        return None;
+    }
+    out.bits(0, 2);
+    for _frame_number_and_picture_order in 0..3 {
+        out.unsigned(reader.unsigned()?);
+    }
+    reader.unsigned()?;
+    out.unsigned(DECODED_REFERENCES); // max_num_ref_frames
     for _ in reader.position()..flag {
         out.bit(reader.bit()?);
     }
@@ -90,14 +107,15 @@ pub(super) fn with_vui(
     out.unsigned(0); // max_bits_per_mb_denom: unlimited
     out.unsigned(15); // log2_max_mv_length_horizontal
     out.unsigned(15); // log2_max_mv_length_vertical
-    out.unsigned(0); // max_num_reorder_frames
-    out.unsigned(reference_frames); // max_dec_frame_buffering
+    out.unsigned(REORDERED); // max_num_reorder_frames
+    out.unsigned(DECODED_REFERENCES); // max_dec_frame_buffering
     let mut unit = vec![header];
     escape_into(&out.trailing(), &mut unit);
     Some(unit)
 }
 
-/// The same picture parameter set with other numbers, naming [`INITIAL_QP`]; also the quantiser it named before.
+/// The same picture parameter set with other numbers, naming [`INITIAL_QP`] and implicit weights of B slices: those of two references are by
+/// their distances; also the quantiser it named before.
 pub(super) fn with_initial_qp(pps: &[u8], ids: ParameterSetIds) -> Option<(Vec<u8>, i32)> {
     let (&header, payload) = pps.split_first()?;
     let rbsp = unescape(payload);
@@ -114,8 +132,9 @@ pub(super) fn with_initial_qp(pps: &[u8], ids: ParameterSetIds) -> Option<(Vec<u
     for _reference_counts in 0..2 {
         reader.unsigned()?;
     }
-    reader.bits(3)?; // weighted_pred_flag, weighted_bipred_idc
+    let weighted = reader.bit()?; // weighted_pred_flag
     let before = reader.position();
+    reader.bits(2)?; // weighted_bipred_idc
     let qp = INITIAL_QP + reader.signed()?;
     let after = reader.position();
     let mut out = BitWriter::default();
@@ -128,6 +147,10 @@ pub(super) fn with_initial_qp(pps: &[u8], ids: ParameterSetIds) -> Option<(Vec<u
     for _ in between.position()..before {
         out.bit(between.bit()?);
     }
+    if !weighted {
+        return None; // the slices that are written here expect it
+    }
+    out.bits(2, 2); // weighted_bipred_idc: implicit
     out.signed(0);
     for _ in after..stop_bit {
         out.bit(reader.bit()?);
@@ -142,14 +165,13 @@ pub(super) struct SliceContext {
     /// What [`with_initial_qp`] found in the slice's own parameter set.
     pub(super) coded_initial_qp: i32,
     pub(super) weighted_prediction: bool,
+    pub(super) cabac: bool,
     /// The number of the picture parameter set that the slice names.
     pub(super) picture_set: u32,
     /// Told apart in neighbouring IDR pictures, as the standard demands.
     pub(super) idr_picture_id: u32,
     /// `pic_order_cnt_lsb`: twice the picture's place in its group, modulo 256.
     pub(super) picture_order: u32,
-    /// Set for a picture that no other refers to, with the `frame_num` of the next reference picture, modulo 16.
-    pub(super) held: Option<u32>,
 }
 
 /// Appends the slice to `out`, its quantiser now relative to [`INITIAL_QP`]. `None` for a slice that the encoder does not write.
@@ -165,7 +187,7 @@ pub(super) fn rewrite_slice(slice: &[u8], context: &SliceContext, out: &mut Vec<
     reader.unsigned()?;
     writer.unsigned(context.picture_set);
     let frame_number = reader.bits(4)?;
-    writer.bits(context.held.unwrap_or(frame_number), 4); // frame_num
+    writer.bits(frame_number, 4); // frame_num
     if idr {
         reader.unsigned()?;
         writer.unsigned(context.idr_picture_id);
@@ -192,10 +214,10 @@ pub(super) fn rewrite_slice(slice: &[u8], context: &SliceContext, out: &mut Vec<
         if reader.bit()? {
             return None; // adaptive reference marking
         }
-        if context.held.is_none() {
-            writer.bit(false);
+        writer.bit(false);
+        if context.cabac {
+            writer.unsigned(reader.unsigned()?); // cabac_init_idc
         }
-        writer.unsigned(reader.unsigned()?); // cabac_init_idc
     }
     writer.signed(reader.signed()? + context.coded_initial_qp - INITIAL_QP); // slice_qp_delta
     let filter = reader.unsigned()?;
@@ -204,13 +226,20 @@ pub(super) fn rewrite_slice(slice: &[u8], context: &SliceContext, out: &mut Vec<
         writer.signed(reader.signed()?); // slice_alpha_c0_offset_div2
         writer.signed(reader.signed()?); // slice_beta_offset_div2
     }
-    // CABAC payload begins on a whole byte, in front of it there are ones.
-    writer.align(true);
-    let mut rewritten = writer.into_bytes();
-    rewritten.extend_from_slice(rbsp.get(reader.position().div_ceil(8)..)?);
-    // nal_ref_idc is 0 in pictures that none refers to.
-    out.push(if context.held.is_some() { header & 0x1f } else { header });
-    escape_into(&rewritten, out);
+    out.push(header);
+    if context.cabac {
+        // Its payload begins on a whole byte, in front of it there are ones.
+        writer.align(true);
+        let mut rewritten = writer.into_bytes();
+        rewritten.extend_from_slice(rbsp.get(reader.position().div_ceil(8)..)?);
+        escape_into(&rewritten, out);
+    } else {
+        let stop = rbsp.iter().rposition(|&byte| byte != 0)?;
+        let end = stop * 8 + 8 - rbsp[stop].trailing_zeros() as usize;
+        writer.copy_range(&rbsp, reader.position(), end);
+        writer.align(false);
+        escape_into(&writer.into_bytes(), out);
+    }
     Some(())
 }
 

@@ -5,9 +5,12 @@ mod decode;
 mod encode;
 mod header;
 mod merge;
+mod motion;
 mod parameters;
+mod skipped;
 
 pub(crate) use decode::{DecoderConfig, VideoDecoder};
-pub(crate) use encode::{ParameterSets, StreamSpec, VideoEncoder};
+pub use encode::Effort;
+pub(crate) use encode::{CodedPicture, ParameterSets, StreamSpec, VideoEncoder};
 pub(crate) use header::{ParameterSetIds, VideoSignal};
 pub(crate) use merge::{Configuration, begins_with_idr};

@@ -94,7 +94,7 @@ impl Grid<'_> {
         }
         let tracks = [OutputTrack {
             kind: OutputKind::Video { width, height },
-            entry: avc1(width, height, encoder.parameter_sets()),
+            entry: avc1(width, height, &encoder.parameter_sets()?),
             timescale,
             samples,
             start: 0,

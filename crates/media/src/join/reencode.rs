@@ -59,7 +59,7 @@ pub(super) fn write(
         layout.placements.iter().map(|placement| placement.end * u64::from(ticks_per_frame)).collect();
     let mut tracks = vec![OutputTrack {
         kind: OutputKind::Video { width: size.0, height: size.1 },
-        entry: avc1(size.0, size.1, encoder.parameter_sets()),
+        entry: avc1(size.0, size.1, &encoder.parameter_sets()?),
         timescale,
         samples,
         start: 0,

@@ -1,5 +1,6 @@
 //! Edits, compared picture by picture with those of the clips.
 
+mod interpolated;
 mod report;
 mod seams;
 mod speed;

@@ -62,7 +62,7 @@ impl Look {
         procedural::draw_frame(job, self, frame)
     }
 
-    /// Draws the frames of a job without sound or encoding, for benchmarks; those that only repeat another are left out.
+    /// Draws the frames of a job without sound or encoding, for benchmarks; those that are interpolated are left out.
     ///
     /// # Errors
     /// [`RenderError::Job`] for sizes and lengths out of bounds, and the errors of `show`.

@@ -54,6 +54,30 @@ struct Hit {
     meridian: bool,
 }
 
+/// The walls that were drawn last: those of one column of the picture are mostly those of the next.
+struct Facades(Vec<Option<([i32; 3], Facade)>>);
+
+impl Default for Facades {
+    fn default() -> Self {
+        Self((0..Self::COUNT).map(|_| None).collect())
+    }
+}
+
+impl Facades {
+    const COUNT: usize = 256;
+
+    /// The wall of a block that faces `outward`.
+    fn get(&mut self, ix: i32, iy: i32, outward: [f32; 3], new: impl FnOnce() -> Facade) -> &Facade {
+        let key = [ix, iy, outward[0] as i32 + 2 * outward[1] as i32];
+        let place = hash2(ix, iy, key[2] as u32) as usize % Self::COUNT;
+        let entry = &mut self.0[place];
+        if entry.as_ref().is_none_or(|(known, _)| *known != key) {
+            *entry = None;
+        }
+        &entry.get_or_insert_with(|| (key, new())).1
+    }
+}
+
 impl City {
     pub(crate) fn new(spec: &SceneSpec, light: &Light, seed: u64) -> Self {
         let mut rng = Rng::new(seed, "city");
@@ -115,6 +139,7 @@ impl City {
     /// Draws every building that is not behind the ground.
     pub(crate) fn draw(&self, context: &FrameContext<'_>, canvas: &mut Canvas) {
         let view = context.view;
+        let mut facades = Facades::default();
         for x in 0..canvas.width {
             let d = view.ray(x as f32 + 0.5);
             let distance = context.light.distance(d[0], d[1]);
@@ -125,8 +150,9 @@ impl City {
                 let highest = view.row(tallest, if tallest > view.eye[2] { near.max(0.4) } else { far });
                 if highest < settled as f32 {
                     for (hit, body) in meetings(view.eye, d, bodies).into_iter().flatten() {
+                        let body = (hit, body, ix, iy);
                         settled =
-                            self.draw_body(context, canvas, x, d, distance, settled, (hit, body, ix, iy));
+                            self.draw_body(context, canvas, &mut facades, x, d, distance, settled, body);
                     }
                 }
                 settled > 0
@@ -164,6 +190,7 @@ impl City {
         &self,
         context: &FrameContext<'_>,
         canvas: &mut Canvas,
+        facades: &mut Facades,
         x: usize,
         d: [f32; 2],
         distance: Color,
@@ -187,8 +214,8 @@ impl City {
                 (at[0] - body.low[0], [0.0, -d[1].signum(), 0.0])
             };
             let width = if hit.meridian { body.high[1] - body.low[1] } else { body.high[0] - body.low[0] };
-            let facade = self.facade(context.light, ix, iy, outward, hit.enter / view.focal);
-            let mut strip = facade.strip(along, width, body.top);
+            let facade = facades.get(ix, iy, outward, || self.facade(context.light, ix, iy, outward));
+            let mut strip = facade.strip(along, width, body.top, hit.enter / view.focal);
             for y in wall_from..wall_to {
                 let z = view.eye[2] + view.rise(y as f32 + 0.5) * hit.enter;
                 let color = strip.color(z);
@@ -221,7 +248,7 @@ impl City {
         reached
     }
 
-    fn facade(&self, light: &Light, ix: i32, iy: i32, outward: [f32; 3], metres_a_pixel: f32) -> Facade {
+    fn facade(&self, light: &Light, ix: i32, iy: i32, outward: [f32; 3]) -> Facade {
         let own = |k: u32| unit2(ix, iy, self.salt ^ (k * 0x51f7));
         let glassy = own(11) < 0.4;
         let wall = if glassy { self.glassy } else { self.walls[(own(12) * 5.99) as usize] };
@@ -245,7 +272,6 @@ impl City {
             lit: self.lit * lerp(0.5, 1.35, own(14)),
             pitch: [lerp(2.6, 3.8, own(15)), lerp(3.3, 3.9, own(16))],
             share: if glassy { [0.90, 0.80] } else { [lerp(0.45, 0.7, own(17)), lerp(0.45, 0.62, own(18))] },
-            fine: metres_a_pixel,
             sign: self.neon && own(19) < 0.4,
             wall_glow: mix(Color::new(0.13, 0.085, 0.045), hue * 0.08, 0.4) * smooth(0.1, 0.34, self.lit),
         }

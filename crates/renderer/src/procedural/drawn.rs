@@ -14,10 +14,10 @@ use crate::{Job, Quality};
 /// Larger pictures are drawn with at most this many pixels and upscaled.
 const MAX_DRAWN_PIXELS: f64 = 1_000_000.0;
 /// The shares of the pixels that scenes are drawn with, by their finest details.
-const WINDOWS: f64 = 0.8;
-const DETAILED: f64 = 0.64;
-const WOODED: f64 = 0.5;
-const SOFT: f64 = 0.36;
+const WINDOWS: f64 = 0.45;
+const DETAILED: f64 = 0.5;
+const WOODED: f64 = 0.42;
+const SOFT: f64 = 0.3;
 /// Pictures are not drawn smaller than this, in pixels.
 const MIN_REDUCED_PIXELS: f64 = 20_000.0;
 
@@ -60,16 +60,12 @@ pub(super) struct Resolution {
 
 impl Resolution {
     const FULL: Self = Self { share: 1.0, max_pixels: MAX_DRAWN_PIXELS };
-    /// For comparing a picture with another.
-    pub(super) const QUARTER: Self = Self { share: 0.25, max_pixels: MAX_DRAWN_PIXELS * 0.5 };
+    /// For sketches, and for comparing a picture with another.
+    pub(super) const SKETCH: Self = Self { share: 0.22, max_pixels: MAX_DRAWN_PIXELS * 0.4 };
 
     pub(super) fn new(job: &Job, look: Look, spec: &SceneSpec) -> Self {
         match (look, job.quality) {
-            (_, Quality::Fast) => Self::QUARTER,
-            (Look::Animatic, Quality::Standard) => {
-                let share = if spec.landscape == Landscape::City { 0.5 } else { 0.36 };
-                Self { share, ..Self::QUARTER }
-            }
+            (Look::Animatic, _) | (_, Quality::Fast) => Self::SKETCH,
             (Look::Scene, Quality::Standard) => Self::of_scene(spec),
         }
     }
@@ -77,10 +73,10 @@ impl Resolution {
     /// As many pixels as the details of a scene need: with fewer it would look softer, with more it would look the same.
     pub(super) fn of_scene(spec: &SceneSpec) -> Self {
         let Weather { rain, snow, .. } = spec.weather;
-        let has_figures = spec.has_walker || !spec.figures.is_empty();
         let share = match spec.landscape {
-            // Furniture, outlines, and streaks a pixel wide.
-            _ if spec.set.is_some() || has_figures || rain > 0.0 || snow > 0.0 => DETAILED,
+            _ if spec.set.is_some() || !spec.figures.is_empty() => DETAILED,
+            // A figure far away, and streaks a pixel wide.
+            _ if spec.has_walker || rain > 0.0 || snow > 0.0 => WOODED,
             Landscape::Forest | Landscape::Lake | Landscape::Meadow | Landscape::Snowfield => WOODED,
             _ => SOFT,
         };
@@ -106,6 +102,7 @@ mod tests {
     use super::*;
     use crate::procedural::prompt::SceneBrief;
     use crate::procedural::stage::Stage;
+    use crate::procedural::terrain::Detail;
 
     fn job(prompt: &str) -> Job {
         Job::new(prompt, (854, 480), 5.0)
@@ -127,7 +124,7 @@ mod tests {
             let job = job(prompt);
             let spec = spec(&job);
             let style = spec.style;
-            let stage = Stage::own(&job, spec.clone(), 1);
+            let stage = Stage::own(&job, spec.clone(), 1, Detail::Full);
             let [reduced, whole] = [Resolution::of_scene(&spec), Resolution::FULL].map(|resolution| {
                 let mut drawn = Drawn::new(&job, resolution);
                 let mut picture = RgbImage::new(job.width, job.height);
@@ -149,7 +146,7 @@ mod tests {
             ("dunes", SOFT),
             ("a pine forest", WOODED),
             ("a woman in a room", DETAILED),
-            ("mountains in heavy rain", DETAILED),
+            ("mountains in heavy rain", WOODED),
             ("a city at night", WINDOWS),
         ] {
             assert!((share(prompt) - expected).abs() < 1e-9, "{prompt}: {}", share(prompt));
@@ -160,9 +157,9 @@ mod tests {
     fn sizes_are_even_and_bounded() {
         let size = |resolution: Resolution, width, height| resolution.size(&Job { width, height, ..job("") });
         assert_eq!(size(Resolution::FULL, 854, 480), (854, 480));
-        assert_eq!(size(Resolution::QUARTER, 854, 480), (428, 240));
+        assert_eq!(size(Resolution::SKETCH, 854, 480), (400, 226));
         // Small pictures are not reduced, and large ones always.
-        assert_eq!(size(Resolution::QUARTER, 160, 96), (160, 96));
+        assert_eq!(size(Resolution::SKETCH, 160, 96), (160, 96));
         let (width, height) = size(Resolution::FULL, 3840, 2160);
         assert!(width % 2 == 0 && height % 2 == 0 && (900_000..=1_001_000).contains(&(width * height)));
     }

@@ -14,8 +14,6 @@ pub(super) struct Facade {
     pub(super) pitch: [f32; 2],
     /// The glass share of that spacing.
     pub(super) share: [f32; 2],
-    /// Metres a pixel covers.
-    pub(super) fine: f32,
     pub(super) sign: bool,
     pub(super) wall_glow: Color,
 }
@@ -49,12 +47,12 @@ struct Window {
 }
 
 impl Facade {
-    /// The column at `along` of `width` metres, of a wall as high as `top`.
-    pub(super) fn strip(&self, along: f32, width: f32, top: f32) -> Strip<'_> {
+    /// The column at `along` of `width` metres, of a wall as high as `top`. A pixel covers `fine` metres.
+    pub(super) fn strip(&self, along: f32, width: f32, top: f32, fine: f32) -> Strip<'_> {
         let columns = floor(width / self.pitch[0]).max(1) as f32;
         let u = along / width * columns;
         let column = floor(u);
-        let soft = [self.fine / self.pitch[0], self.fine / self.pitch[1]];
+        let soft = [fine / self.pitch[0], fine / self.pitch[1]];
         let blur = (soft[1] * 0.6).max(1e-4);
         let shop = if self.lit > 0.15 {
             let shop = smooth(0.15, 0.4, self.lit) * unit2(column / 2, 3, self.salt ^ 0x31);
@@ -152,16 +150,15 @@ mod tests {
             lit: 0.4,
             pitch: [3.0, 3.5],
             share: [0.6, 0.5],
-            fine: 0.05,
             sign: true,
             wall_glow: Color::grey(0.05),
         };
         let heights: Vec<f32> = (0..200).map(|i| i as f32 * 0.3).collect();
-        let mut strip = facade.strip(7.0, 21.0, 60.0);
+        let mut strip = facade.strip(7.0, 21.0, 60.0, 0.05);
         let down: Vec<Color> = heights.iter().map(|z| strip.color(*z)).collect();
         assert!(down.iter().any(|color| *color != down[100]));
         for (z, color) in heights.iter().zip(&down).rev() {
-            assert!(strip.color(*z) == *color && facade.strip(7.0, 21.0, 60.0).color(*z) == *color);
+            assert!(strip.color(*z) == *color && facade.strip(7.0, 21.0, 60.0, 0.05).color(*z) == *color);
         }
     }
 }

@@ -10,6 +10,7 @@ use super::prompt::{self, SceneBrief};
 use super::scene_spec::SceneSpec;
 use super::stage::{Stage, scene_seed};
 use super::stylise::Stylise;
+use super::terrain::Detail;
 use super::transition::Still;
 use super::{roll, watermark};
 use crate::animatic::{Look, Panel, Shot};
@@ -18,6 +19,15 @@ use crate::{Job, Quality, RenderError};
 /// The dissolve from a first frame, or to a last frame: seconds, and at most this share of the duration.
 const DISSOLVE_SECONDS: f32 = 1.2;
 const MAX_DISSOLVE: f32 = 0.45;
+
+/// One of the frames of a film in order, or a cut between two.
+pub(super) enum Shown<'a> {
+    Drawn(&'a RgbImage),
+    /// A frame between the drawn ones before and after it.
+    Between,
+    /// The next frame begins a group of pictures.
+    Cut,
+}
 
 /// The frames of a rendering.
 pub(super) struct Film<'a> {
@@ -45,15 +55,17 @@ impl<'a> Film<'a> {
         let still =
             |image: &RgbImage, stream| Still::new(image, job.width, job.height, movement, own_seed ^ stream);
         let first = job.first_frame.as_ref().map(|image| still(image, 1));
+        let is_sketch = look == Look::Animatic || job.quality == Quality::Fast;
+        let detail = if is_sketch { Detail::Sketch } else { Detail::Full };
         let continued =
-            first.as_ref().and_then(|still| Stage::continued(job, &own, movement.is_some(), still));
-        let stage = continued.unwrap_or_else(|| Stage::own(job, own, own_seed));
+            first.as_ref().and_then(|still| Stage::continued(job, &own, movement.is_some(), still, detail));
+        let stage = continued.unwrap_or_else(|| Stage::own(job, own, own_seed, detail));
         let style = stage.world.spec().style;
         let shown = stage.movement;
         let grade = Grade::new(style, 1.0, Tones::from_references(&job.references));
         let frames_last = job.frames_total() - 1;
+        let cadence = Cadence::new(job, look, stage.world.spec());
         let resolution = Resolution::new(job, look, stage.world.spec());
-        let is_sketch = look == Look::Animatic || job.quality == Quality::Fast;
         Self {
             turned: Vec::new(),
             stylise: Stylise::new(style, job.width, job.height, stage.seed),
@@ -64,7 +76,7 @@ impl<'a> Film<'a> {
             first,
             last: job.last_frame.as_ref().map(|image| still(image, 2)),
             panel: (look == Look::Animatic).then(|| Panel::new(job, Shot { movement: shown })).flatten(),
-            cadence: Cadence::new(job, look),
+            cadence,
             job,
         }
     }
@@ -84,20 +96,38 @@ impl<'a> Film<'a> {
         sound
     }
 
-    /// Shows every frame; `None` repeats the one before.
+    /// Shows every frame in order. `show` returns whether the next drawn frame is to begin a group of pictures.
     pub(super) fn pictures(
         &mut self,
-        frames_total: u32,
-        show: &mut dyn FnMut(Option<&RgbImage>) -> Result<(), RenderError>,
+        show: &mut dyn FnMut(Shown<'_>) -> Result<bool, RenderError>,
     ) -> Result<(), RenderError> {
+        let frames_total = self.job.frames_total();
         let mut picture = RgbImage::new(self.job.width, self.job.height);
-        (0..frames_total).try_for_each(|frame| {
-            if !self.cadence.draws(frame) {
-                return show(None);
+        self.picture(0, frames_total, &mut picture);
+        let mut is_full = show(Shown::Drawn(&picture))?;
+        let mut frame = 0;
+        while frame + 1 < frames_total {
+            let span = self.cadence.span(frame, is_full);
+            (1..span.frames).try_for_each(|_| show(Shown::Between).map(drop))?;
+            if span.is_cut {
+                show(Shown::Cut)?;
             }
+            frame += span.frames;
             self.picture(frame, frames_total, &mut picture);
-            show(Some(&picture))
-        })
+            is_full = show(Shown::Drawn(&picture))?;
+        }
+        Ok(())
+    }
+
+    /// The same with every frame drawn.
+    pub(super) fn at_every_frame(mut self) -> Self {
+        self.cadence = self.cadence.at_every_frame();
+        self
+    }
+
+    /// Frames from one drawn frame to the next.
+    pub(super) fn cadence(&self) -> u32 {
+        self.cadence.every()
     }
 
     pub(super) fn picture(&mut self, frame: u32, frames_total: u32, picture: &mut RgbImage) {

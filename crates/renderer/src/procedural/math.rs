@@ -1,6 +1,7 @@
 //! Numeric helpers: linear-light colors, interpolation and easing, fast approximations.
 
 use std::ops::{Add, AddAssign, Mul, Sub};
+use std::sync::LazyLock;
 
 /// A color in linear light (Rec. 709 primaries), scene-referred: 1.0 is bright but not clipped.
 ///
@@ -31,7 +32,9 @@ impl Color {
 
     /// The linear-light value of a display color `0xRRGGBB`: surface colors are chosen this way.
     pub(crate) fn surface(hex: u32) -> Self {
-        let channel = |shift: u32| display_to_linear(((hex >> shift) & 0xff) as f32 / 255.0);
+        static LINEAR: LazyLock<[f32; 256]> =
+            LazyLock::new(|| std::array::from_fn(|value| display_to_linear(value as f32 / 255.0)));
+        let channel = |shift: u32| LINEAR[((hex >> shift) & 0xff) as usize];
         Self::new(channel(16), channel(8), channel(0))
     }
 

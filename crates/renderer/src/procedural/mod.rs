@@ -46,6 +46,7 @@ mod surface;
 mod terrain;
 mod transition;
 mod upscale;
+mod vector;
 mod water;
 mod watermark;
 mod weather;
@@ -53,10 +54,10 @@ mod world;
 
 use std::ops::ControlFlow;
 
-use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
+use media::{ClipSpec, ClipWriter, Effort, FrameRate, RgbImage};
 
 use self::audio::RATE;
-use self::film::Film;
+use self::film::{Film, Shown};
 use crate::animatic::Look;
 use crate::{Job, Progress, PromptReading, RenderError, Renderer, Rendering};
 
@@ -100,27 +101,28 @@ pub(crate) fn render(
     let mut film = Film::new(job, look);
     let rate = FrameRate::new(job.frame_rate, 1)
         .ok_or_else(|| RenderError::Job { what: "frame_rate is 0: it must be 1 to 120".to_owned() })?;
-    let spec = ClipSpec::new(job.width, job.height, rate);
+    let spec = ClipSpec::new(job.width, job.height, rate).with_effort(Effort::Draft);
     let spec = if job.generate_audio { spec.with_audio(RATE, 2) } else { spec };
     let mut writer = ClipWriter::new(spec)?;
     if job.generate_audio {
         writer.push_audio(&film.sound(frames_total))?;
     }
     let mut frames_done = 0;
-    film.pictures(frames_total, &mut |picture| {
-        if frames_done + 1 == frames_total {
-            // A group of its own: the last frame is then decoded without the seconds before it, here and by clients.
-            writer.cut()?;
-        }
-        match picture {
-            Some(picture) => writer.push_frame(picture)?,
-            None => writer.repeat_frame()?,
+    let between = film.cadence() - 1;
+    film.pictures(&mut |shown| {
+        match shown {
+            Shown::Drawn(picture) => writer.push_frame(picture)?,
+            Shown::Between => writer.interpolate_frame()?,
+            Shown::Cut => {
+                writer.cut()?;
+                return Ok(false);
+            }
         }
         frames_done += 1;
         if progress(Progress { frames_done, frames_total }).is_break() {
             return Err(RenderError::Cancelled);
         }
-        Ok(())
+        Ok(writer.is_group_full(between))
     })?;
     let mp4 = writer.finish()?;
     // Decoded, not as drawn: identical to the last frame that a client extracts from the file.
@@ -130,7 +132,7 @@ pub(crate) fn render(
 }
 
 impl Procedural {
-    /// Draws the frames of `job` without sound or encoding, for benchmarks; those that only repeat another are left out.
+    /// Draws every frame of `job` at its moment, without sound or encoding; those too that are interpolated in a rendering.
     ///
     /// # Errors
     /// [`RenderError::Job`] for sizes and lengths out of bounds, and the errors of `show`.
@@ -139,18 +141,31 @@ impl Procedural {
         job: &Job,
         show: &mut dyn FnMut(&RgbImage) -> Result<(), RenderError>,
     ) -> Result<(), RenderError> {
-        draw(job, Look::Scene, show)
+        check(job)?;
+        show_drawn(&mut Film::new(job, Look::Scene).at_every_frame(), show)
     }
 }
 
-/// Draws the frames of a job with a look, without those that only repeat another.
+/// Draws the frames of a job with a look, without those that are interpolated.
 pub(crate) fn draw(
     job: &Job,
     look: Look,
     show: &mut dyn FnMut(&RgbImage) -> Result<(), RenderError>,
 ) -> Result<(), RenderError> {
     check(job)?;
-    Film::new(job, look).pictures(job.frames_total(), &mut |picture| picture.map_or(Ok(()), &mut *show))
+    show_drawn(&mut Film::new(job, look), show)
+}
+
+fn show_drawn(
+    film: &mut Film<'_>,
+    show: &mut dyn FnMut(&RgbImage) -> Result<(), RenderError>,
+) -> Result<(), RenderError> {
+    film.pictures(&mut |shown| {
+        if let Shown::Drawn(picture) = shown {
+            show(picture)?;
+        }
+        Ok(false)
+    })
 }
 
 /// Draws one frame of a job with a look, without encoding.

@@ -6,6 +6,7 @@ use rand_xoshiro::{
 };
 
 use super::math::{Color, cell, floor, lerp, mix};
+use super::vector::vectorized;
 
 /// A seeded generator, the only source of randomness in a rendering.
 #[derive(Clone, Debug)]
@@ -170,11 +171,16 @@ impl<const N: usize> Points<N> {
     }
 
     fn noise(&self, seed: u32) -> [f32; N] {
-        let mut noise = [0.0; N];
-        for ((noise, x), y) in noise.iter_mut().zip(self.x).zip(self.y) {
-            *noise = gradient(x, y, seed);
-        }
-        noise
+        vectorized(
+            #[inline(always)]
+            || {
+                let mut noise = [0.0; N];
+                for ((noise, x), y) in noise.iter_mut().zip(self.x).zip(self.y) {
+                    *noise = gradient(x, y, seed);
+                }
+                noise
+            },
+        )
     }
 
     /// Half the wavelength, turned against the octave before.
@@ -198,8 +204,10 @@ impl<T: Copy> Tile<T> {
     /// Fills a tile of `1 << shift` texels a side.
     pub(crate) fn new(shift: u32, mut texel: impl FnMut(i32, i32) -> T) -> Self {
         let side = 1_i32 << shift;
-        let texels =
-            (0..side).flat_map(|y| (0..side).map(move |x| (x, y))).map(|(x, y)| texel(x, y)).collect();
+        let mut texels = Vec::with_capacity(1 << (2 * shift));
+        for y in 0..side {
+            texels.extend((0..side).map(|x| texel(x, y)));
+        }
         Self { mask: side - 1, shift, texels }
     }
 

@@ -15,12 +15,12 @@ pub(crate) struct Edge {
     cover: f32,
 }
 
-/// Forward distances of the samples, with growing steps.
-pub(crate) fn steps(nearest: f32) -> Vec<f32> {
+/// Forward distances of the samples. Each step is longer than the one before by the share `growth` of the distance.
+pub(crate) fn steps(nearest: f32, growth: f32) -> Vec<f32> {
     let mut steps = vec![nearest];
     let mut t = nearest;
     while t < HORIZON {
-        t += (t * 0.02).max(0.22);
+        t += (t * growth).max(11.0 * growth);
         steps.push(t);
     }
     steps
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn march_finds_distance_of_plain() {
         let mut canvas = Canvas::new(32, 32);
-        let steps = steps(2.0);
+        let steps = steps(2.0, 0.02);
         march(&mut canvas, &view(), &steps, &mut Vec::new(), &Land(0.5, |_| 0.0));
         for y in 18..31 {
             let expected = (y as f32 + 0.5 - 16.0) / 32.0 / 10.0;
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn march_with_hints_equals_march_without() {
-        let steps = steps(2.0);
+        let steps = steps(2.0, 0.02);
         let wall = |y: f32| if (50.0..60.0).contains(&y) { 8.0 } else { 0.0 };
         let (mut plain, mut judged) = (Canvas::new(32, 32), Canvas::new(32, 32));
         let (mut edges, mut others) = (Vec::new(), Vec::new());
@@ -395,7 +395,7 @@ mod tests {
     fn march_hides_what_is_behind_a_wall() {
         let mut canvas = Canvas::new(32, 32);
         let mut edges = Vec::new();
-        let steps = steps(2.0);
+        let steps = steps(2.0, 0.02);
         let wall = |y: f32| if (50.0..60.0).contains(&y) { 20.0 } else { 0.0 };
         march(&mut canvas, &view(), &steps, &mut edges, &Land(21.0, wall));
         let at_wall = canvas.nearness[canvas.at(16, 12)];

@@ -219,7 +219,12 @@ impl Relief {
         slope: [f32; N],
         finest: f32,
     ) -> [Color; N] {
-        let blotch = self.patch.rolling(x, y, finest);
+        if self.landscape == Landscape::City {
+            return [self.material([0.0; 2], 0.0, 0.0, 0.0); N];
+        }
+        // Sand is even from near.
+        let is_even = self.landscape == Landscape::Desert;
+        let blotch = if is_even { [0.0; N] } else { self.patch.rolling(x, y, finest) };
         let wide = self.fine.rolling(x.map(|x| x * 0.3 + 70.0), y.map(|y| y * 0.3), finest);
         let wood = self.wood(x, y, h, slope);
         from_fn(|i| {

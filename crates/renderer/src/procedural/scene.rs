@@ -23,7 +23,7 @@ use super::relief::Relief;
 use super::scene_spec::SceneSpec;
 use super::sky::{Sky, SkyGrid};
 use super::surface::Surfaces;
-use super::terrain::Terrain;
+use super::terrain::{Detail, Terrain};
 use super::water::Sea;
 
 /// The world of a shot.
@@ -71,7 +71,7 @@ impl Workspace {
 }
 
 impl Scene {
-    pub(crate) fn build(spec: SceneSpec, aspect: f32, seconds: f32, seed: u64) -> Self {
+    pub(crate) fn build(spec: SceneSpec, aspect: f32, seconds: f32, seed: u64, detail: Detail) -> Self {
         let mut rng = Rng::new(seed, "scene");
         let layout = Layout::new(&spec, seed);
         let mut light = Light::new(spec.hour, spec.murk, layout.sun_azimuth, &mut rng);
@@ -89,7 +89,7 @@ impl Scene {
         relief.snowed = spec.has(Subject::Snow);
         relief.street = if wet_street { -0.2 } else { 0.0 };
         let centre = layout.centre(&spec);
-        let terrain = Terrain::bake(&relief, &light, centre);
+        let terrain = Terrain::bake(&relief, &light, centre, detail);
         let wooded = matches!(
             spec.landscape,
             Landscape::Forest
@@ -144,7 +144,8 @@ impl Scene {
         });
         let sky = Sky::new(&light, wind, spec.has(Subject::Aurora), spec.has(Subject::Stars), seed);
         let city = is_city.then(|| City::new(&spec, &light, seed));
-        let steps = steps(1.2);
+        // As fine as the rows of the picture.
+        let steps = steps(1.2, if detail == Detail::Full { 0.025 } else { 0.035 });
         let salt = rng.next() as u32;
         Self {
             spec,

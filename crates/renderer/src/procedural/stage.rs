@@ -13,6 +13,7 @@ use super::roll;
 use super::scene::Workspace;
 use super::scene_spec::SceneSpec;
 use super::stylise::Stylise;
+use super::terrain::Detail;
 use super::transition::Still;
 use super::world::World;
 use crate::Job;
@@ -32,11 +33,11 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    pub(super) fn own(job: &Job, spec: SceneSpec, seed: u64) -> Self {
+    pub(super) fn own(job: &Job, spec: SceneSpec, seed: u64, detail: Detail) -> Self {
         let movement = spec.movement;
         let seconds = job.seconds as f32;
         Self {
-            world: World::build(spec, aspect(job), seconds, seed),
+            world: World::build(spec, aspect(job), seconds, seed, detail),
             course: Course::Own,
             seed,
             origin: (job.prompt.clone(), job.seed, seconds, job.camera_fixed),
@@ -46,12 +47,18 @@ impl Stage {
     }
 
     /// The stage of the shot whose last frame `still` is. `None` unless it says where it was taken, and looks like it.
-    pub(super) fn continued(job: &Job, own: &SceneSpec, names_move: bool, still: &Still) -> Option<Self> {
+    pub(super) fn continued(
+        job: &Job,
+        own: &SceneSpec,
+        names_move: bool,
+        still: &Still,
+        detail: Detail,
+    ) -> Option<Self> {
         let ending = Ending::read(job.first_frame.as_ref()?.note()?)?;
         let seed = scene_seed(&ending.prompt, ending.seed);
         let brief = SceneBrief::read(&ending.prompt);
         let mut spec = SceneSpec::resolve(&brief, ending.fixed, ending.seconds, seed);
-        let world = World::build(spec.clone(), aspect(job), ending.seconds, seed);
+        let world = World::build(spec.clone(), aspect(job), ending.seconds, seed, detail);
         if names_move {
             (spec.movement, spec.eagerness) = (own.movement, own.eagerness);
         }
@@ -70,7 +77,7 @@ impl Stage {
     /// Whether the world at the beginning of the shot is what a picture shows. A picture may have been edited, or drawn by another version.
     fn matches_still(&self, job: &Job, still: &Still) -> bool {
         const MIN_LIKENESS: f64 = 19.0;
-        let mut drawn = Drawn::new(job, Resolution::QUARTER);
+        let mut drawn = Drawn::new(job, Resolution::SKETCH);
         let mut picture = RgbImage::new(job.width, job.height);
         let pose = self.draw(0.0, 0.0, &mut drawn.work);
         let style = self.world.spec().style;

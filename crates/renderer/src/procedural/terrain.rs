@@ -6,25 +6,43 @@ use super::light::Light;
 use super::math::{Color, cell, floor, lerp, mix, smooth};
 use super::relief::Relief;
 
-/// Cells along a side of each grid.
-const SIDE: usize = 320;
-/// Metres a cell, from near to far.
-const CELLS: [f32; 4] = [0.8, 4.0, 16.0, 64.0];
+/// How finely the land is baked. Either way the grids cover the same land.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    Full,
+    /// For pictures that are drawn with a quarter of the pixels or less: a third of the work.
+    Sketch,
+}
+
+impl Detail {
+    /// Cells along a side of each grid, from near to far: multiples of [`LANES`] and [`BLOCK`]. The far ones have the outlines of mountains.
+    const fn sides(self) -> [usize; 4] {
+        match self {
+            Self::Full => [224, 256, 320, 320],
+            Self::Sketch => [112, 128, 224, 224],
+        }
+    }
+}
+
+/// Metres along a side of each grid, from near to far.
+const EXTENTS: [f32; 4] = [256.0, 1280.0, 5120.0, 20_480.0];
 /// How far ahead of the camera each grid is centred, as a share of its half extent.
 const LEAD: [f32; 4] = [0.62, 0.7, 0.76, 0.8];
 
-/// Points of a row that are computed side by side; a side is a multiple of it.
+/// Points of a row that are computed side by side; a side is a multiple of it, and of [`BLOCK`].
 const LANES: usize = 16;
 
 /// Cells along a side of a block, whose lowest and highest corner are known.
 const BLOCK: usize = 16;
-const BLOCKS: usize = SIDE / BLOCK;
 
 /// The height of the land where no grid reaches: deep sea.
 const BEYOND: f32 = -40.0;
 
 /// One grid: color as lit by sun and sky, height as the fourth lane.
 struct Level {
+    /// Cells along a side.
+    side: usize,
+    /// Metres a cell.
     cell: f32,
     /// Cells a metre.
     density: f32,
@@ -54,10 +72,11 @@ pub(crate) struct Terrain {
 }
 
 impl Level {
-    fn bounds(index: usize, centre: [f32; 2]) -> Self {
-        let cell = CELLS[index];
-        let half = cell * SIDE as f32 * 0.5;
+    fn bounds(index: usize, centre: [f32; 2], side: usize) -> Self {
+        let cell = EXTENTS[index] / side as f32;
+        let half = EXTENTS[index] * 0.5;
         Self {
+            side,
             cell,
             density: 1.0 / cell,
             west: centre[0] - half,
@@ -72,32 +91,36 @@ impl Level {
     #[inline]
     fn cell_at(&self, x: f32, y: f32) -> Option<(usize, f32, f32)> {
         let (u, v) = ((x - self.west) * self.density, (y - self.south) * self.density);
-        let inside = u >= 0.0 && v >= 0.0 && u < SIDE as f32 - 1.0 && v < SIDE as f32 - 1.0;
+        let last = self.side as f32 - 1.0;
+        let inside = u >= 0.0 && v >= 0.0 && u < last && v < last;
         if !inside {
             return None;
         }
         let ((iu, fu), (iv, fv)) = (cell(u), cell(v));
-        Some((iv as usize * SIDE + iu as usize, fu, fv))
+        Some((iv as usize * self.side + iu as usize, fu, fv))
     }
 
     #[inline]
     fn texel(&self, x: f32, y: f32) -> Option<Color> {
         let (index, fx, fy) = self.cell_at(x, y)?;
-        let (low, high) = (&self.texels[index..index + 2], &self.texels[index + SIDE..index + SIDE + 2]);
+        let above = index + self.side;
+        let (low, high) = (&self.texels[index..index + 2], &self.texels[above..above + 2]);
         Some(mix(mix(low[0], low[1], fx), mix(high[0], high[1], fx), fy))
     }
 
     #[inline]
     fn height(&self, x: f32, y: f32) -> Option<f32> {
         let (index, fx, fy) = self.cell_at(x, y)?;
-        let (low, high) = (&self.heights[index..index + 2], &self.heights[index + SIDE..index + SIDE + 2]);
+        let above = index + self.side;
+        let (low, high) = (&self.heights[index..index + 2], &self.heights[above..above + 2]);
         Some(lerp(lerp(low[0], low[1], fx), lerp(high[0], high[1], fx), fy))
     }
 
     /// Takes in the part of the box `from..=to` (east, north) that lies in this grid, give or take a block. `true` when
     /// that is all of it.
     fn widen(&self, from: [f32; 2], to: [f32; 2], extremes: &mut Extremes) -> bool {
-        let last = SIDE as f32 - 1.0;
+        let last = self.side as f32 - 1.0;
+        let blocks = self.side / BLOCK;
         let range = |from: f32, to: f32, origin: f32| {
             let (from, to) = ((from - origin) * self.density, (to - origin) * self.density);
             (from, to, from >= 0.0 && to < last)
@@ -107,9 +130,9 @@ impl Level {
         if u1 < 0.0 || v1 < 0.0 || u0 >= last || v0 >= last {
             return false;
         }
-        let block = |at: f32| (at.max(0.0) as usize / BLOCK).min(BLOCKS - 1);
+        let block = |at: f32| (at.max(0.0) as usize / BLOCK).min(blocks - 1);
         for row in block(v0)..=block(v1) {
-            for [low, high] in &self.blocks[row * BLOCKS..][block(u0)..=block(u1)] {
+            for [low, high] in &self.blocks[row * blocks..][block(u0)..=block(u1)] {
                 extremes.low = extremes.low.min(*low);
                 extremes.high = extremes.high.max(*high);
             }
@@ -120,17 +143,19 @@ impl Level {
     fn shadow_at(&self, x: f32, y: f32) -> Option<f32> {
         let (index, fx, fy) = self.cell_at(x, y)?;
         let s = &self.shadow;
-        Some(lerp(lerp(s[index], s[index + 1], fx), lerp(s[index + SIDE], s[index + SIDE + 1], fx), fy))
+        let above = index + self.side;
+        Some(lerp(lerp(s[index], s[index + 1], fx), lerp(s[above], s[above + 1], fx), fy))
     }
 }
 
 impl Terrain {
     /// Bakes `relief` under `light` around `centre`.
-    pub(crate) fn bake(relief: &Relief, light: &Light, centre: [f32; 2]) -> Self {
-        let mut levels: Vec<Level> = Vec::with_capacity(CELLS.len());
+    pub(crate) fn bake(relief: &Relief, light: &Light, centre: [f32; 2], detail: Detail) -> Self {
+        let mut levels: Vec<Level> = Vec::with_capacity(EXTENTS.len());
         // Coarse first: a finer grid takes its rim, and the shadows that fall into it, from the coarser one.
-        for index in (0..CELLS.len()).rev() {
-            let level = bake_level(Level::bounds(index, centre), relief, light, levels.last());
+        for index in (0..EXTENTS.len()).rev() {
+            let level =
+                bake_level(Level::bounds(index, centre, detail.sides()[index]), relief, light, levels.last());
             levels.push(level);
         }
         levels.reverse();
@@ -172,10 +197,10 @@ impl Terrain {
     }
 
     /// The farthest that each grid reaches from a point, in metres.
-    pub(crate) fn reaches(&self, [x, y]: [f32; 2]) -> [f32; CELLS.len()] {
-        let mut reaches = [0.0; CELLS.len()];
+    pub(crate) fn reaches(&self, [x, y]: [f32; 2]) -> [f32; EXTENTS.len()] {
+        let mut reaches = [0.0; EXTENTS.len()];
         for (reach, level) in reaches.iter_mut().zip(&self.levels) {
-            let side = level.cell * SIDE as f32;
+            let side = level.cell * level.side as f32;
             let far = |at: f32, low: f32| (at - low).abs().max((at - low - side).abs());
             *reach = far(x, level.west).hypot(far(y, level.south));
         }
@@ -204,15 +229,16 @@ impl Slope {
 }
 
 fn bake_level(mut level: Level, relief: &Relief, light: &Light, coarser: Option<&Level>) -> Level {
+    let side = level.side;
     let finest = level.cell * 1.6;
     let at = |i: usize, origin: f32| origin + i as f32 * level.cell;
     let rim = |iu: usize, iv: usize| {
-        let edge = iu.min(iv).min(SIDE - 1 - iu).min(SIDE - 1 - iv) as f32 / SIDE as f32;
+        let edge = iu.min(iv).min(side - 1 - iu).min(side - 1 - iv) as f32 / side as f32;
         smooth(0.005, 0.09, edge)
     };
-    let mut heights = vec![0.0_f32; SIDE * SIDE];
+    let mut heights = vec![0.0_f32; side * side];
     for (index, heights) in heights.chunks_exact_mut(LANES).enumerate() {
-        let (iu, iv) = (index * LANES % SIDE, index * LANES / SIDE);
+        let (iu, iv) = (index * LANES % side, index * LANES / side);
         let (x, y) = (from_fn(|lane| at(iu + lane, level.west)), [at(iv, level.south); LANES]);
         let own = relief.height::<LANES>(x, y, finest);
         for (lane, (height, own)) in heights.iter_mut().zip(own).enumerate() {
@@ -226,9 +252,9 @@ fn bake_level(mut level: Level, relief: &Relief, light: &Light, coarser: Option<
     level.shadow = sweep_shadows(&heights, &level, light, coarser);
     let slope_at = |iu: usize, iv: usize| {
         let sample = |du: isize, dv: isize| {
-            let u = iu.saturating_add_signed(du).min(SIDE - 1);
-            let v = iv.saturating_add_signed(dv).min(SIDE - 1);
-            heights[v * SIDE + u]
+            let u = iu.saturating_add_signed(du).min(side - 1);
+            let v = iv.saturating_add_signed(dv).min(side - 1);
+            heights[v * side + u]
         };
         let around = 0.25 * (sample(3, 0) + sample(-3, 0) + sample(0, 3) + sample(0, -3));
         let per_metre = 1.0 / (2.0 * level.cell);
@@ -238,9 +264,9 @@ fn bake_level(mut level: Level, relief: &Relief, light: &Light, coarser: Option<
             around,
         }
     };
-    let mut texels = Vec::with_capacity(SIDE * SIDE);
-    for index in (0..SIDE * SIDE).step_by(LANES) {
-        let (iu, iv) = (index % SIDE, index / SIDE);
+    let mut texels = Vec::with_capacity(side * side);
+    for index in (0..side * side).step_by(LANES) {
+        let (iu, iv) = (index % side, index / side);
         let (x, y) = (from_fn(|lane| at(iu + lane, level.west)), [at(iv, level.south); LANES]);
         let h: [f32; LANES] = from_fn(|lane| heights[index + lane]);
         let slopes: [Slope; LANES] = from_fn(|lane| slope_at(iu + lane, iv));
@@ -264,20 +290,21 @@ fn bake_level(mut level: Level, relief: &Relief, light: &Light, coarser: Option<
         }
     }
     level.texels = texels;
-    level.blocks = blocks(&heights);
+    level.blocks = blocks(&heights, side);
     level.heights = heights;
     level
 }
 
 /// Lowest and highest corner of every block's cells; neighbours share the corners between them.
-fn blocks(heights: &[f32]) -> Vec<[f32; 2]> {
-    let corners = |block: usize| block * BLOCK..=((block + 1) * BLOCK).min(SIDE - 1);
-    let mut blocks = Vec::with_capacity(BLOCKS * BLOCKS);
-    for row in 0..BLOCKS {
-        for column in 0..BLOCKS {
+fn blocks(heights: &[f32], side: usize) -> Vec<[f32; 2]> {
+    let blocks_along = side / BLOCK;
+    let corners = |block: usize| block * BLOCK..=((block + 1) * BLOCK).min(side - 1);
+    let mut blocks = Vec::with_capacity(blocks_along * blocks_along);
+    for row in 0..blocks_along {
+        for column in 0..blocks_along {
             let mut bounds = [f32::INFINITY, f32::NEG_INFINITY];
             for v in corners(row) {
-                for height in &heights[v * SIDE..][corners(column)] {
+                for height in &heights[v * side..][corners(column)] {
                     bounds = [bounds[0].min(*height), bounds[1].max(*height)];
                 }
             }
@@ -290,9 +317,10 @@ fn blocks(heights: &[f32]) -> Vec<[f32; 2]> {
 /// Propagates the shadow height from row to row, away from the sun.
 fn sweep_shadows(heights: &[f32], level: &Level, light: &Light, coarser: Option<&Level>) -> Vec<f32> {
     const NONE: f32 = -1e4;
+    let side = level.side;
     let [sx, sy, up] = light.sun;
     let flat = sx.hypot(sy);
-    let mut shadow = vec![NONE; SIDE * SIDE];
+    let mut shadow = vec![NONE; side * side];
     if up <= 0.01 || flat < 1e-3 {
         // Below the horizon there is no direct light whose shadow could be seen.
         return shadow;
@@ -301,7 +329,7 @@ fn sweep_shadows(heights: &[f32], level: &Level, light: &Light, coarser: Option<
     let (major, minor) = if by_rows { (sy, sx) } else { (sx, sy) };
     let drop = level.cell * (flat / major.abs()) * up / flat;
     let shift = minor / major.abs();
-    let index = |line: usize, along: usize| if by_rows { line * SIDE + along } else { along * SIDE + line };
+    let index = |line: usize, along: usize| if by_rows { line * side + along } else { along * side + line };
     let borrowed = |line: usize, along: usize| {
         let (u, v) = if by_rows { (along, line) } else { (line, along) };
         coarser
@@ -310,12 +338,12 @@ fn sweep_shadows(heights: &[f32], level: &Level, light: &Light, coarser: Option<
             })
             .unwrap_or(NONE)
     };
-    for step in 0..SIDE {
-        let line = if major > 0.0 { SIDE - 1 - step } else { step };
-        for along in 0..SIDE {
+    for step in 0..side {
+        let line = if major > 0.0 { side - 1 - step } else { step };
+        for along in 0..side {
             let source = along as f32 + shift;
             let left = floor(source);
-            let value = if step == 0 || left < 0 || left as usize >= SIDE - 1 {
+            let value = if step == 0 || left < 0 || left as usize >= side - 1 {
                 borrowed(line, along)
             } else {
                 let before = if major > 0.0 { line + 1 } else { line - 1 };

@@ -5,6 +5,7 @@ use media::RgbImage;
 use super::color_grading::FINE_BITS;
 use super::grain::FrameGrain;
 use super::math::Color;
+use super::vector::vectorized;
 
 /// Rows or columns of the source that a filter reaches beyond its edge.
 const MARGIN: usize = 2;
@@ -61,12 +62,17 @@ impl Upscale {
             grain.row(index, &mut self.grain);
             let [a, b, c, d] = sources.map(|source| &self.rows[source % 4].values[..width]);
             let rows = a.iter().zip(b).zip(c).zip(d).zip(&self.grain);
-            for (out, ((((a, b), c), d), grain)) in out.iter_mut().zip(rows) {
-                let sum = (a * wa + b * wb) + (c * wc + d * wd) + grain;
-                let held = if sum > 0.0 { sum } else { 0.0 };
-                let held = if held < 255.0 { held } else { 255.0 };
-                *out = (held + ROUND).to_bits() as u8;
-            }
+            vectorized(
+                #[inline(always)]
+                || {
+                    for (out, ((((a, b), c), d), grain)) in out.iter_mut().zip(rows) {
+                        let sum = (a * wa + b * wb) + (c * wc + d * wd) + grain;
+                        let held = if sum > 0.0 { sum } else { 0.0 };
+                        let held = if held < 255.0 { held } else { 255.0 };
+                        *out = (held + ROUND).to_bits() as u8;
+                    }
+                },
+            );
         }
     }
 

@@ -4,6 +4,7 @@ use super::camera::{Pose, Rig};
 use super::scene::{Scene, Workspace};
 use super::scene_spec::SceneSpec;
 use super::set_scene::SetScene;
+use super::terrain::Detail;
 
 /// What is in front of the camera.
 pub(super) enum World {
@@ -12,10 +13,10 @@ pub(super) enum World {
 }
 
 impl World {
-    pub(super) fn build(spec: SceneSpec, aspect: f32, seconds: f32, seed: u64) -> Self {
+    pub(super) fn build(spec: SceneSpec, aspect: f32, seconds: f32, seed: u64, detail: Detail) -> Self {
         match spec.set {
             Some(set) => Self::Set(Box::new(SetScene::build(spec, set, aspect, seconds, seed))),
-            None => Self::Land(Box::new(Scene::build(spec, aspect, seconds, seed))),
+            None => Self::Land(Box::new(Scene::build(spec, aspect, seconds, seed, detail))),
         }
     }
 

@@ -40,7 +40,7 @@ pub(crate) fn measure(root: &Path, against: Option<&str>) -> Result<String, Stri
     let own = Program::own(root)?;
     let other = against.map(|commit| Program::from_commit(root, commit)).transpose()?;
     let mut report = String::from(
-        "| scene | size | kind | CPU s | drawing | encoding, last frame | sound without AAC | times as fast |\n|---|---|---|---|---|---|---|---|\n",
+        "| scene | size | kind | CPU s | drawing | encoding, last frame | sound | AAC | times as fast | without AAC |\n|---|---|---|---|---|---|---|---|---|---|\n",
     );
     let mut slowest = [f64::INFINITY; KINDS.len()];
     let clips = SCENES.map(|scene| (scene, SMALL)).into_iter().chain([(SCENES[0], LARGE)]);
@@ -51,19 +51,24 @@ pub(crate) fn measure(root: &Path, against: Option<&str>) -> Result<String, Stri
         for ((kind, _), slowest) in KINDS.iter().zip(&mut slowest) {
             let cost = costs.get(*kind).ok_or("a kind of clip was not measured")?;
             // An animatic replaces what there was, which had no such look.
-            let ratio = before.as_ref().and_then(|before| Some(before.get(*kind)?.total / cost.total));
+            let earlier = before.as_ref().and_then(|before| before.get(*kind));
+            let ratio = earlier.map(|earlier| earlier.total / cost.total);
+            let without_aac = earlier.map(|earlier| earlier.thread / cost.thread);
             *slowest = slowest.min(ratio.unwrap_or(f64::NAN));
+            let times = |ratio: Option<f64>| ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}"));
             let share = |part: f64| format!("{:.0} %", 100.0 * part.max(0.0) / cost.total);
             let _ = writeln!(
                 report,
-                "| {name} | {}x{} | {kind} | {:.2} | {} | {} | {} | {} |",
+                "| {name} | {}x{} | {kind} | {:.2} | {} | {} | {} | {} | {} | {} |",
                 size.0,
                 size.1,
                 cost.total,
                 share(cost.drawing),
                 share(cost.silent - cost.drawing),
-                share(cost.total - cost.silent),
-                ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
+                share(cost.thread - cost.silent),
+                share(cost.total - cost.thread),
+                times(ratio),
+                times(without_aac),
             );
         }
     }

@@ -23,10 +23,13 @@ const OLDER: [(&str, &str); 7] = [
 /// CPU seconds of one clip of one kind.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(super) struct Cost {
+    /// Of the whole process.
     pub(super) total: f64,
-    /// Drawing alone, with the preparation of the scene.
+    /// Of the thread that renders: all but the encoding of AAC.
+    pub(super) thread: f64,
+    /// Of that thread: drawing alone, with the preparation of the scene.
     pub(super) drawing: f64,
-    /// Without sound.
+    /// Of that thread, for a clip without sound.
     pub(super) silent: f64,
 }
 

@@ -9,7 +9,7 @@ use super::layout::Layout;
 use super::{Clip, JoinOptions};
 use crate::color::ColorSpace;
 use crate::frames::FrameReader;
-use crate::h264::{Configuration, StreamSpec, VideoEncoder, begins_with_idr};
+use crate::h264::{Configuration, Effort, StreamSpec, VideoEncoder, begins_with_idr};
 use crate::mp4::{Movie, Sample, Track, avc1, find, with_avcc};
 use crate::rate::least_common_multiple;
 use crate::{ClipSpec, FrameRate, MediaError};
@@ -132,15 +132,19 @@ fn encoder_beside(
     rate: FrameRate,
 ) -> Option<(Vec<u8>, StreamSpec)> {
     let mut stream = ClipSpec::new(width, height, rate).checked_stream().ok()?;
-    let own = VideoEncoder::new(stream).ok()?;
-    if entry == avc1(width, height, own.parameter_sets()) {
-        return Some((entry.to_vec(), stream));
+    for effort in [Effort::Full, Effort::Draft] {
+        stream.effort = effort;
+        let own = VideoEncoder::new(stream).ok()?;
+        if entry == avc1(width, height, &own.parameter_sets().ok()?) {
+            return Some((entry.to_vec(), stream));
+        }
     }
+    stream.effort = Effort::Full;
     let avcc = find(entry.get(8 + 78..)?, &[*b"avcC"])?;
     let configuration = Configuration::parse(avcc)?;
     stream.ids = configuration.free_ids()?;
     stream.signal = configuration.signal()?;
-    let merged = configuration.merged(VideoEncoder::new(stream).ok()?.parameter_sets())?;
+    let merged = configuration.merged(&VideoEncoder::new(stream).ok()?.parameter_sets().ok()?)?;
     Some((with_avcc(entry, &merged)?, stream))
 }
 

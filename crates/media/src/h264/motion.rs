@@ -1,0 +1,130 @@
+//! Where two pictures differ by motion that an encoder finds.
+//!
+//! It finds motion by the likeness of blocks. Where nothing changes, or light changes on something smooth, as under a beam that sweeps over clouds,
+//! the most alike block is anywhere, and half-way to it may be something else. A dissolve between both pictures is then nearer to what lies between
+//! them, and free of blocks that were moved astray.
+
+use std::ops::Range;
+
+use rusty_h264::YuvFrame;
+
+use crate::vector::vectorized;
+
+/// The farthest motion that is believed, in pixels: the difference of a macroblock from the one before in its place, relative to that of its
+/// neighbouring samples.
+const MAX_MOTION: f32 = 12.0;
+/// The mean difference of the samples of a macroblock from those before, up to which nothing moves that is seen.
+const MIN_CHANGE: u32 = 2;
+/// The most slices of a picture. Level 3 allows 76 at 24 pictures per second (H.264 table A-4).
+const MAX_RUNS: usize = 48;
+const SIDE: usize = 16;
+
+/// The change of the mean of all samples, above which light has changed everywhere, as by lightning.
+const MAX_LIGHT: u64 = 3;
+
+/// Runs of macroblocks in raster order that moved, and of others, in turns. `before` is the luma of the picture before.
+pub(super) fn runs(before: &[u8], frame: &YuvFrame) -> Vec<(Range<u32>, bool)> {
+    let (columns, rows) = (frame.width.div_ceil(SIDE), frame.height.div_ceil(SIDE));
+    let (moved, light) = vectorized(
+        #[inline(always)]
+        || {
+            let moved: Vec<bool> = (0..columns * rows)
+                .map(|at| is_motion(before, frame, at % columns * SIDE, at / columns * SIDE))
+                .collect();
+            let sum = |samples: &[u8]| samples.iter().map(|sample| u64::from(*sample)).sum::<u64>();
+            (moved, sum(before).abs_diff(sum(&frame.y)))
+        },
+    );
+    if light > MAX_LIGHT * frame.y.len() as u64 {
+        return vec![(0..(columns * rows) as u32, false)];
+    }
+    let mut shortest = 1;
+    loop {
+        let runs = joined(&moved, shortest);
+        if runs.len() <= MAX_RUNS {
+            return runs;
+        }
+        shortest += 1;
+    }
+}
+
+/// The runs, of which those that are shorter are part of the one before.
+fn joined(moved: &[bool], shortest: u32) -> Vec<(Range<u32>, bool)> {
+    let mut runs: Vec<(Range<u32>, bool)> = Vec::new();
+    for part in moved.chunk_by(|a, b| a == b) {
+        let length = part.len() as u32;
+        match runs.last_mut() {
+            Some((run, kind)) if *kind == part[0] || length < shortest => run.end += length,
+            last => {
+                let start = last.map_or(0, |(run, _)| run.end);
+                runs.push((start..start + length, part[0]));
+            }
+        }
+    }
+    runs
+}
+
+#[expect(clippy::inline_always, reason = "it is compiled for the processor where it is called")]
+#[inline(always)]
+fn is_motion(before: &[u8], frame: &YuvFrame, left: usize, top: usize) -> bool {
+    let (right, bottom) = ((left + SIDE).min(frame.width), (top + SIDE).min(frame.height));
+    let (mut texture, mut change, mut count) = (0_u32, 0_u32, 0_u32);
+    let difference =
+        |a: &[u8], b: &[u8]| -> u32 { a.iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(*b))).sum() };
+    // Every other row tells as much as all of them.
+    for y in (top..bottom - 1).step_by(2) {
+        let row = y * frame.width + left..y * frame.width + right;
+        let below = row.start + frame.width..row.end + frame.width;
+        let here = &frame.y[row.clone()];
+        texture += difference(here, &frame.y[below]) + difference(here, &here[1..]);
+        change += difference(here, &before[row]);
+        count += here.len() as u32;
+    }
+    change > MIN_CHANGE * count && change as f32 <= MAX_MOTION * 0.5 * texture as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(luma: impl Fn(usize, usize) -> u8) -> YuvFrame {
+        let mut frame = YuvFrame::black(128, 64);
+        for (at, y) in frame.y.iter_mut().enumerate() {
+            *y = luma(at % 128, at / 128);
+        }
+        frame
+    }
+
+    #[test]
+    fn moved_texture_differs_from_changed_light() {
+        // Stripes that move by two pixels on the left half; light that changes, or nothing, on the right half.
+        let shown = |shift: usize, light: u8| {
+            frame(move |x, y| match (x < 64, y < 32) {
+                (true, _) => 40 + ((x + shift) % 16 * 9) as u8,
+                (false, true) => light + (x % 16) as u8,
+                (false, false) => 90 + (x * 7 % 41 + y * 3 % 17) as u8,
+            })
+        };
+        let (before, after) = (shown(0, 160), shown(2, 100));
+        let expected = (0..8).map(|run| (run * 4..run * 4 + 4, run % 2 == 0)).collect::<Vec<_>>();
+        let less = shown(2, 150);
+        assert_eq!(runs(&shown(0, 160).y, &less), expected);
+        assert_eq!(runs(&before.y, &after), [(0..32, false)]);
+    }
+
+    #[test]
+    fn runs_cover_a_picture_in_order_and_are_few() {
+        let texture = |x: usize| 60 + (x % 16 * 6) as u8;
+        let mut after = YuvFrame::black(854, 480);
+        let mut before = vec![0; after.y.len()];
+        for (at, (after, before)) in after.y.iter_mut().zip(&mut before).enumerate() {
+            let (x, y) = (at % 854, at / 854);
+            let is_moved = (x / 16 * 7 + y / 16 * 11) % 5 < 2;
+            (*after, *before) = (texture(x), texture(x + if is_moved { 2 } else { 0 }));
+        }
+        let runs = runs(&before, &after);
+        assert!((2..=MAX_RUNS).contains(&runs.len()), "{}", runs.len());
+        assert!(runs[0].0.start == 0 && runs[runs.len() - 1].0.end == 54 * 30);
+        assert!(runs.windows(2).all(|pair| pair[0].0.end == pair[1].0.start && pair[0].1 != pair[1].1));
+    }
+}

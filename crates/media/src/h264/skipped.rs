@@ -1,0 +1,205 @@
+//! Slices in which every macroblock is skipped (H.264 7.3.4): a picture in a few bytes and without any search.
+//!
+//! A P slice of them repeats the picture before. A B slice of them blends the reference pictures before and after it, by their distances: with
+//! temporal direct prediction (8.4.1.2.3) along the motion that the later one was coded with, which is motion-compensated interpolation by the
+//! decoder; with spatial direct prediction (8.4.1.2.2) without motion, because no macroblock of the slice has any.
+
+use std::ops::Range;
+
+use super::bits::{BitWriter, escape_into};
+use super::header::NAL_SLICE;
+
+/// A slice of a picture to which no other refers.
+#[derive(Clone)]
+pub(super) struct SkippedSlice {
+    pub(super) kind: SkippedKind,
+    /// Arithmetic coding; otherwise CAVLC.
+    pub(super) cabac: bool,
+    /// Those that it covers, in raster order.
+    pub(super) macroblocks: Range<u32>,
+    /// The number of the picture parameter set.
+    pub(super) picture_set: u32,
+    /// That of the next picture that others refer to, modulo 16 (7.4.3).
+    pub(super) frame_number: u32,
+    /// `pic_order_cnt_lsb`.
+    pub(super) picture_order: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum SkippedKind {
+    /// Equals the reference picture before it.
+    Repetition,
+    /// Lies between the reference pictures before and after it, along the motion between them.
+    Interpolation,
+    /// Lies between them without motion: a dissolve.
+    Dissolve,
+}
+
+/// `slice_type`: all slices of the picture are P, or B.
+const ALL_P: u32 = 5;
+const ALL_B: u32 = 6;
+
+/// The context of `mb_skip_flag` where all neighbours are skipped, for `cabac_init_idc` 0 and quantizer 26 (tables 9-13 and 9-14): a one is the
+/// more probable symbol, with this state.
+const SKIP_STATE_P: usize = 6;
+const SKIP_STATE_B: usize = 29;
+
+/// Offsets of the deblocking filter, halved: it smooths the seams of blocks that move differently, more than it would for the quantizer.
+const INTERPOLATION_FILTER: i32 = 3;
+
+impl SkippedSlice {
+    /// The NAL unit. It goes with picture parameter sets that name quantizer 26, weighted prediction of P slices and implicit weights of B slices.
+    pub(super) fn unit(&self) -> Vec<u8> {
+        let mut out = BitWriter::default();
+        out.unsigned(self.macroblocks.start); // first_mb_in_slice
+        let is_repetition = self.kind == SkippedKind::Repetition;
+        out.unsigned(if is_repetition { ALL_P } else { ALL_B });
+        out.unsigned(self.picture_set);
+        out.bits(self.frame_number, 4);
+        out.bits(self.picture_order, 8);
+        if !is_repetition {
+            out.bit(self.kind == SkippedKind::Dissolve); // direct_spatial_mv_pred_flag
+        }
+        out.bit(false); // num_ref_idx_active_override_flag
+        out.bit(false); // ref_pic_list_modification_flag_l0
+        if is_repetition {
+            out.unsigned(0); // luma_log2_weight_denom
+            out.unsigned(0); // chroma_log2_weight_denom
+            out.bits(0, 2); // luma_weight_l0_flag, chroma_weight_l0_flag
+        } else {
+            out.bit(false); // ref_pic_list_modification_flag_l1
+        }
+        if self.cabac {
+            out.unsigned(0); // cabac_init_idc
+        }
+        out.signed(0); // slice_qp_delta
+        if is_repetition {
+            out.unsigned(1); // disable_deblocking_filter_idc
+        } else {
+            out.unsigned(0);
+            out.signed(INTERPOLATION_FILTER); // slice_alpha_c0_offset_div2
+            out.signed(INTERPOLATION_FILTER); // slice_beta_offset_div2
+        }
+        let payload = if self.cabac {
+            out.align(true); // cabac_alignment_one_bit
+            let mut coder = Coder::new(if is_repetition { SKIP_STATE_P } else { SKIP_STATE_B });
+            for macroblock in self.macroblocks.clone() {
+                coder.more_probable();
+                coder.terminate(macroblock + 1 == self.macroblocks.end);
+            }
+            coder.finish_into(&mut out);
+            out.into_bytes()
+        } else {
+            out.unsigned(self.macroblocks.end - self.macroblocks.start); // mb_skip_run
+            out.trailing()
+        };
+        // nal_ref_idc is 0: none refers to it.
+        let mut unit = vec![NAL_SLICE];
+        escape_into(&payload, &mut unit);
+        unit
+    }
+}
+
+/// The arithmetic coder (9.3.4.2) with one context, whose more probable symbol is all that it codes, and the flag that ends a slice.
+struct Coder {
+    low: u32,
+    range: u32,
+    state: usize,
+    bits: Vec<bool>,
+    /// Bits that depend on a carry, and whether the first bit, which is always 0 and not written, is still to come.
+    outstanding: u32,
+    is_first: bool,
+}
+
+impl Coder {
+    fn new(state: usize) -> Self {
+        Self { low: 0, range: 510, state, bits: Vec::new(), outstanding: 0, is_first: true }
+    }
+
+    fn more_probable(&mut self) {
+        let row = LESS_PROBABLE_RANGES[self.state - FIRST_STATE];
+        self.range -= u32::from(row[(self.range >> 6 & 3) as usize]);
+        self.state = (self.state + 1).min(62);
+        self.renormalize();
+    }
+
+    fn terminate(&mut self, is_last: bool) {
+        self.range -= 2;
+        if is_last {
+            self.low += self.range;
+            self.range = 2;
+        }
+        self.renormalize();
+    }
+
+    fn renormalize(&mut self) {
+        while self.range < 256 {
+            if self.low < 256 {
+                self.put(false);
+            } else if self.low >= 512 {
+                self.low -= 512;
+                self.put(true);
+            } else {
+                self.low -= 256;
+                self.outstanding += 1;
+            }
+            self.range <<= 1;
+            self.low <<= 1;
+        }
+    }
+
+    fn put(&mut self, bit: bool) {
+        if !std::mem::take(&mut self.is_first) {
+            self.bits.push(bit);
+        }
+        let outstanding = std::mem::take(&mut self.outstanding) as usize;
+        self.bits.extend(std::iter::repeat_n(!bit, outstanding));
+    }
+
+    /// The rest of the code (9.3.4.5), whose last bit is the stop bit of the slice.
+    fn finish_into(mut self, out: &mut BitWriter) {
+        self.put(self.low >> 9 & 1 == 1);
+        self.bits.push(self.low >> 8 & 1 == 1);
+        self.bits.push(true);
+        self.bits.into_iter().for_each(|bit| out.bit(bit));
+        out.align(false);
+    }
+}
+
+/// The state of the first row below.
+const FIRST_STATE: usize = SKIP_STATE_P;
+
+/// `rangeTabLPS` (table 9-44), from the first state that is reached on.
+#[rustfmt::skip]
+const LESS_PROBABLE_RANGES: [[u8; 4]; 57] = [
+    [105, 128, 152, 175], [100, 122, 144, 166], [95, 116, 137, 158], [90, 110, 130, 150],
+    [85, 104, 123, 142], [81, 99, 117, 135], [77, 94, 111, 128], [73, 89, 105, 122], [69, 85, 100, 116],
+    [66, 80, 95, 110], [62, 76, 90, 104], [59, 72, 86, 99], [56, 69, 81, 94], [53, 65, 77, 89],
+    [51, 62, 73, 85], [48, 59, 69, 80], [46, 56, 66, 76], [43, 53, 63, 72], [41, 50, 59, 69],
+    [39, 48, 56, 65], [37, 45, 54, 62], [35, 43, 51, 59], [33, 41, 48, 56], [32, 39, 46, 53],
+    [30, 37, 43, 50], [29, 35, 41, 48], [27, 33, 39, 45], [26, 31, 37, 43], [24, 30, 35, 41],
+    [23, 28, 33, 39], [22, 27, 32, 37], [21, 26, 30, 35], [20, 24, 29, 33], [19, 23, 27, 31],
+    [18, 22, 26, 30], [17, 21, 25, 28], [16, 20, 23, 27], [15, 19, 22, 25], [14, 18, 21, 24],
+    [14, 17, 20, 23], [13, 16, 19, 22], [12, 15, 18, 21], [12, 14, 17, 20], [11, 14, 16, 19],
+    [11, 13, 15, 18], [10, 12, 15, 17], [10, 12, 14, 16], [9, 11, 13, 15], [9, 11, 12, 14], [8, 10, 12, 14],
+    [8, 9, 11, 13], [7, 9, 11, 12], [7, 9, 10, 12], [7, 8, 10, 11], [6, 8, 9, 11], [6, 7, 9, 10],
+    [6, 7, 8, 9],
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_of_large_pictures_are_small() {
+        let size = |kind, cabac, count| {
+            let macroblocks = 0..count;
+            let (picture_set, frame_number, picture_order) = (0, 3, 8);
+            SkippedSlice { kind, cabac, macroblocks, picture_set, frame_number, picture_order }.unit().len()
+        };
+        for kind in [SkippedKind::Repetition, SkippedKind::Interpolation, SkippedKind::Dissolve] {
+            assert!(size(kind, true, 1) < 16 && size(kind, true, 54 * 30) < 64);
+            assert!(size(kind, false, 54 * 30) < 16);
+        }
+    }
+}
