@@ -1,6 +1,6 @@
 //! Runs a plan on one machine: effects, durable ledger, artifact store. The [`scheduler`] decides what to do next.
 //!
-//! * [`ledger`]: the event log with derived tables; events are durable before anything that costs money follows from them.
+//! * [`ledger`]: the event log with derived tables; events are durable before anything acts on them.
 //! * [`artifact_store`]: videos by content hash, hard-linked to readable names.
 //! * [`provider`]: the interface to the video service, and its implementation over the HTTP client.
 //! * [`executor`]: appends events to the ledger, applies them, reports them and executes the actions.

@@ -19,7 +19,7 @@ pub struct FilmProgress {
 
 /// Observes a run. A reporter can neither stop nor change it.
 pub trait Reporter: Send {
-    /// `event` has been recorded and applied; `state` is the run after it. A poll that found a video may be recorded a moment later.
+    /// `event` has been recorded and applied; `state` is the run after it.
     fn on(&mut self, state: &RunState, event: &Event, now: Timestamp);
 
     /// A film is being joined. Called a few times a second at most, before the event with which the joining ends; nothing of it is recorded.

@@ -14,8 +14,8 @@ use engine::{Ledger, LedgerError};
 use rusqlite::Connection;
 use scheduler::budget::{Amount, BudgetLimit, BudgetLimits, Reservation};
 use scheduler::{
-    Artifact, AttemptId, Event, ExistingWork, Failure, FailureKind, ModificationTime, NextStep, PollResult,
-    Refusal, RefusalKind, Resolution, RunId, RunState, TaskId, Timestamp,
+    Artifact, AttemptId, Event, ExistingWork, Failure, FailureKind, ModificationTime, PollResult, Refusal,
+    RefusalKind, Resolution, RunId, TaskId, Timestamp,
 };
 use support::plan;
 use support::world::Rng;
@@ -540,45 +540,6 @@ fn append_disk_full_rejects_whole_batch() {
         written * 5,
         "whole batches, nothing half"
     );
-}
-
-#[test]
-fn append_after_stores_what_was_applied_before_at_its_own_time() {
-    let (folder, ledger) = new();
-    let plan = plan(&["a", "b"]);
-    let run_lock = begin(&ledger, "run", BudgetLimits::default());
-    write(&ledger, &run_lock, &plan, prepared(0, "a", 1));
-    let result = PollResult::Completed {
-        url: None,
-        last_frame_url: None,
-        expires_at: None,
-        took: None,
-        warning: None,
-    };
-    let found = Event::Polled {
-        node: NodeIx::new(0),
-        attempt: AttemptId::from("a"),
-        result,
-        next: Some(NextStep::Continue),
-    };
-    assert!(RunState::may_be_recorded_later(&found));
-    assert!(!RunState::may_be_recorded_later(&prepared(1, "b", 1)), "an intent never");
-    let earlier = [(Timestamp(5), found.clone())];
-    let batch = vec![(prepared(1, "b", 1), Persist::Yes)];
-    let applied =
-        ledger.append_after(&earlier, &run_lock, &plan, Timestamp(8), batch).expect("it can be written");
-    assert_eq!(applied, [prepared(1, "b", 1)], "what was applied before is not applied again");
-    ledger
-        .append_after(&[(Timestamp(9), found)], &run_lock, &plan, Timestamp(10), Vec::new())
-        .expect("it can be written");
-    let connection = Connection::open(folder.path().join("ledger.db")).expect("a database");
-    let mut events = connection.prepare("SELECT time, node FROM events ORDER BY rowid").expect("a query");
-    let stored: Vec<(i64, String)> = events
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
-        .and_then(Iterator::collect)
-        .expect("events");
-    let expected = [(2, "a"), (5, "a"), (8, "b"), (9, "a")];
-    assert_eq!(stored, expected.map(|(time, node)| (time, node.to_owned())));
 }
 
 /// A task that a later run found finished may have ended at any time in between, unless the service says when.

@@ -1,8 +1,7 @@
 //! The event loop of a run: appends events to the ledger, applies them to the scheduler, reports them and executes the resulting actions.
 //!
 //! The loop is the only writer of [`RunState`]. Slow effects (network, frame extraction, joining) run in tasks that each return one event.
-//! Invariant: an event is durable before it is applied, and therefore before anything acts on it; except a poll that found a video, which is
-//! recorded with the next event, or after [`MAX_RECORD_DELAY`]. A transaction of its own would only delay the submission that follows it.
+//! Invariant: an event is durable before it is applied, and therefore before anything acts on it.
 
 pub(crate) mod download;
 mod drain;
@@ -18,7 +17,6 @@ mod wake_timer;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
@@ -32,14 +30,11 @@ use crate::provider::Provider;
 use crate::reporter::{FilmProgress, Reporter};
 use crate::time::Clock;
 use scheduler::{
-    AttemptId, Budget, Event, KeyResolver, Policy, RunId, RunScope, RunState, RunSummary, TaskId, Timestamp,
+    AttemptId, Budget, Event, KeyResolver, Policy, RunId, RunScope, RunState, RunSummary, TaskId,
 };
 
 /// Events per ledger transaction, at most.
 const MAX_BATCH: usize = 1_024;
-
-/// How long after it was applied a poll that found a video is recorded.
-const MAX_RECORD_DELAY: Duration = Duration::from_millis(250);
 
 /// Inputs of a run besides its plan.
 pub struct RunConfig {
@@ -174,8 +169,6 @@ pub async fn run(
     let mut events: Vec<Event> = config.scope.to_event(&plan).into_iter().chain([Event::Started]).collect();
     let mut interruptible = true;
     let mut received = Vec::new();
-    // Events that were applied and are not recorded.
-    let mut unrecorded: Vec<(Timestamp, Event)> = Vec::new();
     let failed = loop {
         let now = clock.now();
         // The next step is recorded with the event.
@@ -189,19 +182,12 @@ pub async fn run(
                 (event, persist)
             })
             .collect();
-        let is_due = unrecorded.first().is_some_and(|(at, _)| now >= at.after(MAX_RECORD_DELAY));
-        let waits = |(event, persist): &(Event, Persist)| {
-            *persist == Persist::No || RunState::may_be_recorded_later(event)
-        };
-        let applied = if !is_due && !state.is_over() && batch.iter().all(waits) {
-            // Timers and polls, most of all events: no thread is woken for them.
-            let later = batch.iter().filter(|(_, persist)| *persist == Persist::Yes);
-            unrecorded.extend(later.map(|(event, _)| (now, event.clone())));
+        let applied = if batch.iter().all(|(_, persist)| *persist == Persist::No) {
+            // Timers and polls without news, most of all events: no thread is woken for them.
             Ok(batch.into_iter().map(|(event, _)| event).collect())
         } else {
             let (ledger, run_lock, plan) = (Arc::clone(&ledger), Arc::clone(&run_lock), Arc::clone(&plan));
-            let earlier = std::mem::take(&mut unrecorded);
-            run_blocking(move || ledger.append_after(&earlier, &run_lock, &plan, now, batch))
+            run_blocking(move || ledger.append(&run_lock, &plan, now, batch))
                 .await
                 .map_err(RunError::Internal)?
         };
@@ -228,19 +214,14 @@ pub async fn run(
             continue;
         }
         if state.is_over() {
-            if unrecorded.is_empty() {
-                break None;
-            }
-            continue;
+            break None;
         }
-        let record_at = unrecorded.first().map(|(at, _)| at.after(MAX_RECORD_DELAY));
         let mut failure = None;
         tokio::select! {
             count = receiver.recv_many(&mut received, MAX_BATCH) => debug_assert!(count > 0, "the effect runner holds a sender"),
             Some(ended) = effects.tasks.join_next() => ended.map_err(RunError::Internal)?,
             Some(progress) = joining.recv() => reporter.on_join(&state, progress, clock.now()),
             fired = effects.wakes.fired() => events.extend(std::iter::repeat_n(Event::TimerFired, fired)),
-            () = sleep_until(&clock, record_at), if record_at.is_some() => {}
             () = &mut interrupt, if interruptible => {
                 interruptible = false;
                 events.push(Event::Interrupted);
@@ -273,14 +254,6 @@ pub async fn run(
     // It has no part in the result of the run.
     drop(run_blocking(move || clean::remove_downloaded(&ledger)).await);
     Ok(state.into_summary(run))
-}
-
-/// Resolves at `time`; never without one.
-async fn sleep_until(clock: &Clock, time: Option<Timestamp>) {
-    match time {
-        Some(time) => clock.sleep_until(time).await,
-        None => std::future::pending().await,
-    }
 }
 
 /// Resolves when the user interrupts the run; never once the sender is gone.

@@ -39,28 +39,13 @@ impl Ledger {
         time: Timestamp,
         events: Vec<(Event, Persist)>,
     ) -> Result<Vec<Event>, LedgerError> {
-        self.append_after(&[], run_lock, plan, time, events)
-    }
-
-    /// As [`Ledger::append`], with events before them in the same transaction that were applied already, at their own times: those that
-    /// [`scheduler::RunState::may_be_recorded_later`] allows. The ledger decides nothing about them.
-    ///
-    /// # Errors
-    /// As [`Ledger::append`].
-    pub fn append_after(
-        &self,
-        earlier: &[(Timestamp, Event)],
-        run_lock: &RunLock,
-        plan: &Plan,
-        time: Timestamp,
-        events: Vec<(Event, Persist)>,
-    ) -> Result<Vec<Event>, LedgerError> {
-        let persisted = events.iter().filter(|(_, persist)| *persist == Persist::Yes).map(|(event, _)| event);
-        for event in earlier.iter().map(|(_, event)| event).chain(persisted) {
-            failpoint::hit(Boundary::Before, event.kind().as_str());
+        for (event, persist) in &events {
+            if *persist == Persist::Yes {
+                failpoint::hit(Boundary::Before, event.kind().as_str());
+            }
         }
         // Timers and polls without news need no transaction.
-        if earlier.is_empty() && events.iter().all(|(_, persist)| *persist == Persist::No) {
+        if events.iter().all(|(_, persist)| *persist == Persist::No) {
             return Ok(events.into_iter().map(|(event, _)| event).collect());
         }
         if events.iter().any(|(event, _)| matches!(event, Event::Downloaded { .. })) {
@@ -76,20 +61,11 @@ impl Ledger {
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
         let mut applied = Vec::with_capacity(events.len());
-        let mut stored = Vec::with_capacity(earlier.len() + events.len());
-        let node_of = |event: &Event| event.node().map(|node| plan.node(node));
+        let mut stored = Vec::with_capacity(events.len());
         let mut writer = Writer::new(self, &transaction, run_lock.run(), time);
-        for (at, event) in earlier {
-            let node = node_of(event);
-            writer.set_time(*at);
-            writer.fold(event, node).map_err(wrap)?;
-            writer.store(node.map(|node| node.name.as_str()), event).map_err(wrap)?;
-            stored.push(event.kind());
-        }
-        writer.set_time(time);
         for (event, persist) in events {
             let event = decide(&writer, run_lock, event).map_err(wrap)?;
-            let node = node_of(&event);
+            let node = event.node().map(|node| plan.node(node));
             writer.fold(&event, node).map_err(wrap)?;
             if persist == Persist::Yes {
                 writer.store(node.map(|node| node.name.as_str()), &event).map_err(wrap)?;

@@ -32,11 +32,6 @@ impl<'a> Writer<'a> {
         Self { ledger, transaction, run, time, delta: BudgetDelta::default() }
     }
 
-    /// The time of the events that follow.
-    pub(super) fn set_time(&mut self, time: Timestamp) {
-        self.time = time;
-    }
-
     pub(super) fn transaction(&self) -> &'a Transaction<'a> {
         self.transaction
     }

@@ -178,14 +178,4 @@ impl RunState {
             | Event::Interrupted => true,
         }
     }
-
-    /// Whether an event may be applied before it is recorded, if it is recorded before or with every later one: a poll that found the video.
-    /// Without its record the task is in flight, and the next run finds the same.
-    #[must_use]
-    pub fn may_be_recorded_later(event: &Event) -> bool {
-        matches!(
-            event,
-            Event::Polled { result: PollResult::Completed { .. }, next: None | Some(NextStep::Continue), .. }
-        )
-    }
 }
