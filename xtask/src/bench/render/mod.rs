@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use renderer::{Job, Procedural, Renderer};
 
-use self::program::Program;
+use self::program::{Measured, Program};
 
 const SECONDS: f64 = 5.0;
 const SCENES: [(&str, &str); 7] = [
@@ -46,10 +46,12 @@ pub(crate) fn measure(root: &Path, against: Option<&str>) -> Result<String, Stri
     let mut slowest = [f64::INFINITY; KINDS.len()];
     let clips = SCENES.map(|scene| (scene, SMALL)).into_iter().chain([(SCENES[0], LARGE)]);
     for ((name, prompt), size) in clips {
-        let costs = own.measure(prompt, size, SECONDS)?;
+        let costs = own.measure(prompt, size, SECONDS, Measured::All)?;
         // One after the other, so that what else the machine does slows both.
-        let before = other.as_ref().map(|other| other.measure(prompt, size, SECONDS)).transpose()?;
+        let before = other.as_ref().map(|other| other.measure(prompt, size, SECONDS, Measured::Totals));
+        let before = before.transpose()?;
         for ((kind, _), slowest) in KINDS.iter().zip(&mut slowest) {
+            let row_start = report.len();
             let cost = costs.get(*kind).ok_or("a kind of clip was not measured")?;
             // An animatic replaces what there was, which had no such look.
             let earlier = before.as_ref().and_then(|before| before.get(*kind));
@@ -71,6 +73,8 @@ pub(crate) fn measure(root: &Path, against: Option<&str>) -> Result<String, Stri
                 times(ratio),
                 times(without_aac),
             );
+            // All of them take minutes.
+            eprint!("{}", &report[row_start..]);
         }
     }
     let mut is_kept = true;
