@@ -93,7 +93,7 @@ pub enum Quality {
     /// Full quality: with as many pixels as the details of the scene need, and stereo sound.
     #[default]
     Standard,
-    /// Drawn with a fifth of the pixels and upscaled, fewer times a second, with mono sound: softer, in half of the time.
+    /// Drawn with a sixth of the pixels and upscaled, fewer times a second, with mono sound: softer, in half of the time.
     Fast,
 }
 
