@@ -213,9 +213,9 @@ impl VideoEncoder {
         (2 * (self.group.pictures + u64::from(between)) % 256) as u32
     }
 
-    /// Two seconds, or six of drafts: a picture that needs no other takes as long as several that do, and most clips have one group.
+    /// Two seconds, or three of drafts: a picture that needs no other takes as long as several that do.
     fn group_length(&self) -> u64 {
-        let seconds = if self.spec.effort == Effort::Full { 2.0 } else { 6.0 };
+        let seconds = if self.spec.effort == Effort::Full { 2.0 } else { 3.0 };
         ((self.spec.rate.as_f64() * seconds).round() as u64).clamp(2, 250)
     }
 
