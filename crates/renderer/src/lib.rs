@@ -90,10 +90,10 @@ impl Job {
 /// The quality of a rendering (spec 2.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Quality {
-    /// Full quality: every frame, with as many pixels as the details of the scene need.
+    /// Full quality: with as many pixels as the details of the scene need, and stereo sound.
     #[default]
     Standard,
-    /// Drawn at a quarter of the pixels and upscaled, every other frame: softer, several times as fast.
+    /// Drawn with a sixth of the pixels and upscaled, fewer times a second, with mono sound: softer, in half of the time.
     Fast,
 }
 

@@ -32,7 +32,7 @@ impl Effort {
     fn base_qp(self) -> u8 {
         match self {
             Self::Full => 23,
-            Self::Draft => 27,
+            Self::Draft => 28,
         }
     }
 }

@@ -102,7 +102,7 @@ pub(crate) fn render(
     let rate = FrameRate::new(job.frame_rate, 1)
         .ok_or_else(|| RenderError::Job { what: "frame_rate is 0: it must be 1 to 120".to_owned() })?;
     let spec = ClipSpec::new(job.width, job.height, rate).with_effort(Effort::Draft);
-    let spec = if job.generate_audio { spec.with_audio(RATE, 2) } else { spec };
+    let spec = if job.generate_audio { spec.with_audio(RATE, film.channels()) } else { spec };
     let mut writer = ClipWriter::new(spec)?;
     if job.generate_audio {
         writer.push_audio(&film.sound(frames_total))?;

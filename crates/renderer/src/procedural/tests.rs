@@ -1,11 +1,12 @@
 //! The procedural renderer through its interface: jobs in, files out.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use media::RgbImage;
 
 use super::Procedural;
-use crate::{Job, Progress, Quality, RenderError, Renderer, Rendering};
+use crate::{Job, Look, Progress, Quality, RenderError, Renderer, Rendering};
 
 fn job(prompt: &str) -> Job {
     Job { seed: 7, ..Job::new(prompt, (160, 96), 0.5) }
@@ -68,6 +69,21 @@ fn rendering_has_requested_size_length_and_audio() {
     assert_eq!(seen.len(), 12);
     assert_eq!(seen.last(), Some(&Progress { frames_done: 12, frames_total: 12 }));
     assert!(seen.windows(2).all(|pair| pair[0].frames_done + 1 == pair[1].frames_done));
+}
+
+#[test]
+fn sketches_have_mono_sound() {
+    for (look, quality, channels) in [
+        (Look::Scene, Quality::Standard, 2),
+        (Look::Scene, Quality::Fast, 1),
+        (Look::Animatic, Quality::Standard, 1),
+    ] {
+        let job = Job { generate_audio: true, quality, ..job("a calm sea at sunrise") };
+        let rendering = look.renderer().render(&job, &mut |_| ControlFlow::Continue(())).expect("it renders");
+        let audio =
+            media::probe_bytes(&rendering.mp4).expect("the file probes").audio.expect("there is sound");
+        assert_eq!((audio.channels, audio.duration), (channels, Duration::from_secs_f64(job.seconds)));
+    }
 }
 
 #[test]

@@ -9,8 +9,15 @@ use renderer::{Job, Procedural, Renderer};
 const MAX_DIFFERENCE: f64 = 3.0;
 const SECONDS: f64 = 3.0;
 
+/// The seam of a chain, in words.
+pub(super) struct Seam {
+    pub(super) report: String,
+    /// Whether the step at the join is within its bound.
+    pub(super) is_kept: bool,
+}
+
 /// Renders a shot and one that continues it, and compares their steps as drawn. The frame that both have counts once.
-pub(super) fn measure(job: &Job) -> Result<String, String> {
+pub(super) fn measure(job: &Job) -> Result<Seam, String> {
     let failed = |error: renderer::RenderError| error.to_string();
     let first = Job { seconds: SECONDS, ..job.clone() };
     let rendering = Procedural.render(&first, &mut |_| ControlFlow::Continue(())).map_err(failed)?;
@@ -39,11 +46,13 @@ pub(super) fn measure(job: &Job) -> Result<String, String> {
     }
     let [one, two] = steps.map(|steps| mean(&steps[steps.len() / 4..steps.len() * 3 / 4]));
     let usual = 0.5 * (one + two);
-    let kept = if (seam - usual).abs() <= MAX_DIFFERENCE { "kept" } else { "not kept" };
-    Ok(format!(
+    let is_kept = (seam - usual).abs() <= MAX_DIFFERENCE;
+    let kept = if is_kept { "kept" } else { "not kept" };
+    let report = format!(
         "\nPSNR of neighbouring frames of a chain: {one:.1} dB in the middle of the first shot, {seam:.1} dB at the join, {two:.1} dB in the middle \
          of the second; at most {MAX_DIFFERENCE} dB between the join and their mean are wanted: {kept}\n"
-    ))
+    );
+    Ok(Seam { report, is_kept })
 }
 
 fn mean(values: &[f64]) -> f64 {
