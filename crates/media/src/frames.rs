@@ -1,6 +1,6 @@
 //! Decoding of a movie's frames: a single one, or all in presentation order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusty_h264::YuvFrame;
 
@@ -81,12 +81,14 @@ impl FrameReader {
         self.check_effort(target - from + 1)?;
         let mut decoder = VideoDecoder::new(&self.config)?;
         let mut bytes = Vec::new();
-        let mut picture = None;
-        for sample in &self.track.samples[from..=target] {
+        for sample in &self.track.samples[from..target] {
             self.movie.load_sample(sample, &mut bytes)?;
-            picture = Some(decoder.decode(&bytes)?);
+            if !decoder.is_disposable(&bytes) {
+                decoder.decode(&bytes)?;
+            }
         }
-        picture.ok_or_else(|| MediaError::damaged("it has no picture"))
+        self.movie.load_sample(&self.track.samples[target], &mut bytes)?;
+        decoder.decode(&bytes)
     }
 
     /// All presented frames in order, from the last sync sample that is presented at or before the frame `from` (counted from 0 in
@@ -201,11 +203,31 @@ impl Frames {
             self.reader.movie.load_sample(sample, &mut self.bytes)?;
             self.waiting.insert(self.position[self.sample], self.decoder.decode(&self.bytes)?);
             self.sample += 1;
-            if self.waiting.len() > MAX_REORDERED {
-                return Err(MediaError::damaged("its frames are too far out of order"));
-            }
+            check_reordering(self.waiting.len())?;
         }
     }
+
+    /// Decodes what remains, for its errors only.
+    pub(crate) fn check(mut self) -> Result<(), MediaError> {
+        let mut waiting: BTreeSet<usize> = self.waiting.into_keys().collect();
+        for (sample, position) in self.reader.track.samples.iter().zip(&self.position).skip(self.sample) {
+            self.reader.movie.load_sample(sample, &mut self.bytes)?;
+            self.decoder.check(&self.bytes)?;
+            waiting.insert(*position);
+            while waiting.remove(&self.next) {
+                self.next += 1;
+            }
+            check_reordering(waiting.len())?;
+        }
+        Ok(())
+    }
+}
+
+fn check_reordering(waiting: usize) -> Result<(), MediaError> {
+    if waiting > MAX_REORDERED {
+        return Err(MediaError::damaged("its frames are too far out of order"));
+    }
+    Ok(())
 }
 
 /// The decoder configuration of a track that can be decoded natively.

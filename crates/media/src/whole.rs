@@ -59,8 +59,7 @@ fn decode_natively(path: &Path) -> Result<Probe, MediaError> {
     // In another codec than AAC, sound is ffmpeg's; pictures are decoded first, since their damage is final.
     let sound = decode_sound(&mut movie);
     if probe.video.is_some() {
-        let mut frames = FrameReader::new(movie)?.frames_from(0)?;
-        while frames.next()?.is_some() {}
+        FrameReader::new(movie)?.frames_from(0)?.check()?;
     }
     sound.map(|()| probe)
 }

@@ -241,7 +241,7 @@ impl Backend {
                     EmbeddedProvider { remote: Remote::new(client), service: Arc::clone(&service) };
                 Ok(Connection {
                     provider: Arc::new(provider),
-                    policy: Policy::local(),
+                    policy: Policy::embedded(),
                     service: Some(EmbeddedService(service)),
                 })
             }

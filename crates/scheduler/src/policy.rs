@@ -140,7 +140,7 @@ impl Policy {
             // Each submission waits for the disk once, and they share it.
             max_downloads: 24,
             indeterminate_slot_hold: Duration::from_mins(1),
-            poll_cost: Duration::from_millis(4),
+            poll_cost: Duration::from_millis(2),
             min_poll_interval: Duration::from_millis(10),
             max_poll_interval: Duration::from_millis(120),
             backoff: Duration::from_millis(100),
@@ -151,6 +151,12 @@ impl Policy {
             unreachable_timeout: Duration::from_mins(1),
             ..Self::remote()
         }
+    }
+
+    /// For the service in this process, of which every other task waits for the end of one: a poll costs it nothing but the processor.
+    #[must_use]
+    pub fn embedded() -> Self {
+        Self { max_poll_interval: Duration::from_millis(30), ..Self::local() }
     }
 
     /// The wait before try number `tries + 1`: doubles from `backoff`, at most `max_backoff`.

@@ -2,6 +2,8 @@
 
 use rusty_h264::{Decoder, YuvFrame};
 
+use super::disposable::{SkippedPictures, is_disposable};
+use super::header::{NAL_PPS, NAL_SPS};
 use super::parameters::Sps;
 use crate::catch_panic::catch_panic;
 use crate::color::ColorSpace;
@@ -15,6 +17,8 @@ pub(crate) struct DecoderConfig {
     /// The parameter sets as a byte stream with start codes.
     parameter_sets: Vec<u8>,
     pub(crate) sps: Sps,
+    /// For the first of the sets.
+    skipped: Option<SkippedPictures>,
 }
 
 impl DecoderConfig {
@@ -27,6 +31,7 @@ impl DecoderConfig {
         let length_size = usize::from(avcc.get(4)? & 3) + 1;
         let mut parameter_sets = Vec::new();
         let mut first = None;
+        let mut first_picture_set = None;
         let mut rest = avcc.get(5..)?;
         for mask in [0x1f, 0xff] {
             let count = rest.first()? & mask;
@@ -36,11 +41,31 @@ impl DecoderConfig {
                 let unit = rest.get(2..2 + length)?;
                 rest = &rest[2 + length..];
                 first = first.or_else(|| Sps::parse(unit));
+                let is_picture_set = unit.first().is_some_and(|header| header & 0x1f == NAL_PPS);
+                first_picture_set = first_picture_set.or(is_picture_set.then_some(unit));
                 parameter_sets.extend([0, 0, 0, 1]);
                 parameter_sets.extend_from_slice(unit);
             }
         }
-        (length_size != 3).then_some(Self { length_size, parameter_sets, sps: first? })
+        let sps = first?;
+        let skipped = first_picture_set.and_then(|unit| SkippedPictures::new(&sps, unit));
+        (length_size != 3).then_some(Self { length_size, parameter_sets, sps, skipped })
+    }
+
+    /// The NAL units of a sample, without their lengths. `None` in place of one that is longer than the sample.
+    fn units<'a>(&self, sample: &'a [u8]) -> impl Iterator<Item = Option<&'a [u8]>> + use<'a> {
+        let length_size = self.length_size;
+        let mut rest = Some(sample).filter(|sample| !sample.is_empty());
+        std::iter::from_fn(move || {
+            let sample = rest.take()?;
+            let unit = sample.split_at_checked(length_size).and_then(|(length, tail)| {
+                let length = length.iter().fold(0usize, |n, &byte| n << 8 | usize::from(byte));
+                tail.split_at_checked(length)
+            });
+            let Some((unit, tail)) = unit else { return Some(None) };
+            rest = Some(tail).filter(|tail| !tail.is_empty());
+            Some(Some(unit))
+        })
     }
 
     /// Whether the decoder here handles such a stream, and wants to.
@@ -86,26 +111,41 @@ impl VideoDecoder {
         Ok(Self { decoder, config: config.clone(), stream: Vec::new() })
     }
 
+    /// Whether other pictures can be decoded without this sample.
+    pub(crate) fn is_disposable(&self, sample: &[u8]) -> bool {
+        is_disposable(self.config.units(sample).map(Option::unwrap_or_default))
+    }
+
+    /// Decodes a sample whose picture is not wanted: one whose macroblocks are all skipped, to which no other refers, is only read.
+    pub(crate) fn check(&mut self, sample: &[u8]) -> Result<(), MediaError> {
+        let units = || self.config.units(sample).map(Option::unwrap_or_default);
+        if self.config.skipped.as_ref().is_some_and(|skipped| skipped.recognize(units())) {
+            return Ok(());
+        }
+        self.decode(sample).map(drop)
+    }
+
     /// The picture of a sample. A sample without one is damaged.
     pub(crate) fn decode(&mut self, sample: &[u8]) -> Result<YuvFrame, MediaError> {
-        let damaged = || MediaError::damaged("a picture's units are longer than the picture");
         self.stream.clear();
-        let mut rest = sample;
-        while !rest.is_empty() {
-            let (length, tail) = rest.split_at_checked(self.config.length_size).ok_or_else(damaged)?;
-            let length = length.iter().fold(0usize, |n, &byte| n << 8 | usize::from(byte));
-            let (unit, tail) = tail.split_at_checked(length).ok_or_else(damaged)?;
+        for unit in self.config.units(sample) {
+            let unit =
+                unit.ok_or_else(|| MediaError::damaged("a picture's units are longer than the picture"))?;
+            let kind = unit.first().map(|header| header & 0x1f);
             // A parameter set within the stream may ask for another picture altogether.
-            if unit.first().is_some_and(|header| header & 0x1f == 7) {
+            if kind == Some(NAL_SPS) {
                 let sps =
                     Sps::parse(unit).ok_or_else(|| MediaError::damaged("a parameter set is invalid"))?;
                 if (sps.width, sps.height) != (self.config.sps.width, self.config.sps.height) {
                     return Err(MediaError::needs("H.264 video that changes its size"));
                 }
             }
+            if matches!(kind, Some(NAL_SPS | NAL_PPS)) {
+                // It may also ask for other headers.
+                self.config.skipped = None;
+            }
             self.stream.extend([0, 0, 0, 1]);
             self.stream.extend_from_slice(unit);
-            rest = tail;
         }
         let frame = catch_panic(|| self.decoder.decode(&self.stream))?
             .map_err(|error| refuse(&error))?

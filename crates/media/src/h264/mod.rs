@@ -2,6 +2,7 @@
 
 mod bits;
 mod decode;
+mod disposable;
 mod encode;
 mod header;
 mod merge;

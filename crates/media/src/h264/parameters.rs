@@ -19,6 +19,12 @@ pub(crate) struct Sps {
     pub(crate) pixel_aspect: Option<(u32, u32)>,
     /// Its own number, which picture parameter sets refer to.
     pub(crate) id: u32,
+    /// Macroblocks of a frame.
+    pub(crate) macroblocks: u64,
+    /// Bits of `frame_num` in slice headers.
+    pub(crate) frame_number_bits: u32,
+    /// Bits of `pic_order_cnt_lsb` in slice headers; `None` where the order is not stated that way.
+    pub(crate) picture_order_bits: Option<u32>,
 }
 
 impl Sps {
@@ -47,11 +53,10 @@ impl Sps {
                 }
             }
         }
-        r.unsigned()?; // log2_max_frame_num_minus4
+        let frame_number_bits = r.unsigned()?.checked_add(4)?; // log2_max_frame_num_minus4
+        let mut picture_order_bits = None;
         match r.unsigned()? {
-            0 => {
-                r.unsigned()?; // log2_max_pic_order_cnt_lsb_minus4
-            }
+            0 => picture_order_bits = r.unsigned()?.checked_add(4), // log2_max_pic_order_cnt_lsb_minus4
             1 => {
                 r.bit()?;
                 r.signed()?;
@@ -98,6 +103,9 @@ impl Sps {
             full_range,
             pixel_aspect,
             id,
+            macroblocks: columns * rows * if progressive { 1 } else { 2 },
+            frame_number_bits,
+            picture_order_bits,
         })
     }
 

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use media::{Ffmpeg, MediaError, probe};
+use media::{ClipSpec, ClipWriter, Effort, Ffmpeg, FrameRate, MediaError, probe};
 
-use crate::fixtures::{PLAIN, Recipe};
+use crate::fixtures::{PLAIN, Recipe, picture};
 use crate::foreign;
 
 fn write(folder: &Path, bytes: &[u8]) -> PathBuf {
@@ -15,6 +15,20 @@ fn write(folder: &Path, bytes: &[u8]) -> PathBuf {
 
 fn clip() -> Vec<u8> {
     Recipe { frames: 24, sound: Some((16_000, 1)), ..PLAIN }.make()
+}
+
+/// A clip of which three of four pictures are interpolated: nothing is coded in them, and they are not decoded.
+fn interpolated() -> Vec<u8> {
+    let spec = ClipSpec::new(160, 96, FrameRate::CINEMA).with_effort(Effort::Draft);
+    let mut writer = ClipWriter::new(spec).unwrap();
+    for frame in 0..25 {
+        if frame % 4 == 0 {
+            writer.push_frame(&picture(160, 96, 0, frame)).unwrap();
+        } else {
+            writer.interpolate_frame().unwrap();
+        }
+    }
+    writer.finish().unwrap()
 }
 
 /// The clip without the data of `length` bytes at a position in it, given as a fraction.
@@ -38,11 +52,33 @@ fn intact_clip_is_probed() {
 #[test]
 fn damage_anywhere_in_the_data_is_detected() {
     let folder = tempfile::tempdir().unwrap();
-    let clip = clip();
-    for at in [0.0, 0.2, 0.5, 0.8, 1.0] {
-        let path = write(folder.path(), &zeroed(&clip, at, 200));
-        probe(&path).expect("the index is intact");
-        let error = Ffmpeg::default().verify(&path).unwrap_err();
+    for clip in [clip(), interpolated()] {
+        for at in [0.0, 0.2, 0.5, 0.8, 1.0] {
+            let path = write(folder.path(), &zeroed(&clip, at, 200));
+            probe(&path).expect("the index is intact");
+            let error = Ffmpeg::default().verify(&path).unwrap_err();
+            assert!(matches!(error.root(), MediaError::Damaged(_)), "{at}: {error}");
+        }
+    }
+}
+
+#[test]
+fn damaged_header_of_an_interpolated_picture_is_detected() {
+    let folder = tempfile::tempdir().unwrap();
+    let clip = interpolated();
+    Ffmpeg::default().verify(&write(folder.path(), &clip)).expect("it is intact");
+    let number = |at: usize| u32::from_be_bytes(clip[at..at + 4].try_into().unwrap()) as usize;
+    let data = clip.windows(4).position(|name| name == b"mdat").unwrap();
+    let end = data - 4 + number(data - 4);
+    let units =
+        std::iter::successors(Some(data + 4), |at| Some(at + 4 + number(*at)).filter(|next| *next < end));
+    // A slice to which no other picture refers.
+    let slices: Vec<usize> = units.map(|at| at + 4).filter(|at| clip[*at] == 1).collect();
+    assert!(slices.len() >= 18, "all but every fourth picture consist of them");
+    for at in slices.into_iter().step_by(7) {
+        let mut bytes = clip.clone();
+        bytes[at + 1..at + 5].fill(0);
+        let error = Ffmpeg::default().verify(&write(folder.path(), &bytes)).unwrap_err();
         assert!(matches!(error.root(), MediaError::Damaged(_)), "{at}: {error}");
     }
 }

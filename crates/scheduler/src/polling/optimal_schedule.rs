@@ -16,7 +16,7 @@ pub struct PollCost {
 }
 
 /// Tasks in flight up to which a poll costs the same.
-const MIN_SCALED_TASKS: usize = 8;
+const MIN_SCALED_TASKS: usize = 4;
 
 impl PollCost {
     /// The cost of a poll with so many tasks in flight. A second of waiting for one of many tasks delays the run by a small part of a second,

@@ -138,9 +138,14 @@ impl RunState {
         None
     }
 
-    /// Whether a poll that is due at `at` may be sent now, because the run is awake anyway: to wake a process costs more than a poll.
+    /// Whether a poll that is due at `at` may be sent now, because the run is awake anyway: to wake a process costs more than a poll. Not a
+    /// task's first poll, which is due when the first of its class end: before, it would be in vain.
     fn may_poll_early(&self, node: NodeIx, at: Timestamp, now: Timestamp) -> bool {
-        let sent_at = self.node(node).sent_at;
+        let state = self.node(node);
+        if state.observations.as_ref().is_none_or(|observations| observations.running_at() <= 0.0) {
+            return false;
+        }
+        let sent_at = state.sent_at;
         let advance = (at.since(sent_at) / POLL_ADVANCE_SHARE).min(MAX_POLL_ADVANCE);
         now.after(advance) >= at && now >= sent_at.after(self.policy.min_poll_interval)
     }

@@ -166,6 +166,23 @@ fn polls_that_are_due_within_milliseconds_are_sent_together() {
 }
 
 #[test]
+fn first_poll_of_a_task_is_not_sent_before_it_is_due() {
+    let policy = Policy { poll_rate: Rate::per_second(1_000), ..Policy::remote() };
+    let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy));
+    run.start();
+    run.lookup_done("a", ExistingWork::None);
+    run.lookup_done("b", ExistingWork::None);
+    run.submit("a");
+    run.pass(Duration::from_millis(8));
+    run.submit("b");
+    let polls = |actions: Vec<String>| -> Vec<String> {
+        actions.into_iter().filter(|action| action.starts_with("poll")).collect()
+    };
+    assert_eq!(polls(run.wait(1_992)), ["poll a"]);
+    assert_eq!(polls(run.wait(8)), ["poll b"]);
+}
+
+#[test]
 fn adopted_task_past_its_timeout_is_polled_once_after_a_wait() {
     let mut run = Script::with(with_timeout(&["a", "b"], 60));
     run.start();

@@ -9,7 +9,7 @@ use scheduler::polling::{self, ClassStats, ReportedStatus, TaskObservations};
 use super::simulation::Schedule;
 
 /// Tasks in flight in the simulation, at most.
-const IN_FLIGHT: usize = 8;
+const IN_FLIGHT: usize = 4;
 
 /// A constant interval, in seconds.
 pub(super) struct Fixed(pub(super) f64);
