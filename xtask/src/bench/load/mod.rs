@@ -158,7 +158,7 @@ pub(super) fn measure(root: &Path, workloads: &[Workload]) -> Result<String, Str
                 let ratio = run.elapsed.as_secs_f64() / baseline;
                 let _ = writeln!(
                     report,
-                    "{}: {:.3} s, {ratio:.3} x the service's own {baseline:.3} s, {:.2} s of CPU time, {:.0} MB; {} POSTs, {} polls, {} downloads; \
+                    "{}: {:.3} s, {ratio:.3} x the service's own {baseline:.3} s, {:.2} s of CPU time, {:.0} MB; {} POSTs, {} polls, {} downloads; ends seen after {:.1} ms; \
                      {:.3} s until the first task was accepted, {:.3} s until the last one ended, {:.3} s after it",
                     workload.name,
                     run.elapsed.as_secs_f64(),
@@ -167,6 +167,7 @@ pub(super) fn measure(root: &Path, workloads: &[Workload]) -> Result<String, Str
                     calls.posts,
                     calls.polls,
                     calls.downloads,
+                    service.mean_lag().as_secs_f64() * 1e3,
                     first.duration_since(run.started).as_secs_f64(),
                     last.duration_since(first).as_secs_f64(),
                     (run.started + run.elapsed).duration_since(last).as_secs_f64(),

@@ -38,6 +38,8 @@ struct Task {
     accepted: Duration,
     starts: Duration,
     ends: Duration,
+    /// When a poll was first told that it has ended.
+    seen: Option<Duration>,
 }
 
 /// Requests received.
@@ -88,6 +90,13 @@ impl StubService {
         (state.started + first, state.started + last)
     }
 
+    /// The mean time from a task's end to the poll that was told so.
+    pub(super) fn mean_lag(&self) -> Duration {
+        let state = self.state();
+        let lags = state.tasks.values().filter_map(|task| Some(task.seen?.saturating_sub(task.ends)));
+        lags.sum::<Duration>() / u32::try_from(state.tasks.len()).unwrap_or(u32::MAX).max(1)
+    }
+
     fn state(&self) -> MutexGuard<'_, ServiceState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -122,7 +131,7 @@ async fn create(State(service): State<StubService>) -> Json<Value> {
     let free_at = state.renderers.pop().map_or(now, |Reverse(time)| time);
     let starts = free_at.max(now);
     let render_time = service.0.render_times.get(number).copied().unwrap_or_default();
-    let task = Task { accepted: now, starts, ends: starts + render_time };
+    let task = Task { accepted: now, starts, ends: starts + render_time, seen: None };
     state.renderers.push(Reverse(task.ends));
     state.tasks.insert(number, task);
     state.calls.posts += 1;
@@ -135,7 +144,13 @@ async fn poll(State(service): State<StubService>, Path(id): Path<String>) -> Res
     state.calls.polls += 1;
     let now = state.started.elapsed();
     let number: Option<usize> = id.strip_prefix("task_").and_then(|number| number.parse().ok());
-    let task = number.and_then(|number| Some((number, *state.tasks.get(&number)?)));
+    let task = number.and_then(|number| {
+        let task = state.tasks.get_mut(&number)?;
+        if now >= task.ends {
+            task.seen.get_or_insert(now);
+        }
+        Some((number, *task))
+    });
     drop(state);
     match task {
         Some((number, task)) => Json(service.describe(number, task, now)).into_response(),
