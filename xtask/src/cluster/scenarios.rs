@@ -52,10 +52,12 @@ fn sweep(cluster: &Cluster, name: &str, cells: usize) -> Result<String, String> 
 
 /// The exit codes of clients that run a sweep each at the same time. What one says that cannot be used is an error.
 fn run_clients(cluster: &Cluster, cells: usize) -> Result<Vec<Option<i32>>, String> {
+    // All of them first: a client reads the price table that the next one's sweep would write.
+    let files: Result<Vec<String>, String> =
+        (0..CLIENTS).map(|number| sweep(cluster, &format!("client-{number}"), cells)).collect();
     let mut clients = Vec::new();
-    for number in 0..CLIENTS {
-        let file = sweep(cluster, &format!("client-{number}"), cells)?;
-        let mut client = cluster.command_at(number, &["run", &file]);
+    for (number, file) in files?.iter().enumerate() {
+        let mut client = cluster.command_at(number, &["run", file]);
         let said = cluster.folder().join(format!("client-{number}.log"));
         let log = fs_err::File::create(&said).map_err(|error| error.to_string())?;
         let client = client.stdout(Stdio::null()).stderr(log.into_file()).spawn();
@@ -64,7 +66,7 @@ fn run_clients(cluster: &Cluster, cells: usize) -> Result<Vec<Option<i32>>, Stri
     let mut codes = Vec::new();
     for (number, mut client) in clients.into_iter().enumerate() {
         let code = client.wait().map_err(|error| error.to_string())?.code();
-        if code == Some(5) {
+        if matches!(code, Some(2 | 5)) {
             let said = cluster.folder().join(format!("client-{number}.log"));
             let said = fs_err::read_to_string(said).unwrap_or_default();
             return Err(format!("client {number} could not go on: {said}"));

@@ -70,6 +70,8 @@ pub(super) struct Bounds {
     pub(super) ratio: f64,
     /// CPU time of the runner, in seconds.
     pub(super) cpu: Option<f64>,
+    /// CPU time of its polls, in seconds.
+    pub(super) polling: Option<f64>,
     /// Peak resident memory of the runner, in megabytes.
     pub(super) megabytes: Option<f64>,
 }
@@ -101,17 +103,9 @@ impl Figures {
         }
     }
 
-    /// CPU time of the polls of these runs, beside runs of the same tasks with fewer of them.
-    fn polling(&self, fewer: &Self) -> String {
-        let each = (self.cpu - fewer.cpu) / (self.polls - fewer.polls);
-        format!(
-            "  polling: {:.2} s of CPU time, {:.3} ms for each of {} polls; with {} polls the run takes {:.2} s of CPU time",
-            each * self.polls,
-            each * 1e3,
-            self.polls,
-            fewer.polls,
-            fewer.cpu,
-        )
+    /// CPU time of a poll in seconds, beside runs of the same tasks with fewer polls.
+    fn cpu_per_poll(&self, fewer: &Self) -> f64 {
+        (self.cpu - fewer.cpu) / (self.polls - fewer.polls)
     }
 }
 
@@ -143,43 +137,45 @@ pub(super) fn measure(root: &Path, workloads: &[Workload]) -> Result<String, Str
     let mut projects = Vec::new();
     for workload in workloads {
         let baseline = workload.baseline();
-        let mut series = |few_polls: Option<u32>| -> Result<Figures, String> {
-            let mut runs = Vec::new();
-            for _ in 0..workload.runs {
-                let service = runtime.block_on(StubService::start(
-                    workload.parallel,
-                    workload.render_time.sequence(workload.tasks),
-                ))?;
-                let project = tempfile::tempdir().map_err(|error| error.to_string())?;
-                let run = run(&program, workload, few_polls, &service, project.path())?;
-                projects.push(project);
-                let calls = service.calls();
-                let (first, last) = service.busy_interval();
-                let ratio = run.elapsed.as_secs_f64() / baseline;
-                let _ = writeln!(
-                    report,
-                    "{}: {:.3} s, {ratio:.3} x the service's own {baseline:.3} s, {:.2} s of CPU time, {:.0} MB; {} POSTs, {} polls, {} downloads; ends seen after {:.1} ms; \
-                     {:.3} s until the first task was accepted, {:.3} s until the last one ended, {:.3} s after it",
-                    workload.name,
-                    run.elapsed.as_secs_f64(),
-                    run.cpu,
-                    run.megabytes,
-                    calls.posts,
-                    calls.polls,
-                    calls.downloads,
-                    service.mean_lag().as_secs_f64() * 1e3,
-                    first.duration_since(run.started).as_secs_f64(),
-                    last.duration_since(first).as_secs_f64(),
-                    (run.started + run.elapsed).duration_since(last).as_secs_f64(),
-                );
-                exceeded |= calls.posts != workload.tasks;
-                let polls = calls.polls as f64;
-                runs.push(Figures { ratio, cpu: run.cpu, megabytes: run.megabytes, polls });
-            }
-            Ok(Figures::median(&runs))
+        let mut measured = |few_polls: Option<u32>| -> Result<Figures, String> {
+            let service = runtime.block_on(StubService::start(
+                workload.parallel,
+                workload.render_time.sequence(workload.tasks),
+            ))?;
+            let project = tempfile::tempdir().map_err(|error| error.to_string())?;
+            let run = run(&program, workload, few_polls, &service, project.path())?;
+            projects.push(project);
+            let calls = service.calls();
+            let (first, last) = service.busy_interval();
+            let ratio = run.elapsed.as_secs_f64() / baseline;
+            let _ = writeln!(
+                report,
+                "{}: {:.3} s, {ratio:.3} x the service's own {baseline:.3} s, {:.2} s of CPU time, {:.0} MB; {} POSTs, {} polls, {} downloads; \
+                 ends seen after {:.1} ms; {:.3} s until the first task was accepted, {:.3} s until the last one ended, {:.3} s after it",
+                workload.name,
+                run.elapsed.as_secs_f64(),
+                run.cpu,
+                run.megabytes,
+                calls.posts,
+                calls.polls,
+                calls.downloads,
+                service.mean_lag().as_secs_f64() * 1e3,
+                first.duration_since(run.started).as_secs_f64(),
+                last.duration_since(first).as_secs_f64(),
+                (run.started + run.elapsed).duration_since(last).as_secs_f64(),
+            );
+            exceeded |= calls.posts != workload.tasks;
+            Ok(Figures { ratio, cpu: run.cpu, megabytes: run.megabytes, polls: calls.polls as f64 })
         };
-        let median = series(None)?;
-        let fewer = workload.few_polls_per_second.map(|rate| series(Some(rate))).transpose()?;
+        // One after the other, so that both series find the same machine.
+        let (mut runs, mut fewer) = (Vec::new(), Vec::new());
+        for _ in 0..workload.runs {
+            runs.push(measured(None)?);
+            if workload.few_polls_per_second.is_some() {
+                fewer.push(measured(workload.few_polls_per_second)?);
+            }
+        }
+        let median = Figures::median(&runs);
         let bound = |bound: Option<f64>| bound.map(|bound| format!(" (bound {bound})")).unwrap_or_default();
         let _ = writeln!(
             report,
@@ -191,8 +187,20 @@ pub(super) fn measure(root: &Path, workloads: &[Workload]) -> Result<String, Str
             median.megabytes,
             bound(workload.bounds.megabytes),
         );
-        if let Some(fewer) = fewer {
-            let _ = writeln!(report, "{}", median.polling(&fewer));
+        if !fewer.is_empty() {
+            let fewer = Figures::median(&fewer);
+            let each = median.cpu_per_poll(&fewer);
+            let polling = each * median.polls;
+            let _ = writeln!(
+                report,
+                "  polling: {polling:.2} s of CPU time{}, {:.3} ms for each of {} polls; with {} polls the run takes {:.2} s of CPU time",
+                bound(workload.bounds.polling),
+                each * 1e3,
+                median.polls,
+                fewer.polls,
+                fewer.cpu,
+            );
+            exceeded |= workload.bounds.polling.is_some_and(|bound| polling > bound);
         }
         exceeded |= !workload.bounds.hold(&median);
     }

@@ -66,3 +66,59 @@ fn dissolve_between_interpolated_clips_copies_the_rest() {
     let expected: Vec<f32> = rising(0, 0..92).into_iter().chain(mixed).chain(rising(50, 8..100)).collect();
     assert_levels(&path, &expected);
 }
+
+/// Decoded pictures, one after the other: luma, then both chroma planes.
+fn planes(path: &Path) -> Vec<u8> {
+    let mut frames = FrameReader::new(Movie::open(path).unwrap()).unwrap().frames_from(0).unwrap();
+    let mut planes = Vec::new();
+    while let Some(frame) = frames.next().unwrap() {
+        let YuvFrame { y, u, v, .. } = frame.picture;
+        planes.extend([y, u, v].concat());
+    }
+    planes
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn ffmpeg_decodes_the_same_pictures() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("moving.mp4");
+    let (width, height) = (160, 96);
+    for effort in [Effort::Draft, Effort::Full] {
+        let spec = ClipSpec::new(width, height, FrameRate::CINEMA).with_effort(effort);
+        let mut writer = ClipWriter::new(spec).unwrap();
+        for number in 0..41_u32 {
+            if !number.is_multiple_of(4) {
+                writer.interpolate_frame().unwrap();
+                continue;
+            }
+            // Waves that move, and a patch that appears: there decoders blend without motion.
+            let mut image = RgbImage::new(width, height);
+            for (at, pixel) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
+                let (x, y) = (at as u32 % width, at as u32 / width);
+                let wave = (((x + 3 * number) as f32) / 9.0).sin() * ((y + number) as f32 / 7.0).cos();
+                let is_patch = number > 16 && (40..72).contains(&x) && (32..64).contains(&y);
+                let level = (128.0 + 90.0 * wave) as u8;
+                pixel.copy_from_slice(&if is_patch {
+                    [250, x as u8 * 3, 10]
+                } else {
+                    [level, 90, 255 - level]
+                });
+            }
+            writer.push_frame(&image).unwrap();
+        }
+        fs::write(&path, writer.finish().unwrap()).unwrap();
+        let mut ffmpeg = std::process::Command::new("ffmpeg");
+        ffmpeg.args(["-v", "error", "-nostdin", "-i"]).arg(&path);
+        ffmpeg.args(["-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-"]);
+        let Ok(decoded) = ffmpeg.output() else {
+            eprintln!("skipped: ffmpeg is not installed: nothing to compare with");
+            return;
+        };
+        assert!(decoded.status.success(), "{}", String::from_utf8_lossy(&decoded.stderr));
+        let own = planes(&path);
+        assert_eq!(own.len(), decoded.stdout.len());
+        let differing = own.iter().zip(&decoded.stdout).filter(|(own, other)| own != other).count();
+        assert_eq!(differing, 0, "{effort:?}: samples of {} that differ", own.len());
+    }
+}
