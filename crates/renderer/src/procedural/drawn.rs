@@ -17,7 +17,7 @@ const MAX_DRAWN_PIXELS: f64 = 1_000_000.0;
 const WINDOWS: f64 = 0.4;
 const DETAILED: f64 = 0.5;
 const WOODED: f64 = 0.42;
-const SOFT: f64 = 0.3;
+const SOFT: f64 = 0.28;
 /// Pictures are not drawn smaller than this, in pixels.
 const MIN_REDUCED_PIXELS: f64 = 20_000.0;
 
@@ -61,7 +61,7 @@ pub(super) struct Resolution {
 impl Resolution {
     const FULL: Self = Self { share: 1.0, max_pixels: MAX_DRAWN_PIXELS };
     /// For sketches, and for comparing a picture with another.
-    pub(super) const SKETCH: Self = Self { share: 0.17, max_pixels: MAX_DRAWN_PIXELS * 0.4 };
+    pub(super) const SKETCH: Self = Self { share: 0.16, max_pixels: MAX_DRAWN_PIXELS * 0.4 };
 
     pub(super) fn new(job: &Job, look: Look, spec: &SceneSpec) -> Self {
         match (look, job.quality) {
@@ -157,7 +157,7 @@ mod tests {
     fn sizes_are_even_and_bounded() {
         let size = |resolution: Resolution, width, height| resolution.size(&Job { width, height, ..job("") });
         assert_eq!(size(Resolution::FULL, 854, 480), (854, 480));
-        assert_eq!(size(Resolution::SKETCH, 854, 480), (352, 198));
+        assert_eq!(size(Resolution::SKETCH, 854, 480), (342, 192));
         // Small pictures are not reduced, and large ones always.
         assert_eq!(size(Resolution::SKETCH, 160, 96), (160, 96));
         let (width, height) = size(Resolution::FULL, 3840, 2160);
