@@ -17,7 +17,7 @@ const MAX_DRAWN_PIXELS: f64 = 1_000_000.0;
 const WINDOWS: f64 = 0.4;
 const DETAILED: f64 = 0.5;
 const WOODED: f64 = 0.42;
-const SOFT: f64 = 0.28;
+const SOFT: f64 = 0.25;
 /// Pictures are not drawn smaller than this, in pixels.
 const MIN_REDUCED_PIXELS: f64 = 20_000.0;
 
