@@ -153,7 +153,7 @@ impl Policy {
         }
     }
 
-    /// For the service in this process, of which every other task waits for the end of one: a poll costs it nothing but the processor.
+    /// For the embedded service: its animatics take half a second, and a shot that continues another waits until the end is noticed.
     #[must_use]
     pub fn embedded() -> Self {
         Self { max_poll_interval: Duration::from_millis(30), ..Self::local() }

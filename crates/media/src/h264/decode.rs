@@ -17,7 +17,7 @@ pub(crate) struct DecoderConfig {
     /// The parameter sets as a byte stream with start codes.
     parameter_sets: Vec<u8>,
     pub(crate) sps: Sps,
-    /// For the first of the sets.
+    /// Recognizes pictures whose slices name the first picture parameter set; `None` where their headers are not read.
     skipped: Option<SkippedPictures>,
 }
 

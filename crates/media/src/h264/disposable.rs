@@ -119,31 +119,13 @@ impl SkippedPictures {
 
 #[cfg(test)]
 mod tests {
-    use rusty_h264::YuvFrame;
-
+    use super::super::encode::tests::{spec, stripes};
     use super::super::encode::{CodedPicture, Effort, StreamSpec, VideoEncoder};
-    use super::super::header::{ParameterSetIds, VideoSignal};
     use super::*;
-    use crate::FrameRate;
 
     /// Stripes that move, every fourth picture coded; and the recognizer of their stream.
     fn stream(effort: Effort) -> (Vec<CodedPicture>, Option<SkippedPictures>) {
-        let mut encoder = VideoEncoder::new(StreamSpec {
-            width: 160,
-            height: 96,
-            rate: FrameRate::CINEMA,
-            bits_per_second: 6_000_000,
-            ids: ParameterSetIds::default(),
-            signal: VideoSignal::WRITTEN,
-            effort,
-        })
-        .unwrap();
-        let stripes = |phase: usize| {
-            let mut frame = YuvFrame::black(160, 96);
-            let levels = frame.y.iter_mut().enumerate();
-            levels.for_each(|(i, y)| *y = 60 + ((i % 160 * 3 + i / 160 * 5 + phase * 7) % 120) as u8);
-            frame
-        };
+        let mut encoder = VideoEncoder::new(StreamSpec { effort, ..spec() }).unwrap();
         let mut pictures = vec![encoder.encode(&stripes(0)).unwrap()];
         for phase in 1..6 {
             pictures.extend(encoder.encode_after(&stripes(phase), 3).unwrap());

@@ -370,12 +370,12 @@ fn unexpected(what: &str) -> MediaError {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use rusty_h264::Decoder;
 
     use super::*;
 
-    fn spec() -> StreamSpec {
+    pub(in crate::h264) fn spec() -> StreamSpec {
         StreamSpec {
             width: 160,
             height: 96,
@@ -387,7 +387,7 @@ mod tests {
         }
     }
 
-    fn stripes(phase: usize) -> YuvFrame {
+    pub(in crate::h264) fn stripes(phase: usize) -> YuvFrame {
         let mut frame = YuvFrame::black(160, 96);
         for (i, y) in frame.y.iter_mut().enumerate() {
             *y = 60 + ((i % 160 * 3 + i / 160 * 5 + phase * 7) % 120) as u8;

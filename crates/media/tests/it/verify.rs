@@ -84,6 +84,19 @@ fn damaged_header_of_an_interpolated_picture_is_detected() {
 }
 
 #[test]
+fn changed_bytes_of_an_interpolated_clip_do_not_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let clip = interpolated();
+    let mut refused = 0;
+    for at in (0..clip.len()).step_by(97) {
+        let mut bytes = clip.clone();
+        bytes[at] ^= 0xff;
+        refused += usize::from(Ffmpeg::default().verify(&write(folder.path(), &bytes)).is_err());
+    }
+    assert!(refused > 0, "no change was noticed");
+}
+
+#[test]
 fn truncated_clip_and_other_content_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let clip = clip();

@@ -167,8 +167,8 @@ fn compare(
             writeln!(report, "  doubling from 1 s: {:.2} polls per task, lag {:.2} s", cost.polls, cost.lag);
         let baselines = fixed(scenario, experiment);
         for &poll_cost in experiment.poll_costs {
-            let comparison =
-                Comparison::new(warm(scenario, &mut Learned::new(poll_cost), experiment), &baselines);
+            let mut learned = Learned::new(poll_cost, scenario.in_flight);
+            let comparison = Comparison::new(warm(scenario, &mut learned, experiment), &baselines);
             let Cost { polls, lag } = comparison.cost;
             let (at_lag, at_polls) = (comparison.polls_at_same_lag, comparison.lag_at_same_polls);
             let _ = writeln!(
@@ -185,8 +185,8 @@ fn compare(
         let first_intervals = (0..40).map(|nth| 0.25 * 1.15_f64.powi(nth));
         let doubling: Vec<Cost> =
             first_intervals.map(|first| cold(scenario, experiment, || Box::new(Doubling(first)))).collect();
-        let comparison =
-            Comparison::new(cold(scenario, experiment, || Box::new(Learned::new(0.5))), &doubling);
+        let learned = cold(scenario, experiment, || Box::new(Learned::new(0.5, scenario.in_flight)));
+        let comparison = Comparison::new(learned, &doubling);
         let Cost { polls, lag } = comparison.cost;
         let min_lag = doubling.iter().map(|cost| cost.lag).fold(f64::INFINITY, f64::min);
         let _ = writeln!(

@@ -8,9 +8,6 @@ use scheduler::polling::{self, ClassStats, ReportedStatus, TaskObservations};
 
 use super::simulation::Schedule;
 
-/// Tasks in flight in the simulation, at most.
-const IN_FLIGHT: usize = 4;
-
 /// A constant interval, in seconds.
 pub(super) struct Fixed(pub(super) f64);
 
@@ -33,15 +30,17 @@ impl Schedule for Doubling {
 /// The engine's own schedule.
 pub(super) struct Learned {
     policy: Policy,
+    /// Tasks in flight.
+    in_flight: usize,
     known: ClassStats,
     observations: HashMap<usize, (TaskObservations, Option<u8>)>,
 }
 
 impl Learned {
     /// With the policy for a remote service and the given cost of a poll in seconds of lag.
-    pub(super) fn new(poll_cost: f64) -> Self {
+    pub(super) fn new(poll_cost: f64, in_flight: usize) -> Self {
         let policy = Policy { poll_cost: Duration::from_secs_f64(poll_cost), ..Policy::remote() };
-        Self { policy, known: ClassStats::default(), observations: HashMap::new() }
+        Self { policy, in_flight, known: ClassStats::default(), observations: HashMap::new() }
     }
 }
 
@@ -49,7 +48,7 @@ impl Schedule for Learned {
     fn wait(&mut self, number: usize, elapsed: f64) -> f64 {
         let (observations, percent) = self.observations.get(&number).copied().unwrap_or_default();
         let elapsed = Duration::from_secs_f64(elapsed);
-        polling::wait(&self.policy, Some(&self.known), &observations, elapsed, percent, IN_FLIGHT)
+        polling::wait(&self.policy, Some(&self.known), &observations, elapsed, percent, self.in_flight)
             .as_secs_f64()
     }
 
