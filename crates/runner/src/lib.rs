@@ -40,6 +40,9 @@ mod unknown_work;
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Handle, LocalOptions, LocalRuntime, Runtime};
 
 use args::Command;
 use error::CommandError;
@@ -138,23 +141,56 @@ enum RuntimeKind {
     MultiThread,
 }
 
+/// A runtime of one thread or of one per core.
+enum AsyncRuntime {
+    Local(LocalRuntime),
+    Threads(Runtime),
+}
+
+impl AsyncRuntime {
+    fn new(kind: RuntimeKind) -> std::io::Result<Self> {
+        // One thread is enough for a run: files, frames and the ledger have threads of their own, and moving responses between threads
+        // would cost more than it saves.
+        if kind == RuntimeKind::MultiThread || (kind == RuntimeKind::Traced && cfg!(feature = "otlp")) {
+            Builder::new_multi_thread().enable_all().build().map(Self::Threads)
+        } else {
+            Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).map(Self::Local)
+        }
+    }
+
+    fn handle(&self) -> &Handle {
+        match self {
+            Self::Local(runtime) => runtime.handle(),
+            Self::Threads(runtime) => runtime.handle(),
+        }
+    }
+
+    fn block_on<T: 'static>(&self, command: impl Future<Output = T> + 'static) -> T {
+        match self {
+            // As a task: each wake-up of the future that is blocked on is a system call, also from its own thread.
+            Self::Local(runtime) => match runtime.block_on(runtime.spawn_local(command)) {
+                Ok(result) => result,
+                Err(error) => std::panic::resume_unwind(error.into_panic()),
+            },
+            Self::Threads(runtime) => runtime.block_on(command),
+        }
+    }
+
+    fn shutdown_timeout(self, timeout: Duration) {
+        match self {
+            Self::Local(runtime) => runtime.shutdown_timeout(timeout),
+            Self::Threads(runtime) => runtime.shutdown_timeout(timeout),
+        }
+    }
+}
+
 /// Runs an async command to its end. Commands without I/O waits need no runtime.
 fn block_on(
     verbose: u8,
     kind: RuntimeKind,
-    command: impl Future<Output = Result<Exit, CommandError>>,
+    command: impl Future<Output = Result<Exit, CommandError>> + 'static,
 ) -> Result<Exit, CommandError> {
-    // One thread is enough for a run: files, frames and the ledger have threads of their own, and moving responses between threads would
-    // cost more than it saves.
-    let mut builder =
-        if kind == RuntimeKind::MultiThread || (kind == RuntimeKind::Traced && cfg!(feature = "otlp")) {
-            tokio::runtime::Builder::new_multi_thread()
-        } else {
-            tokio::runtime::Builder::new_current_thread()
-        };
-    let runtime = builder
-        .enable_all()
-        .build()
+    let runtime = AsyncRuntime::new(kind)
         .map_err(|error| CommandError::unusable(format!("cannot start threads: {error}")))?;
     let traces =
         if kind == RuntimeKind::Traced { traces::begin(runtime.handle()) } else { traces::Traces::default() };
@@ -162,6 +198,6 @@ fn block_on(
     let result = runtime.block_on(command);
     exporting.end();
     // Work that is still running, such as a detached download, must not delay the exit.
-    runtime.shutdown_timeout(std::time::Duration::from_millis(200));
+    runtime.shutdown_timeout(Duration::from_millis(200));
     result
 }

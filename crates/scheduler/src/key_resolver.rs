@@ -126,6 +126,10 @@ impl KeyResolver {
         node: NodeIx,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact> + Copy,
     ) -> Option<NodeKey> {
+        // A key is hashed from the whole request, for every submission: only where it decides something.
+        if !self.may_have_salt(node) && self.numbered.is_empty() {
+            return self.base_key(plan, node, "", Counting::Present, artifact);
+        }
         let (base, counting) = self.counted(plan, node, artifact)?;
         let key = self.base_key(plan, node, "", counting, artifact)?;
         Some(match self.salt_of(node, &base) {
@@ -142,6 +146,9 @@ impl KeyResolver {
         node: NodeIx,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     ) -> Option<ForcedRerun> {
+        if !self.is_forced(node) {
+            return None;
+        }
         let base = self.counting_key(plan, node, artifact)?;
         self.has_new_salt(node, &base)
             .then(|| ForcedRerun { key: base.to_string(), salt: self.new_salt.clone() })
@@ -155,9 +162,17 @@ impl KeyResolver {
         node: NodeIx,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     ) -> Option<ForcedRerun> {
+        if !self.may_have_salt(node) {
+            return None;
+        }
         let base = self.counting_key(plan, node, artifact)?;
         let salt = self.salt_of(node, &base)?;
         Some(ForcedRerun { key: base.to_string(), salt: salt.to_owned() })
+    }
+
+    /// Whether a salt of a forced rerun may enter the node's key, which only its base key tells.
+    fn may_have_salt(&self, node: NodeIx) -> bool {
+        !self.salts.is_empty() || self.is_forced(node)
     }
 
     fn has_new_salt(&self, node: NodeIx, base: &NodeKey) -> bool {

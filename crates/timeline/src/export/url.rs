@@ -1,6 +1,6 @@
 //! URLs of clips (RFC 3986).
 
-use std::fmt::Write as _;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// The last step of a path or URL.
 pub(crate) fn file_name(path: &str) -> &str {
@@ -23,17 +23,10 @@ pub(super) fn absolute(path: &str) -> String {
 }
 
 /// Everything but unreserved characters and `/` is percent-encoded, as UTF-8.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
 fn encoded(path: &str) -> String {
-    let mut url = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            url.push(char::from(byte));
-        } else {
-            // Writing to a string does not fail.
-            let _ = write!(url, "%{byte:02X}");
-        }
-    }
-    url
+    utf8_percent_encode(path, ESCAPED).to_string()
 }
 
 #[cfg(test)]
