@@ -30,6 +30,7 @@ mod import_cut;
 mod init_and_import;
 mod ledger_recovery;
 mod media_gate;
+mod misleading_responses;
 mod missing_tasks;
 mod models_and_schema;
 mod picks;

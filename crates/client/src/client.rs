@@ -19,13 +19,13 @@ use crate::{
     PreparedRequest, Proxies, RateLimit, Resume, TaskResponse, body, find_task_id, generated,
     hooks::{self, HookState},
     http, origin, redact,
-    response::retry_after,
+    response::{id_in_location, retry_after},
     task_id,
 };
 
 /// How much of an error response's body is read: the error may quote a long prompt, and a truncated one is not known to be the service's.
 /// The call's own timeout bounds the time.
-const ERROR_BODY: ErrorBody = ErrorBody { max_bytes: 64 * 1024, timeout: Duration::from_hours(1) };
+const ERROR_BODY: ErrorBody = ErrorBody { max_bytes: MAX_RESPONSE_BYTES, timeout: Duration::from_hours(1) };
 
 /// How much of an error response's body is read.
 #[derive(Debug, Clone, Copy)]
@@ -124,7 +124,10 @@ impl Client {
             debug!(status = response.status().as_u16(), "received a response");
             let response = self.ensure_success(Response(ResponseValue::stream(response)), ERROR_BODY).await?;
             let rate_limit = RateLimit::read(response.headers(), SystemTime::now());
-            let task = TaskResponse { rate_limit, ..self.read_task(response.into_stream(), None).await? };
+            let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
+            let location = location.and_then(|location| self.location_hint(location));
+            let task = self.read_task(response.into_stream(), None).await;
+            let task = TaskResponse { rate_limit, ..task.map_err(|error| error.with_task_hint(location))? };
             if redact::has_long_key(&task.id, &self.shared.key) {
                 return Err(CallError::indeterminate("the task id in the response contains the API key"));
             }
@@ -335,10 +338,13 @@ impl Client {
         }
         let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let wait = retry_after(header(RETRY_AFTER), header(DATE), SystemTime::now());
+        let location = header(LOCATION).and_then(|location| self.location_hint(location));
         let beginning =
             body::read_beginning(response.into_stream(), error_body.max_bytes, error_body.timeout).await;
         let text = self.redact_key(&String::from_utf8_lossy(&beginning));
-        let error = HttpError::new(status.as_u16(), text, wait);
+        let is_cut = beginning.len() >= error_body.max_bytes;
+        let error =
+            HttpError::new(status.as_u16(), text, wait).with_task_hint(location).with_cut_body(is_cut);
         let code = error.error.as_ref().and_then(|error| error.code.as_deref());
         debug!(status = status.as_u16(), code, "received an error response");
         Err(CallError::Http(Box::new(error)))
@@ -363,6 +369,12 @@ impl Client {
             .map_err(|why| CallError::indeterminate(self.redact_key(&why)).with_task_hint(hint(&bytes)))?;
         task.redact(|text| self.redact_key(text), |url| redact::url_has_key(url, &self.shared.key));
         Ok(task)
+    }
+
+    /// The task that a `Location` header names, unless the key is in it.
+    fn location_hint(&self, location: &str) -> Option<String> {
+        let hint = id_in_location(location)?;
+        Some(self.redact_key(&hint)).filter(|redacted| *redacted == hint)
     }
 
     fn redact_key(&self, text: &str) -> String {

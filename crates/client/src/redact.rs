@@ -3,11 +3,15 @@
 use secrecy::{ExposeSecret, SecretString};
 
 const REDACTED: &str = "[redacted]";
-/// Shorter keys may be ordinary words: they are replaced only where they stand alone.
+/// Shorter keys may be ordinary words, unless they mix letters and digits: words are replaced only where they stand alone.
 const MIN_UNIQUE_LEN: usize = 12;
+/// The same for keys with letters and digits.
+const MIN_MIXED_LEN: usize = 8;
+/// How often a character may be escaped again, such as `%25252F`.
+const MAX_ESCAPES: usize = 8;
 
-/// Replaces the key in a text, also where JSON (`\/`, `\u002f`) or a URL (`%2F`) escapes some of its characters. Works on truncated JSON
-/// too, so it needs not be decoded before.
+/// Replaces the key in a text, also where JSON (`\/`, `\u002f`), a URL (`%2F`) or HTML (`&#x2F;`) escapes some of its characters, once or
+/// several times. Works on truncated JSON too, so it needs not be decoded before.
 pub(crate) fn redact_key(text: &str, key: &SecretString) -> String {
     let key = key.expose_secret().as_bytes();
     let Some(first) = key.first() else { return text.to_owned() };
@@ -15,7 +19,7 @@ pub(crate) fn redact_key(text: &str, key: &SecretString) -> String {
     let (mut copied, mut at) = (0, 0);
     while let Some(byte) = text.as_bytes().get(at) {
         // The key begins with one of these, and most bytes of a response are none.
-        if byte == first || matches!(byte, b'\\' | b'%') {
+        if byte == first || matches!(byte, b'\\' | b'%' | b'&') {
             let before = text[copied..at].chars().next_back();
             let len = match_len(&text.as_bytes()[at..], key);
             if let Some(len) = len.filter(|len| is_whole(before, &text[at + len..], key)) {
@@ -40,12 +44,17 @@ pub(crate) fn url_has_key(url: &str, key: &SecretString) -> bool {
 
 /// Whether a text contains a key that is too long to be an ordinary word.
 pub(crate) fn has_long_key(text: &str, key: &SecretString) -> bool {
-    key.expose_secret().len() >= MIN_UNIQUE_LEN && redact_key(text, key) != text
+    is_unique(key.expose_secret().as_bytes()) && redact_key(text, key) != text
+}
+
+/// Whether a key is no ordinary word.
+fn is_unique(key: &[u8]) -> bool {
+    let is_mixed = key.iter().any(u8::is_ascii_digit) && key.iter().any(u8::is_ascii_alphabetic);
+    key.len() >= if is_mixed { MIN_MIXED_LEN } else { MIN_UNIQUE_LEN }
 }
 
 fn is_whole(before: Option<char>, after: &str, key: &[u8]) -> bool {
-    key.len() >= MIN_UNIQUE_LEN
-        || !before.into_iter().chain(after.chars().next()).any(|c| c.is_alphanumeric() || c == '_')
+    is_unique(key) || !before.into_iter().chain(after.chars().next()).any(|c| c.is_alphanumeric() || c == '_')
 }
 
 /// The length of the key at the beginning of a text; `None` where the text does not begin with it. The key is ASCII.
@@ -59,18 +68,57 @@ fn match_len(text: &[u8], key: &[u8]) -> Option<usize> {
 
 /// The length of one character of the key at the beginning of a text, escaped or not.
 fn char_len(text: &[u8], byte: u8) -> Option<usize> {
-    let hex = |digits: Option<&[u8]>| {
-        let digits = std::str::from_utf8(digits?).ok()?;
-        u32::from_str_radix(digits, 16).ok().filter(|code| *code == u32::from(byte))
+    let is_code = |digits: Option<&[u8]>, radix| {
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        digits.and_then(|digits| u32::from_str_radix(digits, radix).ok()) == Some(u32::from(byte))
     };
-    match text {
-        [b'\\', b'u' | b'U', ..] if hex(text.get(2..6)).is_some() => Some(6),
-        [b'\\', escaped, ..] if *escaped == byte => Some(2),
-        [b'%', ..] if hex(text.get(1..3)).is_some() => Some(3),
-        [first, ..] if *first == byte => Some(1),
+    // The end of repetitions of `escape` from `start` on.
+    let skip = |start: usize, escape: &[u8]| {
+        let mut end = start;
+        while text[end..].starts_with(escape) && end < start + MAX_ESCAPES * escape.len() {
+            end += escape.len();
+        }
+        end
+    };
+    match text.first()? {
+        first if *first == byte => Some(1),
+        // JSON within JSON doubles backslashes.
+        b'\\' => {
+            let end = skip(0, b"\\");
+            match text.get(end)? {
+                b'u' | b'U' if is_code(text.get(end + 1..end + 5), 16) => Some(end + 5),
+                escaped => (*escaped == byte).then_some(end + 1),
+            }
+        }
+        b'%' => {
+            let end = skip(1, b"25");
+            is_code(text.get(end..end + 2), 16).then_some(end + 2)
+        }
+        b'&' => {
+            let digits = skip(1, b"amp;");
+            let end = digits + text[digits..].iter().take(10).position(|byte| *byte == b';')?;
+            let is_entity = match text.get(digits..end)? {
+                [b'#', b'x' | b'X', hex @ ..] => is_code(Some(hex), 16),
+                [b'#', decimal @ ..] => is_code(Some(decimal), 10),
+                name => NAMED_ENTITIES.contains(&(name, byte)),
+            };
+            is_entity.then_some(end + 1)
+        }
         _ => None,
     }
 }
+
+/// Names that HTML has for the signs of keys.
+const NAMED_ENTITIES: [(&[u8], u8); 8] = [
+    (b"sol", b'/'),
+    (b"plus", b'+'),
+    (b"equals", b'='),
+    (b"lowbar", b'_'),
+    (b"period", b'.'),
+    (b"colon", b':'),
+    (b"num", b'#'),
+    (b"amp", b'&'),
+];
 
 #[cfg(test)]
 mod tests {
@@ -85,13 +133,19 @@ mod tests {
             r"wrong key sk-ab\u002f0123456789\u002Bdef, sorry",
             "wrong key sk-ab%2f0123456789%2Bdef, sorry",
             r"wrong key \u0073k-ab/0123456789+def, sorry",
+            r"wrong key sk-ab\\/0123456789\\\u002bdef, sorry",
+            "wrong key sk-ab%252F0123456789%25252bdef, sorry",
+            "wrong key sk-ab&#x2F;0123456789&#43;def, sorry",
+            "wrong key sk-ab&sol;0123456789&amp;#x2b;def, sorry",
         ] {
             assert_eq!(redact_key(text, &key), "wrong key [redacted], sorry", "{text}");
             assert!(has_long_key(text, &key), "{text}");
         }
         let doubled = "sk-ab/0123456789+defsk-ab/0123456789+def";
         assert_eq!(redact_key(doubled, &key), "[redacted][redacted]");
-        for text in ["", "sk-ab/0123456789+de", "%", r"\u00", "é%2", "sk-ab/01é23456789+def"] {
+        for text in
+            ["", "sk-ab/0123456789+de", "%", r"\u00", "é%2", "&#", "&amp;", "%2525", "sk-ab/01é23456789+def"]
+        {
             assert_eq!(redact_key(text, &key), text);
             assert!(!has_long_key(text, &key), "{text}");
         }
@@ -102,6 +156,9 @@ mod tests {
         let key = "k3y-secret".to_owned().into();
         assert_eq!(redact_key("no: k3y-secret.", &key), "no: [redacted].");
         assert_eq!(redact_key("?api_key=k3y-secret&x=1", &key), "?api_key=[redacted]&x=1");
+        // Letters and digits: no ordinary word.
+        assert_eq!(redact_key("key_k3y-secret_x", &key), "key_[redacted]_x");
+        assert!(has_long_key("t:k3y-secret", &key));
         let word = "test".to_owned().into();
         assert_eq!(redact_key("the latest tests, a test", &word), "the latest tests, a [redacted]");
         assert!(url_has_key("https://cdn/v.mp4?api_key=k3y-secret", &key));

@@ -146,8 +146,8 @@ fn decode_task_in_the_contracts_form_reads_all_fields() {
 #[test]
 fn decode_task_as_gateways_send_it_is_normalized() {
     let read = |body: Value| TaskResponse::decode(&body.to_string(), Some("t")).expect("a task");
-    assert_eq!(read(json!({ "status": "IN-PROGRESS" })).status, Status::InProgress);
-    assert_eq!(read(json!({ "status": "uploading" })).status, Status::Unknown("uploading".into()));
+    assert_eq!(read(json!({ "id": "t", "status": "IN-PROGRESS" })).status, Status::InProgress);
+    assert_eq!(read(json!({ "id": "t", "status": "uploading" })).status, Status::Unknown("uploading".into()));
     assert_eq!(read(json!({ "id": "t" })).status, Status::Unknown(String::new()));
     assert_eq!(read(json!({ "id": "t", "progress": "37%" })).progress, Some(37));
     assert_eq!(read(json!({ "id": "t", "progress": 250 })).progress, Some(100));
@@ -173,21 +173,27 @@ fn decode_task_failure_in_every_supported_form() {
     };
     let expected = Some(("no".to_owned(), Some("moderated".to_owned())));
     assert_eq!(
-        failure(json!({ "status": "failed", "error": { "message": "no", "code": "moderated" } })),
+        failure(json!({ "id": "t", "status": "failed", "error": { "message": "no", "code": "moderated" } })),
         expected
     );
     assert_eq!(
         failure(
-            json!({ "status": "completed", "error": { "error": { "message": "no", "code": "moderated" } } })
+            json!({ "id": "t", "status": "completed", "error": { "error": { "message": "no", "code": "moderated" } } })
         ),
         expected
     );
-    assert_eq!(failure(json!({ "status": "failed", "message": "no", "code": "moderated" })), expected);
-    assert_eq!(failure(json!({ "status": "failed", "error": "no" })), Some(("no".to_owned(), None)));
+    assert_eq!(
+        failure(json!({ "id": "t", "status": "failed", "message": "no", "code": "moderated" })),
+        expected
+    );
+    assert_eq!(
+        failure(json!({ "id": "t", "status": "failed", "error": "no" })),
+        Some(("no".to_owned(), None))
+    );
     for none in [
-        json!({ "status": "failed" }),
-        json!({ "status": "queued", "error": {} }),
-        json!({ "status": "queued", "message": "hello" }),
+        json!({ "id": "t", "status": "failed" }),
+        json!({ "id": "t", "status": "queued", "error": {} }),
+        json!({ "id": "t", "status": "queued", "message": "hello" }),
     ] {
         assert_eq!(failure(none.clone()), None, "{none}");
     }
@@ -239,8 +245,46 @@ fn decode_poll_about_another_task_is_refused() {
     for body in [
         r#"{"id":"internal","task_id":"task_1","status":"queued"}"#,
         r#"{"id":"request","data":{"id":"task_1","status":"queued"}}"#,
-        r#"{"status":"queued"}"#,
+        r#"{"object":"video","status":"queued"}"#,
+        r#"{"status":"completed","metadata":{"url":"https://example.com/a.mp4"}}"#,
     ] {
         assert_eq!(TaskResponse::decode(body, Some("task_1")).expect("a task").id, "task_1", "{body}");
+    }
+}
+
+/// A gateway has a status as well.
+#[test]
+fn decode_poll_with_nothing_but_a_status_is_refused() {
+    for body in [
+        r#"{"status":"failed","message":"gateway timeout"}"#,
+        r#"{"status":"FAILED","code":504}"#,
+        r#"{"status":"failed","error":{"message":"upstream"}}"#,
+        r#"[{"status":"failed"}]"#,
+        r#"{"result":{"status":"failed"}}"#,
+        r#"{"status":"ok"}"#,
+        r#"{"status":"queued"}"#,
+    ] {
+        assert!(TaskResponse::decode(body, Some("task_1")).is_err(), "{body}");
+    }
+}
+
+#[test]
+fn decode_submission_in_an_envelope_with_an_id_of_its_own_is_the_task() {
+    for body in [
+        r#"{"id":"req-1","status":"success","data":{"id":"t1","object":"video","status":"queued"}}"#,
+        r#"{"id":"req-1","object":"response","result":{"id":"t1","status":"queued"}}"#,
+        r#"{"task_id":"batch-1","status":"success","data":[{"id":"t1","status":"queued"}]}"#,
+        r#"{"id":"req-1","status":200,"data":{"id":"t1","object":"video"}}"#,
+    ] {
+        assert_eq!(TaskResponse::decode(body, None).expect("a task").id, "t1", "{body}");
+    }
+    let own = r#"{"id":"t1","object":"video","status":"queued","video":{"id":"file-1","status":"queued"}}"#;
+    assert_eq!(TaskResponse::decode(own, None).expect("a task").id, "t1");
+    for body in [
+        r#"{"id":"a1","status":"success","data":{"id":"b2","status":"submitted"}}"#,
+        r#"{"id":"a1","object":"response","data":{"id":"b2"}}"#,
+    ] {
+        let reason = TaskResponse::decode(body, None).expect_err("either may be the task");
+        assert!(reason.contains("a1") && reason.contains("b2"), "{reason}");
     }
 }

@@ -352,6 +352,9 @@ pub enum ExistingWork {
         /// The id that the response named.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         suggested_task: Option<TaskId>,
+        /// What went wrong, where a response was recorded.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// A POST was sent without a response, and a person abandoned it: it is submitted again only on request.
     Abandoned {

@@ -425,7 +425,12 @@ fn indeterminate_submission_holds_its_slot_for_the_hold_time() {
     assert_eq!(
         run.lookup_done(
             "a",
-            ExistingWork::Indeterminate { attempt: attempt("a"), intended_at: at, suggested_task: None }
+            ExistingWork::Indeterminate {
+                attempt: attempt("a"),
+                intended_at: at,
+                suggested_task: None,
+                reason: None
+            }
         ),
         ["wake in 40000 ms"]
     );

@@ -43,12 +43,16 @@ impl ApiError {
         Some(Self::from_value(&value, 0)).filter(|error| *error != Self::default())
     }
 
-    /// Whether a body is an error as the service sends it (spec 7): an object whose `error` is an object with a message. Gateways send pages,
-    /// texts or other objects.
+    /// Whether a body is an error as the service sends it (spec 7): an object whose `error` is an object with the texts `message` and `type`.
+    /// Gateways send pages, texts, or objects without one of them, also under the name `error`.
     #[must_use]
     pub fn is_in_service_form(body: &str) -> bool {
         let value: Option<Value> = serde_json::from_str(body.trim_start_matches('\u{feff}')).ok();
-        value.is_some_and(|value| value["error"].is_object() && value["error"]["message"].is_string())
+        let is_text = |error: &Value, name: &str| error[name].is_string();
+        value.is_some_and(|value| {
+            let error = &value["error"];
+            error.is_object() && is_text(error, "message") && is_text(error, "type")
+        })
     }
 
     /// The error in a JSON value: its own fields, or those of what it wraps.
@@ -139,7 +143,12 @@ mod tests {
 
     #[test]
     fn service_form_excludes_gateway_responses() {
-        assert!(ApiError::is_in_service_form(r#"{"error":{"message":"","type":null}} "#));
+        for body in [
+            r#"{"error":{"message":"","type":"server_error"}} "#,
+            r#"{"error":{"message":"no","type":"invalid_request_error","param":null,"code":17}}"#,
+        ] {
+            assert!(ApiError::is_in_service_form(body), "{body}");
+        }
         for body in [
             "",
             "<html>404</html>",
@@ -147,7 +156,10 @@ mod tests {
             r#"{"error":"text"}"#,
             r#"{"error":{"code":"x"}}"#,
             r#"{"error":{"message":"cut"#,
-            r#"{"error":{"message":"x"}} <html>"#,
+            r#"{"error":{"message":"x","type":"server_error"}} <html>"#,
+            r#"{"error":{"message":"upstream reset before headers"}}"#,
+            r#"{"error":{"message":"Bad gateway","code":503,"status":"UNAVAILABLE"}}"#,
+            r#"{"error":{"message":"x","type":null}}"#,
         ] {
             assert!(!ApiError::is_in_service_form(body), "{body}");
         }

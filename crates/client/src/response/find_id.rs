@@ -2,12 +2,16 @@
 
 use serde_json::Value;
 
-use super::first_json;
+use super::{ApiError, first_json};
 
 /// The members that hold a task id, the most reliable first.
-const NAMES: [&str; 4] = ["id", "task_id", "taskId", "video_id"];
+const NAMES: [&str; 5] = ["id", "task_id", "taskId", "video_id", "videoId"];
 /// The members that gateways wrap a task in.
 const WRAPPERS: [&str; 6] = ["data", "task", "video", "result", "response", "output"];
+/// The members of an error in which services name the task that they accepted all the same.
+const ERROR_WRAPPERS: [&str; 6] = ["error", "errors", "detail", "details", "metadata", "meta"];
+/// The path below which tasks are (spec 4.2).
+const TASKS_PATH: &str = "/videos/";
 
 /// The task id in a body: of the object itself, of an object that it wraps, or, in truncated or malformed JSON, of the first
 /// member with a fitting name. Verbatim.
@@ -15,30 +19,70 @@ const WRAPPERS: [&str; 6] = ["data", "task", "video", "result", "response", "out
 pub fn find_task_id(body: &str) -> Option<String> {
     let body = body.trim_start_matches('\u{feff}').trim_start();
     match first_json(body) {
-        Some(value) => ids_in(&value, body).into_iter().next(),
+        Some(value) => {
+            let mut ids = Vec::new();
+            collect(&value, body, true, 0, &mut ids);
+            ids.into_iter().next().or_else(|| id_in_message(&value))
+        }
         None => scan_truncated_json(body),
     }
+}
+
+/// The task id in a `Location` header, which names what a request has created (RFC 9110, 10.2.2).
+#[must_use]
+pub(crate) fn id_in_location(location: &str) -> Option<String> {
+    let path = location.split(['?', '#']).next().unwrap_or_default();
+    let (_, below) = path.rsplit_once(TASKS_PATH)?;
+    let segment = below.split('/').next().filter(|segment| !segment.is_empty())?;
+    percent_encoding::percent_decode_str(segment).decode_utf8().ok().map(std::borrow::Cow::into_owned)
+}
+
+/// The task id that an error's message names in words: `task t1 was accepted`, `task_id=t1`. It has a digit and a letter, as ids have and
+/// lengths, sizes and limits have not.
+fn id_in_message(value: &Value) -> Option<String> {
+    const LABELS: [&str; 4] = ["task", "task_id", "taskid", "task-id"];
+    let message = ApiError::from_value(value, 0).message;
+    let is_mark = |c: char| "\"'`:,;.()[]{}<>".contains(c);
+    let mut words =
+        message.split_whitespace().map(|word| word.trim_matches(is_mark)).filter(|word| !word.is_empty());
+    let is_label = |word: &str| LABELS.iter().any(|label| word.eq_ignore_ascii_case(label));
+    while let Some(word) = words.next() {
+        let id = match word.split_once(['=', ':']) {
+            Some((label, id)) if is_label(label) => Some(id.trim_matches(is_mark)),
+            _ if is_label(word) => {
+                words.next().filter(|next| !next.eq_ignore_ascii_case("id")).or_else(|| words.next())
+            }
+            _ => None,
+        };
+        let has = |kind: fn(char) -> bool| id.is_some_and(|id| id.contains(kind));
+        if has(|c| c.is_ascii_digit()) && has(char::is_alphabetic) {
+            return id.map(str::to_owned);
+        }
+    }
+    None
 }
 
 /// The ids in a value and in what it wraps, the most reliable first. `body` is the text that the value was parsed from.
 pub(super) fn ids_in(value: &Value, body: &str) -> Vec<String> {
     let mut ids = Vec::new();
-    collect(value, body, 0, &mut ids);
+    collect(value, body, false, 0, &mut ids);
     ids
 }
 
-fn collect(value: &Value, body: &str, depth: usize, ids: &mut Vec<String>) {
+/// Adds the ids of a value and of what it wraps; `in_errors` also of what an error holds.
+fn collect(value: &Value, body: &str, in_errors: bool, depth: usize, ids: &mut Vec<String>) {
     match value {
         _ if depth > 4 => {}
         Value::Object(object) => {
             ids.extend(own_ids(object, body));
-            for inner in WRAPPERS.iter().filter_map(|name| object.get(*name)) {
-                collect(inner, body, depth + 1, ids);
+            let of_errors = if in_errors { &ERROR_WRAPPERS[..] } else { &[] };
+            for inner in WRAPPERS.iter().chain(of_errors).filter_map(|name| object.get(*name)) {
+                collect(inner, body, in_errors, depth + 1, ids);
             }
         }
         Value::Array(items) => {
             if let Some(item) = items.first() {
-                collect(item, body, depth + 1, ids);
+                collect(item, body, in_errors, depth + 1, ids);
             }
         }
         _ => {}
@@ -59,12 +103,35 @@ pub(super) fn has_only_ids(object: &serde_json::Map<String, Value>) -> bool {
 fn id_text(value: &Value, body: &str) -> Option<String> {
     match value {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
-        Value::Number(number) if number.is_f64() => body
-            .split(|c: char| !c.is_ascii_digit())
-            .find(|digits| digits.len() > 15 && digits.parse().ok() == number.as_f64())
-            .map(str::to_owned)
-            .or_else(|| Some(number.to_string())),
+        Value::Number(number) if number.is_f64() => digits_of(number, body),
         Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// The digits of a large number in the text that it was parsed from: those behind the name of an id, where several numbers are equal as `f64`.
+/// Two such ids cannot be told apart.
+fn digits_of(number: &serde_json::Number, body: &str) -> Option<String> {
+    let digits_at = |text: &str| {
+        let text = text.trim_start().strip_prefix(':').map_or(text, str::trim_start);
+        let digits = &text[..text.bytes().take_while(u8::is_ascii_digit).count()];
+        (digits.len() > 15 && digits.parse().ok() == number.as_f64()).then(|| digits.to_owned())
+    };
+    if let Some(first) = digits_at(body) {
+        return Some(first);
+    }
+    let named = NAMES.iter().flat_map(|name| {
+        let quoted = format!("\"{name}\"");
+        let ends: Vec<usize> =
+            body.match_indices(&quoted).map(|(index, found)| index + found.len()).collect();
+        ends.into_iter().filter_map(|end| digits_at(&body[end..]))
+    });
+    let mut ids: Vec<String> = named.collect();
+    ids.sort();
+    ids.dedup();
+    match ids.as_slice() {
+        [one] => Some(one.clone()),
+        [] => Some(number.to_string()),
         _ => None,
     }
 }
@@ -117,7 +184,7 @@ fn end_of_string(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::find_task_id;
+    use super::{find_task_id, id_in_location};
 
     #[test]
     fn find_task_id_in_wrappers_and_truncated_json() {
@@ -133,6 +200,15 @@ mod tests {
             r#"HTTP garbage {"task_id":"t1"}"#,
             r#"{"metadata":{"id":"inner"},"id":"t1","x":"#,
             r#"{"note":"\\\"id\":\"no\"","id":"t1","x":"#,
+            r#"{"error":{"message":"timeout","type":"server_error","task_id":"t1"}}"#,
+            r#"{"error":{"message":"timeout","metadata":{"task_id":"t1"}}}"#,
+            r#"{"detail":{"task_id":"t1"}}"#,
+            r#"{"errors":[{"details":{"taskId":"t1"}}]}"#,
+            r#"{"metadata":{"id":"t1"}}"#,
+            r#"{"videoId":"t1"}"#,
+            r#"{"error":{"message":"the task t1 is queued, its status is unknown"}}"#,
+            r#"{"error":{"message":"try again (task_id=t1)"}}"#,
+            r#"{"error":{"message":"lost the connection to task id \"t1\"."}}"#,
         ] {
             assert_eq!(find_task_id(body).as_deref(), Some("t1"), "{body}");
         }
@@ -142,6 +218,10 @@ mod tests {
             (r#"{"id":12345678901234567890123}"#, "12345678901234567890123"),
             (r#"{"x":{"id":12345678901234567890123},"y"#, "12345678901234567890123"),
             (r#"{"id":" spaced = +@é"}"#, " spaced = +@é"),
+            (
+                r#"{"parent":123456789012345678912345,"id" : 123456789012345678912346}"#,
+                "123456789012345678912346",
+            ),
         ] {
             assert_eq!(find_task_id(body).as_deref(), Some(id), "{body}");
         }
@@ -159,8 +239,26 @@ mod tests {
             "<html>id</html>",
             r#""id":"#,
             r#"{"object":"video","id":10"#,
+            r#"{"error":{"message":"the task limit of 10 is reached","type":"rate_limit_error"}}"#,
+            r#"{"error":{"message":"10 tasks are running, 480p video is not available"}}"#,
+            r#"{"error":{"message":"request req_123 of task queue is throttled"}}"#,
         ] {
             assert_eq!(find_task_id(body), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn id_in_location_is_the_segment_below_videos() {
+        for (location, id) in [
+            ("/v1/videos/t1", Some("t1")),
+            ("https://api.example.com/gateway/v1/videos/t%2F1?x=/videos/no", Some("t/1")),
+            ("/v1/videos/t1/content", Some("t1")),
+            ("/v1/videos", None),
+            ("/v1/videos/", None),
+            ("/login?next=/v1/videos/t1", None),
+            ("", None),
+        ] {
+            assert_eq!(id_in_location(location).as_deref(), id, "{location}");
         }
     }
 }

@@ -64,7 +64,7 @@ pub struct TaskFailure {
 /// Contradictions, such as `completed` without a URL or with an error, are kept: the caller decides what they mean.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskResponse {
-    /// The task's id: the one in the response, or the polled one when the response has none.
+    /// The task's id: the one in the response, or the polled one where a response that is a video's has none.
     pub id: String,
     /// The status.
     pub status: Status,
@@ -118,16 +118,21 @@ impl TaskResponse {
         let ids = if own.is_empty() { find_id::ids_in(value, body_text) } else { own };
         let id = match polled_id {
             Some(polled) if ids.iter().any(|id| id == polled) => polled.to_owned(),
-            // A poll knows its id; a body without any member of a task is not a response to it.
-            Some(polled) if ids.is_empty() && is_task("status") => polled.to_owned(),
+            // A poll knows its id, but a `status` alone may be that of anything, such as a gateway.
+            Some(polled) if ids.is_empty() && is_task("status") && is_video(task) => polled.to_owned(),
             Some(_) => match ids.first() {
                 Some(other) => return Err(format!("the response is about another task, {other}")),
                 None => return not_a_task(),
             },
             None if is_task("status") || is_task("object") || find_id::has_only_ids(task) => {
-                match ids.into_iter().next() {
-                    Some(id) => id,
-                    None => return not_a_task(),
+                match (ids.into_iter().next(), rival(task)) {
+                    (Some(id), None) => id,
+                    (Some(id), Some(other)) => {
+                        return Err(format!(
+                            "the response names {id} and {other}, and which one is the task is not said"
+                        ));
+                    }
+                    (None, _) => return not_a_task(),
                 }
             }
             None => return not_a_task(),
@@ -183,29 +188,52 @@ impl TaskResponse {
 /// The members that gateways wrap a task in.
 const WRAPPERS: [&str; 4] = ["data", "task", "video", "result"];
 
-/// The task object: the value itself, or an object that it wraps.
+/// The task object: the value itself, or an object that it wraps. The inner one counts where it looks more like a task.
 fn task_object(value: &Value, depth: usize) -> Option<&Map<String, Value>> {
     if depth > 4 {
         return None;
     }
     match value {
         Value::Object(object) => {
-            let is_task = has_text(object, "status") || (has_text(object, "object") && has_id(object));
-            if is_task && !wraps_a_task(object) {
-                return Some(object);
-            }
             let inner = WRAPPERS.iter().find_map(|name| task_object(object.get(*name)?, depth + 1));
-            inner.or(Some(object))
+            Some(inner.filter(|inner| likeness(inner) > likeness(object)).unwrap_or(object))
         }
         Value::Array(items) => items.first().and_then(|item| task_object(item, depth + 1)),
         _ => None,
     }
 }
 
-/// Whether a `status` is the envelope's, such as `{"status":"success","data":{…}}`, rather than the task's.
-fn wraps_a_task(object: &Map<String, Value>) -> bool {
-    let inner = WRAPPERS.iter().find_map(|name| object.get(*name)?.as_object());
-    !has_id(object) && inner.is_some_and(has_id)
+/// The id of a wrapped object that looks as much like a task as the object around it.
+fn rival(object: &Map<String, Value>) -> Option<String> {
+    let inner = WRAPPERS.iter().find_map(|name| task_object(object.get(*name)?, 0))?;
+    let id_of = |object: &Map<String, Value>| find_id::own_ids(object, "").into_iter().next();
+    id_of(inner).filter(|id| likeness(object) <= MAX_UNCLEAR && Some(id) != id_of(object).as_ref())
+}
+
+/// The greatest [`likeness`] of an object that may be an envelope as well.
+const MAX_UNCLEAR: u8 = 2;
+
+/// How much an object looks like a task (spec 2.5) rather than like an envelope with an id and a `status` of its own, such as
+/// `{"id":"req-1","status":"success","data":{…}}`.
+fn likeness(object: &Map<String, Value>) -> u8 {
+    let has_status = has_text(object, "status");
+    let is_defined = has_status && !matches!(Status::parse(object.get("status")), Status::Unknown(_));
+    match (is_video(object), has_id(object)) {
+        (true, true) => 5,
+        (_, true) if is_defined => 4,
+        (true, false) => 3,
+        (_, true) if has_status || has_text(object, "object") => 2,
+        (_, true) => 1,
+        _ if is_defined => 1,
+        _ => 0,
+    }
+}
+
+/// Whether an object says that it is a task or has what only one has: the value of `object` (spec 2.5), or the URL of a video.
+fn is_video(object: &Map<String, Value>) -> bool {
+    let is_named = object.get("object").and_then(text_of).is_some_and(|name| name.starts_with("video"));
+    let metadata = object.get("metadata").and_then(Value::as_object);
+    is_named || metadata.is_some_and(|metadata| has_text(metadata, "url"))
 }
 
 fn has_text(object: &Map<String, Value>, name: &str) -> bool {
@@ -213,7 +241,7 @@ fn has_text(object: &Map<String, Value>, name: &str) -> bool {
 }
 
 fn has_id(object: &Map<String, Value>) -> bool {
-    has_text(object, "id") || has_text(object, "task_id")
+    ["id", "task_id", "taskId", "video_id", "videoId"].iter().any(|name| has_text(object, name))
 }
 
 fn failure(task: &Map<String, Value>, status: &Status) -> Option<TaskFailure> {

@@ -91,7 +91,10 @@ async fn download_resumed_sends_range_and_reports_offset() {
 
 #[tokio::test]
 async fn download_error_status_is_an_error() {
-    let server = Server::answering(|_| answer(404, &[], r#"{"error":{"message":"gone"}}"#)).await;
+    let server = Server::answering(|_| {
+        answer(404, &[], r#"{"error":{"message":"gone","type":"invalid_request_error"}}"#)
+    })
+    .await;
     let error = server.client().content("task_1").await.expect_err("refused");
     assert_eq!(error.to_string(), "the service answered 404: gone");
 }

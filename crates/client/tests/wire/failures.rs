@@ -64,7 +64,10 @@ async fn create_error_response_keeps_status_error_and_wait() {
 async fn create_long_error_response_is_the_services_own() {
     let message = format!("the prompt is too long: {}", "é".repeat(10_000));
     let server = Server::answering(move |_| {
-        json_answer(400, &json!({ "error": { "message": message, "code": "too_long" } }))
+        json_answer(
+            400,
+            &json!({ "error": { "message": message, "type": "invalid_request_error", "code": "too_long" } }),
+        )
     })
     .await;
     let CallError::Http(error) = server.client().create(&prepared()).await.expect_err("refused") else {
@@ -148,7 +151,10 @@ async fn create_redirect_is_not_followed() {
 
 #[tokio::test]
 async fn get_lenient_response_keeps_the_polled_id() {
-    let server = Server::answering(|_| answer(200, &[], r#"{"status":"Rendering","progress":"40%"}"#)).await;
+    let server = Server::answering(|_| {
+        answer(200, &[], r#"{"object":"video","status":"Rendering","progress":"40%"}"#)
+    })
+    .await;
     let task = server.client().get("task_9").await.expect("a task");
     assert_eq!((task.id.as_str(), task.progress), ("task_9", Some(40)));
     assert_eq!(task.status, Status::Unknown("Rendering".into()));

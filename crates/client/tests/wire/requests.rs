@@ -75,7 +75,8 @@ fn capture_needs_no_runtime() {
 
 #[tokio::test]
 async fn task_id_of_any_characters_is_one_path_segment() {
-    let server = Server::answering(|_| json_answer(200, &json!({ "status": "queued" }))).await;
+    let server =
+        Server::answering(|_| json_answer(200, &json!({ "object": "video", "status": "queued" }))).await;
     let client = server.client();
     for (id, path) in [
         ("a/../b", "/v1/videos/a%2F..%2Fb"),

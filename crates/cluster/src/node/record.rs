@@ -116,8 +116,13 @@ impl NodeRecord {
     ) -> ExistingWork {
         let Some(holder) = self.holder().cloned() else { return ExistingWork::None };
         let AttemptRecord { id: attempt, run, task, artifact, intended_at, submitted_at, .. } = holder;
-        let indeterminate =
-            |attempt, suggested_task| ExistingWork::Indeterminate { attempt, intended_at, suggested_task };
+        let reason = holder.reason.clone();
+        let indeterminate = |attempt, suggested_task| ExistingWork::Indeterminate {
+            attempt,
+            intended_at,
+            suggested_task,
+            reason,
+        };
         match holder.state {
             AttemptState::Intended => ExistingWork::ClaimedByRun { run },
             AttemptState::Indeterminate => indeterminate(attempt, holder.suggested_task),

@@ -181,6 +181,6 @@ fn find_video(
 }
 
 fn indeterminate(row: AttemptRow) -> ExistingWork {
-    let AttemptRow { attempt, intended_at, suggested_task, .. } = row;
-    ExistingWork::Indeterminate { attempt, intended_at, suggested_task }
+    let AttemptRow { attempt, intended_at, suggested_task, failure, .. } = row;
+    ExistingWork::Indeterminate { attempt, intended_at, suggested_task, reason: failure }
 }

@@ -78,7 +78,7 @@ fn refusal_kind(
     failure: FailureKind,
     server_errors: ServerErrorPolicy,
 ) -> Option<RefusalKind> {
-    if error.task_hint.is_some() {
+    if error.task_hint.is_some() || error.is_cut {
         return None;
     }
     let is_repeated = server_errors == ServerErrorPolicy::Retry;
@@ -111,8 +111,8 @@ pub fn poll_result(called: Result<TaskResponse, CallError>, moderation: &Moderat
         Err(CallError::Http(refusal)) => {
             let failure = failure(&refusal, moderation);
             return match refusal.status {
-                401..=403 => PollResult::Unauthorized { failure },
-                // A gateway's page says nothing about the task.
+                // A gateway's page says nothing about the account or the task.
+                401..=403 if refusal.is_service_error => PollResult::Unauthorized { failure },
                 404 if refusal.is_service_error => PollResult::NotFound { expired: false },
                 410 if refusal.is_service_error => PollResult::NotFound { expired: true },
                 429 | 503 => {
@@ -195,7 +195,9 @@ fn failure(refusal: &client::HttpError, moderation: &ModerationCodes) -> Failure
         400..=499 if contains_any(&codes, QUOTA_TERMS) => FailureKind::Quota,
         403 => FailureKind::Unauthorized,
         429 => FailureKind::RateLimited,
-        404 | 410 => FailureKind::Expired,
+        // A gateway's page, or that of the host of a file, is no proof that the service has forgotten the task.
+        404 | 410 if refusal.is_service_error => FailureKind::Expired,
+        404 | 410 => FailureKind::Transient,
         400..=499 => FailureKind::Invalid,
         _ => FailureKind::Transient,
     };
@@ -262,7 +264,7 @@ mod tests {
             ),
             (
                 400,
-                r#"{"error":{"message":"the prompt was refused by moderation","code":"input_moderated"}}"#,
+                r#"{"error":{"type":"api_error","message":"the prompt was refused by moderation","code":"input_moderated"}}"#,
                 InputModerated,
                 InvalidRequest,
             ),
@@ -274,39 +276,64 @@ mod tests {
             ),
             (
                 400,
-                r#"{"error":{"message":"no","code":"DataInspectionFailed"}}"#,
+                r#"{"error":{"type":"api_error","message":"no","code":"DataInspectionFailed"}}"#,
                 InputModerated,
                 InvalidRequest,
             ),
             (422, r#"{"error":{"message":"no","type":"content_filter"}}"#, InputModerated, InvalidRequest),
-            (400, r#"{"error":{"message":"no","code":"insufficient_balance"}}"#, Quota, ServiceUnusable),
             (
                 400,
-                r#"{"error":{"message":"unknown field `credit`","code":"unknown_field"}}"#,
+                r#"{"error":{"type":"api_error","message":"no","code":"insufficient_balance"}}"#,
+                Quota,
+                ServiceUnusable,
+            ),
+            (
+                400,
+                r#"{"error":{"type":"api_error","message":"unknown field `credit`","code":"unknown_field"}}"#,
                 Invalid,
                 InvalidRequest,
             ),
             (
                 401,
-                r#"{"error":{"message":"no key","code":"invalid_api_key"}}"#,
+                r#"{"error":{"type":"api_error","message":"no key","code":"invalid_api_key"}}"#,
                 Unauthorized,
                 ServiceUnusable,
             ),
-            (402, r#"{"error":{"message":"pay first"}}"#, Quota, ServiceUnusable),
-            (403, r#"{"error":{"message":"your account is in arrears"}}"#, Quota, ServiceUnusable),
-            (404, r#"{"error":{"message":"unknown path","code":"unknown_path"}}"#, Expired, ServiceUnusable),
-            (413, r#"{"error":{"message":"too large","code":"body_too_large"}}"#, Invalid, InvalidRequest),
-            (415, r#"{"error":{"message":"send JSON"}}"#, Invalid, InvalidRequest),
-            (422, r#"{"error":{"message":"no"}}"#, Invalid, InvalidRequest),
+            (402, r#"{"error":{"type":"api_error","message":"pay first"}}"#, Quota, ServiceUnusable),
+            (
+                403,
+                r#"{"error":{"type":"api_error","message":"your account is in arrears"}}"#,
+                Quota,
+                ServiceUnusable,
+            ),
+            (
+                404,
+                r#"{"error":{"type":"api_error","message":"unknown path","code":"unknown_path"}}"#,
+                Expired,
+                ServiceUnusable,
+            ),
+            (
+                413,
+                r#"{"error":{"type":"api_error","message":"too large","code":"body_too_large"}}"#,
+                Invalid,
+                InvalidRequest,
+            ),
+            (415, r#"{"error":{"type":"api_error","message":"send JSON"}}"#, Invalid, InvalidRequest),
+            (422, r#"{"error":{"type":"api_error","message":"no"}}"#, Invalid, InvalidRequest),
             (
                 429,
-                r#"{"error":{"message":"slow down","code":"rate_limit_exceeded"}}"#,
+                r#"{"error":{"type":"api_error","message":"slow down","code":"rate_limit_exceeded"}}"#,
                 RateLimited,
                 Throttled,
             ),
             (429, "<html>Too Many Requests</html>", RateLimited, Throttled),
-            (429, r#"{"error":{"message":"no","code":"insufficient_quota"}}"#, Quota, ServiceUnusable),
-            (503, r#"{"error":{"message":"overloaded"}}"#, Transient, Retryable),
+            (
+                429,
+                r#"{"error":{"type":"api_error","message":"no","code":"insufficient_quota"}}"#,
+                Quota,
+                ServiceUnusable,
+            ),
+            (503, r#"{"error":{"type":"api_error","message":"overloaded"}}"#, Transient, Retryable),
         ] {
             let Submission::Refused(refusal) = refused_with(status, body) else {
                 panic!("{status} {body} is a refusal");
@@ -326,12 +353,31 @@ mod tests {
             );
         }
         for status in [400, 401, 402, 403, 404, 413, 415, 422, 500, 502, 503, 504] {
-            for body in ["", "<html>oops</html>", "upstream connect error", r#"{"message":"x","code":1}"#] {
+            for body in [
+                "",
+                "<html>oops</html>",
+                "upstream connect error",
+                r#"{"message":"x","code":1}"#,
+                r#"{"error":{"message":"upstream reset before headers"}}"#,
+                r#"{"error":{"message":"Bad gateway","code":503,"status":"UNAVAILABLE"}}"#,
+            ] {
                 assert!(
                     matches!(refused_with(status, body), Submission::Indeterminate { task_hint: None, .. }),
                     "{status} {body}"
                 );
             }
+        }
+    }
+
+    /// What was not read of it may name a task.
+    #[test]
+    fn submission_response_that_was_cut_is_indeterminate() {
+        let body = r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#.to_owned();
+        for status in [400, 429, 503] {
+            let error = HttpError::new(status, body.clone(), None).with_cut_body(true);
+            let submission =
+                submission(Err(CallError::Http(Box::new(error))), ServerErrorPolicy::Retry, &none());
+            assert!(matches!(submission, Submission::Indeterminate { .. }), "{status}");
         }
     }
 
@@ -341,6 +387,8 @@ mod tests {
             for body in [
                 r#"{"id":"task_7","error":{"message":"an error inside"}}"#,
                 r#"{"id":"task_7","error":{"mess"#,
+                r#"{"error":{"message":"timed out","type":"server_error","param":null,"code":"timeout","task_id":"task_7"}}"#,
+                r#"{"error":{"message":"task task_7 is queued, and its status is unknown","type":"server_error"}}"#,
             ] {
                 let Submission::Indeterminate { task_hint, .. } = refused_with(status, body) else {
                     panic!("{status} {body} names a task");
@@ -361,7 +409,10 @@ mod tests {
             assert_eq!(kind(status, "<html>oops</html>"), Some(RefusalKind::ServerError), "{status}");
             assert_eq!(kind(status, r#"{"id":"task_7","error":{"message":"x"}}"#), None, "{status}");
         }
-        assert_eq!(kind(503, r#"{"error":{"message":"overloaded"}}"#), Some(RefusalKind::Retryable));
+        assert_eq!(
+            kind(503, r#"{"error":{"type":"api_error","message":"overloaded"}}"#),
+            Some(RefusalKind::Retryable)
+        );
         assert_eq!(kind(503, "upstream connect error"), Some(RefusalKind::ServerError));
         for status in [400, 404, 408, 409] {
             assert_eq!(kind(status, "<html>oops</html>"), None, "{status}");
@@ -391,14 +442,29 @@ mod tests {
                 &none(),
             )
         };
-        let own_form = r#"{"error":{"message":"unknown task"}}"#;
+        let own_form = r#"{"error":{"type":"api_error","message":"unknown task"}}"#;
         assert_eq!(polled(404, own_form), PollResult::NotFound { expired: false });
         assert_eq!(polled(410, own_form), PollResult::NotFound { expired: true });
+        assert!(matches!(polled(403, own_form), PollResult::Unauthorized { .. }));
+        for status in [401, 402, 403, 404, 410] {
+            for page in ["<html>nginx</html>", "session expired", r#"{"error":{"message":"Not Found"}}"#] {
+                assert!(matches!(polled(status, page), PollResult::Unreachable { .. }), "{status} {page}");
+            }
+        }
+    }
+
+    #[test]
+    fn download_is_expired_only_in_the_services_own_form() {
+        let kind = |status, body: &str| {
+            let error = HttpError::new(status, body.to_owned(), None);
+            download(CallError::Http(Box::new(error)), &none()).kind
+        };
         for status in [404, 410] {
-            assert!(
-                matches!(polled(status, "<html>nginx</html>"), PollResult::Unreachable { .. }),
-                "{status}"
-            );
+            let own_form = r#"{"error":{"type":"api_error","message":"the file has expired"}}"#;
+            assert_eq!(kind(status, own_form), FailureKind::Expired, "{status}");
+            for page in ["", "<html>404 Not Found nginx</html>", r#"{"error":{"message":"Not Found"}}"#] {
+                assert_eq!(kind(status, page), FailureKind::Transient, "{status} {page}");
+            }
         }
     }
 
@@ -406,7 +472,7 @@ mod tests {
     #[test]
     fn download_refused_with_any_client_error_is_invalid() {
         for status in [400, 409, 422, 425] {
-            let body = r#"{"error":{"message":"the task is queued","code":"task_not_completed"}}"#;
+            let body = r#"{"error":{"type":"api_error","message":"the task is queued","code":"task_not_completed"}}"#;
             let error = HttpError::new(status, body.to_owned(), None);
             assert_eq!(
                 download(CallError::Http(Box::new(error)), &none()).kind,
@@ -530,7 +596,7 @@ mod tests {
             assert_eq!(failure.kind, kind);
         }
         let refused = |codes| {
-            let body = r#"{"error":{"code":1301,"message":"refused"}}"#.to_owned();
+            let body = r#"{"error":{"type":"api_error","code":1301,"message":"refused"}}"#.to_owned();
             let error = CallError::Http(Box::new(HttpError::new(400, body, None)));
             submission(Err(error), ServerErrorPolicy::default(), codes)
         };

@@ -15,10 +15,16 @@ pub(crate) enum Form {
     Service,
     /// A gateway in front of it.
     Gateway,
+    /// A gateway that words its errors nearly as the service does.
+    Imitation,
 }
 
 /// Responses to a submission that do not tell whether it was accepted.
-pub(crate) const INDETERMINATE: [(u16, Form); 15] = [
+pub(crate) const INDETERMINATE: [(u16, Form); 19] = [
+    (400, Form::Imitation),
+    (403, Form::Imitation),
+    (404, Form::Imitation),
+    (503, Form::Imitation),
     (400, Form::Gateway),
     (401, Form::Gateway),
     (403, Form::Gateway),
@@ -39,7 +45,28 @@ pub(crate) const INDETERMINATE: [(u16, Form); 15] = [
 /// An error response. `task` is an id that its body contains.
 pub(crate) fn error(status: u16, form: Form, task: Option<&str>, retry_after: Option<Duration>) -> CallError {
     let body = match form {
-        Form::Service => json!({ "error": { "message": "simulated" }, "task_id": task }).to_string(),
+        Form::Service => match task {
+            // Beside the error, in it, or in its words.
+            Some(task) if status % 3 == 0 => {
+                json!({ "error": { "message": "simulated", "type": "api_error" }, "task_id": task })
+                    .to_string()
+            }
+            Some(task) if status % 3 == 1 => {
+                json!({ "error": { "message": "simulated", "type": "api_error", "task_id": task } })
+                    .to_string()
+            }
+            Some(task) => {
+                let message = format!("no response from task {task}");
+                json!({ "error": { "message": message, "type": "api_error" } }).to_string()
+            }
+            None => json!({ "error": { "message": "simulated", "type": "api_error" } }).to_string(),
+        },
+        Form::Imitation => match task {
+            Some(task) => {
+                json!({ "error": { "message": "simulated", "details": [{ "taskId": task }] } }).to_string()
+            }
+            None => json!({ "error": { "message": "upstream reset", "code": status } }).to_string(),
+        },
         Form::Gateway => match task {
             Some(task) => json!({ "message": "upstream failed", "data": { "task_id": task } }).to_string(),
             None => "<html><body>upstream failed</body></html>".to_owned(),
@@ -61,6 +88,11 @@ pub(crate) fn task(id: &str, status: &str, progress: Option<u8>, url: Option<&st
         body["error"] = json!({ "code": "success", "message": "no error" });
     }
     body
+}
+
+/// A response with a status that is not that of a task.
+pub(crate) fn stray_status() -> Value {
+    json!({ "status": "failed", "message": "gateway timeout" })
 }
 
 /// A failed task.

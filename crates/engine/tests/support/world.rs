@@ -334,7 +334,12 @@ impl World {
                     self.pause().await;
                     let named = accepted.filter(|_| self.roll_for("named", &shot, 3) == 0);
                     let kinds = INDETERMINATE.len() as u64;
-                    let (status, form) = INDETERMINATE[self.roll_for("answer", &shot, kinds) as usize];
+                    let (status, form) = match self.roll_for("answer", &shot, kinds + 2) {
+                        // Refusals, but for the task that they name.
+                        0 if named.is_some() => (503, Form::Service),
+                        1 if named.is_some() => (429, Form::Service),
+                        kind => INDETERMINATE[(kind % kinds) as usize],
+                    };
                     return Err(responses::error(status, form, named.as_ref().map(TaskId::as_str), None));
                 }
             }
@@ -352,7 +357,11 @@ impl World {
         let shot = self.with(|books| books.tasks.get(id).map(|found| found.shot.clone())).unwrap_or_default();
         if self.goes_wrong("poll", &shot) {
             // By shot, a poll that goes wrong says nothing.
-            let fault = if self.by_shot.is_some() { [2, 3, 5][self.roll(3) as usize] } else { self.roll(7) };
+            let fault = if self.by_shot.is_some() {
+                [2, 3, 5, 6, 7, 8][self.roll(6) as usize]
+            } else {
+                self.roll(10)
+            };
             return match fault {
                 // The replica that is asked is behind for a while.
                 0 if self.is_behind() => Err(responses::error(404, Form::Service, None, None)),
@@ -371,6 +380,9 @@ impl World {
                 }
                 // A gateway's page says nothing about the task.
                 5 => Err(responses::error(404, Form::Gateway, None, None)),
+                6 => Err(responses::error(404, Form::Imitation, None, None)),
+                7 => Ok(responses::stray_status()),
+                8 => Err(responses::error(403, Form::Imitation, None, None)),
                 _ => Ok(responses::task(id, "thinking", None, None, words)),
             };
         }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use scheduler::polling::ReportedStatus;
 use scheduler::{
     Event, ExistingWork, FailureKind, Halt, NodeState, Outcome, Phase, PollResult, RefusalKind, RunState,
     SubmitQuota, TaskId, Timestamp,
@@ -54,6 +55,9 @@ pub(super) fn message_for(state: &RunState, event: &Event, now: Timestamp, file:
         | Event::Reconciled { reason: Some(_), .. }
         | Event::LookupDone { existing: ExistingWork::Completed { .. }, .. } => Importance::Routine,
         Event::Polled { result: PollResult::Completed { warning: Some(_), .. }, .. } => Importance::Notable,
+        Event::Polled { result: PollResult::Running { status, .. }, .. } if is_undefined_status(status) => {
+            Importance::Notable
+        }
         // A run that stands still has to say why.
         Event::Refused { .. } | Event::DownloadFailed { .. } | Event::Polled { .. }
             if held_until(state, event).is_some_and(|until| until.since(now) >= NOTABLE_WAIT) =>
@@ -95,6 +99,11 @@ pub(super) fn message_for(state: &RunState, event: &Event, now: Timestamp, file:
     };
     let file = file.filter(|file| line.ends_with(&display_path(file)));
     Some(Message { line, file, importance })
+}
+
+/// Whether a status of an unfinished task is one that the contract does not define (spec 3).
+pub(super) fn is_undefined_status(status: &str) -> bool {
+    ReportedStatus::parse(status) == ReportedStatus::Unknown
 }
 
 fn name(state: &RunState, node: NodeIx) -> String {
@@ -237,6 +246,15 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<S
         {
             format!("{}: the service is unreachable, retrying: {}", name(*node), sanitize::message(reason))
         }
+        Event::Polled { node, result: PollResult::Running { status, .. }, .. }
+            if is_undefined_status(status) && state.node(*node).outcome().is_none() =>
+        {
+            format!(
+                "{}: the service says that its status is `{}`, which is not one of the contract's; waiting",
+                name(*node),
+                sanitize::message(status)
+            )
+        }
         Event::FilmJoined { film, .. } if film.reused => format!("film: up to date, {}", display_path(&film.path)),
         Event::FilmJoined { film, .. } => format!("film: joined, {}", display_path(&film.path)),
         Event::JoinFailed { failure, .. } => format!("film: {}", sanitize::message(&failure.message)),
@@ -308,7 +326,7 @@ fn ended(state: &RunState, event: &Event, file: &str) -> Option<String> {
 
 /// The message for the outcome of a shot; `None` for success. `file` is the workflow file, quoted for a shell.
 pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &str) -> Option<String> {
-    let rerun = || format!("`runner run {file} --rerun {}`", shell::quote(&sanitize::line(shot)));
+    let rerun = || format!("`runner run {file} --rerun {}`", shell::quote(shot));
     Some(match outcome {
         Outcome::Done { .. } => return None,
         Outcome::Failed { failure, .. } => {

@@ -11,6 +11,7 @@ pub(crate) mod live;
 mod messages;
 mod plain;
 pub(crate) mod plan;
+mod repeat_filter;
 pub(crate) mod sanitize;
 pub(crate) mod screen;
 pub(crate) mod stream;

@@ -9,6 +9,7 @@ use engine::Reporter;
 use scheduler::{Event, RunState, Timestamp};
 
 use super::live::progress::RunProgress;
+use super::repeat_filter::RepeatFilter;
 use super::{CostEstimate, humanize, live, messages};
 
 /// The longest silence.
@@ -19,6 +20,7 @@ pub(crate) struct Plain {
     /// The workflow file, quoted for a shell.
     file: String,
     buffer: String,
+    repeats: RepeatFilter,
     shared: Arc<Shared>,
     heart: Option<JoinHandle<()>>,
 }
@@ -54,7 +56,7 @@ impl Plain {
         let shared = Arc::new(Shared { now: Mutex::new(now), changed: Condvar::new() });
         let beating = Arc::clone(&shared);
         let heart = std::thread::spawn(move || beat(&beating));
-        Self { file, buffer: String::new(), shared, heart: Some(heart) }
+        Self { file, buffer: String::new(), repeats: RepeatFilter::default(), shared, heart: Some(heart) }
     }
 }
 
@@ -63,7 +65,8 @@ impl Reporter for Plain {
         let mut shared = self.shared.lock();
         shared.progress.on_event(state, event, now);
         shared.event_time = (now, Instant::now());
-        if let Some(message) = messages::message_for(state, event, now, &self.file) {
+        let passes = self.repeats.passes(event, now);
+        if let Some(message) = messages::message_for(state, event, now, &self.file).filter(|_| passes) {
             shared.printed = Instant::now();
             self.buffer.push_str(&timed(&message.line, now));
         }

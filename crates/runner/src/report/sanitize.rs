@@ -18,7 +18,8 @@ pub(crate) fn line(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn is_control(c: char) -> bool {
+/// Whether a terminal would act on a character instead of showing it.
+pub(crate) fn is_control(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
 }

@@ -8,6 +8,7 @@ use workflow::plan::NodeIx;
 
 use super::{Phase, RunState};
 use crate::limits::jitter;
+use crate::polling::ReportedStatus;
 use crate::{AttemptId, Event, Failure, FailureKind, NextStep, PollResult, Refusal, RefusalKind, Timestamp};
 
 /// Progress in bytes after which the count of failed download tries restarts.
@@ -119,8 +120,13 @@ impl RunState {
         let poll_again = || {
             if elapsed >= self.task_timeout(node) {
                 let why = match result {
-                    PollResult::Throttled { .. } => ", and the service accepts no polls",
-                    _ => "",
+                    PollResult::Throttled { .. } => ", and the service accepts no polls".to_owned(),
+                    PollResult::Running { status, .. }
+                        if ReportedStatus::parse(status) == ReportedStatus::Unknown =>
+                    {
+                        format!(", and its status `{status}` is not one of the contract's")
+                    }
+                    _ => String::new(),
                 };
                 NextStep::Detach { reason: format!("it is not finished after {} s{why}", elapsed.as_secs()) }
             } else {

@@ -290,8 +290,12 @@ fn tasks_from_a_clock_that_was_ahead_count_as_submitted_now() {
     let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy));
     run.start();
     run.lookup_done("b", ExistingWork::None);
-    let existing =
-        ExistingWork::Indeterminate { attempt: attempt("a"), intended_at: TOMORROW, suggested_task: None };
+    let existing = ExistingWork::Indeterminate {
+        attempt: attempt("a"),
+        intended_at: TOMORROW,
+        suggested_task: None,
+        reason: None,
+    };
     assert_eq!(run.lookup_done("a", existing), ["wake in 600000 ms"], "the hold time of its slot");
 
     let mut run = Script::with(with_timeout(&["a"], 60));

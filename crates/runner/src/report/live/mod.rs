@@ -16,6 +16,7 @@ use scheduler::{Event, RunState, Timestamp};
 
 use self::progress::RunProgress;
 use super::messages::{self, Importance};
+use super::repeat_filter::RepeatFilter;
 use super::screen::{self, Screen};
 use super::{CostEstimate, sanitize};
 use crate::project_paths::display_path;
@@ -75,6 +76,7 @@ pub(crate) struct Live {
     shared: Arc<Shared>,
     /// The workflow file, quoted for a shell.
     file: String,
+    repeats: RepeatFilter,
     drawer: Option<JoinHandle<()>>,
 }
 
@@ -91,13 +93,14 @@ impl Live {
         *active() = Some(Arc::clone(&shared));
         let painted = Arc::clone(&shared);
         let drawer = std::thread::spawn(move || draw_loop(&painted));
-        Self { shared, file, drawer: Some(drawer) }
+        Self { shared, file, repeats: RepeatFilter::default(), drawer: Some(drawer) }
     }
 }
 
 impl Reporter for Live {
     fn on(&mut self, state: &RunState, event: &Event, now: Timestamp) {
-        let message = messages::message_for(state, event, now, &self.file);
+        let passes = self.repeats.passes(event, now);
+        let message = messages::message_for(state, event, now, &self.file).filter(|_| passes);
         let message = message.filter(|message| match message.importance {
             Importance::Notable => true,
             Importance::ShotDone => state.plan().len() <= MAX_SHOTS_WITH_LINES,

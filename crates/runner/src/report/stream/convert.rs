@@ -202,7 +202,7 @@ fn existing_work(existing: &ExistingWork) -> line::ExistingWork<'_> {
             is_other_account: _,
             damage: _,
         } => line::ExistingWork::InFlight { attempt: attempt.as_str(), task: task.as_str(), since: *since },
-        ExistingWork::Indeterminate { attempt, intended_at: _, suggested_task } => {
+        ExistingWork::Indeterminate { attempt, intended_at: _, suggested_task, reason: _ } => {
             line::ExistingWork::Indeterminate {
                 attempt: attempt.as_str(),
                 suggested_task: suggested_task.as_ref().map(TaskId::as_str),

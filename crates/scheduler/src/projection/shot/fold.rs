@@ -145,14 +145,19 @@ impl Shot {
                 self.set(ShotStatus::InFlight, now);
                 self.since = *since;
             }
-            ExistingWork::Indeterminate { attempt, suggested_task, .. } => {
+            ExistingWork::Indeterminate { attempt, suggested_task, reason, .. } => {
                 self.decision = blocked;
                 self.adopt(attempt, AttemptState::Indeterminate, None, now);
-                let reason = match suggested_task {
-                    None => "an earlier run was cut off while it was submitting this shot",
-                    Some(_) => "an earlier run submitted this shot and got no usable response",
+                let reason = match (reason, suggested_task) {
+                    (Some(reason), _) => {
+                        format!("an earlier run submitted this shot and got no usable response: {reason}")
+                    }
+                    (None, None) => "an earlier run was cut off while it was submitting this shot".to_owned(),
+                    (None, Some(_)) => {
+                        "an earlier run submitted this shot and got no usable response".to_owned()
+                    }
                 };
-                let (attempt, reason) = (attempt.clone(), reason.to_owned());
+                let attempt = attempt.clone();
                 let suggested_task = suggested_task.clone();
                 self.end(Outcome::Indeterminate { attempt, reason, suggested_task }, now);
             }

@@ -1,0 +1,153 @@
+//! Responses that look like refusals, tasks or proofs and are none: nothing is paid for twice, and nothing that is paid for is lost.
+
+use crate::support::project_state::shots;
+use crate::support::scripted::{Call, ScriptedService, response, task_id};
+use crate::support::{Project, cli_snapshot};
+
+const ONE: &str = "version: 1\nname: one\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
+    - { id: lamp, prompt: a quiet sea, retry: { attempts: 3 } }\n";
+
+fn against(service: &ScriptedService) -> Project {
+    Project::new("one.yaml", ONE).against(&service.url, "sk-test-0123456789abcdef")
+}
+
+fn is_post(call: &Call<'_>) -> bool {
+    call.path == "/v1/videos"
+}
+
+/// A service that accepts the first submission and answers it with an error: each of the next would be paid for as well.
+fn accepting_with(status: u16, headers: &'static [(&str, &str)], body: &'static str) -> ScriptedService {
+    ScriptedService::start(move |call| {
+        (is_post(call) && call.nth == 1).then(|| response(status, headers, body))
+    })
+}
+
+#[test]
+fn error_that_names_a_task_is_not_a_refusal() {
+    for (status, headers, body) in [
+        (
+            503,
+            &[][..],
+            r#"{"error":{"message":"timeout waiting","type":"server_error","param":null,"code":"timeout","task_id":"t1"}}"#,
+        ),
+        (
+            429,
+            &[],
+            r#"{"error":{"message":"slow down","type":"rate_limit_error","metadata":{"task_id":"t1"}}}"#,
+        ),
+        (503, &[], r#"{"error":{"message":"lost contact with task t1","type":"server_error"}}"#),
+        (
+            503,
+            &[("location", "/v1/videos/t1")],
+            r#"{"error":{"message":"overloaded","type":"server_error"}}"#,
+        ),
+        (400, &[], r#"{"error":{"message":"no","type":"invalid_request_error"},"detail":{"taskId":"t1"}}"#),
+        (202, &[("location", "/v1/videos/t1")], ""),
+    ] {
+        let service = accepting_with(status, headers, body);
+        let project = against(&service);
+        let run = project.runner(&["run", "one.yaml", "--max-tasks", "1"]).expect(3);
+        assert_eq!(service.posts(), 1, "{status} {body}: {}", run.transcript());
+        // The command that is printed works: the task is the one that the response names.
+        project.runner(&["resolve", "one.yaml", "lamp", "--adopt", "t1"]).expect(0);
+        project.runner(&["run", "one.yaml"]).expect(0);
+        assert_eq!((service.posts(), shots(&project, "one").len()), (1, 1), "{status} {body}");
+    }
+}
+
+#[test]
+fn error_that_only_resembles_the_services_is_not_a_refusal() {
+    for (status, body) in [
+        (503, r#"{"error":{"message":"upstream reset before headers"}}"#),
+        (503, r#"{"error":{"message":"Bad gateway","code":503,"status":"UNAVAILABLE"}}"#),
+        (404, r#"{"error":{"message":"Not Found"}}"#),
+        (400, r#"{"error":{"message":"Bad Request"}}"#),
+    ] {
+        let service = accepting_with(status, &[], body);
+        let project = against(&service);
+        project.runner(&["run", "one.yaml"]);
+        let again = project.runner(&["run", "one.yaml"]).expect(3);
+        assert_eq!(service.posts(), 1, "{status} {body}: {}", again.transcript());
+    }
+    let service = accepting_with(503, &[], r#"{"error":{"message":"upstream reset before headers"}}"#);
+    let project = against(&service);
+    cli_snapshot!("run_503_of_gateway", project.runner(&["run", "one.yaml"]).expect(3));
+    cli_snapshot!("run_503_of_gateway_again", project.runner(&["run", "one.yaml"]).expect(3));
+}
+
+#[test]
+fn poll_response_that_is_not_about_the_task_decides_nothing() {
+    for (status, body) in [
+        (200, r#"{"status":"failed","message":"gateway timeout"}"#),
+        (200, r#"{"status":"FAILED","code":504}"#),
+        (200, r#"[{"status":"failed"}]"#),
+        (403, "<html>Cloudflare</html>"),
+        (401, "session expired"),
+        (404, r#"{"error":{"message":"Not Found"}}"#),
+        (410, r#"{"error":{"message":"Gone"}}"#),
+    ] {
+        let path = format!("/v1/videos/{}", task_id(1));
+        let service = ScriptedService::start(move |call| {
+            (call.path == path && call.nth <= 2).then(|| response(status, &[], body))
+        });
+        let project = against(&service);
+        let run = project.runner(&["run", "one.yaml"]).expect(0);
+        assert_eq!(service.posts(), 1, "{status} {body}: {}", run.transcript());
+    }
+}
+
+#[test]
+fn video_that_a_gateway_cannot_find_is_not_paid_for_again() {
+    let service = ScriptedService::start(|call| {
+        let is_video = call.path.starts_with("/files/") || call.path.ends_with("/content");
+        (is_video && call.nth <= 3).then(|| response(404, &[], "<html>404 Not Found nginx</html>"))
+    });
+    let text = ONE.replace("{ attempts: 3 }", "{ attempts: 3, on: [expired] }");
+    let project = Project::new("one.yaml", &text).against(&service.url, "sk-test-0123456789abcdef");
+    for _ in 0..3 {
+        if project.runner(&["run", "one.yaml"]).code == Some(0) {
+            break;
+        }
+    }
+    assert_eq!((service.posts(), shots(&project, "one").len()), (1, 1));
+}
+
+#[test]
+fn envelope_with_an_id_of_its_own_is_not_the_task() {
+    let service = accepting_with(
+        200,
+        &[],
+        r#"{"id":"req-1","status":"success","data":{"id":"t1","object":"video","status":"queued"}}"#,
+    );
+    let project = against(&service);
+    project.runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!((service.posts(), service.gets("/v1/videos/t1") > 0), (1, true));
+    assert_eq!(service.gets("/v1/videos/req-1"), 0);
+}
+
+/// Such ids are one in 64 of those in Base64 with the alphabet of URLs.
+#[test]
+fn command_for_a_task_id_that_begins_with_a_dash_can_be_pasted() {
+    let service =
+        accepting_with(500, &[], r#"{"error":{"message":"lost","type":"server_error"},"id":"-abc"}"#);
+    let project = against(&service);
+    let run = project.runner(&["run", "one.yaml"]).expect(3);
+    let command = run.err.split('`').find(|words| words.contains("--adopt")).expect("a command is printed");
+    let words: Vec<&str> = command.split_whitespace().skip(1).collect();
+    assert_eq!(words.last(), Some(&"--adopt=-abc"));
+    project.runner(&words).expect(0);
+    project.runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!(service.posts(), 1);
+}
+
+#[test]
+fn status_that_the_contract_does_not_define_is_named() {
+    let path = format!("/v1/videos/{}", task_id(1));
+    let service = ScriptedService::start(move |call| {
+        let body = format!(r#"{{"id":"{}","object":"video","status":"SUCCEEDED"}}"#, task_id(1));
+        (call.path == path).then(|| response(200, &[], body))
+    });
+    let text = ONE.replace("retry: { attempts: 3 }", "timeout: 1s");
+    let project = Project::new("one.yaml", &text).against(&service.url, "sk-test-0123456789abcdef");
+    cli_snapshot!("run_undefined_status", project.runner(&["run", "one.yaml"]).expect(3));
+}
