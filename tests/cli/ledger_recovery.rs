@@ -1,10 +1,14 @@
 //! The ledger is removed, replaced or restored: nothing is paid for again without a word, and no paid video is overwritten.
 
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support::project_state::shots;
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
-use crate::support::{Project, cli_snapshot};
+use crate::support::scripted::{ScriptedService, response, task_id};
+use crate::support::{Output, Project, cli_snapshot, wait_until};
 
 const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
     - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea, continues: one }\n";
@@ -81,6 +85,76 @@ fn removed_log_of_a_killed_run_stops_the_next_one() {
     project.runner(&["run", "two.yaml", "--force"]).expect(0);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
+}
+
+/// A service that renders until `is_done`.
+fn rendering_until(is_done: &Arc<AtomicBool>) -> ScriptedService {
+    let is_done = Arc::clone(is_done);
+    ScriptedService::start(move |call| {
+        let task = call.path.strip_prefix("/v1/videos/").filter(|_| !is_done.load(Ordering::Relaxed))?;
+        let body = format!(r#"{{"id":"{task}","object":"video","status":"in_progress"}}"#);
+        Some(response(200, &[], body))
+    })
+}
+
+const APART: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
+    - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea }\n";
+
+/// Whatever is recorded next, and also if nothing is, the run says that its tasks are on no record, and the next one does not pay for them.
+#[cfg(unix)]
+#[test]
+fn ledger_removed_after_the_last_intent_stops_the_run_and_the_next_one() {
+    for ends_by_interrupt in [false, true] {
+        let is_done = Arc::new(AtomicBool::new(false));
+        let service = rendering_until(&is_done);
+        let project = Project::new("two.yaml", APART).against(&service.url, KEY);
+        let mut are_submitted = || {
+            let is_submitted = service.gets(&format!("/v1/videos/{}", task_id(2))) > 0;
+            if is_submitted {
+                remove_ledger(&project);
+                is_done.store(!ends_by_interrupt, Ordering::Relaxed);
+            }
+            is_submitted
+        };
+        let run = if ends_by_interrupt {
+            project.runner_signalled(
+                &mut project.command(&["run", "two.yaml"]),
+                &mut [("INT", &mut are_submitted)],
+            )
+        } else {
+            let child =
+                project.command(&["run", "two.yaml"]).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn();
+            let child = child.expect("the program can be started");
+            wait_until("both are submitted", are_submitted);
+            Output::from_process(&child.wait_with_output().expect("the program ends"))
+        };
+        let run = run.expect(5);
+        for task in [task_id(1), task_id(2)] {
+            assert!(run.err.contains(&task), "{}", run.transcript());
+        }
+        is_done.store(true, Ordering::Relaxed);
+        project.runner(&["run", "two.yaml"]).expect(3);
+        assert_eq!(service.posts(), 2);
+        let tasks = [format!("one={}", task_id(1)), format!("two={}", task_id(2))];
+        project.runner(&["ledger", "adopt", "two.yaml", "--task", &tasks[0], "--task", &tasks[1]]);
+        project.runner(&["run", "two.yaml", "--force"]).expect(0);
+        assert_eq!(service.posts(), 2);
+    }
+}
+
+/// A run is on record before its lock file exists, so that a lock that the ledger does not know shows that the ledger was lost.
+#[test]
+fn ledger_removed_under_a_run_stops_another_one_while_it_is_alive() {
+    let is_done = Arc::new(AtomicBool::new(false));
+    let service = rendering_until(&is_done);
+    let project = Project::new("two.yaml", APART).against(&service.url, KEY);
+    let mut first = project.start(&["run", "two.yaml"]);
+    wait_until("both are submitted", || service.gets(&format!("/v1/videos/{}", task_id(2))) > 0);
+    remove_ledger(&project);
+    cli_snapshot!("run_ledger_removed_under_another", project.runner(&["run", "two.yaml"]).expect(3));
+    is_done.store(true, Ordering::Relaxed);
+    assert_eq!(first.wait().expect("the run ends").code(), Some(5));
+    assert_eq!(service.posts(), 2);
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub(crate) fn name_commands(previews: &mut [Preview], file: &str) {
                 format!("; {}", resolve_command(file, attempt.as_str(), Some(task.as_str())))
             }
             Some(Remedy::Rerun) => {
-                let shot = shell::quote(&sanitize::line(&preview.name));
+                let shot = shell::quote(&preview.name);
                 format!("; `runner run {file} --rerun {shot}` renders it again")
             }
             Some(Remedy::LinkAccount) => {
@@ -42,30 +42,26 @@ pub(crate) fn resolve_command(file: &str, attempt: &str, suggested_task: Option<
             "look it up in your account there, then run `runner resolve {file} {attempt} --adopt TASK`, `--resubmit` or `--abandon`"
         ),
         Some(task) => format!(
-            "the response names task {}: run `runner resolve {file} {attempt} --adopt {}`, which asks the service for it; \
+            "the response names task {}: run `runner resolve {file} {attempt} {}`, which asks the service for it; \
              if your account does not list it, `--resubmit` or `--abandon`",
             sanitize::line(task),
-            quoted(task)
+            shell::option("--adopt", task)
         ),
     }
 }
 
-/// An id or a name as a word of a command.
-fn quoted(text: &str) -> String {
-    shell::quote(&sanitize::line(text))
-}
-
 /// The commands that record tasks after a run has lost its ledger or could not write it; empty after other errors.
 pub(crate) fn adopt_commands(error: &RunError, file: &Path) -> String {
-    let file = shell::quote(&file.display().to_string());
+    let file = shell::path(&file);
     match error {
         RunError::LedgerLost { tasks, .. } if !tasks.is_empty() => {
             let subject = match tasks.len() {
                 1 => "1 task is".to_owned(),
                 count => format!("{count} tasks are"),
             };
-            let argument =
-                |(node, task): &(String, TaskId)| format!(" --task {}", quoted(&format!("{node}={task}")));
+            let argument = |(node, task): &(String, TaskId)| {
+                format!(" --task {}", shell::quote(&format!("{node}={task}")))
+            };
             let list: String = tasks.iter().map(argument).collect();
             format!(
                 "\n  {subject} in flight or not downloaded: put the ledger back, or record them in a new one: runner ledger adopt {file}{list}"
@@ -80,10 +76,10 @@ pub(crate) fn adopt_commands(error: &RunError, file: &Path) -> String {
                 };
                 format!(
                     "\n  {} {what} {}, which could not be recorded: \
-                     once the ledger can be written, run `runner resolve {file} {attempt} --adopt {}`",
+                     once the ledger can be written, run `runner resolve {file} {attempt} {}`",
                     sanitize::line(node),
                     sanitize::line(task.as_str()),
-                    quoted(task.as_str())
+                    shell::option("--adopt", task.as_str())
                 )
             };
             unrecorded.iter().map(line).collect()

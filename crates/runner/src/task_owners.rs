@@ -12,7 +12,6 @@ use workflow::plan::Plan;
 use crate::args::{OverrideArgs, WorkflowArgs};
 use crate::load;
 use crate::project_paths::ProjectPaths;
-use crate::report::sanitize;
 use crate::shell;
 
 /// Who adopts a task. Commands are complete, and quoted for a shell.
@@ -114,11 +113,10 @@ impl TaskOwners {
 
     /// The command of a run with these arguments.
     fn command(&self, arguments: &PlanArguments) -> String {
-        let word = |text: &str| shell::quote(&sanitize::line(text));
-        let path = |path: &str| word(&self.shown_folder.join(path).display().to_string());
+        let path = |path: &str| shell::path(self.shown_folder.join(path));
         let mut words = vec!["runner run".to_owned(), path(&arguments.file)];
-        words.extend(arguments.salt.iter().map(|salt| format!("--salt {}", word(salt))));
-        let assignment = |(name, value): &(String, String)| word(&format!("{name}={value}"));
+        words.extend(arguments.salt.iter().map(|salt| shell::option("--salt", salt)));
+        let assignment = |(name, value): &(String, String)| shell::quote(&format!("{name}={value}"));
         words.extend(arguments.params.iter().map(|one| format!("-p {}", assignment(one))));
         words.extend(arguments.param_files.iter().map(|file| format!("--param-file {}", path(file))));
         words.extend(arguments.axes.iter().map(|one| format!("-a {}", assignment(one))));

@@ -34,7 +34,7 @@ pub(crate) async fn check(
     let runs = ledger.unknown_runs()?;
     if force {
         // The decision holds: the next run does not ask again. Unknown videos are recorded under their keys by this run.
-        for run in &runs {
+        for run in runs.iter().filter(|run| !run.is_alive) {
             fs_err::remove_file(&run.lock_file)?;
         }
         return Ok(());
@@ -50,7 +50,7 @@ pub(crate) async fn check(
         message.push_str("\n  ");
         message.push_str(&text);
     }
-    let file = shell::quote(&file.display().to_string());
+    let file = shell::path(&file);
     let mut error = CommandError::new(ErrorKind::ActionNeeded, message)
         .hint("put the ledger back (.runner/ledger.db with its -wal), if there is a later copy");
     if !videos.is_empty() {
@@ -74,7 +74,7 @@ pub(crate) async fn mark(
     engine: &EngineAddressArgs,
     previews: &mut [Preview],
 ) -> Result<(), CommandError> {
-    let file_name = shell::quote(&file.display().to_string());
+    let file_name = shell::path(&file);
     let folder = paths.out(plan.name());
     for video in unknown_videos(plan, records.work(), keys, &folder, &paths.store()).await? {
         let path = display_path(&video.path);
@@ -129,14 +129,15 @@ fn about_videos(videos: &[UnknownVideo]) -> Option<String> {
 fn runs_listed(runs: &[UnknownRun]) -> Option<String> {
     let listed = runs.iter().map(|run| {
         let started = run.started_at.and_then(|time| jiff::Timestamp::try_from(time).ok());
-        started.map_or_else(|| run.run.to_string(), |time| format!("{} of {time:.0}", run.run))
+        let name = started.map_or_else(|| run.run.to_string(), |time| format!("{} of {time:.0}", run.run));
+        if run.is_alive { format!("{name}, which is running") } else { name }
     });
-    listed_as("runs that were killed, whose tasks may be in flight", runs.len(), listed)
+    listed_as("runs whose tasks may be in flight", runs.len(), listed)
 }
 
-/// About killed runs that the ledger does not know.
+/// About runs that the ledger does not know.
 pub(crate) fn about_runs(file: &Path, runs: &[UnknownRun]) -> String {
-    let file = shell::quote(&file.display().to_string());
+    let file = shell::path(&file);
     format!(
         "the ledger does not know {}; a run stops before it submits anything\nhint: to record their tasks: runner ledger adopt {file} --task SHOT=TASK; then: runner run {file} --force",
         runs_listed(runs).unwrap_or_default()

@@ -84,7 +84,7 @@ pub(super) async fn drain(
 }
 
 /// Every task of the run that has no video yet: the ledger may have lost them all.
-fn tasks_without_video(state: &RunState, unsaved: &[Event]) -> Vec<(String, TaskId)> {
+pub(super) fn tasks_without_video(state: &RunState, unsaved: &[Event]) -> Vec<(String, TaskId)> {
     let name = |node| state.plan().node(node).name.clone();
     let known = state.plan().nodes().filter_map(|(node, _)| {
         let has_video = matches!(state.node(node).outcome(), Some(Outcome::Done { .. }));

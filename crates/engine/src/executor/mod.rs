@@ -246,11 +246,20 @@ pub async fn run(
         }
     };
     if let Some((source, unsaved)) = failed {
+        if matches!(source, LedgerError::Replaced { .. }) {
+            run_lock.leave_behind();
+        }
         return Err(drain::drain(source, unsaved, &state, &ledger, &run_lock, &clock, &mut receiver).await);
     }
     // Polls and downloads of detached tasks, whose events would not be applied.
     effects.tasks.shutdown().await;
-    ledger.end(&run_lock, clock.now())?;
+    if let Err(source) = ledger.end(&run_lock, clock.now()) {
+        if matches!(source, LedgerError::Replaced { .. }) {
+            run_lock.leave_behind();
+            return Err(RunError::LedgerLost { source, tasks: drain::tasks_without_video(&state, &[]) });
+        }
+        return Err(source.into());
+    }
     // It has no part in the result of the run.
     drop(run_blocking(move || clean::remove_downloaded(&ledger)).await);
     Ok(state.into_summary(run))

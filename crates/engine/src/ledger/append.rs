@@ -30,8 +30,8 @@ impl Ledger {
     /// * [`Event::Reconciled`] is given its task, or becomes [`Event::ClaimConflict`] where the attempt was resolved in the meantime.
     ///
     /// # Errors
-    /// When the events could not be made durable; none of them is stored then. [`LedgerError::Replaced`] before and after an intent, when the
-    /// file is not the one that was opened.
+    /// When the events could not be made durable; none of them is stored then. [`LedgerError::Replaced`] when the file is not the one that was
+    /// opened, before or afterwards.
     pub fn append(
         &self,
         run_lock: &RunLock,
@@ -52,10 +52,7 @@ impl Ledger {
             // The video's name has to be durable before the event that records it.
             self.store.sync_dir()?;
         }
-        let has_intent = events.iter().any(|(event, _)| matches!(event, Event::Prepared { .. }));
-        if has_intent {
-            self.watch.check()?;
-        }
+        self.watch.check()?;
         let mut connection = self.connection();
         let wrap = |source| self.sqlite(source);
         let transaction =
@@ -76,10 +73,8 @@ impl Ledger {
         writer.finish().map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
         drop(connection);
-        if has_intent {
-            // An intent that was written to a file that is gone is no intent.
-            self.watch.check()?;
-        }
+        // An intent that was written to a file that is gone is no intent, and a task id there is lost.
+        self.watch.check()?;
         for kind in stored {
             failpoint::hit(Boundary::After, kind.as_str());
         }

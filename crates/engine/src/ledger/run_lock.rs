@@ -2,6 +2,7 @@
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::TransactionBehavior;
 
@@ -34,6 +35,8 @@ pub struct RunLock {
     limits: BudgetLimits,
     /// The total spent by all runs before this one: its limits apply to what is spent afterwards.
     spent_before: Amount,
+    /// Whether the file stays when the run ends: the ledger that has the run on record is gone, and the file shows that there was one.
+    stays: AtomicBool,
     // Held for its lock.
     _file: File,
 }
@@ -45,6 +48,11 @@ impl RunLock {
         &self.run
     }
 
+    /// Leaves the file behind when the run ends, as a killed run does.
+    pub(crate) fn leave_behind(&self) {
+        self.stays.store(true, Ordering::Relaxed);
+    }
+
     pub(super) fn limits(&self) -> (BudgetLimits, Amount) {
         (self.limits, self.spent_before)
     }
@@ -53,7 +61,9 @@ impl RunLock {
 impl Drop for RunLock {
     fn drop(&mut self) {
         // The lock is released with the file handle; a file that stays behind is unlocked.
-        let _ = std::fs::remove_file(&self.path);
+        if !self.stays.load(Ordering::Relaxed) {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -91,6 +101,7 @@ impl Ledger {
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder)?;
         }
+        self.watch.check()?;
         // On record before its lock file exists: a lock file without a record shows that the ledger has lost it (`unknown_runs`).
         failpoint::hit(Boundary::Before, "begin");
         let mut connection = self.connection();
@@ -109,15 +120,16 @@ impl Ledger {
         let file = File::create(&path).map_err(|error| at_path(&path, &error))?;
         file.try_lock().map_err(|error| at_path(&path, &error.into()))?;
         failpoint::hit(Boundary::After, "begin");
-        Ok(RunLock { run, path, limits, spent_before, _file: file })
+        Ok(RunLock { run, path, limits, spent_before, stays: AtomicBool::new(false), _file: file })
     }
 
     /// Records the regular end of a run.
     ///
     /// # Errors
-    /// When it cannot be recorded.
+    /// When it cannot be recorded, and as [`Ledger::append`] when the ledger is not the file that was opened.
     pub fn end(&self, run_lock: &RunLock, now: Timestamp) -> Result<(), LedgerError> {
         failpoint::hit(Boundary::Before, "end");
+        self.watch.check()?;
         self.connection()
             .execute("UPDATE runs SET ended_at = ?2 WHERE id = ?1", (run_lock.run.as_str(), Sql(now)))
             .map_err(|error| self.sqlite(error))?;

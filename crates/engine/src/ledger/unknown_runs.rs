@@ -9,7 +9,8 @@ use scheduler::RunId;
 use super::run_lock::is_held;
 use super::{Ledger, LedgerError};
 
-/// A run that left its lock file behind, and that the ledger does not know: the ledger was replaced, or its log was lost.
+/// A run whose lock file is there, and that the ledger does not know: the ledger was replaced, or its log was lost. A run is on record before
+/// it creates its file, so that this holds for a run that is alive as well: it still writes to the file that is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownRun {
     /// The run.
@@ -18,10 +19,12 @@ pub struct UnknownRun {
     pub lock_file: PathBuf,
     /// When it began, as far as the file tells.
     pub started_at: Option<SystemTime>,
+    /// Whether its process is alive.
+    pub is_alive: bool,
 }
 
 impl Ledger {
-    /// Runs that were killed, and that the ledger does not know.
+    /// Runs that the ledger does not know, killed or alive.
     ///
     /// # Errors
     /// When the ledger or its folder cannot be read.
@@ -37,10 +40,9 @@ impl Ledger {
             let name = entry.file_name();
             let Some(run) = name.to_str().and_then(|name| name.strip_suffix(".lock")) else { continue };
             let run = RunId::from(run);
-            if !is_held(&self.folder, &run) {
-                let started_at = entry.metadata().and_then(|metadata| metadata.modified()).ok();
-                unknown.push(UnknownRun { run, lock_file: entry.path(), started_at });
-            }
+            let is_alive = is_held(&self.folder, &run);
+            let started_at = entry.metadata().and_then(|metadata| metadata.modified()).ok();
+            unknown.push(UnknownRun { run, lock_file: entry.path(), started_at, is_alive });
         }
         if unknown.is_empty() {
             return Ok(unknown);

@@ -135,7 +135,7 @@ fn print(args: &CleanArgs, listed: &[Listed]) {
         outln!("{total} removed");
     } else if let Some(total) = total(Verdict::Removable) {
         let paid = if args.paid { " --paid" } else { "" };
-        let file = shell::quote(&args.file.display().to_string());
+        let file = shell::path(&args.file);
         outln!(
             "{total}; nothing was removed: `runner clean {file}{paid} --delete` removes what is listed as removable"
         );

@@ -18,7 +18,7 @@ use crate::shell;
 pub(super) async fn resolve(args: ResolveArgs, address: ClusterAddress) -> Result<Exit, CommandError> {
     let client = address.client.clone();
     let records = address.records(workflow_name(&args.file)?.as_deref()).await?;
-    let file = shell::quote(&args.file.display().to_string()) + &args.engine.suffix();
+    let file = shell::path(&args.file) + &args.engine.suffix();
     let run = args.cluster.run.clone().map(RunId);
     if let Some(run) = &run
         && !records.has_run(run).await.map_err(engine_error)?
@@ -92,7 +92,7 @@ fn workflow_name(file: &Path) -> Result<Option<String>, CommandError> {
         None => {
             Err(CommandError::invalid(format!("{} is not a valid workflow", file.display())).hint(format!(
                 "to see what is wrong: runner check {}; a folder stands for all workflows",
-                shell::quote(&file.display().to_string())
+                shell::path(&file)
             )))
         }
     }

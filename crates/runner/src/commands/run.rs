@@ -86,7 +86,7 @@ pub(super) async fn after_run(args: &RunArgs, plan: &Plan, exit: Exit) -> Result
 
 /// The workflow file in commands that are suggested, with the flags that name a cluster.
 pub(super) fn quoted_file(args: &RunArgs) -> String {
-    shell::quote(&args.workflow.file.display().to_string()) + &args.engine.suffix()
+    shell::path(&args.workflow.file) + &args.engine.suffix()
 }
 
 /// A finished run and its reporter.

@@ -39,7 +39,7 @@ impl FinishedFilm {
         let Some(source) = source else {
             let message =
                 format!("film `{}` is not joined, or not as its clips and its edit are now", film.output);
-            let command = format!("runner run {}", shell::quote(&args.workflow.file.display().to_string()));
+            let command = format!("runner run {}", shell::path(&args.workflow.file));
             return Err(CommandError::invalid(message).hint(format!("join it: {command}")));
         };
         let output = match &args.output {

@@ -61,7 +61,7 @@ impl Picker<'_> {
         let mut result = Ok(Vec::new());
         self.store.change(|picks| result = self.record(choice, picks)).map_err(CommandError::invalid)?;
         let picked = result?;
-        let file = shell::quote(&self.args.workflow.file.display().to_string()) + &self.args.engine.suffix();
+        let file = shell::path(&self.args.workflow.file) + &self.args.engine.suffix();
         for name in picked {
             outln!("picked {name}; `runner run {file}` continues with it");
         }

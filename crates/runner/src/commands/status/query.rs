@@ -259,7 +259,12 @@ impl StatusQuery {
         if self.is_cluster {
             return about_cluster_task(open, owner);
         }
-        let fetch = format!("runner fetch {} --in {}", shell::quote(task.as_str()), self.project);
+        let task = task.as_str();
+        let fetch = if task.starts_with('-') {
+            format!("runner fetch --in {} -- {}", self.project, shell::quote(task))
+        } else {
+            format!("runner fetch {} --in {}", shell::quote(task), self.project)
+        };
         let abandon = format!("runner resolve {} {} --abandon", self.project, open.attempt);
         match (owner, open.is_missing) {
             (TaskOwner::Run(command), true) => (

@@ -190,7 +190,7 @@ impl Project<'_> {
             attempts,
             failure: (state != ClipState::Done).then(|| preview.why.clone().or(failure)).flatten(),
             parents: self.parents(ix, node),
-            command: format!("runner run {} {flag} {name}", shell::quote(&self.file.display().to_string())),
+            command: format!("runner run {} {flag} {name}", shell::path(&self.file)),
             request,
         }
     }
