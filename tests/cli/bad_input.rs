@@ -95,6 +95,7 @@ fn check_api_key_in_file() {
         let project = Project::new("bad.yaml", &text);
         for format in ["text", "json", "ndjson", "github"] {
             let ended = project.runner(&["check", "bad.yaml", "--format", format]).expect(2);
+            // A snapshot has the whole text of one; this is about all formats.
             assert!(!ended.transcript().contains("PLANTED"), "{}", ended.transcript());
             assert!(!ended.transcript().contains("abcdef"), "{}", ended.transcript());
         }
@@ -133,7 +134,7 @@ fn check_github_annotations() {
 #[test]
 fn color_follows_terminal_no_color_and_flag() {
     let project = Project::new("bad.yaml", &shots("  - { id: a, prompt: one, secnds: 5 }\n"));
-    let coloured = |arguments: &[&str], no_color: bool| {
+    let is_colored = |arguments: &[&str], no_color: bool| {
         let mut command = project.command(arguments);
         if no_color {
             command.env("NO_COLOR", "1");
@@ -142,10 +143,10 @@ fn color_follows_terminal_no_color_and_flag() {
         assert_eq!(output.status.code(), Some(2));
         output.stderr.contains(&0x1b)
     };
-    assert!(!coloured(&["check", "bad.yaml"], false), "this is no terminal");
-    assert!(coloured(&["--color", "always", "check", "bad.yaml"], false));
-    assert!(coloured(&["check", "bad.yaml", "--color", "always"], true), "the flag overrides NO_COLOR");
-    assert!(!coloured(&["check", "bad.yaml", "--color", "never"], false));
+    assert!(!is_colored(&["check", "bad.yaml"], false), "this is no terminal");
+    assert!(is_colored(&["--color", "always", "check", "bad.yaml"], false));
+    assert!(is_colored(&["check", "bad.yaml", "--color", "always"], true), "the flag overrides NO_COLOR");
+    assert!(!is_colored(&["check", "bad.yaml", "--color", "never"], false));
     // A pseudo-terminal, where there is a program that makes one.
     let program = env!("CARGO_BIN_EXE_runner-under-test");
     for (set, wanted) in [("NO_COLOR=", true), ("NO_COLOR=1", false)] {

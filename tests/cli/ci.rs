@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::support::program::Output;
 use crate::support::program::root;
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::transcript::REDACTIONS;
 use crate::support::{Project, cli_snapshot};
 
 const WORKFLOW: &str = "version: 1
@@ -25,6 +26,9 @@ source: https://example.com/prices
 prices:
   - {model: modelb-video-480p, per_second: 0.10}
 ";
+
+/// How long a shot took, in a report for JUnit and in Markdown.
+const SECONDS: (&str, &str) = (r#"(time="|\| 1\.0 \| )\d+\.\d+"#, "$1[SECONDS]");
 
 fn project() -> Project {
     let project = Project::new("storyboard.yaml", WORKFLOW);
@@ -67,7 +71,9 @@ fn commands_for_ci_systems_succeed() {
         }
     }
     let report = fs_err::read_to_string(project.file("report.xml")).expect("a report");
-    assert!(report.contains("<testsuite") && report.contains("failures=\"0\""), "{report}");
+    insta::with_settings!({ filters => [REDACTIONS, &[SECONDS]].concat(), omit_expression => true }, {
+        insta::assert_snapshot!("ci_report", report);
+    });
 }
 
 /// The script of the action, with the program on PATH as `runner`.
@@ -140,7 +146,9 @@ fn action_runs_within_a_cap_only() {
     let (ended, summary) = action(&project, &[&service[..], &[("MAX_COST", "0.20")]].concat());
     ended.expect(0);
     assert_eq!(proxy.posts().len(), 2);
-    assert!(summary.contains("pier.mp4"), "{summary}");
+    insta::with_settings!({ filters => [REDACTIONS, &[SECONDS]].concat(), omit_expression => true }, {
+        insta::assert_snapshot!("action_run_summary", summary);
+    });
     assert!(project.file("runner-report.xml").exists());
     // The next job has the ledger, and pays for nothing.
     let (ended, _) = action(&project, &[&service[..], &[("MAX_COST", "0.01")]].concat());

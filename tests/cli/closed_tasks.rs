@@ -10,19 +10,13 @@ use axum::response::IntoResponse as _;
 use crate::support::program::Output;
 use crate::support::proxy::{KEY, OTHER_KEY, RecordingProxy, ResponseFault};
 use crate::support::scripted::ScriptedService;
-use crate::support::{Project, cli_snapshot};
+use crate::support::{Project, cli_snapshot, inline_snapshot};
 
 const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
     - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea }\n";
 
 const PRICES: &str = "version: 1\ncurrency: USD\nas_of: 2026-11-01\nsource: a test\nprices:\n  \
     - { model: modelb-video-480p, per_second: 0.10 }\n";
-
-/// The commands in a text: in backquotes, as the program prints them.
-fn printed_commands(text: &str) -> BTreeSet<String> {
-    let quoted = text.split('`').skip(1).step_by(2);
-    quoted.filter(|quoted| quoted.starts_with("runner ")).map(str::to_owned).collect()
-}
 
 /// Runs a printed command as a shell would. None of the names here is quoted.
 fn paste(project: &Project, command: &str) -> Output {
@@ -61,9 +55,8 @@ fn plan_explain_and_status_need_no_key() {
     // Another address: what is in flight at the first one blocks the shot in the plan as in the run, with a key and without one.
     let other = RecordingProxy::start(folder.path().join("other"), |_| ResponseFault::None);
     let project = project.against(&other.url, KEY);
-    for key in [KEY, ""] {
-        let planned = project.runner_with(("RUNNER_API_KEY", key), &["plan", "two.yaml"]).expect(0);
-        assert!(planned.out.contains("to submit: 1 task,"), "{}", planned.transcript());
+    for (name, key) in [("plan_other_address", KEY), ("plan_other_address_without_key", "")] {
+        cli_snapshot!(name, project.runner_with(("RUNNER_API_KEY", key), &["plan", "two.yaml"]).expect(0));
     }
     project.runner(&["run", "two.yaml"]).expect(3);
     assert_eq!((proxy.posts().len(), other.posts().len()), (1, 1));
@@ -88,7 +81,13 @@ fn task_whose_video_is_gone_is_closed_and_stays_paid() {
         project.runner(&["resolve", "two.yaml", "three", "--abandon"]).expect(2)
     );
     let refused = project.runner(&["resolve", "two.yaml", "one", "--resubmit"]).expect(2);
-    assert!(refused.err.contains("neither an attempt nor a shot to resolve"), "{}", refused.transcript());
+    inline_snapshot!(refused.transcript(), @"
+    exit code: 2
+    --- stdout
+    --- stderr
+    error: `one` is neither an attempt nor a shot to resolve
+    hint: nothing is to be resolved
+    ");
     cli_snapshot!(
         "resolve_abandon_task",
         project.runner(&["resolve", "two.yaml", "one", "--abandon"]).expect(0)
@@ -97,7 +96,12 @@ fn task_whose_video_is_gone_is_closed_and_stays_paid() {
     assert_eq!(spending(&project), (0, 100_000), "what was reserved is spent, and nothing is reserved");
     // It cannot be taken for a submission that was not accepted: its task is known.
     let refused = project.runner(&["resolve", "two.yaml", "one", "--resubmit"]).expect(2);
-    assert!(refused.err.contains("which is paid for"), "{}", refused.transcript());
+    inline_snapshot!(refused.transcript(), @"
+    exit code: 2
+    --- stdout
+    --- stderr
+    error: attempt [ATTEMPT] was accepted as task [TASK], which is paid for: it can only be adopted as that task again
+    ");
     assert_eq!(spending(&project), (0, 100_000));
     project.runner(&["run", "two.yaml"]).expect(1);
     assert_eq!(service.posts(), 1, "it is not paid for again unasked");
@@ -132,8 +136,7 @@ fn resolve_takes_the_name_of_a_shot() {
     let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     // Alone, so that its task is the only one.
     project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
-    let listed = project.runner(&["resolve", "two.yaml", "one"]).expect(3);
-    assert!(listed.out.contains("runner resolve two.yaml one --abandon"), "{}", listed.transcript());
+    cli_snapshot!("resolve_list_of_shot", project.runner(&["resolve", "two.yaml", "one"]).expect(3));
     project.runner(&["resolve", "two.yaml", "one", "--adopt", &proxy.accepted()[0]]).expect(0);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!(proxy.posts().len(), 2);
@@ -146,7 +149,7 @@ fn printed_remedies_work_as_they_are() {
     let mut pasted = BTreeSet::new();
     let mut paste_all = |project: &Project, outputs: &[Output]| {
         for output in outputs {
-            for command in printed_commands(&format!("{}\n{}", output.out, output.err)) {
+            for command in output.printed_commands() {
                 if command.starts_with("runner ui ") {
                     assert_serves_page(project, &command);
                     pasted.insert("ui".to_owned());
@@ -185,6 +188,8 @@ fn printed_remedies_work_as_they_are() {
     let account = project.against(&proxy.url, OTHER_KEY);
     let planned = account.runner(&["plan", "two.yaml"]).expect(0);
     paste_all(&account, &[planned]);
-    let expected = ["fetch", "pick", "resolve", "run", "ui"].map(str::to_owned);
-    assert!(expected.iter().all(|command| pasted.contains(command)), "{pasted:?}");
+    assert_eq!(
+        pasted,
+        BTreeSet::from(["fetch", "ledger", "pick", "resolve", "run", "ui"].map(str::to_owned))
+    );
 }

@@ -97,6 +97,7 @@ fn environment_without_a_usable_service_exits_5() {
     ] {
         let project = Project::new("sea.yaml", SEA).against(url, key);
         let ended = project.runner(&["run", "sea.yaml"]).expect(5);
+        // Also if somebody accepts a snapshot that has it.
         assert!(!ended.transcript().contains("planted"), "{}", ended.transcript());
         // Without a key at all, `plan` asks the service nothing.
         if !key.is_empty() {

@@ -9,6 +9,7 @@ fn completions_of_each_shell_name_every_command() {
     let project = Project::new("sea.yaml", "");
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = project.runner(&["completions", shell]).expect(0).out;
+        // A script has thousands of lines, which clap writes.
         for command in ["explain-code", "link-account", "max-cost"] {
             assert!(script.contains(command), "{shell} does not complete {command}");
         }
@@ -30,6 +31,7 @@ fn man_pages_of_every_command() {
     let project = Project::new("sea.yaml", "");
     project.runner(&["man", "man1"]).expect(0);
     let page = |name: &str| fs_err::read_to_string(project.file("man1").join(name)).expect(name);
+    // The pages have what `--help` says, which is in docs/reference.md.
     assert!(page("runner.1").contains(".TH runner 1"));
     let run = page("runner-run.1");
     for text in ["max\\-cost", "Examples:", "runner run storyboard.yaml"] {

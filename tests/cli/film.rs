@@ -2,20 +2,22 @@
 //!
 //! Its shots last a second here; continuous integration runs it as it is (`.ci/run`).
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use media::RgbImage;
 
+use crate::support::program::Output;
 use crate::support::project_state::{accepted, shots};
-use crate::support::{Project, browser, cli_snapshot};
+use crate::support::{Project, browser, cli_snapshot, inline_snapshot};
 
 #[test]
 fn storyboard_renders_film_and_second_run_submits_nothing() {
     let project = Project::from_example("storyboard.yaml");
     shorten(&project.file("storyboard.yaml"));
     let first = project.runner(&["run", "storyboard.yaml"]).expect(0);
-    assert!(first.err.contains("using the embedded service"), "it says who renders: {}", first.err);
+    cli_snapshot!("run_storyboard", first.sorted());
 
     let film = film(&project);
     let probe = media::probe(&film).expect("the film probes");
@@ -27,7 +29,6 @@ fn storyboard_renders_film_and_second_run_submits_nothing() {
     // The picture on which two shots meet is shown once.
     let length = sum - chained.len() as f64 / 24.0;
     assert!(shots.len() >= 6);
-    assert!(first.out.contains("all pictures copied"), "{}", first.out);
     assert!((probe.duration.as_secs_f64() - length).abs() < 0.05, "{:?} against {length} s", probe.duration);
     let sound = probe.audio.expect("the film has sound");
     assert!((sound.duration.as_secs_f64() - length).abs() < 0.05, "{:?} against {length} s", sound.duration);
@@ -42,7 +43,10 @@ fn storyboard_renders_film_and_second_run_submits_nothing() {
     }
 
     let again = project.runner(&["run", "storyboard.yaml"]).expect(0);
-    assert!(again.out.contains("nothing was submitted"), "{}", again.out);
+    inline_snapshot!(again.notes(), @"
+    film: out/lighthouse/lighthouse.mp4 (5.8 s, 854x480, with sound, up to date)
+    all 6 shots are up to date, nothing was submitted
+    ");
     assert_eq!(accepted(&project), shots.len(), "the service was asked once for each shot");
 
     second_opinion(&film, length);
@@ -98,14 +102,18 @@ pub(crate) fn second_opinion(film: &Path, length: f64) {
         .args(["-v", "error", "-show_entries", "stream=codec_name:format=duration", "-of", "csv=p=0"])
         .arg(film)
         .output();
-    let Ok(told) = asked else {
+    let Ok(printed) = asked else {
         println!("skipped: ffprobe is not on this machine, so the film has no second opinion");
         return;
     };
-    assert!(told.stderr.is_empty(), "ffprobe complains: {}", String::from_utf8_lossy(&told.stderr));
-    let text = String::from_utf8_lossy(&told.stdout);
-    assert!(text.contains("h264") && text.contains("aac"), "{text}");
-    let seconds: f64 = text.lines().last().and_then(|line| line.trim().parse().ok()).expect("a duration");
+    assert!(printed.stderr.is_empty(), "ffprobe complains: {}", String::from_utf8_lossy(&printed.stderr));
+    let text = String::from_utf8_lossy(&printed.stdout);
+    let lines: Vec<&str> = text.lines().map(|line| line.trim().trim_end_matches(',')).collect();
+    let (seconds, codecs) = lines.split_last().expect("codecs and a duration");
+    // A poster is a stream of its own.
+    let codecs: BTreeSet<&str> = codecs.iter().copied().filter(|codec| *codec != "mjpeg").collect();
+    assert_eq!(codecs, BTreeSet::from(["aac", "h264"]), "{text}");
+    let seconds: f64 = seconds.parse().expect("a duration");
     assert!((seconds - length).abs() < 0.1, "ffprobe says {seconds} s instead of {length} s");
 }
 
@@ -145,7 +153,10 @@ fn edited_film_has_its_trims_and_transitions() {
     // Another edit of the same clips is another film, and costs nothing.
     write(&EDITED.replace("in: 4f", "in: 8f"));
     let again = project.runner(&["run", "edited.yaml"]).expect(0);
-    assert!(again.out.contains("nothing was submitted") && again.out.contains("encoded"), "{}", again.out);
+    inline_snapshot!(again.notes(), @"
+    film: out/edited/edited.mp4 (5.6 s, 640x640, silent, 25 pictures copied, 20 encoded)
+    all 2 shots are up to date, nothing was submitted
+    ");
     let film = media::probe(&project.file("out/edited/edited.mp4")).expect("the film probes");
     assert_eq!(film.video.expect("pictures").frames, 15 + 21 + 9);
     assert!(project.file("out/edited/edited.1.mp4").exists(), "the earlier cut is kept");
@@ -182,6 +193,12 @@ pub(crate) fn tone(hertz: f32) -> Vec<u8> {
     file
 }
 
+/// The loudness of the film in the report of a run, in LUFS.
+pub(crate) fn loudness(run: &Output) -> f64 {
+    let loudness = run.out.split_once("with sound at ").and_then(|(_, rest)| rest.split_once(" LUFS"));
+    loudness.expect("a loudness").0.parse().expect("a number")
+}
+
 #[test]
 fn music_and_voices_lie_over_the_film_at_its_loudness() {
     let project = Project::new("lamp.yaml", SCORED);
@@ -190,11 +207,11 @@ fn music_and_voices_lie_over_the_film_at_its_loudness() {
     cli_snapshot!("check_sound_missing", project.runner(&["check", "lamp.yaml"]).expect(2));
     write("said.wav", &tone(880.0));
     let run = project.runner(&["run", "lamp.yaml"]).expect(0);
-    let line = run.out.lines().find(|line| line.contains("lamp/lamp.mp4")).expect("a line of the report");
-    let loudness = line.split_once("with sound at ").and_then(|(_, rest)| rest.split_once(" LUFS"));
-    let loudness: f64 = loudness.expect("a loudness").0.parse().expect("a number");
-    assert!((loudness + 16.0).abs() < 0.5, "{line}");
-    assert!(line.contains("all pictures copied"), "{line}");
+    inline_snapshot!(run.notes(), @"
+    film: out/lamp/lamp.mp4 (2.0 s, 640x640, with sound at [LOUDNESS] LUFS, all pictures copied)
+    2 of 2 shots are done, 2 submitted
+    ");
+    assert!((loudness(&run) + 16.0).abs() < 0.5, "{}", run.out);
     let film = project.file("out/lamp/lamp.mp4");
     let spec = media::AudioDecodeSpec {
         sample_rate: 48_000,
@@ -214,11 +231,17 @@ fn music_and_voices_lie_over_the_film_at_its_loudness() {
     // Another sound costs nothing; the film is joined again, and again only when something changes.
     write("said.wav", &tone(440.0));
     let again = project.runner(&["run", "lamp.yaml"]).expect(0);
-    assert!(again.out.contains("nothing was submitted"), "{}", again.out);
+    inline_snapshot!(again.notes(), @"
+    film: out/lamp/lamp.mp4 (2.0 s, 640x640, with sound at [LOUDNESS] LUFS, all pictures copied)
+    all 2 shots are up to date, nothing was submitted
+    ");
     assert!(project.file("out/lamp/lamp.1.mp4").is_file());
     assert_ne!(sound(&film), samples);
     let same = project.runner(&["run", "lamp.yaml"]).expect(0);
-    assert!(same.out.contains("up to date"), "{}", same.out);
+    inline_snapshot!(same.notes(), @"
+    film: out/lamp/lamp.mp4 (2.0 s, 640x640, with sound, up to date)
+    all 2 shots are up to date, nothing was submitted
+    ");
     assert!(!project.file("out/lamp/lamp.2.mp4").exists());
     assert_eq!(accepted(&project), 2);
 }
@@ -239,10 +262,12 @@ films:
 fn subtitles_are_written_beside_the_film_and_drawn_into_it() {
     let project = Project::new("lamp.yaml", SPOKEN);
     let run = project.runner(&["run", "lamp.yaml"]).expect(0);
-    let line = |film: &str| run.out.lines().find(|line| line.contains(film)).expect("a line of the report");
-    assert!(line("lamp/lamp.mp4").contains("all pictures copied"), "{}", run.out);
-    // Nobody speaks on the stairs.
-    assert!(line("lamp/burnt.mp4").contains("8 pictures copied, 16 encoded"), "{}", run.out);
+    // Nobody speaks on the stairs, whose 8 pictures are copied.
+    inline_snapshot!(run.notes(), @"
+    film: out/lamp/lamp.mp4 (3.0 s, 640x640, silent, all pictures copied)
+    film: out/lamp/burnt.mp4 (3.0 s, 640x640, silent, 8 pictures copied, 16 encoded)
+    3 of 3 shots are done, 3 submitted
+    ");
     let file = |name: &str| project.file(&format!("out/lamp/{name}"));
     let text = |name: &str| fs_err::read_to_string(file(name)).expect("subtitles");
     insta::assert_snapshot!("subtitles_srt", text("lamp.srt"));
@@ -276,7 +301,11 @@ fn subtitles_are_written_beside_the_film_and_drawn_into_it() {
     let before = fs_err::read(&plain).expect("a film");
     fs_err::remove_file(file("lamp.srt")).expect("the file can be removed");
     let again = project.runner(&["run", "lamp.yaml"]).expect(0);
-    assert!(again.out.contains("nothing was submitted"), "{}", again.out);
+    inline_snapshot!(again.notes(), @"
+    film: out/lamp/lamp.mp4 (3.0 s, 640x640, silent, up to date)
+    film: out/lamp/burnt.mp4 (3.0 s, 640x640, silent, up to date)
+    all 3 shots are up to date, nothing was submitted
+    ");
     assert!(file("lamp.srt").is_file());
 
     // Another text costs nothing, copies the same pictures, and leaves the earlier subtitles beside the film.
@@ -284,8 +313,12 @@ fn subtitles_are_written_beside_the_film_and_drawn_into_it() {
     fs_err::write(project.file("lamp.yaml"), SPOKEN.replace("Who is there?", "Who goes there?"))
         .expect("a file");
     let edited = project.runner(&["run", "lamp.yaml"]).expect(0);
-    assert!(edited.out.contains("nothing was submitted"), "{}", edited.out);
-    assert!(text("lamp.srt").contains("Who goes there?"));
+    inline_snapshot!(edited.notes(), @"
+    film: out/lamp/lamp.mp4 (3.0 s, 640x640, silent, all pictures copied)
+    film: out/lamp/burnt.mp4 (3.0 s, 640x640, silent, 8 pictures copied, 16 encoded)
+    all 3 shots are up to date, nothing was submitted
+    ");
+    assert_eq!(text("lamp.srt"), earlier.replace("Who is there?", "Who goes there?"));
     assert_eq!(text("lamp.1.srt"), earlier);
     assert_eq!(fs_err::read(&plain).expect("a film"), before);
     assert!(!file("lamp.1.mp4").exists() && file("burnt.1.mp4").exists());
@@ -331,9 +364,11 @@ fn titles_images_and_own_clips_are_parts_of_the_film() {
     write("logo.png", &media::encode_png(&red));
     write("storm.mp4", &white_clip());
     let run = project.runner(&["run", "lamp.yaml"]).expect(0);
-    let line = run.out.lines().find(|line| line.contains("lamp/lamp.mp4")).expect("a line of the report");
     // Titles, the image and the part of the clip are encoded; the two clips of the door are copied.
-    assert!(line.contains("16 pictures copied, 26 encoded"), "{line}");
+    inline_snapshot!(run.notes(), @"
+    film: out/lamp/lamp.mp4 (5.2 s, 640x640, silent, 16 pictures copied, 26 encoded)
+    2 of 2 shots are done, 2 submitted
+    ");
     let film = project.file("out/lamp/lamp.mp4");
     let frame = |path: &std::path::Path| media::last_frame(path).expect("a picture");
     let brightness = |picture: &media::RgbImage| {
@@ -374,7 +409,10 @@ fn titles_images_and_own_clips_are_parts_of_the_film() {
     let text = TITLED.replace("keeper of the light", "the keeper");
     write("lamp.yaml", text.as_bytes());
     let again = project.runner(&["run", "lamp.yaml"]).expect(0);
-    assert!(again.out.contains("nothing was submitted"), "{}", again.out);
+    inline_snapshot!(again.notes(), @"
+    film: out/lamp/lamp.mp4 (5.2 s, 640x640, silent, 16 pictures copied, 26 encoded)
+    all 2 shots are up to date, nothing was submitted
+    ");
     assert!(project.file("out/lamp/lamp.1.mp4").is_file());
     red.pixels_mut().fill(9);
     write("logo.png", &media::encode_png(&red));

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::support::project_state::shots;
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 use crate::support::scripted::{ScriptedService, response, task_id};
-use crate::support::{Output, Project, cli_snapshot, wait_until};
+use crate::support::{Output, Project, cli_snapshot, inline_snapshot, wait_until};
 
 const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
     - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea, continues: one }\n";
@@ -38,7 +38,7 @@ fn videos_without_ledger_stop_the_run_and_are_adopted() {
     cli_snapshot!("ledger_adopt", project.runner(&["ledger", "adopt", "two.yaml"]).expect(0));
     cli_snapshot!("ledger_adopt_nothing", project.runner(&["ledger", "adopt", "two.yaml"]).expect(0));
     let again = project.runner(&["run", "two.yaml"]).expect(0);
-    assert!(again.out.contains("nothing was submitted"), "{}", again.transcript());
+    inline_snapshot!(again.notes(), @"all 2 shots are up to date, nothing was submitted");
     assert_eq!((proxy.posts().len(), shots(&project, "two")), (2, made));
 }
 
@@ -171,7 +171,10 @@ fn adopted_video_keeps_the_task_that_is_named() {
     let named = [format!("one={one}"), format!("two={two}")];
     project.runner(&["ledger", "adopt", "two.yaml", "--task", &named[0], "--task", &named[1]]).expect(0);
     let again = project.runner(&["run", "two.yaml"]).expect(0);
-    assert!(again.out.contains(one) && again.out.contains(two), "{}", again.transcript());
+    // The table of shots: name, decision, task.
+    let tasks = again.out.lines().skip(1).filter_map(|row| row.split_whitespace().nth(2));
+    assert_eq!(tasks.take(2).collect::<Vec<_>>(), [one, two], "{}", again.transcript());
+    inline_snapshot!(again.notes(), @"2 of 2 shots are done, nothing was submitted");
     assert_eq!(proxy.posts().len(), 2, "{}", again.transcript());
     media::probe(second).expect("the video is back under its name");
 }
@@ -243,11 +246,12 @@ fn ledger_removed_or_replaced_during_a_run_stops_submissions() {
             || damage(&project),
         );
         assert_eq!((ended.code, proxy.posts().len()), (Some(5), 1), "{name}: {}", ended.transcript());
-        assert!(ended.err.contains(&format!("one={}", proxy.accepted()[0])), "{}", ended.transcript());
+        let named = format!("one={}", proxy.accepted()[0]);
+        let printed = ended.err.split_whitespace().find(|argument| argument.starts_with("one="));
+        assert_eq!(printed, Some(named.as_str()), "{name}: {}", ended.transcript());
+        cli_snapshot!(format!("run_ledger_{name}"), ended);
         if name == "removed" {
-            cli_snapshot!("run_ledger_removed", ended);
             // The printed command works.
-            let named = format!("one={}", proxy.accepted()[0]);
             project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(0);
             project.runner(&["run", "two.yaml"]).expect(0);
             assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
@@ -266,7 +270,7 @@ fn ledger_of_an_older_backup_is_noticed_by_the_videos() {
     remove_ledger(&project);
     fs_err::write(project.file(".runner/ledger.db"), backup).expect("a writable folder");
     let ended = project.runner(&["run", "two.yaml"]).expect(3);
-    assert!(ended.err.contains("two (out/two/two-"), "{}", ended.transcript());
+    cli_snapshot!("run_ledger_of_backup", ended);
     project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!(proxy.posts().len(), 2);

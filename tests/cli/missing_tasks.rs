@@ -3,7 +3,7 @@
 use crate::support::program::Output;
 use crate::support::project_state::shots;
 use crate::support::proxy::{KEY, OTHER_KEY, RecordingProxy, ResponseFault};
-use crate::support::{Project, cli_snapshot};
+use crate::support::{Project, cli_snapshot, inline_snapshot};
 
 const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
     - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea }\n";
@@ -25,7 +25,13 @@ fn removed_videos_of_forgotten_tasks_are_not_paid_for_again_unasked() {
 
     proxy.forget_tasks(410);
     let planned = project.runner(&["plan", "two.yaml"]).expect(0);
-    assert!(planned.out.contains("nothing to submit"), "{}", planned.transcript());
+    inline_snapshot!(planned.notes(), @"
+    one: its file is missing or changed; it will be downloaded again
+    two: its file is missing or changed; it will be downloaded again
+
+    nothing to submit
+    not submitted: adopt 2
+    ");
     let ended = project.runner(&["run", "two.yaml"]).expect(3);
     let command = printed_command(&ended);
     cli_snapshot!("run_tasks_missing", ended.sorted());
@@ -58,7 +64,7 @@ fn unknown_task_is_missing_after_a_while_and_adopted_when_it_answers() {
     let project = Project::new("two.yaml", &text).against(&proxy.url, KEY);
     proxy.forget_tasks(404);
     let ended = project.runner(&["run", "two.yaml"]).expect(3);
-    assert!(ended.out.contains("knows none of the tasks"), "{}", ended.transcript());
+    cli_snapshot!("run_tasks_unknown", ended.sorted());
     assert_eq!(proxy.posts().len(), 2);
     proxy.forget_tasks(0);
     project.runner(&["run", "two.yaml"]).expect(0);
@@ -101,21 +107,34 @@ fn new_key_of_the_same_account_is_linked_where_the_service_shows_a_task_to_it() 
     let project = project.against(&proxy.url, OTHER_KEY);
     let link = ["ledger", "link-account", "two.yaml"];
     let refused = project.runner(&link).expect(3);
-    assert!(refused.out.contains("not linked, the service does not show task"), "{}", refused.transcript());
-    let planned = project.runner(&["plan", "two.yaml"]).expect(0);
-    assert!(planned.out.contains("`runner ledger link-account two.yaml`"), "{}", planned.transcript());
+    inline_snapshot!(refused.transcript(), @"
+    exit code: 3
+    --- stdout
+    account [ACCOUNT]: not linked, the service does not show task [TASK] to this key
+    --- stderr
+    ");
+    cli_snapshot!("plan_account_not_linked", project.runner(&["plan", "two.yaml"]).expect(0));
 
     proxy.join_accounts();
     let linked = project.runner(&link).expect(0);
-    assert!(linked.out.contains(": the same, the service shows its task"), "{}", linked.transcript());
+    inline_snapshot!(linked.transcript(), @"
+    exit code: 0
+    --- stdout
+    account [ACCOUNT]: the same, the service shows its task [TASK] to this key
+    --- stderr
+    ");
     let again = project.runner(&link).expect(0);
-    assert!(again.out.contains("with a key of this account"), "{}", again.transcript());
-    let planned = project.runner(&["plan", "two.yaml"]).expect(0);
-    assert!(!planned.out.contains("another API key"), "{}", planned.transcript());
+    inline_snapshot!(again.transcript(), @"
+    exit code: 0
+    --- stdout
+    every task of http://[ADDRESS] that is recorded here was submitted with a key of this account
+    --- stderr
+    ");
+    cli_snapshot!("plan_account_linked", project.runner(&["plan", "two.yaml"]).expect(0));
     // It counts as a task of this account: the service forgets it, and it is missing.
     proxy.forget_tasks(410);
     let ended = project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
-    assert!(ended.out.contains("missing: task"), "{}", ended.transcript());
+    cli_snapshot!("run_task_of_linked_account_missing", ended.sorted());
     proxy.forget_tasks(0);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));

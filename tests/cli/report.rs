@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::support::transcript::REDACTIONS;
-use crate::support::{Project, cli_snapshot};
+use crate::support::{Project, cli_snapshot, inline_snapshot};
 
 const WORKFLOW: &str = r#"version: 1
 name: pier
@@ -71,14 +71,21 @@ fn clips_side_by_side_in_a_sheet_and_in_a_video() {
     let clips = fs_err::read_dir(project.file("out/pier")).expect("the output folder");
     let paid = clips
         .map(|entry| entry.expect("an entry").path())
-        .find(|path| path.extension().is_some_and(|extension| extension == "mp4"))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "mp4"))
+        .min()
         .expect("a clip");
     let clip = media::probe(&paid).expect("a video").video.expect("pictures");
     assert_eq!((video.width, video.frames), (2 * clip.width + 3 * 8, clip.frames));
     let paid = paid.to_str().expect("UTF-8");
     let before = fs_err::read(paid).expect("a clip");
     let over = project.runner(&["report", "pier.yaml", "--format", "md", "--output", paid]).expect(2);
-    assert!(over.err.contains("is a video of this workflow"), "{}", over.err);
+    inline_snapshot!(over.transcript(), @"
+    exit code: 2
+    --- stdout
+    --- stderr
+    error: door-look=noir-[KEY].mp4 is a video of this workflow
+    hint: name another file with --output
+    ");
     assert_eq!(fs_err::read(paid).expect("a clip"), before);
     let unknown = project.runner(&["report", "pier.yaml", "--shot", "lamp"]).expect(2);
     cli_snapshot!("report_unknown_shot", unknown);
@@ -105,7 +112,12 @@ fn state_is_compared_with_an_earlier_one() {
     cli_snapshot!("compare_missing", missing);
     fs_err::write(project.file("text.json"), "{}").expect("a file");
     let malformed = project.runner(&["report", "pier.yaml", "--compare", "text.json"]).expect(2);
-    assert!(malformed.err.contains("text.json: it is not a manifest"), "{}", malformed.err);
+    inline_snapshot!(malformed.transcript(), @"
+    exit code: 2
+    --- stdout
+    --- stderr
+    error: text.json: it is not a manifest: missing field `version` at line 1 column 2
+    ");
 }
 
 #[test]

@@ -32,6 +32,7 @@ fn requests(example: &str) -> String {
         transcripts.push(format!("# {}\n{captured}", node.name));
     }
     let transcripts = transcripts.join("\n\n");
+    // Also if somebody accepts a snapshot that has it.
     assert!(!transcripts.contains("sk-never-shown"));
     transcripts
 }

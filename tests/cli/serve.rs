@@ -114,6 +114,7 @@ fn serve_keys_add_list_revoke() {
     cli_snapshot!("serve_without_keys", open);
     let made = project.runner(&["serve", "keys", "add", "ada", "--quota-seconds", "60"]).expect(0);
     let secret = made.out.trim();
+    // Snapshots have it redacted, wherever it is.
     assert!(secret.starts_with("sk-") && !made.err.contains(secret), "{}", made.transcript());
     cli_snapshot!("serve_keys_add", made);
     cli_snapshot!("serve_keys_add_duplicate", project.runner(&["serve", "keys", "add", "ada"]).expect(2));

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::support::program::Output;
 use crate::support::project_state::shots;
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
-use crate::support::{Project, cli_snapshot};
+use crate::support::{Project, cli_snapshot, inline_snapshot};
 
 const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
     - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea, continues: one }\n";
@@ -43,8 +44,17 @@ fn sidecars(folder: &Path) -> Vec<(PathBuf, Value)> {
 #[track_caller]
 fn runs_free_of_charge(project: &Project, proxy: &RecordingProxy) {
     let run = project.runner(&["run", "two.yaml"]).expect(0);
-    assert!(run.out.contains("nothing was submitted"), "{}", run.transcript());
+    inline_snapshot!(run.notes(), @"all 2 shots are up to date, nothing was submitted");
     assert_eq!((proxy.posts().len(), shots(project, "two").len()), (2, 2), "{}", run.transcript());
+}
+
+/// The tasks of the shots in a document.
+fn tasks(output: &Output) -> Vec<String> {
+    let document: Value = serde_json::from_str(&output.out).expect("a document");
+    let shots = document["shots"].as_array().expect("shots").iter();
+    let mut shots: Vec<_> = shots.map(|shot| (shot["shot"].to_string(), &shot["task"])).collect();
+    shots.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    shots.iter().map(|(_, task)| task.as_str().expect("a task").to_owned()).collect()
 }
 
 #[test]
@@ -58,6 +68,7 @@ fn sidecar_says_what_its_video_is_and_no_secret() {
     for (path, sidecar) in &sidecars {
         validator.validate(sidecar).expect("the sidecar matches its schema");
         let text = fs_err::read_to_string(path).expect("a sidecar");
+        // A snapshot has the whole text of one; this is about all of them.
         assert!(!text.contains(KEY) && !text.contains("data:image"), "{text}");
     }
     let tasks: Vec<&str> = sidecars.iter().filter_map(|(_, sidecar)| sidecar["task"].as_str()).collect();
@@ -88,7 +99,7 @@ fn ledger_is_rebuilt_from_sidecars_without_a_submission() {
     runs_free_of_charge(&project, &proxy);
     assert_eq!(shots(&project, "two"), made);
     let status = project.runner(&["status", "two.yaml", "--format", "json"]).expect(0);
-    assert!(proxy.accepted().iter().all(|task| status.out.contains(task)), "{}", status.transcript());
+    assert_eq!(tasks(&status), proxy.accepted(), "{}", status.transcript());
 }
 
 #[test]
@@ -100,7 +111,8 @@ fn rerun_is_adopted_as_the_video_that_counts() {
     project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
     let run = project.runner(&["run", "two.yaml", "--format", "json"]).expect(0);
     assert_eq!(proxy.posts().len(), 3, "{}", run.transcript());
-    assert!(run.out.contains(&proxy.accepted()[2]), "the rerun counts: {}", run.transcript());
+    let accepted = proxy.accepted();
+    assert_eq!(tasks(&run), [&*accepted[0], &accepted[2]], "the rerun counts: {}", run.transcript());
 }
 
 #[test]
@@ -170,18 +182,18 @@ fn hostile_descriptions_are_reported_and_skipped() {
     unrelated["key"] = "0".repeat(64).into();
     let of_other = format!("{}.{}.json", &name[..64], "0".repeat(64));
     fs_err::write(other.file("received").join(of_other), unrelated.to_string()).expect("writable");
-    let mut ended = other.runner(&["ledger", "adopt", "two.yaml", "--from", "received"]).expect(3);
     // The names begin with digits of the content, which differ.
-    let mut lines: Vec<&str> = ended.out.lines().collect();
-    lines.sort_by_key(|line| line.rsplit_once(": ").map(|(_, reason)| reason));
-    ended.out = lines.iter().flat_map(|line| [*line, "\n"]).collect();
-    cli_snapshot!("adopt_hostile", ended);
-    let plan = other.runner(&["plan", "two.yaml"]).expect(0);
-    assert!(plan.out.contains("one  execute") || plan.out.contains("execute"), "{}", plan.transcript());
-    fs_err::write(other.file("received/manifest.json"), "[]").expect("writable");
-    let malformed =
-        other.runner(&["ledger", "adopt", "two.yaml", "--from", "received", "--dry-run"]).expect(3);
-    assert!(malformed.out.contains("it is not a manifest"), "{}", malformed.transcript());
+    let by_reason = |ended: Output| {
+        let mut lines: Vec<&str> = ended.out.lines().collect();
+        lines.sort_by_key(|line| line.rsplit_once(": ").map(|(_, reason)| reason));
+        Output { out: lines.iter().flat_map(|line| [*line, "\n"]).collect(), ..ended }
+    };
+    let adopt = ["ledger", "adopt", "two.yaml", "--from", "received"];
+    cli_snapshot!("adopt_hostile", by_reason(other.runner(&adopt).expect(3)));
+    cli_snapshot!("plan_after_hostile", other.runner(&["plan", "two.yaml"]).expect(0));
+    fs_err::write(other.file("received/manifest.json"), "{}").expect("writable");
+    let dry_run = [&adopt[..], &["--dry-run"]].concat();
+    cli_snapshot!("adopt_malformed_manifest", by_reason(other.runner(&dry_run).expect(3)));
     assert_eq!(proxy.posts().len(), 2);
 }
 

@@ -12,4 +12,4 @@ pub(crate) mod stub;
 pub(crate) mod transcript;
 
 pub(crate) use program::{Output, Project, wait_until};
-pub(crate) use transcript::cli_snapshot;
+pub(crate) use transcript::{cli_snapshot, inline_snapshot};

@@ -1,5 +1,6 @@
 //! A temporary project folder, and the program run in it without this machine's environment, except PATH.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -205,6 +206,24 @@ impl Output {
     pub(crate) fn transcript(&self) -> String {
         let code = self.code.map_or_else(|| "killed".to_owned(), |code| code.to_string());
         format!("exit code: {code}\n--- stdout\n{}--- stderr\n{}", self.out, self.err)
+    }
+
+    /// The notes and totals of a run or a plan: standard output after the table of shots.
+    pub(crate) fn notes(&self) -> &str {
+        self.out.split_once("\n\n").map_or(&self.out, |(_, notes)| notes)
+    }
+
+    /// The commands in backquotes on standard output and standard error.
+    pub(crate) fn printed_commands(&self) -> BTreeSet<String> {
+        let quoted = |text: &str| text.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+        let quoted = [quoted(&self.out), quoted(&self.err)].concat();
+        quoted.into_iter().filter(|quoted| quoted.starts_with("runner ")).collect()
+    }
+
+    /// Only what needs action of a status: the rest says how long ago the runs were.
+    pub(crate) fn action_needed(self) -> Self {
+        let at = self.out.find("action needed:").expect("something needs action");
+        Self { out: self.out[at..].to_owned(), ..self }
     }
 
     /// The same output with the lines of standard error sorted and without duplicates, for runs whose shots progress concurrently.

@@ -15,6 +15,7 @@ pub(crate) const REDACTIONS: &[(&str, &str)] = &[
     (r"\btask_[A-Za-z0-9]{26}\b", "[TASK]"),
     (r"\bsk-[A-Za-z0-9_-]{20,}", "[API KEY]"),
     (r"\bkey_[A-Za-z0-9]+\b", "[KEY ID]"),
+    (r"\baccount [0-9a-f]{8}:", "account [ACCOUNT]:"),
     // Hashes, and their prefixes in file names and tables.
     (r"\b[0-9a-f]{64}\b", "[SHA256]"),
     (r"\b[0-9a-f]{12}\b", "[KEY]"),
@@ -37,6 +38,11 @@ pub(crate) const REDACTIONS: &[(&str, &str)] = &[
         "$1  [DURATION]",
     ),
     (r"typically \d+ s", "typically [DURATION]"),
+    (r"(\(attempt \d+ of \d+ in )\d+ (s|min)( \d+ s)?\)  \d+ s", "$1[DURATION])  [DURATION]"),
+    // Numbers of the operating system.
+    (r"refused \(os error \d+\)", "refused (os error [NUMBER])"),
+    // Measured in floating point.
+    (r"sound at -\d+\.\d LUFS", "sound at [LOUDNESS] LUFS"),
     (r"\[DURATION\]  \d+ s  ", "[DURATION]  [DURATION]  "),
     (r"(\[KEY ID\]|revoked)( +)\d{4}-\d\d-\d\d", "$1$2[DATE]"),
 ];
@@ -97,3 +103,15 @@ macro_rules! cli_snapshot {
     };
 }
 pub(crate) use cli_snapshot;
+
+/// Compares a text, such as a short transcript or the end of a long one, with an inline snapshot. In a loop each text is compared with it.
+macro_rules! inline_snapshot {
+    ($text:expr, @$expected:literal) => {
+        $crate::support::transcript::settings().bind(|| {
+            insta::allow_duplicates! {
+                insta::assert_snapshot!($crate::support::transcript::normalize_columns(&$text), @$expected);
+            }
+        })
+    };
+}
+pub(crate) use inline_snapshot;

@@ -183,9 +183,9 @@ fn frame_shows_active_slow_and_cost() {
     insta::assert_snapshot!(script.frame(23, 79));
     insta::assert_snapshot!("narrow", script.frame(14, 59));
     insta::assert_snapshot!("tiny", script.frame(4, 30));
-    let coloured: String =
+    let colored: String =
         frame(&script.progress, 23, 79, script.now, true).into_iter().map(|(line, _)| line + "\n").collect();
-    assert!(coloured.contains("\u{1b}[33m35 s, slow") && !coloured.contains("[2J"), "{coloured}");
+    assert!(colored.contains("\u{1b}[33m35 s, slow") && !colored.contains("[2J"), "{colored}");
 }
 
 #[test]
