@@ -1,8 +1,9 @@
 //! Simulation: thousands of runs against a service with every fault, interrupted at any moment and started again, with the real ledger.
 //!
 //! The oracle: no shot is paid for twice, no budget limit is exceeded, every paid task is accounted for, the limit on tasks in flight is
-//! kept, a run submits only what it selects and at most as often as its shots allow, nothing after a halt, and ends; and finished videos
-//! are on disk, complete. `SIMULATION_SEEDS=10000` runs more seeds, `SIMULATION_SEED=17` a single one.
+//! kept, a run submits only what it selects and at most as often as its shots allow, nothing after a halt, and ends; finished videos are on
+//! disk, complete; and after every run, also one that was cut off, the tables of the ledger agree with the projection of its events.
+//! `SIMULATION_SEEDS=10000` runs more seeds, `SIMULATION_SEED=17` a single one.
 
 #![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
 
@@ -386,6 +387,22 @@ fn check_projection(seed: u64, plan: &Plan, project: &Project, summary: &RunSumm
     }
 }
 
+/// The table of attempts says of each attempt that the last run began what the projection of the recorded events says.
+fn check_tables(seed: u64, plan: &Plan, project: &Project) {
+    let Some(record) = project.ledger.last_run(plan.name()).expect("a readable ledger") else { return };
+    for (name, shot) in record.projection.shots() {
+        let rows = project.ledger.attempts_of_shot(name).expect("a readable ledger");
+        for attempt in shot.attempts().iter().filter(|attempt| !attempt.is_adopted) {
+            let row = rows.iter().find(|row| row.attempt == attempt.id).expect("its intent");
+            assert_eq!(
+                row.state, attempt.state,
+                "seed {seed}: table and projection disagree about {} of {name}",
+                attempt.id
+            );
+        }
+    }
+}
+
 /// The scope of a run: mostly the default, sometimes some of the shots, or fail-fast.
 fn scope(rng: &mut Rng, plan: &Plan) -> RunScope {
     let some = rng.roll(3) == 0;
@@ -424,6 +441,7 @@ async fn simulate(seed: u64) -> String {
         let (watch, before) = (Watch::new(caps, &world, &project.ledger), world.accepted());
         let ended = project.run_until(&plan, &world, caps, scope.clone(), cut).await;
         let replayed = replay(seed, &plan, &project);
+        check_tables(seed, &plan, &project);
         if let Some(summary) = ended {
             check(seed, &world, &summary);
             check_projection(seed, &plan, &project, &summary);
@@ -443,6 +461,7 @@ async fn simulate(seed: u64) -> String {
     check_every_paid_task_is_accounted_for(seed, &world, &summary);
     check_replay(seed, &replay(seed, &plan, &project), &summary);
     check_projection(seed, &plan, &project, &summary);
+    check_tables(seed, &plan, &project);
     let indeterminate = summary.count(|outcome| matches!(outcome, Outcome::Indeterminate { .. }));
     assert!(
         indeterminate == 0 || !world.can_tell,

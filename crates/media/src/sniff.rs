@@ -1,4 +1,10 @@
-//! Media types by magic bytes. The only such table of the workspace.
+//! Formats of files by magic bytes, those included that are named only to say what a file is. The only such table of the workspace.
+
+/// Length of a packet of an MPEG transport stream, and the byte that begins each.
+const TS_PACKET: (usize, u8) = (188, 0x47);
+
+/// How many bytes of a file are enough to name its format.
+pub(crate) const SNIFFED_BYTES: u64 = 512;
 
 /// A media file format that is recognized, whether or not it is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,20 +126,33 @@ impl MediaType {
 /// A description of the content of a file, for messages; also names common files that are not media.
 #[must_use]
 pub fn describe_content(bytes: &[u8]) -> &'static str {
+    name_content(bytes).unwrap_or("an unknown format")
+}
+
+/// As [`describe_content`]; `None` for an unknown format.
+pub(crate) fn name_content(bytes: &[u8]) -> Option<&'static str> {
     if let Some(media_type) = MediaType::sniff(bytes) {
-        return media_type.description();
+        return Some(media_type.description());
     }
-    match bytes {
+    let (packet, sync) = TS_PACKET;
+    Some(match bytes {
         [] => "an empty file",
         [b'%', b'P', b'D', b'F', ..] => "a PDF document",
-        _ if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<') => "HTML or XML",
-        _ => "an unknown format",
-    }
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'A', b'V', b'I', b' ', ..] => "an AVI video",
+        [b'R', b'I', b'F', b'F', ..] => "a RIFF file of an unknown kind",
+        // One byte is a letter of many a text.
+        [first, ..] if *first == sync && bytes.get(packet) == Some(&sync) => "an MPEG transport stream",
+        _ => match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            Some(b'<') => "a web page or XML",
+            Some(b'{' | b'[') => "JSON",
+            _ => return None,
+        },
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MediaKind, MediaType, describe_content};
+    use super::{MediaKind, MediaType, TS_PACKET, describe_content};
 
     #[test]
     fn sniff_recognizes_magic_bytes() {
@@ -164,7 +183,15 @@ mod tests {
 
     #[test]
     fn describe_content_names_what_is_no_media() {
-        assert_eq!(describe_content(b" <!doctype html>"), "HTML or XML");
+        assert_eq!(describe_content(b" <!doctype html>"), "a web page or XML");
+        assert_eq!(describe_content(b"\n{\"error\": {}}"), "JSON");
+        assert_eq!(describe_content(b"[1, 2]"), "JSON");
+        assert_eq!(describe_content(b"RIFF\0\0\0\0AVI LIST"), "an AVI video");
+        assert_eq!(describe_content(b"RIFF\0\0\0\0CDXA"), "a RIFF file of an unknown kind");
+        let mut stream = vec![0; 2 * TS_PACKET.0];
+        (stream[0], stream[TS_PACKET.0]) = (TS_PACKET.1, TS_PACKET.1);
+        assert_eq!(describe_content(&stream), "an MPEG transport stream");
+        assert_eq!(describe_content(b"Good morning"), "an unknown format");
         assert_eq!(describe_content(b"%PDF-1.7"), "a PDF document");
         assert_eq!(describe_content(b""), "an empty file");
         assert_eq!(describe_content(b"GIF89a"), "a GIF image");

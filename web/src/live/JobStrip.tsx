@@ -39,16 +39,17 @@ export function JobStrip() {
 
 function Running({ job }: { job: Job }) {
   const performing = usePerform();
-  const { done, failed, left } = job.counts;
-  const all = done + failed + left;
+  const { done, failed, unfinished, left } = job.counts;
+  const ended = done + failed + unfinished;
+  const all = ended + left;
   const inFlight = Object.entries(job.progress);
-  const rendered = done + failed + inFlight.reduce((sum, [, percent]) => sum + percent / 100, 0);
+  const rendered = ended + inFlight.reduce((sum, [, percent]) => sum + percent / 100, 0);
   return (
     <section class="notice" aria-label="Run">
       <div class="row">
         <span class="strong">{job.state === "stopping" ? "Stopping" : "Rendering"}</span>
         <progress max={Math.max(all, 1)} value={rendered} aria-label="Progress of the run" />
-        <span class="num" role="status">{done} of {all} done{failed > 0 && `, ${failed} failed`}</span>
+        <span class="num" role="status">{done} of {all} done{failed > 0 && `, ${failed} failed`}{unfinished > 0 && `, ${unfinished} unfinished`}</span>
         <span class="spacer" />
         <button type="button" class="button" disabled={job.state === "stopping" || performing.busy} onClick={() => performing.start({ action: "stop", job: job.job })}><Icon name="stop" /> Stop</button>
       </div>

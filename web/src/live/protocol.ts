@@ -31,7 +31,8 @@ export interface Job {
   output: string;
   /** Percent by clip, of those in flight. */
   progress: Record<string, number>;
-  counts: { done: number; failed: number; left: number };
+  /** Of the clips that it may render. `unfinished`: it is through with them, and they wait for a later run or a person. */
+  counts: { done: number; failed: number; unfinished: number; left: number };
 }
 
 /** A task that no shot of the file asks for. */

@@ -1,11 +1,10 @@
-//! The event log of a run, as `scheduler::RunProjection` folds it.
+//! The event log of a run with its projection, and what a projection does not have: keys and films.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use engine::ledger::PlanArguments;
-use scheduler::budget::Reservation;
-use scheduler::{AttemptId, Event, Film, RecordedEvent, RunId, RunProjection, Timestamp};
+use scheduler::{Attempt, AttemptState, Event, Film, RecordedEvent, RunId, RunProjection, Timestamp};
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use crate::client::EngineClient;
@@ -14,15 +13,12 @@ use crate::run::{Logged, RunHead};
 use crate::spec::RunSpec;
 use crate::store::{Kind, SharedStore};
 
-/// An attempt that a run began and whose end is not in its log.
-#[derive(Debug, Clone)]
-pub(super) struct OpenAttempt {
+/// An attempt that a run began, whose end is not in its log, and that the run does not take care of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OpenAttempt<'a> {
     pub(super) node: NodeIx,
     pub(super) key: NodeKey,
-    pub(super) reservation: Reservation,
-    pub(super) intended_at: Timestamp,
-    /// Whether the run does not know its outcome.
-    pub(super) is_indeterminate: bool,
+    pub(super) attempt: &'a Attempt,
 }
 
 /// A run with the events that were read of it.
@@ -34,8 +30,8 @@ pub(super) struct RunLog {
     events: Vec<RecordedEvent>,
     /// Events of the log that were read, those included that no projection needs.
     length: u64,
+    projection: RunProjection,
     interrupted_at: Option<Timestamp>,
-    pub(super) open: HashMap<AttemptId, OpenAttempt>,
     pub(super) films: HashMap<usize, Film>,
     /// Keys of nodes that the run has looked up.
     pub(super) keys: HashMap<NodeIx, NodeKey>,
@@ -61,8 +57,8 @@ impl RunLog {
             arguments,
             events: Vec::new(),
             length: 0,
+            projection: RunProjection::default(),
             interrupted_at: None,
-            open: HashMap::new(),
             films: HashMap::new(),
             keys: HashMap::new(),
         }
@@ -103,60 +99,81 @@ impl RunLog {
     }
 
     /// What the events led to.
-    pub(super) fn projection(&self) -> RunProjection {
-        let mut projection = RunProjection::default();
-        self.events_after(0).for_each(|event| projection.on_event(event));
-        projection
+    pub(super) fn projection(&self) -> &RunProjection {
+        &self.projection
+    }
+
+    /// The attempts of this run with a task, or a submission without a response, that it leaves to a person or to a later run: all that
+    /// are open once it is over, and before that those of shots that have ended.
+    pub(super) fn open_attempts(&self) -> impl Iterator<Item = OpenAttempt<'_>> {
+        let shots = self.keys.iter().filter_map(|(node, key)| {
+            let shot = self.projection.shot(&self.plan.node(*node).name)?;
+            (self.is_over() || shot.outcome().is_some()).then_some((*node, *key, shot))
+        });
+        shots.flat_map(|(node, key, shot)| {
+            let is_open = |attempt: &&Attempt| {
+                let is_missing = attempt.state == AttemptState::Missing;
+                !attempt.is_adopted && (is_missing || attempt.state.is_in_flight())
+            };
+            shot.attempts().iter().filter(is_open).map(move |attempt| OpenAttempt { node, key, attempt })
+        })
     }
 
     fn add(&mut self, logged: Logged) {
         let Logged { time, event, .. } = logged;
         self.length += 1;
-        match &event {
-            Event::Prepared { node, attempt, key, reservation, .. } => {
-                if let Some(key) = NodeKey::parse(key) {
-                    let open = OpenAttempt {
-                        node: *node,
-                        key,
-                        reservation: *reservation,
-                        intended_at: time,
-                        is_indeterminate: false,
-                    };
-                    self.open.insert(attempt.clone(), open);
-                    self.keys.insert(*node, key);
-                }
-            }
-            Event::LookupDone { node, key, .. } => {
-                self.keys.extend(NodeKey::parse(key).map(|key| (*node, key)));
-            }
-            Event::Indeterminate { attempt, .. } => {
-                if let Some(open) = self.open.get_mut(attempt) {
-                    open.is_indeterminate = true;
-                }
-            }
-            Event::Refused { attempt, .. } | Event::Downloaded { attempt, .. } => {
-                self.open.remove(attempt);
-            }
-            Event::FilmJoined { index, film } => {
-                self.films.insert(*index, film.clone());
-            }
-            Event::Interrupted => {
-                self.interrupted_at.get_or_insert(time);
-            }
-            _ => {}
+        if self.is_needed(&event, time) {
+            self.record_keys_and_films(&event);
+            let shot = event.node().map(|node| self.plan.node(node).name.clone());
+            let seq = i64::try_from(self.length).unwrap_or(i64::MAX);
+            let recorded = RecordedEvent { seq, time, shot, event };
+            self.projection.on_event(recorded.clone());
+            self.events.push(recorded);
         }
-        let is_needed = match event {
-            // A ledger records those that end the grace period of an interrupted run.
+    }
+
+    /// Whether a ledger would record the event: of timers, only those that end the grace period of an interrupted run.
+    fn is_needed(&mut self, event: &Event, time: Timestamp) -> bool {
+        if *event == Event::Interrupted {
+            self.interrupted_at.get_or_insert(time);
+        }
+        match event {
             Event::TimerFired => {
                 self.interrupted_at.is_some_and(|at| at.after(self.head.policy.shutdown_grace) <= time)
             }
             Event::QuotaReported { .. } => false,
             _ => true,
-        };
-        if is_needed {
-            let shot = event.node().map(|node| self.plan.node(node).name.clone());
-            let seq = i64::try_from(self.length).unwrap_or(i64::MAX);
-            self.events.push(RecordedEvent { seq, time, shot, event });
+        }
+    }
+
+    /// What the projection does not have. The state of attempts is the projection's.
+    fn record_keys_and_films(&mut self, event: &Event) {
+        match event {
+            // A malformed key is no key of an object.
+            Event::LookupDone { node, key, .. } | Event::Prepared { node, key, .. } => {
+                self.keys.extend(NodeKey::parse(key).map(|key| (*node, key)));
+            }
+            Event::FilmJoined { index, film } => {
+                self.films.insert(*index, film.clone());
+            }
+            Event::RunConfigured { .. }
+            | Event::Started
+            | Event::ClaimConflict { .. }
+            | Event::BudgetExceeded { .. }
+            | Event::PrepareFailed { .. }
+            | Event::Submitted { .. }
+            | Event::Refused { .. }
+            | Event::Indeterminate { .. }
+            | Event::Polled { .. }
+            | Event::Downloaded { .. }
+            | Event::DownloadFailed { .. }
+            | Event::JoinFailed { .. }
+            | Event::Reconciled { .. }
+            | Event::TaskExpired { .. }
+            | Event::Resolved { .. }
+            | Event::QuotaReported { .. }
+            | Event::TimerFired
+            | Event::Interrupted => {}
         }
     }
 }
@@ -165,7 +182,10 @@ impl RunLog {
 mod tests {
     use std::time::Duration;
 
-    use scheduler::{ExistingWork, Halt, Policy, PollResult, StatusKind, TaskId};
+    use scheduler::budget::Reservation;
+    use scheduler::{
+        AttemptId, ExistingWork, Failure, FailureKind, Halt, NextStep, Policy, PollResult, StatusKind, TaskId,
+    };
 
     use super::*;
 
@@ -255,7 +275,90 @@ shots:
         let grace = i64::try_from(Policy::remote().shutdown_grace.as_secs()).expect("some seconds");
         add(&mut log, 3 + grace, Event::TimerFired);
         assert_eq!(kind(&log), Some(StatusKind::Detached));
-        assert_eq!(log.open.len(), 1);
+        assert_eq!(open(&log), [("r.1", AttemptState::Submitted)]);
+    }
+
+    /// The open attempts after these events, of a run that goes on.
+    fn open_after(events: Vec<Event>) -> Vec<(String, AttemptState)> {
+        let mut log = log();
+        for event in events {
+            log.add(logged(1, event));
+        }
+        open(&log).into_iter().map(|(id, state)| (id.to_owned(), state)).collect()
+    }
+
+    fn open(log: &RunLog) -> Vec<(&str, AttemptState)> {
+        log.open_attempts().map(|open| (open.attempt.id.as_str(), open.attempt.state)).collect()
+    }
+
+    /// A submission without a response.
+    fn indeterminate() -> Vec<Event> {
+        let mut events = downloading();
+        events.truncate(3);
+        let attempt = AttemptId::from("r.1");
+        let reason = "no response".to_owned();
+        let (node, suggested_task) = (NodeIx::new(0), None);
+        events.push(Event::Indeterminate { node, attempt, reason, halts: false, suggested_task });
+        events
+    }
+
+    fn reconciled(task: Option<&str>) -> Event {
+        Event::Reconciled {
+            node: NodeIx::new(0),
+            attempt: AttemptId::from("r.1"),
+            since: Timestamp(1),
+            reason: Some("no response".to_owned()),
+            candidates: Vec::new(),
+            task: task.map(TaskId::from),
+            next: Some(NextStep::Fail),
+        }
+    }
+
+    fn polled(result: PollResult, next: NextStep) -> Event {
+        Event::Polled { node: NodeIx::new(0), attempt: AttemptId::from("r.1"), result, next: Some(next) }
+    }
+
+    #[test]
+    fn indeterminate_attempt_is_open_until_it_is_reconciled() {
+        let open = |state| vec![("r.1".to_owned(), state)];
+        assert_eq!(open_after(indeterminate()), open(AttemptState::Indeterminate));
+        let then = |event: Event| open_after([indeterminate(), vec![event]].concat());
+        assert_eq!(then(reconciled(None)), [], "it was not accepted");
+        // The run has given the shot up, so that a later one polls the task.
+        assert_eq!(then(reconciled(Some("t"))), open(AttemptState::Submitted));
+    }
+
+    #[test]
+    fn attempt_is_not_open_while_its_run_takes_care_of_it_or_after_it_failed() {
+        let mut submitting = downloading();
+        submitting.truncate(3);
+        let failed =
+            |next| polled(PollResult::Failed { failure: Failure::new(FailureKind::Task, "no") }, next);
+        let with = |events: Vec<Event>| [submitting.clone(), events].concat();
+        assert_eq!(open_after(with(vec![])), []);
+        assert_eq!(open_after(with(vec![reconciled(Some("t"))])), []);
+        assert_eq!(open_after(with(vec![reconciled(None)])), []);
+        assert_eq!(open_after(with(vec![reconciled(Some("t")), failed(NextStep::Fail)])), []);
+        let mut over = log();
+        let events = with(vec![reconciled(Some("t")), failed(NextStep::Fail)]);
+        for event in events {
+            over.add(logged(1, event));
+        }
+        (over.head.over, over.head.length) = (true, over.length);
+        assert!(over.is_over() && open(&over).is_empty(), "its end is in the log");
+    }
+
+    #[test]
+    fn task_that_a_live_run_has_left_is_open() {
+        let mut in_flight = downloading();
+        in_flight.truncate(4);
+        let not_found = || PollResult::NotFound { expired: false };
+        let after = |next| open_after([in_flight.clone(), vec![polled(not_found(), next)]].concat());
+        let reason = || "it is not finished".to_owned();
+        let open = |state| vec![("r.1".to_owned(), state)];
+        assert_eq!(after(NextStep::Continue), []);
+        assert_eq!(after(NextStep::Detach { reason: reason() }), open(AttemptState::Submitted));
+        assert_eq!(after(NextStep::Missing { reason: reason() }), open(AttemptState::Missing));
     }
 
     #[test]

@@ -154,19 +154,18 @@ impl ClusterRecords {
         log: &RunLog,
         found: &mut Vec<InFlightAttempt>,
     ) -> Result<(), ClusterError> {
-        // A run that is alive takes care of the others.
-        let open: Vec<_> =
-            log.open.iter().filter(|(_, open)| log.is_over() || open.is_indeterminate).collect();
-        let keys: Vec<_> = open.iter().map(|(_, open)| open.key).collect();
-        for ((id, open), record) in open.into_iter().zip(self.nodes(&keys).await?) {
-            let Some(attempt) = record.attempt(id) else { continue };
+        let open: Vec<_> = log.open_attempts().collect();
+        let keys: Vec<_> = open.iter().map(|open| open.key).collect();
+        for (open, record) in open.into_iter().zip(self.nodes(&keys).await?) {
+            // Another run, or a person, may have ended it.
+            let Some(attempt) = record.attempt(&open.attempt.id) else { continue };
             let is_missing = attempt.state == AttemptState::Missing;
             if !is_missing && !attempt.state.is_in_flight() {
                 continue;
             }
             let node = log.plan.node(open.node);
             found.push(InFlightAttempt {
-                attempt: id.clone(),
+                attempt: attempt.id.clone(),
                 run: run.clone(),
                 node: node.name.clone(),
                 key: open.key.to_string(),
@@ -177,8 +176,8 @@ impl ClusterRecords {
                 class: Class::new(node),
                 task: attempt.task.clone(),
                 suggested_task: attempt.suggested_task.clone(),
-                since: attempt.submitted_at.unwrap_or(open.intended_at),
-                reserved_cost: open.reservation.cost,
+                since: attempt.submitted_at.unwrap_or(attempt.intended_at),
+                reserved_cost: open.attempt.reservation.and_then(|reservation| reservation.cost),
                 trouble: attempt.reason.clone(),
             });
         }

@@ -78,7 +78,7 @@ impl WorkRecords for ClusterRecords {
                 return Ok(None);
             };
             let Some(log) = self.log(&entry.run).await? else { return Ok(None) };
-            let (started_at, projection) = (log.started(), log.projection());
+            let (started_at, projection) = (log.started(), log.projection().clone());
             Ok(Some(RunRecord { run: entry.run, started_at, projection }))
         })
     }

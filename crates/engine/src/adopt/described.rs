@@ -109,7 +109,7 @@ impl DescribedVideo {
             sha256: sidecar.sha256,
             service: Some(sidecar.service),
             task: sidecar.task.filter(|task| !task.starts_with(UNKNOWN_TASK)).map(TaskId),
-            completed_at: Some(Timestamp(sidecar.completed_at)),
+            completed_at: Some(sidecar.completed_at),
         }
     }
 

@@ -8,7 +8,6 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::{Instrument as _, Span};
 use workflow::plan::{NodeIx, NodeKey, Plan};
-use workflow::units::Money;
 
 use super::lookup_queue::LookupRequest;
 use super::wake_timer::WakeTimer;
@@ -288,7 +287,7 @@ fn write_sidecar(
     let mut sidecar = sidecar.with_video(&artifact.sha256, artifact.bytes, now);
     // As it was reserved: prices may have changed since.
     let row = ledger.attempt(attempt).ok().flatten();
-    sidecar.reserved_cost = row.and_then(|row| row.reservation.cost).map(Money::as_micros);
+    sidecar.reserved_cost = row.and_then(|row| row.reservation.cost);
     if let Err(error) = ledger.store().write_sidecar(&sidecar) {
         tracing::warn!(%error, "the sidecar of a video cannot be written");
     }

@@ -5,7 +5,7 @@ use scheduler::{AttemptId, AttemptState, Event, ExistingWork, RunId, TaskId, Tim
 use workflow::plan::Plan;
 
 use super::attempt_state::holds_key;
-use super::fold::{self, Writer};
+use super::derived_tables::{Writer, owner};
 use super::sql::column;
 use super::totals;
 use super::{Ledger, LedgerError, RunLock};
@@ -63,7 +63,7 @@ impl Ledger {
         for (event, persist) in events {
             let event = decide(&writer, run_lock, event).map_err(wrap)?;
             let node = event.node().map(|node| plan.node(node));
-            writer.fold(&event, node).map_err(wrap)?;
+            writer.update_tables(&event, node).map_err(wrap)?;
             if persist == Persist::Yes {
                 writer.store(node.map(|node| node.name.as_str()), &event).map_err(wrap)?;
                 stored.push(event.kind());
@@ -112,23 +112,19 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
             Ok(Event::Reconciled { node, attempt, since, reason, candidates, task, next })
         }
         // A service that answers two submissions with one id, or begins to count again: whose task it is cannot be told.
-        Event::Submitted { node, attempt, task } => {
-            Ok(match fold::owner(writer.transaction(), &attempt, &task)? {
-                Some(owner) if owner != attempt => Event::Indeterminate {
-                    node,
-                    attempt,
-                    reason: format!(
-                        "the service answered with task {task}, which is that of attempt {owner}"
-                    ),
-                    halts: false,
-                    suggested_task: None,
-                },
-                _ => Event::Submitted { node, attempt, task },
-            })
-        }
+        Event::Submitted { node, attempt, task } => Ok(match owner(writer.transaction(), &attempt, &task)? {
+            Some(owner) if owner != attempt => Event::Indeterminate {
+                node,
+                attempt,
+                reason: format!("the service answered with task {task}, which is that of attempt {owner}"),
+                halts: false,
+                suggested_task: None,
+            },
+            _ => Event::Submitted { node, attempt, task },
+        }),
         // It cannot be adopted.
         Event::Indeterminate { node, attempt, reason, halts, suggested_task: Some(task) } => {
-            Ok(match fold::owner(writer.transaction(), &attempt, &task)? {
+            Ok(match owner(writer.transaction(), &attempt, &task)? {
                 Some(owner) => Event::Indeterminate {
                     node,
                     attempt,
@@ -165,7 +161,7 @@ fn first_unowned(
     candidates: &[TaskId],
 ) -> rusqlite::Result<Option<TaskId>> {
     for task in candidates {
-        if fold::owner(transaction, attempt, task)?.is_none() {
+        if owner(transaction, attempt, task)?.is_none() {
             return Ok(Some(task.clone()));
         }
     }

@@ -3,7 +3,7 @@
 use rusqlite::TransactionBehavior;
 use scheduler::{Event, RunId, Timestamp};
 
-use super::fold::Writer;
+use super::derived_tables::Writer;
 use super::{AttemptRow, Ledger, LedgerError};
 use crate::failpoint::{self, Boundary};
 
@@ -32,7 +32,7 @@ impl Ledger {
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
         let run = RunId::from(FETCH_RUN);
         let mut writer = Writer::new(self, &transaction, &run, time);
-        writer.fold(event, None).map_err(wrap)?;
+        writer.update_tables(event, None).map_err(wrap)?;
         writer.store(Some(&row.node), event).map_err(wrap)?;
         writer.finish().map_err(wrap)?;
         transaction.commit().map_err(wrap)?;

@@ -1,6 +1,6 @@
 //! The durable ledger: an event log with derived tables, in one SQLite file that several runs may share.
 //!
-//! Each transaction appends events and updates the tables derived from them ([`fold`]): attempts, artifacts, films, forced reruns, totals. The file is in WAL mode with
+//! Each transaction appends events and updates the tables derived from them ([`derived_tables`]): attempts, artifacts, films, forced reruns, totals. The file is in WAL mode with
 //! `synchronous=FULL`: when [`Ledger::append`] returns, its events survive a power cut. Events that arrive together share a transaction.
 //!
 //! Invariant: at most one attempt holds a key ([`AttemptState::holds_key`]); a unique index enforces it across processes.
@@ -9,9 +9,9 @@
 mod append;
 mod attempt_records;
 mod attempt_state;
+mod derived_tables;
 mod fetched;
 mod file_watch;
-mod fold;
 mod forced_reruns;
 mod keys;
 mod linked_accounts;

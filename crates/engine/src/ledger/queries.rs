@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::attempt_state::{has_open_task, holds_key, is_in_flight, is_resolvable};
 use super::sql::column;
-use super::{Ledger, LedgerError, fold};
+use super::{Ledger, LedgerError, derived_tables};
 use scheduler::budget::Reservation;
 use scheduler::{Artifact, AttemptId, AttemptState, Event, Film, RunId, TaskId, Timestamp};
 
@@ -101,7 +101,7 @@ impl Ledger {
         service: &str,
         task: &TaskId,
     ) -> Result<Option<(AttemptId, String)>, LedgerError> {
-        fold::owner_at(&self.connection(), service, task).map_err(|error| self.sqlite(error))
+        derived_tables::owner_at(&self.connection(), service, task).map_err(|error| self.sqlite(error))
     }
 
     /// Work that is in flight, missing or completed at other services than `service`, by its service-independent key: the name of the service,

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension as _, TransactionBehavior};
 use scheduler::{AttemptId, AttemptState, Event, EventKind, Resolution, RunId, TaskId, Timestamp};
 
-use super::fold::{Writer, owner};
+use super::derived_tables::{Writer, owner};
 use super::sql::column;
 use super::{Ledger, LedgerError};
 use crate::failpoint::{self, Boundary};
@@ -80,7 +80,7 @@ impl Ledger {
         let event = Event::Resolved { attempt: attempt.clone(), resolution: resolution.clone() };
         let run = RunId::from(RESOLVE_RUN);
         let mut writer = Writer::new(self, &transaction, &run, time);
-        writer.fold(&event, None).map_err(wrap)?;
+        writer.update_tables(&event, None).map_err(wrap)?;
         writer.store(Some(&node), &event).map_err(wrap)?;
         writer.finish().map_err(wrap)?;
         transaction.commit().map_err(wrap)?;

@@ -18,6 +18,7 @@ use crate::MediaError;
 use crate::catch_panic::catch_panic;
 use crate::presentation::Turn;
 use crate::rate::rescale;
+use crate::sniff::{SNIFFED_BYTES, name_content};
 
 /// The largest index (`moov`, or `moof` of a fragment) that is loaded.
 const MAX_INDEX_BYTES: u64 = 64 << 20;
@@ -175,7 +176,7 @@ fn top_level(source: &mut dyn Source, length: u64) -> Result<Vec<TopLevel>, Medi
         if found.is_empty()
             && !matches!(&name, b"ftyp" | b"styp" | b"moov" | b"mdat" | b"free" | b"skip" | b"wide")
         {
-            return Err(MediaError::NotMedia(describe(&head[..available])));
+            return Err(MediaError::NotMedia(describe(source, length)?));
         }
         if size < 8 {
             break;
@@ -191,20 +192,15 @@ fn top_level(source: &mut dyn Source, length: u64) -> Result<Vec<TopLevel>, Medi
     Ok(found)
 }
 
-/// A guess at the format of a file that is not MP4.
-fn describe(head: &[u8]) -> String {
-    let what = match head {
-        [0x1a, 0x45, 0xdf, 0xa3, ..] => "it looks like WebM or Matroska",
-        [b'R', b'I', b'F', b'F', ..] => "it looks like AVI, WAV or WebP",
-        [b'O', b'g', b'g', b'S', ..] => "it looks like Ogg",
-        [0x47, ..] => "it looks like an MPEG transport stream",
-        [b'<', ..] => "it looks like a web page",
-        [b'{' | b'[', ..] => "it looks like JSON",
-        [0x89, b'P', b'N', b'G', ..] => "it is a PNG image",
-        [0xff, 0xd8, 0xff, ..] => "it is a JPEG image",
-        _ => "it does not begin like an MP4 file",
-    };
-    what.to_owned()
+/// What a file is that is not MP4, as far as its beginning tells.
+fn describe(source: &mut dyn Source, length: u64) -> Result<String, MediaError> {
+    let mut beginning = vec![0; length.min(SNIFFED_BYTES) as usize];
+    source.seek(SeekFrom::Start(0)).map_err(MediaError::io("cannot read the file"))?;
+    source.read_exact(&mut beginning).map_err(MediaError::io("cannot read the file"))?;
+    Ok(match name_content(&beginning) {
+        Some(name) => format!("it looks like {name}"),
+        None => "it does not begin like an MP4 file".to_owned(),
+    })
 }
 
 fn load(source: &mut dyn Source, start: u64, end: u64, limit: u64) -> Result<Vec<u8>, MediaError> {

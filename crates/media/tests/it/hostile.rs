@@ -93,10 +93,24 @@ fn probe_other_content_is_named() {
         Err(MediaError::NotMedia(what)) => what,
         other => panic!("expected a refusal, got {other:?}"),
     };
-    assert!(said(b"").contains("empty"));
-    assert!(said(b"<!doctype html><title>502</title>").contains("web page"));
-    assert!(said(br#"{"error":{"message":"expired"}}"#).contains("JSON"));
-    assert!(said(b"\x1a\x45\xdf\xa3\0\0\0\0\0\0\0\0").contains("WebM"));
+    assert_eq!(said(b""), "it is empty");
+    assert_eq!(said(b"short"), "it is too short to be a video");
+    for (file, expected) in [
+        (&b"<!doctype html><title>502</title>"[..], "it looks like a web page or XML"),
+        (br#"{"error":{"message":"expired"}}"#, "it looks like JSON"),
+        (b"\x1a\x45\xdf\xa3\0\0\0\0\0\0\0\0", "it looks like a WebM or Matroska video"),
+        (b"RIFF\0\0\0\0AVI LIST", "it looks like an AVI video"),
+        (b"RIFF\0\0\0\0WAVEfmt ", "it looks like WAV audio"),
+        (b"OggS\0\x02\0\0\0\0", "it looks like Ogg audio"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "it looks like a PNG image"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF", "it looks like a JPEG image"),
+        (b"Good morning", "it does not begin like an MP4 file"),
+    ] {
+        assert_eq!(said(file), expected);
+    }
+    let mut stream = vec![0; 1880];
+    stream.iter_mut().step_by(188).for_each(|sync| *sync = 0x47);
+    assert_eq!(said(&stream), "it looks like an MPEG transport stream");
 }
 
 #[test]

@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use serde::Serialize;
-use serde_json::Value;
 use tokio::sync::watch;
+
+use crate::report::stream::{ReadLine, ReadOutcome};
 
 /// Jobs that are remembered.
 const MAX_JOBS: usize = 20;
@@ -50,11 +51,14 @@ pub(super) enum JobState {
     Ended,
 }
 
-/// Shots of a run.
+/// Shots of a run, without those that it does not select.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Counts {
     pub(super) done: usize,
+    /// Failed, missing or indeterminate.
     pub(super) failed: usize,
+    /// Without a video when the run was through with them: detached, blocked, to be picked, or not started.
+    pub(super) unfinished: usize,
     /// Not ended yet.
     pub(super) left: usize,
 }
@@ -264,40 +268,34 @@ fn read_events(shared: &Shared, id: &str, out: impl Read) {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
-        if let Ok(event) = serde_json::from_slice::<Value>(&line)
-            && is_shown(&event)
-        {
-            shared.update(id, |job| apply(job, &event));
+        match serde_json::from_slice(&line) {
+            Ok(ReadLine::Other) | Err(_) => {}
+            Ok(event) => shared.update(id, |job| apply(job, event)),
         }
     }
 }
 
-/// Whether an event changes what is shown of a job.
-fn is_shown(event: &Value) -> bool {
-    matches!(event["kind"].as_str(), Some("run-started" | "progress" | "shot-finished"))
-}
-
-fn apply(job: &mut Job, event: &Value) {
-    let shot = event["shot"].as_str().unwrap_or_default();
-    match event["kind"].as_str() {
-        Some("run-started") => {
-            job.counts.left =
-                event["shots"].as_u64().and_then(|shots| usize::try_from(shots).ok()).unwrap_or(0);
+fn apply(job: &mut Job, event: ReadLine) {
+    match event {
+        ReadLine::RunStarted { shots } => job.counts = Counts { left: shots, ..Counts::default() },
+        ReadLine::Progress { shot, percent } => {
+            job.progress.insert(shot, percent.unwrap_or(0));
         }
-        Some("progress") => {
-            let percent = event["percent"].as_u64().and_then(|percent| u8::try_from(percent).ok());
-            job.progress.insert(shot.to_owned(), percent.unwrap_or(0));
-        }
-        Some("shot-finished") => {
-            job.progress.remove(shot);
-            job.counts.left = job.counts.left.saturating_sub(1);
-            match event["outcome"]["outcome"].as_str() {
-                Some("done") => job.counts.done += 1,
-                Some("failed" | "missing" | "indeterminate") => job.counts.failed += 1,
-                _ => {}
+        ReadLine::ShotFinished { shot, outcome } => {
+            job.progress.remove(&shot);
+            let counts = &mut job.counts;
+            counts.left = counts.left.saturating_sub(1);
+            match outcome {
+                ReadOutcome::Done => counts.done += 1,
+                ReadOutcome::Failed | ReadOutcome::Missing | ReadOutcome::Indeterminate => counts.failed += 1,
+                ReadOutcome::Detached
+                | ReadOutcome::Blocked
+                | ReadOutcome::Unpicked
+                | ReadOutcome::NotStarted => counts.unfinished += 1,
+                ReadOutcome::NotSelected => {}
             }
         }
-        _ => {}
+        ReadLine::Other => {}
     }
 }
 
@@ -318,14 +316,17 @@ mod tests {
     #[tokio::test]
     async fn job_follows_the_event_stream() {
         let jobs = Jobs::new("sh".into());
-        let script = r#"echo '{"kind":"run-started","shots":3}'; echo 'no JSON'
+        let script = r#"echo '{"kind":"run-started","shots":9}'; echo 'no JSON'
+            echo '{"kind":"prepared","shot":"a"}'
             echo '{"kind":"progress","shot":"a","percent":40}'; echo '{"kind":"progress","shot":"b"}'
             echo '{"kind":"shot-finished","shot":"a","outcome":{"outcome":"done"}}'
-            echo '{"kind":"shot-finished","shot":"b","outcome":{"outcome":"failed"}}'
+            for outcome in failed missing detached blocked unpicked not-started not-selected; do
+                echo '{"kind":"shot-finished","shot":"b","outcome":{"outcome":"'"$outcome"'"}}'
+            done
             printf 'line \033[31mred' >&2; exit 3"#;
         shell(&jobs, "run", script).unwrap();
         let job = &ended(&jobs).await[0];
-        assert_eq!(job.counts, Counts { done: 1, failed: 1, left: 1 });
+        assert_eq!(job.counts, Counts { done: 1, failed: 2, unfinished: 4, left: 1 });
         assert_eq!((job.exit, job.progress.len()), (Some(3), 0));
         assert!(job.output.starts_with("line") && !job.output.contains('\u{1b}'), "{}", job.output);
     }

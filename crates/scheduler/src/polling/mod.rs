@@ -1,9 +1,9 @@
-//! The poll schedule: when to poll a task next, from durations of past tasks and its own observations. Pure: seconds in, seconds out.
+//! The poll schedule: when to poll a task next, from durations of past tasks and its own observations. Pure: durations in, durations out; between them, seconds as floating-point numbers.
 //!
-//! A poll has a cost, expressed as the seconds of waiting that it must save in expectation ([`PollCost`]). `optimal_schedule::next_poll`
+//! A poll has a cost, expressed as the seconds of waiting that it must save in expectation (`PollCost`). `optimal_schedule::next_poll`
 //! minimizes polls and waiting together for a distribution of the completion time, which is the narrowest of:
 //!
-//! * durations of similar tasks from their submission ([`Sample`]), of those that still run as well (`survival`); no poll is made before the
+//! * durations of similar tasks from their submission (`Sample`), of those that still run as well (`survival`); no poll is made before the
 //!   shortest plausible one;
 //! * their durations from the start of rendering, once this task is known to render (time in the service's queue varies more);
 //! * the end that its progress between two reports implies, corrected by how accurate progress was before. Progress that does not advance
@@ -22,11 +22,10 @@ mod survival;
 use std::time::Duration;
 
 use crate::policy::Policy;
+use optimal_schedule::PollCost;
 
 pub use class::{Class, ClassIx};
 pub use observations::{ReportedStatus, TaskObservations};
-pub use optimal_schedule::PollCost;
-pub use sample::Sample;
 pub use stats::{ClassStats, DurationStats};
 
 /// The wait until the next poll of a task that was submitted `elapsed` ago with these observations: from the statistics of its class, or
@@ -67,8 +66,8 @@ mod tests {
         while now < 1.5 + render {
             let percent = ((now - 1.5) / render * 100.0).max(0.0) as u8;
             let status = if now < 1.5 { ReportedStatus::Queued } else { ReportedStatus::InProgress };
-            observations.record(now, status, Some(percent));
             let elapsed = Duration::from_secs_f64(now);
+            observations.record(elapsed, status, Some(percent));
             let wait = wait(&policy, Some(stats), &observations, elapsed, Some(percent), 64);
             waits.push(wait);
             now += wait.as_secs_f64();
@@ -83,9 +82,9 @@ mod tests {
         for _ in 0..32 {
             let mut observations = TaskObservations::default();
             for (at, percent) in [(0.6, 30), (1.0, 50), (1.4, 70)] {
-                observations.record(at, ReportedStatus::InProgress, Some(percent));
+                observations.record(Duration::from_secs_f64(at), ReportedStatus::InProgress, Some(percent));
             }
-            others.finished(&observations, 2.1, Some(Duration::from_secs(2)), []);
+            others.finished(&observations, Duration::from_millis(2_100), Some(Duration::from_secs(2)), []);
         }
         for stats in [ClassStats::default(), others] {
             for render in [1.9, 2.0, 2.1, 6.0, 40.0] {

@@ -1,5 +1,7 @@
 //! Observations of one task: what its polls have reported.
 
+use std::time::Duration;
+
 /// Reported status of an unfinished task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportedStatus {
@@ -23,11 +25,11 @@ impl ReportedStatus {
     }
 }
 
-/// What polls of one task have reported. Times are seconds since its submission.
+/// What polls of one task have reported. Times are since its submission, numbers of them in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct TaskObservations {
-    /// Time of the last unfinished response; 0 before the first.
-    pub(super) running_at: f64,
+    /// Time of the last unfinished response; zero before the first.
+    running_at: Duration,
     /// Whether an earlier run submitted it: it may have ended long before the first poll of this run.
     is_adopted: bool,
     /// Time of the last response with status queued.
@@ -59,16 +61,16 @@ impl TaskObservations {
         Self { is_adopted: true, ..Self::default() }
     }
 
-    /// Seconds from its submission to the last response that reported it as unfinished; 0 before the first.
+    /// Time from its submission to the last response that reported it as unfinished; zero before the first.
     #[must_use]
-    pub fn running_at(&self) -> f64 {
+    pub fn running_at(&self) -> Duration {
         self.running_at
     }
 
     /// Whether the time since its submission says nothing about its duration: it was not observed unfinished, and nothing was running that
     /// would have observed its end.
     pub(super) fn is_unobserved(&self) -> bool {
-        self.is_adopted && self.running_at <= 0.0
+        self.is_adopted && self.running_at.is_zero()
     }
 
     /// The interval in which its rendering began, if it had to queue; otherwise the total duration is as informative.
@@ -88,8 +90,9 @@ impl TaskObservations {
         first.into_iter().chain(last.filter(|last| first.is_some_and(|first| first.percent != last.percent)))
     }
 
-    /// It was reported as unfinished this many seconds after its submission.
-    pub fn record(&mut self, at: f64, queues: ReportedStatus, percent: Option<u8>) {
+    /// It was reported as unfinished so long after its submission.
+    pub fn record(&mut self, elapsed: Duration, queues: ReportedStatus, percent: Option<u8>) {
+        let at = elapsed.as_secs_f64();
         match queues {
             ReportedStatus::Queued => {
                 self.queued_at = Some(at);
@@ -102,7 +105,7 @@ impl TaskObservations {
             ReportedStatus::InProgress | ReportedStatus::Unknown => {}
         }
         self.record_progress(at, percent.filter(|percent| *percent < 100 && !self.is_queued()));
-        self.running_at = at;
+        self.running_at = elapsed;
     }
 
     /// When the rendering began is rarely known, so its speed is that between two reports. A number that never changes predicts nothing:

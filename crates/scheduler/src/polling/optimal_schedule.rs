@@ -10,9 +10,9 @@ use super::distribution::Points;
 
 /// Cost parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PollCost {
+pub(super) struct PollCost {
     /// Seconds of waiting that a poll must save to be worth sending.
-    pub seconds: f64,
+    pub(super) seconds: f64,
 }
 
 /// Tasks in flight up to which a poll costs the same.

@@ -16,9 +16,9 @@ const PRIOR_LOG_SD: f64 = 0.4;
 /// Weight of the prior, in samples.
 const PRIOR_WEIGHT: f64 = 2.0;
 
-/// The most recent durations of one kind, in seconds.
+/// The most recent durations of one kind, in seconds, or ratios of durations.
 #[derive(Debug, Clone, Default)]
-pub struct Sample {
+pub(super) struct Sample {
     newest: VecDeque<f64>,
     /// Number of all durations ever pushed.
     total: usize,
@@ -34,7 +34,7 @@ pub struct Sample {
 
 impl Sample {
     /// Adds a duration. Values that are not finite and positive are ignored.
-    pub fn push(&mut self, seconds: f64) {
+    pub(super) fn push(&mut self, seconds: f64) {
         self.push_beside(seconds, std::iter::empty());
     }
 
@@ -65,39 +65,28 @@ impl Sample {
     }
 
     /// Number of durations in the sample.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.sorted.len()
     }
 
     /// Number of all durations ever pushed, including those that newer ones replaced.
-    #[must_use]
-    pub(crate) fn total_count(&self) -> usize {
+    pub(super) fn total_count(&self) -> usize {
         self.total
     }
 
-    /// Whether the sample is empty.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.sorted.is_empty()
-    }
-
     /// Another number whenever the quantiles change.
-    #[must_use]
     pub(super) fn version(&self) -> u64 {
         self.version
     }
 
     /// The median.
-    #[must_use]
-    pub fn median(&self) -> Option<f64> {
+    pub(super) fn median(&self) -> Option<f64> {
         self.sorted.get(self.sorted.len() / 2).copied()
     }
 
     /// Smoothed quantiles in ascending order: the next duration is about as likely between any two neighbors; at the ends they extend a
     /// little beyond the sample. Empty for fewer than two durations. In a large sample the newest few durations may not count yet.
-    #[must_use]
-    pub fn quantiles(&self) -> &[f64] {
+    pub(super) fn quantiles(&self) -> &[f64] {
         self.quantiles.get_or_init(|| self.smoothed_quantiles())
     }
 
@@ -132,8 +121,7 @@ impl Sample {
     }
 
     /// The shortest plausible duration.
-    #[must_use]
-    pub(crate) fn earliest(&self) -> Option<f64> {
+    pub(super) fn earliest(&self) -> Option<f64> {
         self.quantiles().first().copied()
     }
 }

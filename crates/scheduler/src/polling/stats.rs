@@ -51,7 +51,7 @@ impl ClassStats {
 
     /// When to poll a task that was submitted `now` seconds ago, in seconds since the submission; `None` if too little is known.
     #[must_use]
-    pub(crate) fn next_poll_at(
+    pub(super) fn next_poll_at(
         &self,
         observations: &TaskObservations,
         now: f64,
@@ -80,27 +80,28 @@ impl ClassStats {
         at.or_else(|| is_early.then(|| self.render.earliest().map(|render| now + render)).flatten())
     }
 
-    /// A task was found finished `now` seconds after its submission; `took` is the duration that the service reports. `unfinished` are the
+    /// A task was found finished `elapsed` after its submission; `took` is the duration that the service reports. `unfinished` are the
     /// other tasks of the class in flight, as [`TaskObservations::running_at`]. Nothing is learned from a task that may have ended while no
     /// run was there to see it, unless the service reports its duration.
     pub fn finished(
         &mut self,
         observations: &TaskObservations,
-        now: f64,
+        elapsed: Duration,
         took: Option<Duration>,
-        unfinished: impl IntoIterator<Item = f64>,
+        unfinished: impl IntoIterator<Item = Duration>,
     ) {
         if took.is_none() && observations.is_unobserved() {
             return;
         }
-        let not_yet = observations.running_at.min(now);
+        let now = elapsed.as_secs_f64();
+        let not_yet = observations.running_at().as_secs_f64().min(now);
         let whole = match took {
             // Must not contradict the observations.
             Some(took) => took.as_secs_f64().clamp(not_yet, now),
             // Somewhere in the interval, and not always at the same point: otherwise poll times would be learned as completion times.
             None => not_yet + (now - not_yet) * low_discrepancy(self.total.total_count()),
         };
-        self.push_total(whole, unfinished);
+        self.push_total(whole, unfinished.into_iter().map(|age| age.as_secs_f64()));
         if let Some((from, to)) = observations.began_after_queue() {
             self.render.push(whole - f64::midpoint(from, to));
         }
@@ -163,6 +164,10 @@ mod tests {
     use super::*;
     use crate::polling::ReportedStatus;
 
+    fn seconds(seconds: f64) -> Duration {
+        Duration::from_secs_f64(seconds)
+    }
+
     /// Statistics of 40 tasks of 0.5 to 8 s that were polled every 60 ms and reported `progress` each time.
     fn after_tasks(progress: impl Fn(f64) -> Option<u8>) -> ClassStats {
         let mut stats = ClassStats::default();
@@ -170,10 +175,10 @@ mod tests {
             let (mut observations, whole) = (TaskObservations::default(), 0.5 * f64::from(1 + nth % 16));
             let mut now = 0.06;
             while now < whole {
-                observations.record(now, ReportedStatus::InProgress, progress(now / whole));
+                observations.record(seconds(now), ReportedStatus::InProgress, progress(now / whole));
                 now += 0.06;
             }
-            stats.finished(&observations, now, Some(Duration::from_secs_f64(whole)), []);
+            stats.finished(&observations, seconds(now), Some(seconds(whole)), []);
         }
         stats
     }
@@ -186,7 +191,7 @@ mod tests {
         for now in [0.0, 0.3, 1.0, 3.0, 7.9] {
             let mut observations = TaskObservations::default();
             if now > 0.0 {
-                observations.record(now, ReportedStatus::InProgress, Some(50));
+                observations.record(seconds(now), ReportedStatus::InProgress, Some(50));
             }
             let expected = without.next_poll_at(&observations, now, cost);
             assert_eq!(constant.next_poll_at(&observations, now, cost), expected, "after {now} s");
@@ -198,8 +203,8 @@ mod tests {
         let stats = after_tasks(|share| Some((share * 100.0) as u8));
         let next_poll = |percent| {
             let mut observations = TaskObservations::default();
-            observations.record(0.06, ReportedStatus::InProgress, Some(0));
-            observations.record(2.0, ReportedStatus::InProgress, Some(percent));
+            observations.record(seconds(0.06), ReportedStatus::InProgress, Some(0));
+            observations.record(seconds(2.0), ReportedStatus::InProgress, Some(percent));
             stats.next_poll_at(&observations, 2.0, PollCost { seconds: 2.0 }).expect("a time")
         };
         let (late, early) = (next_poll(25), next_poll(80));

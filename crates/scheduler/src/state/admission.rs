@@ -142,7 +142,7 @@ impl RunState {
     /// task's first poll, which is due when the first of its class end: before, it would be in vain.
     fn may_poll_early(&self, node: NodeIx, at: Timestamp, now: Timestamp) -> bool {
         let state = self.node(node);
-        if state.observations.as_ref().is_none_or(|observations| observations.running_at() <= 0.0) {
+        if state.observations.as_ref().is_none_or(|observations| observations.running_at().is_zero()) {
             return false;
         }
         let sent_at = state.sent_at;

@@ -42,7 +42,7 @@ impl RunState {
 
     /// A poll reported the task as unfinished.
     pub(super) fn record_progress(&mut self, node: NodeIx, since: Timestamp, now: Timestamp, status: &str) {
-        let elapsed = now.since(since).as_secs_f64();
+        let elapsed = now.since(since);
         let state = self.node_mut(node);
         let progress = state.shot.progress();
         state.observations.get_or_insert_default().record(elapsed, ReportedStatus::parse(status), progress);
@@ -65,8 +65,7 @@ impl RunState {
             let observations = other.observations.as_deref()?;
             Some(observations.running_at())
         });
-        let elapsed = now.since(since).as_secs_f64();
-        self.stats.at_mut(class).finished(&observations, elapsed, took, unfinished);
+        self.stats.at_mut(class).finished(&observations, now.since(since), took, unfinished);
     }
 
     /// Schedules the next poll of an unfinished task, not before `not_before`; detaches from it once its timeout has passed.

@@ -118,7 +118,7 @@ mod tests {
             |role, bytes: &[u8]| validate(role, bytes, &limits, &Ffmpeg::default()).unwrap_err().message;
         assert_eq!(
             message(MediaRole::ReferenceImage, b" <!doctype html>"),
-            "expected a PNG, JPEG or WebP image, found HTML or XML"
+            "expected a PNG, JPEG or WebP image, found a web page or XML"
         );
         assert_eq!(
             message(MediaRole::ReferenceAudio, b"GIF89a"),

@@ -54,13 +54,14 @@ impl Schedule for Learned {
 
     fn running(&mut self, number: usize, elapsed: f64, status: ReportedStatus, percent: u8) {
         let (observations, last) = self.observations.entry(number).or_default();
-        observations.record(elapsed, status, Some(percent));
+        observations.record(Duration::from_secs_f64(elapsed), status, Some(percent));
         *last = Some(percent);
     }
 
     fn finished(&mut self, number: usize, elapsed: f64, took: Option<f64>) {
         let (observations, _) = self.observations.remove(&number).unwrap_or_default();
         let unfinished = self.observations.values().map(|(observations, _)| observations.running_at());
+        let elapsed = Duration::from_secs_f64(elapsed);
         self.known.finished(&observations, elapsed, took.map(Duration::from_secs_f64), unfinished);
     }
 }

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use scheduler::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 use viewer::{Clip, ClipState, Film, Manifest};
+use workflow::units::Money;
 
 use super::{amount, film_state_name, state_name, took, total_cost};
 
@@ -30,7 +32,7 @@ pub(super) struct Comparison {
 pub(super) struct Totals {
     pub(super) workflow: String,
     /// When it was written, in milliseconds since the Unix epoch.
-    pub(super) created_at: i64,
+    pub(super) created_at: Timestamp,
     pub(super) clips: usize,
     pub(super) done: usize,
     /// Of the clips that are done.
@@ -99,7 +101,7 @@ fn totals(manifest: &Manifest) -> Totals {
     let done = || manifest.clips.iter().filter(|clip| clip.state == ClipState::Done);
     Totals {
         workflow: manifest.workflow.name.clone(),
-        created_at: manifest.created_at,
+        created_at: Timestamp(manifest.created_at),
         clips: manifest.clips.len(),
         done: done().count(),
         seconds: done().filter_map(|clip| clip.seconds).fold(0.0, |sum, seconds| sum + seconds),
@@ -161,7 +163,10 @@ fn changes(before: Properties, after: Properties) -> Vec<PropertyChange> {
 fn clip_properties(manifest: &Manifest, clip: &Clip) -> Properties {
     let number = |value: Option<f64>| value.map(|value| format!("{value:.1}"));
     let seconds = |value: Option<f64>| number(value).map(|value| format!("{value} s"));
-    let cost = clip.cost.filter(|_| manifest.currency.is_some()).map(|cost| amount(manifest, cost));
+    let cost = clip
+        .cost
+        .filter(|_| manifest.currency.is_some())
+        .map(|cost| amount(manifest, Money::from_micros(cost)));
     // The beginning is enough to see that it is another video.
     let video = clip.sha256.as_ref().map(|sha256| sha256.chars().take(12).collect());
     let fixed: [(&str, Option<String>); 11] = [

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use scheduler::Timestamp;
 use similar::{ChangeTag, TextDiff};
 use timeline::export::{csv_row, inert_text};
 
@@ -117,8 +118,8 @@ pub(super) fn table(comparison: &Comparison) -> String {
 }
 
 /// A time of the manifest, in UTC.
-fn time(millis: i64) -> String {
-    jiff::Timestamp::from_millisecond(millis)
+fn time(time: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(time.0)
         .map(|time| time.strftime("%Y-%m-%d %H:%M UTC").to_string())
         .unwrap_or_default()
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use viewer::{Clip, ClipState, Manifest};
+use workflow::units::Money;
 
 use super::{amount, film_state_name, needs_action, reason, state_name, took, total_cost};
 use crate::report::sanitize;
@@ -67,7 +68,11 @@ fn shots(manifest: &Manifest, out: &mut String) {
             number(took(clip)),
         );
         if has_cost {
-            let _ = write!(out, " {} |", clip.cost.map(|cost| amount(manifest, cost)).unwrap_or_default());
+            let _ = write!(
+                out,
+                " {} |",
+                clip.cost.map(|cost| amount(manifest, Money::from_micros(cost))).unwrap_or_default()
+            );
         }
         let _ = writeln!(out, " {} |", clip.file.as_deref().map(cell).unwrap_or_default());
     }

@@ -254,13 +254,14 @@ fn took(clip: &Clip) -> Option<f64> {
 }
 
 /// An amount in the manifest's currency.
-fn amount(manifest: &Manifest, micros: u64) -> String {
+fn amount(manifest: &Manifest, amount: Money) -> String {
     let currency = manifest.currency.as_deref().unwrap_or_default();
-    format!("{} {currency}", Money::from_micros(micros)).trim_end().to_owned()
+    format!("{amount} {currency}").trim_end().to_owned()
 }
 
 /// What was reserved for the latest tasks of all clips; `None` without prices.
-fn total_cost(manifest: &Manifest) -> Option<u64> {
+fn total_cost(manifest: &Manifest) -> Option<Money> {
     manifest.currency.as_ref()?;
-    Some(manifest.clips.iter().filter_map(|clip| clip.cost).fold(0, u64::saturating_add))
+    let micros = manifest.clips.iter().filter_map(|clip| clip.cost).fold(0, u64::saturating_add);
+    Some(Money::from_micros(micros))
 }

@@ -5,6 +5,7 @@
 mod convert;
 mod finished;
 mod line;
+mod read;
 mod run_finished;
 mod throttle;
 
@@ -25,6 +26,7 @@ use throttle::Throttle;
 pub(crate) use convert::{amount, budget, film, finished_shot, halt};
 pub(crate) use finished::FinishedFilm;
 pub(crate) use line::{Halt, schema};
+pub(crate) use read::{ReadLine, ReadOutcome};
 pub(crate) use run_finished::{Amount, Budget};
 
 /// Reports a run as JSON lines.

@@ -60,6 +60,9 @@ impl Shot {
                     let next = next.clone().unwrap_or_else(|| NextStep::assumed(event, now));
                     self.on_not_accepted(attempt, AttemptState::NotAccepted, &failure, &next, now);
                 }
+                (ShotStatus::Ended(_), task) => {
+                    self.on_late_reconciliation(attempt, task.as_ref(), *since, now);
+                }
                 (_, Some(task)) => self.on_existing_work(
                     &ExistingWork::InFlight {
                         attempt: attempt.clone(),
@@ -218,6 +221,24 @@ impl Shot {
         attempt.submitted_at = Some(now);
         self.last_error = None;
         self.set(ShotStatus::InFlight, now);
+    }
+
+    /// The shot has ended: only the state of the attempt changes.
+    fn on_late_reconciliation(
+        &mut self,
+        attempt: &AttemptId,
+        task: Option<&TaskId>,
+        since: Timestamp,
+        now: Timestamp,
+    ) {
+        let Some(attempt) = self.attempt_mut(attempt) else { return };
+        if let Some(task) = task {
+            attempt.state = AttemptState::Submitted;
+            attempt.task = Some(task.clone());
+            attempt.submitted_at = Some(since);
+        } else {
+            attempt.end(AttemptState::NotAccepted, None, now);
+        }
     }
 
     fn on_not_accepted(

@@ -1,5 +1,10 @@
 //! The tables derived from events: attempts, artifacts, films, forced reruns and totals. Every write to the ledger besides `runs` and
-//! `linked_accounts` is an event that goes through [`Writer::fold`], and through [`Writer::store`] in the same transaction.
+//! `linked_accounts` is an event that goes through [`Writer::update_tables`], and through [`Writer::store`] in the same transaction.
+//!
+//! They are an index of the events of all runs, by key, task and file: what a transaction decides, and what is looked up without reading
+//! every log. The state of a run is [`scheduler::RunProjection`]'s alone.
+//!
+//! Invariant: after the events of a run, the state of each attempt that it began is the one that the projection of its events gives.
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use scheduler::{
@@ -58,7 +63,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Updates the derived tables. `node` is the event's node in the plan.
-    pub(super) fn fold(&mut self, event: &Event, node: Option<&Node>) -> rusqlite::Result<()> {
+    pub(super) fn update_tables(&mut self, event: &Event, node: Option<&Node>) -> rusqlite::Result<()> {
         match event {
             Event::LookupDone { existing: ExistingWork::Completed { attempt, artifact, .. }, .. } => {
                 self.update_artifact(attempt, artifact)
