@@ -119,7 +119,7 @@ impl NodeRecord {
         let indeterminate =
             |attempt, suggested_task| ExistingWork::Indeterminate { attempt, intended_at, suggested_task };
         match holder.state {
-            AttemptState::Intended => ExistingWork::ClaimedByRun { run },
+            AttemptState::Intended => ExistingWork::ClaimedByOtherRun { run },
             AttemptState::Indeterminate => indeterminate(attempt, holder.suggested_task),
             AttemptState::Abandoned => ExistingWork::Abandoned { attempt },
             AttemptState::Submitted | AttemptState::Completed | AttemptState::Missing => {
