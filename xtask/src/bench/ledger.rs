@@ -13,8 +13,8 @@ use engine::ledger::Persist;
 use scheduler::budget::BudgetLimits;
 use scheduler::policy::Rate;
 use scheduler::{
-    Action, Artifact, AttemptId, Event, ExistingWork, ModificationTime, Outcome, Policy, PollResult, RunId,
-    RunState, StatusKind, TaskId, Timestamp,
+    Action, Artifact, AttemptId, Event, ExistingWork, ModificationTime, Policy, PollResult, RunId, RunState,
+    StatusKind, TaskId, Timestamp,
 };
 use workflow::plan::{NodeIx, Plan};
 use workflow::{DirFiles, Options};
