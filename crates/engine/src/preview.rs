@@ -195,6 +195,10 @@ impl Survey<'_> {
                 && (keys.is_always_new(ix)
                     || before.iter().any(|before| is_new_video(keys, *before, previews)));
             defer(&mut preview, plan, *parent, previews, is_certain);
+            // A person may pick among the candidates that exist.
+            if unpicked.is_some() && preview.decision == Decision::Deferred {
+                preview.state = StatusKind::Unpicked;
+            }
         } else {
             preview.full_key = keys.key(plan, ix, |parent| made[parent.index()].as_ref());
             preview.key = preview.full_key.map(|key| key.short());
