@@ -43,7 +43,7 @@ fn event_stream_matches_schema_and_holds_no_secrets() {
         assert!(wrong.is_empty(), "{wrong:?}: {line}");
         assert_eq!(line["seq"], number);
     }
-    assert!(!validator.is_valid(&serde_json::json!({ "version": 2, "seq": 1, "time": 1, "kind": "gossip" })));
+    assert!(!validator.is_valid(&serde_json::json!({ "version": 3, "seq": 1, "time": 1, "kind": "gossip" })));
     let kinds = kinds(&events);
     assert_eq!((kinds.first(), kinds.last()), (Some(&"run-started"), Some(&"run-finished")), "{kinds:?}");
     for (kind, times) in
@@ -152,10 +152,20 @@ fn closed_reader_does_not_end_run_and_status_follows() {
     let kinds = BTreeSet::from(["action-needed", "run", "shot", "totals"].map(str::to_owned));
     assert_eq!(kinds_of(&watched.out), kinds, "{}", watched.out);
 
+    let schema = project.runner(&["schema", "status"]).expect(0).out;
+    let published = fs_err::read_to_string(root().join("docs/status.schema.json")).expect("it is published");
+    assert!(schema == published, "say `cargo run -- schema status > docs/status.schema.json`");
+    let schema: Value = serde_json::from_str(&schema).expect("a schema");
+    let validator = jsonschema::draft202012::new(&schema).expect("a schema");
+    for line in lines(&watched.out) {
+        let wrong: Vec<String> = validator.iter_errors(&line).map(|error| error.to_string()).collect();
+        assert!(wrong.is_empty(), "{wrong:?}: {line}");
+    }
+
     cli_snapshot!("status_indeterminate", project.runner(&["status", "chain.yaml"]).expect(3));
     let json: Value = serde_json::from_str(&project.runner(&["status", "--format", "json"]).expect(3).out)
         .expect("a document");
-    assert_eq!((json["version"].as_u64(), json["runs"][0]["state"].as_str()), (Some(2), Some("ended")));
+    assert_eq!((json["version"].as_u64(), json["runs"][0]["state"].as_str()), (Some(3), Some("ended")));
     let open = &json["action_needed"][0];
     assert_eq!((open["reason"].as_str(), open["shot"].as_str()), (Some("indeterminate"), Some("b")));
 

@@ -103,7 +103,7 @@ fn fail_fast_stops_submitting() {
     let ended = project.runner(&["run", "parts.yaml", "--fail-fast", "--jobs", "1"]).expect(1);
     assert_eq!(proxy.posts().len(), 2, "a was done, bad failed: {}", ended.transcript());
     cli_snapshot!("run_fail_fast", ended.sorted());
-    // A shot that was not begun for that reason counts as prevented by the failure.
+    // A shot that was not started for that reason counts as prevented by the failure.
     let plan = project.runner(&["plan", "parts.yaml", "--failed"]).expect(0);
     cli_snapshot!("plan_failed", plan);
 }

@@ -164,7 +164,7 @@ async fn page_runs_picks_and_edits() {
     assert!(page.contains(r#"id="live""#) && page.contains("connect-src 'self'"));
     let (mut one, mut other) = (ui.events().await, ui.events().await);
     one.wait("the first manifest", |manifest, jobs| {
-        clip(manifest, "lamp#1")["state"] == "not-run" && jobs == &json!([])
+        clip(manifest, "lamp#1")["state"] == "not-started" && jobs == &json!([])
     })
     .await;
 
@@ -185,7 +185,7 @@ async fn page_runs_picks_and_edits() {
         .iter()
         .filter_map(|shot| shot["decision"].as_str())
         .collect();
-    assert_eq!(decisions, ["execute", "execute", "unselected", "unselected"]);
+    assert_eq!(decisions, ["execute", "execute", "not-selected", "not-selected"]);
     ui.perform(&json!({ "action": "run" })).await;
     for events in [&mut one, &mut other] {
         events

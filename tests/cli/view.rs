@@ -63,7 +63,7 @@ fn view_shows_what_exists_and_follows_the_pick() {
     let view =
         project.command(&["view", "harbor.yaml"]).env("RUNNER_BASE_URL", "https://example.com").output();
     assert!(view.expect("the program can be started").status.success());
-    assert_eq!(manifest(&project)["clips"][0]["state"], "not-run", "at that service there is no work");
+    assert_eq!(manifest(&project)["clips"][0]["state"], "not-started", "at that service there is no work");
     project.runner(&["view", "harbor.yaml", "--no-open"]).expect(0);
     let picked = manifest(&project);
     insta::assert_snapshot!("manifest_picked", clips(&picked));

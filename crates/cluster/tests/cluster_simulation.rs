@@ -28,7 +28,7 @@ use engine::reporter::Silent;
 use engine::{Clock, Ledger, RunConfig};
 use futures_util::future::BoxFuture;
 use scheduler::budget::{BudgetLimits, Unpriced};
-use scheduler::{FilmOutcome, Outcome, Policy, RunId, RunScope, RunSummary, Timestamp};
+use scheduler::{FilmOutcome, Outcome, Policy, RunId, RunScope, RunSummary, StatusKind, Timestamp};
 use simulated::process::{Processes, unless_gone};
 use simulated::restate::Restate;
 use support::plan_with;
@@ -189,7 +189,7 @@ async fn check_paid(seed: u64, world: &World, cluster: &Cluster, summary: &RunSu
             | Outcome::Blocked { .. }
             | Outcome::Unpicked { .. }
             | Outcome::NotSelected { .. }
-            | Outcome::NotBegun => false,
+            | Outcome::NotStarted => false,
         };
         assert!(is_known, "seed {seed}: {paid} is paid for, and {shot} ended as {:?}", node.outcome);
     }
@@ -246,7 +246,7 @@ async fn simulate(seed: u64) -> u64 {
         let accepted = world.total() as u64;
         assert!(accepted <= cap, "seed {seed}: {accepted} tasks under a cap of {cap}");
     }
-    let indeterminate = summary.count(|outcome| matches!(outcome, Outcome::Indeterminate { .. }));
+    let indeterminate = summary.count(&[StatusKind::Indeterminate]);
     assert!(
         indeterminate == 0 || !world.can_tell,
         "seed {seed}: a service that can find tasks leaves nothing indeterminate"

@@ -8,7 +8,7 @@ use workflow::plan::{NodeIx, NodeKey, PickKind, Plan};
 use crate::artifact_store::Verify;
 use crate::ledger::{Ledger, LedgerError};
 use crate::records::WorkRecords;
-use scheduler::{Artifact, AttemptId, Decision, ExistingWork, KeyResolver, TaskId};
+use scheduler::{Artifact, AttemptId, Decision, ExistingWork, KeyResolver, Shot, StatusKind, TaskId};
 
 /// The preview of one node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -17,6 +17,9 @@ pub struct Preview {
     pub name: String,
     /// The decision.
     pub decision: Decision,
+    /// The state of its work under its present key, whichever run did it: the projection of what the lookup finds.
+    #[serde(skip)]
+    pub state: StatusKind,
     /// The reason, if the decision alone does not say it.
     pub why: Option<String>,
     /// The task that would be reused or adopted.
@@ -166,6 +169,7 @@ impl Survey<'_> {
         let mut preview = Preview {
             name: plan.node(ix).name.clone(),
             decision: Decision::Execute,
+            state: StatusKind::NotStarted,
             why: None,
             task: None,
             key: None,
@@ -177,6 +181,7 @@ impl Survey<'_> {
         if let (Some(open), None) = (&unpicked, waits_for) {
             let one = if open.kind == PickKind::Take { "a take" } else { "an instance" };
             preview.decision = Decision::Deferred;
+            preview.state = StatusKind::Unpicked;
             preview.why = Some(format!("waits until {one} of {} is picked", open.name));
         } else if let Some(parent) = waits_for {
             let will_exist = |before: &NodeIx| {
@@ -190,6 +195,10 @@ impl Survey<'_> {
                 && (keys.is_always_new(ix)
                     || before.iter().any(|before| is_new_video(keys, *before, previews)));
             defer(&mut preview, plan, *parent, previews, is_certain);
+            // A person may pick among the candidates that exist.
+            if unpicked.is_some() && preview.decision == Decision::Deferred {
+                preview.state = StatusKind::Unpicked;
+            }
         } else {
             preview.full_key = keys.key(plan, ix, |parent| made[parent.index()].as_ref());
             preview.key = preview.full_key.map(|key| key.short());
@@ -215,6 +224,7 @@ impl Survey<'_> {
         let Some(preview) = &mut self.previews[ix.index()] else { return };
         if let Some(artifact) = adopted.filter(|_| preview.decision == Decision::Execute) {
             preview.decision = Decision::Reuse;
+            preview.state = StatusKind::Reused;
             self.made[ix.index()] = Some(artifact.clone());
         }
         if preview.decision == Decision::Execute && !at_other_services.is_empty() {
@@ -236,6 +246,7 @@ pub fn block(plan: &Plan, previews: &mut [Preview], node: NodeIx, why: String) {
             continue;
         }
         preview.decision = Decision::Blocked;
+        preview.state = StatusKind::Blocked;
         preview.is_certain = false;
         preview.why = Some(why);
         let waits_for = format!("waits for {}", plan.node(node).name);
@@ -246,7 +257,11 @@ pub fn block(plan: &Plan, previews: &mut [Preview], node: NodeIx, why: String) {
 fn defer(preview: &mut Preview, plan: &Plan, parent: NodeIx, previews: &[Option<Preview>], is_certain: bool) {
     let blocked =
         previews[parent.index()].as_ref().is_some_and(|parent| parent.decision == Decision::Blocked);
-    preview.decision = if blocked { Decision::Blocked } else { Decision::Deferred };
+    (preview.decision, preview.state) = if blocked {
+        (Decision::Blocked, StatusKind::Blocked)
+    } else {
+        (Decision::Deferred, StatusKind::Pending)
+    };
     preview.is_certain = is_certain && !blocked;
     preview.why = Some(format!("waits for {}", plan.node(parent).name));
 }
@@ -258,6 +273,7 @@ fn apply_other_service(preview: &mut Preview, found: Option<&(String, bool)>) {
         None => {}
         Some((service, true)) => {
             preview.decision = Decision::Blocked;
+            preview.state = StatusKind::Detached;
             preview.why = Some(format!("it is in flight at {service}"));
         }
         Some((service, false)) => {
@@ -274,7 +290,22 @@ fn is_new_video(keys: &KeyResolver, node: NodeIx, previews: &[Option<Preview>]) 
     !keys.is_forced(node) && previews[node.index()].as_ref().is_some_and(|preview| preview.is_certain)
 }
 
+/// The state of a shot for which a lookup finds `existing`. A run would ask for a missing task again; until one does, it is missing.
+fn state(existing: &ExistingWork) -> StatusKind {
+    match existing {
+        ExistingWork::None => StatusKind::NotStarted,
+        ExistingWork::InFlight { is_missing: true, .. } => StatusKind::Missing,
+        ExistingWork::Completed { .. }
+        | ExistingWork::InFlight { .. }
+        | ExistingWork::Indeterminate { .. }
+        | ExistingWork::Abandoned { .. }
+        | ExistingWork::OtherService { .. }
+        | ExistingWork::ClaimedByOtherRun { .. } => Shot::from_existing_work(existing).kind(),
+    }
+}
+
 fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artifact> {
+    preview.state = state(&existing);
     match existing {
         ExistingWork::None => None,
         ExistingWork::Completed { task, artifact, .. } => {
@@ -320,7 +351,7 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
             preview.why = Some(format!("it is in flight at {service}"));
             None
         }
-        ExistingWork::ClaimedByRun { run } => {
+        ExistingWork::ClaimedByOtherRun { run } => {
             preview.decision = Decision::Adopt;
             preview.why = Some(format!("run {run} is submitting it now"));
             None

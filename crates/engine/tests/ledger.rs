@@ -513,7 +513,7 @@ fn append_second_intent_for_key_becomes_claim_conflict() {
     assert!(matches!(write(&ledger, &one, &plan, intent("one.1")), Event::Prepared { .. }));
     let applied = write(&ledger, &two, &plan, intent("two.1"));
     assert!(
-        matches!(applied, Event::ClaimConflict { existing: ExistingWork::ClaimedByRun { run }, .. } if run == RunId::from("one"))
+        matches!(applied, Event::ClaimConflict { existing: ExistingWork::ClaimedByOtherRun { run }, .. } if run == RunId::from("one"))
     );
     assert_eq!(ledger.spending().expect("it can be read").0.tasks, 1, "what is not written holds nothing");
 }

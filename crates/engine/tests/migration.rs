@@ -28,6 +28,8 @@ const FIXTURES: [&str; 4] = [
 const FORMAT_5: &str = include_str!("fixtures/every_event/format5.sql");
 const FORMAT_6: &str = include_str!("fixtures/every_event/format6.sql");
 const RUN: &str = "20261101T080000-4d2-0007";
+/// The body of an event; format 10 renamed one kind of existing work.
+const BODY: &str = r#"replace(body, '"claimed-by-run"', '"claimed-by-other-run"')"#;
 
 fn open(folder: &Path) -> Ledger {
     Ledger::open_without_sync(&folder.join("ledger.db"), folder).expect("a ledger that can be opened")
@@ -187,7 +189,7 @@ fn open_format_5_keeps_every_row_and_adds_service_and_account() {
         format!("SELECT {columns} FROM attempts ORDER BY rowid"),
         "SELECT * FROM artifacts ORDER BY attempt".to_owned(),
         "SELECT * FROM films ORDER BY path".to_owned(),
-        "SELECT * FROM events ORDER BY seq".to_owned(),
+        format!("SELECT seq, run, time, node, version, {BODY} FROM events ORDER BY seq"),
         "SELECT * FROM totals".to_owned(),
         "SELECT * FROM forced_reruns ORDER BY base_key".to_owned(),
         "SELECT id, workflow, service, started_at, ended_at FROM runs ORDER BY id".to_owned(),
@@ -198,6 +200,8 @@ fn open_format_5_keeps_every_row_and_adds_service_and_account() {
     drop(open(folder.path()));
     let after = Connection::open(folder.path().join("ledger.db")).expect("a database");
     assert_eq!(unchanged.each_ref().map(|sql| rows(&after, sql)), rows_before);
+    let claims = "SELECT COUNT(*) FROM events WHERE body LIKE '%\"claimed-by-run\"%'";
+    assert_eq!(rows(&after, claims), ["Integer(0)"], "it has its present name");
     assert_eq!(
         rows(
             &after,
@@ -221,7 +225,7 @@ fn open_format_6_keeps_every_row_and_finds_suggested_tasks() {
         format!("SELECT {attempts} FROM attempts ORDER BY rowid"),
         "SELECT * FROM artifacts ORDER BY attempt".to_owned(),
         "SELECT * FROM films ORDER BY path".to_owned(),
-        "SELECT * FROM events ORDER BY seq".to_owned(),
+        format!("SELECT seq, run, time, node, version, {BODY} FROM events ORDER BY seq"),
         "SELECT * FROM totals".to_owned(),
         "SELECT * FROM forced_reruns ORDER BY base_key".to_owned(),
         "SELECT id, workflow, service, account, started_at, ended_at FROM runs ORDER BY id".to_owned(),
@@ -232,6 +236,8 @@ fn open_format_6_keeps_every_row_and_finds_suggested_tasks() {
     let ledger = open(folder.path());
     let after = Connection::open(folder.path().join("ledger.db")).expect("a database");
     assert_eq!(unchanged.each_ref().map(|sql| rows(&after, sql)), rows_before);
+    let claims = "SELECT COUNT(*) FROM events WHERE body LIKE '%\"claimed-by-run\"%'";
+    assert_eq!(rows(&after, claims), ["Integer(0)"], "it has its present name");
     let suggested: Vec<_> = ledger
         .resolvable_attempts()
         .expect("it can be read")

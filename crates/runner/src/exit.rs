@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use scheduler::{FilmOutcome, Halt, Outcome, RunSummary};
+use scheduler::{FilmOutcome, Halt, RunSummary, StatusKind};
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,30 +33,19 @@ impl Exit {
             Some(Halt::FailFast { .. }) => return Self::Failed,
             None => {}
         }
-        let failed = summary.count(|outcome| matches!(outcome, Outcome::Failed { .. })) > 0;
-        let needs_action = |outcome: &Outcome| match outcome {
-            Outcome::Indeterminate { .. }
-            | Outcome::Detached { .. }
-            | Outcome::Missing { .. }
-            | Outcome::Unpicked { .. } => true,
-            Outcome::Done { .. }
-            | Outcome::Failed { .. }
-            | Outcome::Blocked { .. }
-            | Outcome::NotBegun
-            | Outcome::NotSelected { .. } => false,
-        };
+        let failed = summary.count(&[StatusKind::Failed]) > 0;
         let film = |test: fn(&FilmOutcome) -> bool| summary.films.iter().any(|film| test(&film.outcome));
-        let action_needed =
-            summary.count(needs_action) > 0 || film(|film| matches!(film, FilmOutcome::Unpicked { .. }));
+        let action_needed = summary.nodes.iter().any(|node| node.kind().needs_action())
+            || film(|film| matches!(film, FilmOutcome::Unpicked { .. }));
         if failed || film(|film| matches!(film, FilmOutcome::Failed { .. })) {
             Self::Failed
         } else if action_needed {
             Self::ActionNeeded
-        } else if summary.count(|outcome| matches!(outcome, Outcome::Blocked { .. })) > 0 {
+        } else if summary.count(&[StatusKind::Blocked]) > 0 {
             // Blocked by a shot that was not selected.
             Self::ActionNeeded
         } else if film(|film| matches!(film, FilmOutcome::Waiting { .. }))
-            && summary.count(|outcome| matches!(outcome, Outcome::NotSelected { .. })) == 0
+            && summary.count(&[StatusKind::NotSelected]) == 0
         {
             Self::Failed
         } else {

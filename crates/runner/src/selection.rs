@@ -3,7 +3,7 @@
 use engine::LedgerError;
 use engine::preview::Preview;
 use engine::records::WorkRecords;
-use scheduler::Decision;
+use scheduler::{Decision, StatusKind};
 use workflow::plan::{NodeIx, Plan, Selection};
 
 use crate::args::SelectionArgs;
@@ -128,7 +128,8 @@ pub(crate) fn apply_selection(
         if preview.decision != Decision::Reuse {
             preview.why =
                 preview.task.as_ref().map(|task| format!("not selected; its task {task} stays in flight"));
-            preview.decision = Decision::Unselected;
+            preview.decision = Decision::NotSelected;
+            preview.state = StatusKind::NotSelected;
             preview.is_certain = false;
         }
     }

@@ -123,7 +123,7 @@ fn count(state: &RunState) -> InFlight {
             | StatusKind::Failed
             | StatusKind::Blocked
             | StatusKind::Unpicked
-            | StatusKind::NotBegun
+            | StatusKind::NotStarted
             | StatusKind::NotSelected => {}
         }
     }

@@ -371,22 +371,39 @@ pub enum ExistingWork {
         task: Option<TaskId>,
     },
     /// Another live run is about to submit the same node.
-    ClaimedByRun {
+    // The former name is in the logs of a cluster's runs, which have no migrations.
+    #[serde(alias = "claimed-by-run")]
+    ClaimedByOtherRun {
         /// That run.
         run: RunId,
     },
 }
 
 impl ExistingWork {
+    /// Its name in output and in stored events.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Completed { .. } => "completed",
+            Self::InFlight { .. } => "in-flight",
+            Self::Indeterminate { .. } => "indeterminate",
+            Self::Abandoned { .. } => "abandoned",
+            Self::OtherService { .. } => "other-service",
+            Self::ClaimedByOtherRun { .. } => "claimed-by-other-run",
+        }
+    }
+
     /// The task that is in flight or rendered the video, if known.
     #[must_use]
     pub fn task(&self) -> Option<&TaskId> {
         match self {
             Self::Completed { task, .. } | Self::InFlight { task, .. } => Some(task),
             Self::OtherService { task, .. } => task.as_ref(),
-            Self::None | Self::Indeterminate { .. } | Self::Abandoned { .. } | Self::ClaimedByRun { .. } => {
-                None
-            }
+            Self::None
+            | Self::Indeterminate { .. }
+            | Self::Abandoned { .. }
+            | Self::ClaimedByOtherRun { .. } => None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Shots that failed in the last run of a workflow, and those that were not begun because of that: `run --failed`.
+//! Shots that failed in the last run of a workflow, and those that were not started because of that: `run --failed`.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ enum Category {
     Done,
     Failed,
     /// Nothing was submitted.
-    NotBegun,
+    NotStarted,
     /// A task is in flight or missing, or may be: submitting again would pay twice.
     InFlight,
 }
@@ -33,7 +33,7 @@ enum Category {
 /// The shots that `run --failed` submits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedShots {
-    /// Nodes of the plan that failed, and those that were not begun for that reason alone, in file order.
+    /// Nodes of the plan that failed, and those that were not started for that reason alone, in file order.
     pub nodes: Vec<NodeIx>,
     /// Number of other selected shots that are not done.
     pub others: usize,
@@ -47,7 +47,7 @@ impl RunRecord {
         let name = |ix: NodeIx| plan.node(ix).name.as_str();
         let categories: Vec<Category> = plan
             .nodes()
-            .map(|(ix, _)| run.shot(name(ix)).map_or(Category::NotBegun, |shot| category(shot.kind())))
+            .map(|(ix, _)| run.shot(name(ix)).map_or(Category::NotStarted, |shot| category(shot.kind())))
             .collect();
         let category = |ix: NodeIx| categories[ix.index()];
         let was_selected = |ix: NodeIx| run.is_selected(name(ix));
@@ -56,16 +56,16 @@ impl RunRecord {
             selected.iter().copied().filter(|ix| category(*ix) == Category::Failed).collect();
         let ended_the_run = (run.is_fail_fast() && !nodes.is_empty()) || run.is_service_unusable();
         if ended_the_run {
-            nodes.extend(selected.iter().filter(|ix| category(**ix) == Category::NotBegun));
+            nodes.extend(selected.iter().filter(|ix| category(**ix) == Category::NotStarted));
         }
         let mut open: Vec<NodeIx> = nodes.iter().copied().collect();
         while let Some(node) = open.pop() {
             for next in plan.successors(node) {
-                // A shot that also waits for something else was not begun for that other reason.
+                // A shot that also waits for something else was not started for that other reason.
                 let is_failed_or_done = |before: &NodeIx| {
                     nodes.contains(before) || category(*before) == Category::Done || !was_selected(*before)
                 };
-                let was_waiting = was_selected(next) && category(next) == Category::NotBegun;
+                let was_waiting = was_selected(next) && category(next) == Category::NotStarted;
                 if was_waiting
                     && !nodes.contains(&next)
                     && plan.predecessors(next).iter().all(is_failed_or_done)
@@ -89,8 +89,8 @@ fn category(kind: StatusKind) -> Category {
         | StatusKind::Pending
         | StatusKind::Blocked
         | StatusKind::Unpicked
-        | StatusKind::NotBegun
-        | StatusKind::NotSelected => Category::NotBegun,
+        | StatusKind::NotStarted
+        | StatusKind::NotSelected => Category::NotStarted,
         StatusKind::InFlight
         | StatusKind::Submitting
         | StatusKind::Downloading

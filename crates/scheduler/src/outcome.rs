@@ -25,7 +25,7 @@ pub enum Decision {
     /// It cannot be submitted now: see why.
     Blocked,
     /// The run does not select this shot: nothing of it is submitted.
-    Unselected,
+    NotSelected,
 }
 
 impl Decision {
@@ -38,7 +38,7 @@ impl Decision {
             Self::Execute => "execute",
             Self::Deferred => "deferred",
             Self::Blocked => "blocked",
-            Self::Unselected => "unselected",
+            Self::NotSelected => "not-selected",
         }
     }
 }
@@ -157,18 +157,18 @@ pub enum Outcome {
         /// What the service said.
         reason: String,
     },
-    /// It was not begun because something that it depends on did not succeed.
+    /// It was not started because something that it depends on did not succeed.
     Blocked {
         /// The dependency.
         by: NodeIx,
     },
-    /// It was not begun because it depends on one of several takes or instances and none is picked.
+    /// It was not started because it depends on one of several takes or instances and none is picked.
     Unpicked {
         /// Names of the shots or instances with something to pick from.
         takes: Vec<String>,
     },
-    /// It was not begun because the run ended first.
-    NotBegun,
+    /// It was not started because the run ended first.
+    NotStarted,
     /// The run did not select it.
     NotSelected {
         /// Its task, if one of an earlier run is in flight: it stays so, and a run that selects this shot adopts it.

@@ -20,8 +20,8 @@ use scheduler::budget::{BudgetLimit, BudgetLimits, Unpriced};
 use scheduler::policy::Rate;
 use scheduler::{
     Action, Artifact, AttemptId, Budget, Decision, Event, ExistingWork, Failure, FailureKind, FilmOutcome,
-    Halt, NextStep, Outcome, Phase, Policy, PollResult, Refusal, RefusalKind, RunId, RunState, SubmitQuota,
-    TaskId, Timestamp, ToPick,
+    Halt, NextStep, Outcome, Phase, Policy, PollResult, Refusal, RefusalKind, RunId, RunState, StatusKind,
+    SubmitQuota, TaskId, Timestamp, ToPick,
 };
 use serde_json::json;
 use support::{plan, plan_with};
@@ -234,7 +234,7 @@ fn chain_runs_from_lookup_to_film() {
     assert!(run.state.is_over());
     let summary = run.state.clone().into_summary(RunId::from("run"));
     assert_eq!(summary.submitted(), 2);
-    assert_eq!(summary.count(|outcome| matches!(outcome, Outcome::Done { .. })), 2);
+    assert_eq!(summary.count(&[StatusKind::Done, StatusKind::Reused]), 2);
 }
 
 /// Two takes of `a`, one of which `b` continues and the film shows; `c` continues `b`.
@@ -576,7 +576,7 @@ fn replay_leaves_admissions_to_the_record() {
     run.on(Event::Interrupted);
     assert_eq!(
         run.outcome("a"),
-        &Outcome::NotBegun,
+        &Outcome::NotStarted,
         "it was not in preparation when the run was interrupted"
     );
 }
@@ -607,7 +607,7 @@ fn service_never_reached_halts_run_as_unusable() {
         assert!(matches!(run.state.halt(), Some(Halt::ServiceUnusable { .. })), "{:?}", run.state.halt());
         run.refused("c", RefusalKind::Unreachable, None);
         assert!(matches!(run.outcome("a"), Outcome::Failed { task: None, .. }));
-        assert_eq!(run.outcome("c"), &Outcome::NotBegun);
+        assert_eq!(run.outcome("c"), &Outcome::NotStarted);
     }
 }
 
@@ -665,7 +665,7 @@ fn unusable_service_halts_submissions_but_not_tasks_in_flight() {
     assert!(matches!(run.state.halt(), Some(Halt::ServiceUnusable { .. })));
     assert_eq!(run.prepared("c"), ["discard c"], "prepared before, and not sent after all");
     run.refused("c", RefusalKind::Retryable, None);
-    assert_eq!(run.outcome("c"), &Outcome::NotBegun);
+    assert_eq!(run.outcome("c"), &Outcome::NotStarted);
     assert_eq!(run.completed("a"), ["download a"], "what is paid for is fetched");
 }
 
@@ -917,7 +917,10 @@ fn every_event_fits_its_phase_or_is_reported() {
         Event::PrepareFailed { node, failure: failure() },
         prepared_event(node, "a"),
         Event::BudgetExceeded { node, limit: BudgetLimit::Tasks },
-        Event::ClaimConflict { node, existing: ExistingWork::ClaimedByRun { run: RunId::from("other") } },
+        Event::ClaimConflict {
+            node,
+            existing: ExistingWork::ClaimedByOtherRun { run: RunId::from("other") },
+        },
         Event::Submitted { node, attempt: attempt.clone(), task: task("a") },
         Event::Indeterminate {
             node,
@@ -990,7 +993,7 @@ fn shot_claimed_by_another_run_gets_a_later_lookup() {
     run.lookup_done("a", ExistingWork::None);
     let taken = Event::ClaimConflict {
         node: run.ix("a"),
-        existing: ExistingWork::ClaimedByRun { run: RunId::from("other") },
+        existing: ExistingWork::ClaimedByOtherRun { run: RunId::from("other") },
     };
     assert_eq!(run.on(taken), ["lookup a"]);
     assert_eq!(run.state.node(run.ix("a")).phase, Phase::ClaimedByOtherRun);
@@ -1048,7 +1051,7 @@ fn budget_limit_halts_the_run_once_no_reservation_is_open() {
     run.completed("b");
     run.downloaded("b");
     assert_eq!(run.state.halt(), Some(&Halt::BudgetExceeded { limit: BudgetLimit::Tasks }));
-    assert_eq!(run.outcome("c"), &Outcome::NotBegun);
+    assert_eq!(run.outcome("c"), &Outcome::NotStarted);
     assert!(run.state.is_over());
     assert_eq!(run.state.budget().spent().tasks, 2);
 }

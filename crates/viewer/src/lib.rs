@@ -8,8 +8,8 @@ mod page;
 
 pub use self::{
     manifest::{
-        Attempt, Axis, Caption, Clip, ClipState, Cut, CutKind, Film, FilmState, MANIFEST_VERSION,
-        MAX_MANIFEST_BYTES, Manifest, ManifestError, Parent, ParentKind, Shot, Workflow,
+        Attempt, Axis, Caption, Clip, Cut, CutKind, Film, FilmState, MANIFEST_VERSION, MAX_MANIFEST_BYTES,
+        Manifest, ManifestError, Parent, ParentKind, Shot, Workflow,
     },
     page::{live_page, page},
 };

@@ -1,13 +1,15 @@
-//! The data of the viewer, version 1: what a workflow's output folder contains and how it came to be.
+//! The data of the viewer, version 2: what a workflow's output folder contains and how it came to be.
 
 use std::collections::BTreeMap;
 
+use scheduler::StatusKind;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::value::StrDeserializer;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 /// The version of the format.
-pub const MANIFEST_VERSION: u32 = 1;
+pub const MANIFEST_VERSION: u32 = 2;
 
 /// Maximum length of a manifest, in bytes.
 pub const MAX_MANIFEST_BYTES: usize = 256 << 20;
@@ -80,8 +82,9 @@ pub struct Clip {
     pub cell: BTreeMap<String, Value>,
     /// The take, from 1.
     pub take: Option<u32>,
-    /// Its state.
-    pub state: ClipState,
+    /// Its state: of the work that the workflow's present text asks for, in whatever run.
+    #[serde(deserialize_with = "state")]
+    pub state: StatusKind,
     /// Whether it is the picked take or instance.
     pub is_picked: bool,
     /// The video, relative to the manifest, with `/` between folders.
@@ -132,30 +135,6 @@ pub struct Clip {
     pub parents: Vec<Parent>,
     /// The command that renders it, or renders it again.
     pub command: String,
-}
-
-/// The state of a clip.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ClipState {
-    /// Its video exists.
-    Done,
-    /// Its last attempt has failed.
-    Failed,
-    /// The service has accepted its task.
-    InFlight,
-    /// It is not known whether the service has accepted its request.
-    Indeterminate,
-    /// The service does not know its task any more.
-    Missing,
-    /// Something must be decided first.
-    Blocked,
-    /// The clips that it depends on have no video yet.
-    Waiting,
-    /// It depends on a take that is not picked.
-    Unpicked,
-    /// It was not submitted yet.
-    NotRun,
 }
 
 /// An attempt at a clip.
@@ -306,7 +285,8 @@ impl Manifest {
         }
     }
 
-    /// Reads a manifest, which may come from anybody: paths that lead out of its folder are removed.
+    /// Reads a manifest of this or an earlier version, as one of this version. It may come from anybody: paths that lead out of its folder
+    /// are removed.
     ///
     /// # Errors
     /// When it is too long, malformed, or of a later version.
@@ -318,6 +298,12 @@ impl Manifest {
         if manifest.version > MANIFEST_VERSION {
             return Err(ManifestError::Newer { found: manifest.version });
         }
+        if manifest.version == 1 {
+            // It called so what waits for the clips that it depends on.
+            let waiting = manifest.clips.iter_mut().filter(|clip| clip.state == StatusKind::Waiting);
+            waiting.for_each(|clip| clip.state = StatusKind::Pending);
+        }
+        manifest.version = MANIFEST_VERSION;
         let clips =
             manifest.clips.iter_mut().flat_map(|clip| [&mut clip.file, &mut clip.poster, &mut clip.proxy]);
         let films = manifest.films.iter_mut().flat_map(|film| [&mut film.file, &mut film.poster]);
@@ -325,6 +311,14 @@ impl Manifest {
             *path = path.take().filter(|path| is_inside(path));
         }
         Ok(manifest)
+    }
+}
+
+/// A state, also by a name that only version 1 had.
+fn state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<StatusKind, D::Error> {
+    match &*String::deserialize(deserializer)? {
+        "not-run" => Ok(StatusKind::NotStarted),
+        name => StatusKind::deserialize(StrDeserializer::new(name)),
     }
 }
 
@@ -355,8 +349,33 @@ mod tests {
         let mut manifest = Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), 1);
         let text = |manifest: &Manifest| serde_json::to_string(manifest).unwrap();
         assert_eq!(Manifest::from_json(&text(&manifest)).unwrap(), manifest);
-        manifest.version = 2;
-        assert!(matches!(Manifest::from_json(&text(&manifest)), Err(ManifestError::Newer { found: 2 })));
+        manifest.version = 3;
+        assert!(matches!(Manifest::from_json(&text(&manifest)), Err(ManifestError::Newer { found: 3 })));
         assert!(matches!(Manifest::from_json("[]"), Err(ManifestError::Malformed(_))));
+    }
+
+    #[test]
+    fn manifest_of_version_1_has_states_of_this_version() {
+        let clip = |state: &str| {
+            serde_json::json!({
+                "id": state, "shot": "a", "cell": {}, "take": null, "state": state, "is_picked": false, "model": "m", "family": "a",
+                "request": {}, "attempts": [], "parents": [], "command": "runner run a.yaml"
+            })
+        };
+        let states = |version: u32, states: &[&str]| -> Result<Vec<StatusKind>, ManifestError> {
+            let manifest = Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), 1);
+            let mut text = serde_json::to_value(manifest).unwrap();
+            text["version"] = version.into();
+            text["clips"] = states.iter().map(|state| clip(state)).collect();
+            let manifest = Manifest::from_json(&text.to_string())?;
+            assert_eq!(manifest.version, MANIFEST_VERSION);
+            Ok(manifest.clips.into_iter().map(|clip| clip.state).collect())
+        };
+        let earlier = states(1, &["done", "in-flight", "waiting", "not-run"]).unwrap();
+        let present = [StatusKind::Done, StatusKind::InFlight, StatusKind::Pending, StatusKind::NotStarted];
+        assert_eq!(earlier, present);
+        let waiting = states(MANIFEST_VERSION, &["waiting", "pending"]).unwrap();
+        assert_eq!(waiting, [StatusKind::Waiting, StatusKind::Pending]);
+        assert!(matches!(states(MANIFEST_VERSION, &["asleep"]), Err(ManifestError::Malformed(_))));
     }
 }

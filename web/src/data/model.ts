@@ -1,6 +1,6 @@
 /** Indexes over the data: what a view looks up by name. */
 import { valueKey } from "../logic/values";
-import type { Clip, ClipState, Cut, Json, ParentKind, Shot, ViewerData } from "./types";
+import type { Clip, StatusKind, Cut, Json, ParentKind, Shot, ViewerData } from "./types";
 
 export interface Child {
   clip: Clip;
@@ -21,7 +21,7 @@ export interface Model {
   children: Map<string, Child[]>;
   axes: AxisIndex[];
   models: string[];
-  states: { state: ClipState; count: number }[];
+  states: { state: StatusKind; count: number }[];
   /** Lower-case text of each clip that a search goes through. */
   searchText: Map<string, string>;
   order: Map<string, number>;
@@ -30,16 +30,24 @@ export interface Model {
 }
 
 /** The order in which states are listed: what needs attention first. */
-export const STATE_ORDER: readonly ClipState[] = [
+export const STATE_ORDER: readonly StatusKind[] = [
   "failed",
   "indeterminate",
   "missing",
+  "detached",
   "unpicked",
+  "submitting",
+  "claimed-by-other-run",
   "in-flight",
+  "downloading",
   "blocked",
+  "waiting-for-retry",
   "waiting",
-  "not-run",
+  "pending",
+  "not-started",
+  "not-selected",
   "done",
+  "reused",
 ];
 
 export function buildModel(data: ViewerData): Model {
@@ -47,7 +55,7 @@ export function buildModel(data: ViewerData): Model {
   const clipsOfShot = new Map<string, Clip[]>(data.shots.map((shot) => [shot.id, []]));
   const children = new Map<string, Child[]>();
   const searchText = new Map<string, string>();
-  const counts = new Map<ClipState, number>();
+  const counts = new Map<StatusKind, number>();
   for (const each of data.clips) {
     const siblings = clipsOfShot.get(each.shot);
     if (siblings) siblings.push(each);

@@ -1,23 +1,32 @@
-/** The data of the page, version 1. `viewer.schema.json` is the authority. Times are milliseconds since the epoch; `null` is unknown. */
+/** The data of the page, version 2. `docs/manifest.schema.json` is the authority. Times are milliseconds since the epoch; `null` is unknown. */
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
-export type ClipState =
+/** The states of a shot, in the order of docs/events.md. */
+export type StatusKind =
   | "done"
-  | "failed"
+  | "reused"
   | "in-flight"
+  | "submitting"
+  | "downloading"
+  | "waiting-for-retry"
+  | "waiting"
+  | "pending"
+  | "claimed-by-other-run"
+  | "detached"
   | "indeterminate"
   | "missing"
+  | "failed"
   | "blocked"
-  | "waiting"
   | "unpicked"
-  | "not-run";
+  | "not-started"
+  | "not-selected";
 
 export type FilmState = "done" | "waiting" | "unpicked" | "failed";
 export type ParentKind = "continues" | "reference" | "needs" | "pick";
 
 export interface ViewerData {
-  version: 1;
+  version: 2;
   generator: string;
   created_at: number;
   workflow: { name: string; file: string; title: string | null };
@@ -60,7 +69,7 @@ export interface Clip {
   shot: string;
   cell: Record<string, Json>;
   take: number | null;
-  state: ClipState;
+  state: StatusKind;
   is_picked: boolean;
   /** Paths relative to the page, with `/`. */
   file: string | null;

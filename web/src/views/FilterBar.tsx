@@ -5,7 +5,7 @@ import { Menu } from "../parts/Menu";
 import { STATE_TEXT } from "../parts/State";
 import { isFiltered, NO_FILTER, type Sort } from "../logic/filter";
 import { valueLabel } from "../logic/values";
-import type { ClipState } from "../data/types";
+import type { StatusKind } from "../data/types";
 import { go, model, route } from "../state/store";
 
 const SORT_LABELS: Record<Sort, string> = { plan: "Plan order", cost: "Cost", duration: "Duration", time: "Time to render", state: "State" };
@@ -39,7 +39,7 @@ export function FilterBar({ children }: { children: ComponentChildren }) {
           label="State"
           chosen={filter.states}
           onChange={(chosen) => change({ states: chosen })}
-          options={states.map(({ state, count }) => ({ key: state, label: STATE_TEXT[state as ClipState].label, count }))}
+          options={states.map(({ state, count }) => ({ key: state, label: STATE_TEXT[state as StatusKind].label, count }))}
         />
       )}
       {isFiltered(filter) && <button type="button" class="button quiet" onClick={() => go({ filter: NO_FILTER })}>Clear</button>}

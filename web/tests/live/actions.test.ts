@@ -17,7 +17,7 @@ shots:
 it("renders, picks a take, renders what waited for it, and edits a prompt", async () => {
   const harbor = await project(HARBOR);
   const page = await harbor.open(await harbor.serve(), { bypassCSP: true, reducedMotion: "reduce" });
-  await expect.poll(() => state(page, "lamp#1")).toBe("not run");
+  await expect.poll(() => state(page, "lamp#1")).toBe("not started");
   expect(new URL(page.url()).search).toBe("");
 
   await page.getByRole("button", { name: "Run…" }).click();
@@ -48,7 +48,7 @@ it("renders, picks a take, renders what waited for it, and edits a prompt", asyn
   expect(await harbor.read()).toBe(HARBOR);
   expect(await violations(page)).toEqual([]);
   await page.getByRole("button", { name: "Save" }).click();
-  await expect.poll(() => state(page, "sea")).toBe("not run");
+  await expect.poll(() => state(page, "sea")).toBe("not started");
   expect(await harbor.read()).toBe(HARBOR.replace("prompt: the sea", "prompt: \"the sea, <b>calm</b> at last\""));
   await expect.poll(() => page.locator(".details .prompt").innerText()).toBe("the sea, <b>calm</b> at last");
 });

@@ -16,7 +16,7 @@ it("shows two pages the same, and pays once for what both and the command line a
   const harbor = await project(TWO);
   const server = await harbor.serve();
   const [one, other] = [await harbor.open(server), await harbor.open(server)];
-  await expect.poll(() => state(other, "ferry")).toBe("not run");
+  await expect.poll(() => state(other, "ferry")).toBe("not started");
   await run(one);
   const command = harbor.runner("run", "harbor.yaml", "--format", "json");
   // The server starts one run at a time.

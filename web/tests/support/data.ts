@@ -38,7 +38,7 @@ export function clip(id: string, change: Partial<Clip> = {}): Clip {
 
 export function page(name: string, shots: Shot[], clips: Clip[], films: Film[] = []): ViewerData {
   return {
-    version: 1,
+    version: 2,
     generator: "runner 0.1.0",
     created_at: 1_790_000_000_000,
     workflow: { name, file: `${name}.yaml`, title: null },

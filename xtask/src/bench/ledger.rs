@@ -13,8 +13,8 @@ use engine::ledger::Persist;
 use scheduler::budget::BudgetLimits;
 use scheduler::policy::Rate;
 use scheduler::{
-    Action, Artifact, AttemptId, Event, ExistingWork, ModificationTime, Outcome, Policy, PollResult, RunId,
-    RunState, TaskId, Timestamp,
+    Action, Artifact, AttemptId, Event, ExistingWork, ModificationTime, Policy, PollResult, RunId, RunState,
+    StatusKind, TaskId, Timestamp,
 };
 use workflow::plan::{NodeIx, Plan};
 use workflow::{DirFiles, Options};
@@ -92,7 +92,7 @@ pub(super) fn measure() -> Result<String, String> {
     let seconds = started.elapsed().as_secs_f64();
     ledger.end(&run_lock, now).map_err(|error| text(&error))?;
     let summary = state.into_summary(run);
-    let done = summary.count(|outcome| matches!(outcome, Outcome::Done { .. }));
+    let done = summary.count(&[StatusKind::Done, StatusKind::Reused]);
     if done != plan.len() {
         return Err(format!("{done} of {} nodes are done", plan.len()));
     }

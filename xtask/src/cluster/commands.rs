@@ -52,7 +52,6 @@ const REDACTED: &[&str] = &[
     "sha256",
     "bytes",
     "took_ms",
-    "took_seconds",
     "jobs",
     "since",
     "started_at",

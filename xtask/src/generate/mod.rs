@@ -8,6 +8,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use contract::Contract;
+use scheduler::StatusKind;
+use serde_json::Value;
 
 use api_surface::api_surface;
 use reference::reference;
@@ -105,9 +107,27 @@ fn generated_files(contract: &Contract) -> Result<Vec<GeneratedFile>, String> {
             content: Content::Whole(codes::codes(contract)?),
             source: "crates/workflow/src/diagnostic",
         },
+        GeneratedFile {
+            path: "docs/events.md",
+            content: Content::Sections(vec![("states", states(&viewer::schema())?)]),
+            source: "crates/scheduler/src/projection/status.rs",
+        },
         key_tables("docs/workflow.md", |name| name != "price"),
         key_tables("docs/prices.md", |name| name == "price"),
     ])
+}
+
+/// The table of the states of shots: names and descriptions of `StatusKind`, as a schema has them.
+fn states(schema: &Value) -> Result<String, String> {
+    let mut table = "| state | meaning |\n|---|---|\n".to_owned();
+    for kind in StatusKind::ALL {
+        let all = schema["$defs"]["StatusKind"]["oneOf"].as_array();
+        let state = all.into_iter().flatten().find(|state| state["const"] == kind.as_str());
+        let meaning = state.and_then(|state| state["description"].as_str());
+        let meaning = meaning.ok_or_else(|| format!("the state `{}` is not described", kind.as_str()))?;
+        let _ = writeln!(table, "| `{}` | {meaning} |", kind.as_str());
+    }
+    Ok(table)
 }
 
 /// A page of the guide with tables of keys.
@@ -195,10 +215,11 @@ mod tests {
         for file in &all {
             let path = root.join(file.path);
             let text = present(root, file);
-            let mut edits = vec![text.replacen("second", "sec", 1), String::new()];
-            if matches!(file.content, Content::Whole(_)) {
-                edits.push(format!("{text}\n"));
-            }
+            let with_more = match file.content {
+                Content::Whole(_) => format!("{text}\n"),
+                Content::Sections(_) => text.replacen(" -->\n", " -->\nmore\n", 1),
+            };
+            let edits = [with_more.clone(), String::new()];
             for edit in edits {
                 assert_ne!(edit, text, "{}", file.path);
                 fs_err::write(&path, edit).unwrap();
@@ -211,7 +232,7 @@ mod tests {
             }
             if matches!(file.content, Content::Sections(_)) {
                 assert!(write(root, &all).unwrap_err().contains("has no section"));
-                fs_err::write(&path, text.replacen("second", "sec", 1)).unwrap();
+                fs_err::write(&path, with_more).unwrap();
             }
             assert!(write(root, &all).unwrap().contains(file.path));
             check(root, &all).unwrap();

@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("service", &["contract", "media", "renderer"]),
     ("text", &[]),
     ("timeline", &["workflow"]),
-    ("viewer", &[]),
+    ("viewer", &["scheduler"]),
     ("workflow", &["contract"]),
 ];
 /// Crates that may depend on every other.

@@ -11,10 +11,11 @@ use crate::repository;
 const PAGE: &str = "docs/glossary.md";
 const HEADING: &str = "## Retired words";
 /// Schemas of JSON that the program reads or writes.
-const SCHEMAS: [&str; 4] = [
+const SCHEMAS: [&str; 5] = [
     "docs/events.schema.json",
     "docs/manifest.schema.json",
     "docs/sidecar.schema.json",
+    "docs/status.schema.json",
     "workflows/workflow.schema.json",
 ];
 

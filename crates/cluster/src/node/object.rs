@@ -66,7 +66,7 @@ impl NodeObject {
         }
         let events = match record.holder() {
             Some(holder) if holder.id != attempt => {
-                let existing = ExistingWork::ClaimedByRun { run: holder.run.clone() };
+                let existing = ExistingWork::ClaimedByOtherRun { run: holder.run.clone() };
                 vec![Event::ClaimConflict { node, existing }]
             }
             _ => prepare_and_submit(&ctx, &self.0, &mut record, message).await?,

@@ -124,7 +124,7 @@ impl NodeRecord {
             reason,
         };
         match holder.state {
-            AttemptState::Intended => ExistingWork::ClaimedByRun { run },
+            AttemptState::Intended => ExistingWork::ClaimedByOtherRun { run },
             AttemptState::Indeterminate => indeterminate(attempt, holder.suggested_task),
             AttemptState::Abandoned => ExistingWork::Abandoned { attempt },
             AttemptState::Submitted | AttemptState::Completed | AttemptState::Missing => {

@@ -61,7 +61,7 @@ fn existing_work_follows_the_attempt() {
     let work = |node: &NodeRecord| node.existing_work(Some("a"), |_| true);
     assert_eq!(work(&node), ExistingWork::None);
     node.claim(attempt("r.1", "r")).expect("the key is free");
-    assert_eq!(work(&node), ExistingWork::ClaimedByRun { run: "r".into() });
+    assert_eq!(work(&node), ExistingWork::ClaimedByOtherRun { run: "r".into() });
     node.indeterminate(&"r.1".into(), "no answer", None);
     assert!(matches!(work(&node), ExistingWork::Indeterminate { intended_at: Timestamp(5), .. }));
     node.submitted(&"r.1".into(), &"t".into(), Timestamp(9));

@@ -142,7 +142,7 @@ impl ActiveRun {
                 | Outcome::Blocked { .. }
                 | Outcome::Unpicked { .. }
                 | Outcome::NotSelected { .. }
-                | Outcome::NotBegun,
+                | Outcome::NotStarted,
             ) => false,
         })
     }

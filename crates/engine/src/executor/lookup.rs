@@ -99,7 +99,7 @@ async fn of_attempt(
             task_or_artifact(ledger, row, account, target, verify).await
         }
         AttemptState::Intended if ledger.is_alive(&row.run) => {
-            Ok(ExistingWork::ClaimedByRun { run: row.run })
+            Ok(ExistingWork::ClaimedByOtherRun { run: row.run })
         }
         AttemptState::Intended | AttemptState::Indeterminate => Ok(indeterminate(row)),
         AttemptState::Abandoned => Ok(ExistingWork::Abandoned { attempt: row.attempt }),

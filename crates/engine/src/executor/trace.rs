@@ -2,7 +2,7 @@
 //!
 //! Invariant: only names, ids, kinds and numbers are recorded. Text of the service may contain signed URLs.
 
-use scheduler::{AttemptId, Event, ExistingWork, FilmOutcome, Outcome, PollResult, RunId, RunState, TaskId};
+use scheduler::{AttemptId, Event, FilmOutcome, PollResult, RunId, RunState, TaskId};
 use tracing::{Span, debug, error, field, info, info_span, trace, warn};
 use workflow::plan::{NodeIx, Plan};
 use workflow::units::Money;
@@ -47,7 +47,7 @@ pub(super) fn event(state: &RunState, event: &Event) {
         Event::QuotaReported { quota, .. } => debug!(quota.remaining, reset = ?quota.reset, "quota reported"),
         Event::Started | Event::TimerFired => trace!(event = event.kind().as_str()),
         Event::LookupDone { existing, .. } | Event::ClaimConflict { existing, .. } => {
-            info!(node, found = existing_work(existing), "lookup done");
+            info!(node, found = existing.as_str(), "lookup done");
         }
         Event::Prepared { attempt, reservation, .. } => {
             debug!(node, %attempt, reserved = reservation.cost.map(Money::as_micros), "intent recorded");
@@ -94,37 +94,12 @@ pub(super) fn event(state: &RunState, event: &Event) {
         Event::Interrupted => info!("interrupted"),
     }
     for node in state.changed() {
-        if let Some(outcome) = state.node(*node).outcome() {
-            info!(node = state.plan().node(*node).name, outcome = outcome_name(outcome), "ended");
+        let known = state.node(*node);
+        if known.outcome().is_some() {
+            info!(node = state.plan().node(*node).name, outcome = known.kind().as_str(), "ended");
         }
     }
     for (index, outcome) in state.ended_films() {
         debug!(film = index, joined = matches!(outcome, FilmOutcome::Done { .. }), "film ended");
-    }
-}
-
-fn existing_work(existing: &ExistingWork) -> &'static str {
-    match existing {
-        ExistingWork::None => "none",
-        ExistingWork::Completed { .. } => "video",
-        ExistingWork::InFlight { .. } => "task in flight",
-        ExistingWork::Indeterminate { .. } => "indeterminate submission",
-        ExistingWork::Abandoned { .. } => "abandoned submission",
-        ExistingWork::OtherService { .. } => "in flight at another service",
-        ExistingWork::ClaimedByRun { .. } => "claimed by another run",
-    }
-}
-
-fn outcome_name(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Done { .. } => "done",
-        Outcome::Failed { .. } => "failed",
-        Outcome::Indeterminate { .. } => "indeterminate",
-        Outcome::Detached { .. } => "detached",
-        Outcome::Missing { .. } => "missing",
-        Outcome::Blocked { .. } => "blocked",
-        Outcome::Unpicked { .. } => "unpicked",
-        Outcome::NotBegun => "not begun",
-        Outcome::NotSelected { .. } => "not selected",
     }
 }

@@ -87,7 +87,7 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
     match event {
         Event::Prepared { node, ref key, ref reservation, .. } => {
             if let Some(run) = run_holding(writer.transaction(), key)? {
-                return Ok(Event::ClaimConflict { node, existing: ExistingWork::ClaimedByRun { run } });
+                return Ok(Event::ClaimConflict { node, existing: ExistingWork::ClaimedByOtherRun { run } });
             }
             let (limits, spent_before) = run_lock.limits();
             let amount = reservation.amount();
@@ -105,7 +105,7 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
                     .prepare_cached("SELECT state, run FROM attempts WHERE id = ?1")?
                     .query_row([attempt.as_str()], |row| Ok((column(row, 0)?, row.get(1).map(RunId)?)))?;
             if !matches!(state, AttemptState::Intended | AttemptState::Indeterminate) {
-                return Ok(Event::ClaimConflict { node, existing: ExistingWork::ClaimedByRun { run } });
+                return Ok(Event::ClaimConflict { node, existing: ExistingWork::ClaimedByOtherRun { run } });
             }
             let task = first_unowned(transaction, &attempt, &candidates)?;
             let next = next.filter(|_| task.is_none());

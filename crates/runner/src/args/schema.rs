@@ -16,6 +16,8 @@ pub(crate) enum SchemaKind {
     Workflow,
     /// A line of `run --format ndjson`.
     Events,
+    /// A line of `status --format ndjson`.
+    Status,
     /// `manifest.json`, which `view` writes.
     Manifest,
     /// What is beside each paid video in `.runner/artifacts`.

@@ -246,7 +246,10 @@ pub(super) fn print_estimate(
     let document = report::plan::Document::new(plan, previews, service, table);
     budget::check_minimum(&args.budget, is_free, &document)?;
     let is_submitted = |ix: NodeIx| {
-        matches!(previews[ix.index()].decision, Decision::Execute | Decision::Deferred | Decision::Unselected)
+        matches!(
+            previews[ix.index()].decision,
+            Decision::Execute | Decision::Deferred | Decision::NotSelected
+        )
     };
     let forced = plan.nodes().filter(|(ix, _)| keys.is_forced(*ix));
     let (reruns, continued): (Vec<_>, Vec<_>) = forced.partition(|(ix, _)| is_submitted(*ix));

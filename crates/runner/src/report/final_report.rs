@@ -1,7 +1,10 @@
 //! The final report of a run, for people: complete for a storyboard, truncated for a sweep.
 
+use std::fmt::Write as _;
+
 use scheduler::{
     Decision, Film, FilmLoudness, FilmOutcome, FilmPictures, FilmSummary, NodeSummary, Outcome, RunSummary,
+    StatusKind,
 };
 use workflow::plan::PickKind;
 
@@ -23,7 +26,7 @@ pub(crate) fn final_report(summary: &RunSummary, file: &str, columns: Option<usi
     nodes.retain(|node| !matches!(node.outcome, Outcome::NotSelected { task: None }));
     if is_large {
         nodes.retain(|node| !matches!(node.outcome, Outcome::Done { .. }));
-        nodes.sort_by_key(|node| urgency(&node.outcome));
+        nodes.sort_by_key(|node| urgency(node.kind()));
     }
     let more = nodes.len().saturating_sub(MAX_SHOTS);
     nodes.truncate(MAX_SHOTS);
@@ -36,7 +39,7 @@ pub(crate) fn final_report(summary: &RunSummary, file: &str, columns: Option<usi
         // For shots that never started, and in large runs for detached ones, the table says enough.
         let text = text.filter(|_| match node.outcome {
             Outcome::Failed { .. } | Outcome::Indeterminate { .. } | Outcome::Missing { .. } => true,
-            Outcome::NotBegun => false,
+            Outcome::NotStarted => false,
             Outcome::Done { .. }
             | Outcome::Detached { .. }
             | Outcome::Blocked { .. }
@@ -49,7 +52,7 @@ pub(crate) fn final_report(summary: &RunSummary, file: &str, columns: Option<usi
     if more > 0 {
         lines.push(format!("and {more} more that are not done; `--format json` lists all"));
     }
-    if count_of(summary, DETACHED) > 0 {
+    if summary.count(&[StatusKind::Detached]) > 0 {
         lines.push(format!("tasks in flight are kept: `runner run {file}` adopts them"));
     }
     let several = summary.films.len() > 1;
@@ -102,28 +105,22 @@ const DECISION_COLUMN: usize = 1;
 const TASK_COLUMN: usize = 2;
 const FILE_COLUMN: usize = 4;
 
-// Urgency: lower first.
-const FAILED: u8 = 0;
-const INDETERMINATE: u8 = 1;
-const MISSING: u8 = 2;
-const DETACHED: u8 = 3;
-const UNPICKED: u8 = 4;
-const BLOCKED: u8 = 5;
-const NOT_STARTED: u8 = 6;
-const NOT_SELECTED: u8 = 7;
-const DONE: u8 = 8;
-
-fn urgency(outcome: &Outcome) -> u8 {
-    match outcome {
-        Outcome::Failed { .. } => FAILED,
-        Outcome::Indeterminate { .. } => INDETERMINATE,
-        Outcome::Missing { .. } => MISSING,
-        Outcome::Detached { .. } => DETACHED,
-        Outcome::Unpicked { .. } => UNPICKED,
-        Outcome::Blocked { .. } => BLOCKED,
-        Outcome::NotBegun => NOT_STARTED,
-        Outcome::NotSelected { .. } => NOT_SELECTED,
-        Outcome::Done { .. } => DONE,
+/// The order in which a large run lists its shots: lower first.
+fn urgency(kind: StatusKind) -> u8 {
+    match kind {
+        StatusKind::Failed => 0,
+        StatusKind::Indeterminate => 1,
+        StatusKind::Missing => 2,
+        StatusKind::Detached
+        | StatusKind::Submitting
+        | StatusKind::InFlight
+        | StatusKind::Downloading
+        | StatusKind::ClaimedByOtherRun => 3,
+        StatusKind::Unpicked => 4,
+        StatusKind::Blocked => 5,
+        StatusKind::NotStarted | StatusKind::Pending | StatusKind::Waiting | StatusKind::WaitingForRetry => 6,
+        StatusKind::NotSelected => 7,
+        StatusKind::Done | StatusKind::Reused => 8,
     }
 }
 
@@ -135,7 +132,7 @@ fn table(nodes: &[&NodeSummary], columns: Option<usize>) -> String {
             node.decision.map_or("-", scheduler::Decision::as_str).to_owned(),
             node.task.as_ref().map_or("-".into(), |task| sanitize::line(task.as_str())).into_owned(),
             seconds(node),
-            file(&node.outcome),
+            file(node),
         ]);
     }
     let Some(columns) = columns.filter(|columns| table.width() > *columns) else { return table.render() };
@@ -214,29 +211,20 @@ fn shots_are(count: usize) -> String {
     format!("{count} of its shots {}", if count == 1 { "is" } else { "are" })
 }
 
-const UNSELECTED: &str = "not selected";
-
 fn count(summary: &RunSummary) -> String {
-    let done = summary.count(|outcome| matches!(outcome, Outcome::Done { .. }));
+    let done = summary.count(&[StatusKind::Done, StatusKind::Reused]);
     let all = summary.nodes.len();
-    let others = [
-        (count_of(summary, FAILED), "failed"),
-        (count_of(summary, INDETERMINATE), "indeterminate"),
-        (count_of(summary, MISSING), "missing"),
-        (count_of(summary, DETACHED), "detached"),
-        (
-            count_of(summary, UNPICKED) + count_of(summary, BLOCKED) + count_of(summary, NOT_STARTED),
-            "not started",
-        ),
-        (count_of(summary, NOT_SELECTED), UNSELECTED),
-    ];
+    let mut kinds: Vec<StatusKind> = StatusKind::ALL.iter().copied().filter(|kind| !kind.is_done()).collect();
+    kinds.sort_by_key(|kind| urgency(*kind));
     // The table of a small run shows all of that, except shots that are not selected.
-    let others: Vec<String> = others
-        .into_iter()
-        .filter(|(count, words)| *count > 0 && (all > MAX_SHOTS || *words == UNSELECTED))
-        .map(|(count, words)| format!(", {count} {words}"))
-        .collect();
-    let others = others.concat();
+    kinds.retain(|kind| all > MAX_SHOTS || *kind == StatusKind::NotSelected);
+    let mut others = String::new();
+    for kind in kinds {
+        let count = summary.count(&[kind]);
+        if count > 0 {
+            let _ = write!(others, ", {count} {}", kind.as_str());
+        }
+    }
     match summary.submitted() {
         0 if done == all && summary.nodes.iter().all(|node| node.decision == Some(Decision::Reuse)) => {
             format!("all {all} shots are up to date, nothing was submitted")
@@ -252,10 +240,6 @@ fn count(summary: &RunSummary) -> String {
     }
 }
 
-fn count_of(summary: &RunSummary, kind: u8) -> usize {
-    summary.count(|outcome| urgency(outcome) == kind)
-}
-
 fn seconds(node: &NodeSummary) -> String {
     match (&node.outcome, node.took) {
         (Outcome::Done { .. }, Some(took)) => format!("{:.1}", took.as_secs_f64()),
@@ -263,16 +247,18 @@ fn seconds(node: &NodeSummary) -> String {
     }
 }
 
-fn file(outcome: &Outcome) -> String {
-    match outcome {
+/// The file of a video; without one, the state of the shot.
+fn file(node: &NodeSummary) -> String {
+    match &node.outcome {
         Outcome::Done { artifact, .. } => display_path(&artifact.path),
-        Outcome::Failed { .. } => "failed".to_owned(),
-        Outcome::Indeterminate { .. } => "indeterminate".to_owned(),
-        Outcome::Missing { .. } => "missing".to_owned(),
-        Outcome::Detached { .. } => "in flight".to_owned(),
-        Outcome::Unpicked { .. } => "not picked".to_owned(),
-        Outcome::Blocked { .. } | Outcome::NotBegun => "not started".to_owned(),
-        Outcome::NotSelected { .. } => "not selected".to_owned(),
+        Outcome::Failed { .. }
+        | Outcome::Indeterminate { .. }
+        | Outcome::Missing { .. }
+        | Outcome::Detached { .. }
+        | Outcome::Unpicked { .. }
+        | Outcome::Blocked { .. }
+        | Outcome::NotStarted
+        | Outcome::NotSelected { .. } => node.kind().as_str().to_owned(),
     }
 }
 
@@ -322,7 +308,7 @@ mod tests {
                 Outcome::Indeterminate { .. } => (Some(AttemptState::Indeterminate), None),
                 Outcome::Detached { task, .. } => (Some(AttemptState::Submitted), Some(task.clone())),
                 Outcome::Missing { task, .. } => (Some(AttemptState::Missing), Some(task.clone())),
-                Outcome::NotBegun
+                Outcome::NotStarted
                 | Outcome::Blocked { .. }
                 | Outcome::Unpicked { .. }
                 | Outcome::NotSelected { .. } => (None, None),
@@ -367,7 +353,7 @@ mod tests {
 
     #[test]
     fn large_run_lists_unfinished_shots_and_counts() {
-        let mut outcomes = vec![Outcome::NotBegun; 3];
+        let mut outcomes = vec![Outcome::NotStarted; 3];
         outcomes.extend((0..4_990).map(done));
         let failure = Failure::new(FailureKind::Task, "no\u{1b}[2J https://a.test/x?sig=SECRET");
         outcomes.push(Outcome::Indeterminate {
@@ -388,12 +374,12 @@ mod tests {
     #[test]
     fn large_failed_run_is_truncated() {
         let failure = Failure::new(FailureKind::Task, "no");
-        let mut outcomes = vec![Outcome::NotBegun; 5_000];
+        let mut outcomes = vec![Outcome::NotStarted; 5_000];
         outcomes.push(Outcome::Failed { failure, task: Some(TaskId::from("task_failed")) });
         assert!(final_report(&summary(outcomes.clone()), "sweep.yaml", None).contains("task_failed"));
         let report = final_report(&summary(outcomes), "sweep.yaml", Some(40));
         assert!(report.lines().count() < MAX_SHOTS + 10, "{report}");
-        assert!(report.contains("and 4961 more") && report.contains("5000 not started"), "{report}");
+        assert!(report.contains("and 4961 more") && report.contains("5000 not-started"), "{report}");
         assert!(!report.contains("task_"), "the task column is left out: {report}");
     }
 }

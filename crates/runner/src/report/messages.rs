@@ -44,7 +44,7 @@ pub(super) fn message_for(state: &RunState, event: &Event, now: Timestamp, file:
     let line = line(state, event, now, file)?;
     let is_over = |node: &NodeIx| state.node(*node).outcome().is_some();
     let is_detached = |node: NodeIx| {
-        matches!(state.node(node).outcome(), Some(Outcome::Detached { .. } | Outcome::NotBegun))
+        matches!(state.node(node).outcome(), Some(Outcome::Detached { .. } | Outcome::NotStarted))
     };
     let importance = match event {
         // Expected after an interrupt, and counted in the final report.
@@ -151,10 +151,10 @@ fn wait(state: &RunState, event: &Event, now: Timestamp, request: &str) -> Strin
 
 fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<String> {
     let name = |node| name(state, node);
-    let is_unselected =
+    let is_not_selected =
         |node: NodeIx| matches!(state.node(node).outcome(), Some(Outcome::NotSelected { .. }));
     let text = match event {
-        Event::LookupDone { node, .. } | Event::Reconciled { node, .. } if is_unselected(*node) => return None,
+        Event::LookupDone { node, .. } | Event::Reconciled { node, .. } if is_not_selected(*node) => return None,
         Event::LookupDone { node, existing: ExistingWork::Completed { .. }, .. } => {
             format!("{}: up to date, nothing to submit", name(*node))
         }
@@ -182,8 +182,8 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<S
         | Event::Reconciled { node, task: Some(task), reason: None, .. } => {
             format!("{}: adopted task {task} of an earlier run", name(*node))
         }
-        Event::LookupDone { node, existing: ExistingWork::ClaimedByRun { run }, .. }
-        | Event::ClaimConflict { node, existing: ExistingWork::ClaimedByRun { run } } => {
+        Event::LookupDone { node, existing: ExistingWork::ClaimedByOtherRun { run }, .. }
+        | Event::ClaimConflict { node, existing: ExistingWork::ClaimedByOtherRun { run } } => {
             format!("{}: claimed by run {run}; waiting for its task", name(*node))
         }
         Event::Submitted { node, task, .. } | Event::Reconciled { node, task: Some(task), .. } => {
@@ -371,11 +371,11 @@ pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &str) -> Option<Strin
         ),
         Outcome::Blocked { .. } => "blocked: a shot that it depends on is not done".to_owned(),
         Outcome::Unpicked { takes } => {
-            format!("blocked: {} is not picked yet", sanitize::line(&takes.join(" and ")))
+            format!("unpicked: {} is not picked yet", sanitize::line(&takes.join(" and ")))
         }
-        Outcome::NotBegun => "not started".to_owned(),
+        Outcome::NotStarted => "not-started".to_owned(),
         Outcome::NotSelected { task } => {
-            format!("not selected; its task {} stays in flight", sanitize::line(task.as_ref()?.as_str()))
+            format!("not-selected: its task {} stays in flight", sanitize::line(task.as_ref()?.as_str()))
         }
     })
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::{ShotStatus, StatusKind};
 use crate::attempt::Attempt;
 use crate::attempt_state::AttemptState;
+use crate::event::ExistingWork;
 use crate::ids::{AttemptId, TaskId};
 use crate::outcome::{Decision, Halt, Outcome};
 use crate::timestamp::Timestamp;
@@ -47,6 +48,14 @@ impl Shot {
         }
     }
 
+    /// What a run that selects the shot would know of it after a lookup that found `existing`.
+    #[must_use]
+    pub fn from_existing_work(existing: &ExistingWork) -> Self {
+        let mut shot = Self::new(true);
+        shot.on_existing_work(existing, Timestamp::default());
+        shot
+    }
+
     /// Its status.
     #[must_use]
     pub fn status(&self) -> &ShotStatus {
@@ -56,10 +65,7 @@ impl Shot {
     /// The kind of its status.
     #[must_use]
     pub fn kind(&self) -> StatusKind {
-        match self.status.kind() {
-            StatusKind::Done if self.decision == Some(Decision::Reuse) => StatusKind::Reused,
-            kind => kind,
-        }
+        self.status.kind(self.decision)
     }
 
     /// Since when it has its status; for an adopted task, since when it is in flight.
@@ -134,7 +140,7 @@ impl Shot {
                 Outcome::Indeterminate { .. }
                 | Outcome::Blocked { .. }
                 | Outcome::Unpicked { .. }
-                | Outcome::NotBegun => None,
+                | Outcome::NotStarted => None,
             },
             ShotStatus::Pending
             | ShotStatus::Waiting { .. }
@@ -178,7 +184,10 @@ impl Shot {
     pub(crate) fn cancel(&mut self, now: Timestamp) {
         let last = self.attempts.iter().rfind(|attempt| attempt.task.is_some());
         let failed = last.and_then(|attempt| Some((attempt.failure.clone()?, attempt.task.clone())));
-        self.end(failed.map_or(Outcome::NotBegun, |(failure, task)| Outcome::Failed { failure, task }), now);
+        self.end(
+            failed.map_or(Outcome::NotStarted, |(failure, task)| Outcome::Failed { failure, task }),
+            now,
+        );
         self.is_cancelled = true;
     }
 
@@ -193,10 +202,10 @@ impl Shot {
         }
     }
 
-    /// Ends it. An unselected shot is not blocked by anything.
+    /// Ends it. A shot that is not selected is not blocked by anything.
     pub(crate) fn end(&mut self, outcome: Outcome, now: Timestamp) {
         let outcome = match outcome {
-            Outcome::Blocked { .. } | Outcome::Unpicked { .. } | Outcome::NotBegun if !self.is_selected => {
+            Outcome::Blocked { .. } | Outcome::Unpicked { .. } | Outcome::NotStarted if !self.is_selected => {
                 Outcome::NotSelected { task: None }
             }
             other => other,
@@ -205,7 +214,7 @@ impl Shot {
             return;
         }
         match outcome {
-            Outcome::NotSelected { .. } => self.decision = Some(Decision::Unselected),
+            Outcome::NotSelected { .. } => self.decision = Some(Decision::NotSelected),
             Outcome::Unpicked { .. } => self.decision = Some(Decision::Deferred),
             _ => {}
         }

@@ -1,7 +1,10 @@
 //! The status of a shot in one run.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::ids::RunId;
-use crate::outcome::Outcome;
+use crate::outcome::{Decision, Outcome};
 use crate::timestamp::Timestamp;
 
 /// The status of a shot in one run, with its data.
@@ -41,10 +44,11 @@ pub enum ShotStatus {
 /// Defines [`StatusKind`]: one variant per status, with its name in output.
 macro_rules! status_kinds {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// The kinds of [`ShotStatus`] and [`Outcome`], for counting, naming and comparing.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        /// The state of a shot.
+        // The kinds of `ShotStatus` and `Outcome`. Also the type of a state in JSON and in its schemas.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         pub enum StatusKind {
-            $($(#[$doc])* $name,)*
+            $($(#[$doc])* #[serde(rename = $text)] $name,)*
         }
 
         impl StatusKind {
@@ -63,39 +67,39 @@ macro_rules! status_kinds {
 }
 
 status_kinds! {
-    /// Its video was rendered and downloaded in this run.
+    /// Its video was rendered and downloaded in this run; outside of a run, its video exists.
     Done = "done",
     /// Its video existed before this run.
     Reused = "reused",
-    /// [`ShotStatus::InFlight`].
+    /// Its task is queued or rendered at the service.
     InFlight = "in-flight",
-    /// [`ShotStatus::Submitting`].
+    /// Its intent is recorded and its POST has no response yet.
     Submitting = "submitting",
-    /// [`ShotStatus::Downloading`].
+    /// Its task is finished; its video is being downloaded, or is about to be.
     Downloading = "downloading",
-    /// [`ShotStatus::WaitingForRetry`].
+    /// Its task failed, and it waits for its next attempt.
     WaitingForRetry = "waiting-for-retry",
-    /// [`ShotStatus::Waiting`].
+    /// It waits to be submitted: for limits, or after a refusal.
     Waiting = "waiting",
-    /// [`ShotStatus::Pending`].
+    /// It waits for the shots that it depends on, or for its lookup.
     Pending = "pending",
-    /// [`ShotStatus::ClaimedByOtherRun`].
+    /// Another live run is submitting it.
     ClaimedByOtherRun = "claimed-by-other-run",
-    /// [`Outcome::Detached`].
+    /// Its task is in flight and is left to a later run.
     Detached = "detached",
-    /// [`Outcome::Indeterminate`].
+    /// A submission may or may not have been accepted; it is not repeated until it is resolved.
     Indeterminate = "indeterminate",
-    /// [`Outcome::Missing`].
+    /// The service does not know its task, which is paid for.
     Missing = "missing",
-    /// [`Outcome::Failed`].
+    /// It failed.
     Failed = "failed",
-    /// [`Outcome::Blocked`].
+    /// It was not started because something that it depends on did not succeed.
     Blocked = "blocked",
-    /// [`Outcome::Unpicked`].
+    /// It was not started because it depends on one of several takes or instances and none is picked.
     Unpicked = "unpicked",
-    /// [`Outcome::NotBegun`].
-    NotBegun = "not-begun",
-    /// [`Outcome::NotSelected`].
+    /// It was not started because its run ended first; outside of a run, because no run has started it yet.
+    NotStarted = "not-started",
+    /// The run did not select it.
     NotSelected = "not-selected",
 }
 
@@ -112,6 +116,27 @@ impl StatusKind {
         matches!(self, Self::Done | Self::Reused)
     }
 
+    /// Whether a person or a later run has to do something about it.
+    #[must_use]
+    pub const fn needs_action(self) -> bool {
+        match self {
+            Self::Indeterminate | Self::Detached | Self::Missing | Self::Unpicked => true,
+            Self::Done
+            | Self::Reused
+            | Self::InFlight
+            | Self::Submitting
+            | Self::Downloading
+            | Self::WaitingForRetry
+            | Self::Waiting
+            | Self::Pending
+            | Self::ClaimedByOtherRun
+            | Self::Failed
+            | Self::Blocked
+            | Self::NotStarted
+            | Self::NotSelected => false,
+        }
+    }
+
     /// Whether its run may still submit it.
     #[must_use]
     pub(crate) const fn is_waiting(self) -> bool {
@@ -120,8 +145,8 @@ impl StatusKind {
 }
 
 impl ShotStatus {
-    /// Its kind. Whether a video was reused follows from the shot's decision: see [`super::Shot::kind`].
-    pub(super) fn kind(&self) -> StatusKind {
+    /// Its kind; `decision` tells whether a video was reused.
+    pub(super) fn kind(&self, decision: Option<Decision>) -> StatusKind {
         match self {
             Self::Pending => StatusKind::Pending,
             Self::Waiting { .. } => StatusKind::Waiting,
@@ -130,17 +155,25 @@ impl ShotStatus {
             Self::Submitting => StatusKind::Submitting,
             Self::InFlight => StatusKind::InFlight,
             Self::Downloading => StatusKind::Downloading,
-            Self::Ended(outcome) => match outcome {
-                Outcome::Done { .. } => StatusKind::Done,
-                Outcome::Failed { .. } => StatusKind::Failed,
-                Outcome::Indeterminate { .. } => StatusKind::Indeterminate,
-                Outcome::Detached { .. } => StatusKind::Detached,
-                Outcome::Missing { .. } => StatusKind::Missing,
-                Outcome::Blocked { .. } => StatusKind::Blocked,
-                Outcome::Unpicked { .. } => StatusKind::Unpicked,
-                Outcome::NotBegun => StatusKind::NotBegun,
-                Outcome::NotSelected { .. } => StatusKind::NotSelected,
-            },
+            Self::Ended(outcome) => outcome.kind(decision),
+        }
+    }
+}
+
+impl Outcome {
+    /// Its kind; `decision` tells whether a video was reused.
+    pub(crate) fn kind(&self, decision: Option<Decision>) -> StatusKind {
+        match self {
+            Self::Done { .. } if decision == Some(Decision::Reuse) => StatusKind::Reused,
+            Self::Done { .. } => StatusKind::Done,
+            Self::Failed { .. } => StatusKind::Failed,
+            Self::Indeterminate { .. } => StatusKind::Indeterminate,
+            Self::Detached { .. } => StatusKind::Detached,
+            Self::Missing { .. } => StatusKind::Missing,
+            Self::Blocked { .. } => StatusKind::Blocked,
+            Self::Unpicked { .. } => StatusKind::Unpicked,
+            Self::NotStarted => StatusKind::NotStarted,
+            Self::NotSelected { .. } => StatusKind::NotSelected,
         }
     }
 }

@@ -8,7 +8,7 @@ use workflow::plan::{NodeIx, OpenPick, PickKind};
 use super::{FilmState, RunState};
 use crate::budget::{Amount, BudgetLimits};
 use crate::ids::{RunId, TaskId};
-use crate::{Attempt, Decision, FilmOutcome, Halt, Outcome, Shot};
+use crate::{Attempt, Decision, FilmOutcome, Halt, Outcome, Shot, StatusKind};
 
 /// A pick that something waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +69,12 @@ pub struct NodeSummary {
 }
 
 impl NodeSummary {
+    /// The kind of its outcome.
+    #[must_use]
+    pub fn kind(&self) -> StatusKind {
+        self.outcome.kind(self.decision)
+    }
+
     /// Whether this run submitted it: the service accepted a task, or may have.
     #[must_use]
     pub(crate) fn is_submitted(&self) -> bool {
@@ -94,7 +100,7 @@ impl NodeSummary {
 }
 
 impl RunState {
-    /// The summary. Nodes that have not ended (none once [`RunState::is_over`]) count as not begun.
+    /// The summary. Nodes that have not ended (none once [`RunState::is_over`]) count as not started.
     #[must_use]
     pub fn into_summary(mut self, run: RunId) -> RunSummary {
         let films = self
@@ -132,7 +138,7 @@ impl RunState {
 }
 
 impl RunState {
-    /// The summary of one node; unfinished, it counts as not begun.
+    /// The summary of one node; unfinished, it counts as not started.
     #[must_use]
     pub fn node_summary(&self, node: NodeIx) -> NodeSummary {
         node_summary(&self.plan.node(node).name, self.node(node).shot().clone())
@@ -145,7 +151,7 @@ fn node_summary(name: &str, shot: Shot) -> NodeSummary {
     NodeSummary {
         name: name.to_owned(),
         decision,
-        outcome: outcome.unwrap_or(Outcome::NotBegun),
+        outcome: outcome.unwrap_or(Outcome::NotStarted),
         task,
         took,
         attempts,
@@ -165,9 +171,9 @@ impl RunSummary {
         self.nodes.iter().flat_map(|node| &node.attempts).filter(|attempt| attempt.is_submission()).count()
     }
 
-    /// Number of nodes with an outcome that satisfies `test`.
+    /// Number of nodes whose outcome has one of these kinds.
     #[must_use]
-    pub fn count(&self, test: impl Fn(&Outcome) -> bool) -> usize {
-        self.nodes.iter().filter(|node| test(&node.outcome)).count()
+    pub fn count(&self, kinds: &[StatusKind]) -> usize {
+        self.nodes.iter().filter(|node| kinds.contains(&node.kind())).count()
     }
 }

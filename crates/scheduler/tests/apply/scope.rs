@@ -12,7 +12,7 @@ fn scoped(run: &mut Script, only: Option<&[&str]>, fail_fast: bool) {
 }
 
 #[test]
-fn unselected_shot_is_reused_but_never_submitted() {
+fn not_selected_shot_is_reused_but_never_submitted() {
     let mut run = Script::new(&["a", "b<a", "c<b", "x", "y"]);
     scoped(&mut run, Some(&["b"]), false);
     assert_eq!(run.start(), ["lookup a", "lookup x", "lookup y"]);
@@ -29,7 +29,7 @@ fn unselected_shot_is_reused_but_never_submitted() {
     assert_eq!(run.outcome("x"), &Outcome::NotSelected { task: None });
     assert_eq!(run.outcome("y"), &Outcome::NotSelected { task: Some(task("y")) });
     assert_eq!(run.outcome("c"), &Outcome::NotSelected { task: None });
-    assert_eq!(run.state.node(run.ix("c")).shot().decision(), Some(Decision::Unselected));
+    assert_eq!(run.state.node(run.ix("c")).shot().decision(), Some(Decision::NotSelected));
     assert_eq!(run.state.node(run.ix("a")).shot().decision(), Some(Decision::Reuse));
     assert_eq!(
         run.state.clone().into_summary(RunId::from("run")).films[0].outcome,
@@ -38,7 +38,7 @@ fn unselected_shot_is_reused_but_never_submitted() {
 }
 
 #[test]
-fn unselected_in_flight_task_holds_a_slot_for_the_hold_time() {
+fn not_selected_in_flight_task_holds_a_slot_for_the_hold_time() {
     let policy =
         Policy { max_in_flight: 1, indeterminate_slot_hold: Duration::from_secs(90), ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy));
@@ -51,7 +51,7 @@ fn unselected_in_flight_task_holds_a_slot_for_the_hold_time() {
 }
 
 #[test]
-fn film_with_existing_unselected_clips_is_joined() {
+fn film_with_existing_not_selected_clips_is_joined() {
     let mut run = Script::new(&["a", "b<a", "c"]);
     scoped(&mut run, Some(&["b"]), false);
     run.start();
@@ -64,7 +64,7 @@ fn film_with_existing_unselected_clips_is_joined() {
 }
 
 #[test]
-fn unselected_shot_ends_as_not_selected() {
+fn not_selected_shot_ends_as_not_selected() {
     let mut run = Script::new(&["a", "b<a"]);
     scoped(&mut run, Some(&["a"]), false);
     run.start();
@@ -77,13 +77,13 @@ fn unselected_shot_ends_as_not_selected() {
     scoped(&mut halted, Some(&["a"]), false);
     halted.start();
     halted.on(Event::Interrupted);
-    assert_eq!(halted.outcome("a"), &Outcome::NotBegun);
+    assert_eq!(halted.outcome("a"), &Outcome::NotStarted);
     assert_eq!(halted.outcome("b"), &Outcome::NotSelected { task: None });
     assert_eq!(halted.outcome("c"), &Outcome::NotSelected { task: None });
 }
 
 #[test]
-fn selected_shot_is_blocked_by_missing_unselected_shot() {
+fn selected_shot_is_blocked_by_missing_not_selected_shot() {
     let mut run = Script::new(&["a", "b<a"]);
     scoped(&mut run, Some(&["b"]), false);
     run.start();
@@ -108,11 +108,11 @@ fn fail_fast_halts_submissions_and_finishes_tasks_in_flight() {
     assert_eq!(run.state.halt(), Some(&Halt::FailFast { shot: "a".to_owned() }));
     assert_eq!(run.prepared("c"), ["discard c"], "its intent is on disk, and it is not sent");
     run.refused("c", RefusalKind::Retryable, None);
-    assert_eq!((run.outcome("c"), run.outcome("d")), (&Outcome::NotBegun, &Outcome::NotBegun));
+    assert_eq!((run.outcome("c"), run.outcome("d")), (&Outcome::NotStarted, &Outcome::NotStarted));
     assert_eq!(run.completed("b"), ["download b"], "what is paid for is fetched");
     assert_eq!(run.downloaded("b"), ["lookup f"], "existing work costs nothing");
     assert!(run.lookup_done("f", ExistingWork::None).is_empty());
-    assert_eq!(run.outcome("f"), &Outcome::NotBegun);
+    assert_eq!(run.outcome("f"), &Outcome::NotStarted);
     assert_eq!(run.outcome("e"), &Outcome::Blocked { by: run.ix("a") });
     assert!(run.state.is_over());
 }
@@ -159,7 +159,7 @@ fn record(scope: Option<(Option<&[&str]>, bool)>, last: Vec<(&str, Event)>) -> R
 }
 
 #[test]
-fn failed_lists_failed_shots_and_those_not_begun_because_of_them() {
+fn failed_lists_failed_shots_and_those_not_started_because_of_them() {
     let plan = plan(&["a", "b<a", "c<b", "x", "y<x", "z"]);
     let ix = |name: &str| plan.find(name).expect("a node");
     let describe = |found: &FailedShots| {
@@ -210,7 +210,7 @@ fn failed_lists_failed_shots_and_those_not_begun_because_of_them() {
     // Shots that a killed run did not reach have not failed.
     let cut = record(None, vec![done("a"), ("b", lookup_done("b", ExistingWork::None)), failed("z")]);
     assert_eq!(describe(&cut.failed(&plan)), "z +4");
-    // With fail-fast, the shots that were not begun count as failed.
+    // With fail-fast, the shots that were not started count as failed.
     let fast =
         record(Some((None, true)), vec![done("a"), failed("x"), ("z", lookup_done("z", ExistingWork::None))]);
     assert_eq!(describe(&fast.failed(&plan)), "b c x y z +0");

@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
-use scheduler::Timestamp;
+use scheduler::{StatusKind, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
-use viewer::{Clip, ClipState, Film, Manifest};
+use viewer::{Clip, Film, Manifest};
 use workflow::units::Money;
 
-use super::{amount, film_state_name, state_name, took, total_cost};
+use super::{amount, film_state_name, took, total_cost};
 
 /// The most members of a request of which changes are listed, per clip.
 const MAX_MEMBERS: usize = 40;
 
-/// Two states, and the differences. Version 1 of a documented format (docs/view.md).
+/// Two states, and the differences. Version 2 of a documented format (docs/view.md).
 #[derive(Debug, Serialize)]
 pub(super) struct Comparison {
     version: u32,
@@ -88,7 +88,7 @@ pub(super) fn compare(before: &Manifest, after: &Manifest) -> Comparison {
     );
     let changed = clips.iter().filter(|clip| clip.change != Change::Removed).count();
     Comparison {
-        version: 1,
+        version: 2,
         before: totals(before),
         after: totals(after),
         unchanged: after.clips.len().saturating_sub(changed),
@@ -98,7 +98,7 @@ pub(super) fn compare(before: &Manifest, after: &Manifest) -> Comparison {
 }
 
 fn totals(manifest: &Manifest) -> Totals {
-    let done = || manifest.clips.iter().filter(|clip| clip.state == ClipState::Done);
+    let done = || manifest.clips.iter().filter(|clip| clip.state == StatusKind::Done);
     Totals {
         workflow: manifest.workflow.name.clone(),
         created_at: Timestamp(manifest.created_at),
@@ -170,7 +170,7 @@ fn clip_properties(manifest: &Manifest, clip: &Clip) -> Properties {
     // The beginning is enough to see that it is another video.
     let video = clip.sha256.as_ref().map(|sha256| sha256.chars().take(12).collect());
     let fixed: [(&str, Option<String>); 11] = [
-        ("state", Some(state_name(clip.state).to_owned())),
+        ("state", Some(clip.state.as_str().to_owned())),
         ("prompt", clip.prompt.clone()),
         ("model", Some(clip.model.clone())),
         ("seed", clip.seed.map(|seed| seed.to_string())),

@@ -3,9 +3,10 @@
 
 use std::fmt::Write as _;
 
-use viewer::{Clip, ClipState, FilmState, Manifest};
+use scheduler::StatusKind;
+use viewer::{Clip, FilmState, Manifest};
 
-use super::{film_state_name, needs_action, reason, state_name, took};
+use super::{film_state_name, is_failure, reason, took};
 
 /// How a case ended.
 enum Verdict {
@@ -70,12 +71,12 @@ fn case(clip: &Clip) -> Case {
         name: clip.id.clone(),
         seconds: took(clip).unwrap_or_default(),
         verdict: match clip.state {
-            ClipState::Done => Verdict::Passed,
-            state if needs_action(state) => Verdict::Failure,
+            StatusKind::Done => Verdict::Passed,
+            state if is_failure(state) => Verdict::Failure,
             _ => Verdict::Skipped,
         },
-        state: state_name(clip.state),
-        message: reason(clip).unwrap_or_else(|| state_name(clip.state).to_owned()),
+        state: clip.state.as_str(),
+        message: reason(clip).unwrap_or_else(|| clip.state.as_str().to_owned()),
         properties,
     }
 }

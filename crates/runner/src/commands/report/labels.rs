@@ -1,10 +1,9 @@
 //! Labels of clips in pictures: what distinguishes a clip, and its state.
 
 use media::RgbImage;
+use scheduler::StatusKind;
 use text::{Align, Fonts, Mask, Style};
-use viewer::{Clip, ClipState, Manifest};
-
-use super::state_name;
+use viewer::{Clip, Manifest};
 
 /// Colors of the first line, of the second one, and behind them.
 const NAME: [u8; 3] = [236, 238, 242];
@@ -58,8 +57,8 @@ fn name(clip: &Clip, of_one_shot: bool) -> String {
 
 /// Its state if there is no video; otherwise what one wants to know beside the name.
 fn detail(clip: &Clip) -> String {
-    if clip.state != ClipState::Done {
-        return state_name(clip.state).to_owned();
+    if clip.state != StatusKind::Done {
+        return clip.state.as_str().to_owned();
     }
     let picked = clip.is_picked.then(|| "picked".to_owned());
     let seed = clip.seed.filter(|_| !clip.cell.contains_key("seed")).map(|seed| format!("seed {seed}"));

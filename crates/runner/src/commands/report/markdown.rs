@@ -2,24 +2,12 @@
 
 use std::fmt::Write as _;
 
-use viewer::{Clip, ClipState, Manifest};
+use scheduler::StatusKind;
+use viewer::{Clip, Manifest};
 use workflow::units::Money;
 
-use super::{amount, film_state_name, needs_action, reason, state_name, took, total_cost};
+use super::{amount, film_state_name, is_failure, reason, took, total_cost};
 use crate::report::sanitize;
-
-/// States in the order of the summary.
-const STATES: [ClipState; 9] = [
-    ClipState::Done,
-    ClipState::Failed,
-    ClipState::Indeterminate,
-    ClipState::Missing,
-    ClipState::InFlight,
-    ClipState::Blocked,
-    ClipState::Waiting,
-    ClipState::Unpicked,
-    ClipState::NotRun,
-];
 
 pub(super) fn report(manifest: &Manifest) -> String {
     let mut out = format!("# {}\n\n", cell(&manifest.workflow.name));
@@ -32,13 +20,13 @@ pub(super) fn report(manifest: &Manifest) -> String {
 
 fn summary(manifest: &Manifest, out: &mut String) {
     let count = |state| manifest.clips.iter().filter(|clip| clip.state == state).count();
-    let counts: Vec<String> = STATES
-        .into_iter()
-        .map(|state| (count(state), state))
+    let counts: Vec<String> = StatusKind::ALL
+        .iter()
+        .map(|state| (count(*state), state))
         .filter(|(count, _)| *count > 0)
-        .map(|(count, state)| format!("{count} {}", state_name(state)))
+        .map(|(count, state)| format!("{count} {}", state.as_str()))
         .collect();
-    let done = manifest.clips.iter().filter(|clip| clip.state == ClipState::Done);
+    let done = manifest.clips.iter().filter(|clip| clip.state == StatusKind::Done);
     let seconds = done.filter_map(|clip| clip.seconds).fold(0.0, |sum, seconds| sum + seconds);
     let _ = writeln!(out, "{} shots: {}.", manifest.clips.len(), counts.join(", "));
     let _ = write!(out, "{seconds:.1} s of video");
@@ -60,7 +48,7 @@ fn shots(manifest: &Manifest, out: &mut String) {
             out,
             "| {}{picked} | {} | {} | {} | {} | {} | {} |",
             cell(&clip.id),
-            state_name(clip.state),
+            clip.state.as_str(),
             clip.attempts.len(),
             cell(&clip.model),
             clip.seed.map(|seed| seed.to_string()).unwrap_or_default(),
@@ -79,14 +67,14 @@ fn shots(manifest: &Manifest, out: &mut String) {
 }
 
 fn action(manifest: &Manifest, out: &mut String) {
-    let clips: Vec<&Clip> = manifest.clips.iter().filter(|clip| needs_action(clip.state)).collect();
+    let clips: Vec<&Clip> = manifest.clips.iter().filter(|clip| is_failure(clip.state)).collect();
     if clips.is_empty() {
         return;
     }
     out.push_str("\n## Action needed\n\n");
     for clip in clips {
         let why = reason(clip).map(|why| format!(": {}", cell(&why))).unwrap_or_default();
-        let _ = writeln!(out, "- **{}** ({}){why}", cell(&clip.id), state_name(clip.state));
+        let _ = writeln!(out, "- **{}** ({}){why}", cell(&clip.id), clip.state.as_str());
         let _ = writeln!(out, "  `{}`", code(&clip.command));
     }
 }

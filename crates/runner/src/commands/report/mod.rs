@@ -13,7 +13,8 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use viewer::{Clip, ClipState, FilmState, Manifest};
+use scheduler::StatusKind;
+use viewer::{Clip, FilmState, Manifest};
 use workflow::units::Money;
 
 use crate::args::{Format, ReportArgs, ReportFormat};
@@ -159,7 +160,7 @@ async fn write_picture(
     if args.format == ReportFormat::GridVideo && args.shot.is_none() {
         choose_shot(&mut manifest, &file)?;
     }
-    if !manifest.clips.iter().any(|clip| clip.state == ClipState::Done) {
+    if !manifest.clips.iter().any(|clip| clip.state == StatusKind::Done) {
         return Err(
             CommandError::invalid("there are no videos yet").hint(format!("render them: runner run {file}"))
         );
@@ -198,21 +199,6 @@ fn choose_shot(manifest: &mut Manifest, file: &str) -> Result<(), CommandError> 
     }
 }
 
-/// The name of a state in reports, as in the manifest.
-fn state_name(state: ClipState) -> &'static str {
-    match state {
-        ClipState::Done => "done",
-        ClipState::Failed => "failed",
-        ClipState::InFlight => "in flight",
-        ClipState::Indeterminate => "indeterminate",
-        ClipState::Missing => "missing",
-        ClipState::Blocked => "blocked",
-        ClipState::Waiting => "waiting",
-        ClipState::Unpicked => "unpicked",
-        ClipState::NotRun => "not run",
-    }
-}
-
 /// The name of a film's state.
 fn film_state_name(state: FilmState) -> &'static str {
     match state {
@@ -223,15 +209,26 @@ fn film_state_name(state: FilmState) -> &'static str {
     }
 }
 
-/// Whether a person has to do something about a clip.
-fn needs_action(state: ClipState) -> bool {
+/// Whether a clip has no video although it was to have one: a failed case in JUnit, and action needed in Markdown.
+fn is_failure(state: StatusKind) -> bool {
     match state {
-        ClipState::Failed | ClipState::Indeterminate | ClipState::Missing | ClipState::Blocked => true,
-        ClipState::Done
-        | ClipState::InFlight
-        | ClipState::Waiting
-        | ClipState::Unpicked
-        | ClipState::NotRun => false,
+        StatusKind::Failed
+        | StatusKind::Indeterminate
+        | StatusKind::Missing
+        | StatusKind::Detached
+        | StatusKind::Blocked => true,
+        StatusKind::Done
+        | StatusKind::Reused
+        | StatusKind::InFlight
+        | StatusKind::Submitting
+        | StatusKind::Downloading
+        | StatusKind::WaitingForRetry
+        | StatusKind::Waiting
+        | StatusKind::Pending
+        | StatusKind::ClaimedByOtherRun
+        | StatusKind::Unpicked
+        | StatusKind::NotStarted
+        | StatusKind::NotSelected => false,
     }
 }
 
@@ -239,7 +236,7 @@ fn needs_action(state: ClipState) -> bool {
 fn reason(clip: &Clip) -> Option<String> {
     let of_attempt = || clip.attempts.last().and_then(|attempt| attempt.message.as_deref());
     let reason = clip.failure.as_deref().or_else(of_attempt);
-    reason.filter(|_| clip.state != ClipState::Done).map(sanitize::message)
+    reason.filter(|_| clip.state != StatusKind::Done).map(sanitize::message)
 }
 
 /// Text without control characters besides line ends and tabs.

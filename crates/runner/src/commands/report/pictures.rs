@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use media::{GridTile, MAX_GRID_CLIPS, Mosaic, SheetTile};
-use viewer::{Clip, ClipState, Manifest};
+use scheduler::StatusKind;
+use viewer::{Clip, Manifest};
 
 use super::labels::labels;
 use crate::commands::atomic_write::{atomic_write, shell_quoted};
@@ -91,7 +92,7 @@ pub(super) fn grid_video(
         .iter()
         .zip(labels)
         .map(|(clip, label)| {
-            let file = clip.file.as_ref().filter(|_| clip.state == ClipState::Done);
+            let file = clip.file.as_ref().filter(|_| clip.state == StatusKind::Done);
             GridTile { video: file.map(|file| folder.join(file)), label }
         })
         .collect();

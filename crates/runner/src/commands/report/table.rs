@@ -3,28 +3,11 @@
 use timeline::export::{csv_row, inert_text};
 use viewer::Manifest;
 
-use super::{printable, reason, state_name, took};
+use super::{printable, reason};
 
 const HEADER: [&str; 19] = [
-    "shot",
-    "instance",
-    "cell",
-    "take",
-    "picked",
-    "state",
-    "attempts",
-    "model",
-    "seed",
-    "seconds",
-    "took_seconds",
-    "cost",
-    "currency",
-    "width",
-    "height",
-    "file",
-    "task",
-    "prompt",
-    "reason",
+    "shot", "instance", "cell", "take", "picked", "state", "attempts", "model", "seed", "seconds", "took_ms",
+    "cost", "currency", "width", "height", "file", "task", "prompt", "reason",
 ];
 
 pub(super) fn report(manifest: &Manifest) -> String {
@@ -46,12 +29,12 @@ pub(super) fn report(manifest: &Manifest) -> String {
             text(Some(&cell.join(","))),
             number(clip.take),
             clip.is_picked.to_string(),
-            state_name(clip.state).to_owned(),
+            clip.state.as_str().to_owned(),
             clip.attempts.len().to_string(),
             inert_text(&clip.model),
             number(clip.seed),
             number(clip.seconds),
-            number(took(clip)),
+            number(clip.took_ms),
             number(clip.cost.map(|micros| micros as f64 / 1e6)),
             text(clip.cost.map(|_| currency)),
             number(clip.width),

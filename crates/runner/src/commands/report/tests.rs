@@ -31,13 +31,13 @@ fn manifest() -> Manifest {
         "attempts": [{ "attempt": "b", "task": null, "at": 2, "result": "failed", "message": "refused" }],
     });
     serde_json::from_value(json!({
-        "version": 1, "generator": "runner", "created_at": 0, "currency": "EUR",
+        "version": 2, "generator": "runner", "created_at": 0, "currency": "EUR",
         "workflow": { "name": "pier", "file": "pier.yaml", "title": null },
         "shots": [shot("pier"), shot("sea"), shot("lamp")],
         "clips": [
             clip("pier@look=noir", "done", done),
             clip("sea", "failed", failed),
-            clip("lamp", "waiting", json!({})),
+            clip("lamp", "pending", json!({})),
         ],
         "films": [{
             "name": "pier.mp4", "file": null, "poster": null, "seconds": null, "state": "waiting",

@@ -21,9 +21,9 @@ use crate::project_paths::{ProjectPaths, display_path};
 use crate::shell;
 use crate::task_owners::TaskOwners;
 use query::{Snapshot, StatusQuery, StatusSource};
+use record::{Document, VERSION};
 
-/// Version of the JSON format.
-const VERSION: u32 = 2;
+pub(crate) use record::schema;
 
 pub(crate) async fn status(args: StatusArgs) -> Result<Exit, CommandError> {
     let named = args.file.as_deref();
@@ -73,13 +73,13 @@ fn print(snapshot: &Snapshot, format: Format, now: Timestamp) {
         }
         Format::Json => outln!(
             "{:#}",
-            json!({
-                "version": VERSION,
-                "time": now,
-                "runs": snapshot.runs,
-                "shots": snapshot.shots,
-                "action_needed": snapshot.action_needed,
-                "totals": snapshot.totals,
+            json!(Document {
+                version: VERSION,
+                time: now,
+                runs: &snapshot.runs,
+                shots: &snapshot.shots,
+                action_needed: &snapshot.action_needed,
+                totals: &snapshot.totals,
             })
         ),
         Format::Ndjson => {

@@ -1,16 +1,55 @@
 //! Status records: printed as JSON, or formatted as text. docs/events.md describes their format.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use scheduler::{StatusKind, Timestamp};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 use workflow::units::{self, Money};
 
 use crate::report::stream::Amount;
 
+/// Version of the JSON format. Incremented when a reader of the previous version would misread it; new members do not count.
+pub(super) const VERSION: u32 = 3;
+
+/// A line of `status --format ndjson`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Line<'a> {
+    /// Format version: 3.
+    #[schemars(range(min = 3, max = 3))]
+    pub(super) version: u32,
+    /// When it was written, in milliseconds since the Unix epoch.
+    #[schemars(with = "i64")]
+    pub(super) time: Timestamp,
+    #[serde(flatten)]
+    pub(super) record: &'a Record,
+}
+
+/// `status --format json`.
+#[derive(Debug, Serialize)]
+pub(super) struct Document<'a> {
+    pub(super) version: u32,
+    pub(super) time: Timestamp,
+    pub(super) runs: &'a [Run],
+    pub(super) shots: &'a [Shot],
+    pub(super) action_needed: &'a [ActionNeeded],
+    pub(super) totals: &'a Totals,
+}
+
+/// The JSON Schema (2020-12) of a line.
+pub(crate) fn schema() -> Value {
+    let settings = schemars::generate::SchemaSettings::draft2020_12();
+    let mut schema = settings.into_generator().into_root_schema_for::<Line<'_>>().to_value();
+    schema["title"] = "status record".into();
+    schema["description"] = "One line of `runner status --format ndjson`.".into();
+    schema
+}
+
 /// A status record.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum Record {
     /// A run.
@@ -23,7 +62,8 @@ pub(crate) enum Record {
     Totals(Totals),
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// A run of the ledger.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "the record names what it is about")]
 pub(crate) struct Run {
     pub(crate) run: String,
@@ -31,14 +71,16 @@ pub(crate) struct Run {
     pub(crate) service: String,
     pub(crate) state: RunLiveness,
     /// Milliseconds since the Unix epoch, like all times.
+    #[schemars(with = "i64")]
     pub(crate) started_at: Timestamp,
+    #[schemars(with = "Option<i64>")]
     pub(crate) ended_at: Option<Timestamp>,
     /// Shots by state; `null` for runs whose shots are not shown.
     pub(crate) shots: Option<Counts>,
 }
 
 /// Whether a run's process is alive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum RunLiveness {
     /// Its process is alive.
@@ -74,25 +116,47 @@ impl FromIterator<StatusKind> for Counts {
     }
 }
 
+/// The member of a kind.
+fn member(kind: StatusKind) -> String {
+    kind.as_str().replace('-', "_")
+}
+
 /// A member for every kind, `0` where there is no shot.
 impl Serialize for Counts {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(
-            StatusKind::ALL
-                .iter()
-                .map(|kind| (kind.as_str().replace('-', "_"), self.0.get(kind).copied().unwrap_or_default())),
+            StatusKind::ALL.iter().map(|kind| (member(*kind), self.0.get(kind).copied().unwrap_or_default())),
         )
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+impl JsonSchema for Counts {
+    fn schema_name() -> Cow<'static, str> {
+        "Counts".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let members = || StatusKind::ALL.iter().map(|kind| member(*kind));
+        let counts: Map<String, Value> =
+            members().map(|name| (name, json!({ "type": "integer", "minimum": 0 }))).collect();
+        json_schema!({
+            "description": "Number of shots by state.",
+            "type": "object",
+            "properties": counts,
+            "required": members().collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// A shot, counting each instance and take.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "the record names what it is about")]
 pub(crate) struct Shot {
     pub(crate) run: String,
     pub(crate) shot: String,
-    #[serde(serialize_with = "kind")]
     pub(crate) state: StatusKind,
     /// Since when it has this status.
+    #[schemars(with = "i64")]
     pub(crate) since: Timestamp,
     /// The attempt that comes next, where its task failed and its `retry` pays for another one.
     pub(crate) retry: Option<Retry>,
@@ -100,19 +164,22 @@ pub(crate) struct Shot {
     pub(crate) task: Option<String>,
     /// Typical duration of such a task, if known.
     #[serde(rename = "typical_ms", with = "units::millis")]
+    #[schemars(with = "Option<u64>")]
     pub(crate) typical: Option<Duration>,
     pub(crate) failure: Option<String>,
     /// What the service said beside its finished video.
     pub(crate) warning: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// What nobody but a person, or a later run, takes care of.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct ActionNeeded {
     pub(crate) reason: ActionReason,
     pub(crate) shot: String,
     pub(crate) workflow: String,
     pub(crate) service: String,
     /// Since when.
+    #[schemars(with = "i64")]
     pub(crate) since: Timestamp,
     pub(crate) attempt: Option<String>,
     pub(crate) task: Option<String>,
@@ -120,8 +187,10 @@ pub(crate) struct ActionNeeded {
     pub(crate) suggested_task: Option<String>,
     /// Maximum cost, in millionths of the price table's currency, if it has a price.
     #[serde(with = "units::micros")]
+    #[schemars(with = "Option<i64>")]
     pub(crate) reserved: Option<Money>,
     #[serde(rename = "typical_ms", with = "units::millis")]
+    #[schemars(with = "Option<u64>")]
     pub(crate) typical: Option<Duration>,
     pub(crate) failure: Option<String>,
     /// The remedy.
@@ -129,18 +198,19 @@ pub(crate) struct ActionNeeded {
 }
 
 /// An attempt that a shot's `retry` pays for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Retry {
     /// Its number, from 2.
     pub(crate) attempt: u32,
     /// How many attempts the shot has.
     pub(crate) of: u32,
     /// Earliest time of its submission.
+    #[schemars(with = "i64")]
     pub(crate) not_before: Timestamp,
 }
 
 /// Why something needs action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ActionReason {
     /// A task is in flight, and no live run polls it.
@@ -155,13 +225,9 @@ pub(crate) enum ActionReason {
     Unpicked,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// Sums over all runs of the ledger.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Totals {
     pub(crate) reserved: Amount,
     pub(crate) spent: Amount,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn kind<S: serde::Serializer>(kind: &StatusKind, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(kind.as_str())
 }

@@ -143,6 +143,32 @@ fn watch_prints_only_changes() {
     let line = watch::numbered(&new[0], NOW);
     assert_eq!(
         (&line["version"], &line["kind"], &line["state"]),
-        (&2.into(), &"shot".into(), &"downloading".into())
+        (&3.into(), &"shot".into(), &"downloading".into())
     );
+}
+
+/// The members of all objects of a schema, besides the counts, which are named after the states.
+fn members(schema: &serde_json::Value, out: &mut std::collections::BTreeSet<String>) {
+    match schema {
+        serde_json::Value::Object(fields) => {
+            for (name, value) in fields.iter().filter(|(name, _)| *name != "Counts") {
+                if let (true, Some(properties)) = (name == "properties", value.as_object()) {
+                    out.extend(properties.keys().cloned());
+                }
+                members(value, out);
+            }
+        }
+        serde_json::Value::Array(values) => values.iter().for_each(|value| members(value, out)),
+        _ => {}
+    }
+}
+
+#[test]
+fn document_lists_every_member() {
+    let page = include_str!("../../../../../docs/events.md");
+    let (_, page) = page.split_once("## `runner status [FILE]`").unwrap();
+    let mut all = std::collections::BTreeSet::new();
+    members(&schema(), &mut all);
+    let missing: Vec<&String> = all.iter().filter(|name| !page.contains(&format!("`{name}`"))).collect();
+    assert!(all.contains("retry") && missing.is_empty(), "docs/events.md lacks {missing:?}");
 }

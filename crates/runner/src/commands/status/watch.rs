@@ -8,8 +8,8 @@ use scheduler::Timestamp;
 use serde_json::Value;
 
 use super::query::{Snapshot, StatusQuery, StatusSource};
-use super::record::Record;
-use super::{VERSION, exit, now, text};
+use super::record::{Line, Record, VERSION};
+use super::{exit, now, text};
 use crate::args::Format;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -115,9 +115,5 @@ pub(super) fn changes(known: &mut HashMap<String, Record>, snapshot: &Snapshot) 
 
 /// A record as a JSON line.
 pub(super) fn numbered(record: &Record, now: Timestamp) -> Value {
-    let mut line = serde_json::json!({ "version": VERSION, "time": now });
-    if let (Value::Object(line), Ok(Value::Object(record))) = (&mut line, serde_json::to_value(record)) {
-        line.extend(record);
-    }
-    line
+    serde_json::json!(Line { version: VERSION, time: now, record })
 }

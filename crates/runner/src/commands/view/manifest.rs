@@ -6,15 +6,14 @@ use std::sync::Arc;
 
 use engine::film::{film_clips, film_cues, film_timeline};
 use engine::ledger::LedgerError;
-use engine::preview::{Preview, Remedy};
+use engine::preview::Preview;
 use engine::records::{ShotAttempt, WorkRecords};
-use scheduler::{Artifact, AttemptState, Decision};
+use scheduler::{Artifact, AttemptState, StatusKind};
 use serde_json::{Value, json};
 use timeline::subtitles::Cue;
 use timeline::{Item, Timeline};
 use viewer::{
-    Attempt, Axis, Caption, Clip, ClipState, Cut, CutKind, Film, FilmState, Manifest, Parent, ParentKind,
-    Shot,
+    Attempt, Axis, Caption, Clip, Cut, CutKind, Film, FilmState, Manifest, Parent, ParentKind, Shot,
 };
 use workflow::plan::{self, ClipSource, DialogueLine, Node, NodeIx, PickGroup, PickKind, Plan, Source};
 use workflow::units::{EditTime, Money};
@@ -149,7 +148,7 @@ impl Project<'_> {
                 message: failure.clone(),
             });
         }
-        let state = state(preview, self.plan.unpicked(ix).next().is_some(), last_state);
+        let state = state(preview, last_state);
         let text = |name: &str| request.get(name).and_then(Value::as_str).map(str::to_owned);
         let seed = request.get("seed").or_else(|| request.pointer("/metadata/seed")).and_then(Value::as_i64);
         let name = shell::quote(&node.name);
@@ -188,7 +187,7 @@ impl Project<'_> {
             cost,
             took_ms: took_ms.filter(|_| video.is_some()),
             attempts,
-            failure: (state != ClipState::Done).then(|| preview.why.clone().or(failure)).flatten(),
+            failure: (state != StatusKind::Done).then(|| preview.why.clone().or(failure)).flatten(),
             parents: self.parents(ix, node),
             command: format!("runner run {} {flag} {name}", shell::path(&self.file)),
             request,
@@ -333,16 +332,12 @@ fn serialized(value: &impl serde::Serialize) -> String {
     json!(value).as_str().unwrap_or_default().to_owned()
 }
 
-fn state(preview: &Preview, waits_for_pick: bool, last: Option<AttemptState>) -> ClipState {
-    match preview.decision {
-        Decision::Reuse => ClipState::Done,
-        Decision::Adopt => ClipState::InFlight,
-        Decision::Execute if last == Some(AttemptState::Failed) => ClipState::Failed,
-        Decision::Deferred if waits_for_pick => ClipState::Unpicked,
-        Decision::Deferred => ClipState::Waiting,
-        Decision::Blocked if matches!(preview.remedy, Some(Remedy::Resolve(..))) => ClipState::Indeterminate,
-        Decision::Blocked => ClipState::Blocked,
-        Decision::Execute | Decision::Unselected => ClipState::NotRun,
+/// The state of a clip outside of a run: it has no video that existed "before", and its last attempt counts until another one begins.
+fn state(preview: &Preview, last: Option<AttemptState>) -> StatusKind {
+    match preview.state {
+        StatusKind::Reused => StatusKind::Done,
+        StatusKind::NotStarted if last == Some(AttemptState::Failed) => StatusKind::Failed,
+        kind => kind,
     }
 }
 

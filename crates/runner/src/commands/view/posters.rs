@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use viewer::{ClipState, CutKind, Manifest};
+use scheduler::StatusKind;
+use viewer::{CutKind, Manifest};
 
 use crate::ffmpeg;
 
@@ -32,7 +33,7 @@ struct VideoInfo {
 /// none.
 pub(super) fn make(folder: &Path, manifest: &mut Manifest) {
     let mut videos = HashMap::new();
-    for clip in manifest.clips.iter().filter(|clip| clip.state == ClipState::Done) {
+    for clip in manifest.clips.iter().filter(|clip| clip.state == StatusKind::Done) {
         if let (Some(file), Some(sha256)) = (&clip.file, &clip.sha256) {
             let name = format!("{}.jpg", &sha256[..sha256.len().min(16)]);
             videos.insert(file.clone(), VideoFile { path: folder.join(file), name });
@@ -44,7 +45,7 @@ pub(super) fn make(folder: &Path, manifest: &mut Manifest) {
     }
     let infos = make_all(&folder.join(FOLDER), videos);
     let info = |file: &Option<String>| file.as_ref().and_then(|file| infos.get(file)).cloned();
-    for clip in manifest.clips.iter_mut().filter(|clip| clip.state == ClipState::Done) {
+    for clip in manifest.clips.iter_mut().filter(|clip| clip.state == StatusKind::Done) {
         let VideoInfo { poster, frame_rate, has_audio } = info(&clip.file).unwrap_or_default();
         (clip.poster, clip.frame_rate, clip.has_audio) = (poster, frame_rate, has_audio);
     }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use viewer::{Clip, ClipState, Manifest};
+use scheduler::StatusKind;
+use viewer::{Clip, Manifest};
 
 use crate::ffmpeg;
 
@@ -26,7 +27,7 @@ pub(super) fn enter(folder: &Path, manifest: &mut Manifest) {
 /// Makes the proxies that are missing, on all cores. A clip that cannot be read has none, and neither has one that is small itself.
 pub(super) fn make(folder: &Path, manifest: &Manifest) {
     let mut counts: HashMap<&str, usize> = HashMap::new();
-    let done = || manifest.clips.iter().filter(|clip| clip.state == ClipState::Done);
+    let done = || manifest.clips.iter().filter(|clip| clip.state == StatusKind::Done);
     for clip in done() {
         *counts.entry(&clip.shot).or_default() += 1;
     }
@@ -73,6 +74,6 @@ pub(super) fn make(folder: &Path, manifest: &Manifest) {
 
 /// The name of a clip's proxy, which depends on the content of the video.
 fn file_name(clip: &Clip) -> Option<String> {
-    let sha256 = clip.sha256.as_ref().filter(|_| clip.state == ClipState::Done && clip.file.is_some())?;
+    let sha256 = clip.sha256.as_ref().filter(|_| clip.state == StatusKind::Done && clip.file.is_some())?;
     Some(format!("{}.mp4", sha256.get(..16)?))
 }

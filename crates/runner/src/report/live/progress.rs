@@ -129,7 +129,7 @@ impl RunProgress {
             | StatusKind::Failed
             | StatusKind::Blocked
             | StatusKind::Unpicked
-            | StatusKind::NotBegun
+            | StatusKind::NotStarted
             | StatusKind::NotSelected => None,
         };
         let before = std::mem::replace(&mut self.kinds[node.index()], kind);
@@ -206,12 +206,8 @@ impl RunProgress {
 
     /// Shots about which a person or a later run has to do something.
     pub(in crate::report) fn action_needed(&self) -> usize {
-        self.count(&[
-            StatusKind::Indeterminate,
-            StatusKind::Detached,
-            StatusKind::Missing,
-            StatusKind::Unpicked,
-        ])
+        let kinds = StatusKind::ALL.iter().filter(|kind| kind.needs_action());
+        kinds.map(|kind| self.counts[*kind as usize]).sum()
     }
 
     pub(in crate::report) fn in_progress(&self) -> usize {
@@ -228,7 +224,7 @@ impl RunProgress {
     }
 
     pub(in crate::report) fn not_started(&self) -> usize {
-        self.count(&[StatusKind::Blocked, StatusKind::NotBegun])
+        self.count(&[StatusKind::Blocked, StatusKind::NotStarted])
     }
 
     /// Number of selected shots.

@@ -14,7 +14,7 @@ use workflow::units::Money;
 use crate::price_table::{self, PriceTable};
 
 /// Format version. Incremented when a reader of the previous version would misread the new one.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The plan document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -222,7 +222,7 @@ fn estimate_kind(preview: &Preview) -> Option<EstimateKind> {
         Decision::Execute => Some(EstimateKind::Certain),
         Decision::Deferred if preview.is_certain => Some(EstimateKind::Certain),
         Decision::Deferred => Some(EstimateKind::Possible),
-        Decision::Reuse | Decision::Adopt | Decision::Blocked | Decision::Unselected => None,
+        Decision::Reuse | Decision::Adopt | Decision::Blocked | Decision::NotSelected => None,
     }
 }
 
@@ -230,7 +230,7 @@ fn estimate_kind(preview: &Preview) -> Option<EstimateKind> {
 fn attempts(node: &Node, decision: Decision) -> u32 {
     match decision {
         Decision::Execute | Decision::Deferred | Decision::Adopt => node.retry.max(1),
-        Decision::Reuse | Decision::Blocked | Decision::Unselected => 1,
+        Decision::Reuse | Decision::Blocked | Decision::NotSelected => 1,
     }
 }
 

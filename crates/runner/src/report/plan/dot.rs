@@ -22,7 +22,7 @@ pub(crate) fn dot(document: &Document) -> String {
             Decision::Execute => ("#fff4e5", "#f29900", "rounded,filled"),
             Decision::Deferred => ("#ffffff", "#f29900", "rounded,filled,dashed"),
             Decision::Blocked => ("#fce8e6", "#d93025", "rounded,filled"),
-            Decision::Unselected => ("#f1f3f4", "#80868b", "rounded,filled,dashed"),
+            Decision::NotSelected => ("#f1f3f4", "#80868b", "rounded,filled,dashed"),
         };
         let label = quoted(&words);
         let _ = writeln!(

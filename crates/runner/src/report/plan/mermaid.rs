@@ -10,7 +10,7 @@ const CLASSES: &str = "  classDef reuse fill:#e6f4ea,stroke:#34a853,color:#111
   classDef execute fill:#fff4e5,stroke:#f29900,color:#111
   classDef deferred fill:#fff,stroke:#f29900,color:#111,stroke-dasharray:4 3
   classDef blocked fill:#fce8e6,stroke:#d93025,color:#111
-  classDef unselected fill:#f1f3f4,stroke:#80868b,color:#111,stroke-dasharray:4 3
+  classDef not-selected fill:#f1f3f4,stroke:#80868b,color:#111,stroke-dasharray:4 3
 ";
 
 /// The plan as the text of a Mermaid flowchart.

@@ -61,7 +61,7 @@ fn resolution_cell(resolution: Option<&str>) -> String {
 
 fn cost(shot: &PlannedShot) -> String {
     match (&shot.cost, shot.decision) {
-        (_, Decision::Reuse | Decision::Adopt | Decision::Blocked | Decision::Unselected) => NONE.to_owned(),
+        (_, Decision::Reuse | Decision::Adopt | Decision::Blocked | Decision::NotSelected) => NONE.to_owned(),
         (Some(cost), Decision::Execute | Decision::Deferred) => cost.to_string(),
         (None, Decision::Execute | Decision::Deferred) => "unpriced".to_owned(),
     }

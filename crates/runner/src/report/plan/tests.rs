@@ -52,11 +52,12 @@ fn decided(name: &str, decision: Decision) -> Preview {
         Decision::Blocked => {
             (Some("the answer to attempt 1.2 was lost; `runner resolve` accounts for it"), None)
         }
-        Decision::Execute | Decision::Unselected => (None, None),
+        Decision::Execute | Decision::NotSelected => (None, None),
     };
     Preview {
         name: name.to_owned(),
         decision,
+        state: scheduler::StatusKind::NotStarted,
         why: why.map(str::to_owned),
         task: task.map(|task| TaskId(task.to_owned())),
         key: (decision != Decision::Deferred).then(|| "0123456789ab".to_owned()),
@@ -110,7 +111,7 @@ fn retries_raise_only_the_upper_estimate() {
         [Decision::Execute, Decision::Blocked, Decision::Blocked, Decision::Execute, Decision::Adopt];
     let previews: Vec<Preview> = shots
         .nodes()
-        .zip(decisions.into_iter().chain([Decision::Unselected]))
+        .zip(decisions.into_iter().chain([Decision::NotSelected]))
         .map(|((_, node), decision)| decided(&node.name, decision))
         .collect();
     let table_of_prices = prices();

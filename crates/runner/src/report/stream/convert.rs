@@ -214,7 +214,9 @@ fn existing_work(existing: &ExistingWork) -> line::ExistingWork<'_> {
             attempt: attempt.as_str(),
             task: task.as_ref().map(TaskId::as_str),
         },
-        ExistingWork::ClaimedByRun { run } => line::ExistingWork::ClaimedByRun { run: run.as_str() },
+        ExistingWork::ClaimedByOtherRun { run } => {
+            line::ExistingWork::ClaimedByOtherRun { run: run.as_str() }
+        }
     }
 }
 
@@ -245,7 +247,7 @@ pub(crate) fn finished_shot<'a>(plan: &'a Plan, node: &'a NodeSummary) -> Finish
             scheduler::Outcome::Unpicked { takes } => {
                 Outcome::Unpicked { takes: takes.iter().map(String::as_str).collect() }
             }
-            scheduler::Outcome::NotBegun => Outcome::NotStarted,
+            scheduler::Outcome::NotStarted => Outcome::NotStarted,
             scheduler::Outcome::NotSelected { task: _ } => Outcome::NotSelected,
         },
         task: node.task.as_ref().map(TaskId::as_str),
@@ -305,7 +307,7 @@ pub(crate) fn outcomes(summary: &RunSummary) -> Outcomes {
             scheduler::Outcome::Detached { .. } => &mut outcomes.detached,
             scheduler::Outcome::Blocked { .. } => &mut outcomes.blocked,
             scheduler::Outcome::Unpicked { .. } => &mut outcomes.unpicked,
-            scheduler::Outcome::NotBegun => &mut outcomes.not_started,
+            scheduler::Outcome::NotStarted => &mut outcomes.not_started,
             scheduler::Outcome::NotSelected { .. } => &mut outcomes.not_selected,
         } += 1;
     }
@@ -370,7 +372,7 @@ fn convert_decision(decision: scheduler::Decision) -> Decision {
         scheduler::Decision::Execute => Decision::Execute,
         scheduler::Decision::Deferred => Decision::Deferred,
         scheduler::Decision::Blocked => Decision::Blocked,
-        scheduler::Decision::Unselected => Decision::Unselected,
+        scheduler::Decision::NotSelected => Decision::NotSelected,
     }
 }
 

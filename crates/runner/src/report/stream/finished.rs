@@ -17,9 +17,9 @@ pub(crate) struct FinishedShot<'a> {
     pub(crate) outcome: Outcome<'a>,
     /// Its task, if any.
     pub(crate) task: Option<&'a str>,
-    /// Time from submission to the verified file, if both happened in this run.
-    #[serde(rename = "took_seconds", with = "units::seconds")]
-    #[schemars(with = "Option<f64>")]
+    /// Time from submission to the verified file, in milliseconds, if both happened in this run.
+    #[serde(rename = "took_ms", with = "units::millis")]
+    #[schemars(with = "Option<u64>")]
     pub(crate) took: Option<Duration>,
     /// Number of attempts in this run that failed and were retried.
     pub(crate) retries: u32,

@@ -12,13 +12,13 @@ use super::finished::{FinishedFilm, FinishedShot};
 use super::run_finished::RunFinished;
 
 /// Format version. Incremented when a reader of the previous version would misread the new one; new kinds and members do not count.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// One line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Line<'a> {
-    /// Format version: 2.
-    #[schemars(range(min = 2, max = 2))]
+    /// Format version: 3.
+    #[schemars(range(min = 3, max = 3))]
     pub(crate) version: u32,
     /// Line number, from 1, without gaps.
     #[schemars(range(min = 1))]
@@ -250,7 +250,7 @@ pub(crate) enum ExistingWork<'a> {
     /// The same work was submitted to another service.
     OtherService { service: &'a str, attempt: &'a str, task: Option<&'a str> },
     /// A live run is submitting it.
-    ClaimedByRun { run: &'a str },
+    ClaimedByOtherRun { run: &'a str },
 }
 
 /// A failure.
@@ -335,7 +335,7 @@ pub(crate) enum Decision {
     Execute,
     Deferred,
     Blocked,
-    Unselected,
+    NotSelected,
 }
 
 /// Reasons to stop submitting.

@@ -125,7 +125,7 @@ impl Shot {
         }
     }
 
-    fn on_existing_work(&mut self, existing: &ExistingWork, now: Timestamp) {
+    pub(super) fn on_existing_work(&mut self, existing: &ExistingWork, now: Timestamp) {
         if !self.is_selected && !matches!(existing, ExistingWork::Completed { .. }) {
             self.end(Outcome::NotSelected { task: existing.task().cloned() }, now);
             return;
@@ -192,7 +192,7 @@ impl Shot {
                 };
                 self.end(outcome, now);
             }
-            ExistingWork::ClaimedByRun { run } => {
+            ExistingWork::ClaimedByOtherRun { run } => {
                 self.last_error = Some(format!("run {run} is submitting this shot; waiting for its task"));
                 self.set(ShotStatus::ClaimedByOtherRun { run: run.clone() }, now);
             }

@@ -61,7 +61,7 @@ impl RunState {
                 self.sync_end(node);
             }
             ExistingWork::Abandoned { .. } | ExistingWork::OtherService { .. } => self.sync_end(node),
-            ExistingWork::ClaimedByRun { .. } => {
+            ExistingWork::ClaimedByOtherRun { .. } => {
                 self.set_phase(node, Phase::ClaimedByOtherRun);
                 if let Some(key) = key {
                     actions.push(Action::Lookup { node, key, not_before: now.after(CLAIM_LOOKUP_INTERVAL) });
