@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::field_messages::field_message;
 use super::interner::Interner;
+use super::media::LocalMedia;
 use super::request_template::{FieldTemplate, RequestTemplate, unknown_fields};
 use super::{ExpandCx, check, request_template};
 use crate::diagnostic::{Diagnostic, Problems};
@@ -20,7 +21,8 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
         }
         return;
     };
-    let template = RequestTemplate::new(workflow, shot, model, &mut Interner::default(), cx);
+    let template =
+        RequestTemplate::new(workflow, shot, model, &mut Interner::default(), &mut LocalMedia::default(), cx);
     for diagnostic in &template.unknown_fields {
         problems.push(diagnostic.clone());
     }

@@ -8,7 +8,9 @@ use serde_json::Value;
 use super::cast_prompt::Composed;
 use super::interner::Interner;
 use super::lower::Lowering;
+use super::media::LocalMedia;
 use super::request::RequestBuilder;
+use super::request_media::{self, FieldMedium};
 use super::{ExpandCx, local_paths};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::limits;
@@ -67,11 +69,19 @@ pub(super) struct FieldValue<'w> {
     pub(super) is_local_path: bool,
     /// Members that the client could not send.
     pub(super) unknown_members: Vec<UnknownMember<'w>>,
+    pub(super) media: Arc<[FieldMedium]>,
 }
 
 impl<'w> FieldValue<'w> {
-    fn new(value: Arc<Value>, shape: Option<&'w FieldShape>) -> Self {
+    fn new(
+        value: Arc<Value>,
+        field: &Field,
+        shape: Option<&'w FieldShape>,
+        local: &mut LocalMedia,
+        cx: &ExpandCx<'_>,
+    ) -> Self {
         Self {
+            media: request_media::inspect(&value, field, local, cx).into(),
             is_local_path: local_paths::may_be_local_path(&value),
             unknown_members: shape
                 .map(|shape| shape.unknown_members(&value, MAX_UNKNOWN_MEMBERS))
@@ -87,6 +97,7 @@ impl<'w> RequestTemplate<'w> {
         shot: &'w Shot,
         model: &'w Model,
         interner: &mut Interner,
+        local: &mut LocalMedia,
         cx: &ExpandCx<'w>,
     ) -> Self {
         let fields = cx.contract.fields(&model.family).iter().filter_map(|field| {
@@ -102,7 +113,7 @@ impl<'w> RequestTemplate<'w> {
             if value.as_ref().is_some_and(|value| value.is_null()) {
                 return None;
             }
-            let last = value.map(|value| FieldValue::new(value, shape));
+            let last = value.map(|value| FieldValue::new(value, field, shape, local, cx));
             Some(FieldTemplate { field, shape, entry, from_defaults, literal, last })
         });
         Self {
@@ -135,9 +146,15 @@ impl<'w> RequestTemplate<'w> {
 
 impl FieldTemplate<'_> {
     /// Makes a value the last one, unless that has the same JSON text.
-    pub(super) fn share(&mut self, value: Value, interner: &mut Interner) {
+    pub(super) fn share(
+        &mut self,
+        value: Value,
+        interner: &mut Interner,
+        local: &mut LocalMedia,
+        cx: &ExpandCx<'_>,
+    ) {
         if !self.last.as_ref().is_some_and(|last| json_text_eq(&last.value, &value)) {
-            self.last = Some(FieldValue::new(interner.own(value), self.shape));
+            self.last = Some(FieldValue::new(interner.own(value), self.field, self.shape, local, cx));
         }
     }
 }
