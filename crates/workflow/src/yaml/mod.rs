@@ -1,5 +1,6 @@
 //! YAML as a tree in which every key and value has its span. The file format is defined in [`crate::syntax`].
 
+mod comments;
 mod error;
 mod read;
 mod write;
@@ -7,6 +8,7 @@ mod written;
 
 use serde_json::{Number, Value};
 
+pub(crate) use self::comments::comments_in_text;
 pub(crate) use self::read::read;
 pub use self::write::{from_yaml, to_yaml};
 use crate::source::{Span, Spanned};

@@ -67,7 +67,7 @@ fn tag_before(text: &str, span: Span) -> Option<Span> {
 }
 
 /// Whether a block scalar begins here, in which `!` is text: the line before ends with `|` or `>`.
-fn is_block_text(text: &str, start: usize) -> bool {
+pub(super) fn is_block_text(text: &str, start: usize) -> bool {
     let Some(before) = text.get(..start) else { return false };
     let header = before.trim_end();
     let is_on_next_line = before[header.len()..].contains('\n');
