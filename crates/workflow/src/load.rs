@@ -212,7 +212,7 @@ pub(crate) fn read_text(bytes: &[u8], file_name: &str, problems: &mut Problems) 
                     error.to_string(),
                 )
                 .label(format!("the byte {byte:#04x} begins no character"))
-                .help(error.help()),
+                .help("save it as UTF-8"),
             );
             Source::new(file_name, String::from_utf8_lossy(bytes))
         }
