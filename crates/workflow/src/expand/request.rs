@@ -252,6 +252,7 @@ fn render<'a, 'w>(
                 builder.failed.push(name);
                 continue;
             };
+            let value = request_template::number_meant(value, field.field);
             let value = request_template::wire_value(value, field.field, field.shape);
             if value.is_null() {
                 continue;

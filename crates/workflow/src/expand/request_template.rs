@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use contract::{Field, FieldShape, Model, UnknownMember};
+use contract::{Field, FieldKind, FieldShape, Model, UnknownMember};
 use serde_json::Value;
 
 use super::cast_prompt::Composed;
@@ -20,7 +20,7 @@ use crate::syntax::keys::shot::{DEFAULTS, SHOT};
 use crate::syntax::keys::{EXTENSION_HELP, is_extension};
 use crate::syntax::{Entry, Shot, Workflow};
 use crate::template::has_template;
-use crate::yaml::{Yaml, YamlValue};
+use crate::yaml::{self, Yaml, YamlValue};
 
 /// Unknown members of a field's value that are reported.
 const MAX_UNKNOWN_MEMBERS: usize = 20;
@@ -187,6 +187,17 @@ pub(super) fn wire_value(mut value: Value, field: &Field, shape: Option<&FieldSh
         }
         _ => value,
     }
+}
+
+/// The number of a text from a template that is one in a form of its own, such as `1e3` from an axis, where the field takes numbers.
+pub(super) fn number_meant(value: Value, field: &Field) -> Value {
+    let takes_numbers = field.digit_string || matches!(field.kind, FieldKind::Integer | FieldKind::Number);
+    let number = || {
+        let text = value.as_str()?;
+        yaml::number_in(text).filter(|number| number.to_string() != text)
+    };
+    let number = if takes_numbers { number() } else { None };
+    number.map_or(value, Value::Number)
 }
 
 /// Whether a value contains no template.

@@ -11,6 +11,7 @@ use serde_json::{Number, Value};
 pub(crate) use self::comments::comments_in_text;
 pub(crate) use self::read::read;
 pub use self::write::{from_yaml, to_yaml};
+pub(crate) use self::written::{keep_written, number_in};
 use crate::source::{Span, Spanned};
 
 /// A key of a map.
