@@ -50,7 +50,13 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
         // Missing fields are not reported: defaults and templates are not considered here.
         let (Some(entry), Some(related)) = (entry(&violation.pointer), related) else { continue };
         let value = request.pointer(&violation.pointer);
-        let of_field = field_message(&violation, value, &model.family, cx.contract);
+        let of_field = field_message(
+            &violation,
+            value,
+            check::written_number(&entry.value, cx),
+            &model.family,
+            cx.contract,
+        );
         let message = of_field.as_ref().map_or(&violation.message, |of_field| &of_field.message);
         let mut diagnostic = Diagnostic::error(
             "refused-request",

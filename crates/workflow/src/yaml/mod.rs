@@ -2,6 +2,7 @@
 
 mod comments;
 mod error;
+mod mistakes;
 mod read;
 mod write;
 mod written;
