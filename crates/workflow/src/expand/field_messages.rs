@@ -98,7 +98,7 @@ fn shown(value: &Value, written: Option<&str>, field: &Field) -> String {
         }
         Value::String(text) => format!("`{}`", shortened(text)),
         Value::Number(number) => {
-            format!("`{}`", written.map_or_else(|| number.to_string(), |written| shortened(written)))
+            format!("`{}`", written.map_or_else(|| number.to_string(), shortened))
         }
         other => format!("`{other}`"),
     }
