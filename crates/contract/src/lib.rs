@@ -28,7 +28,7 @@ pub use canonical::{canonical_json, canonical_object};
 pub use check::{FieldShape, IncrementalValidator, UnknownMember, nearest_name};
 pub use contract::Contract;
 pub use spec::{
-    Family, Field, FieldKind, InputForm, InputForms, Model, ResolutionSource, Rule, RuleLocation, Severity,
-    SpecError,
+    Family, Field, FieldKind, InputForm, InputForms, MediaEncoding, Model, ResolutionSource, Rule,
+    RuleLocation, Severity, SpecError,
 };
 pub use violation::Violation;

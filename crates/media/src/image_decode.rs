@@ -15,6 +15,9 @@ pub const MAX_IMAGE_PIXELS: u64 = 64 << 20;
 /// The most memory that the pixels of one image may take as they are stored, in bytes: 64 Mpx of 8-bit RGBA, 32 Mpx of 16-bit RGBA.
 const MAX_DECODED_BYTES: u64 = MAX_IMAGE_PIXELS * 4;
 
+/// The most memory that a progressive JPEG may take, in bytes (400 MiB): its coefficients, of two bytes each, and its pixels.
+const MAX_PROGRESSIVE_BYTES: u64 = 400 << 20;
+
 /// An image whose header was read and bounded.
 struct Header<'a> {
     decoder: Box<dyn ImageDecoder + 'a>,
@@ -105,6 +108,14 @@ impl<'a> Header<'a> {
             let megapixels = MAX_DECODED_BYTES / u64::from(decoder.color_type().bytes_per_pixel().max(1));
             return too_large(format!("{} megapixels of this color depth", megapixels >> 20));
         }
+        // All scans of a progressive JPEG are collected before a pixel is made.
+        if let Some(components) = progressive_components(bytes) {
+            let per_pixel = 2 * u64::from(components) + u64::from(decoder.color_type().bytes_per_pixel());
+            let most = MAX_PROGRESSIVE_BYTES / per_pixel;
+            if u64::from(width) * u64::from(height) > most {
+                return too_large(format!("{} megapixels of a progressive JPEG", most >> 20));
+            }
+        }
         let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
         Ok(Self { decoder, orientation, name })
     }
@@ -146,8 +157,6 @@ fn check_end(bytes: &[u8]) -> Result<(), MediaError> {
 fn is_complete_jpeg(bytes: &[u8]) -> bool {
     let mut rest = bytes.get(2..).unwrap_or_default();
     loop {
-        // In a scan, 0xff is followed by 0 or by a restart marker; before a marker it may be repeated.
-        let is_marker = |pair: &[u8]| pair[0] == 0xff && !matches!(pair[1], 0 | 0xff | 0xd0..=0xd7);
         let Some(index) = rest.windows(2).position(is_marker) else { return false };
         let (marker, segment) = (rest[index + 1], &rest[index + 2..]);
         if marker == 0xd9 {
@@ -159,6 +168,28 @@ fn is_complete_jpeg(bytes: &[u8]) -> bool {
         let Some(after) = segment.get(length..) else { return false };
         rest = after;
     }
+}
+
+/// The number of components of a progressive JPEG; `None` for any other image (ITU-T T.81, B.2.2).
+fn progressive_components(bytes: &[u8]) -> Option<u8> {
+    let mut rest = bytes.strip_prefix(&[0xff, 0xd8])?;
+    loop {
+        let index = rest.windows(2).position(is_marker)?;
+        let (marker, segment) = (rest[index + 1], &rest[index + 2..]);
+        match marker {
+            0xc2 | 0xc6 | 0xca | 0xce => return segment.get(7).copied(),
+            // The frame header of another process, or the first scan.
+            0xc0 | 0xc1 | 0xc3 | 0xc5 | 0xc7 | 0xc9 | 0xcb | 0xcd | 0xcf | 0xda => return None,
+            _ => {}
+        }
+        let length = segment.first_chunk().map(|length| usize::from(u16::from_be_bytes(*length)))?;
+        rest = segment.get(length..)?;
+    }
+}
+
+/// Whether two bytes are a marker: in a scan, 0xff is followed by 0 or by a restart marker; before a marker it may be repeated.
+fn is_marker(pair: &[u8]) -> bool {
+    pair[0] == 0xff && !matches!(pair[1], 0 | 0xff | 0xd0..=0xd7)
 }
 
 /// Whether the chunks lead to the last one (W3C PNG, 5.3).
@@ -266,6 +297,27 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "an image of 8190x8190 is too large: the limit is 32 megapixels of this color depth"
+        );
+    }
+
+    #[test]
+    fn progressive_jpegs_are_bounded_with_their_coefficients() {
+        let image = gradient(64, 48);
+        let mut jpeg = Vec::new();
+        let encoder = image::codecs::jpeg::JpegEncoder::new(&mut jpeg);
+        encoder.write_image(image.pixels(), 64, 48, image::ExtendedColorType::Rgb8).unwrap();
+        let frame = jpeg.windows(2).position(|pair| pair == [0xff, 0xc0]).unwrap();
+        let mut of_size = |marker: u8, width: u16, height: u16| {
+            jpeg[frame + 1] = marker;
+            jpeg[frame + 5..frame + 7].copy_from_slice(&height.to_be_bytes());
+            jpeg[frame + 7..frame + 9].copy_from_slice(&width.to_be_bytes());
+            image_size(&jpeg).map_err(|error| error.to_string())
+        };
+        assert_eq!(of_size(0xc0, 8192, 7424), Ok((8192, 7424)));
+        assert_eq!(of_size(0xc2, 8192, 5464), Ok((8192, 5464)));
+        assert_eq!(
+            of_size(0xc2, 8192, 7424).unwrap_err(),
+            "an image of 8192x7424 is too large: the limit is 44 megapixels of a progressive JPEG"
         );
     }
 

@@ -66,7 +66,8 @@ fn read_cells(
     let mut start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let mut delimiter = None;
     // Excel reads and writes a first line that states the delimiter.
-    if let Some(rest) = text[start..].strip_prefix("sep=") {
+    let stated = text[start..].get(.."sep=".len()).filter(|stated| stated.eq_ignore_ascii_case("sep="));
+    if let Some(rest) = stated.map(|stated| &text[start + stated.len()..]) {
         let line = rest.split(['\r', '\n']).next().unwrap_or_default();
         delimiter = line.bytes().next().filter(|byte| DELIMITERS.contains(byte));
         start += "sep=".len() + line.len();
@@ -278,6 +279,7 @@ mod tests {
             }
         }
         assert_eq!(texts("sep=;\r\na;b,c,d\n"), [["a", "b,c,d"]]);
+        assert_eq!(texts("SEP=;\r\na;b,c,d\n"), [["a", "b,c,d"]]);
         assert_eq!(texts("only\n1;2\n"), [["only"], ["1;2"]]);
         assert_eq!(texts(""), Vec::<Vec<String>>::new());
         assert_eq!(texts(",,\n;;\n"), [[";;"]]);

@@ -35,22 +35,25 @@ pub(crate) fn add(
         included: IncludedEntries::default(),
     };
     reader.read_all(&include, Path::new(""));
-    let IncludedEntries { params, cast, defaults, groups } = reader.included;
+    let IncludedEntries { params, cast, defaults, groups, comments_in_text } = reader.included;
+    workflow.comments_in_text.extend(comments_in_text);
     merge(params, &mut workflow.params, |param| &param.key, problems);
     merge(cast, &mut workflow.cast, |character| &character.key, problems);
     merge(defaults, &mut workflow.defaults, |entry| &entry.key, problems);
     merge(groups, &mut workflow.groups, |group| &group.key, problems);
 }
 
-/// Reads parameter files. Their values are literal: templates in them are not evaluated.
+/// Reads parameter files. Their values are literal: templates in them are not evaluated. Comments that were probably meant as text are
+/// added to `comments`.
 pub(crate) fn param_files(
     param_files: &[ParamFile],
     source: &mut Source,
+    comments: &mut Vec<Span>,
     problems: &mut Problems,
 ) -> Vec<Entry> {
     let mut overrides = Vec::new();
     for file in param_files {
-        let Some(tree) = read(&file.name, file.text.clone(), source, problems) else { continue };
+        let Some(tree) = read(&file.name, file.text.clone(), source, comments, problems) else { continue };
         match tree.value {
             YamlValue::Map(entries) => {
                 overrides.extend(entries.into_iter().map(|(key, value)| Entry { key, value }));
@@ -67,12 +70,20 @@ pub(crate) fn param_files(
 }
 
 /// Parses a file, with spans that follow those of the files before it.
-fn read(name: &str, text: String, source: &mut Source, problems: &mut Problems) -> Option<Yaml> {
+fn read(
+    name: &str,
+    text: String,
+    source: &mut Source,
+    comments: &mut Vec<Span>,
+    problems: &mut Problems,
+) -> Option<Yaml> {
     let file = Source::new(name, text);
     let mut found = Problems::default();
     let tree = yaml::read(&file, &mut found);
+    let in_text = tree.as_ref().map(|tree| yaml::comments_in_text(tree, &file)).unwrap_or_default();
     let start = source.add(file);
     problems.extend_from(found, start);
+    comments.extend(in_text.into_iter().map(|comment| comment.offset_by(start)));
     let tree = tree?.offset_by(start);
     check_secrets(&tree, problems);
     Some(tree)
@@ -84,6 +95,7 @@ struct IncludedEntries {
     cast: Vec<Character>,
     defaults: Vec<Entry>,
     groups: Vec<Group>,
+    comments_in_text: Vec<Span>,
 }
 
 struct Reader<'a> {
@@ -134,7 +146,8 @@ impl Reader<'_> {
         self.seen.insert(path.clone(), name.span);
         let Some(text) = self.text(name, &path) else { return };
         let shown = shown(self.source.name(), &path);
-        let Some(tree) = read(&shown, text, self.source, self.problems) else { return };
+        let comments = &mut self.included.comments_in_text;
+        let Some(tree) = read(&shown, text, self.source, comments, self.problems) else { return };
         let fragment = syntax::fragment(&tree, self.problems);
         self.open.push((path.clone(), name.span));
         self.read_all(&fragment.include, path.parent().unwrap_or(Path::new("")));

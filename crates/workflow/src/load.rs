@@ -135,11 +135,13 @@ fn parse_all(
     let tree = yaml::read(source, problems)?;
     check_secrets(&tree, problems);
     let mut workflow = syntax::read(&tree, source, problems)?;
+    workflow.comments_in_text = yaml::comments_in_text(&tree, source);
     include::add(&mut workflow, source, files, options, problems);
     syntax::resolve_groups(&mut workflow, problems);
     syntax::apply_defaults(&mut workflow, problems);
     syntax::apply_repeats(&mut workflow, problems);
-    workflow.param_overrides = include::param_files(&options.param_files, source, problems);
+    workflow.param_overrides =
+        include::param_files(&options.param_files, source, &mut workflow.comments_in_text, problems);
     Some(workflow)
 }
 
@@ -210,7 +212,7 @@ pub(crate) fn read_text(bytes: &[u8], file_name: &str, problems: &mut Problems) 
                     error.to_string(),
                 )
                 .label(format!("the byte {byte:#04x} begins no character"))
-                .help(error.help()),
+                .help("save it as UTF-8"),
             );
             Source::new(file_name, String::from_utf8_lossy(bytes))
         }

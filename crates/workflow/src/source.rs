@@ -103,10 +103,15 @@ impl Source {
     /// A file's name and text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let text: String = text.into();
+        // Lines end with LF, CRLF, or CR alone, as YAML and tables have them.
+        let bytes = text.as_bytes();
+        let ends_line = |offset: &usize| match bytes[*offset] {
+            b'\n' => true,
+            b'\r' => bytes.get(offset + 1) != Some(&b'\n'),
+            _ => false,
+        };
         let mut lines = vec![0];
-        lines.extend(
-            text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(offset, _)| offset as u32 + 1),
-        );
+        lines.extend((0..bytes.len()).filter(ends_line).map(|offset| offset as u32 + 1));
         let (name, text) = (name.into().into(), text.into());
         Self { name, text, lines: lines.into(), included: Vec::new(), secrets: Arc::default() }
     }
@@ -180,7 +185,7 @@ impl Source {
     pub fn offset(&self, position: Position) -> usize {
         let start = self.line_start(position.line.clamp(1, self.lines.len()));
         let rest = self.text.get(start..).unwrap_or_default();
-        let line = rest.split('\n').next().unwrap_or_default();
+        let line = rest.split(['\n', '\r']).next().unwrap_or_default();
         let skip = usize::from(line.starts_with(BYTE_ORDER_MARK));
         let within = line
             .char_indices()
@@ -213,6 +218,20 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_end_with_lf_crlf_or_cr() {
+        for text in ["a\nbc\n\nd", "a\r\nbc\r\n\r\nd", "a\rbc\r\rd"] {
+            let source = Source::new("a.yaml", text);
+            assert_eq!(source.line_count(), 4, "{text:?}");
+            let (c, d) = (Position { line: 2, column: 2 }, Position { line: 4, column: 1 });
+            for (letter, position) in [('c', c), ('d', d)] {
+                let offset = text.find(letter).unwrap();
+                assert_eq!(source.position(offset), position, "{text:?}");
+                assert_eq!(source.offset(position), offset, "{text:?}");
+            }
+        }
+    }
 
     #[test]
     fn offset_identifies_file() {

@@ -1,10 +1,13 @@
 //! Hostile or broken files end quickly in a diagnostic with a span.
 #![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
+mod gate;
+
 use std::fmt::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use contract::Contract;
-use workflow::{InMemory, Options, Report, load};
+use workflow::{InMemory, MediaGate, Options, Report, check, load};
 
 fn refused(bytes: &[u8]) -> Report {
     load(bytes, "hostile.yaml", &InMemory::default(), &Options::default(), Contract::embedded()).unwrap_err()
@@ -24,6 +27,29 @@ fn invalid_utf8_reported_at_byte() {
     assert_eq!(report.diagnostics[0].code, "not-utf8");
     assert!(report.diagnostics[0].message.contains("UTF-16"));
     assert!(report.render(false).contains("hostile.yaml:1:1"));
+}
+
+/// Building the fonts takes longer than searching them.
+#[test]
+fn missing_characters_are_searched_once() {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    fn missing(_: Option<&[u8]>, text: &str) -> Vec<char> {
+        CALLS.fetch_add(1, Ordering::Relaxed);
+        assert!(text.chars().count() < 1_000);
+        text.chars().filter(|c| *c == '😀').collect()
+    }
+    let titles: Vec<String> = (0..50).map(|clip| format!("{{title: \"😀 {{{{ i }}}} {clip}\"}}")).collect();
+    let file = format!(
+        "version: 1\nmatrix: {{i: {{from: 1, to: 100}}}}\n\
+         defaults: {{model: modelb-video-480p, seconds: 5, seed: 1, prompt: \"take {{{{ i }}}}\"}}\n\
+         shots: [{{id: a}}]\nfilm: {{output: \"f{{{{ i }}}}.mp4\", shots: [{}]}}\n",
+        titles.join(", ")
+    );
+    let gate = MediaGate { missing_characters: missing, ..gate::media_gate() };
+    let files = InMemory::default().with_media_gate(gate);
+    let outcome = check(file.as_bytes(), "titles.yaml", &files, &Options::default(), Contract::embedded());
+    assert!(outcome.plan.is_some() && outcome.report.warnings() == 50, "{}", outcome.report);
+    assert_eq!(CALLS.load(Ordering::Relaxed), 1);
 }
 
 #[test]

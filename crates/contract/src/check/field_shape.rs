@@ -166,7 +166,11 @@ pub struct UnknownMember<'s> {
 /// A float that is a whole number of 64 bits, as an integer.
 fn whole(number: &Number) -> Option<Number> {
     let float = number.as_f64().filter(|_| number.is_f64())?;
-    // -2^63 is the least number of 64 bits, and 2^63 is one more than the greatest.
+    // -2^63 is the least number of 64 bits, and 2^63 is one more than the greatest. The least itself is no float: what was rounded to
+    // it is below it, and stays so.
+    if float.total_cmp(&-9_223_372_036_854_775_808.0).is_eq() {
+        return Number::from_f64(float.next_down());
+    }
     (float.fract() == 0.0 && (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&float))
         .then(|| Number::from(float as i64))
 }
@@ -192,7 +196,7 @@ mod tests {
         for (float, expected) in [
             (-0.0, json!(0)),
             (1e18, json!(1_000_000_000_000_000_000_i64)),
-            (-9_223_372_036_854_775_808.0, json!(i64::MIN)),
+            (-9_223_372_036_854_775_808.0, json!((-9_223_372_036_854_775_808.0_f64).next_down())),
             (9_223_372_036_854_775_808.0, json!(9_223_372_036_854_775_808.0)),
             (1.5, json!(1.5)),
         ] {

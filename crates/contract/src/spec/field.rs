@@ -26,6 +26,15 @@ pub enum FieldKind {
     Object,
 }
 
+/// What a field of images takes beside URLs (`x-media`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MediaEncoding {
+    /// A data URI (RFC 2397).
+    DataUri,
+    /// A data URI, or the Base64 alone.
+    Base64,
+}
+
 /// One field of a request or a response.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -57,6 +66,9 @@ pub struct Field {
     pub description: String,
     /// The component that an object, or each item of a list, belongs to.
     pub component: Option<String>,
+    /// Set if the field, or each item of it, is an image: a URL, or what this says.
+    #[serde(skip)]
+    pub media: Option<MediaEncoding>,
 }
 
 /// The fields of an object schema, in the document's order.
@@ -101,6 +113,7 @@ fn read_one(root: &Node<'_>, name: &str, node: &Node<'_>, required: &[String]) -
     };
     let digits =
         pattern.as_deref().filter(|pattern| kind == FieldKind::String && matches_digits_only(pattern));
+    let media = node.get("x-media").map(|media| media_encoding(&media)).transpose()?;
     Ok(Field {
         name: name.to_owned(),
         kind,
@@ -115,7 +128,16 @@ fn read_one(root: &Node<'_>, name: &str, node: &Node<'_>, required: &[String]) -
         deprecated: either("deprecated").and_then(Value::as_bool).unwrap_or(false),
         description: either("description").and_then(Value::as_str).unwrap_or_default().trim().to_owned(),
         component,
+        media,
     })
+}
+
+fn media_encoding(node: &Node<'_>) -> Result<MediaEncoding, SpecError> {
+    match node.text()? {
+        "data_uri" => Ok(MediaEncoding::DataUri),
+        "base64" => Ok(MediaEncoding::Base64),
+        other => Err(node.fail(format!("`{other}` is not an encoding of media"), "use data_uri or base64")),
+    }
 }
 
 fn component_of(schema: &Value) -> Option<String> {

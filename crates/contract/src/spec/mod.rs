@@ -20,7 +20,7 @@ pub(crate) use family::FamilySpec;
 #[cfg(feature = "validate")]
 pub(crate) use field::matches_digits_only;
 pub(crate) use field::read as read_fields;
-pub use field::{Field, FieldKind};
+pub use field::{Field, FieldKind, MediaEncoding};
 pub use inputs::{InputForm, InputForms};
 pub use model::{Model, ResolutionSource};
 pub use rule::{Rule, RuleLocation, Severity};

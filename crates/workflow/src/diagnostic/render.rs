@@ -129,6 +129,10 @@ fn window(
         let (start, end) = crop(source, start, end, &labels);
         kept.push((start, end, text.len()));
         show(source, start, end, &mut text);
+        // The renderer knows no lines that end with CR alone.
+        if line < last_line && text.ends_with('\r') {
+            text.pop();
+        }
         if !text.ends_with('\n') && line < last_line {
             text.push('\n');
         }

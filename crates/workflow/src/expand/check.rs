@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::syntax::keys::shot::CAST;
 use crate::template::{has_template, names_used};
-use crate::yaml::Yaml;
+use crate::yaml::{Yaml, YamlValue};
 
 /// Reports the violations of a request at the spans that caused them, except those that concern failed fields.
 pub(super) fn report(
@@ -72,9 +72,10 @@ pub(super) fn with_section(message: &str, violation: &Violation) -> String {
 fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &ExpandCx<'_>) -> Diagnostic {
     let icx = builder.icx;
     let value = value_at(&violation.pointer, builder);
-    let of_field = field_message(violation, value, &builder.model.family, cx.contract);
-    let message = of_field.as_ref().map_or(&violation.message, |of_field| &of_field.message);
     let main = builder.origin(&violation.pointer);
+    let written = main.as_ref().and_then(|origin| written_number(origin.written?, cx));
+    let of_field = field_message(violation, value, written, &builder.model.family, cx.contract);
+    let message = of_field.as_ref().map_or(&violation.message, |of_field| &of_field.message);
     let by_type = wants_text(violation, builder, main.as_ref(), cx);
     let span = main.as_ref().map_or(icx.expanded.shot.id.span, |origin| {
         if by_type { origin.span } else { origin_span(origin.span, origin.written, icx) }
@@ -108,6 +109,12 @@ fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &Expa
         Some(help) => diagnostic.help(help),
         None => diagnostic,
     }
+}
+
+/// A number as the file has it, such as `1.10`.
+pub(super) fn written_number<'c>(value: &Yaml, cx: &ExpandCx<'c>) -> Option<&'c str> {
+    let written = cx.source.slice(value.span);
+    (matches!(value.value, YamlValue::Number(_)) && !written.is_empty()).then_some(written)
 }
 
 /// A label for a value that is not written in the file: the key that it was lowered from, or the rendered value.

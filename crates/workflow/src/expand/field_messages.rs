@@ -14,10 +14,11 @@ pub(super) struct FieldMessage {
     pub(super) help: Option<String>,
 }
 
-/// The message of a violation that concerns one field; `None` if the contract's own message is used.
+/// The message of a violation that concerns one field; `None` if the contract's own message is used. `written` is a number as the file has it.
 pub(super) fn field_message(
     violation: &Violation,
     value: Option<&Value>,
+    written: Option<&str>,
     family: &Family,
     contract: &Contract,
 ) -> Option<FieldMessage> {
@@ -25,7 +26,8 @@ pub(super) fn field_message(
         return None;
     }
     let field = field_at(&violation.pointer, family, contract)?;
-    let param = violation.param.as_deref()?;
+    // The error of a service may name another field than the one that is written.
+    let param = path(&violation.pointer);
     if violation.code == "missing_parameter" {
         let line = example(&field).map(|value| format!("add `{}: {value}`", field.name));
         return Some(FieldMessage { message: format!("`{param}` is missing"), help: line });
@@ -46,8 +48,8 @@ pub(super) fn field_message(
         return None;
     }
     Some(FieldMessage {
-        message: format!("`{param}` must be {expected}, not {}", shown(value, &field)),
-        help: suggestion(&field, value),
+        message: format!("`{param}` must be {expected}, not {}", shown(value, written, &field)),
+        help: suggestion(&field, value, written),
     })
 }
 
@@ -66,7 +68,23 @@ fn field_at(pointer: &str, family: &Family, contract: &Contract) -> Option<Field
     Some(field)
 }
 
-fn shown(value: &Value, field: &Field) -> String {
+/// A JSON pointer as the path of a value: `metadata.content[0]`.
+fn path(pointer: &str) -> String {
+    let mut path = String::new();
+    for token in pointer.split('/').skip(1) {
+        if !path.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit()) {
+            path.extend(["[", token, "]"]);
+        } else {
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(token);
+        }
+    }
+    path
+}
+
+fn shown(value: &Value, written: Option<&str>, field: &Field) -> String {
     let is_number = matches!(field.kind, FieldKind::Integer | FieldKind::Number);
     match value {
         Value::Array(_) => "a list".to_owned(),
@@ -75,7 +93,13 @@ fn shown(value: &Value, field: &Field) -> String {
         Value::String(text) if is_number && text.trim().parse::<f64>().is_ok() => {
             format!("the text `\"{}\"`", shortened(text))
         }
+        Value::String(text) if field.kind == FieldKind::Boolean => {
+            format!("the text `\"{}\"`", shortened(text))
+        }
         Value::String(text) => format!("`{}`", shortened(text)),
+        Value::Number(number) => {
+            format!("`{}`", written.map_or_else(|| number.to_string(), shortened))
+        }
         other => format!("`{other}`"),
     }
 }
@@ -141,7 +165,7 @@ fn example(field: &Field) -> Option<String> {
 }
 
 /// The line of YAML that was probably meant, else one that is right.
-fn suggestion(field: &Field, value: &Value) -> Option<String> {
+fn suggestion(field: &Field, value: &Value, written: Option<&str>) -> Option<String> {
     let name = &field.name;
     let write = |value: &str| format!("write `{name}: {value}`");
     if whole_range(field).is_some() || matches!(field.kind, FieldKind::Integer | FieldKind::Number) {
@@ -151,6 +175,9 @@ fn suggestion(field: &Field, value: &Value) -> Option<String> {
         return Some(write(&as_yaml(near)));
     }
     match (field.kind, value) {
+        (FieldKind::Boolean, Value::String(text)) if matches!(text.trim(), "true" | "false") => {
+            Some(format!("write it without quotes: `{name}: {}`", text.trim()))
+        }
         (FieldKind::Boolean, Value::String(text)) => {
             let truth = match text.to_ascii_lowercase().as_str() {
                 "no" | "off" | "n" | "false" | "0" => "false",
@@ -162,7 +189,8 @@ fn suggestion(field: &Field, value: &Value) -> Option<String> {
             Some(write(if number.as_f64() == Some(0.0) { "false" } else { "true" }))
         }
         (FieldKind::String, Value::Number(_) | Value::Bool(_)) if field.values.is_empty() => {
-            Some(format!("put it in quotes: `{name}: \"{value}\"`"))
+            let text = written.map_or_else(|| value.to_string(), str::to_owned);
+            Some(format!("put it in quotes: `{name}: \"{text}\"`"))
         }
         (FieldKind::String, Value::Array(_)) if field.values.is_empty() => {
             Some(format!("write one text; `{name}: >-` joins the lines below it"))
@@ -198,10 +226,10 @@ fn suggested_number(field: &Field, value: &Value) -> Option<String> {
             number.max(field.minimum.unwrap_or(number)).min(field.maximum.unwrap_or(number)).to_string()
         }
     });
-    let line = nearest.or_else(|| example(field)).map(|value| format!("`{}: {value}`", field.name))?;
+    let number = nearest.or_else(|| example(field))?;
+    let line = format!("`{}: {number}`", field.name);
     // Digits in quotes, where the wire has a number.
-    let only_quotes = !field.digit_string
-        && value.as_str().is_some_and(|text| !text.starts_with('0') && text.trim().parse::<f64>().is_ok());
+    let only_quotes = !field.digit_string && value.as_str().is_some_and(|text| text.trim() == number);
     Some(if only_quotes { format!("write it without quotes: {line}") } else { format!("write {line}") })
 }
 

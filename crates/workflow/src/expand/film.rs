@@ -68,7 +68,7 @@ pub(super) fn films<'w>(
                 film_edit::check_subtitles(&output, subtitles.span, &clips, nodes, problems);
                 if subtitles.value.burn {
                     let text = Spanned::new(film_edit::spoken(&clips, nodes), subtitles.span);
-                    files.check_characters(&text, font.as_ref(), cx, problems);
+                    files.check_characters(&text, font.as_ref());
                 }
             }
             let poster = film.poster(&clips, problems);
@@ -88,6 +88,7 @@ pub(super) fn films<'w>(
             });
         }
     }
+    files.report_missing_characters(cx, problems);
     films
 }
 

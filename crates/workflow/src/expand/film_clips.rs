@@ -251,7 +251,7 @@ impl<'w> FilmCell<'_, 'w> {
             let message = format!("this title has more than {most} characters");
             return refuse(message, "shorten it, or spread it over several clips", problems);
         }
-        files.check_characters(&text, font, self.cx, problems);
+        files.check_characters(&text, font);
         let default = match clip.source {
             ClipSourceSpec::Card => TitleStyle::Card,
             ClipSourceSpec::Shot(_) | ClipSourceSpec::Group(_) | ClipSourceSpec::File(_) => {

@@ -1,6 +1,6 @@
 //! The files of films: sounds, clips of one's own and fonts.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::ErrorKind;
 use std::sync::Arc;
 
@@ -18,6 +18,8 @@ use crate::template::Scope;
 
 /// The most missing characters that a message names.
 const MAX_NAMED: usize = 8;
+/// How many characters are searched for missing ones, with each font.
+const MAX_EXAMINED: usize = 100_000;
 /// How much of a file is read at once.
 const PART_BYTES: usize = 64 << 10;
 
@@ -26,8 +28,21 @@ const PART_BYTES: usize = 64 << 10;
 pub(super) struct FilmFiles {
     media: HashMap<String, Result<(FilmFile, MediaInfo), MediaError>>,
     fonts: HashMap<String, Result<Font, MediaError>>,
-    /// Texts that were searched for missing characters, with the fonts' paths.
-    examined: HashSet<(String, String)>,
+    /// The characters that are drawn, by the path of the font; that of the embedded ones is empty.
+    drawn: BTreeMap<String, DrawnCharacters>,
+}
+
+/// The characters that are drawn with a font.
+#[derive(Default)]
+struct DrawnCharacters {
+    font: Option<Arc<[u8]>>,
+    /// Texts in which all of `examined` occur, a line each.
+    texts: String,
+    /// Number of characters in `texts`.
+    length: usize,
+    examined: HashSet<char>,
+    /// The unusual characters of each text, by its span.
+    used: BTreeSet<(Span, String)>,
 }
 
 /// A font with its contents.
@@ -64,37 +79,56 @@ impl FilmFiles {
         known.clone().map_err(|error| report(&name.value, entry.span(), &error, problems)).ok()
     }
 
-    /// Warns of characters that are drawn and that no font has.
-    pub(super) fn check_characters(
-        &mut self,
-        text: &Spanned<String>,
-        font: Option<&Font>,
-        cx: &ExpandCx<'_>,
-        problems: &mut Problems,
-    ) {
-        // The embedded fonts have these.
-        if text.value.chars().all(|c| c.is_ascii() || c.is_alphabetic() && c < '\u{250}') {
+    /// Notes the characters of a text that is drawn, for [`Self::report_missing_characters`].
+    pub(super) fn check_characters(&mut self, text: &Spanned<String>, font: Option<&Font>) {
+        // The embedded fonts have the others.
+        let unusual = |c: &char| !(c.is_ascii() || c.is_alphabetic() && *c < '\u{250}');
+        let characters: BTreeSet<char> = text.value.chars().filter(unusual).collect();
+        if characters.is_empty() {
             return;
         }
         let path = font.map(|font| font.file.path.to_string_lossy().into_owned()).unwrap_or_default();
-        if !self.examined.insert((path, text.value.clone())) {
-            return;
+        let drawn = self.drawn.entry(path).or_insert_with(|| DrawnCharacters {
+            font: font.map(|font| Arc::clone(&font.bytes)),
+            ..DrawnCharacters::default()
+        });
+        // A text is examined as a whole, since fonts have signs for sequences of characters.
+        if characters.iter().any(|c| !drawn.examined.contains(c)) && drawn.length < MAX_EXAMINED {
+            drawn.length += text.value.chars().count();
+            drawn.texts.push_str(&text.value);
+            drawn.texts.push('\n');
+            drawn.examined.extend(&characters);
         }
-        let missing = (cx.files.media_gate().missing_characters)(font.map(|font| &*font.bytes), &text.value);
-        if missing.is_empty() {
-            return;
-        }
-        let mut named: Vec<String> =
-            missing.iter().take(MAX_NAMED).map(|c| format!("`{c}` (U+{:04X})", u32::from(*c))).collect();
-        if missing.len() > MAX_NAMED {
-            named.push(format!("and {} more", missing.len() - MAX_NAMED));
-        }
-        let message = format!("no font has {}: boxes are drawn instead", named.join(", "));
-        problems.push(
-            Diagnostic::warning("missing-character", text.span, message)
-                .help("name a font that has them: `font: fonts/NAME.ttf`"),
-        );
+        drawn.used.insert((text.span, characters.into_iter().collect()));
     }
+
+    /// Warns of characters that are drawn and that no font has.
+    pub(super) fn report_missing_characters(&self, cx: &ExpandCx<'_>, problems: &mut Problems) {
+        for drawn in self.drawn.values() {
+            let missing = (cx.files.media_gate().missing_characters)(drawn.font.as_deref(), &drawn.texts);
+            let missing: HashSet<char> = missing.into_iter().collect();
+            if missing.is_empty() {
+                continue;
+            }
+            for (span, characters) in &drawn.used {
+                let of_text: Vec<char> = characters.chars().filter(|c| missing.contains(c)).collect();
+                if !of_text.is_empty() {
+                    problems.push(missing_characters(*span, &of_text));
+                }
+            }
+        }
+    }
+}
+
+fn missing_characters(span: Span, missing: &[char]) -> Diagnostic {
+    let mut named: Vec<String> =
+        missing.iter().take(MAX_NAMED).map(|c| format!("`{c}` (U+{:04X})", u32::from(*c))).collect();
+    if missing.len() > MAX_NAMED {
+        named.push(format!("and {} more", missing.len() - MAX_NAMED));
+    }
+    let message = format!("no font has {}: boxes are drawn instead", named.join(", "));
+    Diagnostic::warning("missing-character", span, message)
+        .help("name a font that has them: `font: fonts/NAME.ttf`")
 }
 
 fn name<'w>(

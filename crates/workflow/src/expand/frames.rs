@@ -59,7 +59,7 @@ pub(super) enum Medium {
 }
 
 /// Number of bytes that a medium adds to its request before Base64; `None` if the service fetches it.
-fn inline_bytes(medium: &Medium) -> Option<u64> {
+pub(super) fn inline_bytes(medium: &Medium) -> Option<u64> {
     match medium {
         Medium::File(source) => match &**source {
             Source::File { bytes, .. } => Some(*bytes),
@@ -291,7 +291,7 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
             }
             // Its declared media type is not considered, and neither is a `type` that is derived from that.
             MediumSpec::Url { url, .. } if media::is_data_uri(&url) => match self.local.data_uri(&url, cx) {
-                Ok(kind) => (vec![Medium::Url(Arc::new(url.into()))], kind, span),
+                Ok(inline) => (vec![Medium::Url(Arc::new(url.into()))], inline.kind, span),
                 Err(MediaError { message, help }) => {
                     let diagnostic = Diagnostic::error("bad-medium", span, message).help(help);
                     dedup.add(&self.resolver.expansion.instances[index], diagnostic);

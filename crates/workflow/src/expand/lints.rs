@@ -11,11 +11,11 @@ use super::references::RefGraph;
 use super::request_template::entry;
 use super::{ExpandCx, free_variables};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
+use crate::limits;
 use crate::plan::{Node, RetryOn};
-use crate::source::Span;
 use crate::syntax::keys::matrix::INCLUDE;
 use crate::syntax::{Shot, Workflow, one_or_many};
-use crate::yaml::{Yaml, YamlValue};
+use crate::yaml::YamlValue;
 
 /// Runs all lints on the workflow and its requests.
 pub(super) fn run(
@@ -31,7 +31,7 @@ pub(super) fn run(
     unused_groups(workflow, problems);
     unused_axes(workflow, &used, problems);
     unused_includes(workflow, &used, problems);
-    comments_in_text(workflow, cx, problems);
+    comments_in_text(workflow, problems);
     long_chains(workflow, refs, problems);
     let requests = Requests::new(workflow, nodes);
     blank_prompts(workflow, &requests, problems);
@@ -107,8 +107,12 @@ fn unused_axes(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problem
     }
 }
 
+/// Names that those of an `include` which nothing uses are compared with.
+const MAX_COMPARED_NAMES: usize = 200_000;
+
 /// Keys of an `include` that are no axis and that no template uses.
 fn unused_includes(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problems) {
+    let mut compared = 0;
     for matrix in workflow.matrix.iter().chain(workflow.shots.iter().filter_map(|shot| shot.matrix.as_ref()))
     {
         let Some((_, include)) = matrix.value.get(INCLUDE.name) else { continue };
@@ -117,14 +121,21 @@ fn unused_includes(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Pro
             YamlValue::Map(entries) => Some(entries),
             _ => None,
         });
-        for (key, _) in entries.flatten() {
+        let unused = entries.flatten().map(|(key, _)| key).filter(|key| {
             let name = key.value.as_str();
-            if !used.contains(name) && !axes.contains(name) {
-                let message = format!("nothing uses `{name}`, which this entry of `include` sets");
-                let help = did_you_mean(name, axes.iter().copied().chain(used.iter().copied()))
-                    .unwrap_or_else(|| format!("write `{{{{ {name} }}}}` in a field, or remove it"));
-                problems.push(Diagnostic::warning("unused-axis", key.span, message).help(help));
-            }
+            !used.contains(name) && !axes.contains(name)
+        });
+        for key in unused.take(limits::MAX_DIAGNOSTICS) {
+            let name = key.value.as_str();
+            let message = format!("nothing uses `{name}`, which this entry of `include` sets");
+            // Of the many that nobody reads, no near name is looked for.
+            compared += axes.len() + used.len();
+            let near = (compared <= MAX_COMPARED_NAMES)
+                .then(|| did_you_mean(name, axes.iter().copied().chain(used.iter().copied())));
+            let help = near
+                .flatten()
+                .unwrap_or_else(|| format!("write `{{{{ {name} }}}}` in a field, or remove it"));
+            problems.push(Diagnostic::warning("unused-axis", key.span, message).help(help));
         }
     }
 }
@@ -143,44 +154,17 @@ fn blank_prompts(workflow: &Workflow, requests: &Requests<'_>, problems: &mut Pr
     }
 }
 
-/// Text that ends where a `#` begins a comment: `prompt: pier #1` is `pier`. A comment that is meant has a blank behind its `#`.
-fn comments_in_text(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problems) {
-    let params = workflow.all_params().filter_map(|param| param.default.as_ref());
-    let cast = workflow.cast.iter().filter_map(|character| character.description.as_ref());
-    let fields =
-        workflow.all_defaults().chain(cast).chain(workflow.shots.iter().flat_map(|shot| &shot.fields));
-    for value in params.chain(fields.map(|entry| &entry.value)) {
-        comment_in(value, cx, problems);
-    }
-}
-
-fn comment_in(value: &Yaml, cx: &ExpandCx<'_>, problems: &mut Problems) {
-    match &value.value {
-        YamlValue::Text(text) if text.contains(' ') => {
-            let (file, start) = cx.source.file_at(value.span.start());
-            let end = start + (value.span.end() - value.span.start());
-            let is_plain = file
-                .text()
-                .get(start..end)
-                .is_some_and(|written| !written.starts_with(['"', '\'', '|', '>']));
-            let rest = file.text().get(end..).and_then(|rest| rest.lines().next()).unwrap_or_default();
-            let comment = rest.trim_start();
-            let mut after = comment.strip_prefix('#').unwrap_or_default().chars();
-            if is_plain && after.next().is_some_and(char::is_alphanumeric) {
-                let begin = value.span.end() + (rest.len() - comment.len());
-                problems.push(
-                    Diagnostic::warning(
-                        "comment-in-text",
-                        Span::new(begin, begin + comment.trim_end().len()),
-                        "this is a YAML comment, and no part of the text before it",
-                    )
-                    .help("put the whole text in quotes; a comment that is meant has a blank after its `#`"),
-                );
-            }
-        }
-        YamlValue::List(items) => items.iter().for_each(|item| comment_in(item, cx, problems)),
-        YamlValue::Map(entries) => entries.iter().for_each(|(_, value)| comment_in(value, cx, problems)),
-        _ => {}
+/// Text that ends where a `#` begins a comment.
+fn comments_in_text(workflow: &Workflow, problems: &mut Problems) {
+    for comment in &workflow.comments_in_text {
+        problems.push(
+            Diagnostic::warning(
+                "comment-in-text",
+                *comment,
+                "this is a YAML comment, and no part of the text before it",
+            )
+            .help("put the whole text in quotes; a comment that is meant has a blank after its `#`"),
+        );
     }
 }
 

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use sha2::{Digest, Sha256};
 
-use super::ExpandCx;
+use super::{ExpandCx, request_media};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::files::{self, FileError};
 use crate::media_gate::{MediaError, MediaGate, MediaKind};
@@ -90,6 +90,9 @@ pub(super) fn read(value: &Yaml, key: &str, key_span: Span, problems: &mut Probl
 
 fn by_text(text: &str, span: Span, problems: &mut Problems) -> Option<MediumSpec> {
     if is_url(text) {
+        if !is_fetchable(text, span, problems) {
+            return None;
+        }
         return Some(MediumSpec::Url { url: text.to_owned(), kind: kind_of_url(text) });
     }
     if text.contains("://") {
@@ -166,6 +169,9 @@ fn by_map(value: &Yaml, key: &str, key_span: Span, problems: &mut Problems) -> O
                 problems.error("bad-medium", url.span, "a URL begins with `https://`, `http://` or `data:`");
                 return None;
             }
+            if !is_fetchable(&url.value, url.span, problems) {
+                return None;
+            }
             MediumSpec::Url { kind: kind.or_else(|| kind_of_url(&url.value)), url: url.value }
         }
         _ => {
@@ -183,6 +189,18 @@ fn by_map(value: &Yaml, key: &str, key_span: Span, problems: &mut Problems) -> O
         }
     };
     is_known.then_some(named)
+}
+
+/// Whether a URL holds data, or the service can fetch what it names; if not, that is reported.
+fn is_fetchable(url: &str, span: Span, problems: &mut Problems) -> bool {
+    if is_data_uri(url) {
+        return true;
+    }
+    let checked = request_media::check_url(url);
+    if let Err(MediaError { message, help }) = &checked {
+        problems.push(Diagnostic::error("bad-medium", span, message.as_str()).help(help.as_str()));
+    }
+    checked.is_ok()
 }
 
 pub(super) fn is_url(text: &str) -> bool {
@@ -224,7 +242,15 @@ pub(super) struct LocalMedia {
     /// Videos of which a frame is taken: path and SHA-256.
     videos: HashMap<String, Result<(PathBuf, String), MediaError>>,
     /// By SHA-256: a data URI is long.
-    data_uris: HashMap<[u8; 32], Result<MediaKind, MediaError>>,
+    data_uris: HashMap<[u8; 32], Result<InlineMedium, MediaError>>,
+}
+
+/// A medium in a data URI or in Base64.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InlineMedium {
+    pub(super) kind: MediaKind,
+    /// Its size, before Base64.
+    pub(super) bytes: u64,
 }
 
 impl LocalMedia {
@@ -249,8 +275,23 @@ impl LocalMedia {
         known.clone().map(|(path, sha256)| Source::FileFrame { path, sha256, frame })
     }
 
-    /// The kind of the medium in a data URI, or why it cannot be sent.
-    pub(super) fn data_uri(&mut self, uri: &str, cx: &ExpandCx<'_>) -> Result<MediaKind, MediaError> {
+    /// The medium in a text of Base64, or why it cannot be sent; `None` if the text is not in Base64.
+    pub(super) fn base64(
+        &mut self,
+        text: &str,
+        cx: &ExpandCx<'_>,
+    ) -> Option<Result<InlineMedium, MediaError>> {
+        let digest = Sha256::digest(text).into();
+        if let Some(known) = self.data_uris.get(&digest) {
+            return Some(known.clone());
+        }
+        let inspected = inspect_inline(&decode_base64(text).ok()?, cx);
+        self.data_uris.insert(digest, inspected.clone());
+        Some(inspected)
+    }
+
+    /// The medium in a data URI, or why it cannot be sent.
+    pub(super) fn data_uri(&mut self, uri: &str, cx: &ExpandCx<'_>) -> Result<InlineMedium, MediaError> {
         let digest = Sha256::digest(uri).into();
         if let Some(known) = self.data_uris.get(&digest) {
             return known.clone();
@@ -312,7 +353,7 @@ fn inspect_file(path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), Me
 }
 
 /// Inspects a data URI (RFC 2397) in Base64. Its declared media type is ignored.
-fn inspect_data_uri(uri: &str, cx: &ExpandCx<'_>) -> Result<MediaKind, MediaError> {
+fn inspect_data_uri(uri: &str, cx: &ExpandCx<'_>) -> Result<InlineMedium, MediaError> {
     let refuse = |message: &str| MediaError {
         message: message.to_owned(),
         help: "write `data:image/png;base64,` and the file in Base64, or name the file itself".to_owned(),
@@ -322,10 +363,20 @@ fn inspect_data_uri(uri: &str, cx: &ExpandCx<'_>) -> Result<MediaKind, MediaErro
     if !head.trim_end().to_ascii_lowercase().ends_with(";base64") {
         return Err(refuse("this data URI is not in Base64"));
     }
-    let data: String = data.chars().filter(|c| !c.is_ascii_whitespace()).collect();
     let bytes =
-        BASE64.decode(data).map_err(|error| refuse(&format!("this data URI is not in Base64: {error}")))?;
-    cx.files.media_gate().check(&bytes).map(|info| info.kind)
+        decode_base64(data).map_err(|error| refuse(&format!("this data URI is not in Base64: {error}")))?;
+    inspect_inline(&bytes, cx)
+}
+
+/// Decodes Base64, white space in it aside.
+fn decode_base64(data: &str) -> Result<Vec<u8>, base64::DecodeError> {
+    let data: String = data.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+    BASE64.decode(data)
+}
+
+fn inspect_inline(bytes: &[u8], cx: &ExpandCx<'_>) -> Result<InlineMedium, MediaError> {
+    let info = cx.files.media_gate().check(bytes)?;
+    Ok(InlineMedium { kind: info.kind, bytes: bytes.len() as u64 })
 }
 
 /// Whether a URL holds the medium itself.

@@ -34,6 +34,7 @@ mod provenance;
 mod recovery;
 mod references;
 mod request;
+mod request_media;
 mod request_template;
 mod resolve;
 mod retry;

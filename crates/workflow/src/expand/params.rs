@@ -88,10 +88,14 @@ fn value<'w>(
             problems.error("template-limit", param.key.span, message);
             return None;
         }
-        return Some((parse_override(text, param.kind), param.key.span));
+        return Some((parse_override(text, kind_wanted(param)), param.key.span));
     }
     if let Some(entry) = overrides.get(name.as_str()) {
-        return Some((entry.value.to_json(), entry.span()));
+        let mut value = entry.value.clone();
+        if matches!(kind_wanted(param), None | Some(ParamKind::Text)) {
+            yaml::keep_written(&mut value, cx.source);
+        }
+        return Some((value.to_json(), entry.span()));
     }
     let Some(default) = &param.default else {
         let message = format!("`{name}` has to be given a value");
@@ -119,7 +123,11 @@ fn is_allowed(param: &Param, value: &Value, span: Span, problems: &mut Problems)
     if let Some(kind) = param.kind
         && !is_of(value, kind)
     {
-        problems.push(wrong(format!("`{name}` is {}", kind.described())));
+        let mut diagnostic = wrong(format!("`{name}` is {}", kind.described()));
+        if let Some(meant) = value_meant(value, kind) {
+            diagnostic = diagnostic.help(format!("write `{meant}`"));
+        }
+        problems.push(diagnostic);
         return false;
     }
     if !param.one_of.is_empty() && !param.one_of.iter().any(|one| same(&one.value, value)) {
@@ -166,15 +174,51 @@ fn is_of(value: &Value, kind: ParamKind) -> bool {
     }
 }
 
+/// The value of a kind that was probably meant, as YAML.
+fn value_meant(value: &Value, kind: ParamKind) -> Option<String> {
+    match (kind, value) {
+        (ParamKind::Boolean, Value::String(text)) => match text.to_ascii_lowercase().as_str() {
+            "yes" | "on" | "y" | "true" => Some("true".to_owned()),
+            "no" | "off" | "n" | "false" => Some("false".to_owned()),
+            _ => None,
+        },
+        (ParamKind::Boolean, Value::Number(number)) => Some((number.as_f64() != Some(0.0)).to_string()),
+        (ParamKind::Text, Value::Number(_) | Value::Bool(_)) => Some(format!("\"{value}\"")),
+        (ParamKind::Number, Value::String(text)) => text
+            .trim()
+            .parse::<f64>()
+            .ok()
+            .filter(|number| number.is_finite())
+            .map(|number| number.to_string()),
+        (ParamKind::Integer, Value::String(text)) => {
+            text.trim().parse::<i64>().ok().map(|number| number.to_string())
+        }
+        _ => None,
+    }
+}
+
 fn same(one: &Value, other: &Value) -> bool {
     one == other
         || matches!((one.as_f64(), other.as_f64()), (Some(one), Some(other)) if one.total_cmp(&other).is_eq())
 }
 
+/// The declared kind of a parameter. One whose default is a number takes numbers without saying so.
+fn kind_wanted(param: &Param) -> Option<ParamKind> {
+    let is_number =
+        || matches!(param.default.as_ref()?.value, YamlValue::Number(_)).then_some(ParamKind::Number);
+    param.kind.or_else(is_number)
+}
+
 /// A value from the command line, parsed as the declared type. Text that does not parse is returned as a string.
 fn parse_override(text: &str, kind: Option<ParamKind>) -> Value {
     match kind {
-        None => scalar(text),
+        None => match tree(text) {
+            Some(mut number @ Yaml { value: YamlValue::Number(_), .. }) => {
+                yaml::keep_written(&mut number, &Source::new("parameter", text));
+                number.to_json()
+            }
+            _ => scalar(text),
+        },
         Some(ParamKind::Text) => Value::String(text.to_owned()),
         Some(ParamKind::Integer | ParamKind::Number | ParamKind::Boolean) => match scalar(text) {
             value @ (Value::Number(_) | Value::Bool(_)) => value,
@@ -221,6 +265,10 @@ mod tests {
     #[test]
     fn typed_param_value_parses_as_declared() {
         assert_eq!(parse_override("5", Some(ParamKind::Text)), json!("5"));
+        assert_eq!(parse_override("1.10", None), json!("1.10"));
+        assert_eq!(parse_override("12e03 # a reel", None), json!("12e03"));
+        assert_eq!(parse_override("1e3", Some(ParamKind::Number)), json!(1e3));
+        assert_eq!(parse_override("1.5", None), json!(1.5));
         assert_eq!(parse_override("[a, 2]", Some(ParamKind::List)), json!(["a", 2]));
         assert_eq!(parse_override("{a: 1}", Some(ParamKind::Map)), json!({"a": 1}));
         assert_eq!(parse_override("five", Some(ParamKind::Integer)), json!("five"));

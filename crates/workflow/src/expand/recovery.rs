@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::field_messages::field_message;
 use super::interner::Interner;
+use super::media::LocalMedia;
 use super::request_template::{FieldTemplate, RequestTemplate, unknown_fields};
 use super::{ExpandCx, check, request_template};
 use crate::diagnostic::{Diagnostic, Problems};
@@ -20,7 +21,8 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
         }
         return;
     };
-    let template = RequestTemplate::new(workflow, shot, model, &mut Interner::default(), cx);
+    let template =
+        RequestTemplate::new(workflow, shot, model, &mut Interner::default(), &mut LocalMedia::default(), cx);
     for diagnostic in &template.unknown_fields {
         problems.push(diagnostic.clone());
     }
@@ -48,7 +50,13 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
         // Missing fields are not reported: defaults and templates are not considered here.
         let (Some(entry), Some(related)) = (entry(&violation.pointer), related) else { continue };
         let value = request.pointer(&violation.pointer);
-        let of_field = field_message(&violation, value, &model.family, cx.contract);
+        let of_field = field_message(
+            &violation,
+            value,
+            check::written_number(&entry.value, cx),
+            &model.family,
+            cx.contract,
+        );
         let message = of_field.as_ref().map_or(&violation.message, |of_field| &of_field.message);
         let mut diagnostic = Diagnostic::error(
             "refused-request",

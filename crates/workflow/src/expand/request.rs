@@ -15,7 +15,9 @@ use super::dedup::DiagnosticDedup;
 use super::frames::MediumUse;
 use super::instances::{ExpandedShot, Instance};
 use super::interner::Interner;
+use super::media::LocalMedia;
 use super::provenance::LoweredPart;
+use super::request_media::{self, FieldMedium};
 use super::request_template::{self, RequestTemplate};
 use super::resolve::RefResolver;
 use super::{ExpandCx, check, dialogue, local_paths, lower};
@@ -47,6 +49,8 @@ pub(super) struct RequestBuilder<'a, 'w> {
     pub(super) model: &'w Model,
     pub(super) fields: Vec<BuiltField<'w>>,
     pub(super) inputs: Vec<Input>,
+    /// The media that the file writes into fields, by field.
+    pub(super) media: Vec<(&'w str, Arc<[FieldMedium]>)>,
     /// The parts that were lowered from keys of the shot.
     pub(super) lowered: Vec<LoweredPart>,
     /// Fields whose templates failed: violations that concern them are not reported.
@@ -99,6 +103,7 @@ pub(super) struct NodeBuilder<'w> {
     shot: Option<(usize, Option<&'w Entry>)>,
     validator: IncrementalValidator<'w>,
     interner: Interner,
+    local: LocalMedia,
     /// The request fields that are the first frame of some model.
     first_frame_fields: Vec<&'w str>,
 }
@@ -110,6 +115,7 @@ impl<'w> NodeBuilder<'w> {
             shot: None,
             validator: cx.contract.incremental_validator(),
             interner: Interner::default(),
+            local: LocalMedia::default(),
             first_frame_fields: lower::first_frame_fields(cx),
         }
     }
@@ -143,10 +149,10 @@ impl<'w> NodeBuilder<'w> {
             }
             return None;
         };
-        let Self { templates, validator, interner, first_frame_fields, .. } = self;
+        let Self { templates, validator, interner, local, first_frame_fields, .. } = self;
         let known = templates.iter().position(|template| template.model.id == model.id);
         let index = known.unwrap_or_else(|| {
-            templates.push(RequestTemplate::new(icx.workflow, shot, model, interner, cx));
+            templates.push(RequestTemplate::new(icx.workflow, shot, model, interner, local, cx));
             templates.len() - 1
         });
         let template = &mut templates[index];
@@ -154,7 +160,7 @@ impl<'w> NodeBuilder<'w> {
             dedup.add(icx.instance, diagnostic.clone());
         }
 
-        let mut builder = render(template, icx, interner, cx, dedup, problems);
+        let mut builder = render(template, icx, (&mut *interner, local), cx, dedup, problems);
         cast_prompt::put(&mut builder, &mut template.composed, interner, dedup);
         lower::lower(&mut builder, &mut template.lowering, first_frame_fields, interner, cx, dedup);
         request_last_frame(&mut builder, interner, cx);
@@ -170,6 +176,9 @@ impl<'w> NodeBuilder<'w> {
             validator.check(&names, &validated.collect::<Vec<_>>())
         };
         check::report(&violations, &builder, cx, dedup);
+        if !builder.media.is_empty() {
+            request_media::report(&builder, &violations, cx, dedup);
+        }
         let salt = salt(icx, cx, problems);
         let dialogue = dialogue::lines(&mut template.dialogue, icx, interner, cx, problems);
         if interner.held() > limits::MAX_REQUEST_BYTES {
@@ -217,7 +226,7 @@ impl<'w> NodeBuilder<'w> {
 fn render<'a, 'w>(
     template: &mut RequestTemplate<'w>,
     icx: &'a InstanceCx<'a, 'w>,
-    interner: &mut Interner,
+    (interner, local): (&mut Interner, &mut LocalMedia),
     cx: &ExpandCx<'w>,
     dedup: &mut DiagnosticDedup,
     problems: &mut Problems,
@@ -227,6 +236,7 @@ fn render<'a, 'w>(
         model: template.model,
         fields: Vec::with_capacity(template.fields.len() + 2),
         inputs: Vec::new(),
+        media: Vec::new(),
         lowered: Vec::new(),
         failed: Vec::new(),
     };
@@ -242,14 +252,18 @@ fn render<'a, 'w>(
                 builder.failed.push(name);
                 continue;
             };
+            let value = request_template::number_meant(value, field.field);
             let value = request_template::wire_value(value, field.field, field.shape);
             if value.is_null() {
                 continue;
             }
-            field.share(value, interner);
+            field.share(value, interner, local, cx);
         }
         let Some(last) = &field.last else { continue };
         local_path |= last.is_local_path;
+        if !last.media.is_empty() {
+            builder.media.push((name, Arc::clone(&last.media)));
+        }
         unknown.extend(last.unknown_members.iter().map(|member| (name, member)));
         builder.fields.push(BuiltField {
             name,

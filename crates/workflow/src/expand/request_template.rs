@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use contract::{Field, FieldShape, Model, UnknownMember};
+use contract::{Field, FieldKind, FieldShape, Model, UnknownMember};
 use serde_json::Value;
 
 use super::cast_prompt::Composed;
 use super::interner::Interner;
 use super::lower::Lowering;
+use super::media::LocalMedia;
 use super::request::RequestBuilder;
+use super::request_media::{self, FieldMedium};
 use super::{ExpandCx, local_paths};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::limits;
@@ -18,7 +20,7 @@ use crate::syntax::keys::shot::{DEFAULTS, SHOT};
 use crate::syntax::keys::{EXTENSION_HELP, is_extension};
 use crate::syntax::{Entry, Shot, Workflow};
 use crate::template::has_template;
-use crate::yaml::{Yaml, YamlValue};
+use crate::yaml::{self, Yaml, YamlValue};
 
 /// Unknown members of a field's value that are reported.
 const MAX_UNKNOWN_MEMBERS: usize = 20;
@@ -67,11 +69,19 @@ pub(super) struct FieldValue<'w> {
     pub(super) is_local_path: bool,
     /// Members that the client could not send.
     pub(super) unknown_members: Vec<UnknownMember<'w>>,
+    pub(super) media: Arc<[FieldMedium]>,
 }
 
 impl<'w> FieldValue<'w> {
-    fn new(value: Arc<Value>, shape: Option<&'w FieldShape>) -> Self {
+    fn new(
+        value: Arc<Value>,
+        field: &Field,
+        shape: Option<&'w FieldShape>,
+        local: &mut LocalMedia,
+        cx: &ExpandCx<'_>,
+    ) -> Self {
         Self {
+            media: request_media::inspect(&value, field, local, cx).into(),
             is_local_path: local_paths::may_be_local_path(&value),
             unknown_members: shape
                 .map(|shape| shape.unknown_members(&value, MAX_UNKNOWN_MEMBERS))
@@ -87,6 +97,7 @@ impl<'w> RequestTemplate<'w> {
         shot: &'w Shot,
         model: &'w Model,
         interner: &mut Interner,
+        local: &mut LocalMedia,
         cx: &ExpandCx<'w>,
     ) -> Self {
         let fields = cx.contract.fields(&model.family).iter().filter_map(|field| {
@@ -102,7 +113,7 @@ impl<'w> RequestTemplate<'w> {
             if value.as_ref().is_some_and(|value| value.is_null()) {
                 return None;
             }
-            let last = value.map(|value| FieldValue::new(value, shape));
+            let last = value.map(|value| FieldValue::new(value, field, shape, local, cx));
             Some(FieldTemplate { field, shape, entry, from_defaults, literal, last })
         });
         Self {
@@ -135,9 +146,15 @@ impl<'w> RequestTemplate<'w> {
 
 impl FieldTemplate<'_> {
     /// Makes a value the last one, unless that has the same JSON text.
-    pub(super) fn share(&mut self, value: Value, interner: &mut Interner) {
+    pub(super) fn share(
+        &mut self,
+        value: Value,
+        interner: &mut Interner,
+        local: &mut LocalMedia,
+        cx: &ExpandCx<'_>,
+    ) {
         if !self.last.as_ref().is_some_and(|last| json_text_eq(&last.value, &value)) {
-            self.last = Some(FieldValue::new(interner.own(value), self.shape));
+            self.last = Some(FieldValue::new(interner.own(value), self.field, self.shape, local, cx));
         }
     }
 }
@@ -170,6 +187,17 @@ pub(super) fn wire_value(mut value: Value, field: &Field, shape: Option<&FieldSh
         }
         _ => value,
     }
+}
+
+/// The number of a text from a template that is one in a form of its own, such as `1e3` from an axis, where the field takes numbers.
+pub(super) fn number_meant(value: Value, field: &Field) -> Value {
+    let takes_numbers = field.digit_string || matches!(field.kind, FieldKind::Integer | FieldKind::Number);
+    let number = || {
+        let text = value.as_str()?;
+        yaml::number_in(text).filter(|number| number.to_string() != text)
+    };
+    let number = if takes_numbers { number() } else { None };
+    number.map_or(value, Value::Number)
 }
 
 /// Whether a value contains no template.

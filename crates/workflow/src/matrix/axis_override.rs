@@ -49,7 +49,11 @@ fn name(axis: &str) -> Result<(), String> {
 /// Comma-separated values, parsed as the items of a YAML list: numbers, booleans, else strings.
 fn values(text: &str) -> Result<Vec<Value>, String> {
     let mut problems = Problems::default();
-    let tree = yaml::read(&Source::new("axis", format!("[{text}]")), &mut problems);
+    let source = Source::new("axis", format!("[{text}]"));
+    let tree = yaml::read(&source, &mut problems).map(|mut tree| {
+        yaml::keep_written(&mut tree, &source);
+        tree
+    });
     let Some(YamlValue::List(items)) = tree.map(|tree| tree.value) else {
         return Err("this cannot be read as a list of values".to_owned());
     };
@@ -78,6 +82,10 @@ mod tests {
     fn override_values_parse_as_numbers_booleans_or_text() {
         assert_eq!(values("noir,pastel").unwrap(), [json!("noir"), json!("pastel")]);
         assert_eq!(values("1, 2.5,true,24mm").unwrap(), [json!(1), json!(2.5), json!(true), json!("24mm")]);
+        assert_eq!(
+            values("1.10,1.1,1e3,0x10").unwrap(),
+            [json!("1.10"), json!(1.1), json!("1e3"), json!("0x10")]
+        );
         assert_eq!(values("\"a, b\",push in").unwrap(), [json!("a, b"), json!("push in")]);
         for wrong in ["", "[1]", "a: b", "{{ x }}", "], [", "a,,b", "\"a", "~", "*a"] {
             assert!(values(wrong).is_err(), "{wrong}");

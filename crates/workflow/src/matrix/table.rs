@@ -6,7 +6,7 @@ use crate::{csv, limits};
 
 /// The rows of a CSV text, each as a map by the names in its first row.
 ///
-/// A column whose filled cells all read as numbers (`7`, `-1.5`; not `007` or `1e3x`) holds numbers, and `null` where a cell
+/// A column whose filled cells all read as numbers (`7`, `-1.5`; not `007`, `1.10` or `1e3`) holds numbers, and `null` where a cell
 /// is empty; every other column holds text as it is written.
 pub(super) fn rows(text: &str, max_cells: usize) -> Result<Vec<Value>, String> {
     let (names, rows) =
@@ -47,9 +47,11 @@ pub(super) fn rows(text: &str, max_cells: usize) -> Result<Vec<Value>, String> {
         .collect())
 }
 
-/// A number as JSON writes it; finite.
+/// A number that is written as JSON writes it; finite.
 fn number(cell: &str) -> Option<Number> {
-    serde_json::from_str::<Number>(cell).ok().filter(|number| number.as_f64().is_some_and(f64::is_finite))
+    let is_number =
+        |number: &Number| number.as_f64().is_some_and(f64::is_finite) && number.to_string() == cell;
+    serde_json::from_str::<Number>(cell).ok().filter(is_number)
 }
 
 #[cfg(test)]
@@ -74,6 +76,8 @@ mod tests {
             assert_eq!(rows(&same).unwrap(), rows(table).unwrap(), "{same:?}");
         }
         assert_eq!(rows("a\n\" x \"\n").unwrap(), [json!({"a": " x "})]);
+        assert_eq!(rows("a\n\" 7 \"\n").unwrap(), [json!({"a": " 7 "})]);
+        assert_eq!(rows("a,b\n12e03,1.10\n1,2\n").unwrap()[0], json!({"a": "12e03", "b": "1.10"}));
         for wrong in ["", "a,a\n1,2\n", "a,\n1,2\n", "a,b\n1\n", "a\n\"x\n"] {
             assert!(rows(wrong).is_err(), "{wrong:?}");
         }

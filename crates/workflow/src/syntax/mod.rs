@@ -75,6 +75,8 @@ pub struct Workflow {
     pub films: Vec<FilmSpec>,
     /// The longest chain of shots before a warning.
     pub max_chain: Option<Spanned<u32>>,
+    /// Comments that were probably meant as text, in the file and in those that it includes.
+    pub(crate) comments_in_text: Vec<Span>,
 }
 
 /// A key with its value.

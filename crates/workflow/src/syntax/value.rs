@@ -32,10 +32,12 @@ fn suggestion(key: &KeySpec, value: &Yaml) -> String {
         (YamlValue::Bool(truth), Shape::Text | Shape::Name) => {
             format!("put it in quotes: `{name}: \"{truth}\"`")
         }
-        (YamlValue::Text(text), Shape::Count { .. } | Shape::Number)
-            if text.trim().parse::<f64>().is_ok_and(f64::is_finite) =>
+        (YamlValue::Text(text), Shape::Count { .. } | Shape::Number | Shape::Retry)
+            if let Some(number) = plain_number(text) =>
         {
-            format!("write it without quotes: `{name}: {}`", text.trim())
+            // A number with leading zeros is text without quotes, too.
+            let is_quoted = value.span.end() - value.span.start() > text.len();
+            format!("write{} `{name}: {number}`", if is_quoted { " it without quotes:" } else { "" })
         }
         (YamlValue::Text(text), Shape::Flag) => match text.to_ascii_lowercase().as_str() {
             "yes" | "on" | "y" | "true" | "1" => {
@@ -54,6 +56,12 @@ fn suggestion(key: &KeySpec, value: &Yaml) -> String {
         }
         _ => format!("write `{}`", key.example),
     }
+}
+
+/// The number in a text, as YAML writes it.
+fn plain_number(text: &str) -> Option<String> {
+    let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite())?;
+    Some(number.to_string())
 }
 
 /// Text.

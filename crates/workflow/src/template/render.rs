@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use minijinja::value::ValueKind;
 use minijinja::{Environment, Expression, Template, Value};
 use serde_json::Value as Json;
 
@@ -36,6 +37,8 @@ struct Prepared<'w> {
     compiled: Compiled<'w>,
     /// The names in a template that compares or slices: such a step reads whole values.
     compared: Vec<&'w str>,
+    /// The names in a template that takes items: such a step counts the characters of a text.
+    indexed: Vec<&'w str>,
     /// Steps of an expression, which has no loops: a bound.
     steps: u64,
 }
@@ -161,7 +164,9 @@ impl<'w> Templates<'w> {
             }
             Compiled::Text { template, original } => self.write(template, original, scope, context),
         };
-        let values = prepared.compared.iter().filter_map(|name| scope.get(name));
+        let texts = prepared.indexed.iter().filter_map(|name| scope.get(name));
+        let texts = texts.filter(|value| value.kind() == ValueKind::String);
+        let values = prepared.compared.iter().filter_map(|name| scope.get(name)).chain(texts);
         let size = values.map(work::size).sum::<u64>() / 8 + scope.locals() as u64 / 16;
         if self.work.finish(steps, size) { result } else { Err(TemplateError::total()) }
     }
@@ -183,16 +188,16 @@ impl<'w> Templates<'w> {
             Ok(Shape::Expression(range)) => self.expression(text, range, bare, scope),
             Ok(Shape::Text) => self.template(text, scope),
         };
-        let compared = if scan::compares(text) {
+        let (mut compared, mut indexed) = (Vec::new(), Vec::new());
+        let compares = scan::compares(text);
+        if compares || text.contains('[') {
             let mut names: Vec<&str> =
                 if bare { scan::identifiers(text).collect() } else { scan::identifiers_used(text) };
             names.sort_unstable();
             names.dedup();
-            names
-        } else {
-            Vec::new()
-        };
-        let prepared = Rc::new(Prepared { compiled, compared, steps: text.len() as u64 / 2 + 1 });
+            *(if compares { &mut compared } else { &mut indexed }) = names;
+        }
+        let prepared = Rc::new(Prepared { compiled, compared, indexed, steps: text.len() as u64 / 2 + 1 });
         self.compiled.borrow_mut().insert(address, Rc::clone(&prepared));
         prepared
     }
@@ -318,6 +323,14 @@ fn eval(
         range: None,
         help: None,
     })?;
+    if has_infinite(&value, &json) {
+        return Err(TemplateError {
+            code: "template-error",
+            message: "this comes out as a number that is not finite".to_owned(),
+            range: None,
+            help: None,
+        });
+    }
     if size(&json) > limits::MAX_RENDERED_BYTES {
         return Err(TemplateError::limit(format!(
             "this gives more than {} KiB",
@@ -325,6 +338,30 @@ fn eval(
         )));
     }
     Ok(json)
+}
+
+/// Whether a value has numbers in it for which JSON has nothing but `null`.
+fn has_infinite(value: &Value, json: &Json) -> bool {
+    match json {
+        Json::Null => value.kind() == ValueKind::Number,
+        Json::Array(items) => items.iter().enumerate().any(|(index, item)| {
+            has_null(item) && value.get_item_by_index(index).is_ok_and(|value| has_infinite(&value, item))
+        }),
+        Json::Object(members) => members.iter().any(|(name, member)| {
+            has_null(member)
+                && value.get_item(&Value::from(name.as_str())).is_ok_and(|value| has_infinite(&value, member))
+        }),
+        Json::Bool(_) | Json::Number(_) | Json::String(_) => false,
+    }
+}
+
+fn has_null(value: &Json) -> bool {
+    match value {
+        Json::Null => true,
+        Json::Array(items) => items.iter().any(has_null),
+        Json::Object(members) => members.values().any(has_null),
+        Json::Bool(_) | Json::Number(_) | Json::String(_) => false,
+    }
 }
 
 /// The approximate size of a value in bytes.

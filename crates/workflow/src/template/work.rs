@@ -16,6 +16,16 @@ const MAX_TABLES: usize = 8;
 /// Bytes of text that cost as much as a step.
 const BYTES_PER_STEP: u64 = 64;
 
+/// Bytes of text that cost as much as a step for a filter, which may look at each character, or change each.
+fn bytes_per_step(filter: &str) -> u64 {
+    match filter {
+        "capitalize" | "lower" | "slug" | "title" | "upper" => 4,
+        "count" | "format" | "length" | "lines" | "list" | "replace" | "reverse" | "split" | "tojson"
+        | "trim" => 16,
+        _ => BYTES_PER_STEP,
+    }
+}
+
 /// What templates have cost so far. Shared with the filters of the environment.
 #[derive(Debug, Default)]
 pub(crate) struct TemplateWork {
@@ -117,12 +127,15 @@ pub(super) fn charged(
     work: &Arc<TemplateWork>,
 ) {
     let work = Arc::clone(work);
+    let per_step = bytes_per_step(name);
     let compares = matches!(name, "max" | "min" | "sort" | "unique");
     env.add_filter(
         name,
         move |state: &mut State<'_, '_>, args: Rest<ValueOrKwargs>| -> Result<Value, Error> {
             let args = args.into_values();
-            work.charge(1 + args.iter().map(size).sum::<u64>() + path_steps(&args))?;
+            let text = |value: &Value| value.as_str().map_or(0, str::len) as u64 / per_step;
+            let read = args.iter().map(|value| size(value).max(text(value))).sum::<u64>();
+            work.charge(1 + read + path_steps(&args))?;
             if compares {
                 let size = args.first().map_or(0, comparison_size);
                 // A list of n items is sorted in about n log n comparisons, each of which reads two items.

@@ -3,6 +3,7 @@
 use serde_saphyr::Error;
 use serde_saphyr::budget::BudgetBreach;
 
+use super::mistakes;
 use crate::diagnostic::{Diagnostic, grouped};
 use crate::limits;
 use crate::source::{Position, Source, Span};
@@ -120,6 +121,9 @@ fn common_mistake(message: &str, span: Span, source: &Source) -> Option<Diagnost
         );
         return Some(diagnostic.help("replace each tab with two spaces"));
     }
+    if let Some(diagnostic) = mistakes::in_line(message, number, &lines, span, source) {
+        return Some(diagnostic);
+    }
     let quote_value = |message: &str| {
         let (before, text) = line.split_once(": ")?;
         let key = before.trim_start().trim_start_matches("- ");
@@ -151,9 +155,9 @@ fn common_mistake(message: &str, span: Span, source: &Source) -> Option<Diagnost
     None
 }
 
-/// A text as a YAML scalar in quotes: single ones where it has double ones in it.
-fn as_quoted(text: &str) -> String {
-    if text.contains('"') { format!("'{}'", text.replace('\'', "''")) } else { format!("\"{text}\"") }
+/// A text as a YAML scalar in quotes: single ones where it has double ones or a `\\` in it.
+pub(super) fn as_quoted(text: &str) -> String {
+    if text.contains(['"', '\\']) { format!("'{}'", text.replace('\'', "''")) } else { format!("\"{text}\"") }
 }
 
 /// The remedy for other messages of the parser.

@@ -1,14 +1,18 @@
 //! YAML as a tree in which every key and value has its span. The file format is defined in [`crate::syntax`].
 
+mod comments;
 mod error;
+mod mistakes;
 mod read;
 mod write;
 mod written;
 
 use serde_json::{Number, Value};
 
+pub(crate) use self::comments::comments_in_text;
 pub(crate) use self::read::read;
 pub use self::write::{from_yaml, to_yaml};
+pub(crate) use self::written::{keep_written, number_in};
 use crate::source::{Span, Spanned};
 
 /// A key of a map.

@@ -1,4 +1,6 @@
-//! What the parser drops and the author meant: leading zeros, and tags.
+//! What the parser drops and the author meant: numbers that are names, and tags.
+
+use serde_json::Number;
 
 use super::{Yaml, YamlValue};
 use crate::diagnostic::{Diagnostic, Problems};
@@ -7,32 +9,93 @@ use crate::source::{Source, Span};
 /// The tags of YAML's own types.
 const CORE_TAGS: [&str; 7] = ["!!str", "!!int", "!!float", "!!bool", "!!null", "!!seq", "!!map"];
 
-/// Keeps numbers with leading zeros as they are written (`001` is a name, not the number 1.0), and reports tags, which the parser drops.
-pub(super) fn restore(tree: &mut Yaml, source: &Source, problems: &mut Problems) {
-    if let Some(tag) = tag_before(source.text(), tree.span) {
-        let text = source.slice(tag);
-        if !CORE_TAGS.contains(&text) && !problems.full() {
-            problems.push(
-                Diagnostic::error("yaml-syntax", tag, format!("the tag `{text}` is not supported"))
-                    .help("remove it; text that begins with `!` needs quotes"),
-            );
+/// What a value stands for, as far as its keys tell.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    /// Anything.
+    Value,
+    /// A name or a text, or a list of them.
+    Name,
+    /// A value of an axis, or what has some in it.
+    Axis,
+}
+
+impl Role {
+    /// The role of the value of a key.
+    fn of(self, key: &str, value: &Yaml) -> Self {
+        let is_map = matches!(value.value, YamlValue::Map(_));
+        match key {
+            "from" | "to" | "step" | "take" => Self::Value,
+            _ if self == Self::Axis => Self::Axis,
+            "id" | "continues" | "needs" | "group" | "shot" | "shots" | "name" | "title" | "note"
+            | "text" | "speaker" | "salt" | "dialogue" | "output" => Self::Name,
+            "matrix" => Self::Axis,
+            "pick" if is_map => Self::Axis,
+            _ => Self::Value,
         }
+    }
+}
+
+/// Keeps numbers as they are written where the number would be another text: with leading zeros everywhere (`001` is a name, not the
+/// number 1.0), in any form in names and values of axes (`1_1`, `0x10`, `1.10`). Reports tags, which the parser drops.
+pub(super) fn restore(tree: &mut Yaml, source: &Source, problems: &mut Problems) {
+    restore_in(tree, Role::Value, source, problems);
+}
+
+/// Keeps all numbers of a tree as they are written where the number would be another text.
+pub(crate) fn keep_written(tree: &mut Yaml, source: &Source) {
+    match &mut tree.value {
+        YamlValue::Number(number) => {
+            let written = source.slice(tree.span);
+            if number.to_string() != written && !written.is_empty() {
+                tree.value = YamlValue::Text(written.to_owned());
+            }
+        }
+        YamlValue::List(items) => items.iter_mut().for_each(|item| keep_written(item, source)),
+        YamlValue::Map(entries) => entries.iter_mut().for_each(|(_, value)| keep_written(value, source)),
+        YamlValue::Null | YamlValue::Bool(_) | YamlValue::Text(_) => {}
+    }
+}
+
+/// The number that a text is in YAML; `None` for those that are kept as they are written everywhere.
+pub(crate) fn number_in(text: &str) -> Option<Number> {
+    let begins = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
+    if !begins || text.len() > MAX_NUMBER_LEN {
+        return None;
+    }
+    match super::read(&Source::new("number", text), &mut Problems::default())?.value {
+        YamlValue::Number(number) => Some(number),
+        _ => None,
+    }
+}
+
+/// The longest text that is read as a number, in bytes.
+const MAX_NUMBER_LEN: usize = 40;
+
+fn restore_in(tree: &mut Yaml, role: Role, source: &Source, problems: &mut Problems) {
+    if let Some(tag) = tag_before(source.text(), tree.span) {
+        report_tag(tag, source, problems);
     }
     match &mut tree.value {
         YamlValue::Number(_) => {
-            let written = source.slice(tree.span);
-            if has_leading_zero(written) {
-                tree.value = YamlValue::Text(written.to_owned());
+            if role != Role::Value {
+                keep_written(tree, source);
+            } else if has_leading_zero(source.slice(tree.span)) {
+                tree.value = YamlValue::Text(source.slice(tree.span).to_owned());
             }
         }
         YamlValue::List(items) => {
             for item in items {
-                restore(item, source, problems);
+                restore_in(item, role, source, problems);
             }
         }
         YamlValue::Map(entries) => {
-            for (_, value) in entries {
-                restore(value, source, problems);
+            for (key, value) in entries {
+                if let Some(tag) = tag_before_key(source.text(), key.span) {
+                    report_tag(tag, source, problems);
+                }
+                let role = role.of(&key.value, value);
+                restore_in(value, role, source, problems);
             }
         }
         YamlValue::Null | YamlValue::Bool(_) | YamlValue::Text(_) => {}
@@ -44,7 +107,25 @@ fn has_leading_zero(written: &str) -> bool {
     matches!(digits, [b'0', second, ..] if second.is_ascii_digit())
 }
 
-/// The tag that stands right before a value, if there is one.
+fn report_tag(tag: Span, source: &Source, problems: &mut Problems) {
+    let text = source.slice(tag);
+    if !CORE_TAGS.contains(&text) && !problems.full() {
+        problems.push(
+            Diagnostic::error("yaml-syntax", tag, format!("the tag `{text}` is not supported"))
+                .help("remove it; text that begins with `!` needs quotes"),
+        );
+    }
+}
+
+/// The tag that stands before a key in its line, if there is one.
+fn tag_before_key(text: &str, key: Span) -> Option<Span> {
+    let before = text.get(..key.start())?;
+    let line = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+    let tag = tag_before(text, key)?;
+    (tag.start() >= line).then_some(tag)
+}
+
+/// The tag that stands right before a value, or before its anchor or the sign of its block, if there is one.
 fn tag_before(text: &str, span: Span) -> Option<Span> {
     // A value without text has no place that a tag could be before.
     let start = span.start();
@@ -56,24 +137,39 @@ fn tag_before(text: &str, span: Span) -> Option<Span> {
         let length = text[start..].find(|c: char| c.is_whitespace() || ",]}".contains(c));
         return Some(Span::new(start, start + length.unwrap_or(text.len() - start)));
     }
-    let before = text.get(..start)?.trim_end();
-    // A tag is short; what is before it is not looked at.
+    let mut before = text.get(..start)?.trim_end();
+    // A tag and an anchor are short; what is before them is not looked at.
     let from = before.len().saturating_sub(200);
     let from = (from..before.len()).find(|index| before.is_char_boundary(*index))?;
-    let begin = before[from..]
-        .rfind(|c: char| c.is_whitespace() || "[{,".contains(c))
-        .map_or(from, |at| from + at + 1);
-    before[begin..].starts_with('!').then(|| Span::new(begin, before.len()))
+    loop {
+        let begin = before
+            .get(from..)?
+            .rfind(|c: char| c.is_whitespace() || "[{,".contains(c))
+            .map_or(from, |at| from + at + 1);
+        let word = &before[begin..];
+        if word.starts_with('!') {
+            return Some(Span::new(begin, before.len()));
+        }
+        if !word.starts_with('&') && !is_block_sign(word) {
+            return None;
+        }
+        before = before[..begin].trim_end();
+    }
+}
+
+/// Whether a word is what begins a block scalar, such as `|` or `>-`.
+fn is_block_sign(word: &str) -> bool {
+    let rest = word.strip_prefix(['|', '>']);
+    rest.is_some_and(|rest| rest.chars().all(|c| matches!(c, '+' | '-' | '0'..='9')))
 }
 
 /// Whether a block scalar begins here, in which `!` is text: the line before ends with `|` or `>`.
-fn is_block_text(text: &str, start: usize) -> bool {
+pub(super) fn is_block_text(text: &str, start: usize) -> bool {
     let Some(before) = text.get(..start) else { return false };
     let header = before.trim_end();
     let is_on_next_line = before[header.len()..].contains('\n');
     let indicator = header.rsplit(char::is_whitespace).next().unwrap_or_default();
-    let rest = indicator.strip_prefix(['|', '>']);
-    is_on_next_line && rest.is_some_and(|rest| rest.chars().all(|c| matches!(c, '+' | '-' | '0'..='9')))
+    is_on_next_line && is_block_sign(indicator)
 }
 
 #[cfg(test)]

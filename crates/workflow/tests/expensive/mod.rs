@@ -198,6 +198,39 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
                 "{HEAD}params: {{a: \"{text}\", b: \"{text}\"}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
             )
         }),
+        case("filters-that-change-each-character", {
+            let text = "ab é ".repeat(200_000 / scale);
+            let prompt = joined(if scale > 1 { 4 } else { 60 }, "", |index| {
+                let filter = ["title", "capitalize", "upper", "lower", "slug", "trim"][index % 6];
+                format!("{{{{ (t | {filter})[:1] }}}}")
+            });
+            format!(
+                "{HEAD}params: {{t: \"{text}\"}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}{{{{ i }}}}\"}}]\n"
+            )
+        }),
+        case("items-of-large-texts", {
+            let text = "ab".repeat(450_000 / scale);
+            let prompt = joined(800 / scale.min(100), "", |_| "{{ t[899999] }}".to_owned());
+            format!(
+                "{HEAD}params: {{t: \"{text}\"}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}{{{{ i }}}}\"}}]\n"
+            )
+        }),
+        case("names-of-an-include-that-nothing-uses", {
+            let params = joined(sized(20_000), ", ", |param| format!("parm_n_{param:05}_qz: 1"));
+            let uses = joined(sized(20_000), "", |param| format!("{{{{ parm_n_{param:05}_qz }}}}"));
+            let includes = joined(190.min(sized(19_000)), ", ", |name| format!("param_m_{name:05}_zq: 1"));
+            format!(
+                "{HEAD}params: {{{params}}}\nshots: [{{id: a, matrix: {{i: [1], include: [{{i: 1, {includes}}}]}}, note: \"x\", metadata: {{all: [{}]}}}}]\n",
+                uses.split_inclusive("}}").map(|one| format!("\"{one}\"")).collect::<Vec<_>>().join(", ")
+            )
+        }),
+        case("titles-of-unusual-characters", {
+            let clips = joined(sized(500), ", ", |clip| format!("{{title: \"😀 {{{{ i }}}} {clip}\"}}"));
+            format!(
+                "{HEAD}matrix: {{i: {{from: 1, to: {}}}}}\nshots: [{{id: a}}]\nfilm: {{output: \"f{{{{ i }}}}.mp4\", shots: [{clips}]}}\n",
+                sized(100)
+            )
+        }),
         case("long-conditions", {
             let when = joined(120, " and ", |_| "i > 0".to_owned());
             format!(
@@ -404,7 +437,7 @@ impl<'b> Choices<'b> {
 
 /// A random file: shots with matrices, references and templates of any size.
 pub(crate) fn random(choices: &mut Choices<'_>, scale: usize) -> Expensive {
-    const EXPRESSIONS: [&str; 16] = [
+    const EXPRESSIONS: [&str; 18] = [
         "i",
         "j | default('x')",
         "shot ~ take",
@@ -421,6 +454,8 @@ pub(crate) fn random(choices: &mut Choices<'_>, scale: usize) -> Expensive {
         "table | csv | selectattr('a1', 'ne', 'x') | sort(attribute='a1') | last",
         "i * 2 * 3.5",
         "'%s %05d' | format(shot, take)",
+        "table | title | slug | length",
+        "table[9000] | default('x')",
     ];
     let sized = |size: usize| (size / scale).max(1);
     let axes = |choices: &mut Choices<'_>| {

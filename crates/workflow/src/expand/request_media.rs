@@ -1,0 +1,223 @@
+//! Media in request fields, written by hand: checked like those that `first_frame` and `references` name, since the service refuses what
+//! is no medium only after other shots were paid for.
+
+use contract::{Field, InputForm, MediaEncoding};
+use serde_json::Value;
+use url::Url;
+
+use super::ExpandCx;
+use super::check::origin_span;
+use super::dedup::DiagnosticDedup;
+use super::frames;
+use super::media::{self, LocalMedia};
+use super::request::RequestBuilder;
+use crate::diagnostic::Diagnostic;
+use crate::media_gate::{MediaError, MediaKind};
+
+/// A medium in the value of a request field.
+pub(super) struct FieldMedium {
+    /// JSON pointer within the field's value.
+    pointer: String,
+    /// Number of bytes that are sent inside the request, before Base64; or why it cannot be sent.
+    inspected: Result<u64, MediaError>,
+}
+
+/// The media in a field's value, each inspected. Values of another type are left to the contract, and local paths to
+/// [`super::local_paths`].
+pub(super) fn inspect(
+    value: &Value,
+    field: &Field,
+    local: &mut LocalMedia,
+    cx: &ExpandCx<'_>,
+) -> Vec<FieldMedium> {
+    let mut found = Vec::new();
+    if let Some(encoding) = field.media {
+        let mut add = |pointer: String, value: &Value| {
+            if let Some(text) = value.as_str().filter(|text| !media::names_a_local_file(text)) {
+                let inspected = inspect_text(text, Some(encoding), MediaKind::Image, local, cx);
+                found.push(FieldMedium { pointer, inspected });
+            }
+        };
+        match value {
+            Value::Array(items) => {
+                items.iter().enumerate().for_each(|(index, item)| add(format!("/{index}"), item));
+            }
+            value => add(String::new(), value),
+        }
+    } else if let Some(items) = value.get(CONTENT).and_then(Value::as_array) {
+        let members = content_members(cx);
+        for (index, item) in items.iter().enumerate() {
+            for (member, kind) in &members {
+                if let Some(text) = item.get(member).and_then(|medium| medium.get("url")?.as_str()) {
+                    let pointer = format!("/{CONTENT}/{index}/{member}/url");
+                    let inspected = inspect_text(text, None, *kind, local, cx);
+                    found.push(FieldMedium { pointer, inspected });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The member of `metadata` that holds content items.
+const CONTENT: &str = "content";
+
+/// The members of a content item that hold media.
+fn content_members<'c>(cx: &ExpandCx<'c>) -> Vec<(&'c str, MediaKind)> {
+    let mut members: Vec<(&str, MediaKind)> = Vec::new();
+    for model in cx.contract.models() {
+        let forms = cx.contract.inputs(model);
+        let by_kind = [
+            (&forms.first_frame, MediaKind::Image),
+            (&forms.last_frame, MediaKind::Image),
+            (&forms.reference_image, MediaKind::Image),
+            (&forms.reference_video, MediaKind::Video),
+            (&forms.reference_audio, MediaKind::Audio),
+        ];
+        for (form, kind) in by_kind {
+            if let Some(InputForm::ContentItem { item_type, .. }) = form
+                && !members.iter().any(|(known, _)| known == item_type)
+            {
+                members.push((item_type, kind));
+            }
+        }
+    }
+    members
+}
+
+/// The number of bytes that a medium written as text adds to its request, or why it cannot be sent.
+fn inspect_text(
+    text: &str,
+    encoding: Option<MediaEncoding>,
+    wanted: MediaKind,
+    local: &mut LocalMedia,
+    cx: &ExpandCx<'_>,
+) -> Result<u64, MediaError> {
+    let refuse = |message: &str| {
+        let form = if encoding.is_some() { "write a URL, or a data URI in Base64" } else { "write a URL" };
+        let help = format!("{form}; local files are named in `first_frame`, `last_frame` and `references`");
+        MediaError { message: message.to_owned(), help }
+    };
+    if text.trim().is_empty() {
+        return Err(refuse("an image, a video or a sound is missing here"));
+    }
+    let inline = if media::is_data_uri(text) {
+        local.data_uri(text, cx)?
+    } else if media::is_url(text) || text.contains("://") {
+        return check_url(text).map(|()| 0);
+    } else if encoding == Some(MediaEncoding::Base64) {
+        let Some(inspected) = local.base64(text, cx) else {
+            return Err(refuse("this is neither a URL nor Base64"));
+        };
+        inspected.map_err(|MediaError { message, help }| MediaError {
+            message: format!("this is no URL, and what it holds in Base64 cannot be sent: {message}"),
+            help,
+        })?
+    } else {
+        return Err(refuse("this is no URL"));
+    };
+    if inline.kind != wanted {
+        let (found, wanted) = (inline.kind.as_str(), wanted.as_str());
+        return Err(refuse(&format!("the contents are of the kind `{found}`, and this takes `{wanted}`")));
+    }
+    Ok(inline.bytes)
+}
+
+/// Checks that a text is the URL of something that the service can fetch.
+pub(super) fn check_url(text: &str) -> Result<(), MediaError> {
+    let refuse = |message: String| {
+        Err(MediaError {
+            message,
+            help: "write an address such as `https://media.example/still.png`".to_owned(),
+        })
+    };
+    if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return refuse("a URL has no blanks".to_owned());
+    }
+    if !media::is_url(text) && !text.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http")) {
+        return refuse("the service fetches media over `https://` and `http://` alone".to_owned());
+    }
+    let host = text.split_once("://").map_or("", |(_, rest)| rest);
+    match Url::parse(text) {
+        Ok(_) if host.is_empty() || host.starts_with(['/', '\\', '?', '#']) => {
+            refuse("this URL names no host".to_owned())
+        }
+        Ok(_) => Ok(()),
+        Err(url::ParseError::EmptyHost) => refuse("this URL names no host".to_owned()),
+        Err(error) => refuse(format!("this is no valid URL: {error}")),
+    }
+}
+
+/// Reports the media of a request's fields that cannot be sent, except those in `refused`, which are reported already.
+pub(super) fn report(
+    builder: &RequestBuilder<'_, '_>,
+    refused: &[contract::Violation],
+    cx: &ExpandCx<'_>,
+    dedup: &mut DiagnosticDedup,
+) {
+    let icx = builder.icx;
+    let span_of = |pointer: &str| {
+        let origin = builder.origin(pointer);
+        origin.map_or(icx.expanded.shot.id.span, |origin| origin_span(origin.span, origin.written, icx))
+    };
+    let (mut sum, mut largest) = (0, None);
+    for (name, media) in &builder.media {
+        for FieldMedium { pointer, inspected } in media.iter() {
+            let pointer = format!("/{name}{pointer}");
+            match inspected {
+                Ok(0) => {}
+                Ok(bytes) => {
+                    sum += bytes;
+                    largest = largest.max(Some((*bytes, pointer)));
+                }
+                Err(_) if refused.iter().any(|violation| violation.pointer == pointer) => {}
+                Err(MediaError { message, help }) => {
+                    let diagnostic = Diagnostic::error("bad-medium", span_of(&pointer), message.as_str());
+                    dedup.add(icx.instance, diagnostic.help(help.as_str()));
+                }
+            }
+        }
+    }
+    let gate = cx.files.media_gate();
+    let lowered: u64 = icx.media.iter().filter_map(|used| frames::inline_bytes(&used.medium)).sum();
+    // What is lowered alone is too large is reported by [`frames`].
+    if let Some((_, pointer)) = largest
+        && lowered <= gate.max_request_bytes
+        && lowered + sum > gate.max_request_bytes
+    {
+        let MediaError { message, help } = gate.sum_too_large(lowered + sum);
+        let diagnostic = Diagnostic::error("media-too-large", span_of(&pointer), message);
+        let diagnostic = diagnostic.label("this is the largest of them").help(help);
+        dedup.add(icx.instance, diagnostic);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_url;
+
+    #[test]
+    fn urls_have_a_scheme_a_host_and_a_port() {
+        for good in
+            ["https://x.example/a.png", "HTTP://x:8080", "http://[::1]/a", "https://exämple/ä.png?a#b"]
+        {
+            assert!(check_url(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "http://",
+            "http:///a",
+            "https://?x",
+            "https://x:99999/a",
+            "https://x:y/a",
+            "http://[::1/a",
+            "ftp://x/a",
+            "https://x.example/a b.png",
+            " https://x.example/a",
+            "file:///etc/passwd",
+            "http:/x",
+            "https://x\n/a",
+        ] {
+            assert!(check_url(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Comments that were probably meant as text: in `prompt: pier #1` the text is `pier`.
+
+use super::written::is_block_text;
+use super::{Yaml, YamlValue};
+use crate::source::{Source, Span};
+
+/// The comments right after plain text, in order. One that is meant as a comment has a blank after its `#`, or two before it.
+///
+/// `source` is the file that the tree was read from, and the tree's spans are those of that file.
+pub(crate) fn comments_in_text(tree: &Yaml, source: &Source) -> Vec<Span> {
+    let mut found = Vec::new();
+    collect(tree, source.text(), &mut found);
+    // What an anchor names is in the tree once for each alias.
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn collect(value: &Yaml, text: &str, found: &mut Vec<Span>) {
+    match &value.value {
+        YamlValue::Text(_) => found.extend(comment_after(value.span, text)),
+        YamlValue::List(items) => items.iter().for_each(|item| collect(item, text, found)),
+        YamlValue::Map(entries) => entries.iter().for_each(|(_, value)| collect(value, text, found)),
+        YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) => {}
+    }
+}
+
+fn comment_after(span: Span, text: &str) -> Option<Span> {
+    let written = text.get(span.range())?;
+    if written.is_empty() || written.starts_with(['"', '\'', '|', '>']) || is_block_text(text, span.start()) {
+        return None;
+    }
+    let end = span.start() + written.trim_end().len();
+    let rest = text.get(end..)?;
+    let line = rest.split(['\n', '\r']).next()?;
+    let comment = line.trim_start();
+    let begin = end + (line.len() - comment.len());
+    if comment.is_empty() {
+        return comment_on_next_line(span.start(), end + line.len(), text);
+    }
+    (begin == end + 1 && is_text(comment)).then(|| Span::new(begin, begin + comment.trim_end().len()))
+}
+
+/// A comment on the line below, where a further line of the text would be.
+fn comment_on_next_line(start: usize, line_end: usize, text: &str) -> Option<Span> {
+    let rest = text.get(line_end..)?;
+    let below = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix(['\n', '\r']))?;
+    let line = below.split(['\n', '\r']).next()?;
+    let comment = line.trim_start();
+    let column = line.len() - comment.len();
+    let line_start = text.get(..start)?.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+    let before = text.get(line_start..start)?;
+    let indent = before.len() - before.trim_start_matches([' ', '\t', '-']).len();
+    // Text below its key is indented further than the key; text that begins its line goes on below itself.
+    let is_inside = if indent == before.len() { column >= indent } else { column > indent };
+    let begin = line_end + (rest.len() - below.len()) + column;
+    let is_key = comment.contains(": ") || comment.trim_end().ends_with(':');
+    (is_inside && !is_key && is_text(comment)).then(|| Span::new(begin, begin + comment.trim_end().len()))
+}
+
+/// Whether what a `#` begins looks like text.
+fn is_text(comment: &str) -> bool {
+    let after = comment.strip_prefix('#').and_then(|rest| rest.chars().next());
+    after.is_some_and(|first| first.is_alphanumeric() || first == '{')
+}

@@ -1,0 +1,170 @@
+//! Mistakes in a line of YAML that show in the line alone, once the parser has refused it.
+
+use crate::diagnostic::Diagnostic;
+use crate::source::{Position, Source, Span};
+
+/// The mistake that led to a message of the parser at a line (from 1), with what was probably meant.
+pub(super) fn in_line(
+    message: &str,
+    number: usize,
+    lines: &[&str],
+    span: Span,
+    source: &Source,
+) -> Option<Diagnostic> {
+    let line = lines.get(number.checked_sub(1)?)?;
+    if let Some((message, help)) = quoting(message, line) {
+        return Some(Diagnostic::error("yaml-syntax", span, message).help(help));
+    }
+    if !message.contains("mapping values")
+        && !message.contains("simple key")
+        && !message.contains("expected key")
+    {
+        return None;
+    }
+    // The parser takes a key without a blank after it for text, and stops in the line below.
+    let above = (0..number - 1).rev().find(|index| !lines[*index].trim().is_empty());
+    [Some(number - 1), above].into_iter().flatten().find_map(|index| {
+        let line = lines[index];
+        let (message, help) = key(line)?;
+        let start = source.offset(Position { line: index + 1, column: 1 });
+        let indent = line.len() - line.trim_start().len();
+        let span = Span::new(start + indent, start + line.trim_end().len());
+        Some(Diagnostic::error("yaml-syntax", span, message).help(help))
+    })
+}
+
+/// A value that needs quotes, or other ones.
+fn quoting(message: &str, line: &str) -> Option<(&'static str, String)> {
+    let (before, value) = line.split_once(": ")?;
+    let key = before.trim_start().trim_start_matches("- ");
+    if !is_key(key) {
+        return None;
+    }
+    let value = value.trim();
+    let in_quotes =
+        |text: &str| format!("put the text in quotes: `{key}: {}`", super::error::as_quoted(text));
+    if let Some(text) =
+        unquoted(value, '\'').filter(|_| message.contains("trailing content after single-quoted"))
+    {
+        let message = "an apostrophe ends this text: within single quotes it is written twice";
+        let help = if text.contains(['"', '\\']) {
+            format!("write it twice: `{key}: '{}'`", text.replace('\'', "''"))
+        } else {
+            format!("write `{key}: \"{text}\"`")
+        };
+        return Some((message, help));
+    }
+    if let Some(text) =
+        unquoted(value, '"').filter(|_| message.contains("trailing content after double-quoted"))
+    {
+        return Some(("a quote ends this text: within double quotes it is written `\\\"`", in_quotes(text)));
+    }
+    if let Some(text) = unquoted(value, '"').filter(|_| message.contains("unknown escape")) {
+        let text = text.replace('\'', "''");
+        let message = "within double quotes, `\\` begins an escape such as `\\n`";
+        return Some((message, format!("write it in single quotes: `{key}: '{text}'`")));
+    }
+    if value.starts_with(['[', '{']) && message.contains("expected key") {
+        return Some(("text after a list or a mapping in brackets", in_quotes(value)));
+    }
+    if value.starts_with("- ") && message.contains("block sequence entries") {
+        let help = format!("{}; the items of a list are written on lines of their own", in_quotes(value));
+        return Some(("a list does not begin in the line of its key", help));
+    }
+    if value.starts_with(['|', '>']) && message.contains("block scalar") {
+        let (sign, text) = value.split_at(1);
+        let text = text.trim();
+        let help =
+            format!("write the text below `{key}: {sign}`, indented, or in quotes: `{key}: \"{text}\"`");
+        return Some(("the text of a block begins in the next line", help));
+    }
+    None
+}
+
+/// A key without a blank behind it, an item without one behind its dash, a `=`.
+fn key(line: &str) -> Option<(&'static str, String)> {
+    let text = line.trim();
+    if let Some(rest) =
+        text.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+    {
+        let is_item = rest.split_once(':').is_some_and(|(key, _)| is_key(key));
+        return is_item
+            .then(|| ("an item of a list has a blank after its dash", format!("write `- {rest}`")));
+    }
+    let dash = if text.starts_with("- ") { "- " } else { "" };
+    let text = text.trim_start_matches("- ");
+    let end = text.find([':', '='])?;
+    let (key, rest) = (text[..end].trim_end(), &text[end + 1..]);
+    if !is_key(key) || rest.trim().is_empty() {
+        return None;
+    }
+    if text[end..].starts_with('=') {
+        return Some(("a value follows `: `, not `=`", format!("write `{dash}{key}: {}`", rest.trim())));
+    }
+    (!rest.starts_with([' ', '/']))
+        .then(|| ("a key has a blank after its colon", format!("write `{dash}{key}: {rest}`")))
+}
+
+fn is_key(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// The text between the quotes at the ends of a value.
+fn unquoted(value: &str, quote: char) -> Option<&str> {
+    value.strip_prefix(quote)?.strip_suffix(quote)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::diagnostic::Problems;
+    use crate::source::Source;
+
+    #[test]
+    fn mistakes_in_a_line_are_named_with_their_remedy() {
+        for (shot, at, help) in [
+            ("  - id:a\n    prompt: p\n", 2, "write `- id: a`"),
+            ("  -id: a\n   prompt: p\n", 2, "write `- id: a`"),
+            ("  - id: a\n    prompt:p\n", 3, "write `prompt: p`"),
+            ("  - id: a\n    prompt: p\n    seconds = 5\n", 4, "write `seconds: 5`"),
+            ("  - id: a\n    prompt: 'the keeper's lamp'\n", 3, "write `prompt: \"the keeper's lamp\"`"),
+            (
+                "  - id: a\n    image: \"C:\\stills\\a.png\"\n",
+                3,
+                "write it in single quotes: `image: 'C:\\stills\\a.png'`",
+            ),
+            (
+                "  - id: a\n    prompt: \"He says \"go\" now\"\n",
+                3,
+                "put the text in quotes: `prompt: 'He says \"go\" now'`",
+            ),
+            (
+                "  - id: a\n    prompt: [wide shot] x\n",
+                3,
+                "put the text in quotes: `prompt: \"[wide shot] x\"`",
+            ),
+            (
+                "  - id: a\n    prompt: - a\n",
+                3,
+                "put the text in quotes: `prompt: \"- a\"`; the items of a list are written on lines of their own",
+            ),
+            (
+                "  - id: a\n    prompt: | a\n",
+                3,
+                "write the text below `prompt: |`, indented, or in quotes: `prompt: \"a\"`",
+            ),
+            ("  - id: a\n    prompt: a: b\n", 3, "put the text in quotes: `prompt: \"a: b\"`"),
+        ] {
+            let source = Source::new("a.yaml", format!("shots:\n{shot}"));
+            let mut problems = Problems::default();
+            let _tree = crate::yaml::read(&source, &mut problems);
+            let (found, _) = problems.into_sorted();
+            let line = found.first().map(|diagnostic| source.position(diagnostic.primary.span.start()).line);
+            assert_eq!(
+                (line, found.first().and_then(|found| found.help.as_deref())),
+                (Some(at), Some(help)),
+                "{shot}"
+            );
+        }
+    }
+}
