@@ -12,7 +12,7 @@ use workflow::plan::NodeIx;
 
 use crate::effects::{EffectError, local};
 use crate::messages::{Answer, Answers, Join, RUN};
-use crate::store::Kind;
+use crate::store::ObjectKind;
 use crate::worker::Worker;
 
 /// Folders between a scratch folder and the workflow's files in it, so that paths that begin with `..` stay inside.
@@ -32,7 +32,7 @@ pub struct FilmFile {
 }
 
 /// A joined film with its files, the film itself first.
-type Joined = (Film, Vec<FilmFile>);
+type JoinedFilm = (Film, Vec<FilmFile>);
 
 #[service(name = "Films")]
 impl FilmService {
@@ -49,7 +49,7 @@ impl FilmService {
             };
             Ok(Json((joined, worker.clock.now())))
         });
-        let Json((joined, at)): Json<(Result<Joined, Failure>, Timestamp)> = effect.name("join").await?;
+        let Json((joined, at)): Json<(Result<JoinedFilm, Failure>, Timestamp)> = effect.name("join").await?;
         let event = match joined {
             Ok((film, files)) => {
                 let target = RequestTarget::object(RUN, run.as_str(), "film_joined");
@@ -69,7 +69,7 @@ impl FilmService {
     }
 }
 
-async fn join(worker: &Arc<Worker>, message: Join) -> Result<Joined, EffectError> {
+async fn join(worker: &Arc<Worker>, message: Join) -> Result<JoinedFilm, EffectError> {
     let _effect = worker.in_progress.begin();
     let loaded = worker.spec(&message.spec).await?;
     let scratch = tempfile::tempdir()?;
@@ -80,13 +80,13 @@ async fn join(worker: &Arc<Worker>, message: Join) -> Result<Joined, EffectError
             let reason = format!("{} is outside of what a worker can hold", file.path.display());
             return Err(local(&reason).into());
         }
-        worker.store.get_file(Kind::File, &file.sha256, &workflow.join(&file.path)).await?;
+        worker.store.get_file(ObjectKind::File, &file.sha256, &workflow.join(&file.path)).await?;
     }
     let mut videos: Vec<(NodeIx, PathBuf, String)> = Vec::new();
     for (node, sha256) in message.videos {
         // By number: a hash that comes from outside is no file name.
         let path = scratch.path().join("videos").join(format!("{}.mp4", videos.len()));
-        worker.store.get_file(Kind::Artifact, &sha256, &path).await?;
+        worker.store.get_file(ObjectKind::Artifact, &sha256, &path).await?;
         videos.push((node, path, sha256));
     }
     let output = scratch.path().join("out");
@@ -119,7 +119,7 @@ async fn join(worker: &Arc<Worker>, message: Join) -> Result<Joined, EffectError
     let mut files = Vec::new();
     for path in paths {
         let sha256 = engine::artifact::file_sha256(&path)?;
-        worker.store.put_file(Kind::Film, &path, &sha256).await?;
+        worker.store.put_file(ObjectKind::Film, &path, &sha256).await?;
         files.push(FilmFile { path: relative(&path, &output), sha256 });
     }
     let path = relative(&film.path, &output);

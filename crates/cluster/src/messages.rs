@@ -8,7 +8,7 @@ use std::time::Duration;
 use workflow::plan::NodeIx;
 
 use crate::account::{AccountLimits, Admission, Settlement, Share};
-use crate::run::{Logged, RunHead};
+use crate::run::{LogEntry, RunHead};
 use engine::effects::InputSource;
 
 /// The virtual object of a run; its key is the run's id.
@@ -138,7 +138,7 @@ pub struct Resolve {
 /// What became of [`Resolve`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Resolved {
+pub enum ResolutionResult {
     /// It is recorded; the next run acts on it.
     Done,
     /// The key has no such attempt.
@@ -187,7 +187,7 @@ pub struct EventPage {
     /// The run as it is; `None` if there is no such run.
     pub head: Option<RunHead>,
     /// Its events from the number that was asked for. There may be more.
-    pub events: Vec<Logged>,
+    pub events: Vec<LogEntry>,
 }
 
 /// Checks a run: what it waits for too long is sent again.
@@ -253,20 +253,20 @@ pub struct RenewShare {
     /// The worker, by the start of its process.
     pub worker: String,
     /// What the service answered to polls since the last renewal.
-    pub polls: Observed,
+    pub polls: ObservedResponses,
     /// What it answered to downloads.
-    pub downloads: Observed,
+    pub downloads: ObservedResponses,
     /// Downloads in progress.
     pub downloading: usize,
 }
 
 /// What the service answered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Observed {
+pub struct ObservedResponses {
     /// Number of requests that were not throttled.
     pub answered: u32,
     /// The last one that was.
-    pub throttled: Option<Throttled>,
+    pub throttled: Option<ThrottleNotice>,
 }
 
 /// Asks an account for a permit and a reservation.
@@ -317,19 +317,19 @@ pub struct FinishAttempt {
     /// What becomes of its reservation.
     pub settlement: Settlement,
     /// If the service throttled it: when it was sent, and how long the service wants to be left alone.
-    pub throttled: Option<Throttled>,
+    pub throttled: Option<ThrottleNotice>,
 }
 
 /// The service throttled a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Throttled {
+pub struct ThrottleNotice {
     /// When the request was sent.
     pub sent: Timestamp,
     /// How long nothing is sent.
     pub wait: Duration,
 }
 
-impl Throttled {
+impl ThrottleNotice {
     /// A request that was sent at `sent` was answered with 429. Without a `Retry-After`, a second is waited; one that asks for more than a run
     /// of a remote service heeds ([`scheduler::Policy::max_retry_after`]) does not hold the account for longer than that.
     #[must_use]

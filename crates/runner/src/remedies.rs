@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use engine::preview::{Preview, Remedy};
-use engine::{RunError, Unrecorded};
+use engine::{RunError, UnrecordedTask};
 use scheduler::TaskId;
 
 use crate::report::sanitize;
@@ -54,7 +54,7 @@ pub(crate) fn resolve_command(file: &str, attempt: &str, suggested_task: Option<
 pub(crate) fn adopt_commands(error: &RunError, file: &Path) -> String {
     let file = shell::path(&file);
     match error {
-        RunError::LedgerLost { tasks, .. } if !tasks.is_empty() => {
+        RunError::LedgerReplaced { tasks, .. } if !tasks.is_empty() => {
             let subject = match tasks.len() {
                 1 => "1 task is".to_owned(),
                 count => format!("{count} tasks are"),
@@ -68,7 +68,7 @@ pub(crate) fn adopt_commands(error: &RunError, file: &Path) -> String {
             )
         }
         RunError::LedgerWrite { unrecorded, .. } => {
-            let line = |Unrecorded { node, attempt, task, is_accepted }: &Unrecorded| {
+            let line = |UnrecordedTask { node, attempt, task, is_accepted }: &UnrecordedTask| {
                 let what = if *is_accepted {
                     "was accepted as task"
                 } else {
@@ -84,7 +84,7 @@ pub(crate) fn adopt_commands(error: &RunError, file: &Path) -> String {
             };
             unrecorded.iter().map(line).collect()
         }
-        RunError::LedgerLost { .. } | RunError::Ledger(_) | RunError::Io(_) | RunError::Internal(_) => {
+        RunError::LedgerReplaced { .. } | RunError::Ledger(_) | RunError::Io(_) | RunError::Internal(_) => {
             String::new()
         }
     }
@@ -109,12 +109,12 @@ mod tests {
         let tasks =
             vec![("lamp#2".to_owned(), TaskId::from(HOSTILE)), ("sea".to_owned(), TaskId::from("t1"))];
         let text =
-            adopt_commands(&RunError::LedgerLost { source: removed(), tasks }, Path::new("my film.yaml"));
+            adopt_commands(&RunError::LedgerReplaced { source: removed(), tasks }, Path::new("my film.yaml"));
         let command =
             r"runner ledger adopt 'my film.yaml' --task 'lamp#2=t'\''; rm -rf ~ #`id`' --task sea=t1";
         assert!(text.ends_with(command), "{text}");
 
-        let unrecorded = vec![Unrecorded {
+        let unrecorded = vec![UnrecordedTask {
             node: "sea".to_owned(),
             attempt: AttemptId::from("r.1"),
             task: TaskId::from(HOSTILE),
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn missing_ledger_without_tasks_suggests_no_command() {
-        let error = RunError::LedgerLost { source: removed(), tasks: Vec::new() };
+        let error = RunError::LedgerReplaced { source: removed(), tasks: Vec::new() };
         assert_eq!(adopt_commands(&error, Path::new("a.yaml")), "");
     }
 }

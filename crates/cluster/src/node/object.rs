@@ -17,9 +17,9 @@ use super::{preparation, submission};
 use crate::account::Settlement;
 use crate::effects::{self, EffectError, FailedDownload};
 use crate::messages::{
-    DownloadVideo, EndAttempt, Lookup, OfAttempt, Poll, Prepare, Resolve, Resolved, Throttled,
+    DownloadVideo, EndAttempt, Lookup, OfAttempt, Poll, Prepare, ResolutionResult, Resolve, ThrottleNotice,
 };
-use crate::store::Kind;
+use crate::store::ObjectKind;
 use crate::worker::Worker;
 
 const RECORD: &str = "record";
@@ -115,7 +115,7 @@ impl NodeObject {
             let result = worker.provider.poll(&task).await;
             match &result {
                 PollResult::Throttled { retry_after, .. } => {
-                    worker.share.polled(Some(Throttled::new(sent, *retry_after)));
+                    worker.share.polled(Some(ThrottleNotice::new(sent, *retry_after)));
                 }
                 PollResult::Unreachable { .. } => {}
                 _ => worker.share.polled(None),
@@ -216,26 +216,26 @@ impl NodeObject {
         &self,
         ctx: ObjectContext<'_>,
         message: Json<Resolve>,
-    ) -> Result<Json<Resolved>, HandlerError> {
+    ) -> Result<Json<ResolutionResult>, HandlerError> {
         let Resolve { attempt, resolution } = message.0;
         let mut record = record(&ctx).await?;
         let mut resolved = record.clone();
         let settlement = match resolved.resolve(&attempt, &resolution) {
             Ok(settlement) => settlement,
-            Err(None) => return Ok(Json(Resolved::NoSuchAttempt)),
-            Err(Some(state)) => return Ok(Json(Resolved::NotResolvable { state })),
+            Err(None) => return Ok(Json(ResolutionResult::NoSuchAttempt)),
+            Err(Some(state)) => return Ok(Json(ResolutionResult::NotResolvable { state })),
         };
         if let Resolution::Accepted { task } = &resolution
             && claim_task(&ctx, &self.0, &attempt, vec![task.clone()]).await?.is_none()
         {
-            return Ok(Json(Resolved::TaskTaken));
+            return Ok(Json(ResolutionResult::TaskTaken));
         }
         record = resolved;
         ctx.set(RECORD, Json(record));
         if let Some(settlement) = settlement {
             finish(&ctx, &self.0, &attempt, settlement, None).await?;
         }
-        Ok(Json(Resolved::Done))
+        Ok(Json(ResolutionResult::Done))
     }
 
     /// The key's attempts.
@@ -365,7 +365,7 @@ async fn is_stored(
 ) -> Result<bool, TerminalError> {
     let worker = Arc::clone(worker);
     let asked = ctx.run(move || async move {
-        Ok(worker.store.has(Kind::Artifact, &artifact.sha256, artifact.bytes).await?)
+        Ok(worker.store.has(ObjectKind::Artifact, &artifact.sha256, artifact.bytes).await?)
     });
     asked.name("stored").await
 }

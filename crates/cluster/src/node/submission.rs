@@ -23,15 +23,15 @@ use super::{AttemptRecord, NodeRecord};
 use crate::account::Settlement;
 use crate::effects::{self, EffectError};
 use crate::error::ClusterError;
-use crate::messages::Throttled;
-use crate::post_gate::{PostToken, Redeemed};
+use crate::messages::ThrottleNotice;
+use crate::post_gate::{PostToken, TokenUse};
 use crate::post_pacer::Turn;
 use crate::worker::Worker;
 
 /// What an attempt got when it was its turn.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-enum Issued {
+enum TurnOutcome {
     /// A token.
     Token { token: PostToken, turn: Turn, at: Timestamp },
     /// None: the service refused another submission and wants to be left alone for so long.
@@ -41,7 +41,7 @@ enum Issued {
 /// The outcome of a POST, as it is journalled.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-enum Posted {
+enum PostOutcome {
     Accepted {
         task: TaskId,
         quota: Option<SubmitQuota>,
@@ -59,7 +59,7 @@ enum Posted {
 }
 
 /// Why an attempt is indeterminate.
-struct Unknown {
+struct IndeterminateOutcome {
     reason: String,
     task_hint: Option<TaskId>,
     halts: bool,
@@ -77,23 +77,23 @@ pub(super) async fn submit(
     let issuer = Arc::clone(worker);
     let issued = ctx.run(move || async move {
         Ok(Json(match issuer.pacer.turn(&issuer.clock).await {
-            Ok(turn) => Issued::Token { token: issuer.gate.issue(), turn, at: issuer.clock.now() },
-            Err(wait) => Issued::Held { wait },
+            Ok(turn) => TurnOutcome::Token { token: issuer.gate.issue(), turn, at: issuer.clock.now() },
+            Err(wait) => TurnOutcome::Held { wait },
         }))
     });
     // Awaited, so that the intent is durable as well: it is before the token in the journal.
     let Json(issued) = issued.name("token").await?;
     let (token, turn, at) = match issued {
-        Issued::Token { token, turn, at } => (token, turn, at),
-        Issued::Held { wait } => return held(ctx, worker, record, node, id, wait).await,
+        TurnOutcome::Token { token, turn, at } => (token, turn, at),
+        TurnOutcome::Held { wait } => return held(ctx, worker, record, node, id, wait).await,
     };
     let (sender, posted_attempt, posted_token) = (Arc::clone(worker), attempt.clone(), token.clone());
     let posted =
         ctx.run(move || async move { Ok(Json(post(&sender, &posted_attempt, &posted_token, turn).await?)) });
-    let Json(posted): Json<Posted> = posted.name("post").await?;
+    let Json(posted): Json<PostOutcome> = posted.name("post").await?;
     worker.gate.forget(&token);
     let unknown = match posted {
-        Posted::Accepted { task, quota } => {
+        PostOutcome::Accepted { task, quota } => {
             let reported = quota.map(|quota| Event::QuotaReported { quota, sent: at });
             let accepted = if claim_task(ctx, worker, &id, vec![task.clone()]).await?.is_some() {
                 record.submitted(&id, &task, at);
@@ -107,15 +107,17 @@ pub(super) async fn submit(
             };
             return Ok(reported.into_iter().chain([accepted]).collect());
         }
-        Posted::Refused { refusal } => {
+        PostOutcome::Refused { refusal } => {
             let settlement = record.refused(&id, refusal.kind, &refusal.failure.message);
-            let throttled =
-                (refusal.kind == RefusalKind::Throttled).then(|| Throttled::new(at, refusal.retry_after));
+            let throttled = (refusal.kind == RefusalKind::Throttled)
+                .then(|| ThrottleNotice::new(at, refusal.retry_after));
             finish(ctx, worker, &id, settlement, throttled).await?;
             return Ok(vec![Event::Refused { node, attempt: id, refusal, next: None }]);
         }
-        Posted::Indeterminate { reason, task_hint, halts } => Unknown { reason, task_hint, halts },
-        Posted::OtherProcess => worker_is_gone(),
+        PostOutcome::Indeterminate { reason, task_hint, halts } => {
+            IndeterminateOutcome { reason, task_hint, halts }
+        }
+        PostOutcome::OtherProcess => worker_is_gone(),
     };
     Ok(vec![resolve_unknown(ctx, worker, record, node, attempt, at, unknown).await?])
 }
@@ -149,8 +151,8 @@ pub(super) async fn interrupted(
     resolve_unknown(ctx, worker, record, node, attempt, attempt.intended_at, worker_is_gone()).await
 }
 
-fn worker_is_gone() -> Unknown {
-    Unknown {
+fn worker_is_gone() -> IndeterminateOutcome {
+    IndeterminateOutcome {
         reason: "the worker that submitted it ended before the response was recorded".to_owned(),
         task_hint: None,
         halts: false,
@@ -165,9 +167,9 @@ async fn resolve_unknown(
     node: NodeIx,
     attempt: &AttemptRecord,
     at: Timestamp,
-    unknown: Unknown,
+    unknown: IndeterminateOutcome,
 ) -> Result<Event, TerminalError> {
-    let Unknown { reason, task_hint, halts } = unknown;
+    let IndeterminateOutcome { reason, task_hint, halts } = unknown;
     if let Some(event) = reconcile(ctx, worker, record, attempt, node, Some(reason.clone())).await? {
         return Ok(event);
     }
@@ -183,7 +185,7 @@ async fn post(
     attempt: &AttemptRecord,
     token: &PostToken,
     turn: Turn,
-) -> Result<Posted, ClusterError> {
+) -> Result<PostOutcome, ClusterError> {
     let mut request = None;
     if worker.gate.is_unused(token) {
         let prepared = async {
@@ -204,10 +206,10 @@ async fn post(
         };
     }
     let mut response = match worker.gate.redeem(token) {
-        Redeemed::Sent(response) => response,
-        Redeemed::Unknown => return Ok(Posted::OtherProcess),
-        Redeemed::Unused(sender) => {
-            let Some(request) = request else { return Ok(Posted::OtherProcess) };
+        TokenUse::Sent(response) => response,
+        TokenUse::Unknown => return Ok(PostOutcome::OtherProcess),
+        TokenUse::Unused(sender) => {
+            let Some(request) = request else { return Ok(PostOutcome::OtherProcess) };
             let (poster, response) = (Arc::clone(worker), sender.subscribe());
             let sent = poster.pacer.sent(turn);
             // A task of its own: it goes on when the connection to Restate is lost.
@@ -224,12 +226,12 @@ async fn post(
         Err(_) => None,
     };
     Ok(match submission {
-        Some(Submission::Accepted { task, quota }) => Posted::Accepted { task, quota },
-        Some(Submission::Refused(refusal)) => Posted::Refused { refusal },
+        Some(Submission::Accepted { task, quota }) => PostOutcome::Accepted { task, quota },
+        Some(Submission::Refused(refusal)) => PostOutcome::Refused { refusal },
         Some(Submission::Indeterminate { reason, task_hint, halts }) => {
-            Posted::Indeterminate { reason, task_hint, halts }
+            PostOutcome::Indeterminate { reason, task_hint, halts }
         }
-        None => Posted::Indeterminate {
+        None => PostOutcome::Indeterminate {
             reason: "the worker lost the response".to_owned(),
             task_hint: None,
             halts: false,
@@ -238,9 +240,11 @@ async fn post(
 }
 
 /// A request that was not sent.
-fn refused(message: &str) -> Posted {
+fn refused(message: &str) -> PostOutcome {
     let failure = Failure::new(FailureKind::Local, message);
-    Posted::Refused { refusal: Refusal { kind: RefusalKind::InvalidRequest, failure, retry_after: None } }
+    PostOutcome::Refused {
+        refusal: Refusal { kind: RefusalKind::InvalidRequest, failure, retry_after: None },
+    }
 }
 
 /// Asks the service for the task of a submission whose outcome is unknown. `None` where it cannot be asked.

@@ -9,9 +9,9 @@ use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use crate::client::EngineClient;
 use crate::error::ClusterError;
-use crate::run::{Logged, RunHead};
+use crate::run::{LogEntry, RunHead};
 use crate::spec::RunSpec;
-use crate::store::{Kind, SharedStore};
+use crate::store::{ObjectKind, SharedStore};
 
 /// An attempt that a run began, whose end is not in its log, and that the run does not take care of.
 #[derive(Debug, Clone, Copy)]
@@ -45,8 +45,8 @@ impl RunLog {
         run: &RunId,
     ) -> Result<Option<Self>, ClusterError> {
         let Some(head) = client.events(run, u64::MAX).await?.head else { return Ok(None) };
-        let spec: RunSpec = store.get_json(Kind::Spec, &head.spec).await?;
-        let plan = Arc::new(store.get_json(Kind::Plan, &spec.plan).await?);
+        let spec: RunSpec = store.get_json(ObjectKind::Spec, &head.spec).await?;
+        let plan = Arc::new(store.get_json(ObjectKind::Plan, &spec.plan).await?);
         Ok(Some(Self::new(head, plan, spec.arguments)))
     }
 
@@ -119,8 +119,8 @@ impl RunLog {
         })
     }
 
-    fn add(&mut self, logged: Logged) {
-        let Logged { time, event, .. } = logged;
+    fn add(&mut self, logged: LogEntry) {
+        let LogEntry { time, event, .. } = logged;
         self.length += 1;
         if self.is_needed(&event, time) {
             self.record_keys_and_films(&event);
@@ -252,8 +252,8 @@ shots:
         ]
     }
 
-    fn logged(time: i64, event: Event) -> Logged {
-        Logged { time: Timestamp(time), event, is_answer: false, is_check: false }
+    fn logged(time: i64, event: Event) -> LogEntry {
+        LogEntry { time: Timestamp(time), event, is_answer: false, is_check: false }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use engine::provider::{DownloadSink, PreparedRequest, Provider, Resume, Submissi
 use futures_util::future::BoxFuture;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
-use scheduler::budget::Unpriced;
+use scheduler::budget::NoPrices;
 use scheduler::{
     Artifact, ExistingWork, Failure, FailureKind, Film, Policy, PollResult, Refusal, RefusalKind, RunId,
     TaskId,
@@ -87,7 +87,7 @@ pub(super) fn loaded_from(text: &str) -> Arc<LoadedSpec> {
         reruns: SpecReruns::default(),
         arguments: None,
     };
-    Arc::new(LoadedSpec { spec, plan: Arc::new(plan), prices: Arc::new(Unpriced) })
+    Arc::new(LoadedSpec { spec, plan: Arc::new(plan), prices: Arc::new(NoPrices) })
 }
 
 pub(super) fn head() -> RunHead {
@@ -104,10 +104,11 @@ pub(super) fn head() -> RunHead {
 }
 
 /// The run as a worker without memory has it: from the stored log.
-pub(super) fn rebuilt(loaded: &Arc<LoadedSpec>, stored: &StoredRun, log: &[Vec<Logged>]) -> ActiveRun {
+pub(super) fn rebuilt(loaded: &Arc<LoadedSpec>, stored: &StoredRun, log: &[Vec<LogEntry>]) -> ActiveRun {
     let mut run = ActiveRun::new(Arc::clone(loaded), &stored.head);
     let written = serde_json::to_string(&(log, &stored.tail)).expect("JSON");
-    let (log, tail): (Vec<Vec<Logged>>, Vec<Logged>) = serde_json::from_str(&written).expect("the same log");
+    let (log, tail): (Vec<Vec<LogEntry>>, Vec<LogEntry>) =
+        serde_json::from_str(&written).expect("the same log");
     for logged in log.into_iter().flatten().chain(tail) {
         run.replay(&stored.head, &NoService, logged);
     }

@@ -19,7 +19,7 @@ use crate::artifact_store::Verify;
 use crate::ledger::{Ledger, LedgerError, PlanArguments, ServiceAccount};
 use crate::preview::{Preview, survey_with};
 
-pub use described::{ClipDescription, DescribedVideo, Unused, described_by_sidecars};
+pub use described::{ClipDescription, DescribedVideo, UnusedDescription, described_by_sidecars};
 pub use traces::{UnknownVideo, unknown_videos};
 
 use described::Descriptions;
@@ -27,7 +27,7 @@ use traces::videos_by_key;
 
 /// What became of a node's unrecorded work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Adopted {
+pub enum AdoptionResult {
     /// The video is recorded: the next run reuses it. With its task, if that is described.
     Video(PathBuf, Option<TaskId>),
     /// The task is recorded: the next run adopts it.
@@ -85,9 +85,9 @@ pub struct Adoption<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AdoptionReport {
     /// What became of each node's work, by the node's name.
-    pub shots: Vec<(String, Adopted)>,
+    pub shots: Vec<(String, AdoptionResult)>,
     /// Descriptions that were not used.
-    pub unused: Vec<Unused>,
+    pub unused: Vec<UnusedDescription>,
 }
 
 /// Records videos and tasks of nodes that a run would submit in `ledger`. A shot that continues another is recorded after it.
@@ -164,7 +164,7 @@ async fn collect(
         tasks: HashSet::new(),
         unused: Vec::new(),
     };
-    let mut shots: Vec<(String, Adopted)> = Vec::new();
+    let mut shots: Vec<(String, AdoptionResult)> = Vec::new();
     let mut recordable = Vec::new();
     let mut adopted: HashMap<NodeKey, Artifact> = HashMap::new();
     let mut is_visited = vec![false; plan.len()];
@@ -194,9 +194,9 @@ async fn collect(
                 Work::Video(video) => {
                     adopted.insert(key, video.artifact.clone());
                     let task = video.task.clone().filter(|_| video.is_described);
-                    (Adopted::Video(video.file.clone(), task), video.rerun.clone())
+                    (AdoptionResult::Video(video.file.clone(), task), video.rerun.clone())
                 }
-                Work::Task(task) => (Adopted::Task(task.clone()), None),
+                Work::Task(task) => (AdoptionResult::Task(task.clone()), None),
             };
             shots.push((node.name.clone(), result));
             let attempt = AttemptId(format!("{run}.{}", shots.len()));
@@ -214,7 +214,8 @@ async fn collect(
         let Some(task) = adoption.tasks.get(&ix) else { continue };
         if !shots.iter().any(|(name, _)| *name == node.name) {
             let Preview { decision, why, .. } = &previews[ix.index()];
-            let result = Adopted::NotSubmitted { task: task.clone(), decision: *decision, why: why.clone() };
+            let result =
+                AdoptionResult::NotSubmitted { task: task.clone(), decision: *decision, why: why.clone() };
             shots.push((node.name.clone(), result));
         }
     }
@@ -224,7 +225,7 @@ async fn collect(
             Some(service) if service != adoption.at.service => format!("it is work of {service}"),
             _ => "no shot of this plan has its key".to_owned(),
         };
-        unused.push(Unused::not_needed(&video.source, reason));
+        unused.push(UnusedDescription::not_needed(&video.source, reason));
     }
     Ok((AdoptionReport { shots, unused }, recordable))
 }
@@ -238,7 +239,7 @@ struct Collector<'a> {
     descriptions: Descriptions<'a>,
     /// Tasks of described videos that are about to be recorded.
     tasks: HashSet<TaskId>,
-    unused: Vec<Unused>,
+    unused: Vec<UnusedDescription>,
 }
 
 impl Collector<'_> {
@@ -248,12 +249,12 @@ impl Collector<'_> {
         ix: NodeIx,
         key: NodeKey,
         keys: &[Option<NodeKey>],
-    ) -> Result<Option<Result<Work, Adopted>>, LedgerError> {
+    ) -> Result<Option<Result<Work, AdoptionResult>>, LedgerError> {
         let named = self.adoption.tasks.get(&ix);
         if let Some(task) = named
             && let Some((attempt, node)) = self.owner(task)?
         {
-            return Ok(Some(Err(Adopted::TaskOfOther { task: task.clone(), attempt, node })));
+            return Ok(Some(Err(AdoptionResult::TaskOfOther { task: task.clone(), attempt, node })));
         }
         if let Some(mut video) = self.find_described(ix, key, keys)? {
             video.task = named.cloned().or(video.task);
@@ -274,7 +275,7 @@ impl Collector<'_> {
                 rerun: None,
             })))),
             (_, Some(task)) => Some(Ok(Work::Task(task.clone()))),
-            (Some((path, Err(why))), None) => Some(Err(Adopted::NotAVideo(path.clone(), why))),
+            (Some((path, Err(why))), None) => Some(Err(AdoptionResult::NotAVideo(path.clone(), why))),
             (None, None) => None,
         })
     }
@@ -290,18 +291,19 @@ impl Collector<'_> {
         for described in self.descriptions.take(key) {
             let source = &described.source;
             if result.is_some() {
-                self.unused.push(Unused::not_needed(source, "another video of the same shot is adopted"));
+                self.unused
+                    .push(UnusedDescription::not_needed(source, "another video of the same shot is adopted"));
                 continue;
             }
             if let Some(service) =
                 described.service.as_ref().filter(|name| **name != *self.adoption.at.service)
             {
-                self.unused.push(Unused::not_needed(source, format!("it is work of {service}")));
+                self.unused.push(UnusedDescription::not_needed(source, format!("it is work of {service}")));
                 continue;
             }
             if Descriptions::is_unclear(described, keys) {
                 let reason = "its `key` is the beginning of the keys of several shots";
-                self.unused.push(Unused::refused(source, &reason));
+                self.unused.push(UnusedDescription::refused(source, &reason));
                 continue;
             }
             let target = self.adoption.folder.join(file_name(self.adoption.plan.node(ix), &key));
@@ -320,7 +322,7 @@ impl Collector<'_> {
                         rerun: described.rerun.clone().filter(|_| described.reruns(key)),
                     });
                 }
-                Err(reason) => self.unused.push(Unused::refused(source, &reason)),
+                Err(reason) => self.unused.push(UnusedDescription::refused(source, &reason)),
             }
         }
         Ok(result)

@@ -84,7 +84,7 @@ pub enum RunError {
     Internal(JoinError),
     /// The ledger was removed or replaced during the run, and submission stopped.
     #[error("{source}")]
-    LedgerLost {
+    LedgerReplaced {
         /// What happened to it.
         source: LedgerError,
         /// Shots and their tasks that have no video yet.
@@ -96,13 +96,13 @@ pub enum RunError {
         /// The error of the ledger.
         source: LedgerError,
         /// Tasks that are or may be accepted and are not in the ledger, to be adopted with `runner resolve` once it can be written again.
-        unrecorded: Vec<Unrecorded>,
+        unrecorded: Vec<UnrecordedTask>,
     },
 }
 
 /// A task of a submission whose result could not be recorded. Its intent is recorded, so it is not submitted again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unrecorded {
+pub struct UnrecordedTask {
     /// The node's name.
     pub node: String,
     /// The attempt.
@@ -256,7 +256,7 @@ pub async fn run(
     if let Err(source) = ledger.end(&run_lock, clock.now()) {
         if matches!(source, LedgerError::Replaced { .. }) {
             run_lock.leave_behind();
-            return Err(RunError::LedgerLost { source, tasks: drain::tasks_without_video(&state, &[]) });
+            return Err(RunError::LedgerReplaced { source, tasks: drain::tasks_without_video(&state, &[]) });
         }
         return Err(source.into());
     }

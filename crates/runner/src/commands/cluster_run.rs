@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cluster::spec::{SpecReruns, plan_files};
-use cluster::store::Kind;
+use cluster::store::ObjectKind;
 use cluster::{ClusterError, Follower, RunSpec, SharedStore};
 use engine::records::WorkRecords as _;
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -26,7 +26,7 @@ use crate::project_paths::ProjectPaths;
 use crate::records::Records;
 use crate::report::{CostEstimate, RunInfo, RunReporter, sanitize};
 use crate::run_id::new_run_id;
-use crate::selection::{self, Selected};
+use crate::selection::{self, SelectedNodes};
 use crate::shutdown::shutdown_signal;
 use crate::{task_owners, unknown_work};
 
@@ -51,11 +51,11 @@ pub(super) async fn run(
     let run = match &args.cluster.attach {
         Some(run) => RunId(run.clone()),
         None => match start(args, &plan, paths, prices, &address, &output).await? {
-            Started::Run(run, cost) => {
+            StartOutcome::Run(run, cost) => {
                 estimate = cost;
                 run
             }
-            Started::Nothing(reason) => return Ok(nothing_to_run(args.format, &reason)),
+            StartOutcome::Nothing(reason) => return Ok(nothing_to_run(args.format, &reason)),
         },
     };
     let ClusterAddress { client, store } = address;
@@ -86,7 +86,7 @@ fn no_such_run(args: &RunArgs, run: &RunId) -> CommandError {
 }
 
 /// The outcome of starting a run.
-enum Started {
+enum StartOutcome {
     /// The run, and what it will cost.
     Run(RunId, Option<CostEstimate>),
     /// Nothing is to be done.
@@ -101,13 +101,13 @@ async fn start(
     prices: Option<&PriceTable>,
     address: &ClusterAddress,
     output: &Path,
-) -> Result<Started, CommandError> {
+) -> Result<StartOutcome, CommandError> {
     let records = Records::Cluster(Box::new(address.clone().records(Some(plan.name())).await?));
     let service = records.service()?;
     let selection = match args.selection.resolve(plan, records.work()).await? {
-        Selected::All => None,
-        Selected::Some(selection) => Some(selection),
-        Selected::NoneFailed(reason) => return Ok(Started::Nothing(reason)),
+        SelectedNodes::All => None,
+        SelectedNodes::Some(selection) => Some(selection),
+        SelectedNodes::NoneFailed(reason) => return Ok(StartOutcome::Nothing(reason)),
     };
     let run = new_run_id();
     let reruns = reruns(args, plan, &records, selection.as_ref()).await?;
@@ -126,7 +126,7 @@ async fn start(
     }
     let spec = upload(args, plan, paths, prices, &address.store, &run, selection.as_ref(), reruns).await?;
     address.client.start(&run, &spec).await.map_err(engine_error)?;
-    Ok(Started::Run(run, estimate))
+    Ok(StartOutcome::Run(run, estimate))
 }
 
 /// The reruns of the workflow's earlier runs, and those that are asked for.
@@ -175,7 +175,7 @@ async fn upload(
     let files = plan_files(plan);
     let uploads = files.iter().map(|file| async {
         let path = paths.folder.join(&file.path);
-        store.put_file(Kind::File, &path, &file.sha256).await.map_err(|error| match error {
+        store.put_file(ObjectKind::File, &path, &file.sha256).await.map_err(|error| match error {
             ClusterError::Changed { .. } => CommandError::invalid(format!(
                 "{} has changed since the plan was made; run again",
                 file.path.display()
@@ -187,7 +187,7 @@ async fn upload(
     let plan_json = serde_json::to_vec(plan).map_err(CommandError::unusable)?;
     let spec = RunSpec {
         run: run.clone(),
-        plan: store.put(Kind::Plan, plan_json).await.map_err(engine_error)?,
+        plan: store.put(ObjectKind::Plan, plan_json).await.map_err(engine_error)?,
         only,
         fail_fast: args.fail_fast,
         salt: args.salt.clone(),
@@ -199,7 +199,7 @@ async fn upload(
         arguments: Some(task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), paths)),
     };
     let spec = serde_json::to_vec(&spec).map_err(CommandError::unusable)?;
-    store.put(Kind::Spec, spec).await.map_err(engine_error)
+    store.put(ObjectKind::Spec, spec).await.map_err(engine_error)
 }
 
 async fn follow(

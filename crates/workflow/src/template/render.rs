@@ -27,14 +27,14 @@ pub(crate) struct Templates<'w> {
     env: &'w Environment<'w>,
     source: &'w Source,
     /// By address and length: the texts are borrowed from the workflow and do not move.
-    compiled: RefCell<HashMap<(usize, usize, bool), Rc<Prepared<'w>>>>,
+    compiled: RefCell<HashMap<(usize, usize, bool), Rc<PreparedTemplate<'w>>>>,
     rendered_bytes: Cell<usize>,
     work: Arc<TemplateWork>,
 }
 
 /// A compiled template, and what its cost depends on.
-struct Prepared<'w> {
-    compiled: Compiled<'w>,
+struct PreparedTemplate<'w> {
+    compiled: CompiledTemplate<'w>,
     /// The names in a template that compares or slices: such a step reads whole values.
     compared: Vec<&'w str>,
     /// The names in a template that takes items: such a step counts the characters of a text.
@@ -43,7 +43,7 @@ struct Prepared<'w> {
     steps: u64,
 }
 
-enum Compiled<'w> {
+enum CompiledTemplate<'w> {
     Plain,
     Expression { expression: Expression<'w, 'w>, original: Original },
     Text { template: Template<'w, 'w>, original: Original },
@@ -138,7 +138,7 @@ impl<'w> Templates<'w> {
             return None;
         }
         let prepared = self.prepared(text, false, scope);
-        if matches!(prepared.compiled, Compiled::Plain) {
+        if matches!(prepared.compiled, CompiledTemplate::Plain) {
             return Some(Json::String(text.to_owned()));
         }
         let result = self.evaluated(&prepared, text, scope, context);
@@ -148,7 +148,7 @@ impl<'w> Templates<'w> {
     /// Evaluates a template within the budget of the file.
     fn evaluated(
         &self,
-        prepared: &Prepared<'w>,
+        prepared: &PreparedTemplate<'w>,
         text: &str,
         scope: &Scope,
         context: &Value,
@@ -157,12 +157,12 @@ impl<'w> Templates<'w> {
             return Err(TemplateError::total());
         }
         let (result, steps) = match &prepared.compiled {
-            Compiled::Plain => return Ok(Json::String(text.to_owned())),
-            Compiled::Broken(error) => return Err(error.clone()),
-            Compiled::Expression { expression, original } => {
+            CompiledTemplate::Plain => return Ok(Json::String(text.to_owned())),
+            CompiledTemplate::Broken(error) => return Err(error.clone()),
+            CompiledTemplate::Expression { expression, original } => {
                 (eval(expression, text, original, scope, context), prepared.steps)
             }
-            Compiled::Text { template, original } => self.write(template, original, scope, context),
+            CompiledTemplate::Text { template, original } => self.write(template, original, scope, context),
         };
         let texts = prepared.indexed.iter().filter_map(|name| scope.get(name));
         let texts = texts.filter(|value| value.kind() == ValueKind::String);
@@ -172,7 +172,7 @@ impl<'w> Templates<'w> {
     }
 
     /// A compiled template; `bare` is an expression without braces.
-    fn prepared(&self, text: &'w str, bare: bool, scope: &Scope) -> Rc<Prepared<'w>> {
+    fn prepared(&self, text: &'w str, bare: bool, scope: &Scope) -> Rc<PreparedTemplate<'w>> {
         let address = (text.as_ptr().addr(), text.len(), bare);
         if let Some(prepared) = self.compiled.borrow().get(&address) {
             return Rc::clone(prepared);
@@ -183,8 +183,8 @@ impl<'w> Templates<'w> {
             scan::scan(text)
         };
         let compiled = match shape {
-            Err(refusal) => Compiled::Broken(refusal.into()),
-            Ok(Shape::Plain) => Compiled::Plain,
+            Err(refusal) => CompiledTemplate::Broken(refusal.into()),
+            Ok(Shape::Plain) => CompiledTemplate::Plain,
             Ok(Shape::Expression(range)) => self.expression(text, range, bare, scope),
             Ok(Shape::Text) => self.template(text, scope),
         };
@@ -197,12 +197,19 @@ impl<'w> Templates<'w> {
             names.dedup();
             *(if compares { &mut compared } else { &mut indexed }) = names;
         }
-        let prepared = Rc::new(Prepared { compiled, compared, indexed, steps: text.len() as u64 / 2 + 1 });
+        let prepared =
+            Rc::new(PreparedTemplate { compiled, compared, indexed, steps: text.len() as u64 / 2 + 1 });
         self.compiled.borrow_mut().insert(address, Rc::clone(&prepared));
         prepared
     }
 
-    fn expression(&self, text: &'w str, range: Range<usize>, bare: bool, scope: &Scope) -> Compiled<'w> {
+    fn expression(
+        &self,
+        text: &'w str,
+        range: Range<usize>,
+        bare: bool,
+        scope: &Scope,
+    ) -> CompiledTemplate<'w> {
         let code = &text[range.clone()];
         let stars = if bare { scan::stars_of_expression(code) } else { scan::stars(text) };
         let start = if bare { 0 } else { range.start };
@@ -214,12 +221,12 @@ impl<'w> Templates<'w> {
         };
         let original = Original { start: range.start, products };
         match compiled {
-            Ok(expression) => Compiled::Expression { expression, original },
-            Err(error) => Compiled::Broken(TemplateError::new(&error, &original, scope)),
+            Ok(expression) => CompiledTemplate::Expression { expression, original },
+            Err(error) => CompiledTemplate::Broken(TemplateError::new(&error, &original, scope)),
         }
     }
 
-    fn template(&self, text: &'w str, scope: &Scope) -> Compiled<'w> {
+    fn template(&self, text: &'w str, scope: &Scope) -> CompiledTemplate<'w> {
         let stars = scan::stars(text);
         let products = (!stars.is_empty()).then(|| CheckedProducts::new(text, &stars));
         let compiled = match &products {
@@ -228,8 +235,8 @@ impl<'w> Templates<'w> {
         };
         let original = Original { start: 0, products };
         match compiled {
-            Ok(template) => Compiled::Text { template, original },
-            Err(error) => Compiled::Broken(TemplateError::new(&error, &original, scope)),
+            Ok(template) => CompiledTemplate::Text { template, original },
+            Err(error) => CompiledTemplate::Broken(TemplateError::new(&error, &original, scope)),
         }
     }
 
