@@ -57,7 +57,7 @@ pub enum FetchError {
     Failed(Failure),
     /// The task is kept: it is not finished, not known, or its video could not be downloaded.
     #[error("{0}")]
-    Kept(String),
+    StillOpen(String),
     /// No request of this account can succeed.
     #[error("{}", .0.message)]
     Unauthorized(Failure),
@@ -73,10 +73,10 @@ pub async fn fetch_task(
     folder: PathBuf,
 ) -> Result<Fetched, FetchError> {
     let Some(task) = &row.task else {
-        return Err(FetchError::Kept("it has no task".to_owned()));
+        return Err(FetchError::StillOpen("it has no task".to_owned()));
     };
     let Some(key) = NodeKey::parse(&row.key) else {
-        return Err(FetchError::Kept("its record is malformed".to_owned()));
+        return Err(FetchError::StillOpen("its record is malformed".to_owned()));
     };
     let (download, warning) = wait_until_completed(config, row, task, key).await?;
     let target = folder.join(file_name_of(&row.node, &key));
@@ -154,13 +154,13 @@ async fn wait_until_completed(
             PollResult::NotFound { expired } => {
                 let since: Timestamp = *unknown_since.get_or_insert(now);
                 if expired || now.since(since) >= policy.not_found_grace {
-                    return Err(FetchError::Kept("the service does not know the task".to_owned()));
+                    return Err(FetchError::StillOpen("the service does not know the task".to_owned()));
                 }
             }
             PollResult::Unreachable { reason } => {
                 let since: Timestamp = *unreachable_since.get_or_insert(now);
                 if now.since(since) >= policy.unreachable_timeout {
-                    return Err(FetchError::Kept(format!("the service does not respond: {reason}")));
+                    return Err(FetchError::StillOpen(format!("the service does not respond: {reason}")));
                 }
                 clock.sleep_until(now.after(policy.backoff)).await;
                 continue;
@@ -168,7 +168,7 @@ async fn wait_until_completed(
         }
         unreachable_since = None;
         if now.since(started) >= config.timeout {
-            return Err(FetchError::Kept(format!(
+            return Err(FetchError::StillOpen(format!(
                 "it is not finished {} s after its submission",
                 now.since(submitted).as_secs()
             )));
@@ -196,7 +196,7 @@ async fn download_video(
         tries += 1;
         if tries >= config.policy.max_download_attempts || failure.kind == FailureKind::Local {
             let message = format!("its video could not be downloaded: {}", failure.message);
-            return Err(FetchError::Kept(message));
+            return Err(FetchError::StillOpen(message));
         }
         download.source_index += 1;
         let wait = failure.retry_after.unwrap_or(config.policy.backoff).min(config.policy.max_backoff);

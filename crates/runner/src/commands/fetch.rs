@@ -109,7 +109,7 @@ async fn fetch_all(
                 let message = format!("the task failed: {}", sanitize::message(&failure.message));
                 line(args.format, row, "failed", &message, None)
             }
-            Err(FetchError::Kept(reason)) => {
+            Err(FetchError::StillOpen(reason)) => {
                 kept += 1;
                 line(args.format, row, "kept", &sanitize::message(&reason), None)
             }
