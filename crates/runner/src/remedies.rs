@@ -59,7 +59,7 @@ fn quoted(text: &str) -> String {
 pub(crate) fn adopt_commands(error: &RunError, file: &Path) -> String {
     let file = shell::quote(&file.display().to_string());
     match error {
-        RunError::LedgerLost { tasks, .. } if !tasks.is_empty() => {
+        RunError::LedgerReplaced { tasks, .. } if !tasks.is_empty() => {
             let subject = match tasks.len() {
                 1 => "1 task is".to_owned(),
                 count => format!("{count} tasks are"),
@@ -88,7 +88,7 @@ pub(crate) fn adopt_commands(error: &RunError, file: &Path) -> String {
             };
             unrecorded.iter().map(line).collect()
         }
-        RunError::LedgerLost { .. } | RunError::Ledger(_) | RunError::Io(_) | RunError::Internal(_) => {
+        RunError::LedgerReplaced { .. } | RunError::Ledger(_) | RunError::Io(_) | RunError::Internal(_) => {
             String::new()
         }
     }
@@ -113,7 +113,7 @@ mod tests {
         let tasks =
             vec![("lamp#2".to_owned(), TaskId::from(HOSTILE)), ("sea".to_owned(), TaskId::from("t1"))];
         let text =
-            adopt_commands(&RunError::LedgerLost { source: removed(), tasks }, Path::new("my film.yaml"));
+            adopt_commands(&RunError::LedgerReplaced { source: removed(), tasks }, Path::new("my film.yaml"));
         let command =
             r"runner ledger adopt 'my film.yaml' --task 'lamp#2=t'\''; rm -rf ~ #`id`' --task sea=t1";
         assert!(text.ends_with(command), "{text}");
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn missing_ledger_without_tasks_suggests_no_command() {
-        let error = RunError::LedgerLost { source: removed(), tasks: Vec::new() };
+        let error = RunError::LedgerReplaced { source: removed(), tasks: Vec::new() };
         assert_eq!(adopt_commands(&error, Path::new("a.yaml")), "");
     }
 }

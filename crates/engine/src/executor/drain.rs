@@ -64,7 +64,7 @@ pub(super) async fn drain(
     let batch = unsaved.iter().cloned().map(|event| (event, Persist::Yes)).collect();
     let is_stored = ledger.append(run_lock, state.plan(), clock.now(), batch).is_ok();
     if matches!(source, LedgerError::Replaced { .. }) {
-        return RunError::LedgerLost { source, tasks: tasks_without_video(state, &unsaved) };
+        return RunError::LedgerReplaced { source, tasks: tasks_without_video(state, &unsaved) };
     }
     if is_stored {
         unsaved.clear();

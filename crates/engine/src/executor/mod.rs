@@ -84,7 +84,7 @@ pub enum RunError {
     Internal(JoinError),
     /// The ledger was removed or replaced during the run, and submission stopped.
     #[error("{source}")]
-    LedgerLost {
+    LedgerReplaced {
         /// What happened to it.
         source: LedgerError,
         /// Shots and their tasks that have no video yet.
