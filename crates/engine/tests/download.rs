@@ -37,7 +37,7 @@ enum Files {
     /// They break off in the middle, and are others when they are asked for the rest.
     Change,
     /// The URL is dead; only the content endpoint has the file.
-    AreElsewhere,
+    OnlyAtContentEndpoint,
     /// As `Change`, but the rest of the other file is sent, with its validator, whatever `If-Range` says.
     ChangeIgnoringIfRange(Validator),
     /// As `Break`, without a validator that identifies the bytes.
@@ -165,7 +165,7 @@ fn answer(mut stream: TcpStream, base: &str, files: Files, requests: &RequestLog
                 }
             }
             requests.lock().expect("no handler panics").push(line);
-            if files == Files::AreElsewhere && path == "/v.mp4" {
+            if files == Files::OnlyAtContentEndpoint && path == "/v.mp4" {
                 send(
                     "HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".to_owned(),
                     b"",
@@ -329,7 +329,7 @@ async fn download_changed_file_restarts_from_beginning() {
 #[tokio::test]
 async fn download_dead_url_falls_back_to_content_endpoint() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::start(Files::AreElsewhere);
+    let server = Server::start(Files::OnlyAtContentEndpoint);
     let summary = run(&server, folder.path(), 4).await;
     assert!(is_whole(&summary), "{:?}", summary.nodes);
     assert_eq!(server.requests(), ["/v.mp4", "/v1/videos/task_1/content"]);
