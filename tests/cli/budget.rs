@@ -181,7 +181,7 @@ fn missing_or_modified_video_is_restored() {
 #[test]
 fn task_at_other_service_is_not_submitted_again() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let first = RecordingProxy::start(folder.path().join("first"), |_| ResponseFault::ConnectionLost);
+    let first = RecordingProxy::start(folder.path().join("first"), |_| ResponseFault::ConnectionDropped);
     let second = RecordingProxy::start(folder.path().join("second"), |_| ResponseFault::None);
     let project = against(&first, false);
     project.runner(&["run", "three.yaml"]).expect(3);

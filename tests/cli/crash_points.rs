@@ -58,7 +58,7 @@ fn scenario(point: CommitPoint) -> Scenario {
         | CommitPoint::Sidecar
         | CommitPoint::End => Scenario::InSequence(ResponseFault::None),
         CommitPoint::Event(EventKind::Refused) => Scenario::InSequence(ResponseFault::TooManyRequests),
-        CommitPoint::Event(EventKind::Indeterminate) => Scenario::InSequence(ResponseFault::ConnectionLost),
+        CommitPoint::Event(EventKind::Indeterminate) => Scenario::InSequence(ResponseFault::ConnectionDropped),
         CommitPoint::Event(EventKind::Resolved) => Scenario::ByResolve,
         CommitPoint::EarlierCut => Scenario::Own(earlier_cut_persisted),
         CommitPoint::Cut => Scenario::Own(cut_replaced),
@@ -124,7 +124,7 @@ fn kill_at_every_commit_point_submits_each_shot_once() {
     let proxy =
         RecordingProxy::start(folder.path().join("service"), move |_| match told.swap(0, Ordering::SeqCst) {
             1 => ResponseFault::TooManyRequests,
-            2 => ResponseFault::ConnectionLost,
+            2 => ResponseFault::ConnectionDropped,
             _ => ResponseFault::None,
         });
     let project = Project::new("clock.yaml", &workflow()).against(&proxy.url, KEY);
@@ -138,7 +138,7 @@ fn kill_at_every_commit_point_submits_each_shot_once() {
                 match fault {
                     ResponseFault::None => 0,
                     ResponseFault::TooManyRequests => 1,
-                    ResponseFault::ConnectionLost => 2,
+                    ResponseFault::ConnectionDropped => 2,
                 },
                 Ordering::SeqCst,
             );

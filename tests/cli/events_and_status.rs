@@ -123,7 +123,7 @@ fn closed_reader_does_not_end_run_and_status_follows() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     // The third submission's response is lost: it is indeterminate.
     let proxy = RecordingProxy::start(folder.path().join("service"), |post| {
-        if post == 3 { ResponseFault::ConnectionLost } else { ResponseFault::None }
+        if post == 3 { ResponseFault::ConnectionDropped } else { ResponseFault::None }
     });
     let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
     let nothing = project.runner(&["status"]).expect(0);

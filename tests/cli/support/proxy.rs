@@ -37,7 +37,7 @@ pub(crate) enum ResponseFault {
     /// It is passed on.
     None,
     /// The service accepts, and the connection breaks before the response is complete.
-    ConnectionLost,
+    ConnectionDropped,
     /// The request is refused with 429 and never passed on.
     TooManyRequests,
 }
@@ -85,7 +85,7 @@ impl RecordingProxy {
         let lost = AtomicBool::new(false);
         Self::start_with(data, None, move |_, body| {
             let is_lost = body.contains(text) && !lost.swap(true, Ordering::SeqCst);
-            if is_lost { ResponseFault::ConnectionLost } else { ResponseFault::None }
+            if is_lost { ResponseFault::ConnectionDropped } else { ResponseFault::None }
         })
     }
 
@@ -253,7 +253,7 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
         passing.accepted.lock().expect("no handler panics").push(id);
     }
     let body = match fault {
-        ResponseFault::ConnectionLost => broken(&bytes),
+        ResponseFault::ConnectionDropped => broken(&bytes),
         ResponseFault::None | ResponseFault::TooManyRequests => Body::from(bytes),
     };
     response.body(body).expect("an answer")
