@@ -6,7 +6,7 @@ use restate_sdk::context::RequestTarget;
 use restate_sdk::prelude::*;
 use scheduler::{TaskId, Timestamp};
 
-use super::state::{AccountState, Woken};
+use super::state::{AccountState, AdmissionReply};
 use crate::messages::{
     ACCOUNT, AccountBatch, AccountReply, AccountRequest, ClaimTask, FinishAttempt, HoldUntil, Withdraw,
 };
@@ -107,11 +107,11 @@ async fn state(ctx: &ObjectContext<'_>) -> Result<AccountState, TerminalError> {
 }
 
 /// Stores the state, answers those who do not wait any more, and sets a timer for the others.
-fn store(ctx: &ObjectContext<'_>, mut state: AccountState, woken: Vec<Woken>) {
+fn store(ctx: &ObjectContext<'_>, mut state: AccountState, woken: Vec<AdmissionReply>) {
     let timer = state.set_timer();
     let wait = timer.map(|at| at.since(state.now()));
     ctx.set(STATE, Json(state));
-    for Woken { awakeable, admission } in woken {
+    for AdmissionReply { awakeable, admission } in woken {
         ctx.resolve_awakeable(&awakeable, Json(admission));
     }
     if let (Some(at), Some(wait)) = (timer, wait) {

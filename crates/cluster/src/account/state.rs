@@ -53,7 +53,7 @@ pub enum Admission {
 
 /// A request that was queued, and its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Woken {
+pub struct AdmissionReply {
     /// The awakeable to resolve.
     pub awakeable: String,
     /// With what.
@@ -162,7 +162,7 @@ impl AccountState {
     }
 
     /// Answers requests that wait, as far as there are permits.
-    pub fn serve(&mut self) -> Vec<Woken> {
+    pub fn serve(&mut self) -> Vec<AdmissionReply> {
         let mut woken = Vec::new();
         while let Some(first) = self.queue.front() {
             let admission = match self.exceeded_by(first.reservation) {
@@ -174,7 +174,7 @@ impl AccountState {
             if admission == Admission::Granted {
                 self.grant(&first);
             }
-            woken.push(Woken { awakeable: first.awakeable, admission });
+            woken.push(AdmissionReply { awakeable: first.awakeable, admission });
         }
         woken
     }
@@ -205,13 +205,13 @@ impl AccountState {
     }
 
     /// Takes back the requests of a run that has ended early.
-    pub fn withdraw(&mut self, run: &RunId) -> Vec<Woken> {
+    pub fn withdraw(&mut self, run: &RunId) -> Vec<AdmissionReply> {
         self.withdrawn.insert(run.as_str().to_owned(), self.now.after(WITHDRAWN_FOR));
         let (gone, stay): (VecDeque<Admit>, VecDeque<Admit>) =
             std::mem::take(&mut self.queue).into_iter().partition(|waiting| waiting.run == *run);
         self.queue = stay;
         let withdrawn =
-            |waiting: Admit| Woken { awakeable: waiting.awakeable, admission: Admission::Withdrawn };
+            |waiting: Admit| AdmissionReply { awakeable: waiting.awakeable, admission: Admission::Withdrawn };
         gone.into_iter().map(withdrawn).collect()
     }
 

@@ -25,8 +25,8 @@ fn admit(account: &mut AccountState, attempt: &str, now: i64, limits: AccountLim
 }
 
 /// Who is woken, and with what.
-fn woken(woken: Vec<Woken>) -> Vec<(String, Admission)> {
-    let attempt = |woken: &Woken| woken.awakeable.trim_start_matches("wakes ").to_owned();
+fn woken(woken: Vec<AdmissionReply>) -> Vec<(String, Admission)> {
+    let attempt = |woken: &AdmissionReply| woken.awakeable.trim_start_matches("wakes ").to_owned();
     woken.into_iter().map(|woken| (attempt(&woken), woken.admission)).collect()
 }
 
