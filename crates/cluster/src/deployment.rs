@@ -14,11 +14,11 @@ pub const VERSION: &str = "runner-version";
 
 #[derive(Debug, Deserialize)]
 struct Deployments {
-    deployments: Vec<Listed>,
+    deployments: Vec<DeploymentEntry>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Listed {
+struct DeploymentEntry {
     id: String,
     /// Absent for deployments that are no addresses.
     uri: Option<String>,
@@ -42,10 +42,10 @@ impl EngineClient {
     /// When another version is registered there, or Restate's admin API at `admin` cannot be reached.
     pub async fn check_version(admin: &Url, worker: &Url, version: &str) -> Result<(), ClusterError> {
         let listed: Deployments = get(&address(admin, &["deployments"])).await?;
-        let is_here = |listed: &Listed| {
+        let is_here = |listed: &DeploymentEntry| {
             listed.uri.as_deref().and_then(|uri| Url::parse(uri).ok()).as_ref() == Some(worker)
         };
-        let Some(Listed { id, .. }) = listed.deployments.into_iter().find(is_here) else { return Ok(()) };
+        let Some(DeploymentEntry { id, .. }) = listed.deployments.into_iter().find(is_here) else { return Ok(()) };
         let deployment: Deployment = get(&address(admin, &["deployments", &id])).await?;
         let registered =
             deployment.services.into_iter().find_map(|mut service| service.metadata.remove(VERSION));
