@@ -37,9 +37,9 @@ mod message {
 
 /// An endpoint that calls the hook.
 #[derive(Clone)]
-pub(crate) struct Watched(pub(crate) HyperEndpoint);
+pub(crate) struct FailpointEndpoint(pub(crate) HyperEndpoint);
 
-impl Service<Request<Incoming>> for Watched {
+impl Service<Request<Incoming>> for FailpointEndpoint {
     type Response = Response<WatchedBody>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
