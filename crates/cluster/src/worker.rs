@@ -261,7 +261,7 @@ impl Worker {
     ) -> Result<(), ClusterError> {
         let endpoint = HyperEndpoint::new(self.endpoint(identity_keys)?);
         #[cfg(feature = "failpoints")]
-        let endpoint = crate::failpoint::Watched(endpoint);
+        let endpoint = crate::failpoint::FailpointEndpoint(endpoint);
         let drains = Arc::new(AtomicBool::new(false));
         let mut shutdown = std::pin::pin!(shutdown);
         let mut connections = JoinSet::new();
