@@ -32,7 +32,7 @@ pub struct FilmFile {
 }
 
 /// A joined film with its files, the film itself first.
-type Joined = (Film, Vec<FilmFile>);
+type JoinedFilm = (Film, Vec<FilmFile>);
 
 #[service(name = "Films")]
 impl FilmService {
@@ -49,7 +49,7 @@ impl FilmService {
             };
             Ok(Json((joined, worker.clock.now())))
         });
-        let Json((joined, at)): Json<(Result<Joined, Failure>, Timestamp)> = effect.name("join").await?;
+        let Json((joined, at)): Json<(Result<JoinedFilm, Failure>, Timestamp)> = effect.name("join").await?;
         let event = match joined {
             Ok((film, files)) => {
                 let target = RequestTarget::object(RUN, run.as_str(), "film_joined");
@@ -69,7 +69,7 @@ impl FilmService {
     }
 }
 
-async fn join(worker: &Arc<Worker>, message: Join) -> Result<Joined, EffectError> {
+async fn join(worker: &Arc<Worker>, message: Join) -> Result<JoinedFilm, EffectError> {
     let _effect = worker.in_progress.begin();
     let loaded = worker.spec(&message.spec).await?;
     let scratch = tempfile::tempdir()?;
