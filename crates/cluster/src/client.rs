@@ -20,7 +20,7 @@ use crate::films::FilmFile;
 use crate::index::{ALL_RUNS, RunEntry, index_key};
 use crate::messages::{
     ACCOUNT, AccountBatch, AccountReply, Answers, ENGINE, EventPage, INDEX, NODE, RUN, ReadEvents, Resolve,
-    Resolved, Start,
+    ResolutionResult, Start,
 };
 use crate::node::NodeRecord;
 
@@ -147,7 +147,7 @@ impl EngineClient {
     ///
     /// # Errors
     /// When Restate cannot be reached.
-    pub async fn resolve(&self, key: &NodeKey, resolve: &Resolve) -> Result<Resolved, ClusterError> {
+    pub async fn resolve(&self, key: &NodeKey, resolve: &Resolve) -> Result<ResolutionResult, ClusterError> {
         self.call(NODE, &key.to_string(), "resolve", resolve).await
     }
 

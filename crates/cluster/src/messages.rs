@@ -138,7 +138,7 @@ pub struct Resolve {
 /// What became of [`Resolve`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Resolved {
+pub enum ResolutionResult {
     /// It is recorded; the next run acts on it.
     Done,
     /// The key has no such attempt.

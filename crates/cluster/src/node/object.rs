@@ -17,7 +17,7 @@ use super::{preparation, submission};
 use crate::account::Settlement;
 use crate::effects::{self, EffectError, FailedDownload};
 use crate::messages::{
-    DownloadVideo, EndAttempt, Lookup, OfAttempt, Poll, Prepare, Resolve, Resolved, Throttled,
+    DownloadVideo, EndAttempt, Lookup, OfAttempt, Poll, Prepare, Resolve, ResolutionResult, Throttled,
 };
 use crate::store::Kind;
 use crate::worker::Worker;
@@ -216,26 +216,26 @@ impl NodeObject {
         &self,
         ctx: ObjectContext<'_>,
         message: Json<Resolve>,
-    ) -> Result<Json<Resolved>, HandlerError> {
+    ) -> Result<Json<ResolutionResult>, HandlerError> {
         let Resolve { attempt, resolution } = message.0;
         let mut record = record(&ctx).await?;
         let mut resolved = record.clone();
         let settlement = match resolved.resolve(&attempt, &resolution) {
             Ok(settlement) => settlement,
-            Err(None) => return Ok(Json(Resolved::NoSuchAttempt)),
-            Err(Some(state)) => return Ok(Json(Resolved::NotResolvable { state })),
+            Err(None) => return Ok(Json(ResolutionResult::NoSuchAttempt)),
+            Err(Some(state)) => return Ok(Json(ResolutionResult::NotResolvable { state })),
         };
         if let Resolution::Accepted { task } = &resolution
             && claim_task(&ctx, &self.0, &attempt, vec![task.clone()]).await?.is_none()
         {
-            return Ok(Json(Resolved::TaskTaken));
+            return Ok(Json(ResolutionResult::TaskTaken));
         }
         record = resolved;
         ctx.set(RECORD, Json(record));
         if let Some(settlement) = settlement {
             finish(&ctx, &self.0, &attempt, settlement, None).await?;
         }
-        Ok(Json(Resolved::Done))
+        Ok(Json(ResolutionResult::Done))
     }
 
     /// The key's attempts.
