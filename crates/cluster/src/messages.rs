@@ -253,16 +253,16 @@ pub struct RenewShare {
     /// The worker, by the start of its process.
     pub worker: String,
     /// What the service answered to polls since the last renewal.
-    pub polls: Observed,
+    pub polls: ObservedResponses,
     /// What it answered to downloads.
-    pub downloads: Observed,
+    pub downloads: ObservedResponses,
     /// Downloads in progress.
     pub downloading: usize,
 }
 
 /// What the service answered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Observed {
+pub struct ObservedResponses {
     /// Number of requests that were not throttled.
     pub answered: u32,
     /// The last one that was.

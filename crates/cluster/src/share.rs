@@ -9,7 +9,7 @@ use scheduler::Timestamp;
 
 use crate::account::Share;
 use crate::error::ClusterError;
-use crate::messages::{AccountReply, AccountRequest, Observed, RenewShare, Throttled};
+use crate::messages::{AccountReply, AccountRequest, ObservedResponses, RenewShare, Throttled};
 use crate::worker::Worker;
 
 /// How old a share may be when something is polled or downloaded: then it is renewed. Less than its lease lasts.
@@ -34,8 +34,8 @@ struct Own {
     next_poll: Timestamp,
     /// Downloads in progress.
     downloading: usize,
-    polls: Observed,
-    downloads: Observed,
+    polls: ObservedResponses,
+    downloads: ObservedResponses,
 }
 
 /// A download in progress. Dropping it ends it.
@@ -163,7 +163,7 @@ impl Own {
     }
 }
 
-impl Observed {
+impl ObservedResponses {
     fn add(&mut self, throttled: Option<Throttled>) {
         match throttled {
             None => self.answered = self.answered.saturating_add(1),
@@ -221,9 +221,9 @@ mod tests {
         share.polled(throttled);
         assert_eq!(share.own().leased, None);
         let reported = share.own().polls;
-        assert_eq!(reported, Observed { answered: 1, throttled });
+        assert_eq!(reported, ObservedResponses { answered: 1, throttled });
         share.polled(None);
         share.own().polls.reported(reported);
-        assert_eq!(share.own().polls, Observed { answered: 1, throttled: None });
+        assert_eq!(share.own().polls, ObservedResponses { answered: 1, throttled: None });
     }
 }

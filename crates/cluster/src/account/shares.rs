@@ -9,7 +9,7 @@ use std::time::Duration;
 use scheduler::{AimdLimiter, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::messages::{Observed, RenewShare, Throttled};
+use crate::messages::{ObservedResponses, RenewShare, Throttled};
 
 /// How long a share lasts.
 pub(crate) const LEASE: Duration = Duration::from_secs(10);
@@ -79,7 +79,7 @@ impl Shares {
 }
 
 impl SharedLimit {
-    fn observe(&mut self, most: Option<usize>, seen: Observed, first: usize, now: Timestamp) {
+    fn observe(&mut self, most: Option<usize>, seen: ObservedResponses, first: usize, now: Timestamp) {
         if self.most != most {
             self.most = most;
             self.adaptive = None;
@@ -194,7 +194,7 @@ mod tests {
         let throttled = Some(Throttled { sent: Timestamp(900), wait: Duration::from_secs(5) });
         let refused = RenewShare {
             worker: "a".to_owned(),
-            polls: Observed { answered: 0, throttled },
+            polls: ObservedResponses { answered: 0, throttled },
             ..RenewShare::default()
         };
         let share = shares.renew(&refused, limits, Timestamp(1_000));
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!((other.polls_held_until, other.downloads), (Some(Timestamp(6_000)), None));
         let answered = RenewShare {
             worker: "a".to_owned(),
-            polls: Observed { answered: 2_000, throttled: None },
+            polls: ObservedResponses { answered: 2_000, throttled: None },
             ..RenewShare::default()
         };
         assert_eq!(shares.renew(&answered, limits, Timestamp(20_000)).polls, None, "restored");
