@@ -13,7 +13,7 @@ use workflow::plan::{NodeIx, Plan};
 use workflow::units::Money;
 
 use crate::error::ClusterError;
-use crate::messages::Throttled;
+use crate::messages::ThrottleNotice;
 use crate::store::{Kind, SharedStore, artifact_hash, artifact_path};
 use crate::worker::Worker;
 
@@ -115,7 +115,7 @@ pub(crate) async fn download_video(
     match &fetched {
         Ok(_) => worker.share.downloaded(None),
         Err(error) if error.failure.kind == FailureKind::RateLimited => {
-            worker.share.downloaded(Some(Throttled::new(sent, error.failure.retry_after)));
+            worker.share.downloaded(Some(ThrottleNotice::new(sent, error.failure.retry_after)));
         }
         Err(_) => {}
     }

@@ -266,7 +266,7 @@ pub struct ObservedResponses {
     /// Number of requests that were not throttled.
     pub answered: u32,
     /// The last one that was.
-    pub throttled: Option<Throttled>,
+    pub throttled: Option<ThrottleNotice>,
 }
 
 /// Asks an account for a permit and a reservation.
@@ -317,19 +317,19 @@ pub struct FinishAttempt {
     /// What becomes of its reservation.
     pub settlement: Settlement,
     /// If the service throttled it: when it was sent, and how long the service wants to be left alone.
-    pub throttled: Option<Throttled>,
+    pub throttled: Option<ThrottleNotice>,
 }
 
 /// The service throttled a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Throttled {
+pub struct ThrottleNotice {
     /// When the request was sent.
     pub sent: Timestamp,
     /// How long nothing is sent.
     pub wait: Duration,
 }
 
-impl Throttled {
+impl ThrottleNotice {
     /// A request that was sent at `sent` was answered with 429. Without a `Retry-After`, a second is waited; one that asks for more than a run
     /// of a remote service heeds ([`scheduler::Policy::max_retry_after`]) does not hold the account for longer than that.
     #[must_use]

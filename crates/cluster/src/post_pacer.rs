@@ -17,7 +17,7 @@ use scheduler::{PostRamp, RefusalKind, Timestamp};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
-use crate::messages::Throttled;
+use crate::messages::ThrottleNotice;
 
 /// How long a turn counts whose POST is not sent: the connection to Restate was lost between the two steps.
 const UNUSED_TURN: Duration = Duration::from_secs(30);
@@ -143,7 +143,7 @@ impl Pace {
         match submission {
             Submission::Accepted { .. } => self.ramp.accepted(),
             Submission::Refused(refusal) if refusal.kind == RefusalKind::Throttled => {
-                let wait = Throttled::new(now, refusal.retry_after).wait;
+                let wait = ThrottleNotice::new(now, refusal.retry_after).wait;
                 self.held_until = self.held_until.max(Some(now.after(wait)));
                 // What was accepted before says nothing any more.
                 self.ramp = PostRamp::default();

@@ -9,7 +9,7 @@ use scheduler::Timestamp;
 
 use crate::account::Share;
 use crate::error::ClusterError;
-use crate::messages::{AccountReply, AccountRequest, ObservedResponses, RenewShare, Throttled};
+use crate::messages::{AccountReply, AccountRequest, ObservedResponses, RenewShare, ThrottleNotice};
 use crate::worker::Worker;
 
 /// How old a share may be when something is polled or downloaded: then it is renewed. Less than its lease lasts.
@@ -86,14 +86,14 @@ impl OwnShare {
     }
 
     /// A poll was answered.
-    pub(crate) fn polled(&self, throttled: Option<Throttled>) {
+    pub(crate) fn polled(&self, throttled: Option<ThrottleNotice>) {
         let mut own = self.own();
         own.leased = own.leased.filter(|_| throttled.is_none());
         own.polls.add(throttled);
     }
 
     /// The same for a download.
-    pub(crate) fn downloaded(&self, throttled: Option<Throttled>) {
+    pub(crate) fn downloaded(&self, throttled: Option<ThrottleNotice>) {
         let mut own = self.own();
         own.leased = own.leased.filter(|_| throttled.is_none());
         own.downloads.add(throttled);
@@ -164,7 +164,7 @@ impl Own {
 }
 
 impl ObservedResponses {
-    fn add(&mut self, throttled: Option<Throttled>) {
+    fn add(&mut self, throttled: Option<ThrottleNotice>) {
         match throttled {
             None => self.answered = self.answered.saturating_add(1),
             Some(throttled) => self.throttled = Some(throttled),
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn throttled_answer_holds_an_account_no_longer_than_a_run_would_wait() {
-        let throttled = Throttled::new(Timestamp(0), Some(Duration::from_hours(24)));
+        let throttled = ThrottleNotice::new(Timestamp(0), Some(Duration::from_hours(24)));
         assert_eq!(throttled.wait, Duration::from_mins(5));
     }
 
@@ -217,7 +217,7 @@ mod tests {
         share.own().leased = Some(Timestamp(1_000));
         share.polled(None);
         assert!(share.own().leased.is_some());
-        let throttled = Some(Throttled::new(Timestamp(1_001), None));
+        let throttled = Some(ThrottleNotice::new(Timestamp(1_001), None));
         share.polled(throttled);
         assert_eq!(share.own().leased, None);
         let reported = share.own().polls;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use scheduler::{AimdLimiter, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::messages::{ObservedResponses, RenewShare, Throttled};
+use crate::messages::{ObservedResponses, RenewShare, ThrottleNotice};
 
 /// How long a share lasts.
 pub(crate) const LEASE: Duration = Duration::from_secs(10);
@@ -91,7 +91,7 @@ impl SharedLimit {
                 self.adaptive = None;
             }
         }
-        if let Some(Throttled { sent, wait }) = seen.throttled {
+        if let Some(ThrottleNotice { sent, wait }) = seen.throttled {
             let limiter = self.adaptive.get_or_insert_with(|| AimdLimiter::new(most.unwrap_or(first)));
             limiter.slow_down(sent, now, now.after(wait));
         }
@@ -191,7 +191,7 @@ mod tests {
         let mut shares = Shares::default();
         let limits = (None, None);
         assert_eq!(renew(&mut shares, "a", limits, 0), Share::default(), "nothing is limited");
-        let throttled = Some(Throttled { sent: Timestamp(900), wait: Duration::from_secs(5) });
+        let throttled = Some(ThrottleNotice { sent: Timestamp(900), wait: Duration::from_secs(5) });
         let refused = RenewShare {
             worker: "a".to_owned(),
             polls: ObservedResponses { answered: 0, throttled },

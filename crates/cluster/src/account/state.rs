@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use workflow::units::{self, Money};
 
 use super::shares::{Share, Shares};
-use crate::messages::{Admit, RenewShare, Throttled};
+use crate::messages::{Admit, RenewShare, ThrottleNotice};
 
 /// When a limit is looked at again of which it is not known when it admits more.
 const RECHECK: Duration = Duration::from_secs(1);
@@ -221,7 +221,7 @@ impl AccountState {
     }
 
     /// Ends an attempt. Ending it again changes nothing.
-    pub fn finish(&mut self, attempt: &AttemptId, settlement: Settlement, throttled: Option<Throttled>) {
+    pub fn finish(&mut self, attempt: &AttemptId, settlement: Settlement, throttled: Option<ThrottleNotice>) {
         let in_flight = self.permits.len();
         self.sent(attempt);
         match settlement {
@@ -232,7 +232,7 @@ impl AccountState {
         }
         self.queue.retain(|waiting| waiting.attempt != *attempt);
         let Some(reservation) = self.reserved.remove(attempt.as_str()) else { return };
-        if let Some(Throttled { sent, wait }) = throttled {
+        if let Some(ThrottleNotice { sent, wait }) = throttled {
             // Without a configured limit, what is in flight is one that the service does not bear.
             let most = self.limits.in_flight.unwrap_or(in_flight);
             let now = self.now;

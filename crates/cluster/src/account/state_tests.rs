@@ -114,7 +114,7 @@ fn throttling_of_one_run_slows_all() {
     for attempt in 1..=4 {
         assert_eq!(admit(&mut account, &format!("a.{attempt}"), 0, limits), Admission::Granted);
     }
-    let throttled = Throttled { sent: Timestamp(1_000), wait: Duration::from_secs(7) };
+    let throttled = ThrottleNotice { sent: Timestamp(1_000), wait: Duration::from_secs(7) };
     account.observe(Timestamp(1_100), limits);
     account.finish(&"a.4".into(), Settlement::Released, Some(throttled));
     assert_eq!(admit(&mut account, "b.1", 2_000, limits), Admission::Queued, "nothing is sent for 7 s");
@@ -136,7 +136,7 @@ fn throttling_limits_an_account_without_a_limit() {
     for attempt in 1..=6 {
         assert_eq!(admit(&mut account, &format!("a.{attempt}"), 0, limits), Admission::Granted);
     }
-    let throttled = Throttled { sent: Timestamp(1_000), wait: Duration::from_secs(1) };
+    let throttled = ThrottleNotice { sent: Timestamp(1_000), wait: Duration::from_secs(1) };
     account.observe(Timestamp(1_000), limits);
     account.finish(&"a.6".into(), Settlement::Released, Some(throttled));
     assert_eq!(admit(&mut account, "b.1", 2_000, limits), Admission::Queued);

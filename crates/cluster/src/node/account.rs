@@ -6,7 +6,7 @@ use restate_sdk::prelude::*;
 use scheduler::{AttemptId, TaskId, Timestamp};
 
 use crate::account::Settlement;
-use crate::messages::{AccountReply, AccountRequest, ClaimTask, FinishAttempt, HoldUntil, Throttled};
+use crate::messages::{AccountReply, AccountRequest, ClaimTask, FinishAttempt, HoldUntil, ThrottleNotice};
 use crate::worker::Worker;
 
 /// The first of `candidates` that no other attempt owns.
@@ -29,7 +29,7 @@ pub(super) async fn finish(
     worker: &Arc<Worker>,
     attempt: &AttemptId,
     settlement: Settlement,
-    throttled: Option<Throttled>,
+    throttled: Option<ThrottleNotice>,
 ) -> Result<(), TerminalError> {
     let finish = FinishAttempt { attempt: attempt.clone(), settlement, throttled };
     ask(ctx, worker, "finish", AccountRequest::Finish(finish)).await.map(drop)

@@ -17,7 +17,7 @@ use super::{preparation, submission};
 use crate::account::Settlement;
 use crate::effects::{self, EffectError, FailedDownload};
 use crate::messages::{
-    DownloadVideo, EndAttempt, Lookup, OfAttempt, Poll, Prepare, Resolve, ResolutionResult, Throttled,
+    DownloadVideo, EndAttempt, Lookup, OfAttempt, Poll, Prepare, Resolve, ResolutionResult, ThrottleNotice,
 };
 use crate::store::Kind;
 use crate::worker::Worker;
@@ -115,7 +115,7 @@ impl NodeObject {
             let result = worker.provider.poll(&task).await;
             match &result {
                 PollResult::Throttled { retry_after, .. } => {
-                    worker.share.polled(Some(Throttled::new(sent, *retry_after)));
+                    worker.share.polled(Some(ThrottleNotice::new(sent, *retry_after)));
                 }
                 PollResult::Unreachable { .. } => {}
                 _ => worker.share.polled(None),

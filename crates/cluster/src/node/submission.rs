@@ -23,7 +23,7 @@ use super::{AttemptRecord, NodeRecord};
 use crate::account::Settlement;
 use crate::effects::{self, EffectError};
 use crate::error::ClusterError;
-use crate::messages::Throttled;
+use crate::messages::ThrottleNotice;
 use crate::post_gate::{PostToken, Redeemed};
 use crate::post_pacer::Turn;
 use crate::worker::Worker;
@@ -110,7 +110,7 @@ pub(super) async fn submit(
         Posted::Refused { refusal } => {
             let settlement = record.refused(&id, refusal.kind, &refusal.failure.message);
             let throttled =
-                (refusal.kind == RefusalKind::Throttled).then(|| Throttled::new(at, refusal.retry_after));
+                (refusal.kind == RefusalKind::Throttled).then(|| ThrottleNotice::new(at, refusal.retry_after));
             finish(ctx, worker, &id, settlement, throttled).await?;
             return Ok(vec![Event::Refused { node, attempt: id, refusal, next: None }]);
         }
