@@ -32,7 +32,7 @@ pub(super) enum Outcome {
 
 /// A request that is prepared, as it is journalled.
 #[derive(Debug, Serialize, Deserialize)]
-struct Prepared {
+struct PreparedAttempt {
     digest: String,
     name: String,
     admission: Admission,
@@ -61,10 +61,10 @@ pub(super) async fn prepare(
             Err(EffectError::Outage(error)) => return Err(error.into()),
         };
         let admission = asker.admit(wanted).await?;
-        Ok(Json(Ok(Prepared { digest, name, admission, at: asker.clock.now() })))
+        Ok(Json(Ok(PreparedAttempt { digest, name, admission, at: asker.clock.now() })))
     });
-    let Json(prepared): Json<Result<Prepared, Failure>> = effect.name("prepare").await?;
-    let Prepared { digest, name, mut admission, mut at } = match prepared {
+    let Json(prepared): Json<Result<PreparedAttempt, Failure>> = effect.name("prepare").await?;
+    let PreparedAttempt { digest, name, mut admission, mut at } = match prepared {
         Ok(prepared) => prepared,
         Err(failure) => return Ok(Outcome::Failed(failure)),
     };
