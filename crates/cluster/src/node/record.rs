@@ -18,13 +18,13 @@ pub struct NodeRecord {
     /// The attempts. Invariant: at most one of them holds the key.
     pub attempts: Vec<AttemptRecord>,
     /// The latest attempt that was not begun. Its message may arrive again, after its run has gone on.
-    pub declined: Option<Declined>,
+    pub declined: Option<DeclinedAttempt>,
 }
 
 /// An attempt that was asked for and not begun.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Declined {
+pub struct DeclinedAttempt {
     /// Its id.
     pub attempt: AttemptId,
     /// What its run was told.
@@ -95,7 +95,7 @@ impl NodeRecord {
 
     /// Remembers what was answered to an attempt that was not begun.
     pub fn decline(&mut self, attempt: AttemptId, events: Vec<Event>) {
-        self.declined = Some(Declined { attempt, events });
+        self.declined = Some(DeclinedAttempt { attempt, events });
     }
 
     /// What was answered to an attempt that was not begun: it never is, because its run has gone on.
