@@ -31,7 +31,7 @@ use crate::worker::Worker;
 /// What an attempt got when it was its turn.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-enum Issued {
+enum TurnOutcome {
     /// A token.
     Token { token: PostToken, turn: Turn, at: Timestamp },
     /// None: the service refused another submission and wants to be left alone for so long.
@@ -77,15 +77,15 @@ pub(super) async fn submit(
     let issuer = Arc::clone(worker);
     let issued = ctx.run(move || async move {
         Ok(Json(match issuer.pacer.turn(&issuer.clock).await {
-            Ok(turn) => Issued::Token { token: issuer.gate.issue(), turn, at: issuer.clock.now() },
-            Err(wait) => Issued::Held { wait },
+            Ok(turn) => TurnOutcome::Token { token: issuer.gate.issue(), turn, at: issuer.clock.now() },
+            Err(wait) => TurnOutcome::Held { wait },
         }))
     });
     // Awaited, so that the intent is durable as well: it is before the token in the journal.
     let Json(issued) = issued.name("token").await?;
     let (token, turn, at) = match issued {
-        Issued::Token { token, turn, at } => (token, turn, at),
-        Issued::Held { wait } => return held(ctx, worker, record, node, id, wait).await,
+        TurnOutcome::Token { token, turn, at } => (token, turn, at),
+        TurnOutcome::Held { wait } => return held(ctx, worker, record, node, id, wait).await,
     };
     let (sender, posted_attempt, posted_token) = (Arc::clone(worker), attempt.clone(), token.clone());
     let posted =
