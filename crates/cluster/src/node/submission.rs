@@ -41,7 +41,7 @@ enum TurnOutcome {
 /// The outcome of a POST, as it is journalled.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-enum Posted {
+enum PostOutcome {
     Accepted {
         task: TaskId,
         quota: Option<SubmitQuota>,
@@ -90,10 +90,10 @@ pub(super) async fn submit(
     let (sender, posted_attempt, posted_token) = (Arc::clone(worker), attempt.clone(), token.clone());
     let posted =
         ctx.run(move || async move { Ok(Json(post(&sender, &posted_attempt, &posted_token, turn).await?)) });
-    let Json(posted): Json<Posted> = posted.name("post").await?;
+    let Json(posted): Json<PostOutcome> = posted.name("post").await?;
     worker.gate.forget(&token);
     let unknown = match posted {
-        Posted::Accepted { task, quota } => {
+        PostOutcome::Accepted { task, quota } => {
             let reported = quota.map(|quota| Event::QuotaReported { quota, sent: at });
             let accepted = if claim_task(ctx, worker, &id, vec![task.clone()]).await?.is_some() {
                 record.submitted(&id, &task, at);
@@ -107,15 +107,15 @@ pub(super) async fn submit(
             };
             return Ok(reported.into_iter().chain([accepted]).collect());
         }
-        Posted::Refused { refusal } => {
+        PostOutcome::Refused { refusal } => {
             let settlement = record.refused(&id, refusal.kind, &refusal.failure.message);
             let throttled =
                 (refusal.kind == RefusalKind::Throttled).then(|| ThrottleNotice::new(at, refusal.retry_after));
             finish(ctx, worker, &id, settlement, throttled).await?;
             return Ok(vec![Event::Refused { node, attempt: id, refusal, next: None }]);
         }
-        Posted::Indeterminate { reason, task_hint, halts } => Unknown { reason, task_hint, halts },
-        Posted::OtherProcess => worker_is_gone(),
+        PostOutcome::Indeterminate { reason, task_hint, halts } => Unknown { reason, task_hint, halts },
+        PostOutcome::OtherProcess => worker_is_gone(),
     };
     Ok(vec![resolve_unknown(ctx, worker, record, node, attempt, at, unknown).await?])
 }
@@ -183,7 +183,7 @@ async fn post(
     attempt: &AttemptRecord,
     token: &PostToken,
     turn: Turn,
-) -> Result<Posted, ClusterError> {
+) -> Result<PostOutcome, ClusterError> {
     let mut request = None;
     if worker.gate.is_unused(token) {
         let prepared = async {
@@ -205,9 +205,9 @@ async fn post(
     }
     let mut response = match worker.gate.redeem(token) {
         Redeemed::Sent(response) => response,
-        Redeemed::Unknown => return Ok(Posted::OtherProcess),
+        Redeemed::Unknown => return Ok(PostOutcome::OtherProcess),
         Redeemed::Unused(sender) => {
-            let Some(request) = request else { return Ok(Posted::OtherProcess) };
+            let Some(request) = request else { return Ok(PostOutcome::OtherProcess) };
             let (poster, response) = (Arc::clone(worker), sender.subscribe());
             let sent = poster.pacer.sent(turn);
             // A task of its own: it goes on when the connection to Restate is lost.
@@ -224,12 +224,12 @@ async fn post(
         Err(_) => None,
     };
     Ok(match submission {
-        Some(Submission::Accepted { task, quota }) => Posted::Accepted { task, quota },
-        Some(Submission::Refused(refusal)) => Posted::Refused { refusal },
+        Some(Submission::Accepted { task, quota }) => PostOutcome::Accepted { task, quota },
+        Some(Submission::Refused(refusal)) => PostOutcome::Refused { refusal },
         Some(Submission::Indeterminate { reason, task_hint, halts }) => {
-            Posted::Indeterminate { reason, task_hint, halts }
+            PostOutcome::Indeterminate { reason, task_hint, halts }
         }
-        None => Posted::Indeterminate {
+        None => PostOutcome::Indeterminate {
             reason: "the worker lost the response".to_owned(),
             task_hint: None,
             halts: false,
@@ -238,9 +238,9 @@ async fn post(
 }
 
 /// A request that was not sent.
-fn refused(message: &str) -> Posted {
+fn refused(message: &str) -> PostOutcome {
     let failure = Failure::new(FailureKind::Local, message);
-    Posted::Refused { refusal: Refusal { kind: RefusalKind::InvalidRequest, failure, retry_after: None } }
+    PostOutcome::Refused { refusal: Refusal { kind: RefusalKind::InvalidRequest, failure, retry_after: None } }
 }
 
 /// Asks the service for the task of a submission whose outcome is unknown. `None` where it cannot be asked.
