@@ -59,7 +59,7 @@ enum PostOutcome {
 }
 
 /// Why an attempt is indeterminate.
-struct Unknown {
+struct IndeterminateOutcome {
     reason: String,
     task_hint: Option<TaskId>,
     halts: bool,
@@ -114,7 +114,7 @@ pub(super) async fn submit(
             finish(ctx, worker, &id, settlement, throttled).await?;
             return Ok(vec![Event::Refused { node, attempt: id, refusal, next: None }]);
         }
-        PostOutcome::Indeterminate { reason, task_hint, halts } => Unknown { reason, task_hint, halts },
+        PostOutcome::Indeterminate { reason, task_hint, halts } => IndeterminateOutcome { reason, task_hint, halts },
         PostOutcome::OtherProcess => worker_is_gone(),
     };
     Ok(vec![resolve_unknown(ctx, worker, record, node, attempt, at, unknown).await?])
@@ -149,8 +149,8 @@ pub(super) async fn interrupted(
     resolve_unknown(ctx, worker, record, node, attempt, attempt.intended_at, worker_is_gone()).await
 }
 
-fn worker_is_gone() -> Unknown {
-    Unknown {
+fn worker_is_gone() -> IndeterminateOutcome {
+    IndeterminateOutcome {
         reason: "the worker that submitted it ended before the response was recorded".to_owned(),
         task_hint: None,
         halts: false,
@@ -165,9 +165,9 @@ async fn resolve_unknown(
     node: NodeIx,
     attempt: &AttemptRecord,
     at: Timestamp,
-    unknown: Unknown,
+    unknown: IndeterminateOutcome,
 ) -> Result<Event, TerminalError> {
-    let Unknown { reason, task_hint, halts } = unknown;
+    let IndeterminateOutcome { reason, task_hint, halts } = unknown;
     if let Some(event) = reconcile(ctx, worker, record, attempt, node, Some(reason.clone())).await? {
         return Ok(event);
     }
