@@ -25,7 +25,7 @@ pub struct PostToken {
 
 /// What a token allows.
 #[derive(Debug)]
-pub enum Redeemed {
+pub enum TokenUse {
     /// The POST may be sent. Its response goes to the sender.
     Unused(watch::Sender<Option<Submission>>),
     /// This process has sent it; its response comes here.
@@ -76,17 +76,17 @@ impl PostGate {
     }
 
     /// Uses a token.
-    pub fn redeem(&self, token: &PostToken) -> Redeemed {
+    pub fn redeem(&self, token: &PostToken) -> TokenUse {
         if token.boot != self.boot {
-            return Redeemed::Unknown;
+            return TokenUse::Unknown;
         }
         match self.lock().issued.get_mut(&token.number) {
-            None => Redeemed::Unknown,
-            Some(Some(response)) => Redeemed::Sent(response.clone()),
+            None => TokenUse::Unknown,
+            Some(Some(response)) => TokenUse::Sent(response.clone()),
             Some(unused) => {
                 let (sender, receiver) = watch::channel(None);
                 *unused = Some(receiver);
-                Redeemed::Unused(sender)
+                TokenUse::Unused(sender)
             }
         }
     }
@@ -112,9 +112,9 @@ mod tests {
         let gate = PostGate::new("a");
         let token = gate.issue();
         assert!(gate.is_unused(&token));
-        let Redeemed::Unused(sender) = gate.redeem(&token) else { panic!("it is unused") };
+        let TokenUse::Unused(sender) = gate.redeem(&token) else { panic!("it is unused") };
         assert!(!gate.is_unused(&token));
-        let Redeemed::Sent(response) = gate.redeem(&token) else { panic!("it was used") };
+        let TokenUse::Sent(response) = gate.redeem(&token) else { panic!("it was used") };
         sender.send_replace(Some(Submission::Accepted { task: "t".into(), quota: None }));
         assert!(matches!(&*response.borrow(), Some(Submission::Accepted { .. })));
     }
@@ -126,8 +126,8 @@ mod tests {
         // The same number.
         let other = after.issue();
         assert_ne!(token, other);
-        assert!(matches!(after.redeem(&token), Redeemed::Unknown));
-        assert!(matches!(after.redeem(&other), Redeemed::Unused(_)));
+        assert!(matches!(after.redeem(&token), TokenUse::Unknown));
+        assert!(matches!(after.redeem(&other), TokenUse::Unused(_)));
     }
 
     #[test]
@@ -136,6 +136,6 @@ mod tests {
         let token = gate.issue();
         gate.forget(&token);
         assert!(!gate.is_unused(&token));
-        assert!(matches!(gate.redeem(&token), Redeemed::Unknown));
+        assert!(matches!(gate.redeem(&token), TokenUse::Unknown));
     }
 }

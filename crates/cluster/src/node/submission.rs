@@ -24,7 +24,7 @@ use crate::account::Settlement;
 use crate::effects::{self, EffectError};
 use crate::error::ClusterError;
 use crate::messages::ThrottleNotice;
-use crate::post_gate::{PostToken, Redeemed};
+use crate::post_gate::{PostToken, TokenUse};
 use crate::post_pacer::Turn;
 use crate::worker::Worker;
 
@@ -204,9 +204,9 @@ async fn post(
         };
     }
     let mut response = match worker.gate.redeem(token) {
-        Redeemed::Sent(response) => response,
-        Redeemed::Unknown => return Ok(PostOutcome::OtherProcess),
-        Redeemed::Unused(sender) => {
+        TokenUse::Sent(response) => response,
+        TokenUse::Unknown => return Ok(PostOutcome::OtherProcess),
+        TokenUse::Unused(sender) => {
             let Some(request) = request else { return Ok(PostOutcome::OtherProcess) };
             let (poster, response) = (Arc::clone(worker), sender.subscribe());
             let sent = poster.pacer.sent(turn);
