@@ -8,7 +8,7 @@ use std::time::Duration;
 use workflow::plan::NodeIx;
 
 use crate::account::{AccountLimits, Admission, Settlement, Share};
-use crate::run::{Logged, RunHead};
+use crate::run::{LogEntry, RunHead};
 use engine::effects::InputSource;
 
 /// The virtual object of a run; its key is the run's id.
@@ -187,7 +187,7 @@ pub struct EventPage {
     /// The run as it is; `None` if there is no such run.
     pub head: Option<RunHead>,
     /// Its events from the number that was asked for. There may be more.
-    pub events: Vec<Logged>,
+    pub events: Vec<LogEntry>,
 }
 
 /// Checks a run: what it waits for too long is sent again.

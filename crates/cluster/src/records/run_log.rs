@@ -10,7 +10,7 @@ use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use crate::client::EngineClient;
 use crate::error::ClusterError;
-use crate::run::{Logged, RunHead};
+use crate::run::{LogEntry, RunHead};
 use crate::spec::RunSpec;
 use crate::store::{Kind, SharedStore};
 
@@ -109,8 +109,8 @@ impl RunLog {
         projection
     }
 
-    fn add(&mut self, logged: Logged) {
-        let Logged { time, event, .. } = logged;
+    fn add(&mut self, logged: LogEntry) {
+        let LogEntry { time, event, .. } = logged;
         self.length += 1;
         match &event {
             Event::Prepared { node, attempt, key, reservation, .. } => {
@@ -232,8 +232,8 @@ shots:
         ]
     }
 
-    fn logged(time: i64, event: Event) -> Logged {
-        Logged { time: Timestamp(time), event, is_answer: false, is_check: false }
+    fn logged(time: i64, event: Event) -> LogEntry {
+        LogEntry { time: Timestamp(time), event, is_answer: false, is_check: false }
     }
 
     #[test]

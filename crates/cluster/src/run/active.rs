@@ -10,7 +10,7 @@ use std::time::Duration;
 use engine::provider::Provider;
 use scheduler::{AttemptId, Event, Halt, NextStep, Outcome, RunState, Timestamp};
 
-use super::log::{Logged, RunHead, SEGMENT_LEN, StoredRun};
+use super::log::{LogEntry, RunHead, SEGMENT_LEN, StoredRun};
 use super::outgoing::{Outgoing, Target, Waiter, outgoing};
 use crate::messages::{Answer, EndAttempt};
 use crate::worker::LoadedSpec;
@@ -43,7 +43,7 @@ pub(crate) struct ActiveRun {
     pub(crate) state: RunState,
     pub(crate) length: u64,
     /// The events after the last full segment.
-    tail: Vec<Logged>,
+    tail: Vec<LogEntry>,
     /// Attempts that were begun, for their ids.
     attempts: u64,
     /// Messages with a sequence number, so far.
@@ -72,7 +72,7 @@ struct Open {
 #[derive(Debug, Default)]
 pub(crate) struct Step {
     /// Segments that are full now, by number.
-    pub(crate) segments: Vec<(u64, Vec<Logged>)>,
+    pub(crate) segments: Vec<(u64, Vec<LogEntry>)>,
     /// Messages to send, in order.
     pub(crate) messages: Vec<Outgoing>,
 }
@@ -101,7 +101,7 @@ impl ActiveRun {
     }
 
     /// Catches up with an event of the log. What followed from it was sent when it was logged.
-    pub(crate) fn replay(&mut self, head: &RunHead, provider: &dyn Provider, logged: Logged) {
+    pub(crate) fn replay(&mut self, head: &RunHead, provider: &dyn Provider, logged: LogEntry) {
         drop(self.apply(head, provider, &logged));
         drop(self.append(logged));
     }
@@ -125,7 +125,7 @@ impl ActiveRun {
                 Input::Event(event) => (vec![event], false, false),
                 Input::Check => (vec![Event::TimerFired], false, true),
             };
-            let queue = events.into_iter().map(|event| Logged { time: now, event, is_answer, is_check });
+            let queue = events.into_iter().map(|event| LogEntry { time: now, event, is_answer, is_check });
             self.take(head, provider, queue.collect(), &mut step);
         }
         step
@@ -159,7 +159,7 @@ impl ActiveRun {
         &mut self,
         head: &RunHead,
         provider: &dyn Provider,
-        mut queue: VecDeque<Logged>,
+        mut queue: VecDeque<LogEntry>,
         step: &mut Step,
     ) {
         while let Some(mut logged) = queue.pop_front() {
@@ -174,7 +174,7 @@ impl ActiveRun {
                 |message: &Outgoing| !is_continued || message.waiter.is_none() || message.waiter != waiter;
             step.messages.extend(messages.into_iter().filter(is_sent));
             let time = logged.time;
-            queue.extend(again.into_iter().map(|event| Logged {
+            queue.extend(again.into_iter().map(|event| LogEntry {
                 time,
                 event,
                 is_answer: false,
@@ -196,7 +196,7 @@ impl ActiveRun {
         &mut self,
         head: &RunHead,
         provider: &dyn Provider,
-        logged: &Logged,
+        logged: &LogEntry,
     ) -> (Vec<Outgoing>, Vec<Event>) {
         let now = logged.time;
         if logged.is_answer
@@ -304,7 +304,7 @@ impl ActiveRun {
     }
 
     /// Appends an event, and returns the segment that it fills.
-    fn append(&mut self, logged: Logged) -> Option<(u64, Vec<Logged>)> {
+    fn append(&mut self, logged: LogEntry) -> Option<(u64, Vec<LogEntry>)> {
         self.tail.push(logged);
         self.length += 1;
         self.length

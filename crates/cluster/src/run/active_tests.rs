@@ -21,7 +21,7 @@ struct Execution {
     loaded: Arc<LoadedSpec>,
     run: ActiveRun,
     stored: StoredRun,
-    log: Vec<Vec<Logged>>,
+    log: Vec<Vec<LogEntry>>,
     waiting: Vec<(Timestamp, Outgoing)>,
     now: Timestamp,
 }

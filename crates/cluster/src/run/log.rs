@@ -12,7 +12,7 @@ pub(crate) const PAGE_SEGMENTS: u64 = 16;
 /// An event as it was decided, with the time at which it was applied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Logged {
+pub struct LogEntry {
     /// When it was applied. Never goes back within a run.
     pub time: Timestamp,
     /// The event.
@@ -53,7 +53,7 @@ pub struct RunHead {
 pub(crate) struct StoredRun {
     pub(crate) head: RunHead,
     /// The events after the last full segment.
-    pub(crate) tail: Vec<Logged>,
+    pub(crate) tail: Vec<LogEntry>,
     /// When the run is checked next.
     pub(crate) next_check: Timestamp,
 }

@@ -11,5 +11,5 @@ mod object;
 mod outgoing;
 
 pub(crate) use cache::RunCache;
-pub use log::{Logged, RunHead};
+pub use log::{LogEntry, RunHead};
 pub use object::RunObject;

@@ -9,7 +9,7 @@ use scheduler::{Event, RunId, Timestamp};
 use serde::Serialize;
 
 use super::active::Input;
-use super::log::{Logged, PAGE_SEGMENTS, RunHead, SEGMENT_LEN, StoredRun, segment_key};
+use super::log::{LogEntry, PAGE_SEGMENTS, RunHead, SEGMENT_LEN, StoredRun, segment_key};
 use super::outgoing::{Outgoing, Target};
 use crate::films::FilmFile;
 use crate::index::{ALL_RUNS, RunEnded, RunEntry, index_key};
@@ -138,7 +138,7 @@ impl RunObject {
         let last = (first + PAGE_SEGMENTS).min(full);
         let mut events = Vec::new();
         for segment in first..last {
-            let stored = ctx.get::<Json<Vec<Logged>>>(&segment_key(segment)).await?;
+            let stored = ctx.get::<Json<Vec<LogEntry>>>(&segment_key(segment)).await?;
             events.extend(stored.map(Json::into_inner).unwrap_or_default());
         }
         if last == full {
