@@ -51,7 +51,7 @@ impl HttpService for Connection {
         let url = reqwest::Url::parse(&parts.uri.to_string())
             .map_err(|error| HttpError::new(HttpErrorKind::Unknown, error))?;
         if self.https_only && url.scheme() != "https" {
-            return Err(HttpError::new(HttpErrorKind::Unknown, Unencrypted));
+            return Err(HttpError::new(HttpErrorKind::Unknown, UnencryptedAddress));
         }
         let is_metadata = url.host_str() == Some("169.254.169.254");
         let mut request = Request::new(parts.method, url);
@@ -72,7 +72,7 @@ impl HttpService for Connection {
 /// Why a request is not sent.
 #[derive(Debug, thiserror::Error)]
 #[error("the address is not https")]
-struct Unencrypted;
+struct UnencryptedAddress;
 
 /// The kind decides whether `object_store` repeats the request: only what has certainly not arrived, or is idempotent.
 fn http_error(error: reqwest::Error) -> HttpError {
