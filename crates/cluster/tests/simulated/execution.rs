@@ -17,7 +17,7 @@ use super::protocol::{CONTENT_TYPE, Entry, Error, Start, kind};
 use super::restate::{Beginning, Restate};
 
 /// How an execution ended.
-pub(super) enum Ended {
+pub(super) enum ExecutionEnd {
     /// With a result.
     Done,
     /// It waits for something.
@@ -50,7 +50,7 @@ impl Body for Sent {
 }
 
 /// Has a worker execute an invocation, from the beginning of its journal.
-pub(super) async fn execute(server: &Restate, id: u64) -> Ended {
+pub(super) async fn execute(server: &Restate, id: u64) -> ExecutionEnd {
     let Beginning { process, service, handler, key, journal, inbox, mut server_kills, inactivity } =
         server.beginning(id);
     let start = Start {
@@ -77,8 +77,8 @@ pub(super) async fn execute(server: &Restate, id: u64) -> Ended {
     let ended = 'execution: loop {
         let frame = tokio::select! {
             biased;
-            _ = gone.wait_for(|gone| *gone) => break Ended::CutOff,
-            _ = server_kills.changed() => break Ended::CutOff,
+            _ = gone.wait_for(|gone| *gone) => break ExecutionEnd::CutOff,
+            _ = server_kills.changed() => break ExecutionEnd::CutOff,
             frame = poll_fn(|cx| body.as_mut().poll_frame(cx)) => frame,
             () = tokio::time::sleep(inactivity), if !is_asked_to_suspend => {
                 is_asked_to_suspend = true;
@@ -87,17 +87,17 @@ pub(super) async fn execute(server: &Restate, id: u64) -> Ended {
             }
         };
         // The worker closed the stream in the middle.
-        let Some(Ok(frame)) = frame else { break Ended::CutOff };
+        let Some(Ok(frame)) = frame else { break ExecutionEnd::CutOff };
         let messages = frame.into_data().map(Entry::read_all).unwrap_or_default();
         for message in messages {
             match message.kind {
-                kind::END => break 'execution Ended::Done,
-                kind::SUSPENSION => break 'execution Ended::Suspended,
+                kind::END => break 'execution ExecutionEnd::Done,
+                kind::SUSPENSION => break 'execution ExecutionEnd::Suspended,
                 kind::ERROR => {
                     let error: Error = message.read();
                     assert!(!matches!(error.code, 570 | 571), "{service}/{handler}: {}", error.message);
                     let retry_after = error.next_retry_delay.map(Duration::from_millis);
-                    break 'execution Ended::Failed { retry_after };
+                    break 'execution ExecutionEnd::Failed { retry_after };
                 }
                 _ => {}
             }
@@ -108,7 +108,7 @@ pub(super) async fn execute(server: &Restate, id: u64) -> Ended {
                     server.store(id, &message);
                 }
                 server.perform(cut, &process);
-                break 'execution Ended::CutOff;
+                break 'execution ExecutionEnd::CutOff;
             }
             server.store(id, &message);
         }
@@ -116,8 +116,8 @@ pub(super) async fn execute(server: &Restate, id: u64) -> Ended {
     // The handler goes no further.
     drop(body);
     match ended {
-        Ended::Done => server.finish(id),
-        Ended::Suspended | Ended::Failed { .. } | Ended::CutOff => server.close_inbox(id),
+        ExecutionEnd::Done => server.finish(id),
+        ExecutionEnd::Suspended | ExecutionEnd::Failed { .. } | ExecutionEnd::CutOff => server.close_inbox(id),
     }
     ended
 }

@@ -16,7 +16,7 @@ use cluster::client::Ingress;
 use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
-use super::execution::{Ended, execute};
+use super::execution::{ExecutionEnd, execute};
 use super::process::{Process, Processes};
 use super::protocol::{
     Ack, Call, CompleteAwakeable, Entry, Failure, Input, Notification, OneWayCall, Output, Propose, Sleep,
@@ -238,12 +238,12 @@ impl Restate {
             loop {
                 let wake = Arc::clone(&server.lock().invocations[&id].wake);
                 match execute(&server, id).await {
-                    Ended::Done => break,
-                    Ended::CutOff => tokio::time::sleep(RETRY_INTERVAL).await,
-                    Ended::Failed { retry_after } => {
+                    ExecutionEnd::Done => break,
+                    ExecutionEnd::CutOff => tokio::time::sleep(RETRY_INTERVAL).await,
+                    ExecutionEnd::Failed { retry_after } => {
                         tokio::time::sleep(retry_after.unwrap_or(RETRY_INTERVAL)).await;
                     }
-                    Ended::Suspended => wake.notified().await,
+                    ExecutionEnd::Suspended => wake.notified().await,
                 }
             }
         });
