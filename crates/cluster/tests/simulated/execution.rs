@@ -29,12 +29,12 @@ pub(super) enum ExecutionEnd {
 }
 
 /// What the server sends to a worker.
-struct Sent {
+struct RequestBody {
     first: Option<Bytes>,
     then: mpsc::UnboundedReceiver<Bytes>,
 }
 
-impl Body for Sent {
+impl Body for RequestBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -67,7 +67,7 @@ pub(super) async fn execute(server: &Restate, id: u64) -> ExecutionEnd {
     }
     let request = Request::post(format!("/invoke/{service}/{handler}"))
         .header("content-type", CONTENT_TYPE)
-        .body(Sent { first: Some(first.into()), then: inbox })
+        .body(RequestBody { first: Some(first.into()), then: inbox })
         .expect("a request");
     let mut gone = process.gone.clone();
     let response = process.endpoint.handle(request);
@@ -127,7 +127,7 @@ pub(super) async fn shared_handlers(process: &Process) -> HashSet<String> {
     let (_, nothing) = mpsc::unbounded_channel();
     let request = Request::get("/discover")
         .header("accept", "application/vnd.restate.endpointmanifest.v4+json")
-        .body(Sent { first: None, then: nothing })
+        .body(RequestBody { first: None, then: nothing })
         .expect("a request");
     let mut body = Box::pin(process.endpoint.handle(request).into_body());
     let mut text = Vec::new();
