@@ -8,7 +8,7 @@ use workflow::plan::Plan;
 
 use crate::client::EngineClient;
 use crate::error::ClusterError;
-use crate::store::{Kind, SharedStore};
+use crate::store::{ObjectKind, SharedStore};
 
 /// Brings a film and what is beside it into a folder. A film of another content under its name is kept as an earlier cut.
 ///
@@ -39,7 +39,7 @@ pub(crate) async fn bring_film(
         fs_err::create_dir_all(output)?;
         let scratch = tempfile::Builder::new().prefix(".film-").suffix(".part").tempdir_in(output)?;
         let new = scratch.path().join(name);
-        store.get_file(Kind::Film, &file.sha256, &new).await?;
+        store.get_file(ObjectKind::Film, &file.sha256, &new).await?;
         engine::cuts::replace(&new, &target, &is_film)?;
     }
     Ok(())

@@ -14,7 +14,7 @@ use workflow::units::Money;
 
 use crate::error::ClusterError;
 use crate::messages::ThrottleNotice;
-use crate::store::{Kind, SharedStore, artifact_hash, artifact_path};
+use crate::store::{ObjectKind, SharedStore, artifact_hash, artifact_path};
 use crate::worker::Worker;
 
 /// A failed effect: a failure of the shot, or an outage after which the step is run again.
@@ -85,15 +85,15 @@ async fn localize(
             let hash = artifact_hash(&video).ok_or_else(|| {
                 Failure::new(FailureKind::Local, "the video of the frame is not in the shared store")
             })?;
-            store.get_file(Kind::Artifact, hash, &target).await?;
+            store.get_file(ObjectKind::Artifact, hash, &target).await?;
             InputSource::Frame { video: target, last }
         }
         InputSource::FileFrame { sha256, last, .. } => {
-            store.get_file(Kind::File, &sha256, &target).await?;
+            store.get_file(ObjectKind::File, &sha256, &target).await?;
             InputSource::FileFrame { video: target, sha256, last }
         }
         InputSource::File { sha256, media_type, .. } => {
-            store.get_file(Kind::File, &sha256, &target).await?;
+            store.get_file(ObjectKind::File, &sha256, &target).await?;
             InputSource::File { path: target, sha256, media_type }
         }
     })
@@ -124,7 +124,7 @@ pub(crate) async fn download_video(
         // The part goes with the scratch folder: the next try starts from the beginning.
         Err(error) => return Ok(Err(FailedDownload { failure: error.failure, partial_bytes: 0 })),
     };
-    worker.store.put_file(Kind::Artifact, &target, &artifact.sha256).await?;
+    worker.store.put_file(ObjectKind::Artifact, &target, &artifact.sha256).await?;
     let path = artifact_path(&artifact.sha256);
     Ok(Ok(Artifact { path, modified_at: None, ..artifact }))
 }

@@ -12,7 +12,7 @@ use workflow::plan::NodeIx;
 
 use crate::effects::{EffectError, local};
 use crate::messages::{Answer, Answers, Join, RUN};
-use crate::store::Kind;
+use crate::store::ObjectKind;
 use crate::worker::Worker;
 
 /// Folders between a scratch folder and the workflow's files in it, so that paths that begin with `..` stay inside.
@@ -80,13 +80,13 @@ async fn join(worker: &Arc<Worker>, message: Join) -> Result<JoinedFilm, EffectE
             let reason = format!("{} is outside of what a worker can hold", file.path.display());
             return Err(local(&reason).into());
         }
-        worker.store.get_file(Kind::File, &file.sha256, &workflow.join(&file.path)).await?;
+        worker.store.get_file(ObjectKind::File, &file.sha256, &workflow.join(&file.path)).await?;
     }
     let mut videos: Vec<(NodeIx, PathBuf, String)> = Vec::new();
     for (node, sha256) in message.videos {
         // By number: a hash that comes from outside is no file name.
         let path = scratch.path().join("videos").join(format!("{}.mp4", videos.len()));
-        worker.store.get_file(Kind::Artifact, &sha256, &path).await?;
+        worker.store.get_file(ObjectKind::Artifact, &sha256, &path).await?;
         videos.push((node, path, sha256));
     }
     let output = scratch.path().join("out");
@@ -119,7 +119,7 @@ async fn join(worker: &Arc<Worker>, message: Join) -> Result<JoinedFilm, EffectE
     let mut files = Vec::new();
     for path in paths {
         let sha256 = engine::artifact::file_sha256(&path)?;
-        worker.store.put_file(Kind::Film, &path, &sha256).await?;
+        worker.store.put_file(ObjectKind::Film, &path, &sha256).await?;
         files.push(FilmFile { path: relative(&path, &output), sha256 });
     }
     let path = relative(&film.path, &output);

@@ -13,7 +13,7 @@ use crate::client::EngineClient;
 use crate::error::ClusterError;
 use crate::run::RunHead;
 use crate::spec::RunSpec;
-use crate::store::{Kind, SharedStore};
+use crate::store::{ObjectKind, SharedStore};
 use crate::worker::PriceSource;
 
 /// Videos that are brought to this machine at once.
@@ -45,8 +45,8 @@ impl Follower {
         prices: &PriceSource,
     ) -> Result<Option<Self>, ClusterError> {
         let Some(head) = client.events(run, 0).await?.head else { return Ok(None) };
-        let spec: RunSpec = store.get_json(Kind::Spec, &head.spec).await?;
-        let plan: Arc<Plan> = Arc::new(store.get_json(Kind::Plan, &spec.plan).await?);
+        let spec: RunSpec = store.get_json(ObjectKind::Spec, &head.spec).await?;
+        let plan: Arc<Plan> = Arc::new(store.get_json(ObjectKind::Plan, &spec.plan).await?);
         let prices = prices(&plan, spec.prices.as_deref()).map_err(|reason| ClusterError::Unreadable {
             what: "the price table of the run".to_owned(),
             reason,
@@ -160,7 +160,7 @@ struct VideoFile {
 
 impl VideoFile {
     async fn fetch(&self, store: &SharedStore) -> Result<(), ClusterError> {
-        store.get_file(Kind::Artifact, &self.sha256, &self.path).await
+        store.get_file(ObjectKind::Artifact, &self.sha256, &self.path).await
     }
 }
 

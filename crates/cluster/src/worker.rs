@@ -42,7 +42,7 @@ use crate::post_pacer::PostPacer;
 use crate::run::{RunCache, RunObject};
 use crate::share::OwnShare;
 use crate::spec::RunSpec;
-use crate::store::{Kind, SharedStore};
+use crate::store::{ObjectKind, SharedStore};
 
 /// Flow-control window of connections and streams. With the default of 64 KiB a run with thousands of messages in flight makes no progress.
 const WINDOW_BYTES: u32 = 64 << 20;
@@ -227,7 +227,7 @@ impl Worker {
         if let Some(loaded) = lock(&self.specs).get(hash) {
             return Ok(Arc::clone(loaded));
         }
-        let spec: RunSpec = self.store.get_json(Kind::Spec, hash).await?;
+        let spec: RunSpec = self.store.get_json(ObjectKind::Spec, hash).await?;
         let plan = self.plan(&spec.plan).await?;
         let prices = (self.prices)(&plan, spec.prices.as_deref()).map_err(|reason| {
             ClusterError::Unreadable { what: "the price table of the run".to_owned(), reason }
@@ -242,7 +242,7 @@ impl Worker {
         if let Some(plan) = lock(&self.plans).get(hash) {
             return Ok(Arc::clone(plan));
         }
-        let plan: Arc<Plan> = Arc::new(self.store.get_json(Kind::Plan, hash).await?);
+        let plan: Arc<Plan> = Arc::new(self.store.get_json(ObjectKind::Plan, hash).await?);
         insert(&self.plans, hash, &plan);
         Ok(plan)
     }

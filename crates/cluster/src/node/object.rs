@@ -19,7 +19,7 @@ use crate::effects::{self, EffectError, FailedDownload};
 use crate::messages::{
     DownloadVideo, EndAttempt, Lookup, OfAttempt, Poll, Prepare, Resolve, ResolutionResult, ThrottleNotice,
 };
-use crate::store::Kind;
+use crate::store::ObjectKind;
 use crate::worker::Worker;
 
 const RECORD: &str = "record";
@@ -365,7 +365,7 @@ async fn is_stored(
 ) -> Result<bool, TerminalError> {
     let worker = Arc::clone(worker);
     let asked = ctx.run(move || async move {
-        Ok(worker.store.has(Kind::Artifact, &artifact.sha256, artifact.bytes).await?)
+        Ok(worker.store.has(ObjectKind::Artifact, &artifact.sha256, artifact.bytes).await?)
     });
     asked.name("stored").await
 }

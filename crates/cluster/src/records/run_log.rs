@@ -12,7 +12,7 @@ use crate::client::EngineClient;
 use crate::error::ClusterError;
 use crate::run::{LogEntry, RunHead};
 use crate::spec::RunSpec;
-use crate::store::{Kind, SharedStore};
+use crate::store::{ObjectKind, SharedStore};
 
 /// An attempt that a run began and whose end is not in its log.
 #[derive(Debug, Clone)]
@@ -49,8 +49,8 @@ impl RunLog {
         run: &RunId,
     ) -> Result<Option<Self>, ClusterError> {
         let Some(head) = client.events(run, u64::MAX).await?.head else { return Ok(None) };
-        let spec: RunSpec = store.get_json(Kind::Spec, &head.spec).await?;
-        let plan = Arc::new(store.get_json(Kind::Plan, &spec.plan).await?);
+        let spec: RunSpec = store.get_json(ObjectKind::Spec, &head.spec).await?;
+        let plan = Arc::new(store.get_json(ObjectKind::Plan, &spec.plan).await?);
         Ok(Some(Self::new(head, plan, spec.arguments)))
     }
 

@@ -13,7 +13,7 @@ use workflow::plan::{NodeKey, Plan};
 use super::{ClusterRecords, lock};
 use crate::bring::bring_film;
 use crate::error::ClusterError;
-use crate::store::Kind;
+use crate::store::ObjectKind;
 
 /// Runs that are searched for a film, the latest first.
 const MAX_FILM_RUNS: usize = 8;
@@ -37,7 +37,7 @@ impl WorkRecords for ClusterRecords {
                 let artifact = record.holder().and_then(|holder| holder.artifact.as_ref());
                 let is_stored = match artifact {
                     Some(artifact) => {
-                        self.store.has(Kind::Artifact, &artifact.sha256, artifact.bytes).await?
+                        self.store.has(ObjectKind::Artifact, &artifact.sha256, artifact.bytes).await?
                     }
                     None => false,
                 };
@@ -101,7 +101,7 @@ impl WorkRecords for ClusterRecords {
             // As a ledger does unless asked to verify: named by its key, and of its size.
             let is_here = std::fs::metadata(target).is_ok_and(|found| found.len() == video.bytes);
             if !is_here {
-                self.store.get_file(Kind::Artifact, &video.sha256, target).await?;
+                self.store.get_file(ObjectKind::Artifact, &video.sha256, target).await?;
             }
             Ok(Artifact { path: target.to_owned(), ..video })
         })

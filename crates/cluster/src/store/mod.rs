@@ -37,7 +37,7 @@ const HASH_LEN: usize = 64;
 
 /// A kind of object, the first part of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ObjectKind {
     /// A video, `artifacts/SHA256.mp4`.
     Artifact,
     /// A file of a workflow.
@@ -50,7 +50,7 @@ pub enum Kind {
     Film,
 }
 
-impl Kind {
+impl ObjectKind {
     /// The name of an object with this content.
     #[must_use]
     pub fn name(self, sha256: &str) -> String {
@@ -107,11 +107,11 @@ impl SharedStore {
     ///
     /// # Errors
     /// When it cannot be read or uploaded, has another hash, or what the store returns is something else.
-    pub async fn put_file(&self, kind: Kind, path: &Path, sha256: &str) -> Result<(), ClusterError> {
+    pub async fn put_file(&self, kind: ObjectKind, path: &Path, sha256: &str) -> Result<(), ClusterError> {
         let object = self.object(kind, sha256)?;
         let size = fs_err::metadata(path)?.len();
         // A file of a workflow is uploaded by every run that needs it, and verified by every worker that reads it.
-        let is_trusted = self.0.is_remote && kind == Kind::File;
+        let is_trusted = self.0.is_remote && kind == ObjectKind::File;
         if self.is_stored(&object, size, sha256, is_trusted).await? {
             return Ok(());
         }
@@ -128,7 +128,7 @@ impl SharedStore {
     ///
     /// # Errors
     /// When they cannot be uploaded, or what the store returns is something else.
-    pub async fn put(&self, kind: Kind, bytes: Vec<u8>) -> Result<String, ClusterError> {
+    pub async fn put(&self, kind: ObjectKind, bytes: Vec<u8>) -> Result<String, ClusterError> {
         let hash = sha256(&bytes);
         let object = self.object(kind, &hash)?;
         let payload = PutPayload::from(bytes);
@@ -148,7 +148,7 @@ impl SharedStore {
     ///
     /// # Errors
     /// When it is not there or damaged.
-    pub async fn get(&self, kind: Kind, hash: &str) -> Result<Vec<u8>, ClusterError> {
+    pub async fn get(&self, kind: ObjectKind, hash: &str) -> Result<Vec<u8>, ClusterError> {
         let object = self.object(kind, hash)?;
         let read = async { self.0.store.get(&object.path).await?.bytes().await };
         let bytes = read.await.map_err(|error| self.failed("read", &object, &error))?;
@@ -162,7 +162,7 @@ impl SharedStore {
     ///
     /// # Errors
     /// When it is not there or damaged, or the file cannot be written.
-    pub async fn get_file(&self, kind: Kind, hash: &str, target: &Path) -> Result<(), ClusterError> {
+    pub async fn get_file(&self, kind: ObjectKind, hash: &str, target: &Path) -> Result<(), ClusterError> {
         let object = self.object(kind, hash)?;
         if target.is_file() && file_sha256(target)? == hash {
             return Ok(());
@@ -193,7 +193,7 @@ impl SharedStore {
     ///
     /// # Errors
     /// When the store cannot be asked.
-    pub async fn has(&self, kind: Kind, hash: &str, bytes: u64) -> Result<bool, ClusterError> {
+    pub async fn has(&self, kind: ObjectKind, hash: &str, bytes: u64) -> Result<bool, ClusterError> {
         let object = self.object(kind, hash)?;
         Ok(self.size(&object).await? == Some(bytes))
     }
@@ -204,7 +204,7 @@ impl SharedStore {
     /// When it is not there, damaged, or of another version.
     pub async fn get_json<T: serde::de::DeserializeOwned>(
         &self,
-        kind: Kind,
+        kind: ObjectKind,
         hash: &str,
     ) -> Result<T, ClusterError> {
         let bytes = self.get(kind, hash).await?;
@@ -212,7 +212,7 @@ impl SharedStore {
             .map_err(|error| ClusterError::Unreadable { what: kind.name(hash), reason: error.to_string() })
     }
 
-    fn object(&self, kind: Kind, hash: &str) -> Result<Object, ClusterError> {
+    fn object(&self, kind: ObjectKind, hash: &str) -> Result<Object, ClusterError> {
         if !is_hash(hash) {
             let what = format!("an object of the shared store {}", self.url());
             return Err(ClusterError::Unreadable { what, reason: "its name is no SHA-256".to_owned() });
@@ -351,7 +351,7 @@ pub fn artifact_hash(path: &Path) -> Option<&str> {
 /// The name of a video in the store, as events of a run have it.
 #[must_use]
 pub fn artifact_path(sha256: &str) -> PathBuf {
-    PathBuf::from(Kind::Artifact.name(sha256))
+    PathBuf::from(ObjectKind::Artifact.name(sha256))
 }
 
 #[cfg(test)]
@@ -367,19 +367,19 @@ mod tests {
     async fn objects_are_verified_by_hash() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = open(folder.path());
-        let hash = store.put(Kind::File, b"lamp".to_vec()).await.expect("stored");
-        assert_eq!(store.get(Kind::File, &hash).await.expect("read"), b"lamp");
+        let hash = store.put(ObjectKind::File, b"lamp".to_vec()).await.expect("stored");
+        assert_eq!(store.get(ObjectKind::File, &hash).await.expect("read"), b"lamp");
         let copy = folder.path().join("out/lamp.txt");
-        store.get_file(Kind::File, &hash, &copy).await.expect("a copy");
+        store.get_file(ObjectKind::File, &hash, &copy).await.expect("a copy");
         assert_eq!(fs_err::read(&copy).expect("the copy"), b"lamp");
-        let object = folder.path().join(Kind::File.name(&hash));
+        let object = folder.path().join(ObjectKind::File.name(&hash));
         fs_err::write(&object, b"lump").expect("damage");
-        assert!(matches!(store.get(Kind::File, &hash).await, Err(ClusterError::Damaged { .. })));
+        assert!(matches!(store.get(ObjectKind::File, &hash).await, Err(ClusterError::Damaged { .. })));
         fs_err::remove_file(&copy).expect("removed");
-        assert!(matches!(store.get_file(Kind::File, &hash, &copy).await, Err(ClusterError::Damaged { .. })));
+        assert!(matches!(store.get_file(ObjectKind::File, &hash, &copy).await, Err(ClusterError::Damaged { .. })));
         assert!(!copy.exists());
         // An upload replaces what is damaged.
-        store.put(Kind::File, b"lamp".to_vec()).await.expect("stored");
+        store.put(ObjectKind::File, b"lamp".to_vec()).await.expect("stored");
         assert_eq!(fs_err::read(&object).expect("the object"), b"lamp");
     }
 
@@ -392,14 +392,14 @@ mod tests {
         let store_folder = tempfile::tempdir().expect("a folder");
         let store = open(store_folder.path());
         let hash = file_sha256(&file).expect("its hash");
-        store.put_file(Kind::Artifact, &file, &hash).await.expect("stored");
-        assert!(store.has(Kind::Artifact, &hash, content.len() as u64).await.expect("asked"));
-        assert_eq!(store.get(Kind::Artifact, &hash).await.expect("read"), content);
+        store.put_file(ObjectKind::Artifact, &file, &hash).await.expect("stored");
+        assert!(store.has(ObjectKind::Artifact, &hash, content.len() as u64).await.expect("asked"));
+        assert_eq!(store.get(ObjectKind::Artifact, &hash).await.expect("read"), content);
         // What the file does not contain is not stored under its name, not even for a moment.
         let other = sha256(b"other");
-        let changed = store.put_file(Kind::Artifact, &file, &other).await;
+        let changed = store.put_file(ObjectKind::Artifact, &file, &other).await;
         assert!(matches!(changed, Err(ClusterError::Changed { .. })), "{changed:?}");
-        assert!(!store.has(Kind::Artifact, &other, content.len() as u64).await.expect("asked"));
+        assert!(!store.has(ObjectKind::Artifact, &other, content.len() as u64).await.expect("asked"));
         let left = fs_err::read_dir(store_folder.path().join("artifacts")).expect("the folder").count();
         assert_eq!(left, 1, "nothing is left of the upload");
         assert_eq!(artifact_hash(&artifact_path(&hash)), Some(hash.as_str()));
@@ -422,7 +422,7 @@ mod tests {
             &"g".repeat(HASH_LEN),
             &"A".repeat(HASH_LEN),
         ] {
-            for kind in [Kind::Artifact, Kind::File, Kind::Plan, Kind::Spec, Kind::Film] {
+            for kind in [ObjectKind::Artifact, ObjectKind::File, ObjectKind::Plan, ObjectKind::Spec, ObjectKind::Film] {
                 assert!(
                     matches!(store.get(kind, hash).await, Err(ClusterError::Unreadable { .. })),
                     "{hash}"
