@@ -22,14 +22,14 @@ pub struct IncrementalValidator<'c> {
     checks: &'c Checks,
     /// The model of the last request, with the check of its family.
     last_model: Option<(Arc<Value>, &'c ComponentCheck)>,
-    valid: Remembered<'c>,
+    valid: RequestCache<'c>,
     /// Those of which nothing is to be warned.
-    quiet: Remembered<'c>,
+    quiet: RequestCache<'c>,
 }
 
 /// The last request for each set of fields, most recently used first.
 #[derive(Debug, Default)]
-struct Remembered<'c>(Vec<RememberedRequest<'c>>);
+struct RequestCache<'c>(Vec<RememberedRequest<'c>>);
 
 #[derive(Debug)]
 struct RememberedRequest<'c> {
@@ -38,7 +38,7 @@ struct RememberedRequest<'c> {
     values: Vec<Arc<Value>>,
 }
 
-impl<'c> Remembered<'c> {
+impl<'c> RequestCache<'c> {
     /// The values of the last request with the same fields.
     fn last(&mut self, check: &ComponentCheck, names: &Arc<[Arc<str>]>) -> Option<&mut Vec<Arc<Value>>> {
         let same_fields = |request: &RememberedRequest<'_>| {
