@@ -35,7 +35,7 @@ pub struct DescribedVideo {
 
 /// A description that was not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unused {
+pub struct UnusedDescription {
     /// What it is.
     pub source: String,
     /// Why.
@@ -44,7 +44,7 @@ pub struct Unused {
     pub is_refused: bool,
 }
 
-impl Unused {
+impl UnusedDescription {
     /// A description that is damaged or misleading.
     #[must_use]
     pub fn refused(source: &str, reason: &impl ToString) -> Self {
@@ -74,8 +74,8 @@ impl DescribedVideo {
     ///
     /// # Errors
     /// Why the description cannot be used.
-    pub fn from_clip(folder: &Path, source: String, clip: ClipDescription<'_>) -> Result<Self, Unused> {
-        let refuse = |reason: &str| Err(Unused::refused(&source, &reason));
+    pub fn from_clip(folder: &Path, source: String, clip: ClipDescription<'_>) -> Result<Self, UnusedDescription> {
+        let refuse = |reason: &str| Err(UnusedDescription::refused(&source, &reason));
         if !sidecar::is_hex(clip.key) || !(KEY_DIGITS..=64).contains(&clip.key.len()) {
             return refuse("its `key` is not 12 to 64 lower-case hex digits");
         }
@@ -151,13 +151,13 @@ impl DescribedVideo {
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn described_by_sidecars(folder: &Path) -> std::io::Result<(Vec<DescribedVideo>, Vec<Unused>)> {
+pub fn described_by_sidecars(folder: &Path) -> std::io::Result<(Vec<DescribedVideo>, Vec<UnusedDescription>)> {
     let (mut videos, mut unused) = (Vec::new(), Vec::new());
     for (path, sidecar) in sidecar::read_folder(folder)? {
         let source = path.display().to_string();
         match sidecar {
             Ok(sidecar) => videos.push(DescribedVideo::from_sidecar(folder, source, sidecar)),
-            Err(error) => unused.push(Unused::refused(&source, &error)),
+            Err(error) => unused.push(UnusedDescription::refused(&source, &error)),
         }
     }
     Ok((videos, unused))
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
     use crate::artifact::sha256;
 
-    fn clip(folder: &Path, key: &str, content: &[u8], file: &str) -> Result<DescribedVideo, Unused> {
+    fn clip(folder: &Path, key: &str, content: &[u8], file: &str) -> Result<DescribedVideo, UnusedDescription> {
         let description = ClipDescription { key, sha256: &sha256(content), task: None, file };
         DescribedVideo::from_clip(folder, "a clip".to_owned(), description)
     }

@@ -19,7 +19,7 @@ use crate::artifact_store::Verify;
 use crate::ledger::{Ledger, LedgerError, PlanArguments, ServiceAccount};
 use crate::preview::{Preview, survey_with};
 
-pub use described::{ClipDescription, DescribedVideo, Unused, described_by_sidecars};
+pub use described::{ClipDescription, DescribedVideo, UnusedDescription, described_by_sidecars};
 pub use traces::{UnknownVideo, unknown_videos};
 
 use described::Descriptions;
@@ -87,7 +87,7 @@ pub struct AdoptionReport {
     /// What became of each node's work, by the node's name.
     pub shots: Vec<(String, Adopted)>,
     /// Descriptions that were not used.
-    pub unused: Vec<Unused>,
+    pub unused: Vec<UnusedDescription>,
 }
 
 /// Records videos and tasks of nodes that a run would submit in `ledger`. A shot that continues another is recorded after it.
@@ -224,7 +224,7 @@ async fn collect(
             Some(service) if service != adoption.at.service => format!("it is work of {service}"),
             _ => "no shot of this plan has its key".to_owned(),
         };
-        unused.push(Unused::not_needed(&video.source, reason));
+        unused.push(UnusedDescription::not_needed(&video.source, reason));
     }
     Ok((AdoptionReport { shots, unused }, recordable))
 }
@@ -238,7 +238,7 @@ struct Collector<'a> {
     descriptions: Descriptions<'a>,
     /// Tasks of described videos that are about to be recorded.
     tasks: HashSet<TaskId>,
-    unused: Vec<Unused>,
+    unused: Vec<UnusedDescription>,
 }
 
 impl Collector<'_> {
@@ -290,18 +290,18 @@ impl Collector<'_> {
         for described in self.descriptions.take(key) {
             let source = &described.source;
             if result.is_some() {
-                self.unused.push(Unused::not_needed(source, "another video of the same shot is adopted"));
+                self.unused.push(UnusedDescription::not_needed(source, "another video of the same shot is adopted"));
                 continue;
             }
             if let Some(service) =
                 described.service.as_ref().filter(|name| **name != *self.adoption.at.service)
             {
-                self.unused.push(Unused::not_needed(source, format!("it is work of {service}")));
+                self.unused.push(UnusedDescription::not_needed(source, format!("it is work of {service}")));
                 continue;
             }
             if Descriptions::is_unclear(described, keys) {
                 let reason = "its `key` is the beginning of the keys of several shots";
-                self.unused.push(Unused::refused(source, &reason));
+                self.unused.push(UnusedDescription::refused(source, &reason));
                 continue;
             }
             let target = self.adoption.folder.join(file_name(self.adoption.plan.node(ix), &key));
@@ -320,7 +320,7 @@ impl Collector<'_> {
                         rerun: described.rerun.clone().filter(|_| described.reruns(key)),
                     });
                 }
-                Err(reason) => self.unused.push(Unused::refused(source, &reason)),
+                Err(reason) => self.unused.push(UnusedDescription::refused(source, &reason)),
             }
         }
         Ok(result)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::adopt::{ClipDescription, DescribedVideo, Unused, described_by_sidecars};
+use engine::adopt::{ClipDescription, DescribedVideo, UnusedDescription, described_by_sidecars};
 
 use crate::commands::view::{MANIFEST, read_manifest};
 use crate::error::CommandError;
@@ -13,7 +13,7 @@ use crate::shell;
 #[derive(Debug, Default)]
 pub(super) struct Descriptions {
     pub(super) videos: Vec<DescribedVideo>,
-    pub(super) unused: Vec<Unused>,
+    pub(super) unused: Vec<UnusedDescription>,
 }
 
 impl Descriptions {
@@ -44,7 +44,7 @@ impl Descriptions {
                 true
             }
             Err(error) => {
-                self.unused.push(Unused::refused(&from.display().to_string(), &error.message));
+                self.unused.push(UnusedDescription::refused(&from.display().to_string(), &error.message));
                 true
             }
         };
@@ -83,7 +83,7 @@ impl Descriptions {
             let source = format!("{}: {}", manifest_path.display(), clip.id);
             let Some(file) = &clip.file else {
                 let reason = "it has a video, and no `file` in the folder";
-                self.unused.push(Unused::refused(&source, &reason));
+                self.unused.push(UnusedDescription::refused(&source, &reason));
                 continue;
             };
             let description = ClipDescription { key, sha256, task: clip.task.as_deref(), file };

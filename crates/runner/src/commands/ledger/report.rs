@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::adopt::{Adopted, AdoptionReport, Unused};
+use engine::adopt::{Adopted, AdoptionReport, UnusedDescription};
 use serde_json::{Value, json};
 
 use crate::args::{AdoptArgs, Format};
@@ -55,7 +55,7 @@ fn text(adopted: &AdoptionReport, is_dry_run: bool) {
     for unused in adopted.unused.iter().filter(|unused| unused.is_refused) {
         outln!("skipped {}: {}", source(unused), sanitize::line(&unused.reason));
     }
-    let not_needed: Vec<&Unused> = adopted.unused.iter().filter(|unused| !unused.is_refused).collect();
+    let not_needed: Vec<&UnusedDescription> = adopted.unused.iter().filter(|unused| !unused.is_refused).collect();
     for unused in not_needed.iter().take(MAX_LISTED) {
         outln!("not needed {}: {}", source(unused), sanitize::line(&unused.reason));
     }
@@ -67,7 +67,7 @@ fn text(adopted: &AdoptionReport, is_dry_run: bool) {
     }
 }
 
-fn source(unused: &Unused) -> String {
+fn source(unused: &UnusedDescription) -> String {
     sanitize::line(&display_path(Path::new(&unused.source))).into_owned()
 }
 
