@@ -27,7 +27,7 @@ use traces::videos_by_key;
 
 /// What became of a node's unrecorded work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Adopted {
+pub enum AdoptionResult {
     /// The video is recorded: the next run reuses it. With its task, if that is described.
     Video(PathBuf, Option<TaskId>),
     /// The task is recorded: the next run adopts it.
@@ -85,7 +85,7 @@ pub struct Adoption<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AdoptionReport {
     /// What became of each node's work, by the node's name.
-    pub shots: Vec<(String, Adopted)>,
+    pub shots: Vec<(String, AdoptionResult)>,
     /// Descriptions that were not used.
     pub unused: Vec<UnusedDescription>,
 }
@@ -164,7 +164,7 @@ async fn collect(
         tasks: HashSet::new(),
         unused: Vec::new(),
     };
-    let mut shots: Vec<(String, Adopted)> = Vec::new();
+    let mut shots: Vec<(String, AdoptionResult)> = Vec::new();
     let mut recordable = Vec::new();
     let mut adopted: HashMap<NodeKey, Artifact> = HashMap::new();
     let mut is_visited = vec![false; plan.len()];
@@ -194,9 +194,9 @@ async fn collect(
                 Work::Video(video) => {
                     adopted.insert(key, video.artifact.clone());
                     let task = video.task.clone().filter(|_| video.is_described);
-                    (Adopted::Video(video.file.clone(), task), video.rerun.clone())
+                    (AdoptionResult::Video(video.file.clone(), task), video.rerun.clone())
                 }
-                Work::Task(task) => (Adopted::Task(task.clone()), None),
+                Work::Task(task) => (AdoptionResult::Task(task.clone()), None),
             };
             shots.push((node.name.clone(), result));
             let attempt = AttemptId(format!("{run}.{}", shots.len()));
@@ -214,7 +214,7 @@ async fn collect(
         let Some(task) = adoption.tasks.get(&ix) else { continue };
         if !shots.iter().any(|(name, _)| *name == node.name) {
             let Preview { decision, why, .. } = &previews[ix.index()];
-            let result = Adopted::NotSubmitted { task: task.clone(), decision: *decision, why: why.clone() };
+            let result = AdoptionResult::NotSubmitted { task: task.clone(), decision: *decision, why: why.clone() };
             shots.push((node.name.clone(), result));
         }
     }
@@ -248,12 +248,12 @@ impl Collector<'_> {
         ix: NodeIx,
         key: NodeKey,
         keys: &[Option<NodeKey>],
-    ) -> Result<Option<Result<Work, Adopted>>, LedgerError> {
+    ) -> Result<Option<Result<Work, AdoptionResult>>, LedgerError> {
         let named = self.adoption.tasks.get(&ix);
         if let Some(task) = named
             && let Some((attempt, node)) = self.owner(task)?
         {
-            return Ok(Some(Err(Adopted::TaskOfOther { task: task.clone(), attempt, node })));
+            return Ok(Some(Err(AdoptionResult::TaskOfOther { task: task.clone(), attempt, node })));
         }
         if let Some(mut video) = self.find_described(ix, key, keys)? {
             video.task = named.cloned().or(video.task);
@@ -274,7 +274,7 @@ impl Collector<'_> {
                 rerun: None,
             })))),
             (_, Some(task)) => Some(Ok(Work::Task(task.clone()))),
-            (Some((path, Err(why))), None) => Some(Err(Adopted::NotAVideo(path.clone(), why))),
+            (Some((path, Err(why))), None) => Some(Err(AdoptionResult::NotAVideo(path.clone(), why))),
             (None, None) => None,
         })
     }

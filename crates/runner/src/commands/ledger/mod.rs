@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use engine::Ledger;
-use engine::adopt::{Adopted, Adoption, adopt, preview};
+use engine::adopt::{AdoptionResult, Adoption, adopt, preview};
 use engine::ledger::ServiceAccount;
 use engine::preview::key_resolver;
 use scheduler::TaskId;
@@ -74,9 +74,9 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
         errln!("{}", unknown_work::about_runs(&args.workflow.file, &unknown));
         return Ok(Exit::ActionNeeded);
     }
-    let is_recorded = |result: &Adopted| match result {
-        Adopted::Video(..) | Adopted::Task(_) => true,
-        Adopted::NotAVideo(..) | Adopted::TaskOfOther { .. } | Adopted::NotSubmitted { .. } => false,
+    let is_recorded = |result: &AdoptionResult| match result {
+        AdoptionResult::Video(..) | AdoptionResult::Task(_) => true,
+        AdoptionResult::NotAVideo(..) | AdoptionResult::TaskOfOther { .. } | AdoptionResult::NotSubmitted { .. } => false,
     };
     let is_done = adopted.shots.iter().all(|(_, result)| is_recorded(result))
         && !adopted.unused.iter().any(|unused| unused.is_refused);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::adopt::{Adopted, AdoptionReport, UnusedDescription};
+use engine::adopt::{AdoptionResult, AdoptionReport, UnusedDescription};
 use serde_json::{Value, json};
 
 use crate::args::{AdoptArgs, Format};
@@ -26,20 +26,20 @@ pub(super) fn report(args: &AdoptArgs, adopted: &AdoptionReport) {
     }
 }
 
-fn record(shot: &str, result: &Adopted) -> Value {
+fn record(shot: &str, result: &AdoptionResult) -> Value {
     match result {
-        Adopted::Video(path, None) => json!({ "shot": shot, "outcome": "video", "file": path }),
-        Adopted::Video(path, Some(task)) => {
+        AdoptionResult::Video(path, None) => json!({ "shot": shot, "outcome": "video", "file": path }),
+        AdoptionResult::Video(path, Some(task)) => {
             json!({ "shot": shot, "outcome": "video", "file": path, "task": task })
         }
-        Adopted::Task(task) => json!({ "shot": shot, "outcome": "task", "task": task }),
-        Adopted::NotAVideo(path, why) => {
+        AdoptionResult::Task(task) => json!({ "shot": shot, "outcome": "task", "task": task }),
+        AdoptionResult::NotAVideo(path, why) => {
             json!({ "shot": shot, "outcome": "not-a-video", "file": path, "reason": why })
         }
-        Adopted::TaskOfOther { task, attempt, node } => {
+        AdoptionResult::TaskOfOther { task, attempt, node } => {
             json!({ "shot": shot, "outcome": "task-of-other", "task": task, "attempt": attempt, "owner": node })
         }
-        Adopted::NotSubmitted { task, decision, why } => {
+        AdoptionResult::NotSubmitted { task, decision, why } => {
             json!({ "shot": shot, "outcome": "not-submitted", "task": task, "decision": decision, "reason": why })
         }
     }
@@ -71,26 +71,26 @@ fn source(unused: &UnusedDescription) -> String {
     sanitize::line(&display_path(Path::new(&unused.source))).into_owned()
 }
 
-fn outcome(result: &Adopted, is_dry_run: bool) -> String {
+fn outcome(result: &AdoptionResult, is_dry_run: bool) -> String {
     match result {
-        Adopted::Video(path, task) => {
+        AdoptionResult::Video(path, task) => {
             let verb = if is_dry_run { "would adopt" } else { "adopted" };
             let task = task.as_ref().map(|task| format!(", task {}", sanitize::line(task.as_str())));
             format!("{verb} {}{}", display_path(path), task.unwrap_or_default())
         }
-        Adopted::Task(task) => {
+        AdoptionResult::Task(task) => {
             let verb = if is_dry_run { "would adopt" } else { "adopts" };
             format!("the next run {verb} task {}", sanitize::line(task.as_str()))
         }
-        Adopted::NotAVideo(path, why) => {
+        AdoptionResult::NotAVideo(path, why) => {
             format!("left alone, {} is not a whole video: {why}", display_path(path))
         }
-        Adopted::TaskOfOther { task, attempt, node } => format!(
+        AdoptionResult::TaskOfOther { task, attempt, node } => format!(
             "not recorded, task {} belongs to attempt {attempt} of {}",
             sanitize::line(task.as_str()),
             sanitize::line(node)
         ),
-        Adopted::NotSubmitted { task, decision, why } => {
+        AdoptionResult::NotSubmitted { task, decision, why } => {
             let why = why.as_ref().map(|why| format!(" ({})", sanitize::line(why)));
             format!(
                 "task {} is not recorded, a run would not submit this shot now: {}{}",
