@@ -35,7 +35,7 @@ pub mod reporter;
 pub mod sidecar;
 pub mod time;
 
-pub use executor::fetch::{FetchConfig, FetchError, Fetched, fetch_task};
+pub use executor::fetch::{FetchConfig, FetchError, FetchedVideo, fetch_task};
 pub use executor::{RunConfig, RunError, Unrecorded, run};
 pub use ledger::{Ledger, LedgerError};
 pub use media_gate::MEDIA_GATE;

@@ -39,7 +39,7 @@ pub struct FetchConfig {
 
 /// A video that was fetched.
 #[derive(Debug, Clone)]
-pub struct Fetched {
+pub struct FetchedVideo {
     /// The video.
     pub artifact: Artifact,
     /// What the service said in `error` beside it.
@@ -71,7 +71,7 @@ pub async fn fetch_task(
     config: &FetchConfig,
     row: &AttemptRow,
     folder: PathBuf,
-) -> Result<Fetched, FetchError> {
+) -> Result<FetchedVideo, FetchError> {
     let Some(task) = &row.task else {
         return Err(FetchError::StillOpen("it has no task".to_owned()));
     };
@@ -96,7 +96,7 @@ pub async fn fetch_task(
         cost: row.reservation.cost,
     };
     config.ledger.append_fetched(row, &event, config.clock.now())?;
-    Ok(Fetched { artifact, warning })
+    Ok(FetchedVideo { artifact, warning })
 }
 
 /// Polls until the task is completed. With what the service says in `error` beside the video.
