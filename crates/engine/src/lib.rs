@@ -36,7 +36,7 @@ pub mod sidecar;
 pub mod time;
 
 pub use executor::fetch::{FetchConfig, FetchError, FetchedVideo, fetch_task};
-pub use executor::{RunConfig, RunError, Unrecorded, run};
+pub use executor::{RunConfig, RunError, UnrecordedTask, run};
 pub use ledger::{Ledger, LedgerError};
 pub use media_gate::MEDIA_GATE;
 pub use reporter::{FilmProgress, Reporter};

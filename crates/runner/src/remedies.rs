@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use engine::preview::{Preview, Remedy};
-use engine::{RunError, Unrecorded};
+use engine::{RunError, UnrecordedTask};
 use scheduler::TaskId;
 
 use crate::report::sanitize;
@@ -72,7 +72,7 @@ pub(crate) fn adopt_commands(error: &RunError, file: &Path) -> String {
             )
         }
         RunError::LedgerWrite { unrecorded, .. } => {
-            let line = |Unrecorded { node, attempt, task, is_accepted }: &Unrecorded| {
+            let line = |UnrecordedTask { node, attempt, task, is_accepted }: &UnrecordedTask| {
                 let what = if *is_accepted {
                     "was accepted as task"
                 } else {
@@ -118,7 +118,7 @@ mod tests {
             r"runner ledger adopt 'my film.yaml' --task 'lamp#2=t'\''; rm -rf ~ #`id`' --task sea=t1";
         assert!(text.ends_with(command), "{text}");
 
-        let unrecorded = vec![Unrecorded {
+        let unrecorded = vec![UnrecordedTask {
             node: "sea".to_owned(),
             attempt: AttemptId::from("r.1"),
             task: TaskId::from(HOSTILE),

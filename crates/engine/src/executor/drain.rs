@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::effects::EffectResult;
-use super::{RunError, Unrecorded};
+use super::{RunError, UnrecordedTask};
 use crate::ledger::{Ledger, LedgerError, Persist, RunLock};
 use crate::time::Clock;
 use scheduler::{AttemptId, Event, Outcome, Phase, RunState, TaskId};
@@ -72,11 +72,11 @@ pub(super) async fn drain(
     let unrecorded = unsaved.into_iter().filter_map(|event| match event {
         Event::Submitted { node, attempt, task } => {
             let node = state.plan().node(node).name.clone();
-            Some(Unrecorded { node, attempt, task, is_accepted: true })
+            Some(UnrecordedTask { node, attempt, task, is_accepted: true })
         }
         Event::Indeterminate { node, attempt, suggested_task: Some(task), .. } => {
             let node = state.plan().node(node).name.clone();
-            Some(Unrecorded { node, attempt, task, is_accepted: false })
+            Some(UnrecordedTask { node, attempt, task, is_accepted: false })
         }
         _ => None,
     });

@@ -96,13 +96,13 @@ pub enum RunError {
         /// The error of the ledger.
         source: LedgerError,
         /// Tasks that are or may be accepted and are not in the ledger, to be adopted with `runner resolve` once it can be written again.
-        unrecorded: Vec<Unrecorded>,
+        unrecorded: Vec<UnrecordedTask>,
     },
 }
 
 /// A task of a submission whose result could not be recorded. Its intent is recorded, so it is not submitted again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unrecorded {
+pub struct UnrecordedTask {
     /// The node's name.
     pub node: String,
     /// The attempt.
