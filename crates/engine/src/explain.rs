@@ -24,7 +24,7 @@ pub struct Explanation {
     /// Names of the key parts that equal those of the nearest attempt.
     pub same: Vec<String>,
     /// Key parts that depend on videos that do not exist yet.
-    pub unknown: Vec<Unknown>,
+    pub unknown: Vec<UnknownPart>,
     /// The nodes that depend on it, directly or not, in file order.
     pub affects: Vec<String>,
     /// The films that show it or one of those.
@@ -33,7 +33,7 @@ pub struct Explanation {
 
 /// A key part that depends on another node's video.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Unknown {
+pub struct UnknownPart {
     /// The part's name.
     pub part: String,
     /// The node on whose video it depends.
@@ -121,7 +121,7 @@ fn one<'a>(
 ) -> Explanation {
     let node = plan.node(ix);
     let parts = key_parts(plan, ix, service, &artifact);
-    let unknown: Vec<Unknown> = node
+    let unknown: Vec<UnknownPart> = node
         .inputs
         .iter()
         .zip(input_identities(plan, ix, &artifact))
@@ -132,7 +132,7 @@ fn one<'a>(
                 [only] => plan.node(*only).name.clone(),
                 candidates => plan.open_pick(candidates).name.into_owned(),
             };
-            Some(Unknown { part: input_name(&input.pointer), shot })
+            Some(UnknownPart { part: input_name(&input.pointer), shot })
         })
         .collect();
     let nearest = nearest(&node.name, &parts, &unknown, record);
@@ -157,7 +157,7 @@ fn one<'a>(
 }
 
 /// The attempt with the fewest differences: among the node's own if it has any, else among those of the shot; of equals the latest.
-fn nearest(name: &str, parts: &[KeyPart], unknown: &[Unknown], record: &Record) -> Option<Nearest> {
+fn nearest(name: &str, parts: &[KeyPart], unknown: &[UnknownPart], record: &Record) -> Option<Nearest> {
     let unknown: Vec<String> = unknown.iter().map(|unknown| unknown.part.clone()).collect();
     let compared = |attempt| compare(attempt, parts, &unknown);
     let fewest = |(attempt, changes): &(&AttemptRecord, Vec<PartChange>)| {
