@@ -122,7 +122,7 @@ pub enum SidecarError {
 
 /// The version of a sidecar, whatever else is in it.
 #[derive(Deserialize)]
-struct Versioned {
+struct SidecarVersion {
     version: u32,
 }
 
@@ -229,7 +229,7 @@ impl Sidecar {
         if text.len() > MAX_SIDECAR_BYTES {
             return Err(SidecarError::TooLarge);
         }
-        let Versioned { version } = serde_json::from_slice(text)?;
+        let SidecarVersion { version } = serde_json::from_slice(text)?;
         if version != SIDECAR_VERSION {
             return Err(SidecarError::Version { version });
         }
