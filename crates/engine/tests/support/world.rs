@@ -46,7 +46,7 @@ impl Rng {
 
 /// One accepted task: something to pay for.
 #[derive(Debug)]
-struct Accepted {
+struct AcceptedTask {
     shot: String,
     digest: String,
     done_at: Instant,
@@ -65,7 +65,7 @@ struct WorldState {
     rng: Rng,
     /// From when to when the service knows no task at all.
     knows_nothing: Option<(Instant, Instant)>,
-    tasks: BTreeMap<String, Accepted>,
+    tasks: BTreeMap<String, AcceptedTask>,
     /// Most unfinished tasks at once.
     most_out: usize,
     /// When POSTs arrived.
@@ -280,7 +280,7 @@ impl World {
             });
             books.tasks.insert(
                 id.clone(),
-                Accepted {
+                AcceptedTask {
                     shot,
                     digest: request.digest().to_owned(),
                     done_at,
@@ -290,7 +290,7 @@ impl World {
                     forgotten,
                 },
             );
-            let is_out = |task: &&Accepted| task.done_at > now && !task.lied_about;
+            let is_out = |task: &&AcceptedTask| task.done_at > now && !task.lied_about;
             books.most_out = books.most_out.max(books.tasks.values().filter(is_out).count());
             TaskId(id)
         })
