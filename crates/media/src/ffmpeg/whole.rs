@@ -14,7 +14,7 @@ const MAX_REPORT_BYTES: u64 = 16 << 20;
 
 /// What ffmpeg has decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Decoded {
+pub(crate) struct DecodeReport {
     pub(crate) pictures: u64,
     pub(crate) duration: Duration,
 }
@@ -24,7 +24,7 @@ impl Ffmpeg {
     ///
     /// # Errors
     /// [`MediaError::Tool`] with what ffmpeg complains about.
-    pub(crate) fn decode_whole(&self, path: &Path) -> Result<Decoded, MediaError> {
+    pub(crate) fn decode_whole(&self, path: &Path) -> Result<DecodeReport, MediaError> {
         let mut arguments = input(&["-xerror", "-err_detect", "explode"], path);
         arguments.extend(["-map", "0:v:0", "-map", "0:a:0?", "-sn", "-dn"].map(OsString::from));
         arguments.extend(["-progress", "pipe:1", "-f", "null", "-"].map(OsString::from));
@@ -45,14 +45,14 @@ impl Ffmpeg {
 }
 
 /// The last values of a progress report, which has lines such as `frame=30`.
-fn read_report(text: &str) -> Option<Decoded> {
+fn read_report(text: &str) -> Option<DecodeReport> {
     let last = |key: &str| {
         text.lines()
             .rev()
             .find_map(|line| line.strip_prefix(key)?.strip_prefix('=')?.trim().parse::<u64>().ok())
     };
     let pictures = last("frame").filter(|pictures| *pictures > 0)?;
-    Some(Decoded { pictures, duration: Duration::from_micros(last("out_time_us").unwrap_or(0)) })
+    Some(DecodeReport { pictures, duration: Duration::from_micros(last("out_time_us").unwrap_or(0)) })
 }
 
 #[cfg(test)]
@@ -63,7 +63,7 @@ mod tests {
     fn last_values_of_a_progress_report_count() {
         let report =
             "frame=12\nout_time_us=480000\nprogress=continue\nframe=30\nout_time_us=1200000\nprogress=end\n";
-        let decoded = Decoded { pictures: 30, duration: Duration::from_millis(1200) };
+        let decoded = DecodeReport { pictures: 30, duration: Duration::from_millis(1200) };
         assert_eq!(read_report(report), Some(decoded));
         assert_eq!(read_report("frame=0\nout_time_us=N/A\nprogress=end\n"), None);
         assert_eq!(read_report("frame=1\nout_time_us=-5\n").map(|decoded| decoded.pictures), Some(1));
