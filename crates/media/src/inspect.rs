@@ -182,14 +182,14 @@ mod tests {
     }
 
     /// Bytes with zeros behind them, as many as there are to be; counts what is read.
-    struct Padded {
+    struct ZeroPadded {
         bytes: Cursor<Vec<u8>>,
         length: u64,
         at: u64,
         read: Arc<AtomicU64>,
     }
 
-    impl Read for Padded {
+    impl Read for ZeroPadded {
         fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
             let rest = usize::try_from(self.length - self.at).unwrap();
             let count = to.len().min(rest);
@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    impl Seek for Padded {
+    impl Seek for ZeroPadded {
         fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
             self.at = match to {
                 SeekFrom::Start(at) => at,
@@ -217,7 +217,7 @@ mod tests {
     /// The result for a file of this length that begins with these bytes, and how much of it was read.
     fn inspect_padded(bytes: Vec<u8>, length: u64) -> (Result<InputInfo, MediaError>, u64) {
         let read = Arc::new(AtomicU64::new(0));
-        let source = Padded { bytes: Cursor::new(bytes), length, at: 0, read: Arc::clone(&read) };
+        let source = ZeroPadded { bytes: Cursor::new(bytes), length, at: 0, read: Arc::clone(&read) };
         let inspected = inspect_source(source);
         (inspected, read.load(Ordering::Relaxed))
     }
