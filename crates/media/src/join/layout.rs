@@ -21,7 +21,7 @@ pub(super) struct Placement {
 
 /// The content of one frame of the film.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Shown {
+pub(super) enum FrameContent {
     /// A picture of this clip.
     Clip(usize),
     /// The transition after the clip `clip`.
@@ -94,19 +94,19 @@ impl Layout {
     }
 
     /// What is shown in a frame.
-    pub(super) fn shown(&self, frame: u64) -> Shown {
+    pub(super) fn shown(&self, frame: u64) -> FrameContent {
         let at = self.transitions.partition_point(|(_, _, range)| range.end <= frame);
         match self.transitions.get(at) {
             Some((clip, kind, range)) if range.contains(&frame) => {
                 let length = (range.end - range.start) as f32;
-                Shown::Transition {
+                FrameContent::Transition {
                     clip: *clip,
                     kind: *kind,
                     progress: ((frame - range.start) as f32 + 0.5) / length,
                     has_next: clip + 1 < self.placements.len(),
                 }
             }
-            _ => Shown::Clip(self.placements.partition_point(|placement| placement.end <= frame)),
+            _ => FrameContent::Clip(self.placements.partition_point(|placement| placement.end <= frame)),
         }
     }
 
@@ -164,11 +164,11 @@ mod tests {
         let at = |start, end, lead, tail| Placement { start, end, lead, tail };
         assert_eq!(layout.placements, [at(0, 10, 0, 2), at(10, 18, 2, 0), at(18, 24, 0, 0)]);
         assert_eq!([layout.unmixed(0), layout.unmixed(1), layout.unmixed(2)], [0..8, 12..18, 18..20]);
-        assert_eq!(layout.shown(7), Shown::Clip(0));
-        let mix = |clip, kind, progress, has_next| Shown::Transition { clip, kind, progress, has_next };
+        assert_eq!(layout.shown(7), FrameContent::Clip(0));
+        let mix = |clip, kind, progress, has_next| FrameContent::Transition { clip, kind, progress, has_next };
         assert_eq!(layout.shown(8), mix(0, TransitionKind::Dissolve, 0.125, true));
         assert_eq!(layout.shown(11), mix(0, TransitionKind::Dissolve, 0.875, true));
-        assert_eq!(layout.shown(12), Shown::Clip(1));
+        assert_eq!(layout.shown(12), FrameContent::Clip(1));
         assert_eq!(layout.shown(23), mix(2, TransitionKind::FadeBlack, 0.875, false));
     }
 

@@ -6,7 +6,7 @@ use rusty_h264::YuvFrame;
 
 use super::Clip;
 use super::frames::{ClipFrames, PictureForm};
-use super::layout::{Layout, Shown};
+use super::layout::{Layout, FrameContent};
 use super::mix::mix;
 use crate::{Ffmpeg, MediaError};
 
@@ -36,11 +36,11 @@ impl Renderer<'_> {
         let mut open: Vec<Open> = Vec::new();
         for frame in range {
             match self.layout.shown(frame) {
-                Shown::Clip(clip) => {
+                FrameContent::Clip(clip) => {
                     open.retain(|open| open.clip == clip);
                     show(&self.picture(&mut open, clip, frame)?)?;
                 }
-                Shown::Transition { clip, kind, progress, has_next } => {
+                FrameContent::Transition { clip, kind, progress, has_next } => {
                     open.retain(|open| open.clip >= clip);
                     let from = self.picture(&mut open, clip, frame)?;
                     let to = if has_next { Some(self.picture(&mut open, clip + 1, frame)?) } else { None };
