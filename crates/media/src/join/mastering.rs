@@ -32,7 +32,7 @@ pub(super) type TakeSound<'a> = &'a mut dyn FnMut(&[f32]) -> Result<(), MediaErr
 pub(super) type ProduceSound<'a> = &'a mut dyn FnMut(TakeSound<'_>) -> Result<(), MediaError>;
 
 /// The encoded sound of a film.
-pub(super) struct Encoded {
+pub(super) struct SpooledSound {
     /// Sizes of the packets in bytes.
     pub(super) sizes: Vec<u32>,
     pub(super) packets: SpoolReader,
@@ -47,7 +47,7 @@ pub(super) fn master(
     spec: AudioSpec,
     target: Option<f64>,
     mix: ProduceSound<'_>,
-) -> Result<Encoded, MediaError> {
+) -> Result<SpooledSound, MediaError> {
     let mut first = Settings { gain: 0.0, most: 0.0, ceiling: CEILING };
     let Some(target) = target else { return encode_until_right(spec, None, first, mix) };
     // The mix lies on disk meanwhile: its loudness is known at its end.
@@ -82,7 +82,7 @@ fn encode_until_right(
     target: Option<f64>,
     mut settings: Settings,
     sound: ProduceSound<'_>,
-) -> Result<Encoded, MediaError> {
+) -> Result<SpooledSound, MediaError> {
     for _ in 1..MAX_ENCODINGS {
         let encoded = settings.encode(spec, sound)?;
         let next = encoded.loudness.and_then(|played| settings.corrected(target, played));
@@ -121,7 +121,7 @@ impl Settings {
         meter.finish()
     }
 
-    fn encode(self, spec: AudioSpec, sound: ProduceSound<'_>) -> Result<Encoded, MediaError> {
+    fn encode(self, spec: AudioSpec, sound: ProduceSound<'_>) -> Result<SpooledSound, MediaError> {
         let mut spool = Spool::new()?;
         let mut sizes = Vec::new();
         let mut encoder = AudioEncoder::new(spec.sample_rate, spec.channels)
@@ -135,7 +135,7 @@ impl Settings {
         };
         self.limit(spec, sound, &mut |samples| encoder.push(samples, &mut keep))?;
         let config = encoder.finish(&mut keep)?;
-        Ok(Encoded { sizes, packets: spool.into_reader()?, config, loudness: meter.finish()? })
+        Ok(SpooledSound { sizes, packets: spool.into_reader()?, config, loudness: meter.finish()? })
     }
 
     /// Passes sound on with its gain and with limited peaks.
@@ -177,7 +177,7 @@ mod tests {
             .collect()
     }
 
-    fn mastered(sound: &[f32], target: Option<f64>) -> Encoded {
+    fn mastered(sound: &[f32], target: Option<f64>) -> SpooledSound {
         master(SPEC, target, &mut |take| sound.chunks(9_999 * 2).try_for_each(take)).unwrap()
     }
 
