@@ -113,7 +113,7 @@ impl<'a> Film<'a> {
         let frames_total = self.job.frames_total();
         let mut picture = RgbImage::new(self.job.width, self.job.height);
         self.picture(0, frames_total, &mut picture);
-        let mut is_full = show(Shown::Drawn(&picture))?;
+        let mut is_full = show(Shown::Painted(&picture))?;
         let mut frame = 0;
         while frame + 1 < frames_total {
             let span = self.cadence.span(frame, is_full);
@@ -123,7 +123,7 @@ impl<'a> Film<'a> {
             }
             frame += span.frames;
             self.picture(frame, frames_total, &mut picture);
-            is_full = show(Shown::Drawn(&picture))?;
+            is_full = show(Shown::Painted(&picture))?;
         }
         Ok(())
     }

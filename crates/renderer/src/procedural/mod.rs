@@ -111,7 +111,7 @@ pub(crate) fn render(
     let between = film.cadence() - 1;
     film.pictures(&mut |shown| {
         match shown {
-            Shown::Drawn(picture) => writer.push_frame(picture)?,
+            Shown::Painted(picture) => writer.push_frame(picture)?,
             Shown::Between => writer.interpolate_frame()?,
             Shown::Cut => {
                 writer.cut()?;
@@ -161,7 +161,7 @@ fn show_drawn(
     show: &mut dyn FnMut(&RgbImage) -> Result<(), RenderError>,
 ) -> Result<(), RenderError> {
     film.pictures(&mut |shown| {
-        if let Shown::Drawn(picture) = shown {
+        if let Shown::Painted(picture) = shown {
             show(picture)?;
         }
         Ok(false)
