@@ -22,12 +22,12 @@ const SOFT: f64 = 0.25;
 const MIN_REDUCED_PIXELS: f64 = 20_000.0;
 
 /// The buffers that a frame is drawn in, at its size or smaller.
-pub(super) struct Drawn {
+pub(super) struct FrameBuffers {
     pub(super) work: Workspace,
     small: Option<(Vec<i16>, Upscale)>,
 }
 
-impl Drawn {
+impl FrameBuffers {
     pub(super) fn new(job: &Job, resolution: Resolution) -> Self {
         let (width, height) = resolution.size(job);
         Self {
@@ -126,7 +126,7 @@ mod tests {
             let style = spec.style;
             let stage = Stage::own(&job, spec.clone(), 1, Detail::Full);
             let [reduced, whole] = [Resolution::of_scene(&spec), Resolution::FULL].map(|resolution| {
-                let mut drawn = Drawn::new(&job, resolution);
+                let mut drawn = FrameBuffers::new(&job, resolution);
                 let mut picture = RgbImage::new(job.width, job.height);
                 stage.draw(0.5, 2.5, &mut drawn.work);
                 drawn.develop(&Grade::new(style, 1.0, None), 60, &mut picture);

@@ -6,7 +6,7 @@ use super::audio::Soundscape;
 use super::camera::Pose;
 use super::color_grading::{Grade, Tones};
 use super::continuation::{Course, Ending};
-use super::drawn::{Drawn, Resolution};
+use super::drawn::{FrameBuffers, Resolution};
 use super::noise::Rng;
 use super::prompt::{self, SceneBrief};
 use super::roll;
@@ -77,7 +77,7 @@ impl Stage {
     /// Whether the world at the beginning of the shot is what a picture shows. A picture may have been edited, or drawn by another version.
     fn matches_still(&self, job: &Job, still: &Still) -> bool {
         const MIN_LIKENESS: f64 = 19.0;
-        let mut drawn = Drawn::new(job, Resolution::SKETCH);
+        let mut drawn = FrameBuffers::new(job, Resolution::SKETCH);
         let mut picture = RgbImage::new(job.width, job.height);
         let pose = self.draw(0.0, 0.0, &mut drawn.work);
         let style = self.world.spec().style;
