@@ -5,7 +5,7 @@ use media::RgbImage;
 use super::audio::{self, RATE};
 use super::cadence::Cadence;
 use super::color_grading::{Grade, Tones};
-use super::drawn::{Drawn, Resolution};
+use super::drawn::{FrameBuffers, Resolution};
 use super::prompt::{self, SceneBrief};
 use super::scene_spec::SceneSpec;
 use super::stage::{Stage, scene_seed};
@@ -22,7 +22,7 @@ const MAX_DISSOLVE: f32 = 0.45;
 
 /// One of the frames of a film in order, or a cut between two.
 pub(super) enum Shown<'a> {
-    Drawn(&'a RgbImage),
+    Painted(&'a RgbImage),
     /// A frame between the drawn ones before and after it.
     Between,
     /// The next frame begins a group of pictures.
@@ -37,7 +37,7 @@ pub(super) struct Film<'a> {
     /// A buffer for cameras that roll.
     turned: Vec<u8>,
     grade: Grade,
-    canvas: Drawn,
+    canvas: FrameBuffers,
     first: Option<Still>,
     last: Option<Still>,
     panel: Option<Panel>,
@@ -71,7 +71,7 @@ impl<'a> Film<'a> {
             stylise: Stylise::new(style, job.width, job.height, stage.seed),
             stage,
             grade,
-            canvas: Drawn::new(job, resolution),
+            canvas: FrameBuffers::new(job, resolution),
             whole: is_sketch.then_some(frames_last),
             first,
             last: job.last_frame.as_ref().map(|image| still(image, 2)),
@@ -163,7 +163,7 @@ impl<'a> Film<'a> {
         } else if gone > 0.0 && left > 0.0 {
             let time = frame as f32 / self.job.frame_rate as f32;
             if self.whole == Some(frame) {
-                self.canvas = Drawn::new(self.job, Resolution::of_scene(self.stage.world.spec()));
+                self.canvas = FrameBuffers::new(self.job, Resolution::of_scene(self.stage.world.spec()));
             }
             let pose = self.stage.draw(progress, time, &mut self.canvas.work);
             self.canvas.develop(&self.grade, frame, picture);
