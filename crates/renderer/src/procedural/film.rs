@@ -21,7 +21,7 @@ const DISSOLVE_SECONDS: f32 = 1.2;
 const MAX_DISSOLVE: f32 = 0.45;
 
 /// One of the frames of a film in order, or a cut between two.
-pub(super) enum Shown<'a> {
+pub(super) enum FilmFrame<'a> {
     Painted(&'a RgbImage),
     /// A frame between the drawn ones before and after it.
     Between,
@@ -108,22 +108,22 @@ impl<'a> Film<'a> {
     /// Shows every frame in order. `show` returns whether the next drawn frame is to begin a group of pictures.
     pub(super) fn pictures(
         &mut self,
-        show: &mut dyn FnMut(Shown<'_>) -> Result<bool, RenderError>,
+        show: &mut dyn FnMut(FilmFrame<'_>) -> Result<bool, RenderError>,
     ) -> Result<(), RenderError> {
         let frames_total = self.job.frames_total();
         let mut picture = RgbImage::new(self.job.width, self.job.height);
         self.picture(0, frames_total, &mut picture);
-        let mut is_full = show(Shown::Painted(&picture))?;
+        let mut is_full = show(FilmFrame::Painted(&picture))?;
         let mut frame = 0;
         while frame + 1 < frames_total {
             let span = self.cadence.span(frame, is_full);
-            (1..span.frames).try_for_each(|_| show(Shown::Between).map(drop))?;
+            (1..span.frames).try_for_each(|_| show(FilmFrame::Between).map(drop))?;
             if span.is_cut {
-                show(Shown::Cut)?;
+                show(FilmFrame::Cut)?;
             }
             frame += span.frames;
             self.picture(frame, frames_total, &mut picture);
-            is_full = show(Shown::Painted(&picture))?;
+            is_full = show(FilmFrame::Painted(&picture))?;
         }
         Ok(())
     }

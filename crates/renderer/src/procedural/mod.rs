@@ -57,7 +57,7 @@ use std::ops::ControlFlow;
 use media::{ClipSpec, ClipWriter, Effort, FrameRate, RgbImage};
 
 use self::audio::RATE;
-use self::film::{Film, Shown};
+use self::film::{Film, FilmFrame};
 use crate::animatic::Look;
 use crate::{Job, Progress, PromptReading, RenderError, Renderer, Rendering};
 
@@ -111,9 +111,9 @@ pub(crate) fn render(
     let between = film.cadence() - 1;
     film.pictures(&mut |shown| {
         match shown {
-            Shown::Painted(picture) => writer.push_frame(picture)?,
-            Shown::Between => writer.interpolate_frame()?,
-            Shown::Cut => {
+            FilmFrame::Painted(picture) => writer.push_frame(picture)?,
+            FilmFrame::Between => writer.interpolate_frame()?,
+            FilmFrame::Cut => {
                 writer.cut()?;
                 return Ok(false);
             }
@@ -161,7 +161,7 @@ fn show_drawn(
     show: &mut dyn FnMut(&RgbImage) -> Result<(), RenderError>,
 ) -> Result<(), RenderError> {
     film.pictures(&mut |shown| {
-        if let Shown::Painted(picture) = shown {
+        if let FilmFrame::Painted(picture) = shown {
             show(picture)?;
         }
         Ok(false)
