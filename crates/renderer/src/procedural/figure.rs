@@ -129,7 +129,7 @@ impl Walker {
     }
 }
 
-fn cast_shadow(context: &FrameContext<'_>, placed: &super::frame_context::Projected, canvas: &mut Canvas) {
+fn cast_shadow(context: &FrameContext<'_>, placed: &super::frame_context::Projection, canvas: &mut Canvas) {
     let strength = (context.light.sunlight.luma() * 0.4).min(0.45) + 0.18;
     let Some([x0, x1, y0, y1]) = placed.bounds(-0.6, 0.6, -0.16, 0.16, canvas) else { return };
     for x in x0..x1 {

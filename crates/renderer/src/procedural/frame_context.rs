@@ -19,7 +19,7 @@ pub(crate) struct FrameContext<'a> {
 }
 
 /// The projection of an upright object: from pixels to metres in its plane, with the air in front of it.
-pub(crate) struct Projected {
+pub(crate) struct Projection {
     pub(crate) spot: Spot,
     /// Pixels a metre.
     pub(crate) scale: f32,
@@ -30,10 +30,10 @@ pub(crate) struct Projected {
 
 impl FrameContext<'_> {
     /// Projects an object that stands at `foot`; `None` behind the camera.
-    pub(crate) fn project(&self, foot: [f32; 3]) -> Option<Projected> {
+    pub(crate) fn project(&self, foot: [f32; 3]) -> Option<Projection> {
         let spot = self.view.project(foot)?;
         let [dx, dy] = self.view.ray(spot.x);
-        Some(Projected {
+        Some(Projection {
             spot,
             scale: self.view.focal / spot.distance,
             nearness: 1.0 / spot.distance,
@@ -49,7 +49,7 @@ impl FrameContext<'_> {
     }
 }
 
-impl Projected {
+impl Projection {
     /// A color after aerial perspective.
     #[inline]
     pub(crate) fn through_air(&self, color: Color) -> Color {
