@@ -65,7 +65,7 @@ impl Picture {
 }
 
 /// A figure before it is placed.
-struct Wanted {
+struct UnplacedFigure {
     subject: Subject,
     color: Option<Color>,
     /// Its middle, and its foot, in shares of the picture.
@@ -218,7 +218,7 @@ pub(crate) fn nominal_distance(spec: &SceneSpec, focal: f32) -> Option<f32> {
 }
 
 /// Which figures are where.
-fn arrange(spec: &SceneSpec, aspect: f32, rng: &mut Rng) -> Vec<Wanted> {
+fn arrange(spec: &SceneSpec, aspect: f32, rng: &mut Rng) -> Vec<UnplacedFigure> {
     let Some(main) = spec.figures.first() else { return Vec::new() };
     let factor = match spec.framing {
         Framing::Close => 1.75,
@@ -291,7 +291,7 @@ fn arrange(spec: &SceneSpec, aspect: f32, rng: &mut Rng) -> Vec<Wanted> {
             let reach = if shown.len() > 1 { 0.55 } else { 0.86 };
             let scattered =
                 if figure.subject == Subject::Fish { rng.range(-0.28, 0.28) } else { -0.09 * back };
-            wanted.push(Wanted {
+            wanted.push(UnplacedFigure {
                 subject: figure.subject,
                 color: figure.color,
                 x: centre + spread * reach + if count > 1 { rng.range(-0.03, 0.03) } else { 0.0 },
