@@ -1,6 +1,6 @@
 //! [`Cast`]: the figures of a scene, where they are, and the ground below them.
 
-use super::paint::{self, Placed};
+use super::paint::{self, Placement};
 use super::strip::{Strip, Surface};
 use super::{Appearance, Manner, is_human, is_object, is_on_ground, is_setting, is_vehicle, measures, parts};
 use crate::procedural::camera::{Pose, Rig, View};
@@ -182,7 +182,7 @@ impl Member {
             _ => {}
         }
         let Some(spot) = view.project(at) else { return };
-        let placed = Placed {
+        let placed = Placement {
             x: spot.x,
             y: spot.y,
             scale: view.focal / spot.distance * self.size,

@@ -36,7 +36,7 @@ impl Manner {
 
 /// Where a puppet stands in the picture.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Placed {
+pub(super) struct Placement {
     /// Its foot, in pixels.
     pub(super) x: f32,
     pub(super) y: f32,
@@ -49,7 +49,7 @@ pub(super) struct Placed {
 /// Draws a puppet over everything that is there.
 pub(super) fn paint(
     parts: &Parts,
-    placed: Placed,
+    placed: Placement,
     manner: Manner,
     light: &Light,
     view: &View,
@@ -72,7 +72,7 @@ pub(super) fn paint(
         // Paper casts a shadow on what is behind it.
         if manner.is_round || color.luma() > 0.5 {
             let shifted =
-                Placed { x: placed.x + view.height * 0.008, y: placed.y + view.height * 0.010, ..placed };
+                Placement { x: placed.x + view.height * 0.008, y: placed.y + view.height * 0.010, ..placed };
             for part in parts.0.iter().filter(|part| part.opacity >= 1.0) {
                 fill(part, shifted, grown, canvas, |below, _, _| below * 0.55);
             }
@@ -108,7 +108,7 @@ pub(super) fn paint(
 /// Fills one shape. `ink` gets what is below, and the place inside of the shape from -1 to 1, to the right and up.
 fn fill(
     part: &super::shapes::Part,
-    placed: Placed,
+    placed: Placement,
     grown: f32,
     canvas: &mut Canvas,
     ink: impl Fn(Color, f32, f32) -> Color,
@@ -149,7 +149,7 @@ fn fill(
 }
 
 /// A soft dark spot below a puppet.
-pub(super) fn shadow(placed: Placed, half_width: f32, light: &Light, canvas: &mut Canvas) {
+pub(super) fn shadow(placed: Placement, half_width: f32, light: &Light, canvas: &mut Canvas) {
     let strength = (light.sunlight.luma() * 0.35).min(0.4) + 0.25;
     let (rx, ry) = ((half_width * placed.scale).max(2.0), (half_width * placed.scale * 0.16).max(1.5));
     let Some((x0, x1)) = clip(placed.x - rx, placed.x + rx, canvas.width) else { return };
