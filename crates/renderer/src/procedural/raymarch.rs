@@ -360,9 +360,9 @@ mod tests {
     }
 
     /// The same land, judged stretch by stretch.
-    struct Judged<F>(Land<F>);
+    struct ClassifiedLand<F>(Land<F>);
 
-    impl<F: Fn(f32) -> f32> Surface for Judged<F> {
+    impl<F: Fn(f32) -> f32> Surface for ClassifiedLand<F> {
         type Hint = ();
 
         fn stretch(&self, from: [f32; 2], to: [f32; 2], _: f32) -> Stretch<()> {
@@ -383,7 +383,7 @@ mod tests {
         let (mut plain, mut judged) = (Canvas::new(32, 32), Canvas::new(32, 32));
         let (mut edges, mut others) = (Vec::new(), Vec::new());
         march(&mut plain, &view(), &steps, &mut edges, &Land(21.0, wall));
-        march(&mut judged, &view(), &steps, &mut others, &Judged(Land(21.0, wall)));
+        march(&mut judged, &view(), &steps, &mut others, &ClassifiedLand(Land(21.0, wall)));
         for (index, (a, b)) in plain.nearness.iter().zip(&judged.nearness).enumerate() {
             assert!((a - b).abs() <= 0.01 * a.max(*b), "pixel {index}: {a} against {b}");
         }
