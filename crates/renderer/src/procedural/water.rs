@@ -162,7 +162,7 @@ impl Sea {
     ) {
         let mut shader = Surface {
             sea: self,
-            scene: Mirrored {
+            scene: WaterSurroundings {
                 view,
                 light,
                 ground,
@@ -182,7 +182,7 @@ impl Sea {
     #[inline]
     fn pixel(
         &self,
-        scene: &Mirrored<'_>,
+        scene: &WaterSurroundings<'_>,
         canvas: &Canvas,
         sky: &[Color],
         [dx, dy]: [f32; 2],
@@ -266,7 +266,7 @@ impl Sea {
 /// The water of one frame, column by column.
 struct Surface<'a> {
     sea: &'a Sea,
-    scene: Mirrored<'a>,
+    scene: WaterSurroundings<'a>,
     foam_light: Color,
     ray: [f32; 2],
     /// What the column fades to.
@@ -280,7 +280,7 @@ impl Shader for Surface<'_> {
     const TOLERANCE: [f32; 2] = [0.06, f32::INFINITY];
 
     fn turn(&mut self, x: usize) {
-        let Mirrored { view, light, grid, .. } = self.scene;
+        let WaterSurroundings { view, light, grid, .. } = self.scene;
         grid.column(x as f32, &mut self.sky);
         self.ray = view.ray(x as f32 + 0.5);
         self.distance = light.distance(self.ray[0], self.ray[1]);
@@ -308,7 +308,7 @@ impl Shader for Surface<'_> {
 
 /// The surroundings of the water in one frame.
 #[derive(Clone, Copy)]
-struct Mirrored<'a> {
+struct WaterSurroundings<'a> {
     view: &'a View,
     light: &'a Light,
     ground: &'a Ground,
@@ -319,7 +319,7 @@ struct Mirrored<'a> {
     reaches: [f32; 4],
 }
 
-impl Mirrored<'_> {
+impl WaterSurroundings<'_> {
     /// The reflection at row `y` of the column that begins at `start`.
     #[inline]
     fn mirror(
