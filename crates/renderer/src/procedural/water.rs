@@ -30,11 +30,11 @@ struct Layer {
 }
 
 impl Layer {
-    fn at(&self, time: f32) -> Projected {
+    fn at(&self, time: f32) -> LayerTransform {
         let scale = (1 << PATCH) as f32 / self.length;
         let [cos, sin] = self.turn;
         let (x, y) = (self.drift[0] * time, self.drift[1] * time);
-        Projected {
+        LayerTransform {
             turn: [cos * scale, sin * scale],
             // Within the patch: small numbers are exact ones.
             offset: [-(x * cos + y * sin) * scale, -(y * cos - x * sin) * scale]
@@ -45,12 +45,12 @@ impl Layer {
 
 /// The transform of a layer at a point in time: rotation and offset, in texels.
 #[derive(Clone, Copy)]
-struct Projected {
+struct LayerTransform {
     turn: [f32; 2],
     offset: [f32; 2],
 }
 
-impl Projected {
+impl LayerTransform {
     #[inline]
     fn texel(&self, x: f32, y: f32) -> (f32, f32) {
         let [cos, sin] = self.turn;
@@ -62,7 +62,7 @@ impl Projected {
 #[derive(Clone, Copy)]
 pub(crate) struct Swell<'a> {
     sea: &'a Sea,
-    layers: [Projected; 3],
+    layers: [LayerTransform; 3],
 }
 
 impl Swell<'_> {
