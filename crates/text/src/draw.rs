@@ -43,7 +43,7 @@ pub enum Align {
 
 /// A text as it was drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Drawn {
+pub struct DrawnText {
     /// The ink. As wide as [`Style::width`], as high as the lines.
     pub mask: Mask,
     /// Characters that no font has, in order of their code points; a box stands for each of them.
@@ -53,7 +53,7 @@ pub struct Drawn {
 impl Fonts {
     /// Draws a text, the paragraphs of which are separated by line ends. Control characters are left out.
     #[must_use]
-    pub fn draw(&mut self, text: &str, style: &Style) -> Drawn {
+    pub fn draw(&mut self, text: &str, style: &Style) -> DrawnText {
         let size = if style.size.is_nan() { 4.0 } else { style.size.clamp(4.0, 1_000.0) };
         let line_height = (size * 1.35).ceil();
         let width = style.width.max(1);
@@ -76,7 +76,7 @@ impl Fonts {
             self.draw_run(run, style.align, &mut mask);
             collect_missing(run, &mut missing);
         }
-        Drawn { mask, missing: missing.into_iter().collect() }
+        DrawnText { mask, missing: missing.into_iter().collect() }
     }
 
     /// The characters of a text that no font has, in order of their code points. What is beyond a million characters is not looked at.

@@ -9,6 +9,6 @@ mod fonts;
 mod mask;
 mod outline;
 
-pub use crate::draw::{Align, Drawn, Style};
+pub use crate::draw::{Align, DrawnText, Style};
 pub use crate::fonts::{FontError, Fonts, MAX_FONT_BYTES};
 pub use crate::mask::Mask;
