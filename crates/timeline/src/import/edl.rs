@@ -6,7 +6,7 @@ use workflow::plan::TransitionKind;
 use workflow::units::{FrameRate, Speed};
 
 use super::{
-    Ignored, ImportedEdit, ImportedItem, ImportedMedia, ImportedRange, ImportedTransition, Positions, bounded,
+    IgnoredElement, ImportedEdit, ImportedItem, ImportedMedia, ImportedRange, ImportedTransition, Positions, bounded,
 };
 use crate::export::file_name;
 use crate::timecode::{Timecode, nominal_rate};
@@ -230,7 +230,7 @@ struct Reader {
 
 impl Reader {
     fn ignore(&mut self, event: &Event<'_>, what: &str) {
-        self.edit.ignored.push(Ignored { child: event.number, what: what.to_owned() });
+        self.edit.ignored.push(IgnoredElement { child: event.number, what: what.to_owned() });
     }
 
     fn event(&mut self, event: &Event<'_>) -> Result<(), EdlError> {

@@ -20,12 +20,12 @@ pub use recut::{CandidateClip, Recut, RecutEntry, RecutError, recut};
 pub struct ImportedEdit {
     /// The document's name.
     pub name: String,
-    /// What [`Ignored::child`] counts.
+    /// What [`IgnoredElement::child`] counts.
     pub positions: Positions,
     /// Its clips in order, the disabled ones included.
     pub items: Vec<ImportedItem>,
     /// What a film cannot have and was left out, in order.
-    pub ignored: Vec<Ignored>,
+    pub ignored: Vec<IgnoredElement>,
 }
 
 /// A clip of the cut.
@@ -97,7 +97,7 @@ pub enum Positions {
 
 /// Something that a film cannot have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ignored {
+pub struct IgnoredElement {
     /// Where it is in the document, as [`ImportedEdit::positions`] says.
     pub child: usize,
     /// What it is, in words.

@@ -5,7 +5,7 @@ use workflow::plan::TransitionKind;
 use workflow::units::{FrameRate, Speed};
 
 use super::{
-    Ignored, ImportedEdit, ImportedItem, ImportedMedia, ImportedRange, ImportedTransition, Positions, bounded,
+    IgnoredElement, ImportedEdit, ImportedItem, ImportedMedia, ImportedRange, ImportedTransition, Positions, bounded,
 };
 use crate::export::{file_name, kind_name};
 
@@ -139,7 +139,7 @@ impl ImportedEdit {
     }
 
     fn ignore(&mut self, child: usize, what: &str) {
-        self.ignored.push(Ignored { child, what: what.to_owned() });
+        self.ignored.push(IgnoredElement { child, what: what.to_owned() });
     }
 }
 
