@@ -37,7 +37,7 @@ impl Verdict {
 }
 
 /// A file with what becomes of it.
-struct Listed {
+struct ListedFile {
     file: UnneededFile,
     verdict: Verdict,
 }
@@ -73,7 +73,7 @@ pub(crate) async fn clean(args: CleanArgs) -> Result<Exit, CommandError> {
                 }
             }
         }
-        listed.push(Listed { file, verdict });
+        listed.push(ListedFile { file, verdict });
     }
     match args.format {
         Format::Json => outln!("{:#}", listed.iter().map(record).collect::<Value>()),
@@ -83,7 +83,7 @@ pub(crate) async fn clean(args: CleanArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-fn record(Listed { file, verdict }: &Listed) -> Value {
+fn record(ListedFile { file, verdict }: &ListedFile) -> Value {
     json!({
         "file": file.path,
         "bytes": file.bytes,
@@ -108,13 +108,13 @@ fn reason(need: Need) -> &'static str {
     }
 }
 
-fn print(args: &CleanArgs, listed: &[Listed]) {
+fn print(args: &CleanArgs, listed: &[ListedFile]) {
     if listed.is_empty() {
         outln!("nothing to clean");
         return;
     }
     let mut table = Table::new(["", "shot", "size", "file", ""]);
-    for Listed { file, verdict } in listed {
+    for ListedFile { file, verdict } in listed {
         let shot = file.attempt.as_ref().map_or("-".into(), |(_, node)| sanitize::line(node));
         table.row([
             verdict.as_str().to_owned(),
