@@ -51,11 +51,11 @@ pub(super) async fn run(
     let run = match &args.cluster.attach {
         Some(run) => RunId(run.clone()),
         None => match start(args, &plan, paths, prices, &address, &output).await? {
-            Started::Run(run, cost) => {
+            StartOutcome::Run(run, cost) => {
                 estimate = cost;
                 run
             }
-            Started::Nothing(reason) => return Ok(nothing_to_run(args.format, &reason)),
+            StartOutcome::Nothing(reason) => return Ok(nothing_to_run(args.format, &reason)),
         },
     };
     let ClusterAddress { client, store } = address;
@@ -86,7 +86,7 @@ fn no_such_run(args: &RunArgs, run: &RunId) -> CommandError {
 }
 
 /// The outcome of starting a run.
-enum Started {
+enum StartOutcome {
     /// The run, and what it will cost.
     Run(RunId, Option<CostEstimate>),
     /// Nothing is to be done.
@@ -101,13 +101,13 @@ async fn start(
     prices: Option<&PriceTable>,
     address: &ClusterAddress,
     output: &Path,
-) -> Result<Started, CommandError> {
+) -> Result<StartOutcome, CommandError> {
     let records = Records::Cluster(Box::new(address.clone().records(Some(plan.name())).await?));
     let service = records.service()?;
     let selection = match args.selection.resolve(plan, records.work()).await? {
         Selected::All => None,
         Selected::Some(selection) => Some(selection),
-        Selected::NoneFailed(reason) => return Ok(Started::Nothing(reason)),
+        Selected::NoneFailed(reason) => return Ok(StartOutcome::Nothing(reason)),
     };
     let run = new_run_id();
     let reruns = reruns(args, plan, &records, selection.as_ref()).await?;
@@ -126,7 +126,7 @@ async fn start(
     }
     let spec = upload(args, plan, paths, prices, &address.store, &run, selection.as_ref(), reruns).await?;
     address.client.start(&run, &spec).await.map_err(engine_error)?;
-    Ok(Started::Run(run, estimate))
+    Ok(StartOutcome::Run(run, estimate))
 }
 
 /// The reruns of the workflow's earlier runs, and those that are asked for.
