@@ -19,7 +19,7 @@ const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 /// The file, by the workflow file's name.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Stored<P> {
+struct PicksFile<P> {
     version: u32,
     workflows: BTreeMap<String, P>,
 }
@@ -102,8 +102,8 @@ impl PickStore {
         Ok(())
     }
 
-    fn stored(&self) -> Result<Stored<StoredPicks>, String> {
-        let empty = Stored { version: VERSION, workflows: BTreeMap::new() };
+    fn stored(&self) -> Result<PicksFile<StoredPicks>, String> {
+        let empty = PicksFile { version: VERSION, workflows: BTreeMap::new() };
         let shown = crate::project_paths::display_path(&self.file);
         match std::fs::metadata(&self.file) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(empty),
@@ -117,10 +117,10 @@ impl PickStore {
         let AnyVersion { version } = serde_json::from_str(&text).map_err(invalid)?;
         match version {
             1 => {
-                let old: Stored<BTreeMap<String, u32>> = serde_json::from_str(&text).map_err(invalid)?;
+                let old: PicksFile<BTreeMap<String, u32>> = serde_json::from_str(&text).map_err(invalid)?;
                 let picks = |takes| StoredPicks { takes, ..StoredPicks::default() };
                 let workflows = old.workflows.into_iter().map(|(name, takes)| (name, picks(takes))).collect();
-                Ok(Stored { version: VERSION, workflows })
+                Ok(PicksFile { version: VERSION, workflows })
             }
             VERSION => serde_json::from_str(&text).map_err(invalid),
             _ => Err(format!("{shown} has version {version}; this program supports version {VERSION}")),
