@@ -14,7 +14,7 @@ const MAX_MISSING_LINES: usize = 5;
 
 /// The nodes that a run may submit.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Selected {
+pub(crate) enum SelectedNodes {
     /// Every node.
     All,
     /// Some nodes.
@@ -37,7 +37,7 @@ impl SelectionArgs {
         &self,
         plan: &Plan,
         records: Option<&dyn WorkRecords>,
-    ) -> Result<Selected, CommandError> {
+    ) -> Result<SelectedNodes, CommandError> {
         let selection = if !self.from.is_empty() {
             Selection::from(plan, nodes_by_name(&self.from, plan)?)
         } else if !self.only.is_empty() {
@@ -45,12 +45,12 @@ impl SelectionArgs {
         } else if self.failed {
             match failed_nodes(plan, records).await? {
                 Ok(nodes) => Selection::only(nodes),
-                Err(why) => return Ok(Selected::NoneFailed(why)),
+                Err(why) => return Ok(SelectedNodes::NoneFailed(why)),
             }
         } else {
-            return Ok(Selected::All);
+            return Ok(SelectedNodes::All);
         };
-        Ok(Selected::Some(if self.downstream { selection.with_downstream(plan) } else { selection }))
+        Ok(SelectedNodes::Some(if self.downstream { selection.with_downstream(plan) } else { selection }))
     }
 }
 

@@ -26,7 +26,7 @@ use crate::project_paths::ProjectPaths;
 use crate::records::Records;
 use crate::report::{CostEstimate, RunInfo, RunReporter, sanitize};
 use crate::run_id::new_run_id;
-use crate::selection::{self, Selected};
+use crate::selection::{self, SelectedNodes};
 use crate::shutdown::shutdown_signal;
 use crate::{task_owners, unknown_work};
 
@@ -105,9 +105,9 @@ async fn start(
     let records = Records::Cluster(Box::new(address.clone().records(Some(plan.name())).await?));
     let service = records.service()?;
     let selection = match args.selection.resolve(plan, records.work()).await? {
-        Selected::All => None,
-        Selected::Some(selection) => Some(selection),
-        Selected::NoneFailed(reason) => return Ok(StartOutcome::Nothing(reason)),
+        SelectedNodes::All => None,
+        SelectedNodes::Some(selection) => Some(selection),
+        SelectedNodes::NoneFailed(reason) => return Ok(StartOutcome::Nothing(reason)),
     };
     let run = new_run_id();
     let reruns = reruns(args, plan, &records, selection.as_ref()).await?;

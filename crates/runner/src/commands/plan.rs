@@ -19,7 +19,7 @@ use crate::project_paths::ProjectPaths;
 use crate::records::Records;
 use crate::remedies;
 use crate::report::plan::{Document, dot, mermaid, table};
-use crate::selection::{self, Selected};
+use crate::selection::{self, SelectedNodes};
 use crate::shell;
 use crate::unknown_work;
 
@@ -98,9 +98,9 @@ async fn decisions(
 ) -> Result<Vec<Preview>, CommandError> {
     let PlannedFile { file, engine } = project;
     let selection = match selection.resolve(plan, records.work()).await? {
-        Selected::All => None,
-        Selected::Some(selection) => Some(selection),
-        Selected::NoneFailed(reason) => {
+        SelectedNodes::All => None,
+        SelectedNodes::Some(selection) => Some(selection),
+        SelectedNodes::NoneFailed(reason) => {
             errln!("{reason}");
             Some(Selection::only([]))
         }

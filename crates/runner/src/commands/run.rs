@@ -30,7 +30,7 @@ use crate::project_paths::ProjectPaths;
 use crate::remedies;
 use crate::report::{self, CostEstimate, RunInfo, RunReporter, sanitize};
 use crate::run_id::new_run_id;
-use crate::selection::{self, Selected};
+use crate::selection::{self, SelectedNodes};
 use crate::shell;
 use crate::shutdown::{InFlightTracker, shutdown_signal_with};
 use crate::task_owners;
@@ -63,9 +63,9 @@ pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Ex
     }
     let backend = Backend::from_environment()?.with_renderer(renderer);
     let selection = match selected_nodes(&args, &plan, &paths).await? {
-        Selected::All => None,
-        Selected::Some(selection) => Some(selection),
-        Selected::NoneFailed(reason) => return Ok(nothing_to_run(args.format, &reason)),
+        SelectedNodes::All => None,
+        SelectedNodes::Some(selection) => Some(selection),
+        SelectedNodes::NoneFailed(reason) => return Ok(nothing_to_run(args.format, &reason)),
     };
     let finished = execute(&args, Arc::clone(&plan), &paths, backend, selection, prices.as_ref()).await?;
     let exit = report(&args, &plan, finished);
@@ -197,7 +197,7 @@ fn spending(plan: &Plan, summary: &RunSummary, table: &PriceTable) -> Spending {
 }
 
 /// The nodes selected by the flags.
-async fn selected_nodes(args: &RunArgs, plan: &Plan, paths: &ProjectPaths) -> Result<Selected, CommandError> {
+async fn selected_nodes(args: &RunArgs, plan: &Plan, paths: &ProjectPaths) -> Result<SelectedNodes, CommandError> {
     // A wrong name must not leave anything behind, not even an empty ledger.
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
     let records = ledger.as_ref().map(|ledger| ledger as &dyn WorkRecords);
