@@ -8,7 +8,7 @@ use super::origin::Origin;
 
 /// Why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Denied {
+pub(super) enum DenialReason {
     /// It names another host.
     Host,
     /// It comes from another page.
@@ -19,7 +19,7 @@ pub(super) enum Denied {
     Session,
 }
 
-impl Denied {
+impl DenialReason {
     pub(super) fn status(self) -> StatusCode {
         match self {
             Self::Host => StatusCode::MISDIRECTED_REQUEST,
@@ -42,27 +42,27 @@ impl Denied {
 }
 
 /// Checks a request's headers, besides its session. `here` is the page's own origin.
-pub(super) fn check(method: &Method, headers: &HeaderMap, here: &Origin) -> Result<(), Denied> {
+pub(super) fn check(method: &Method, headers: &HeaderMap, here: &Origin) -> Result<(), DenialReason> {
     // Exactly one: a request with two is read differently by different programs.
     if only(headers, &header::HOST) != Some(here.authority()) {
-        return Err(Denied::Host);
+        return Err(DenialReason::Host);
     }
     let is_change = !matches!(*method, Method::GET | Method::HEAD);
     let origin = here.to_string();
     match only(headers, &header::ORIGIN) {
         Some(found) if found == origin => {}
         None if !headers.contains_key(header::ORIGIN) && !is_change => {}
-        _ => return Err(Denied::Origin),
+        _ => return Err(DenialReason::Origin),
     }
     // `none` is the address bar or another program. A page of another local port is `same-site`.
     match only(headers, &HeaderName::from_static("sec-fetch-site")) {
         None | Some("same-origin") => {}
         Some("none") if !is_change => {}
-        Some(_) => return Err(Denied::Origin),
+        Some(_) => return Err(DenialReason::Origin),
     }
     let is_json = |kind: &str| kind.split(';').next().unwrap_or_default().trim() == "application/json";
     if is_change && !only(headers, &header::CONTENT_TYPE).is_some_and(is_json) {
-        return Err(Denied::ContentType);
+        return Err(DenialReason::ContentType);
     }
     Ok(())
 }
@@ -91,7 +91,7 @@ mod tests {
 
     const HERE: &str = "127.0.0.1:4000";
 
-    fn checked(method: &Method, headers: &[(&'static str, &'static str)]) -> Result<(), Denied> {
+    fn checked(method: &Method, headers: &[(&'static str, &'static str)]) -> Result<(), DenialReason> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.append(*name, value.parse().unwrap());
@@ -105,10 +105,10 @@ mod tests {
         for host in
             ["localhost:4000", "127.0.0.1", "127.0.0.1:4001", "evil.test:4000", "127.0.0.1:4000.evil.test"]
         {
-            assert_eq!(checked(&Method::GET, &[("host", host)]), Err(Denied::Host), "{host}");
+            assert_eq!(checked(&Method::GET, &[("host", host)]), Err(DenialReason::Host), "{host}");
         }
-        assert_eq!(checked(&Method::GET, &[]), Err(Denied::Host));
-        assert_eq!(checked(&Method::GET, &[("host", HERE), ("host", HERE)]), Err(Denied::Host));
+        assert_eq!(checked(&Method::GET, &[]), Err(DenialReason::Host));
+        assert_eq!(checked(&Method::GET, &[("host", HERE), ("host", HERE)]), Err(DenialReason::Host));
     }
 
     #[test]
@@ -121,12 +121,12 @@ mod tests {
         assert_eq!(post(&[("origin", "http://127.0.0.1:4000")]), Ok(()));
         assert_eq!(post(&[("origin", "http://127.0.0.1:4000"), ("sec-fetch-site", "same-origin")]), Ok(()));
         for origin in ["null", "http://127.0.0.1:4001", "http://localhost:4000", "https://127.0.0.1:4000"] {
-            assert_eq!(post(&[("origin", origin)]), Err(Denied::Origin), "{origin}");
+            assert_eq!(post(&[("origin", origin)]), Err(DenialReason::Origin), "{origin}");
         }
-        assert_eq!(post(&[]), Err(Denied::Origin));
+        assert_eq!(post(&[]), Err(DenialReason::Origin));
         for site in ["none", "same-site", "cross-site"] {
             let denied = post(&[("origin", "http://127.0.0.1:4000"), ("sec-fetch-site", site)]);
-            assert_eq!(denied, Err(Denied::Origin), "{site}");
+            assert_eq!(denied, Err(DenialReason::Origin), "{site}");
         }
     }
 
@@ -134,17 +134,17 @@ mod tests {
     fn reads_from_other_pages_are_refused() {
         let get = |more| checked(&Method::GET, &[("host", HERE), more]);
         assert_eq!(get(("sec-fetch-site", "none")), Ok(()));
-        assert_eq!(get(("sec-fetch-site", "same-site")), Err(Denied::Origin));
-        assert_eq!(get(("sec-fetch-site", "cross-site")), Err(Denied::Origin));
-        assert_eq!(get(("origin", "http://evil.test")), Err(Denied::Origin));
+        assert_eq!(get(("sec-fetch-site", "same-site")), Err(DenialReason::Origin));
+        assert_eq!(get(("sec-fetch-site", "cross-site")), Err(DenialReason::Origin));
+        assert_eq!(get(("origin", "http://evil.test")), Err(DenialReason::Origin));
     }
 
     #[test]
     fn forms_are_refused() {
         let headers = [("host", HERE), ("origin", "http://127.0.0.1:4000")];
-        assert_eq!(checked(&Method::POST, &headers), Err(Denied::ContentType));
+        assert_eq!(checked(&Method::POST, &headers), Err(DenialReason::ContentType));
         let plain = [headers[0], headers[1], ("content-type", "text/plain")];
-        assert_eq!(checked(&Method::POST, &plain), Err(Denied::ContentType));
+        assert_eq!(checked(&Method::POST, &plain), Err(DenialReason::ContentType));
     }
 
     #[test]

@@ -23,7 +23,7 @@ use super::jobs::{Job, JobError, Jobs};
 use super::origin::Origin;
 use super::preview::{self, PreviewError};
 use super::project::{Project, Snapshot};
-use super::request_guard::{self, Denied};
+use super::request_guard::{self, DenialReason};
 use super::session::Session;
 
 /// Largest body of an action: a prompt is at most a few kilobytes.
@@ -78,14 +78,14 @@ async fn guard(State(server): State<Arc<Server>>, request: Request, next: Next) 
     response
 }
 
-fn admitted(server: &Server, request: &Request) -> Result<(), Denied> {
+fn admitted(server: &Server, request: &Request) -> Result<(), DenialReason> {
     request_guard::check(request.method(), request.headers(), &server.origin)?;
     let has_cookie = request_guard::cookie(request.headers(), server.session.name())
         .is_some_and(|cookie| server.session.is_cookie(cookie));
     if has_cookie || token(request.uri()).is_some_and(|token| server.session.is_token(&token)) {
         return Ok(());
     }
-    Err(Denied::Session)
+    Err(DenialReason::Session)
 }
 
 /// The token in the address of the page.
