@@ -143,9 +143,9 @@ pub trait Prices: Send + Sync + fmt::Debug {
 
 /// A price source without prices.
 #[derive(Debug, Clone, Copy)]
-pub struct Unpriced;
+pub struct NoPrices;
 
-impl Prices for Unpriced {
+impl Prices for NoPrices {
     fn reservation(&self, _ix: NodeIx, node: &Node) -> Reservation {
         Reservation::unpriced(node.duration)
     }
@@ -166,7 +166,7 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self::new(BudgetLimits::default(), Arc::new(Unpriced))
+        Self::new(BudgetLimits::default(), Arc::new(NoPrices))
     }
 }
 

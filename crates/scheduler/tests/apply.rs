@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use scheduler::budget::{BudgetLimit, BudgetLimits, Unpriced};
+use scheduler::budget::{BudgetLimit, BudgetLimits, NoPrices};
 use scheduler::policy::Rate;
 use scheduler::{
     Action, Artifact, AttemptId, Budget, Decision, Event, ExistingWork, Failure, FailureKind, FilmOutcome,
@@ -1019,7 +1019,7 @@ fn interrupted_run_downloads_finished_videos_within_the_grace() {
 fn budget_limit_halts_the_run_once_no_reservation_is_open() {
     let caps = BudgetLimits { tasks: Some(2), ..BudgetLimits::default() };
     let state = RunState::new(plan(&["a", "b", "c", "d<a"]), "test", Policy::remote())
-        .with_budget(Budget::new(caps, Arc::new(Unpriced)));
+        .with_budget(Budget::new(caps, Arc::new(NoPrices)));
     let mut run = Script::with(state);
     run.start();
     run.lookup_done("a", ExistingWork::None);

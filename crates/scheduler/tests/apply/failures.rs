@@ -158,7 +158,7 @@ fn retry_respects_the_budget_limit() {
     let plan = plan_with(&["a"], |node| node["retry"] = 3.into());
     let caps = BudgetLimits { tasks: Some(2), ..BudgetLimits::default() };
     let state =
-        RunState::new(plan, "test", Policy::remote()).with_budget(Budget::new(caps, Arc::new(Unpriced)));
+        RunState::new(plan, "test", Policy::remote()).with_budget(Budget::new(caps, Arc::new(NoPrices)));
     let mut run = Script::with(state);
     run.start();
     run.lookup_done("a", ExistingWork::None);
