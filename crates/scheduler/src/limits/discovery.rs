@@ -56,7 +56,7 @@ impl From<ObservedRate> for Rate {
 
 /// A submission that was refused with 429.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Throttled {
+pub(crate) struct ThrottledSubmission {
     /// When it was admitted, and when it left.
     pub(crate) admitted: Timestamp,
     pub(crate) left: Timestamp,
@@ -246,8 +246,8 @@ impl LimitDiscovery {
     }
 
     /// The service refused a submission with 429.
-    pub(crate) fn refused(&mut self, refusal: Throttled) {
-        let Throttled { admitted, left, now, wait, is_asked, in_flight } = refusal;
+    pub(crate) fn refused(&mut self, refusal: ThrottledSubmission) {
+        let ThrottledSubmission { admitted, left, now, wait, is_asked, in_flight } = refusal;
         self.remove(left);
         if let Some(ramp) = &mut self.ramp {
             ramp.refused();
@@ -336,9 +336,9 @@ fn window(per: Duration) -> Duration {
 mod tests {
     use super::*;
 
-    fn throttled(at: i64, wait: u64, in_flight: usize) -> Throttled {
+    fn throttled(at: i64, wait: u64, in_flight: usize) -> ThrottledSubmission {
         let at = Timestamp(at);
-        Throttled {
+        ThrottledSubmission {
             admitted: at,
             left: at,
             now: at,

@@ -14,7 +14,7 @@ mod token_bucket;
 use crate::policy::Policy;
 
 pub use concurrency::AimdLimiter;
-pub(crate) use discovery::{LimitDiscovery, Throttled};
+pub(crate) use discovery::{LimitDiscovery, ThrottledSubmission};
 pub use discovery::{ObservedLimits, ObservedRate};
 pub(crate) use downloads::DownloadLimiter;
 pub(crate) use jitter::jitter;

@@ -5,7 +5,7 @@
 
 use workflow::plan::NodeIx;
 
-use crate::limits::Throttled;
+use crate::limits::ThrottledSubmission;
 use crate::state::{Phase, RunState};
 use crate::{Failure, Halt, NextStep, Refusal, RefusalKind, Timestamp};
 
@@ -35,7 +35,7 @@ impl RunState {
                 let in_flight = self.queues.in_flight - self.queues.posting;
                 let (left, wait) = (self.node(node).left_at, until.since(now));
                 let refusal =
-                    Throttled { admitted: sent_at, left, now, wait, is_asked: heeded.is_some(), in_flight };
+                    ThrottledSubmission { admitted: sent_at, left, now, wait, is_asked: heeded.is_some(), in_flight };
                 if let Some(discovery) = &mut self.limits.discovery {
                     discovery.refused(refusal);
                 }
