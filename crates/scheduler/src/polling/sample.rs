@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 
-use super::survival::{self, Unfinished};
+use super::survival::{self, UnfinishedTasks};
 
 /// Number of most recent durations that count.
 const MAX_SAMPLES: usize = 256;
@@ -24,7 +24,7 @@ pub struct Sample {
     total: usize,
     sorted: Vec<f64>,
     /// Tasks that were not finished when the quantiles were last dropped.
-    unfinished: Unfinished,
+    unfinished: UnfinishedTasks,
     /// Computed on demand: tasks often end in groups.
     quantiles: OnceLock<Vec<f64>>,
     /// Durations pushed since the quantiles were last dropped.
@@ -60,7 +60,7 @@ impl Sample {
             self.version += 1;
             self.quantiles.take();
             let shortest = self.sorted.first().copied().unwrap_or_default();
-            self.unfinished = Unfinished::new(unfinished.into_iter().filter(|age| *age >= shortest));
+            self.unfinished = UnfinishedTasks::new(unfinished.into_iter().filter(|age| *age >= shortest));
         }
     }
 

@@ -12,14 +12,14 @@ const MAX_AGES: usize = 512;
 
 /// Tasks that are not finished.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Unfinished {
+pub(super) struct UnfinishedTasks {
     /// Seconds from their submission to the last response that said so, ascending.
     ages: Vec<f64>,
     /// Number of tasks that each of the ages stands for.
     weight: f64,
 }
 
-impl Unfinished {
+impl UnfinishedTasks {
     pub(super) fn new(ages: impl Iterator<Item = f64>) -> Self {
         let mut ages: Vec<f64> = ages.collect();
         ages.sort_unstable_by(f64::total_cmp);
@@ -38,7 +38,7 @@ impl Unfinished {
 /// them.
 pub(super) fn equally_likely<'f>(
     finished: &'f [f64],
-    unfinished: &Unfinished,
+    unfinished: &UnfinishedTasks,
     log_sd: f64,
 ) -> Cow<'f, [f64]> {
     let Some(longest) = finished.last().copied() else { return Cow::Borrowed(finished) };
@@ -79,12 +79,12 @@ mod tests {
     #[test]
     fn without_unfinished_tasks_every_finished_one_counts_the_same() {
         let finished = [1.0, 2.0, 4.0];
-        assert_eq!(*equally_likely(&finished, &Unfinished::default(), 0.4), finished);
+        assert_eq!(*equally_likely(&finished, &UnfinishedTasks::default(), 0.4), finished);
     }
 
     #[test]
     fn first_of_many_tasks_to_finish_do_not_stand_for_the_others() {
-        let running = Unfinished::new(std::iter::repeat_n(1.1, 28));
+        let running = UnfinishedTasks::new(std::iter::repeat_n(1.1, 28));
         let durations = equally_likely(&[0.8, 0.9, 1.0, 1.1], &running, 0.4);
         let beyond = share_beyond(&durations, 1.1);
         assert!((beyond - 28.0 / 32.0).abs() < 0.02, "{beyond}");
@@ -95,7 +95,7 @@ mod tests {
     fn tasks_that_began_late_change_nothing_before_their_age() {
         // Of ten tasks of 1 to 10 s, which began together, and ten that began 5.5 s later: as many end in each second.
         let finished: Vec<f64> = (1..=10).map(f64::from).collect();
-        let running = Unfinished::new(std::iter::repeat_n(5.5, 10));
+        let running = UnfinishedTasks::new(std::iter::repeat_n(5.5, 10));
         let durations = equally_likely(&finished, &running, 0.4);
         assert!((share_beyond(&durations, 5.0) - 0.75).abs() < 0.02, "{durations:?}");
         assert!((share_beyond(&durations, 8.0) - 0.3).abs() < 0.02, "{durations:?}");
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn many_ages_are_thinned_out() {
-        let running = Unfinished::new((0..5_000).map(|nth| 1.0 + f64::from(nth) / 5_000.0));
+        let running = UnfinishedTasks::new((0..5_000).map(|nth| 1.0 + f64::from(nth) / 5_000.0));
         assert_eq!(running.ages.len(), MAX_AGES);
         assert!((running.weight * MAX_AGES as f64 - 5_000.0).abs() < 1e-6);
     }
