@@ -41,7 +41,7 @@ pub use self::{
     clock::{Clock, SystemClock},
     config::{Config, Retention},
     error::ServiceError,
-    faults::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, Moderated, Operation},
+    faults::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, ModerationStage, Operation},
     http::{RangedFile, RangedFileError},
     id::{OsRandomness, Randomness, RandomnessError, TaskId},
     keys::{ApiKeyStore, KeyEntry, KeyId, Keys, NewKey, Permissions},

@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-pub use self::profile::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, Moderated, Operation};
+pub use self::profile::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, ModerationStage, Operation};
 pub(crate) use self::response::FaultResponse;
 use crate::{
     api_error::ApiError, digest::Digest, error::ServiceError, http::TaskBody, id::TaskId, task::Failure,
@@ -86,7 +86,7 @@ impl Faults {
                     let response = FaultResponse::error(*status, *body, *retry_after);
                     fault.before.get_or_insert(BeforeAcceptance::Respond(response));
                 }
-                Fault::Moderation { of: Moderated::Prompt } => {
+                Fault::Moderation { of: ModerationStage::Prompt } => {
                     let error = ApiError::invalid("input_moderated", "the prompt was rejected by moderation");
                     fault.before.get_or_insert(BeforeAcceptance::Reject(error.with_param("prompt")));
                 }
@@ -185,10 +185,10 @@ impl Faults {
 
     pub(crate) fn render_failure(&self, id: &TaskId) -> Option<Failure> {
         let faults = self.take_matching(id, |fault| {
-            matches!(fault, Fault::Moderation { of: Moderated::Input | Moderated::Output })
+            matches!(fault, Fault::Moderation { of: ModerationStage::Input | ModerationStage::Output })
         });
         match faults.first()? {
-            Fault::Moderation { of: Moderated::Input } => {
+            Fault::Moderation { of: ModerationStage::Input } => {
                 Some(Failure::new("input_moderated", "an input was rejected by moderation"))
             }
             _ => Some(Failure::new("output_moderated", "the video was withheld by moderation")),

@@ -92,7 +92,7 @@ pub enum Fault {
     /// Rejection by moderation.
     Moderation {
         /// What is rejected.
-        of: Moderated,
+        of: ModerationStage,
     },
 }
 
@@ -126,7 +126,7 @@ pub enum ErrorBodyFormat {
 /// The part that moderation rejects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Moderated {
+pub enum ModerationStage {
     /// The prompt: the request is rejected.
     Prompt,
     /// A media input: the task fails.
@@ -221,7 +221,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(profile.faults.len(), 3);
-        assert_eq!(profile.faults[2].fault, Fault::Moderation { of: Moderated::Output });
+        assert_eq!(profile.faults[2].fault, Fault::Moderation { of: ModerationStage::Output });
         assert_eq!(profile.faults[0].times, Some(1));
     }
 }

@@ -2,7 +2,7 @@
 
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
-use service::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, Moderated, Operation};
+use service::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, ModerationStage, Operation};
 
 use crate::support::{START, TestRenderer, TestServer, digest, error_summary, request};
 
@@ -161,10 +161,10 @@ async fn slow_body_fault_limits_rate() {
 
 #[tokio::test]
 async fn moderation_faults_reject_prompt_or_fail_task() {
-    let prompt = server(Fault::Moderation { of: Moderated::Prompt }, None).await;
+    let prompt = server(Fault::Moderation { of: ModerationStage::Prompt }, None).await;
     assert_eq!(error_summary(prompt.post(&request("p")).await).await, "400 input_moderated prompt");
     prompt.service.shutdown().await;
-    for (of, code) in [(Moderated::Input, "input_moderated"), (Moderated::Output, "output_moderated")] {
+    for (of, code) in [(ModerationStage::Input, "input_moderated"), (ModerationStage::Output, "output_moderated")] {
         let server = server(Fault::Moderation { of }, None).await;
         let task = server.make(&request("p")).await;
         assert_eq!((task["status"].as_str(), task["error"]["code"].as_str()), (Some("failed"), Some(code)));
