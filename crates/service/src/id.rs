@@ -77,9 +77,9 @@ pub(crate) fn token(source: &dyn Randomness) -> Result<String, RandomnessError> 
 mod tests {
     use super::*;
 
-    struct Fixed(u8);
+    struct FixedRandomness(u8);
 
-    impl Randomness for Fixed {
+    impl Randomness for FixedRandomness {
         fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomnessError> {
             bytes.fill(self.0);
             Ok(())
@@ -88,9 +88,9 @@ mod tests {
 
     #[test]
     fn token_encodes_128_bits_in_26_characters() {
-        assert_eq!(token(&Fixed(0)).unwrap(), "0".repeat(26));
-        assert_eq!(token(&Fixed(0xff)).unwrap(), format!("7{}", "z".repeat(25)));
-        let id = TaskId::random(&Fixed(1)).unwrap();
+        assert_eq!(token(&FixedRandomness(0)).unwrap(), "0".repeat(26));
+        assert_eq!(token(&FixedRandomness(0xff)).unwrap(), format!("7{}", "z".repeat(25)));
+        let id = TaskId::random(&FixedRandomness(1)).unwrap();
         assert_eq!(id.as_str().len(), "task_".len() + 26);
     }
 
