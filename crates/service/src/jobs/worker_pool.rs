@@ -125,7 +125,7 @@ fn run_worker(context: &WorkerContext, stop: &AtomicBool) {
 }
 
 /// The service is being stopped; the task continues at the next start.
-struct Stopped;
+struct ServiceStopped;
 
 /// Why a rendering has no video.
 enum JobError {
@@ -133,15 +133,15 @@ enum JobError {
     Failed(Failure),
 }
 
-impl From<Stopped> for JobError {
-    fn from(Stopped: Stopped) -> Self {
+impl From<ServiceStopped> for JobError {
+    fn from(ServiceStopped: Stopped) -> Self {
         Self::Stopped
     }
 }
 
 impl WorkerContext {
     /// Renders a task and records what became of it. While nothing can be stored, it waits.
-    fn run(&self, active: &ActiveTask, stop: &AtomicBool) -> Result<(), Stopped> {
+    fn run(&self, active: &ActiveTask, stop: &AtomicBool) -> Result<(), ServiceStopped> {
         let task = active.task();
         self.record(task, stop, || self.store.started(task.number))?;
         loop {
@@ -161,7 +161,7 @@ impl WorkerContext {
                     if let Err(error) = self.store.interrupted(task.number) {
                         tracing::debug!(task = %task.id, %error, "the interruption is not recorded");
                     }
-                    return Err(Stopped);
+                    return Err(ServiceStopped);
                 }
                 Err(JobError::Failed(failure)) => failure,
             };
@@ -187,11 +187,11 @@ impl WorkerContext {
         task: &Task,
         stop: &AtomicBool,
         write: impl Fn() -> Result<(), StoreError>,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), ServiceStopped> {
         loop {
             match write() {
                 Ok(()) => return Ok(()),
-                Err(StoreError::Stopped) => return Err(Stopped),
+                Err(StoreError::Stopped) => return Err(ServiceStopped),
                 Err(error @ StoreError::Ended(_)) => {
                     tracing::error!(task = %task.id, %error, "a task was rendered twice");
                     return Ok(());
@@ -206,8 +206,8 @@ impl WorkerContext {
         }
     }
 
-    fn wait_for_storage(&self, stop: &AtomicBool) -> Result<(), Stopped> {
-        if self.store.health.wait(stop) { Ok(()) } else { Err(Stopped) }
+    fn wait_for_storage(&self, stop: &AtomicBool) -> Result<(), ServiceStopped> {
+        if self.store.health.wait(stop) { Ok(()) } else { Err(ServiceStopped) }
     }
 
     /// Renders a task and stores its files.
