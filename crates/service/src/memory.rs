@@ -33,7 +33,7 @@ struct Bound {
 
 /// What was given: memory, or the turn to take without asking.
 #[derive(Debug, Default)]
-struct Granted {
+struct GrantedPermits {
     units: Option<OwnedSemaphorePermit>,
     turn: Option<OwnedSemaphorePermit>,
 }
@@ -43,8 +43,8 @@ struct Granted {
 pub(crate) struct MemoryShare {
     budget: Arc<MemoryBudget>,
     key: Arc<Bound>,
-    of_all: Granted,
-    of_key: Granted,
+    of_all: GrantedPermits,
+    of_key: GrantedPermits,
     /// Bytes in use.
     used: usize,
     /// Bytes that `of_all` and `of_key` cover.
@@ -57,7 +57,7 @@ impl Bound {
         Self { units: Arc::new(Semaphore::new(units)), turn: Arc::new(Semaphore::new(1)) }
     }
 
-    async fn take(&self, units: u32, granted: &mut Granted) -> Result<(), AcquireError> {
+    async fn take(&self, units: u32, granted: &mut GrantedPermits) -> Result<(), AcquireError> {
         if granted.turn.is_some() {
             return Ok(());
         }
@@ -89,8 +89,8 @@ impl MemoryBudget {
         MemoryShare {
             budget: Arc::clone(self),
             key,
-            of_all: Granted::default(),
-            of_key: Granted::default(),
+            of_all: GrantedPermits::default(),
+            of_key: GrantedPermits::default(),
             used: 0,
             covered: 0,
         }
