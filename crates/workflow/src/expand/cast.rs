@@ -30,7 +30,7 @@ const STEPS_OF_NAME: usize = 8;
 const CAST: &str = "cast";
 
 /// The characters that an instance shows, in the order of its `cast`, each with the span that names it.
-pub(super) type Listed = Arc<[(usize, Span)]>;
+pub(super) type CastList = Arc<[(usize, Span)]>;
 
 /// The cast of a workflow.
 pub(super) struct Cast<'w> {
@@ -44,12 +44,12 @@ pub(super) struct Cast<'w> {
     /// Whether a template of each shot, or of the defaults, may name a character.
     named_in: Vec<bool>,
     /// The characters of the last shot whose `cast` has no template.
-    last: Cell<Option<(usize, Listed)>>,
+    last: Cell<Option<(usize, CastList)>>,
 }
 
 /// The cast of one instance.
 pub(super) struct InstanceCast {
-    pub(super) listed: Listed,
+    pub(super) listed: CastList,
     /// By character; `None` where the instance does not need it.
     texts: Arc<[Option<Arc<CharacterText>>]>,
     /// Which texts the prompt names.
@@ -97,9 +97,9 @@ impl<'w> Cast<'w> {
         cx: &ExpandCx<'w>,
         dedup: &mut DiagnosticDedup,
         problems: &mut Problems,
-    ) -> Listed {
+    ) -> CastList {
         let shot: &'w Shot = &self.workflow.shots[instance.shot];
-        let Some(entry) = &shot.cast else { return Listed::default() };
+        let Some(entry) = &shot.cast else { return CastList::default() };
         if let Some((index, listed)) = self.last.take()
             && index == instance.shot
         {
@@ -107,12 +107,12 @@ impl<'w> Cast<'w> {
             return listed;
         }
         let Some(rendered) = cx.templates.render(&entry.value, scope, problems) else {
-            return Listed::default();
+            return CastList::default();
         };
         let items = one_or_many(&rendered);
         if !cx.work.charge(items.len() * STEPS_OF_NAME) {
             problems.push(too_much_work(entry.key.span));
-            return Listed::default();
+            return CastList::default();
         }
         let reported = dedup.total();
         let mut listed: Vec<(usize, Span)> = Vec::new();
@@ -127,7 +127,7 @@ impl<'w> Cast<'w> {
                 Err(diagnostic) => dedup.add(instance, *diagnostic),
             }
         }
-        let listed: Listed = listed.into();
+        let listed: CastList = listed.into();
         if is_literal(&entry.value) && dedup.total() == reported {
             self.last.set(Some((instance.shot, Arc::clone(&listed))));
         }
@@ -160,7 +160,7 @@ impl<'w> Cast<'w> {
     pub(super) fn instance(
         &self,
         instance: &Instance,
-        listed: &Listed,
+        listed: &CastList,
         scope: Scope,
         cx: &ExpandCx<'w>,
         problems: &mut Problems,

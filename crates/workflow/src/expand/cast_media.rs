@@ -1,6 +1,6 @@
 //! The stills and voices of the characters that an instance shows, as references.
 
-use super::cast::{Cast, Listed, is_sound};
+use super::cast::{Cast, CastList, is_sound};
 use super::dedup::DiagnosticDedup;
 use super::frames::{MediaCx, MediaResolver, MediumSite, MediumUse, Slot};
 use super::media::{self, MediumSpec};
@@ -52,7 +52,7 @@ pub(super) fn of_characters<'w>(
 }
 
 /// Whether the media of these characters are the same in all instances.
-pub(super) fn are_literal(cast: &Cast<'_>, listed: &Listed) -> bool {
+pub(super) fn are_literal(cast: &Cast<'_>, listed: &CastList) -> bool {
     let is_literal = |character: &Character| {
         character.stills.iter().chain(&character.voice).all(|entry| is_literal(&entry.value))
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::cast::{Cast, Listed};
+use super::cast::{Cast, CastList};
 use super::dedup::DiagnosticDedup;
 use super::instances::{Expansion, Instance};
 use super::media::{self, LocalMedia, MediumSpec};
@@ -112,7 +112,7 @@ pub(super) struct MediaCx<'a, 'w> {
     pub(super) scope: &'a Scope,
     pub(super) cast: &'a Cast<'w>,
     /// The characters that it shows.
-    pub(super) listed: &'a Listed,
+    pub(super) listed: &'a CastList,
     pub(super) cx: &'a ExpandCx<'w>,
 }
 

@@ -129,14 +129,14 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
     let resolver = resolve::RefResolver::new(workflow, &expansion, &included, &cx.work);
     let mut media_resolver = frames::MediaResolver::new(&resolver);
     let cast = cast::Cast::new(workflow, problems);
-    let mut listed: Vec<cast::Listed> = Vec::with_capacity(expansion.instances.len());
+    let mut listed: Vec<cast::CastList> = Vec::with_capacity(expansion.instances.len());
     let media: Vec<Vec<frames::MediumUse>> = expansion
         .instances
         .iter()
         .enumerate()
         .map(|(index, instance)| {
             if !included[index] || problems.full() || dedup.is_full() || cx.work.is_exhausted() {
-                listed.push(cast::Listed::default());
+                listed.push(cast::CastList::default());
                 return Vec::new();
             }
             let scope = scope(&expansion, instance, &params);
