@@ -15,7 +15,7 @@ use crate::limits;
 pub(super) const PROMPT: &str = "prompt";
 
 /// The last prompt that was composed, shared with the next instance if that has the same parts.
-pub(super) struct Composed {
+pub(super) struct ComposedPrompt {
     /// The descriptions, with a line end behind each.
     front: String,
     /// The prompt as the file has it.
@@ -27,7 +27,7 @@ pub(super) struct Composed {
 /// description, then the voice. Those that the prompt names itself are left out, and a blank prompt stays as it is.
 pub(super) fn put(
     builder: &mut RequestBuilder<'_, '_>,
-    last: &mut Option<Composed>,
+    last: &mut Option<ComposedPrompt>,
     interner: &mut Interner,
     dedup: &mut DiagnosticDedup,
 ) {
@@ -48,11 +48,11 @@ pub(super) fn put(
         dedup.add(builder.icx.instance, diagnostic.help("shorten them, or name fewer in `cast`"));
         return;
     }
-    let is_same = |last: &Composed| last.front == front && (Arc::ptr_eq(&last.own, &own) || last.own == own);
+    let is_same = |last: &ComposedPrompt| last.front == front && (Arc::ptr_eq(&last.own, &own) || last.own == own);
     let known = last.as_ref().filter(|last| is_same(last)).map(|last| Arc::clone(&last.whole));
     let whole = known.unwrap_or_else(|| {
         let whole = interner.value(Value::String(format!("{front}{text}")));
-        *last = Some(Composed { front, own: Arc::clone(&own), whole: Arc::clone(&whole) });
+        *last = Some(ComposedPrompt { front, own: Arc::clone(&own), whole: Arc::clone(&whole) });
         whole
     });
     if let Some(field) = builder.fields.iter_mut().find(|field| field.name == PROMPT) {

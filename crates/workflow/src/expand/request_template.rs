@@ -5,7 +5,7 @@ use std::sync::Arc;
 use contract::{Field, FieldShape, Model, UnknownMember};
 use serde_json::Value;
 
-use super::cast_prompt::Composed;
+use super::cast_prompt::ComposedPrompt;
 use super::interner::Interner;
 use super::lower::Lowering;
 use super::request::RequestBuilder;
@@ -42,7 +42,7 @@ pub(super) struct RequestTemplate<'w> {
     /// The errors of the shot's entries that are not fields of the model's family.
     pub(super) unknown_fields: Vec<Diagnostic>,
     /// The last prompt with descriptions of characters.
-    pub(super) composed: Option<Composed>,
+    pub(super) composed: Option<ComposedPrompt>,
     /// How the media of the last instance were lowered, reused for equal media.
     pub(super) lowering: Option<Lowering<'w>>,
     /// The field names of the last instance, shared with the next one if equal.
