@@ -1,7 +1,7 @@
 //! The clips of a film: shots, files of one's own, and titles.
 
 use super::ExpandCx;
-use super::film_edit::{self, Shown};
+use super::film_edit::{self, ClipContent};
 use super::film_files::{FilmFiles, Font};
 use super::resolve::{EXCLUDED, RefResolver};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
@@ -68,7 +68,7 @@ impl<'w> FilmCell<'_, 'w> {
                 }
                 ClipSourceSpec::Card => {
                     let name = title.as_ref().map_or("", |title| &title.text);
-                    film_edit::check(spec, &Shown::still(name), is_last, problems);
+                    film_edit::check(spec, &ClipContent::still(name), is_last, problems);
                     Ok(vec![still(spec, ClipSource::Card, title)])
                 }
             };
@@ -139,7 +139,7 @@ impl<'w> FilmCell<'_, 'w> {
         let clip = |(index, (shot, source)): (usize, (&str, ClipSource))| {
             let is_end = index + 1 == count;
             let spec = if is_end { spec } else { &inner };
-            film_edit::check(spec, &Shown::nodes(shot, &source, self.nodes), is_last && is_end, problems);
+            film_edit::check(spec, &ClipContent::nodes(shot, &source, self.nodes), is_last && is_end, problems);
             spec.with_source(source, None)
         };
         Ok(shown.into_iter().enumerate().map(clip).collect())
@@ -155,7 +155,7 @@ impl<'w> FilmCell<'_, 'w> {
     ) -> Vec<Clip> {
         let (name, count) = (shot.value.to_string(), shown.len());
         let clip = |(index, source): (usize, ClipSource)| {
-            let shown = Shown::nodes(&name, &source, self.nodes);
+            let shown = ClipContent::nodes(&name, &source, self.nodes);
             film_edit::check(spec, &shown, is_last && index + 1 == count, problems);
             spec.with_source(source, title.cloned())
         };
@@ -175,11 +175,11 @@ impl<'w> FilmCell<'_, 'w> {
         let name = file.path.display().to_string();
         match info.kind {
             MediaKind::Video => {
-                film_edit::check(spec, &Shown::file(&name, info.duration), is_last, problems);
+                film_edit::check(spec, &ClipContent::file(&name, info.duration), is_last, problems);
                 Some(spec.with_source(ClipSource::Video(file), title))
             }
             MediaKind::Image => {
-                film_edit::check(spec, &Shown::still(&name), is_last, problems);
+                film_edit::check(spec, &ClipContent::still(&name), is_last, problems);
                 refuse_on_image(spec, &name, problems);
                 Some(still(spec, ClipSource::Image(file), title))
             }

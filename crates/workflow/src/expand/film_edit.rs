@@ -14,7 +14,7 @@ const TOLERANCE_MICROS: i64 = 250_000;
 const MAX_FRAME_RATE: i64 = 60;
 
 /// What a clip shows, as far as it is known before it is there.
-pub(super) struct Shown<'a> {
+pub(super) struct ClipContent<'a> {
     name: &'a str,
     /// `None` where it is not known.
     length: Option<VideoDuration>,
@@ -22,7 +22,7 @@ pub(super) struct Shown<'a> {
     stands_still: bool,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ClipContent<'a> {
     /// Videos of nodes: the shortest of several candidates, because any of them may be picked.
     pub(super) fn nodes(name: &'a str, source: &ClipSource, nodes: &[Node]) -> Self {
         let lengths = source.nodes().iter().filter_map(|ix| nodes.get(ix.index())).map(|node| node.duration);
@@ -41,7 +41,7 @@ impl<'a> Shown<'a> {
 }
 
 /// Reports what does not fit the clip that is shown. `is_last` says that the film ends with it.
-pub(super) fn check(clip: &ClipSpec, source: &Shown<'_>, is_last: bool, problems: &mut Problems) {
+pub(super) fn check(clip: &ClipSpec, source: &ClipContent<'_>, is_last: bool, problems: &mut Problems) {
     if let Some(transition) = &clip.transition
         && is_last
         && !transition.value.kind.is_fade()
