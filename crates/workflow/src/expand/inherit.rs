@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use super::axes::Axes;
 use super::instances::ExpandedShot;
-use super::picks::{Narrowed, ShotPicks};
+use super::picks::{PickedCells, ShotPicks};
 use super::references::{RefGraph, Reference};
 use super::resolve;
 use crate::diagnostic::{Diagnostic, Problems, grouped};
@@ -128,7 +128,7 @@ fn narrowed(joined: Vec<JoinedCell>, picks: &ShotPicks) -> Cells {
     let mut cells: Cells = (Vec::new(), Vec::new());
     for alternatives in alternatives.into_values() {
         let (cell, parent) = match picks.narrow(alternatives.iter().map(|one| one.left).collect()) {
-            Narrowed::Cells(left) => {
+            PickedCells::Cells(left) => {
                 let left: HashSet<usize> = left.into_iter().collect();
                 for one in alternatives.into_iter().filter(|one| left.contains(&one.left)) {
                     cells.0.push(one.cell);
@@ -136,7 +136,7 @@ fn narrowed(joined: Vec<JoinedCell>, picks: &ShotPicks) -> Cells {
                 }
                 continue;
             }
-            Narrowed::Open(left) => (placeholder(&alternatives), Parent::Open(left)),
+            PickedCells::Open(left) => (placeholder(&alternatives), Parent::Open(left)),
         };
         cells.0.push(cell);
         cells.1.push(parent);

@@ -54,7 +54,7 @@ pub(super) struct ShotPicks {
 }
 
 /// What a pick makes of several cells that a reference matches.
-pub(super) enum Narrowed {
+pub(super) enum PickedCells {
     /// These cells are meant.
     Cells(Vec<usize>),
     /// One of these is to be picked.
@@ -63,15 +63,15 @@ pub(super) enum Narrowed {
 
 impl ShotPicks {
     /// Applies the pick to the cells that a reference matches.
-    pub(super) fn narrow(&self, cells: Vec<usize>) -> Narrowed {
+    pub(super) fn narrow(&self, cells: Vec<usize>) -> PickedCells {
         if cells.len() < 2 {
-            return Narrowed::Cells(cells);
+            return PickedCells::Cells(cells);
         }
         let picked: Vec<usize> = cells.iter().copied().filter(|cell| self.is_picked(*cell)).collect();
         match (picked.is_empty(), self.is_open) {
-            (false, _) => Narrowed::Cells(picked),
-            (true, true) => Narrowed::Open(cells),
-            (true, false) => Narrowed::Cells(cells),
+            (false, _) => PickedCells::Cells(picked),
+            (true, true) => PickedCells::Open(cells),
+            (true, false) => PickedCells::Cells(cells),
         }
     }
 

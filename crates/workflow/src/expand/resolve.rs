@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::dedup::DiagnosticDedup;
 use super::inherit::Parent;
 use super::instances::{ExpandedShot, Expansion, Instance};
-use super::picks::Narrowed;
+use super::picks::PickedCells;
 use super::references::unknown_shot;
 use crate::diagnostic::{Diagnostic, grouped, quoted_list};
 use crate::limits;
@@ -164,7 +164,7 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         };
         let target = candidates.target;
         let (resolved, only) = match target.picks.narrow(candidates.cells) {
-            Narrowed::Cells(cells) => match cells.as_slice() {
+            PickedCells::Cells(cells) => match cells.as_slice() {
                 [only] => {
                     let mut all =
                         target.takes_of(None).map(|take| target.instance_index(*only, take)).peekable();
@@ -177,7 +177,7 @@ impl<'a, 'w> RefResolver<'a, 'w> {
                     return Err(Box::new(several_matches(target, several.len(), reference)));
                 }
             },
-            Narrowed::Open(cells) => (self.open_pick(target, &cells, reference)?, None),
+            PickedCells::Open(cells) => (self.open_pick(target, &cells, reference)?, None),
         };
         Ok(resolved.map_or(SingleMatch::Excluded(candidates.shot, only), SingleMatch::Made))
     }
@@ -345,11 +345,11 @@ impl<'a, 'w> RefResolver<'a, 'w> {
     ) -> Result<Vec<ResolvedRef>, Box<Diagnostic>> {
         let target = candidates.target;
         match target.picks.narrow(candidates.cells) {
-            Narrowed::Cells(cells) => {
+            PickedCells::Cells(cells) => {
                 let resolved = cells.iter().map(|cell| self.resolve_take(target, *cell, reference));
                 resolved.filter_map(Result::transpose).collect()
             }
-            Narrowed::Open(cells) => Ok(self.open_pick(target, &cells, reference)?.into_iter().collect()),
+            PickedCells::Open(cells) => Ok(self.open_pick(target, &cells, reference)?.into_iter().collect()),
         }
     }
 
