@@ -80,8 +80,8 @@ pub fn import_cut(
     let shots: Vec<ListedShot> = uses.shots.iter().map(|shot| shot.listed(&mut ids)).collect();
     let film = clips.iter().zip(&uses.of_clips).map(|(clip, used)| match (used, &clip.source) {
         (Some(index), _) => entry(clip, "shot", &shots[*index].id, &uses.shots[*index]),
-        (None, CutSource::Title(text)) => entry(clip, "title", text, &Used::from_its_beginning()),
-        (None, CutSource::File(file)) => entry(clip, "file", file, &Used::from_its_beginning()),
+        (None, CutSource::Title(text)) => entry(clip, "title", text, &ShotUse::from_its_beginning()),
+        (None, CutSource::File(file)) => entry(clip, "file", file, &ShotUse::from_its_beginning()),
         (None, CutSource::Shot) => unreachable!("each of them has a shot"),
     });
     let listing = Listing {
@@ -96,7 +96,7 @@ pub fn import_cut(
 }
 
 /// A shot and the part of its clip's media that the cut shows.
-struct Used {
+struct ShotUse {
     name: String,
     start: i64,
     end: i64,
@@ -106,7 +106,7 @@ struct Used {
 }
 
 struct Uses {
-    shots: Vec<Used>,
+    shots: Vec<ShotUse>,
     /// By clip, its shot; `None` for a file.
     of_clips: Vec<Option<usize>>,
 }
@@ -122,7 +122,7 @@ fn shots_of(clips: &[CutClip], durations: &RangeInclusive<u32>, notes: &mut Vec<
         }
         let (start, end) = needed(clips, index);
         let joined = last_of.get(clip.name.as_str()).copied().filter(|found| {
-            let used: &Used = &uses.shots[*found];
+            let used: &ShotUse = &uses.shots[*found];
             used.end.max(end) - used.start.min(start) <= longest
         });
         let found = joined.unwrap_or(uses.shots.len());
@@ -130,7 +130,7 @@ fn shots_of(clips: &[CutClip], durations: &RangeInclusive<u32>, notes: &mut Vec<
             (used.start, used.end) = (used.start.min(start), used.end.max(end));
             used.takes = used.takes.max(clip.takes);
         } else {
-            uses.shots.push(Used { name: clip.name.clone(), start, end, seconds: None, takes: clip.takes });
+            uses.shots.push(ShotUse { name: clip.name.clone(), start, end, seconds: None, takes: clip.takes });
         }
         last_of.insert(&clip.name, found);
         uses.of_clips.push(Some(found));
@@ -165,7 +165,7 @@ fn needed(clips: &[CutClip], index: usize) -> (i64, i64) {
     (clip.start.saturating_sub(played(before)).max(0), end)
 }
 
-impl Used {
+impl ShotUse {
     const fn from_its_beginning() -> Self {
         Self { name: String::new(), start: 0, end: 0, seconds: None, takes: 1 }
     }
@@ -189,7 +189,7 @@ impl Used {
     }
 }
 
-fn entry(clip: &CutClip, kind: &'static str, name: &str, used: &Used) -> FilmEntry {
+fn entry(clip: &CutClip, kind: &'static str, name: &str, used: &ShotUse) -> FilmEntry {
     let mut members = vec![(kind, flow_value(&json!(name)))];
     let mut time = |key, micros: i64| members.push((key, EditTime::Micros(micros).to_string()));
     let start = clip.start - used.start;
