@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use contract::Contract;
 use proptest::prelude::*;
-use workflow::import::{self, Column, ColumnChoice, Imported, SourceKind};
+use workflow::import::{self, Column, ColumnChoice, ImportResult, SourceKind};
 use workflow::plan::Plan;
 use workflow::scaffold::{PictureOptions, WorkflowKind, scaffold};
 use workflow::{InMemory, Options};
@@ -37,11 +37,11 @@ fn import_options(chain_scenes: bool) -> import::Options {
     }
 }
 
-fn imported(list: &str, chain_scenes: bool) -> Imported {
+fn imported(list: &str, chain_scenes: bool) -> ImportResult {
     imported_bytes(list.as_bytes(), &import_options(chain_scenes))
 }
 
-fn imported_bytes(list: &[u8], options: &import::Options) -> Imported {
+fn imported_bytes(list: &[u8], options: &import::Options) -> ImportResult {
     import::import(list, "shots.csv", SourceKind::ShotList, options, Contract::embedded()).unwrap()
 }
 
@@ -161,7 +161,7 @@ fn import_reports_problems_with_spans() {
 }
 
 /// The prompts, lengths and dialogue of a list, as one text.
-fn summary(imported: &Imported) -> String {
+fn summary(imported: &ImportResult) -> String {
     let text = imported.workflow.as_ref().unwrap_or_else(|| panic!("{}", imported.report));
     let mut out = imported.report.render(false);
     for (_, node) in plan(text).nodes() {
@@ -231,7 +231,7 @@ fn import_reads_other_encodings_with_a_warning() {
     insta::assert_snapshot!("import_encodings", format!("{}\n{}", read(&little), read(&windows)));
 }
 
-fn screenplay(text: &str) -> Imported {
+fn screenplay(text: &str) -> ImportResult {
     let options = import_options(false);
     import::import(text.as_bytes(), "lamp.fountain", SourceKind::Screenplay, &options, Contract::embedded())
         .unwrap()

@@ -48,7 +48,7 @@ pub struct Options {
 
 /// The workflow of a shot list, with the problems that were found in it.
 #[derive(Clone, Debug)]
-pub struct Imported {
+pub struct ImportResult {
     /// The workflow's text, where the list has no errors.
     pub workflow: Option<String>,
     /// How many shots it lists.
@@ -76,7 +76,7 @@ pub fn import(
     kind: SourceKind,
     options: &Options,
     contract: &Contract,
-) -> Result<Imported, ScaffoldError> {
+) -> Result<ImportResult, ScaffoldError> {
     let model = options.picture.model(contract)?;
     let shape = options.picture.shape(contract)?;
     let mut problems = Problems::default();
@@ -108,7 +108,7 @@ pub fn import(
     let workflow = (!problems.any())
         .then(|| write::workflow(&listing, options, model, &shape, asks_for_sound, file_name));
     let (diagnostics, unlisted) = problems.into_sorted();
-    Ok(Imported { workflow, shots: listing.shots.len(), report: Report { source, diagnostics, unlisted } })
+    Ok(ImportResult { workflow, shots: listing.shots.len(), report: Report { source, diagnostics, unlisted } })
 }
 
 /// Text without a byte order mark, whose lines end with LF.
