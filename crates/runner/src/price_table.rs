@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use contract::Contract;
 use workflow::plan::Plan;
-use workflow::prices::{Interval, PriceInputs, Prices, Unpriced};
+use workflow::prices::{Interval, PriceInputs, Prices, MissingPrice};
 use workflow::units::Money;
 
 use crate::load::{LoadError, MAX_FILE_BYTES};
@@ -25,7 +25,7 @@ pub(crate) struct PriceTable {
 }
 
 /// The cost of a node's task. `None` without a price table.
-pub(crate) type Cost = Option<Result<Interval<Money>, Unpriced>>;
+pub(crate) type Cost = Option<Result<Interval<Money>, MissingPrice>>;
 
 impl PriceTable {
     /// Loads the named table, or the default one if it exists and is filled in. Warnings are printed to standard error.

@@ -30,14 +30,14 @@ pub(super) struct Price {
 
 /// A task without a matching entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unpriced {
+pub struct MissingPrice {
     model: String,
     resolution: Option<String>,
     sound: bool,
     video_input: bool,
 }
 
-impl fmt::Display for Unpriced {
+impl fmt::Display for MissingPrice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "no price for `{}`", self.model)?;
         if let Some(resolution) = &self.resolution {
@@ -104,8 +104,8 @@ impl Prices {
     /// The cost of a task; a range where the request leaves its length or resolution to the service.
     ///
     /// # Errors
-    /// [`Unpriced`] where some possible length or resolution has no price.
-    pub fn estimate(&self, inputs: &PriceInputs) -> Result<Interval<Money>, Unpriced> {
+    /// [`MissingPrice`] where some possible length or resolution has no price.
+    pub fn estimate(&self, inputs: &PriceInputs) -> Result<Interval<Money>, MissingPrice> {
         self.over(inputs, inputs.seconds)
     }
 
@@ -113,12 +113,12 @@ impl Prices {
     /// seconds.
     ///
     /// # Errors
-    /// [`Unpriced`] where the table does not price it.
+    /// [`MissingPrice`] where the table does not price it.
     pub fn actual_cost(
         &self,
         inputs: &PriceInputs,
         video: VideoDuration,
-    ) -> Result<Interval<Money>, Unpriced> {
+    ) -> Result<Interval<Money>, MissingPrice> {
         let seconds = if inputs.seconds.is_exact() {
             inputs.seconds
         } else {
@@ -131,7 +131,7 @@ impl Prices {
         &self,
         inputs: &PriceInputs,
         seconds: Interval<VideoDuration>,
-    ) -> Result<Interval<Money>, Unpriced> {
+    ) -> Result<Interval<Money>, MissingPrice> {
         let one = |resolution: Option<&str>| {
             let price = self.find(inputs, resolution)?;
             Ok(Interval { least: price.cost(seconds.least), most: price.cost(seconds.most) })
@@ -144,12 +144,12 @@ impl Prices {
         cost.map_or_else(|| one(None), Ok)
     }
 
-    fn find(&self, inputs: &PriceInputs, resolution: Option<&str>) -> Result<&Price, Unpriced> {
+    fn find(&self, inputs: &PriceInputs, resolution: Option<&str>) -> Result<&Price, MissingPrice> {
         self.lines
             .iter()
             .filter(|price| price.matches(inputs, resolution))
             .max_by_key(|price| price.conditions())
-            .ok_or_else(|| Unpriced {
+            .ok_or_else(|| MissingPrice {
                 model: inputs.model.clone(),
                 resolution: resolution.map(str::to_owned),
                 sound: inputs.sound,
