@@ -24,9 +24,9 @@ pub(super) trait Definition {
 }
 
 /// Lets schemars collect a [`Definition`].
-pub(super) struct Named<D>(PhantomData<D>);
+pub(super) struct NamedSchema<D>(PhantomData<D>);
 
-impl<D: Definition> JsonSchema for Named<D> {
+impl<D: Definition> JsonSchema for NamedSchema<D> {
     fn schema_name() -> Cow<'static, str> {
         D::NAME.into()
     }
@@ -37,7 +37,7 @@ impl<D: Definition> JsonSchema for Named<D> {
 }
 
 pub(super) fn reference<D: Definition>(generator: &mut SchemaGenerator) -> Value {
-    generator.subschema_for::<Named<D>>().to_value()
+    generator.subschema_for::<NamedSchema<D>>().to_value()
 }
 
 impl Definition for Workflow {
