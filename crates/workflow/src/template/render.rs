@@ -33,14 +33,14 @@ pub(crate) struct Templates<'w> {
 
 /// A compiled template, and what its cost depends on.
 struct Prepared<'w> {
-    compiled: Compiled<'w>,
+    compiled: CompiledTemplate<'w>,
     /// The names in a template that compares or slices: such a step reads whole values.
     compared: Vec<&'w str>,
     /// Steps of an expression, which has no loops: a bound.
     steps: u64,
 }
 
-enum Compiled<'w> {
+enum CompiledTemplate<'w> {
     Plain,
     Expression { expression: Expression<'w, 'w>, original: Original },
     Text { template: Template<'w, 'w>, original: Original },
@@ -135,7 +135,7 @@ impl<'w> Templates<'w> {
             return None;
         }
         let prepared = self.prepared(text, false, scope);
-        if matches!(prepared.compiled, Compiled::Plain) {
+        if matches!(prepared.compiled, CompiledTemplate::Plain) {
             return Some(Json::String(text.to_owned()));
         }
         let result = self.evaluated(&prepared, text, scope, context);
@@ -154,12 +154,12 @@ impl<'w> Templates<'w> {
             return Err(TemplateError::total());
         }
         let (result, steps) = match &prepared.compiled {
-            Compiled::Plain => return Ok(Json::String(text.to_owned())),
-            Compiled::Broken(error) => return Err(error.clone()),
-            Compiled::Expression { expression, original } => {
+            CompiledTemplate::Plain => return Ok(Json::String(text.to_owned())),
+            CompiledTemplate::Broken(error) => return Err(error.clone()),
+            CompiledTemplate::Expression { expression, original } => {
                 (eval(expression, text, original, scope, context), prepared.steps)
             }
-            Compiled::Text { template, original } => self.write(template, original, scope, context),
+            CompiledTemplate::Text { template, original } => self.write(template, original, scope, context),
         };
         let values = prepared.compared.iter().filter_map(|name| scope.get(name));
         let size = values.map(work::size).sum::<u64>() / 8 + scope.locals() as u64 / 16;
@@ -178,8 +178,8 @@ impl<'w> Templates<'w> {
             scan::scan(text)
         };
         let compiled = match shape {
-            Err(refusal) => Compiled::Broken(refusal.into()),
-            Ok(Shape::Plain) => Compiled::Plain,
+            Err(refusal) => CompiledTemplate::Broken(refusal.into()),
+            Ok(Shape::Plain) => CompiledTemplate::Plain,
             Ok(Shape::Expression(range)) => self.expression(text, range, bare, scope),
             Ok(Shape::Text) => self.template(text, scope),
         };
@@ -197,7 +197,7 @@ impl<'w> Templates<'w> {
         prepared
     }
 
-    fn expression(&self, text: &'w str, range: Range<usize>, bare: bool, scope: &Scope) -> Compiled<'w> {
+    fn expression(&self, text: &'w str, range: Range<usize>, bare: bool, scope: &Scope) -> CompiledTemplate<'w> {
         let code = &text[range.clone()];
         let stars = if bare { scan::stars_of_expression(code) } else { scan::stars(text) };
         let start = if bare { 0 } else { range.start };
@@ -209,12 +209,12 @@ impl<'w> Templates<'w> {
         };
         let original = Original { start: range.start, products };
         match compiled {
-            Ok(expression) => Compiled::Expression { expression, original },
-            Err(error) => Compiled::Broken(TemplateError::new(&error, &original, scope)),
+            Ok(expression) => CompiledTemplate::Expression { expression, original },
+            Err(error) => CompiledTemplate::Broken(TemplateError::new(&error, &original, scope)),
         }
     }
 
-    fn template(&self, text: &'w str, scope: &Scope) -> Compiled<'w> {
+    fn template(&self, text: &'w str, scope: &Scope) -> CompiledTemplate<'w> {
         let stars = scan::stars(text);
         let products = (!stars.is_empty()).then(|| CheckedProducts::new(text, &stars));
         let compiled = match &products {
@@ -223,8 +223,8 @@ impl<'w> Templates<'w> {
         };
         let original = Original { start: 0, products };
         match compiled {
-            Ok(template) => Compiled::Text { template, original },
-            Err(error) => Compiled::Broken(TemplateError::new(&error, &original, scope)),
+            Ok(template) => CompiledTemplate::Text { template, original },
+            Err(error) => CompiledTemplate::Broken(TemplateError::new(&error, &original, scope)),
         }
     }
 
