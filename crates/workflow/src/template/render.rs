@@ -26,13 +26,13 @@ pub(crate) struct Templates<'w> {
     env: &'w Environment<'w>,
     source: &'w Source,
     /// By address and length: the texts are borrowed from the workflow and do not move.
-    compiled: RefCell<HashMap<(usize, usize, bool), Rc<Prepared<'w>>>>,
+    compiled: RefCell<HashMap<(usize, usize, bool), Rc<PreparedTemplate<'w>>>>,
     rendered_bytes: Cell<usize>,
     work: Arc<TemplateWork>,
 }
 
 /// A compiled template, and what its cost depends on.
-struct Prepared<'w> {
+struct PreparedTemplate<'w> {
     compiled: CompiledTemplate<'w>,
     /// The names in a template that compares or slices: such a step reads whole values.
     compared: Vec<&'w str>,
@@ -145,7 +145,7 @@ impl<'w> Templates<'w> {
     /// Evaluates a template within the budget of the file.
     fn evaluated(
         &self,
-        prepared: &Prepared<'w>,
+        prepared: &PreparedTemplate<'w>,
         text: &str,
         scope: &Scope,
         context: &Value,
@@ -167,7 +167,7 @@ impl<'w> Templates<'w> {
     }
 
     /// A compiled template; `bare` is an expression without braces.
-    fn prepared(&self, text: &'w str, bare: bool, scope: &Scope) -> Rc<Prepared<'w>> {
+    fn prepared(&self, text: &'w str, bare: bool, scope: &Scope) -> Rc<PreparedTemplate<'w>> {
         let address = (text.as_ptr().addr(), text.len(), bare);
         if let Some(prepared) = self.compiled.borrow().get(&address) {
             return Rc::clone(prepared);
@@ -192,7 +192,7 @@ impl<'w> Templates<'w> {
         } else {
             Vec::new()
         };
-        let prepared = Rc::new(Prepared { compiled, compared, steps: text.len() as u64 / 2 + 1 });
+        let prepared = Rc::new(PreparedTemplate { compiled, compared, steps: text.len() as u64 / 2 + 1 });
         self.compiled.borrow_mut().insert(address, Rc::clone(&prepared));
         prepared
     }
