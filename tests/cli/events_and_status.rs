@@ -201,16 +201,16 @@ mod traces {
 
     use super::*;
 
-    type Received = Arc<Mutex<Vec<(String, HeaderMap, Vec<u8>)>>>;
+    type ReceivedRequests = Arc<Mutex<Vec<(String, HeaderMap, Vec<u8>)>>>;
 
     /// A collector that records requests; a stuck one records them and never responds.
-    fn collector(is_stuck: bool) -> (tokio::runtime::Runtime, String, Received) {
+    fn collector(is_stuck: bool) -> (tokio::runtime::Runtime, String, ReceivedRequests) {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .expect("threads");
-        let received = Received::default();
+        let received = ReceivedRequests::default();
         let kept = Arc::clone(&received);
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
