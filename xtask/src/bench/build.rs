@@ -12,7 +12,7 @@ use super::load::children_cpu_seconds;
 /// How many crates are listed.
 const LISTED: usize = 25;
 
-struct Built {
+struct BuildTimes {
     seconds: f64,
     cpu: f64,
     /// Name, version and seconds of each unit, the longest first.
@@ -70,7 +70,7 @@ pub(super) fn git_output(root: &Path, arguments: &[&str]) -> Result<String, Stri
 }
 
 /// Builds what `cargo run --release` would, into an empty folder.
-fn build(checkout: &Path, target: &Path) -> Result<Built, String> {
+fn build(checkout: &Path, target: &Path) -> Result<BuildTimes, String> {
     let before = children_cpu_seconds()?;
     let started = Instant::now();
     let status = Command::new("cargo")
@@ -88,7 +88,7 @@ fn build(checkout: &Path, target: &Path) -> Result<Built, String> {
         .map_err(|error| error.to_string())?;
     let units = units(&page).ok_or("the timings of cargo have an unexpected format")?;
     fs_err::remove_dir_all(target).map_err(|error| error.to_string())?;
-    Ok(Built { seconds, cpu, units })
+    Ok(BuildTimes { seconds, cpu, units })
 }
 
 /// The units of a page of timings. Its data is a line of JavaScript: `const UNIT_DATA = […];`.
