@@ -8,7 +8,7 @@ mod simulation;
 use std::fmt::Write as _;
 
 pub(super) use rng::Rng;
-use schedules::{Doubling, Fixed, Learned};
+use schedules::{Doubling, FixedInterval, Learned};
 use simulation::{Cost, Scenario, Schedule};
 
 /// Size of the experiment.
@@ -116,7 +116,7 @@ impl Comparison {
 fn fixed(scenario: &Scenario, experiment: &Experiment) -> Vec<Cost> {
     let intervals = std::iter::successors(Some(2.0), |interval| Some(interval * experiment.step));
     let intervals = intervals.take_while(|interval| *interval < 360.0);
-    intervals.map(|interval| warm(scenario, &mut Fixed(interval), experiment)).collect()
+    intervals.map(|interval| warm(scenario, &mut FixedInterval(interval), experiment)).collect()
 }
 
 /// The cost of a schedule after training.
@@ -155,7 +155,7 @@ fn compare(
     for scenario in scenarios {
         let _ = writeln!(report, "{}", scenario.name);
         for interval in [1.0, 5.0] {
-            let cost = warm(scenario, &mut Fixed(interval), experiment);
+            let cost = warm(scenario, &mut FixedInterval(interval), experiment);
             let _ = writeln!(
                 report,
                 "  every {interval} s: {:.2} polls per task, lag {:.2} s",

@@ -9,9 +9,9 @@ use scheduler::polling::{self, ClassStats, ReportedStatus, TaskObservations};
 use super::simulation::Schedule;
 
 /// A constant interval, in seconds.
-pub(super) struct Fixed(pub(super) f64);
+pub(super) struct FixedInterval(pub(super) f64);
 
-impl Schedule for Fixed {
+impl Schedule for FixedInterval {
     fn wait(&mut self, _number: usize, _elapsed: f64) -> f64 {
         self.0
     }
