@@ -8,7 +8,7 @@ mod simulation;
 use std::fmt::Write as _;
 
 pub(super) use rng::Rng;
-use schedules::{Doubling, FixedInterval, Learned};
+use schedules::{Doubling, FixedInterval, LearnedSchedule};
 use simulation::{Cost, Scenario, Schedule};
 
 /// Size of the experiment.
@@ -167,7 +167,7 @@ fn compare(
             writeln!(report, "  doubling from 1 s: {:.2} polls per task, lag {:.2} s", cost.polls, cost.lag);
         let baselines = fixed(scenario, experiment);
         for &poll_cost in experiment.poll_costs {
-            let mut learned = Learned::new(poll_cost, scenario.in_flight);
+            let mut learned = LearnedSchedule::new(poll_cost, scenario.in_flight);
             let comparison = Comparison::new(warm(scenario, &mut learned, experiment), &baselines);
             let Cost { polls, lag } = comparison.cost;
             let (at_lag, at_polls) = (comparison.polls_at_same_lag, comparison.lag_at_same_polls);
@@ -185,7 +185,7 @@ fn compare(
         let first_intervals = (0..40).map(|nth| 0.25 * 1.15_f64.powi(nth));
         let doubling: Vec<Cost> =
             first_intervals.map(|first| cold(scenario, experiment, || Box::new(Doubling(first)))).collect();
-        let learned = cold(scenario, experiment, || Box::new(Learned::new(0.5, scenario.in_flight)));
+        let learned = cold(scenario, experiment, || Box::new(LearnedSchedule::new(0.5, scenario.in_flight)));
         let comparison = Comparison::new(learned, &doubling);
         let Cost { polls, lag } = comparison.cost;
         let min_lag = doubling.iter().map(|cost| cost.lag).fold(f64::INFINITY, f64::min);

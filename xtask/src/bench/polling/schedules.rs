@@ -28,7 +28,7 @@ impl Schedule for Doubling {
 }
 
 /// The engine's own schedule.
-pub(super) struct Learned {
+pub(super) struct LearnedSchedule {
     policy: Policy,
     /// Tasks in flight.
     in_flight: usize,
@@ -36,7 +36,7 @@ pub(super) struct Learned {
     observations: HashMap<usize, (TaskObservations, Option<u8>)>,
 }
 
-impl Learned {
+impl LearnedSchedule {
     /// With the policy for a remote service and the given cost of a poll in seconds of lag.
     pub(super) fn new(poll_cost: f64, in_flight: usize) -> Self {
         let policy = Policy { poll_cost: Duration::from_secs_f64(poll_cost), ..Policy::remote() };
@@ -44,7 +44,7 @@ impl Learned {
     }
 }
 
-impl Schedule for Learned {
+impl Schedule for LearnedSchedule {
     fn wait(&mut self, number: usize, elapsed: f64) -> f64 {
         let (observations, percent) = self.observations.get(&number).copied().unwrap_or_default();
         let elapsed = Duration::from_secs_f64(elapsed);
