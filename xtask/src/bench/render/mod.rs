@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use renderer::{Job, Procedural, Renderer};
 
-use self::program::{Measured, Program};
+use self::program::{Measurement, Program};
 
 const SECONDS: f64 = 5.0;
 const SCENES: [(&str, &str); 7] = [
@@ -46,9 +46,9 @@ pub(crate) fn measure(root: &Path, against: Option<&str>) -> Result<String, Stri
     let mut slowest = [f64::INFINITY; KINDS.len()];
     let clips = SCENES.map(|scene| (scene, SMALL)).into_iter().chain([(SCENES[0], LARGE)]);
     for ((name, prompt), size) in clips {
-        let costs = own.measure(prompt, size, SECONDS, Measured::All)?;
+        let costs = own.measure(prompt, size, SECONDS, Measurement::All)?;
         // One after the other, so that what else the machine does slows both.
-        let before = other.as_ref().map(|other| other.measure(prompt, size, SECONDS, Measured::Totals));
+        let before = other.as_ref().map(|other| other.measure(prompt, size, SECONDS, Measurement::Totals));
         let before = before.transpose()?;
         for ((kind, _), slowest) in KINDS.iter().zip(&mut slowest) {
             let row_start = report.len();

@@ -27,15 +27,15 @@ pub(super) struct Cost {
     pub(super) total: f64,
     /// Of the thread that renders: all but the encoding of AAC.
     pub(super) thread: f64,
-    /// Of that thread: drawing alone, with the preparation of the scene; 0 where [`Measured::Totals`] are measured.
+    /// Of that thread: drawing alone, with the preparation of the scene; 0 where [`Measurement::Totals`] are measured.
     pub(super) drawing: f64,
-    /// Of that thread, for a clip without sound; 0 where [`Measured::Totals`] are measured.
+    /// Of that thread, for a clip without sound; 0 where [`Measurement::Totals`] are measured.
     pub(super) silent: f64,
 }
 
 /// What is measured of a clip.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Measured {
+pub(super) enum Measurement {
     All,
     Totals,
 }
@@ -76,11 +76,11 @@ impl Program {
         prompt: &str,
         (width, height): (u32, u32),
         seconds: f64,
-        measured: Measured,
+        measured: Measurement,
     ) -> Result<Costs, String> {
         let output = Command::new(&self.0)
             .args([width.to_string(), height.to_string(), seconds.to_string(), prompt.to_owned()])
-            .args((measured == Measured::Totals).then_some("--totals"))
+            .args((measured == Measurement::Totals).then_some("--totals"))
             .stderr(Stdio::inherit())
             .output()
             .map_err(|error| format!("{}: {error}", self.0.display()))?;
