@@ -137,13 +137,13 @@ pub(crate) fn run(root: &Path, args: &ClusterArgs) -> Result<String, String> {
 }
 
 /// The programs that are built from these sources.
-struct Built {
+struct BuiltPrograms {
     program: PathBuf,
     /// The same with failpoints and a renderer that is fast.
     under_test: PathBuf,
 }
 
-fn build(root: &Path) -> Result<Built, String> {
+fn build(root: &Path) -> Result<BuiltPrograms, String> {
     // With the tests, although only programs are needed: otherwise dependencies lack the features that tests ask for, and are compiled again.
     let cargo =
         ["build", "--quiet", "--locked", "--workspace", "--bins", "--tests", "--features", "tests/cluster"];
@@ -152,7 +152,7 @@ fn build(root: &Path) -> Result<Built, String> {
         return Err("the runner cannot be built".to_owned());
     }
     let folder = root.join("target/debug");
-    Ok(Built { program: folder.join("runner"), under_test: folder.join("runner-under-test") })
+    Ok(BuiltPrograms { program: folder.join("runner"), under_test: folder.join("runner-under-test") })
 }
 
 /// Tests of the library, each of the two with a server of its own: a service that can be asked for lost submissions, which no program
