@@ -18,11 +18,11 @@ use super::statements::Cite;
 pub(super) struct Case {
     at: Cite,
     body: Value,
-    expected: Expected,
+    expected: ExpectedResponse,
 }
 
 /// What has to come of a create request.
-enum Expected {
+enum ExpectedResponse {
     /// 200 with a task object.
     Accepted,
     /// The same, and the task object has this value.
@@ -35,31 +35,31 @@ enum Expected {
 
 impl Case {
     fn accepted(at: Cite, body: Value) -> Self {
-        Self { at, body, expected: Expected::Accepted }
+        Self { at, body, expected: ExpectedResponse::Accepted }
     }
 
     fn accepted_with(at: Cite, body: Value, member: &'static str, value: impl Into<Value>) -> Self {
-        Self { at, body, expected: Expected::AcceptedWith(member, value.into()) }
+        Self { at, body, expected: ExpectedResponse::AcceptedWith(member, value.into()) }
     }
 
     fn refused(at: Cite, body: Value, param: &'static str) -> Self {
-        Self { at, body, expected: Expected::Refused(param) }
+        Self { at, body, expected: ExpectedResponse::Refused(param) }
     }
 
     fn wrong_duration(at: Cite, body: Value, range: &'static str) -> Self {
-        Self { at, body, expected: Expected::WrongDuration(range) }
+        Self { at, body, expected: ExpectedResponse::WrongDuration(range) }
     }
 
     fn judge(&self, answer: &Answer) -> Result<(), String> {
         let error = &answer.body["error"];
         let is_met = match &self.expected {
-            Expected::Accepted => is_new_task(answer),
-            Expected::AcceptedWith(member, value) => is_new_task(answer) && answer.body[member] == *value,
-            Expected::Refused(param) => {
+            ExpectedResponse::Accepted => is_new_task(answer),
+            ExpectedResponse::AcceptedWith(member, value) => is_new_task(answer) && answer.body[member] == *value,
+            ExpectedResponse::Refused(param) => {
                 let named = error["param"].as_str().unwrap_or_default();
                 answer.status == 400 && is_error(answer) && named.starts_with(param)
             }
-            Expected::WrongDuration(range) => {
+            ExpectedResponse::WrongDuration(range) => {
                 let message = error["message"].as_str().unwrap_or_default();
                 answer.status == 400
                     && is_error(answer)
@@ -73,10 +73,10 @@ impl Case {
 
     fn sent(&self) -> String {
         let expected = match &self.expected {
-            Expected::Accepted => "200".to_owned(),
-            Expected::AcceptedWith(member, value) => format!("200, {member} {value}"),
-            Expected::Refused(param) => format!("400 {param}").trim().to_owned(),
-            Expected::WrongDuration(range) => format!("400 invalid_duration, {range}"),
+            ExpectedResponse::Accepted => "200".to_owned(),
+            ExpectedResponse::AcceptedWith(member, value) => format!("200, {member} {value}"),
+            ExpectedResponse::Refused(param) => format!("400 {param}").trim().to_owned(),
+            ExpectedResponse::WrongDuration(range) => format!("400 invalid_duration, {range}"),
         };
         format!("POST {} -> {expected}", shortened(&self.body.to_string()))
     }
