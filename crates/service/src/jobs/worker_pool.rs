@@ -134,7 +134,7 @@ enum JobError {
 }
 
 impl From<ServiceStopped> for JobError {
-    fn from(ServiceStopped: Stopped) -> Self {
+    fn from(_: ServiceStopped) -> Self {
         Self::Stopped
     }
 }
