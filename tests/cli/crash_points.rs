@@ -58,7 +58,9 @@ fn scenario(point: CommitPoint) -> Scenario {
         | CommitPoint::Sidecar
         | CommitPoint::End => Scenario::InSequence(ResponseFault::None),
         CommitPoint::Event(EventKind::Refused) => Scenario::InSequence(ResponseFault::TooManyRequests),
-        CommitPoint::Event(EventKind::Indeterminate) => Scenario::InSequence(ResponseFault::ConnectionDropped),
+        CommitPoint::Event(EventKind::Indeterminate) => {
+            Scenario::InSequence(ResponseFault::ConnectionDropped)
+        }
         CommitPoint::Event(EventKind::Resolved) => Scenario::ByResolve,
         CommitPoint::EarlierCut => Scenario::Own(earlier_cut_persisted),
         CommitPoint::Cut => Scenario::Own(cut_replaced),

@@ -19,8 +19,8 @@ use crate::error::ClusterError;
 use crate::films::FilmFile;
 use crate::index::{ALL_RUNS, RunEntry, index_key};
 use crate::messages::{
-    ACCOUNT, AccountBatch, AccountReply, Answers, ENGINE, EventPage, INDEX, NODE, RUN, ReadEvents, Resolve,
-    ResolutionResult, Start,
+    ACCOUNT, AccountBatch, AccountReply, Answers, ENGINE, EventPage, INDEX, NODE, RUN, ReadEvents,
+    ResolutionResult, Resolve, Start,
 };
 use crate::node::NodeRecord;
 

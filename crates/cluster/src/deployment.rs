@@ -45,7 +45,9 @@ impl EngineClient {
         let is_here = |listed: &DeploymentEntry| {
             listed.uri.as_deref().and_then(|uri| Url::parse(uri).ok()).as_ref() == Some(worker)
         };
-        let Some(DeploymentEntry { id, .. }) = listed.deployments.into_iter().find(is_here) else { return Ok(()) };
+        let Some(DeploymentEntry { id, .. }) = listed.deployments.into_iter().find(is_here) else {
+            return Ok(());
+        };
         let deployment: Deployment = get(&address(admin, &["deployments", &id])).await?;
         let registered =
             deployment.services.into_iter().find_map(|mut service| service.metadata.remove(VERSION));

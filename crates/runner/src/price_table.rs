@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use contract::Contract;
 use workflow::plan::Plan;
-use workflow::prices::{Interval, PriceInputs, Prices, MissingPrice};
+use workflow::prices::{Interval, MissingPrice, PriceInputs, Prices};
 use workflow::units::Money;
 
 use crate::load::{LoadError, MAX_FILE_BYTES};

@@ -66,7 +66,10 @@ fn entry(name: &str, rest: Cursor<'_>, names: &mut Vec<(Kind, String)>) {
                 names.push((Kind::Member, text.to_owned()));
             }
         }
-        None if rest.eof() || rest.any_group().is_some() || rest.punct().is_some_and(|(p, _)| p.as_char() == ',') => {
+        None if rest.eof()
+            || rest.any_group().is_some()
+            || rest.punct().is_some_and(|(p, _)| p.as_char() == ',') =>
+        {
             names.push((Kind::Type, name.to_owned()));
         }
         None => {}

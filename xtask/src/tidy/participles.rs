@@ -6,10 +6,54 @@ use super::names::{Kind, Name};
 
 /// Participles that do not end in `ed`.
 const IRREGULAR: [&str; 48] = [
-    "Begun", "Bought", "Broken", "Brought", "Built", "Caught", "Chosen", "Done", "Drawn", "Driven", "Fallen",
-    "Forgotten", "Found", "Frozen", "Given", "Gone", "Grown", "Heard", "Held", "Hidden", "Kept", "Known", "Laid",
-    "Lost", "Made", "Meant", "Met", "Paid", "Put", "Said", "Seen", "Sent", "Shown", "Sold", "Spent", "Spoken",
-    "Stolen", "Taken", "Taught", "Thought", "Thrown", "Told", "Torn", "Understood", "Woken", "Won", "Worn", "Written",
+    "Begun",
+    "Bought",
+    "Broken",
+    "Brought",
+    "Built",
+    "Caught",
+    "Chosen",
+    "Done",
+    "Drawn",
+    "Driven",
+    "Fallen",
+    "Forgotten",
+    "Found",
+    "Frozen",
+    "Given",
+    "Gone",
+    "Grown",
+    "Heard",
+    "Held",
+    "Hidden",
+    "Kept",
+    "Known",
+    "Laid",
+    "Lost",
+    "Made",
+    "Meant",
+    "Met",
+    "Paid",
+    "Put",
+    "Said",
+    "Seen",
+    "Sent",
+    "Shown",
+    "Sold",
+    "Spent",
+    "Spoken",
+    "Stolen",
+    "Taken",
+    "Taught",
+    "Thought",
+    "Thrown",
+    "Told",
+    "Torn",
+    "Understood",
+    "Woken",
+    "Won",
+    "Worn",
+    "Written",
 ];
 
 /// Names that end in `ed` and are no participles.
@@ -33,8 +77,7 @@ pub(super) fn problems(names: &[Name]) -> Vec<String> {
     }
     let unused = ALLOWED.iter().filter(|(allowed, _)| !used.contains(allowed));
     problems.extend(
-        unused
-            .map(|(name, _)| format!("xtask/src/tidy/participles.rs: `{name}` is allowed and not used")),
+        unused.map(|(name, _)| format!("xtask/src/tidy/participles.rs: `{name}` is allowed and not used")),
     );
     problems.into_iter().collect()
 }

@@ -25,7 +25,9 @@ pub(super) fn names(file: &str, text: &str) -> Vec<Name> {
             "class" | "interface" | "enum" => add(Kind::Type, token),
             "type" if after == "=" || after == "<" => add(Kind::Type, token),
             // `a ? b : c` has no comma, brace or parenthesis before `b`.
-            "{" | "," | "(" | ";" | "readonly" | "#" if matches!(after, ":" | "?:") => add(Kind::Member, token),
+            "{" | "," | "(" | ";" | "readonly" | "#" if matches!(after, ":" | "?:") => {
+                add(Kind::Member, token)
+            }
             _ => {}
         }
     }
@@ -50,9 +52,8 @@ fn tokens(text: &str) -> Vec<String> {
                 2
             }
             c if c.is_alphanumeric() || c == '_' || c == '$' => {
-                let len = rest
-                    .find(|c: char| !c.is_alphanumeric() && c != '_' && c != '$')
-                    .unwrap_or(rest.len());
+                let len =
+                    rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').unwrap_or(rest.len());
                 tokens.push(rest[..len].to_owned());
                 len
             }

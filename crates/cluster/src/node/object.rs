@@ -17,7 +17,7 @@ use super::{preparation, submission};
 use crate::account::Settlement;
 use crate::effects::{self, EffectError, FailedDownload};
 use crate::messages::{
-    DownloadVideo, EndAttempt, Lookup, OfAttempt, Poll, Prepare, Resolve, ResolutionResult, ThrottleNotice,
+    DownloadVideo, EndAttempt, Lookup, OfAttempt, Poll, Prepare, ResolutionResult, Resolve, ThrottleNotice,
 };
 use crate::store::ObjectKind;
 use crate::worker::Worker;

@@ -109,12 +109,14 @@ pub(super) async fn submit(
         }
         PostOutcome::Refused { refusal } => {
             let settlement = record.refused(&id, refusal.kind, &refusal.failure.message);
-            let throttled =
-                (refusal.kind == RefusalKind::Throttled).then(|| ThrottleNotice::new(at, refusal.retry_after));
+            let throttled = (refusal.kind == RefusalKind::Throttled)
+                .then(|| ThrottleNotice::new(at, refusal.retry_after));
             finish(ctx, worker, &id, settlement, throttled).await?;
             return Ok(vec![Event::Refused { node, attempt: id, refusal, next: None }]);
         }
-        PostOutcome::Indeterminate { reason, task_hint, halts } => IndeterminateOutcome { reason, task_hint, halts },
+        PostOutcome::Indeterminate { reason, task_hint, halts } => {
+            IndeterminateOutcome { reason, task_hint, halts }
+        }
         PostOutcome::OtherProcess => worker_is_gone(),
     };
     Ok(vec![resolve_unknown(ctx, worker, record, node, attempt, at, unknown).await?])
@@ -240,7 +242,9 @@ async fn post(
 /// A request that was not sent.
 fn refused(message: &str) -> PostOutcome {
     let failure = Failure::new(FailureKind::Local, message);
-    PostOutcome::Refused { refusal: Refusal { kind: RefusalKind::InvalidRequest, failure, retry_after: None } }
+    PostOutcome::Refused {
+        refusal: Refusal { kind: RefusalKind::InvalidRequest, failure, retry_after: None },
+    }
 }
 
 /// Asks the service for the task of a submission whose outcome is unknown. `None` where it cannot be asked.

@@ -107,7 +107,8 @@ pub(super) fn head() -> RunHead {
 pub(super) fn rebuilt(loaded: &Arc<LoadedSpec>, stored: &StoredRun, log: &[Vec<LogEntry>]) -> ActiveRun {
     let mut run = ActiveRun::new(Arc::clone(loaded), &stored.head);
     let written = serde_json::to_string(&(log, &stored.tail)).expect("JSON");
-    let (log, tail): (Vec<Vec<LogEntry>>, Vec<LogEntry>) = serde_json::from_str(&written).expect("the same log");
+    let (log, tail): (Vec<Vec<LogEntry>>, Vec<LogEntry>) =
+        serde_json::from_str(&written).expect("the same log");
     for logged in log.into_iter().flatten().chain(tail) {
         run.replay(&stored.head, &NoService, logged);
     }

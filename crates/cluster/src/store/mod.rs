@@ -376,7 +376,10 @@ mod tests {
         fs_err::write(&object, b"lump").expect("damage");
         assert!(matches!(store.get(ObjectKind::File, &hash).await, Err(ClusterError::Damaged { .. })));
         fs_err::remove_file(&copy).expect("removed");
-        assert!(matches!(store.get_file(ObjectKind::File, &hash, &copy).await, Err(ClusterError::Damaged { .. })));
+        assert!(matches!(
+            store.get_file(ObjectKind::File, &hash, &copy).await,
+            Err(ClusterError::Damaged { .. })
+        ));
         assert!(!copy.exists());
         // An upload replaces what is damaged.
         store.put(ObjectKind::File, b"lamp".to_vec()).await.expect("stored");
@@ -422,7 +425,9 @@ mod tests {
             &"g".repeat(HASH_LEN),
             &"A".repeat(HASH_LEN),
         ] {
-            for kind in [ObjectKind::Artifact, ObjectKind::File, ObjectKind::Plan, ObjectKind::Spec, ObjectKind::Film] {
+            for kind in
+                [ObjectKind::Artifact, ObjectKind::File, ObjectKind::Plan, ObjectKind::Spec, ObjectKind::Film]
+            {
                 assert!(
                     matches!(store.get(kind, hash).await, Err(ClusterError::Unreadable { .. })),
                     "{hash}"

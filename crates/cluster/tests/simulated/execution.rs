@@ -117,7 +117,9 @@ pub(super) async fn execute(server: &Restate, id: u64) -> ExecutionEnd {
     drop(body);
     match ended {
         ExecutionEnd::Done => server.finish(id),
-        ExecutionEnd::Suspended | ExecutionEnd::Failed { .. } | ExecutionEnd::CutOff => server.close_inbox(id),
+        ExecutionEnd::Suspended | ExecutionEnd::Failed { .. } | ExecutionEnd::CutOff => {
+            server.close_inbox(id)
+        }
     }
     ended
 }

@@ -74,7 +74,11 @@ impl DescribedVideo {
     ///
     /// # Errors
     /// Why the description cannot be used.
-    pub fn from_clip(folder: &Path, source: String, clip: ClipDescription<'_>) -> Result<Self, UnusedDescription> {
+    pub fn from_clip(
+        folder: &Path,
+        source: String,
+        clip: ClipDescription<'_>,
+    ) -> Result<Self, UnusedDescription> {
         let refuse = |reason: &str| Err(UnusedDescription::refused(&source, &reason));
         if !sidecar::is_hex(clip.key) || !(KEY_DIGITS..=64).contains(&clip.key.len()) {
             return refuse("its `key` is not 12 to 64 lower-case hex digits");
@@ -151,7 +155,9 @@ impl DescribedVideo {
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn described_by_sidecars(folder: &Path) -> std::io::Result<(Vec<DescribedVideo>, Vec<UnusedDescription>)> {
+pub fn described_by_sidecars(
+    folder: &Path,
+) -> std::io::Result<(Vec<DescribedVideo>, Vec<UnusedDescription>)> {
     let (mut videos, mut unused) = (Vec::new(), Vec::new());
     for (path, sidecar) in sidecar::read_folder(folder)? {
         let source = path.display().to_string();
@@ -218,7 +224,12 @@ mod tests {
     use super::*;
     use crate::artifact::sha256;
 
-    fn clip(folder: &Path, key: &str, content: &[u8], file: &str) -> Result<DescribedVideo, UnusedDescription> {
+    fn clip(
+        folder: &Path,
+        key: &str,
+        content: &[u8],
+        file: &str,
+    ) -> Result<DescribedVideo, UnusedDescription> {
         let description = ClipDescription { key, sha256: &sha256(content), task: None, file };
         DescribedVideo::from_clip(folder, "a clip".to_owned(), description)
     }

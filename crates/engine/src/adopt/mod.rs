@@ -214,7 +214,8 @@ async fn collect(
         let Some(task) = adoption.tasks.get(&ix) else { continue };
         if !shots.iter().any(|(name, _)| *name == node.name) {
             let Preview { decision, why, .. } = &previews[ix.index()];
-            let result = AdoptionResult::NotSubmitted { task: task.clone(), decision: *decision, why: why.clone() };
+            let result =
+                AdoptionResult::NotSubmitted { task: task.clone(), decision: *decision, why: why.clone() };
             shots.push((node.name.clone(), result));
         }
     }
@@ -290,7 +291,8 @@ impl Collector<'_> {
         for described in self.descriptions.take(key) {
             let source = &described.source;
             if result.is_some() {
-                self.unused.push(UnusedDescription::not_needed(source, "another video of the same shot is adopted"));
+                self.unused
+                    .push(UnusedDescription::not_needed(source, "another video of the same shot is adopted"));
                 continue;
             }
             if let Some(service) =

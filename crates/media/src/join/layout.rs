@@ -165,7 +165,8 @@ mod tests {
         assert_eq!(layout.placements, [at(0, 10, 0, 2), at(10, 18, 2, 0), at(18, 24, 0, 0)]);
         assert_eq!([layout.unmixed(0), layout.unmixed(1), layout.unmixed(2)], [0..8, 12..18, 18..20]);
         assert_eq!(layout.shown(7), FrameContent::Clip(0));
-        let mix = |clip, kind, progress, has_next| FrameContent::Transition { clip, kind, progress, has_next };
+        let mix =
+            |clip, kind, progress, has_next| FrameContent::Transition { clip, kind, progress, has_next };
         assert_eq!(layout.shown(8), mix(0, TransitionKind::Dissolve, 0.125, true));
         assert_eq!(layout.shown(11), mix(0, TransitionKind::Dissolve, 0.875, true));
         assert_eq!(layout.shown(12), FrameContent::Clip(1));

@@ -6,7 +6,7 @@ use rusty_h264::YuvFrame;
 
 use super::Clip;
 use super::frames::{ClipFrames, PictureForm};
-use super::layout::{Layout, FrameContent};
+use super::layout::{FrameContent, Layout};
 use super::mix::mix;
 use crate::{Ffmpeg, MediaError};
 

@@ -197,7 +197,11 @@ fn spending(plan: &Plan, summary: &RunSummary, table: &PriceTable) -> Spending {
 }
 
 /// The nodes selected by the flags.
-async fn selected_nodes(args: &RunArgs, plan: &Plan, paths: &ProjectPaths) -> Result<SelectedNodes, CommandError> {
+async fn selected_nodes(
+    args: &RunArgs,
+    plan: &Plan,
+    paths: &ProjectPaths,
+) -> Result<SelectedNodes, CommandError> {
     // A wrong name must not leave anything behind, not even an empty ledger.
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
     let records = ledger.as_ref().map(|ledger| ledger as &dyn WorkRecords);

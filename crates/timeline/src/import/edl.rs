@@ -6,7 +6,8 @@ use workflow::plan::TransitionKind;
 use workflow::units::{FrameRate, Speed};
 
 use super::{
-    IgnoredElement, ImportedEdit, ImportedItem, ImportedMedia, ImportedRange, ImportedTransition, Positions, bounded,
+    IgnoredElement, ImportedEdit, ImportedItem, ImportedMedia, ImportedRange, ImportedTransition, Positions,
+    bounded,
 };
 use crate::export::file_name;
 use crate::timecode::{Timecode, nominal_rate};

@@ -48,7 +48,8 @@ pub(super) fn put(
         dedup.add(builder.icx.instance, diagnostic.help("shorten them, or name fewer in `cast`"));
         return;
     }
-    let is_same = |last: &ComposedPrompt| last.front == front && (Arc::ptr_eq(&last.own, &own) || last.own == own);
+    let is_same =
+        |last: &ComposedPrompt| last.front == front && (Arc::ptr_eq(&last.own, &own) || last.own == own);
     let known = last.as_ref().filter(|last| is_same(last)).map(|last| Arc::clone(&last.whole));
     let whole = known.unwrap_or_else(|| {
         let whole = interner.value(Value::String(format!("{front}{text}")));

@@ -139,7 +139,12 @@ impl<'w> FilmCell<'_, 'w> {
         let clip = |(index, (shot, source)): (usize, (&str, ClipSource))| {
             let is_end = index + 1 == count;
             let spec = if is_end { spec } else { &inner };
-            film_edit::check(spec, &ClipContent::nodes(shot, &source, self.nodes), is_last && is_end, problems);
+            film_edit::check(
+                spec,
+                &ClipContent::nodes(shot, &source, self.nodes),
+                is_last && is_end,
+                problems,
+            );
             spec.with_source(source, None)
         };
         Ok(shown.into_iter().enumerate().map(clip).collect())

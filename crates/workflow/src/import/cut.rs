@@ -130,7 +130,13 @@ fn shots_of(clips: &[CutClip], durations: &RangeInclusive<u32>, notes: &mut Vec<
             (used.start, used.end) = (used.start.min(start), used.end.max(end));
             used.takes = used.takes.max(clip.takes);
         } else {
-            uses.shots.push(ShotUse { name: clip.name.clone(), start, end, seconds: None, takes: clip.takes });
+            uses.shots.push(ShotUse {
+                name: clip.name.clone(),
+                start,
+                end,
+                seconds: None,
+                takes: clip.takes,
+            });
         }
         last_of.insert(&clip.name, found);
         uses.of_clips.push(Some(found));

@@ -108,7 +108,11 @@ pub fn import(
     let workflow = (!problems.any())
         .then(|| write::workflow(&listing, options, model, &shape, asks_for_sound, file_name));
     let (diagnostics, unlisted) = problems.into_sorted();
-    Ok(ImportResult { workflow, shots: listing.shots.len(), report: Report { source, diagnostics, unlisted } })
+    Ok(ImportResult {
+        workflow,
+        shots: listing.shots.len(),
+        report: Report { source, diagnostics, unlisted },
+    })
 }
 
 /// Text without a byte order mark, whose lines end with LF.

@@ -21,4 +21,4 @@ pub use self::inputs::PriceInputs;
 pub(crate) use self::inputs::SOUND;
 pub use self::interval::Interval;
 pub use self::read::{PricesOutcome, check};
-pub use self::table::{Prices, MissingPrice};
+pub use self::table::{MissingPrice, Prices};

@@ -21,8 +21,10 @@ use crate::syntax::Workflow;
 /// The JSON Schema (2020-12) of a workflow file under a contract.
 #[must_use]
 pub fn workflow_schema(contract: &Contract) -> Value {
-    let mut schema =
-        SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<NamedSchema<Workflow>>().to_value();
+    let mut schema = SchemaSettings::draft2020_12()
+        .into_generator()
+        .into_root_schema_for::<NamedSchema<Workflow>>()
+        .to_value();
     schema["title"] = json!("workflow");
     schema["description"] =
         json!("A video workflow: shots, their common fields, and the films that they are joined into.");

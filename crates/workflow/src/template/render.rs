@@ -197,7 +197,13 @@ impl<'w> Templates<'w> {
         prepared
     }
 
-    fn expression(&self, text: &'w str, range: Range<usize>, bare: bool, scope: &Scope) -> CompiledTemplate<'w> {
+    fn expression(
+        &self,
+        text: &'w str,
+        range: Range<usize>,
+        bare: bool,
+        scope: &Scope,
+    ) -> CompiledTemplate<'w> {
         let code = &text[range.clone()];
         let stars = if bare { scan::stars_of_expression(code) } else { scan::stars(text) };
         let start = if bare { 0 } else { range.start };

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use engine::Ledger;
-use engine::adopt::{AdoptionResult, Adoption, adopt, preview};
+use engine::adopt::{Adoption, AdoptionResult, adopt, preview};
 use engine::ledger::ServiceAccount;
 use engine::preview::key_resolver;
 use scheduler::TaskId;
@@ -76,7 +76,9 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     }
     let is_recorded = |result: &AdoptionResult| match result {
         AdoptionResult::Video(..) | AdoptionResult::Task(_) => true,
-        AdoptionResult::NotAVideo(..) | AdoptionResult::TaskOfOther { .. } | AdoptionResult::NotSubmitted { .. } => false,
+        AdoptionResult::NotAVideo(..)
+        | AdoptionResult::TaskOfOther { .. }
+        | AdoptionResult::NotSubmitted { .. } => false,
     };
     let is_done = adopted.shots.iter().all(|(_, result)| is_recorded(result))
         && !adopted.unused.iter().any(|unused| unused.is_refused);

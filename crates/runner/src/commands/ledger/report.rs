@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::adopt::{AdoptionResult, AdoptionReport, UnusedDescription};
+use engine::adopt::{AdoptionReport, AdoptionResult, UnusedDescription};
 use serde_json::{Value, json};
 
 use crate::args::{AdoptArgs, Format};
@@ -55,7 +55,8 @@ fn text(adopted: &AdoptionReport, is_dry_run: bool) {
     for unused in adopted.unused.iter().filter(|unused| unused.is_refused) {
         outln!("skipped {}: {}", source(unused), sanitize::line(&unused.reason));
     }
-    let not_needed: Vec<&UnusedDescription> = adopted.unused.iter().filter(|unused| !unused.is_refused).collect();
+    let not_needed: Vec<&UnusedDescription> =
+        adopted.unused.iter().filter(|unused| !unused.is_refused).collect();
     for unused in not_needed.iter().take(MAX_LISTED) {
         outln!("not needed {}: {}", source(unused), sanitize::line(&unused.reason));
     }

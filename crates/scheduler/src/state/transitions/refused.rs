@@ -34,8 +34,14 @@ impl RunState {
                 self.limits.concurrency.slow_down(sent_at, now, until);
                 let in_flight = self.queues.in_flight - self.queues.posting;
                 let (left, wait) = (self.node(node).left_at, until.since(now));
-                let refusal =
-                    ThrottledSubmission { admitted: sent_at, left, now, wait, is_asked: heeded.is_some(), in_flight };
+                let refusal = ThrottledSubmission {
+                    admitted: sent_at,
+                    left,
+                    now,
+                    wait,
+                    is_asked: heeded.is_some(),
+                    in_flight,
+                };
                 if let Some(discovery) = &mut self.limits.discovery {
                     discovery.refused(refusal);
                 }

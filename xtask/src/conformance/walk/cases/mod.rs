@@ -54,7 +54,9 @@ impl Case {
         let error = &answer.body["error"];
         let is_met = match &self.expected {
             ExpectedResponse::Accepted => is_new_task(answer),
-            ExpectedResponse::AcceptedWith(member, value) => is_new_task(answer) && answer.body[member] == *value,
+            ExpectedResponse::AcceptedWith(member, value) => {
+                is_new_task(answer) && answer.body[member] == *value
+            }
             ExpectedResponse::Refused(param) => {
                 let named = error["param"].as_str().unwrap_or_default();
                 answer.status == 400 && is_error(answer) && named.starts_with(param)
