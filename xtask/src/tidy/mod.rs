@@ -4,6 +4,7 @@ mod citations;
 mod deploy;
 mod deps;
 mod files;
+mod flags;
 mod guarantees;
 mod links;
 mod macro_tokens;
@@ -26,6 +27,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     let declared = names::declared(root)?;
     problems.extend(retired::problems(root, &declared)?);
     problems.extend(participles::problems(&declared));
+    problems.extend(flags::problems(root, &declared)?);
     problems.extend(workflows::problems(root)?);
     problems.extend(deploy::problems(root)?);
     if problems.is_empty() {

@@ -28,6 +28,8 @@ pub(super) enum Kind {
     Function,
     /// A constant or static.
     Constant,
+    /// A variable of a script.
+    Variable,
     /// A flag of a command.
     Flag,
     /// A positional argument of a command, a command, or a value of a flag.
@@ -44,6 +46,7 @@ impl fmt::Display for Kind {
             Self::Module => "module",
             Self::Function => "function",
             Self::Constant => "constant",
+            Self::Variable => "variable",
             Self::Flag => "flag",
             Self::Argument => "argument or value",
             Self::Member => "JSON member",
@@ -136,7 +139,7 @@ impl Names<'_> {
                 for variant in &item.variants {
                     self.ident(Kind::Variant, &variant.ident);
                     if let Some(name) = kind.and_then(|_| explicit_name(&variant.attrs)) {
-                        self.add(kind.map_or(Kind::Member, Serialized::variant), name);
+                        self.add(kind.map_or(Kind::Member, NameSource::variant), name);
                     }
                     self.fields(&item.attrs, &variant.fields);
                 }
@@ -223,16 +226,16 @@ fn plain(ident: &Ident) -> String {
     text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
 }
 
-/// Where the parts of a type have names of their own.
+/// Where the parts of a type are named for its users.
 #[derive(Debug, Clone, Copy)]
-enum Serialized {
+enum NameSource {
     /// On the command line (clap).
     CommandLine,
     /// In JSON (serde).
     Json,
 }
 
-impl Serialized {
+impl NameSource {
     fn variant(self) -> Kind {
         match self {
             Self::CommandLine => Kind::Argument,
@@ -256,14 +259,14 @@ impl Serialized {
 }
 
 /// How the parts of a type are named, by its derives.
-fn public_kind(attributes: &[Attribute]) -> Option<Serialized> {
+fn public_kind(attributes: &[Attribute]) -> Option<NameSource> {
     let mut kind = None;
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("derive")) {
         // Anything that is not a list of paths is no derive of clap's or serde's.
         let _ = attribute.parse_nested_meta(|meta| {
             kind = kind.or(match last_segment(&meta.path).as_str() {
-                "Args" | "Parser" | "Subcommand" | "ValueEnum" => Some(Serialized::CommandLine),
-                "Serialize" | "Deserialize" => Some(Serialized::Json),
+                "Args" | "Parser" | "Subcommand" | "ValueEnum" => Some(NameSource::CommandLine),
+                "Serialize" | "Deserialize" => Some(NameSource::Json),
                 _ => None,
             });
             Ok(())

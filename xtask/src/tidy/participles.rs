@@ -60,8 +60,10 @@ const IRREGULAR: [&str; 48] = [
 const NOUNS: [&str; 5] = ["Embed", "Feed", "Need", "Seed", "Speed"];
 
 /// Participles that stay, and why.
-const ALLOWED: &[(&str, &str)] =
-    &[("Spanned", "the usual name of a value with its span, as in turborepo and syn")];
+const ALLOWED: &[(&str, &str)] = &[
+    ("Shared", "the state behind the `Arc` that the handles of one thing share, as in tokio"),
+    ("Spanned", "the usual name of a value with its span, as in turborepo and syn"),
+];
 
 pub(super) fn problems(names: &[Name]) -> Vec<String> {
     let (mut problems, mut used) = (BTreeSet::new(), BTreeSet::new());

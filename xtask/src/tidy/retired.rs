@@ -25,7 +25,7 @@ const ALLOWED: &[(&str, &str)] = &[
 
 /// A retired word.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Retired {
+struct RetiredWord {
     word: String,
     scope: Scope,
     /// The replacement that the glossary gives.
@@ -60,7 +60,7 @@ pub(super) fn problems(root: &Path, declared: &[Name]) -> Result<Vec<String>, St
 }
 
 /// The table below the heading; an error where it is missing or empty.
-fn retired_words(page: &str) -> Result<Vec<Retired>, String> {
+fn retired_words(page: &str) -> Result<Vec<RetiredWord>, String> {
     let (_, table) = page.split_once(HEADING).ok_or_else(|| format!("{PAGE}: no heading `{HEADING}`"))?;
     let table = table.split("\n## ").next().unwrap_or_default();
     let rows = table.lines().filter(|line| line.starts_with('|')).skip(2);
@@ -77,7 +77,7 @@ fn retired_words(page: &str) -> Result<Vec<Retired>, String> {
                 "as a name for keys)" => Scope::Whole,
                 _ => Scope::All,
             };
-            retired.push(Retired { word: word.to_owned(), scope, instead: instead.to_owned() });
+            retired.push(RetiredWord { word: word.to_owned(), scope, instead: instead.to_owned() });
         }
     }
     if retired.is_empty() { Err(format!("{PAGE}: no table below `{HEADING}`")) } else { Ok(retired) }
@@ -101,7 +101,7 @@ fn members(file: &str, schema: &Value, out: &mut Vec<Name>) {
     }
 }
 
-fn check(retired: &[Retired], names: &[Name]) -> Vec<String> {
+fn check(retired: &[RetiredWord], names: &[Name]) -> Vec<String> {
     let (mut problems, mut used) = (BTreeSet::new(), BTreeSet::new());
     for name in names {
         let mut words = format!(" {} ", split(&name.text).join(" "));

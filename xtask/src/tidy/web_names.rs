@@ -20,7 +20,8 @@ pub(super) fn names(file: &str, text: &str) -> Vec<Name> {
         let before = index.checked_sub(1).and_then(|index| tokens.get(index)).map_or("", String::as_str);
         let after = tokens.get(index + 1).map_or("", String::as_str);
         match before {
-            "const" | "let" | "var" => add(Kind::Constant, token),
+            "const" if !token.contains(|c: char| c.is_lowercase()) => add(Kind::Constant, token),
+            "const" | "let" | "var" => add(Kind::Variable, token),
             "function" => add(Kind::Function, token),
             "class" | "interface" | "enum" => add(Kind::Type, token),
             "type" if after == "=" || after == "<" => add(Kind::Type, token),
@@ -38,7 +39,7 @@ fn is_identifier(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$')
 }
 
-/// Identifiers and single other characters (`?:` as one), without comments and texts; a line break after `}` or `,` changes nothing.
+/// Identifiers and single other characters (`?:` as one), without comments and texts.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     let mut rest = text;
@@ -107,7 +108,7 @@ mod tests {
             "JSON member open",
             "function wait",
             "JSON member page",
-            "constant text",
+            "variable text",
             "constant TEXT",
             "JSON member lost",
             "JSON member refused",
