@@ -147,9 +147,7 @@ impl Reader<'_> {
 
     fn path(&mut self, name: &Spanned<String>, folder: &Path) -> Option<PathBuf> {
         let relative = folder.join(&name.value);
-        let clean = relative.to_str().and_then(files::normalize_relative);
-        let path =
-            clean.or_else(|| (self.options.allow_outside && !name.value.is_empty()).then_some(relative));
+        let path = relative.to_str().and_then(files::normalize_relative);
         if path.is_none() {
             let message = format!("`{}` is outside the workflow's folder", name.value);
             self.problems.push(Diagnostic::error("bad-include", name.span, message).help(

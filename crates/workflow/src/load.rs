@@ -33,8 +33,6 @@ pub struct Options {
     pub axes: Vec<(String, String)>,
     /// Recorded picks. A `pick` in the file overrides them.
     pub picks: Picks,
-    /// Whether the workflow may refer to files outside its folder.
-    pub allow_outside: bool,
 }
 
 /// A parameter file: a YAML or JSON mapping of names to values.
