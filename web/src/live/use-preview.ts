@@ -4,7 +4,7 @@ import type { Action, Preview } from "./protocol";
 import { ActionError, preview } from "./server";
 
 /** Time without a change before the server is asked: typing is many changes. */
-const SETTLE_MS = 250;
+const DEBOUNCE_MS = 250;
 
 export type PreviewState = { state: "none" } | { state: "loading"; last: Preview | null } | { state: "ready"; preview: Preview } | { state: "failed"; message: string };
 
@@ -24,7 +24,7 @@ export function usePreview(action: Action | null): PreviewState {
         (answer) => isCurrent && setState({ state: "ready", preview: answer }),
         (error: unknown) => isCurrent && setState({ state: "failed", message: messageOf(error) }),
       );
-    }, SETTLE_MS);
+    }, DEBOUNCE_MS);
     return () => {
       isCurrent = false;
       clearTimeout(timer);

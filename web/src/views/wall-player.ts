@@ -6,7 +6,7 @@ import { playFile } from "../state/video";
 /** Each player costs about 20 MB, and decoders are few. */
 export const MAX_PLAYING = 9;
 /** Time without a change of what is in view, so that fast scrolling creates no player. */
-const SETTLE_MS = 150;
+const DEBOUNCE_MS = 150;
 
 export type PlayMode = "off" | "hover" | "visible";
 
@@ -79,7 +79,7 @@ export class WallPlayer {
 
   #schedule(): void {
     clearTimeout(this.#timer);
-    this.#timer = window.setTimeout(() => this.#update(), SETTLE_MS);
+    this.#timer = window.setTimeout(() => this.#update(), DEBOUNCE_MS);
   }
 
   #update(): void {
