@@ -35,7 +35,7 @@ shots:
 film: { output: harbor.mp4 }
 `;
 
-async function settle(page: Page): Promise<void> {
+async function waitUntilStable(page: Page): Promise<void> {
   await page.waitForLoadState("load");
   await page.evaluate(() => Promise.race([
     Promise.all([...document.querySelectorAll("video")].map((video) => video.readyState >= 2 || new Promise((done) => video.addEventListener("loadeddata", done)))),
@@ -58,7 +58,7 @@ it("takes screenshots of the live page", async () => {
     const prompt = page.getByRole("textbox", { name: "Prompt" });
     await prompt.fill((await prompt.inputValue()).replace("rain", "snow"));
     await page.locator(".dialog .estimate").waitFor();
-    await settle(page);
+    await waitUntilStable(page);
     await page.screenshot({ path: `${folder}/viewer-edit-${colorScheme}.png` });
   }
 });
@@ -71,7 +71,7 @@ it("takes screenshots", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
       for (const [name, hash] of all ? [...VIEWS, ...EXTRA] : VIEWS) {
         const { page } = await visit(held.browser, site.url + hash, { colorScheme, viewport: { width: 1120, height: 700 } });
-        await settle(page);
+        await waitUntilStable(page);
         if (name === "grid" || name === "compare") {
           await page.keyboard.press(".");
           await page.evaluate(() => document.querySelector<HTMLInputElement>(".scrub")?.focus());
@@ -93,7 +93,7 @@ it("takes screenshots", async () => {
     if (all) {
       for (const [name, hash] of [...VIEWS, ...EXTRA]) {
         const { page } = await visit(held.browser, site.url + hash, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
-        await settle(page);
+        await waitUntilStable(page);
         await page.screenshot({ path: `${folder}/viewer-${name}-phone.png` });
         await page.context().close();
       }
