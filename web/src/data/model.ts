@@ -99,10 +99,10 @@ function searchable(clip: Clip): string {
   return parts.filter((part) => part !== null).join("\n").toLowerCase();
 }
 
-/** The clips of newer data, as the known objects where nothing has changed. */
-export function shareClips(known: ReadonlyMap<string, Clip>, clips: readonly Clip[]): Clip[] {
+/** The clips of newer data, as the previous objects where nothing has changed. */
+export function shareClips(previous: ReadonlyMap<string, Clip>, clips: readonly Clip[]): Clip[] {
   return clips.map((clip) => {
-    const before = known.get(clip.id);
+    const before = previous.get(clip.id);
     return before !== undefined && JSON.stringify(before) === JSON.stringify(clip) ? before : clip;
   });
 }

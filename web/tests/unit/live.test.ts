@@ -6,8 +6,8 @@ import { clip } from "../support/data";
 
 it("keeps the objects of clips that have not changed", () => {
   const before = [clip("a"), clip("b"), clip("gone")];
-  const known = new Map(before.map((each) => [each.id, each]));
-  const [a, b, fresh] = shareClips(known, [clip("a"), clip("b", { state: "failed" }), clip("new")]);
+  const previous = new Map(before.map((each) => [each.id, each]));
+  const [a, b, fresh] = shareClips(previous, [clip("a"), clip("b", { state: "failed" }), clip("new")]);
   expect(a).toBe(before[0]);
   expect(b).not.toBe(before[1]);
   expect([b?.state, fresh?.id]).toEqual(["failed", "new"]);
