@@ -10,7 +10,7 @@ import { connection, currentRun, fileProblem, isLive, jobs, unclaimed } from "./
 import { usePerform } from "./use-perform";
 
 const CONNECTION_TEXT = {
-  lost: "The server is not there. This page is as it was when it went away, and follows it when it is back.",
+  disconnected: "The server is not there. This page is as it was when it went away, and follows it when it is back.",
   refused: "The server does not know this page: it was started again. Open the address that it has printed.",
 } as const;
 
@@ -23,7 +23,7 @@ export function JobStrip() {
   const failed = run === undefined && last !== undefined && last.state === "ended" && last.exit !== 0 && last.job !== dismissed ? last : undefined;
   return (
     <div class="live-strip">
-      {(state === "lost" || state === "refused") && <p class="notice problem-notice" role="alert">{CONNECTION_TEXT[state]}</p>}
+      {(state === "disconnected" || state === "refused") && <p class="notice problem-notice" role="alert">{CONNECTION_TEXT[state]}</p>}
       {fileProblem.value !== null && (
         <div class="notice problem-notice" role="alert">
           <p>The workflow file is not valid. The page shows what it was before.</p>

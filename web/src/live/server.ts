@@ -7,7 +7,7 @@ import type { Action, Job, OwnValues, Preview, ProjectEvent, UnclaimedTask } fro
 /** The browser tries again by itself while the server is away, but not after a refusal. */
 const RETRY_MS = 2_000;
 
-export type Connection = "none" | "connecting" | "open" | "lost" | "refused";
+export type Connection = "none" | "connecting" | "open" | "disconnected" | "refused";
 
 export const connection = signal<Connection>("none");
 export const jobs = signal<Job[]>([]);
@@ -41,7 +41,7 @@ export function connect(onData: (data: ViewerData) => void): void {
     source.addEventListener("open", () => (connection.value = "open"));
     source.addEventListener("error", () => {
       const isRefused = source.readyState === EventSource.CLOSED;
-      connection.value = isRefused ? "refused" : "lost";
+      connection.value = isRefused ? "refused" : "disconnected";
       if (isRefused) setTimeout(open, RETRY_MS);
     });
     source.addEventListener("manifest", (event) => {
