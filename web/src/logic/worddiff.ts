@@ -6,7 +6,7 @@ export type Part = { kind: "same" | "removed" | "added"; text: string };
 const MAX_COMPARISONS = 4_000_000;
 
 /** Words, runs of blanks and signs. Emoji sequences stay whole. */
-export function words(text: string): string[] {
+export function splitWords(text: string): string[] {
   if (typeof Intl !== "undefined" && "Segmenter" in Intl) {
     const segments = new Intl.Segmenter("en", { granularity: "word" }).segment(text);
     return Array.from(segments, (segment) => segment.segment);
@@ -15,8 +15,8 @@ export function words(text: string): string[] {
 }
 
 export function wordDiff(before: string, after: string): Part[] {
-  const a = words(before);
-  const b = words(after);
+  const a = splitWords(before);
+  const b = splitWords(after);
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
   let end = 0;

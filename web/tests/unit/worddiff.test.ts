@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { side, wordDiff, words } from "../../src/logic/worddiff";
+import { side, wordDiff, splitWords } from "../../src/logic/worddiff";
 
 const brief = (before: string, after: string) =>
   wordDiff(before, after).map((part) => `${{ same: "=", removed: "-", added: "+" }[part.kind]}${part.text}`);
@@ -22,7 +22,7 @@ describe("wordDiff", () => {
     expect(parts.filter((part) => part.kind !== "removed").map((part) => part.text).join("")).toBe(after);
   });
   it("keeps emoji sequences and combining marks whole", () => {
-    expect(words("a 👩‍👩‍👧‍👦 e\u0301")).toContain("👩‍👩‍👧‍👦");
+    expect(splitWords("a 👩‍👩‍👧‍👦 e\u0301")).toContain("👩‍👩‍👧‍👦");
     expect(brief("👩‍👩‍👧‍👦", "👨‍👩‍👧‍👦")).toEqual(["-👩‍👩‍👧‍👦", "+👨‍👩‍👧‍👦"]);
   });
   it("shows what differs in long texts as one replacement", () => {
