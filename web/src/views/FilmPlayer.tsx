@@ -18,9 +18,9 @@ function captionTrack(video: HTMLVideoElement, film: Film): TextTrack {
   track.mode = "hidden";
   for (const cue of Array.from(track.cues ?? [])) track.removeCue(cue);
   for (const { start, end, speaker, text } of film.captions) {
-    const said = speaker === null ? text : `${speaker}: ${text}`;
+    const spoken = speaker === null ? text : `${speaker}: ${text}`;
     // A cue is a text of WebVTT, in which these begin tags and escapes.
-    track.addCue(new VTTCue(start, end, said.replaceAll("&", "&amp;").replaceAll("<", "&lt;")));
+    track.addCue(new VTTCue(start, end, spoken.replaceAll("&", "&amp;").replaceAll("<", "&lt;")));
   }
   return track;
 }

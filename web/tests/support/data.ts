@@ -53,7 +53,7 @@ export function shot(id: string, change: Partial<Shot> = {}): Shot {
   return { id, axes: [], takes: 1, pick: null, note: null, ...change };
 }
 
-const LOOKS: Record<string, string> = {
+const STYLES: Record<string, string> = {
   noir: "black and white, hard side light, wet stone, deep shadow, 35 mm film grain",
   pastel: "pastel colors, soft overcast light, low contrast, calm",
   golden: "dusk, low golden sun through thin fog, long shadows, warm haze",
@@ -63,33 +63,33 @@ const LOOKS: Record<string, string> = {
 /** A film with takes, one pick open, and a sweep of 4 x 6 cells; `cargo xtask web --test` draws the files. */
 export function film(): ViewerData {
   const media = (file: string): Partial<Clip> => ({ file: `clips/${file}.mp4`, poster: `clips/${file}.jpg` });
-  const said = (prompt: string, seed: number): Partial<Clip> => ({
+  const prompted = (prompt: string, seed: number): Partial<Clip> => ({
     prompt,
     seed,
     request: { model: "modela-video-2-0-260128", prompt, seconds: "4", metadata: { resolution: "480p", ratio: "16:9", seed } },
   });
   const keeper = "a grey-bearded lighthouse keeper in a worn yellow raincoat";
   const clips: Clip[] = [
-    clip("breakwater", { ...media("breakwater"), has_audio: true, ...said(`Wide shot: ${keeper} walks along the breakwater below the lighthouse; the storm is still far out.`, 3) }),
-    clip("sea", { ...media("sea"), has_audio: true, dialogue: "It comes in faster than they said.", parents: [{ clip: "breakwater", kind: "continues" }], ...said("The storm breaks over the sea: high waves, rain, dark clouds.", 3) }),
-    clip("lamp#1", { ...media("lamp-1"), has_audio: true, take: 1, is_picked: true, dialogue: "Come on. Light.", parents: [{ clip: "sea", kind: "needs" }], ...said("The lamp of the lighthouse turns on; warm light, rain on the glass.", 1) }),
-    clip("lamp#2", { ...media("lamp-2"), has_audio: true, take: 2, parents: [{ clip: "sea", kind: "needs" }], ...said("The lamp of the lighthouse turns on; warm light, rain on the glass.", 2) }),
-    clip("lamp#3", { file: null, poster: null, take: 3, state: "failed", seconds: null, cost: null, failure: "The service refused the prompt: content policy", parents: [{ clip: "sea", kind: "needs" }], ...said("The lamp of the lighthouse turns on; warm light, rain on the glass.", 5), attempts: [
+    clip("breakwater", { ...media("breakwater"), has_audio: true, ...prompted(`Wide shot: ${keeper} walks along the breakwater below the lighthouse; the storm is still far out.`, 3) }),
+    clip("sea", { ...media("sea"), has_audio: true, dialogue: "It comes in faster than they said.", parents: [{ clip: "breakwater", kind: "continues" }], ...prompted("The storm breaks over the sea: high waves, rain, dark clouds.", 3) }),
+    clip("lamp#1", { ...media("lamp-1"), has_audio: true, take: 1, is_picked: true, dialogue: "Come on. Light.", parents: [{ clip: "sea", kind: "needs" }], ...prompted("The lamp of the lighthouse turns on; warm light, rain on the glass.", 1) }),
+    clip("lamp#2", { ...media("lamp-2"), has_audio: true, take: 2, parents: [{ clip: "sea", kind: "needs" }], ...prompted("The lamp of the lighthouse turns on; warm light, rain on the glass.", 2) }),
+    clip("lamp#3", { file: null, poster: null, take: 3, state: "failed", seconds: null, cost: null, failure: "The service refused the prompt: content policy", parents: [{ clip: "sea", kind: "needs" }], ...prompted("The lamp of the lighthouse turns on; warm light, rain on the glass.", 5), attempts: [
       { attempt: "at_1", task: "task_9f1c", at: 1_790_000_000_000, result: "failed", message: "The service refused the prompt: content policy" },
     ] }),
-    clip("sunrise", { ...media("sunrise"), has_audio: true, parents: [{ clip: "lamp#1", kind: "continues" }], ...said("Sunrise over a calm sea, golden light, clear sky.", 3) }),
-    clip("gulls#1", { ...media("breakwater"), take: 1, ...said("Gulls over the harbor, handheld.", 1) }),
-    clip("gulls#2", { ...media("sunrise"), take: 2, ...said("Gulls over the harbor, handheld.", 2) }),
-    clip("epilogue", { file: null, poster: null, state: "unpicked", seconds: null, cost: null, took_ms: null, attempts: [], task: null, parents: [{ clip: "gulls#1", kind: "pick" }, { clip: "gulls#2", kind: "pick" }], ...said("The gulls leave the harbor.", 3) }),
+    clip("sunrise", { ...media("sunrise"), has_audio: true, parents: [{ clip: "lamp#1", kind: "continues" }], ...prompted("Sunrise over a calm sea, golden light, clear sky.", 3) }),
+    clip("gulls#1", { ...media("breakwater"), take: 1, ...prompted("Gulls over the harbor, handheld.", 1) }),
+    clip("gulls#2", { ...media("sunrise"), take: 2, ...prompted("Gulls over the harbor, handheld.", 2) }),
+    clip("epilogue", { file: null, poster: null, state: "unpicked", seconds: null, cost: null, took_ms: null, attempts: [], task: null, parents: [{ clip: "gulls#1", kind: "pick" }, { clip: "gulls#2", kind: "pick" }], ...prompted("The gulls leave the harbor.", 3) }),
   ];
-  for (const [look, words] of Object.entries(LOOKS)) {
+  for (const [look, style] of Object.entries(STYLES)) {
     for (let seed = 1; seed <= 6; seed++) {
       clips.push(clip(`harbor@look=${look},seed=${seed}`, {
         cell: { look, seed },
         ...media(`harbor-${look}-${seed}`),
         cost: 90_000 + 1_000 * seed,
         took_ms: 30_000 + 1_500 * seed,
-        ...said(`A small fishing harbor below a lighthouse, boats knocking at the quay. Slow, steady push in. ${words}.`, seed),
+        ...prompted(`A small fishing harbor below a lighthouse, boats knocking at the quay. Slow, steady push in. ${style}.`, seed),
       }));
     }
   }
@@ -100,7 +100,7 @@ export function film(): ViewerData {
     shot("sunrise"),
     shot("gulls", { takes: 2 }),
     shot("epilogue"),
-    shot("harbor", { axes: [{ name: "look", values: Object.keys(LOOKS) }, { name: "seed", values: [1, 2, 3, 4, 5, 6] }] }),
+    shot("harbor", { axes: [{ name: "look", values: Object.keys(STYLES) }, { name: "seed", values: [1, 2, 3, 4, 5, 6] }] }),
   ];
   const captions = [
     { start: 4.5, end: 7, speaker: null, text: "It comes in faster than they said." },
