@@ -111,7 +111,7 @@ export function Wall() {
 
 /** Runs of clips that fill whole rows. */
 function blocks(clips: Clip[], size: number): Clip[][] {
-  const found: Clip[][] = [];
-  for (let start = 0; start < clips.length; start += size) found.push(clips.slice(start, start + size));
-  return found;
+  const runs: Clip[][] = [];
+  for (let start = 0; start < clips.length; start += size) runs.push(clips.slice(start, start + size));
+  return runs;
 }

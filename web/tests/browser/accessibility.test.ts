@@ -24,8 +24,8 @@ it.each([
     // Colors are measured as they are, not on the way there.
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await drawn(page);
-    const found = await violations(page);
-    expect([colorScheme, found]).toEqual([colorScheme, []]);
+    const violated = await violations(page);
+    expect([colorScheme, violated]).toEqual([colorScheme, []]);
   }
 });
 
