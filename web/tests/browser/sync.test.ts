@@ -14,9 +14,9 @@ it.each([4, 9])("%i clips all play, and stand on the same frame after a pause", 
   await expect.poll(() => page.evaluate(() => [...document.querySelectorAll("video")].every((video) => !video.paused && video.currentTime > 0.5))).toBe(true);
   expect(await page.evaluate(() => [...document.querySelectorAll("video")].every((video) => video.muted))).toBe(true);
   await page.keyboard.press(" ");
-  const standing = async () => {
+  const isPaused = async () => {
     const at = await frames(page);
     return new Set(at).size === 1 && at[0] !== -1 && (await page.evaluate(() => [...document.querySelectorAll("video")].every((video) => video.paused)));
   };
-  await expect.poll(standing).toBe(true);
+  await expect.poll(isPaused).toBe(true);
 });

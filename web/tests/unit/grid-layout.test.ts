@@ -11,25 +11,25 @@ function sweep(...cells: Record<string, Json>[]): Clip[] {
 }
 
 describe("layoutGrid", () => {
-  const looks = shot("s", { axes: [{ name: "look", values: ["noir", "pastel"] }, { name: "seed", values: [1, 2, 3] }] });
+  const styledShot = shot("s", { axes: [{ name: "look", values: ["noir", "pastel"] }, { name: "seed", values: [1, 2, 3] }] });
   const clips = sweep({ look: "noir", seed: 1 }, { look: "noir", seed: 2 }, { look: "noir", seed: 3 }, { look: "pastel", seed: 1 }, { look: "pastel", seed: 2 });
 
   it("puts the first axis down and the second across, in the order of the file", () => {
-    const grid = layoutGrid(looks, clips, NONE);
+    const grid = layoutGrid(styledShot, clips, NONE);
     expect([grid.down?.name, grid.across?.name]).toEqual(["look", "seed"]);
     expect(names(grid.cells)).toEqual([["noir-1", "noir-2", "noir-3"], ["pastel-1", "pastel-2", null]]);
   });
   it("swaps them when asked", () => {
-    const grid = layoutGrid(looks, clips, { ...NONE, across: "look", down: "seed" });
+    const grid = layoutGrid(styledShot, clips, { ...NONE, across: "look", down: "seed" });
     expect(names(grid.cells)).toEqual([["noir-1", "pastel-1"], ["noir-2", "pastel-2"], ["noir-3", null]]);
   });
   it("shows one axis alone when nothing is down, and fixes the other", () => {
-    const grid = layoutGrid(looks, clips, { across: "seed", down: ABSENT, fixed: { look: "pastel" } });
+    const grid = layoutGrid(styledShot, clips, { across: "seed", down: ABSENT, fixed: { look: "pastel" } });
     expect(names(grid.cells)).toEqual([["pastel-1", "pastel-2", null]]);
     expect(grid.rest.map(({ axis, key }) => [axis.name, key])).toEqual([["look", "pastel"]]);
   });
   it("fixes further axes to values for which there are clips", () => {
-    const lens = shot("s", { axes: [...looks.axes, { name: "lens", values: ["35", "85"] }] });
+    const lens = shot("s", { axes: [...styledShot.axes, { name: "lens", values: ["35", "85"] }] });
     const grid = layoutGrid(lens, sweep({ look: "noir", seed: 1, lens: "85" }, { look: "pastel", seed: 1, lens: "85" }), NONE);
     expect(grid.rest[0]?.key).toBe('"85"');
     expect(names(grid.cells)[0]?.[0]).toBe("noir-1-85");

@@ -29,8 +29,8 @@ async function run(controller: SyncController, players: FakePlayer[], seconds: n
     for (const player of players) player.advance(STEP);
     await arrived();
     // The browser tells when a clip ends, has nothing to show or can go on.
-    const isTold = players.some((player, index) => state(player) !== before[index]);
-    if (isTold || clock >= next) controller.tick();
+    const hasChanged = players.some((player, index) => state(player) !== before[index]);
+    if (hasChanged || clock >= next) controller.tick();
     if (clock >= next) next += TICK_SECONDS + late();
     if (clock - start > settled && controller.playing) worst = Math.max(worst, controller.drift());
   }
