@@ -8,8 +8,8 @@ use futures_util::StreamExt as _;
 use scheduler::{Event, ExistingWork, RunId, RunState, RunSummary, Timestamp};
 use workflow::plan::Plan;
 
-use crate::bring::bring_film;
 use crate::client::EngineClient;
+use crate::download_films::download_film;
 use crate::error::ClusterError;
 use crate::run::RunHead;
 use crate::spec::RunSpec;
@@ -131,7 +131,7 @@ impl Follower {
         let Some(output) = &self.output else { return Ok(event) };
         Ok(match event {
             Event::FilmJoined { index, mut film } => {
-                bring_film(&self.client, &self.store, &self.head.run, &self.plan, index, output).await?;
+                download_film(&self.client, &self.store, &self.head.run, &self.plan, index, output).await?;
                 film.path = output.join(&film.path);
                 Event::FilmJoined { index, film }
             }

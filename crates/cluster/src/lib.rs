@@ -17,10 +17,10 @@
 
 pub mod account;
 mod batcher;
-mod bring;
 pub mod client;
 pub mod deployment;
 mod describe;
+mod download_films;
 mod effects;
 mod error;
 #[cfg(feature = "failpoints")]

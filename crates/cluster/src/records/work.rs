@@ -11,7 +11,7 @@ use scheduler::{Artifact, ExistingWork, Film, KeyResolver};
 use workflow::plan::{NodeKey, Plan};
 
 use super::{ClusterRecords, lock};
-use crate::bring::bring_film;
+use crate::download_films::download_film;
 use crate::error::ClusterError;
 use crate::store::ObjectKind;
 
@@ -162,7 +162,7 @@ impl ClusterRecords {
             };
             let file = (entry.run.clone(), path.to_owned());
             if !lock(&self.brought).contains(&file) || !path.is_file() {
-                bring_film(&self.client, &self.store, &entry.run, &log.plan, index, folder).await?;
+                download_film(&self.client, &self.store, &entry.run, &log.plan, index, folder).await?;
                 lock(&self.brought).insert(file);
             }
             return Ok(Some(Film { path: path.to_owned(), ..film.clone() }));

@@ -1,4 +1,4 @@
-//! Brings films from the shared store to this machine.
+//! Downloads films from the shared store to this machine.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use crate::client::EngineClient;
 use crate::error::ClusterError;
 use crate::store::{ObjectKind, SharedStore};
 
-/// Brings a film and what is beside it into a folder. A film of another content under its name is kept as an earlier cut.
+/// Downloads a film and what is beside it into a folder. A film of another content under its name is kept as an earlier cut.
 ///
 /// # Errors
 /// When Restate, the shared store or the folder cannot be used.
-pub(crate) async fn bring_film(
+pub(crate) async fn download_film(
     client: &EngineClient,
     store: &SharedStore,
     run: &RunId,
