@@ -16,7 +16,6 @@ pub(crate) fn add(
     workflow: &mut Workflow,
     source: &mut Source,
     files: &dyn Files,
-    options: &Options,
     problems: &mut Problems,
 ) {
     let include = std::mem::take(&mut workflow.include);
@@ -27,7 +26,6 @@ pub(crate) fn add(
     let mut reader = Reader {
         source,
         files,
-        options,
         problems,
         open: Vec::new(),
         seen: HashMap::new(),
@@ -89,7 +87,6 @@ struct IncludedEntries {
 struct Reader<'a> {
     source: &'a mut Source,
     files: &'a dyn Files,
-    options: &'a Options,
     problems: &'a mut Problems,
     /// The files that are being read, outermost first, each with the span that includes it.
     open: Vec<(PathBuf, Span)>,

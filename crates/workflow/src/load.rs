@@ -133,7 +133,7 @@ fn parse_all(
     let tree = yaml::read(source, problems)?;
     check_secrets(&tree, problems);
     let mut workflow = syntax::read(&tree, source, problems)?;
-    include::add(&mut workflow, source, files, options, problems);
+    include::add(&mut workflow, source, files, problems);
     syntax::resolve_groups(&mut workflow, problems);
     syntax::apply_defaults(&mut workflow, problems);
     syntax::apply_repeats(&mut workflow, problems);
