@@ -10,7 +10,10 @@ use crate::repository;
 const COMMANDS: &str = "docs/commands.md";
 /// Flags of other programs.
 const OTHERS: &[(&str, &[&str])] = &[
-    ("cargo", &["all-targets", "bench", "bins", "features", "locked", "path", "release", "timings", "workspace"]),
+    (
+        "cargo",
+        &["all-targets", "bench", "bins", "features", "locked", "path", "release", "timings", "workspace"],
+    ),
     ("the arguments of code examples", &["pick"]),
     ("docker", &["rm", "user"]),
     ("gh", &["repo"]),
