@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::diagnostic::{Diagnostic, Problems, check_secrets, grouped};
 use crate::files::{self, Files};
 use crate::limits;
-use crate::load::{Options, ParamFile};
+use crate::load::ParamFile;
 use crate::source::{Source, Span, Spanned};
 use crate::syntax::{self, Character, Entry, Group, Param, Workflow};
 use crate::yaml::{self, Yaml, YamlValue};
