@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use contract::Contract;
-use workflow::import::{CutSource, Imported, ImportedCut, Options, SourceKind, import_cut};
+use workflow::import::{CutSource, ImportResult, ImportedCut, Options, SourceKind, import_cut};
 use workflow::scaffold;
 
 use super::atomic_write::{atomic_write, shell_quoted};
@@ -85,7 +85,7 @@ fn import_list(args: &ImportArgs, kind: SourceKind) -> Result<Exit, CommandError
     let output = output(args);
     let options = options(args, &output);
     let list = args.list.display().to_string();
-    let Imported { workflow, shots, report } =
+    let ImportResult { workflow, shots, report } =
         workflow::import::import(&bytes, &list, kind, &options, Contract::embedded())
             .map_err(CommandError::invalid)?;
     if !report.diagnostics.is_empty() {
