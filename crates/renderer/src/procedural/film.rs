@@ -5,7 +5,7 @@ use media::RgbImage;
 use super::audio::{self, RATE};
 use super::cadence::Cadence;
 use super::color_grading::{Grade, Tones};
-use super::drawn::{FrameBuffers, Resolution};
+use super::frame_buffers::{FrameBuffers, Resolution};
 use super::prompt::{self, SceneBrief};
 use super::scene_spec::SceneSpec;
 use super::stage::{Stage, scene_seed};

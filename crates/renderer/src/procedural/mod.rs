@@ -18,7 +18,7 @@ mod city;
 mod color_grading;
 mod compositing;
 mod continuation;
-mod drawn;
+mod frame_buffers;
 mod facade;
 mod figure;
 mod film;

@@ -6,7 +6,7 @@ use super::audio::Soundscape;
 use super::camera::Pose;
 use super::color_grading::{Grade, Tones};
 use super::continuation::{Course, Ending};
-use super::drawn::{FrameBuffers, Resolution};
+use super::frame_buffers::{FrameBuffers, Resolution};
 use super::noise::Rng;
 use super::prompt::{self, SceneBrief};
 use super::roll;
