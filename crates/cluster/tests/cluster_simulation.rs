@@ -20,7 +20,7 @@ use std::time::Duration;
 use cluster::account::AccountLimits;
 use cluster::client::Ingress;
 use cluster::spec::SpecReruns;
-use cluster::store::Kind;
+use cluster::store::ObjectKind;
 use cluster::{
     ClusterError, EngineClient, Follower, PriceSource, RunSpec, SharedStore, Worker, WorkerConfig,
 };
@@ -125,7 +125,7 @@ impl Cluster {
         let plan = serde_json::to_vec(plan).expect("JSON");
         let spec = RunSpec {
             run: run.clone(),
-            plan: self.store.put(Kind::Plan, plan).await.expect("stored"),
+            plan: self.store.put(ObjectKind::Plan, plan).await.expect("stored"),
             only: None,
             fail_fast: false,
             salt: None,
@@ -137,7 +137,7 @@ impl Cluster {
             arguments: None,
         };
         let spec = serde_json::to_vec(&spec).expect("JSON");
-        let spec = self.store.put(Kind::Spec, spec).await.expect("stored");
+        let spec = self.store.put(ObjectKind::Spec, spec).await.expect("stored");
         self.client.start(&run, &spec).await.expect("it starts");
         run
     }
@@ -195,7 +195,7 @@ async fn check_paid(seed: u64, world: &World, cluster: &Cluster, summary: &RunSu
     }
     for node in &summary.nodes {
         if let Outcome::Done { artifact, .. } = &node.outcome {
-            let stored = cluster.store.get(Kind::Artifact, &artifact.sha256).await;
+            let stored = cluster.store.get(ObjectKind::Artifact, &artifact.sha256).await;
             assert!(stored.is_ok(), "seed {seed}: the video of {} is lost", node.name);
         }
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use cluster::account::AccountLimits;
-use cluster::store::Kind;
+use cluster::store::ObjectKind;
 use cluster::{
     EngineClient, Follower, PriceSource, RunSpec, SharedStore, StoreOptions, Worker, WorkerConfig,
 };
@@ -177,7 +177,7 @@ fn run_with_killed_worker(server: &Server, listener: &TcpListener, accepts: bool
         }
         let spec = RunSpec {
             run: run.clone(),
-            plan: store.put(Kind::Plan, plan).await.expect("stored"),
+            plan: store.put(ObjectKind::Plan, plan).await.expect("stored"),
             only: None,
             fail_fast: false,
             salt: None,
@@ -189,7 +189,7 @@ fn run_with_killed_worker(server: &Server, listener: &TcpListener, accepts: bool
             arguments: None,
         };
         let spec = serde_json::to_vec(&spec).expect("JSON");
-        let spec = store.put(Kind::Spec, spec).await.expect("stored");
+        let spec = store.put(ObjectKind::Spec, spec).await.expect("stored");
         client.start(&run, &spec).await.expect("it starts");
         while account.posts.load(Ordering::SeqCst) == 0 {
             assert!(begin.elapsed() < TIMEOUT, "nothing is submitted");

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use axum::http::Method;
-use cluster::store::{Kind, StoreError, StoreErrorKind};
+use cluster::store::{ObjectKind, StoreError, StoreErrorKind};
 use cluster::{ClusterError, SharedStore, StoreOptions};
 use engine::artifact::{file_sha256, sha256};
 use tempfile::TempDir;
@@ -69,18 +69,18 @@ async fn round_trip(cloud: &Cloud, store: &SharedStore, root: &str) {
     let (folder, small, small_hash) = file(1_000);
     let (_large_folder, large, large_hash) = file(LARGE);
     for (path, hash) in [(&small, &small_hash), (&large, &large_hash)] {
-        store.put_file(Kind::Artifact, path, hash).await.expect("stored");
+        store.put_file(ObjectKind::Artifact, path, hash).await.expect("stored");
         let size = fs_err::metadata(path).expect("the file").len();
-        assert!(store.has(Kind::Artifact, hash, size).await.expect("asked"));
-        assert!(!store.has(Kind::Film, hash, size).await.expect("asked"));
+        assert!(store.has(ObjectKind::Artifact, hash, size).await.expect("asked"));
+        assert!(!store.has(ObjectKind::Film, hash, size).await.expect("asked"));
         let copy = folder.path().join("copies").join(hash);
-        store.get_file(Kind::Artifact, hash, &copy).await.expect("a copy");
+        store.get_file(ObjectKind::Artifact, hash, &copy).await.expect("a copy");
         assert_eq!(file_sha256(&copy).expect("its hash"), **hash);
         let object = cloud.object(&format!("{root}artifacts/{hash}.mp4")).expect("the object");
         assert_eq!(sha256(&object), **hash);
     }
-    let plan = store.put(Kind::Plan, b"{}".to_vec()).await.expect("stored");
-    assert_eq!(store.get(Kind::Plan, &plan).await.expect("read"), b"{}");
+    let plan = store.put(ObjectKind::Plan, b"{}".to_vec()).await.expect("stored");
+    assert_eq!(store.get(ObjectKind::Plan, &plan).await.expect("read"), b"{}");
     assert_eq!(cloud.parts(), 0);
     assert!(!cloud.requests().contains(SECRET) && !format!("{store:?}").contains(SECRET));
 }
@@ -125,12 +125,12 @@ async fn faults_that_pass_are_survived() {
     cloud.fail(Method::PUT, Fault::Status(429));
     cloud.fail(Method::POST, Fault::Status(500));
     cloud.fail(Method::GET, Fault::Cut);
-    store.put_file(Kind::Artifact, &path, &hash).await.expect("stored");
+    store.put_file(ObjectKind::Artifact, &path, &hash).await.expect("stored");
     assert_eq!(cloud.parts(), 0);
     cloud.fail(Method::GET, Fault::Status(500));
     cloud.fail(Method::GET, Fault::Cut);
     let copy = folder.path().join("copy.mp4");
-    store.get_file(Kind::Artifact, &hash, &copy).await.expect("a copy");
+    store.get_file(ObjectKind::Artifact, &hash, &copy).await.expect("a copy");
     assert_eq!(file_sha256(&copy).expect("its hash"), hash);
 }
 
@@ -138,12 +138,12 @@ async fn faults_that_pass_are_survived() {
 async fn uploads_are_not_repeated() {
     let (cloud, store) = s3().await;
     let (_folder, path, hash) = file(1_000);
-    for kind in [Kind::Artifact, Kind::File] {
+    for kind in [ObjectKind::Artifact, ObjectKind::File] {
         store.put_file(kind, &path, &hash).await.expect("stored");
     }
     let (puts, gets) = (cloud.count(&Method::PUT), cloud.count(&Method::GET));
     assert_eq!((puts, gets), (2, 2), "each is uploaded and read back");
-    for kind in [Kind::Artifact, Kind::File] {
+    for kind in [ObjectKind::Artifact, ObjectKind::File] {
         store.put_file(kind, &path, &hash).await.expect("stored");
     }
     assert_eq!(cloud.count(&Method::PUT), puts);
@@ -157,7 +157,7 @@ async fn content_that_is_damaged_on_its_way_is_uploaded_again() {
     for bytes in [1_000, LARGE] {
         let (_folder, path, hash) = file(bytes);
         cloud.fail(Method::PUT, Fault::Corrupt);
-        store.put_file(Kind::Artifact, &path, &hash).await.expect("stored");
+        store.put_file(ObjectKind::Artifact, &path, &hash).await.expect("stored");
         let object = cloud.object(&format!("/films/by/hash/artifacts/{hash}.mp4")).expect("the object");
         assert_eq!(sha256(&object), hash);
     }
@@ -168,22 +168,22 @@ async fn content_that_is_damaged_on_its_way_is_uploaded_again() {
 async fn wrong_content_of_a_name_is_refused() {
     let (cloud, store) = s3().await;
     let (folder, path, hash) = file(1_000);
-    store.put_file(Kind::Artifact, &path, &hash).await.expect("stored");
+    store.put_file(ObjectKind::Artifact, &path, &hash).await.expect("stored");
     let copy = folder.path().join("copies/video.mp4");
     for _ in 0..2 {
         cloud.fail(Method::GET, Fault::Corrupt);
     }
-    let read = store.get_file(Kind::Artifact, &hash, &copy).await;
+    let read = store.get_file(ObjectKind::Artifact, &hash, &copy).await;
     assert!(matches!(read, Err(ClusterError::Damaged { .. })), "{read:?}");
     let left = fs_err::read_dir(folder.path().join("copies")).expect("the folder").count();
     assert_eq!(left, 0, "neither the file nor a part of it is left");
-    assert!(matches!(store.get(Kind::Artifact, &hash).await, Err(ClusterError::Damaged { .. })));
+    assert!(matches!(store.get(ObjectKind::Artifact, &hash).await, Err(ClusterError::Damaged { .. })));
     // Every time that it is read back: the store is at fault.
     let (_folder, other, other_hash) = file(2_000);
     for _ in 0..9 {
         cloud.fail(Method::GET, Fault::Corrupt);
     }
-    let stored = store.put_file(Kind::Artifact, &other, &other_hash).await;
+    let stored = store.put_file(ObjectKind::Artifact, &other, &other_hash).await;
     assert!(matches!(stored, Err(ClusterError::Damaged { .. })), "{stored:?}");
 }
 
@@ -195,7 +195,7 @@ async fn upload_that_fails_leaves_nothing() {
         cloud.fail(Method::PUT, Fault::Status(500));
     }
     let begin = Instant::now();
-    let error = store.put_file(Kind::Artifact, &path, &hash).await;
+    let error = store.put_file(ObjectKind::Artifact, &path, &hash).await;
     assert_eq!(kind(error), StoreErrorKind::Unavailable);
     assert!(begin.elapsed() < Duration::from_mins(1), "{:?}", begin.elapsed());
     assert!(cloud.count(&Method::DELETE) > 0, "the upload is given up");
@@ -208,18 +208,18 @@ async fn store_that_is_silent_is_asked_again() {
     let (_folder, path, hash) = file(1_000);
     // Slower than usual, and slower than it may be.
     cloud.fail(Method::PUT, Fault::Slow(Duration::from_millis(300)));
-    store.put_file(Kind::Artifact, &path, &hash).await.expect("stored");
+    store.put_file(ObjectKind::Artifact, &path, &hash).await.expect("stored");
     assert_eq!(cloud.count(&Method::PUT), 1);
     cloud.fail(Method::GET, Fault::Slow(Duration::from_secs(20)));
     let begin = Instant::now();
-    store.get(Kind::Artifact, &hash).await.expect("read");
+    store.get(ObjectKind::Artifact, &hash).await.expect("read");
     assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
 }
 
 #[tokio::test]
 async fn errors_say_which_store_denies_what() {
     let (_cloud, address) = Cloud::start("AWS4-HMAC-SHA256 Credential=OTHER/").await;
-    let denied = open_s3(&address, "s3://films").put(Kind::Plan, b"{}".to_vec()).await;
+    let denied = open_s3(&address, "s3://films").put(ObjectKind::Plan, b"{}".to_vec()).await;
     let Err(ClusterError::Store(error)) = denied else { panic!("it is denied: {denied:?}") };
     let StoreError { store, kind: StoreErrorKind::Denied, .. } = &error else {
         panic!("it is denied: {error:?}")
@@ -230,14 +230,14 @@ async fn errors_say_which_store_denies_what() {
 
     let (_cloud, address) = Cloud::start("AWS4-HMAC-SHA256 Credential=AKID/").await;
     let missing = open_s3(&address, "s3://missing");
-    assert_eq!(kind(missing.put(Kind::Plan, b"{}".to_vec()).await), StoreErrorKind::NoStore);
+    assert_eq!(kind(missing.put(ObjectKind::Plan, b"{}".to_vec()).await), StoreErrorKind::NoStore);
     let store = open_s3(&address, "s3://films");
-    assert_eq!(kind(store.get(Kind::Plan, &sha256(b"other")).await), StoreErrorKind::Missing);
+    assert_eq!(kind(store.get(ObjectKind::Plan, &sha256(b"other")).await), StoreErrorKind::Missing);
     // A port that is taken, so that nobody else listens on it, and on which nobody listens.
     let closed = tokio::net::TcpSocket::new_v4().expect("a socket");
     closed.bind("127.0.0.1:0".parse().expect("an address")).expect("a port");
     let gone = open_s3(&format!("http://{}", closed.local_addr().expect("its address")), "s3://films");
-    assert_eq!(kind(gone.get(Kind::Plan, &sha256(b"other")).await), StoreErrorKind::Unavailable);
+    assert_eq!(kind(gone.get(ObjectKind::Plan, &sha256(b"other")).await), StoreErrorKind::Unavailable);
 }
 
 #[tokio::test]
@@ -246,10 +246,10 @@ async fn hostile_names_reach_no_store() {
     let (folder, path, _) = file(10);
     for name in ["../../other", "a?versions", "a%2f..%2fb", &"A".repeat(64)] {
         let target = folder.path().join("copies/copy");
-        assert!(store.get(Kind::File, name).await.is_err(), "{name}");
-        assert!(store.get_file(Kind::File, name, &target).await.is_err(), "{name}");
-        assert!(store.put_file(Kind::File, &path, name).await.is_err(), "{name}");
-        assert!(store.has(Kind::File, name, 1).await.is_err(), "{name}");
+        assert!(store.get(ObjectKind::File, name).await.is_err(), "{name}");
+        assert!(store.get_file(ObjectKind::File, name, &target).await.is_err(), "{name}");
+        assert!(store.put_file(ObjectKind::File, &path, name).await.is_err(), "{name}");
+        assert!(store.has(ObjectKind::File, name, 1).await.is_err(), "{name}");
     }
     assert_eq!(cloud.requests(), "");
     assert!(!folder.path().join("copies").exists());
