@@ -27,7 +27,7 @@ use cluster::{
 use engine::reporter::Silent;
 use engine::{Clock, Ledger, RunConfig};
 use futures_util::future::BoxFuture;
-use scheduler::budget::{BudgetLimits, Unpriced};
+use scheduler::budget::{BudgetLimits, NoPrices};
 use scheduler::{FilmOutcome, Outcome, Policy, RunId, RunScope, RunSummary, Timestamp};
 use simulated::process::{Processes, unless_gone};
 use simulated::restate::Restate;
@@ -76,7 +76,7 @@ fn url(text: &str) -> Url {
 }
 
 fn prices() -> PriceSource {
-    Arc::new(|_, _| Ok(Arc::new(Unpriced)))
+    Arc::new(|_, _| Ok(Arc::new(NoPrices)))
 }
 
 /// A cluster with its shared store.
@@ -292,7 +292,7 @@ async fn run_alone(world: &World, plan: &Arc<Plan>) -> RunSummary {
         workflow_dir: folder.path().to_owned(),
         ffmpeg: media::Ffmpeg::default(),
         digital_source: media::DigitalSource::TrainedAlgorithmicMedia,
-        budget: scheduler::Budget::new(BudgetLimits::default(), Arc::new(Unpriced)),
+        budget: scheduler::Budget::new(BudgetLimits::default(), Arc::new(NoPrices)),
         keys: scheduler::KeyResolver::new("simulated"),
         arguments: None,
         scope: RunScope::default(),

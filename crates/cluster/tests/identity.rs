@@ -19,7 +19,7 @@ use hyper::{Request, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, KeyPair as _};
-use scheduler::budget::Unpriced;
+use scheduler::budget::NoPrices;
 use scheduler::{Failure, Policy, PollResult, TaskId, Timestamp};
 use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
@@ -68,7 +68,7 @@ async fn start(keys: &[String]) -> Result<(SocketAddr, tokio::sync::oneshot::Sen
         min_download_rate: Policy::local().min_download_rate,
         reconcile_delay: Duration::from_secs(1),
         indeterminate_hold: Duration::from_secs(1),
-        prices: Arc::new(|_, _| Ok(Arc::new(Unpriced))),
+        prices: Arc::new(|_, _| Ok(Arc::new(NoPrices))),
         boot: "boot".to_owned(),
     };
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");

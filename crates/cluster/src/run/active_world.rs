@@ -4,7 +4,7 @@ use engine::provider::{DownloadSink, PreparedRequest, Provider, Resume, Submissi
 use futures_util::future::BoxFuture;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
-use scheduler::budget::Unpriced;
+use scheduler::budget::NoPrices;
 use scheduler::{
     Artifact, ExistingWork, Failure, FailureKind, Film, Policy, PollResult, Refusal, RefusalKind, RunId,
     TaskId,
@@ -87,7 +87,7 @@ pub(super) fn loaded_from(text: &str) -> Arc<LoadedSpec> {
         reruns: SpecReruns::default(),
         arguments: None,
     };
-    Arc::new(LoadedSpec { spec, plan: Arc::new(plan), prices: Arc::new(Unpriced) })
+    Arc::new(LoadedSpec { spec, plan: Arc::new(plan), prices: Arc::new(NoPrices) })
 }
 
 pub(super) fn head() -> RunHead {

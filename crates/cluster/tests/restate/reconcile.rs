@@ -16,7 +16,7 @@ use engine::provider::{
 };
 use futures_util::future::BoxFuture;
 use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
-use scheduler::budget::{BudgetLimits, Unpriced};
+use scheduler::budget::{BudgetLimits, NoPrices};
 use scheduler::{Failure, Outcome, Policy, PollResult, RunId, TaskId, Timestamp};
 use tokio::runtime::Runtime;
 use url::Url;
@@ -110,7 +110,7 @@ fn clip() -> Vec<u8> {
 }
 
 fn prices() -> PriceSource {
-    Arc::new(|_, _| Ok(Arc::new(Unpriced)))
+    Arc::new(|_, _| Ok(Arc::new(NoPrices)))
 }
 
 /// A worker on a runtime of its own, which ends with it as with a process. The port stays open: who connects before the next worker waits.
