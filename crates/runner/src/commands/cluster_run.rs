@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cluster::spec::{SpecReruns, plan_files};
-use cluster::store::Kind;
+use cluster::store::ObjectKind;
 use cluster::{ClusterError, Follower, RunSpec, SharedStore};
 use engine::records::WorkRecords as _;
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -175,7 +175,7 @@ async fn upload(
     let files = plan_files(plan);
     let uploads = files.iter().map(|file| async {
         let path = paths.folder.join(&file.path);
-        store.put_file(Kind::File, &path, &file.sha256).await.map_err(|error| match error {
+        store.put_file(ObjectKind::File, &path, &file.sha256).await.map_err(|error| match error {
             ClusterError::Changed { .. } => CommandError::invalid(format!(
                 "{} has changed since the plan was made; run again",
                 file.path.display()
@@ -187,7 +187,7 @@ async fn upload(
     let plan_json = serde_json::to_vec(plan).map_err(CommandError::unusable)?;
     let spec = RunSpec {
         run: run.clone(),
-        plan: store.put(Kind::Plan, plan_json).await.map_err(engine_error)?,
+        plan: store.put(ObjectKind::Plan, plan_json).await.map_err(engine_error)?,
         only,
         fail_fast: args.fail_fast,
         salt: args.salt.clone(),
@@ -199,7 +199,7 @@ async fn upload(
         arguments: Some(task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), paths)),
     };
     let spec = serde_json::to_vec(&spec).map_err(CommandError::unusable)?;
-    store.put(Kind::Spec, spec).await.map_err(engine_error)
+    store.put(ObjectKind::Spec, spec).await.map_err(engine_error)
 }
 
 async fn follow(
