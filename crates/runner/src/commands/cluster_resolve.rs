@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cluster::messages::{Resolve, Resolved};
+use cluster::messages::{Resolve, ResolutionResult};
 use cluster::records::IndeterminateShot;
 use scheduler::{Resolution, RunId, TaskId};
 use serde_json::json;
@@ -60,14 +60,14 @@ pub(super) async fn resolve(args: ResolveArgs, address: ClusterAddress) -> Resul
     }
     let message = Resolve { attempt: attempt.clone(), resolution };
     match client.resolve(&key, &message).await.map_err(engine_error)? {
-        Resolved::Done => {}
-        Resolved::NoSuchAttempt => {
+        ResolutionResult::Done => {}
+        ResolutionResult::NoSuchAttempt => {
             return Err(CommandError::invalid(format!("{attempt} is not on record")));
         }
-        Resolved::NotResolvable { state } => {
+        ResolutionResult::NotResolvable { state } => {
             return Err(CommandError::invalid(format!("{attempt} is {state}, which nobody has to resolve")));
         }
-        Resolved::TaskTaken => {
+        ResolutionResult::TaskTaken => {
             return Err(CommandError::invalid("another attempt owns this task"));
         }
     }
