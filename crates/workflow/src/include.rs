@@ -12,12 +12,7 @@ use crate::syntax::{self, Character, Entry, Group, Param, Workflow};
 use crate::yaml::{self, Yaml, YamlValue};
 
 /// Merges the included files: their parameters, characters, defaults and groups come before the workflow's own, which override them.
-pub(crate) fn add(
-    workflow: &mut Workflow,
-    source: &mut Source,
-    files: &dyn Files,
-    problems: &mut Problems,
-) {
+pub(crate) fn add(workflow: &mut Workflow, source: &mut Source, files: &dyn Files, problems: &mut Problems) {
     let include = std::mem::take(&mut workflow.include);
     if include.is_empty() {
         return;

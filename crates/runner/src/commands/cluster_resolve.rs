@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cluster::messages::{Resolve, ResolutionResult};
+use cluster::messages::{ResolutionResult, Resolve};
 use cluster::records::IndeterminateShot;
 use scheduler::{Resolution, RunId, TaskId};
 use serde_json::json;
