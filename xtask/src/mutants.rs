@@ -130,8 +130,8 @@ const CLUSTER_MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "a POST is sent before what allows it is journalled",
         file: "crates/cluster/src/node/submission.rs",
-        original: "Issued::Token { token, turn, at } => (token, turn, at),",
-        replacement: "Issued::Token { turn, at, .. } => (worker.gate.issue(), turn, at),",
+        original: "TurnOutcome::Token { token, turn, at } => (token, turn, at),",
+        replacement: "TurnOutcome::Token { turn, at, .. } => (worker.gate.issue(), turn, at),",
         violations: &["was paid for", "tasks under a cap of"],
     },
     Mutation {
