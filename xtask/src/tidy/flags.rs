@@ -39,7 +39,8 @@ pub(super) fn problems(root: &Path, declared: &[Name]) -> Result<Vec<String>, St
 }
 
 fn is_document(file: &str) -> bool {
-    let is_page = file.ends_with(".md") && (file.starts_with("docs/") || !file.contains('/'));
+    let is_markdown = Path::new(file).extension().is_some_and(|extension| extension == "md");
+    let is_page = is_markdown && (file.starts_with("docs/") || !file.contains('/'));
     // The changelog names flags of earlier versions.
     (is_page && file != "CHANGELOG.md") || file.starts_with("crates/workflow/src/diagnostic/examples/")
 }

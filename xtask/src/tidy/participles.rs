@@ -85,7 +85,7 @@ pub(super) fn problems(names: &[Name]) -> Vec<String> {
 }
 
 fn is_participle(name: &str) -> bool {
-    let is_one_word = name.chars().skip(1).all(|c| c.is_lowercase());
+    let is_one_word = name.chars().skip(1).all(char::is_lowercase);
     let base = name.strip_prefix("Un").map(|rest| {
         let mut rest = rest.chars();
         rest.next().map(|first| first.to_uppercase().chain(rest).collect::<String>()).unwrap_or_default()

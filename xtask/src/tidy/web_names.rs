@@ -27,7 +27,7 @@ pub(super) fn names(file: &str, text: &str) -> Vec<Name> {
             "type" if after == "=" || after == "<" => add(Kind::Type, token),
             // `a ? b : c` has no comma, brace or parenthesis before `b`.
             "{" | "," | "(" | ";" | "readonly" | "#" if matches!(after, ":" | "?:") => {
-                add(Kind::Member, token)
+                add(Kind::Member, token);
             }
             _ => {}
         }

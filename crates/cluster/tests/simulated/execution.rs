@@ -118,7 +118,7 @@ pub(super) async fn execute(server: &Restate, id: u64) -> ExecutionEnd {
     match ended {
         ExecutionEnd::Done => server.finish(id),
         ExecutionEnd::Suspended | ExecutionEnd::Failed { .. } | ExecutionEnd::CutOff => {
-            server.close_inbox(id)
+            server.close_inbox(id);
         }
     }
     ended
