@@ -45,7 +45,6 @@ fuzz_target!(|bytes: &[u8]| {
             takes: [("lamp".to_owned(), 2)].into(),
             cells: [("look".to_owned(), ["seed=1".to_owned()].into())].into(),
         },
-        allow_outside: false,
     };
     let outcome = check(file, "any.yaml", &files, &options, &CONTRACT);
     let rendered = outcome.report.render(true);

@@ -39,7 +39,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Checks the project's rules: dependencies between crates, size and header of files, retired names, links and references in documents.
+    /// Checks the project's rules: dependencies between crates, size and header of files, retired names, links, flags and references in documents.
     Tidy,
     /// Verifies a film: its tracks and durations, with this project's probe and, where it is installed, with ffprobe.
     VerifyFilm {

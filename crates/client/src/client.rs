@@ -7,8 +7,8 @@ use std::{
 
 use progenitor_client::{ByteStream, Error, ResponseValue};
 use reqwest::{
-    ClientBuilder, Method, Request, StatusCode,
-    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER},
+    ClientBuilder, Method, Request,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER},
 };
 use secrecy::SecretString;
 use tracing::{Instrument, debug, debug_span};
@@ -21,6 +21,7 @@ use crate::{
     http, origin, redact,
     response::{id_in_location, retry_after},
     task_id,
+    unread_response::{Response, redirect_target},
 };
 
 /// How much of an error response's body is read: the error may quote a long prompt, and a truncated one is not known to be the service's.
@@ -379,36 +380,5 @@ impl Client {
 
     fn redact_key(&self, text: &str) -> String {
         redact::redact_key(text, &self.shared.key)
-    }
-}
-
-/// A response whose body has not been read yet.
-struct Response(ResponseValue<ByteStream>);
-
-impl Response {
-    fn status(&self) -> StatusCode {
-        self.0.status()
-    }
-
-    fn headers(&self) -> &HeaderMap {
-        self.0.headers()
-    }
-
-    fn into_stream(self) -> ByteStream {
-        self.0.into_inner()
-    }
-}
-
-/// The URLs that a redirect leads from and to; `None` for other responses.
-fn redirect_target(response: &Response, here: Url) -> Result<Option<(Url, Url)>, CallError> {
-    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
-        return Ok(None);
-    }
-    let target = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
-    match target.and_then(|target| here.join(target).ok()) {
-        Some(to) => Ok(Some((here, to))),
-        None => Err(CallError::indeterminate(
-            "the service redirects the download without a usable Location header",
-        )),
     }
 }

@@ -28,6 +28,7 @@ mod redact;
 mod request;
 mod response;
 mod task_id;
+mod unread_response;
 
 pub use call_error::{CallError, HttpError};
 pub use capture::CapturedRequest;

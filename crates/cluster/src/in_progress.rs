@@ -1,4 +1,4 @@
-//! Effects in progress on this worker. A worker that is told to end does so between them: what merely waits is continued by another one.
+//! Effects in progress on this worker. A worker that shuts down does so between them: what merely waits is continued by another one.
 
 use std::sync::Arc;
 use std::time::Duration;

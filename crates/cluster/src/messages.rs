@@ -316,7 +316,7 @@ pub struct FinishAttempt {
     pub attempt: AttemptId,
     /// What becomes of its reservation.
     pub settlement: Settlement,
-    /// If the service throttled it: when it was sent, and how long the service wants to be left alone.
+    /// If the service throttled it: when it was sent, and its Retry-After.
     pub throttled: Option<ThrottleNotice>,
 }
 

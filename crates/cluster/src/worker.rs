@@ -59,9 +59,9 @@ const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 /// How often a step is run again: without end. Restate's own bound is 70 times, some six minutes, after which it pauses the invocation, and
 /// an outage of all workers or of the store would leave every run waiting for somebody to resume it.
 const MAX_ATTEMPTS: u64 = u32::MAX as u64;
-/// How long a worker that is told to end waits for what it is doing.
+/// How long a worker that is shutting down waits for what it is doing.
 const DRAIN_TIMEOUT: Duration = Duration::from_mins(2);
-/// How long nothing may be in progress before a worker that is told to end cuts the connections of what merely waits. In it, results of
+/// How long nothing may be in progress before a worker that is shutting down cuts the connections of what merely waits. In it, results of
 /// effects reach Restate.
 const QUIET: Duration = Duration::from_secs(3);
 /// Plans and specifications in memory, at most.

@@ -102,7 +102,7 @@ pub enum FilmError {
     Edit(#[from] ResolveError),
 }
 
-/// SHA-256 over the clips' hashes, the edit, and what the film says about itself: the same digest is the same film.
+/// SHA-256 over the clips' hashes, the edit, and the film's metadata: the same digest is the same film.
 pub(crate) fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip], tags: &FilmTags) -> String {
     let nodes: Vec<Option<NodeIx>> = clips.iter().map(|clip| clip.node).collect();
     let edits: Vec<_> = film

@@ -1,4 +1,4 @@
-//! What a film says about itself: its title, the models, prompts and seeds of its clips, chapters, and that it is synthetic.
+//! Metadata of a film: its title, the models, prompts and seeds of its clips, chapters, and that it is synthetic.
 
 use std::collections::BTreeSet;
 

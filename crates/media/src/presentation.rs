@@ -7,7 +7,7 @@ use crate::{MAX_SIDE, RgbImage};
 /// Pixels whose sides differ by less than this share are taken for square: encoders write such ratios to reach an exact 16:9, and the
 /// difference is at most a few columns.
 const SQUARE_TOLERANCE: f64 = 0.005;
-/// The longest pixels that are believed, as a ratio of their sides.
+/// Maximum accepted pixel aspect ratio.
 const MAX_PIXEL_ASPECT: f64 = 8.0;
 
 /// Presentation of a track's pictures.

@@ -13,6 +13,7 @@ mod fetch;
 mod import;
 mod ledger;
 mod limits;
+mod plan;
 mod report;
 mod resolve;
 mod schema;
@@ -43,6 +44,7 @@ pub(crate) use self::fetch::FetchArgs;
 pub(crate) use self::import::ImportArgs;
 pub(crate) use self::ledger::{AdoptArgs, LedgerArgs, LedgerCommand, LinkAccountArgs};
 pub(crate) use self::limits::LimitArgs;
+pub(crate) use self::plan::{PlanArgs, PlanFormat};
 pub(crate) use self::report::{ReportArgs, ReportFormat};
 pub(crate) use self::resolve::{ResolutionArgs, ResolveArgs};
 pub(crate) use self::schema::{SchemaArgs, SchemaKind};
@@ -219,46 +221,6 @@ pub(crate) struct BudgetArgs {
     /// With --max-cost: submit tasks without a price; they do not count.
     #[arg(long, requires = "max_cost")]
     pub(crate) allow_unpriced: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct PlanArgs {
-    #[command(flatten)]
-    pub(crate) workflow: WorkflowArgs,
-    #[command(flatten)]
-    pub(crate) selection: SelectionArgs,
-    /// What `run --dry-run` would render again.
-    #[arg(skip)]
-    pub(crate) rerun: Option<Vec<String>>,
-    /// The salt of `run --dry-run`.
-    #[arg(skip)]
-    pub(crate) salt: Option<String>,
-    /// Print the exact requests instead, one JSON object per line; inputs that do not exist yet are {"$input": …}.
-    #[arg(long, conflicts_with_all = ["format", "prices"])]
-    pub(crate) requests: bool,
-    /// Price table [default: prices.yaml beside the workflow file, if it exists].
-    #[arg(long, value_name = "FILE")]
-    pub(crate) prices: Option<PathBuf>,
-    /// Output format on standard output.
-    #[arg(long, value_enum, default_value_t = PlanFormat::Table)]
-    pub(crate) format: PlanFormat,
-    #[command(flatten)]
-    pub(crate) engine: EngineAddressArgs,
-}
-
-/// Output formats of `plan`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PlanFormat {
-    /// A table.
-    Table,
-    /// One JSON document (docs/output.md).
-    Json,
-    /// The same document as YAML.
-    Yaml,
-    /// A Mermaid flowchart.
-    Mermaid,
-    /// A Graphviz graph.
-    Dot,
 }
 
 /// The model and aspect ratio of a new workflow.

@@ -120,7 +120,6 @@ fn options(file: &Path, overrides: &OverrideArgs) -> Result<Options, LoadError> 
         param_files: overrides.param_files.iter().map(param_file).collect::<Result<_, _>>()?,
         axes: overrides.axes.clone(),
         picks,
-        ..Options::default()
     })
 }
 

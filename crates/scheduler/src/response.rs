@@ -25,7 +25,7 @@ pub struct Refusal {
 pub enum RefusalKind {
     /// Throttled (429): slow down and retry.
     Throttled,
-    /// Not sent, because the service throttled another submission and wants to be left alone: retry, and do not count it as a try.
+    /// Not sent, because the service throttled another submission and its Retry-After has not passed: retry; does not count as an attempt.
     Held,
     /// A transient failure (503): retry.
     Retryable,

@@ -40,8 +40,7 @@ impl<T: Read + Seek> ReadSeek for T {}
 
 /// Reads files relative to the workflow's folder.
 pub trait Files {
-    /// The content of a file of at most `max` bytes. The path is relative to the workflow's folder, and below it unless
-    /// [`crate::Options::allow_outside`] is set.
+    /// The content of a file of at most `max` bytes. The path is relative to the workflow's folder, and below it.
     fn read(&self, path: &Path, max: u64) -> Result<Vec<u8>, FileError>;
 
     /// A file of at most `max` bytes, to be read in parts. It may grow while it is read. The path is as for [`Files::read`].
@@ -68,7 +67,6 @@ pub struct DirEntry {
 #[derive(Clone, Debug)]
 pub struct DirFiles {
     root: PathBuf,
-    outside: bool,
     media_gate: MediaGate,
 }
 
@@ -76,21 +74,14 @@ impl DirFiles {
     /// Files below a directory; symbolic links that lead out of it are refused.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>, media_gate: MediaGate) -> Self {
-        Self { root: root.into(), outside: false, media_gate }
-    }
-
-    /// Allows files elsewhere too, as [`crate::Options::allow_outside`] does.
-    #[must_use]
-    pub fn with_outside(mut self, allowed: bool) -> Self {
-        self.outside = allowed;
-        self
+        Self { root: root.into(), media_gate }
     }
 
     /// The canonical path, with symbolic links followed.
     fn resolve(&self, path: &Path) -> Result<PathBuf, FileError> {
         let root = if self.root.as_os_str().is_empty() { Path::new(".") } else { &self.root };
         let full = root.join(path).canonicalize().map_err(file_error)?;
-        if !self.outside && !full.starts_with(root.canonicalize().map_err(file_error)?) {
+        if !full.starts_with(root.canonicalize().map_err(file_error)?) {
             return Err(FileError::Outside);
         }
         Ok(full)

@@ -6,19 +6,13 @@ use std::path::{Path, PathBuf};
 use crate::diagnostic::{Diagnostic, Problems, check_secrets, grouped};
 use crate::files::{self, Files};
 use crate::limits;
-use crate::load::{Options, ParamFile};
+use crate::load::ParamFile;
 use crate::source::{Source, Span, Spanned};
 use crate::syntax::{self, Character, Entry, Group, Param, Workflow};
 use crate::yaml::{self, Yaml, YamlValue};
 
 /// Merges the included files: their parameters, characters, defaults and groups come before the workflow's own, which override them.
-pub(crate) fn add(
-    workflow: &mut Workflow,
-    source: &mut Source,
-    files: &dyn Files,
-    options: &Options,
-    problems: &mut Problems,
-) {
+pub(crate) fn add(workflow: &mut Workflow, source: &mut Source, files: &dyn Files, problems: &mut Problems) {
     let include = std::mem::take(&mut workflow.include);
     if include.is_empty() {
         return;
@@ -27,7 +21,6 @@ pub(crate) fn add(
     let mut reader = Reader {
         source,
         files,
-        options,
         problems,
         open: Vec::new(),
         seen: HashMap::new(),
@@ -101,7 +94,6 @@ struct IncludedEntries {
 struct Reader<'a> {
     source: &'a mut Source,
     files: &'a dyn Files,
-    options: &'a Options,
     problems: &'a mut Problems,
     /// The files that are being read, outermost first, each with the span that includes it.
     open: Vec<(PathBuf, Span)>,
@@ -160,9 +152,7 @@ impl Reader<'_> {
 
     fn path(&mut self, name: &Spanned<String>, folder: &Path) -> Option<PathBuf> {
         let relative = folder.join(&name.value);
-        let clean = relative.to_str().and_then(files::normalize_relative);
-        let path =
-            clean.or_else(|| (self.options.allow_outside && !name.value.is_empty()).then_some(relative));
+        let path = relative.to_str().and_then(files::normalize_relative);
         if path.is_none() {
             let message = format!("`{}` is outside the workflow's folder", name.value);
             self.problems.push(Diagnostic::error("bad-include", name.span, message).help(

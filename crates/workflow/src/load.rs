@@ -33,8 +33,6 @@ pub struct Options {
     pub axes: Vec<(String, String)>,
     /// Recorded picks. A `pick` in the file overrides them.
     pub picks: Picks,
-    /// Whether the workflow may refer to files outside its folder.
-    pub allow_outside: bool,
 }
 
 /// A parameter file: a YAML or JSON mapping of names to values.
@@ -136,7 +134,7 @@ fn parse_all(
     check_secrets(&tree, problems);
     let mut workflow = syntax::read(&tree, source, problems)?;
     workflow.comments_in_text = yaml::comments_in_text(&tree, source);
-    include::add(&mut workflow, source, files, options, problems);
+    include::add(&mut workflow, source, files, problems);
     syntax::resolve_groups(&mut workflow, problems);
     syntax::apply_defaults(&mut workflow, problems);
     syntax::apply_repeats(&mut workflow, problems);

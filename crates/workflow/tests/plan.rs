@@ -333,13 +333,15 @@ fn phases_run_separately_give_the_same_plan() {
 }
 
 #[test]
-fn file_outside_folder_requires_allow_outside() {
+fn file_outside_folder_is_refused() {
     let text = "version: 1\nshots: [{id: a, model: modelb-video-480p, prompt: x, first_frame: ../a.png}]\n";
     let files = InMemory::default().with("../a.png", gate::png()).with_media_gate(gate::media_gate());
-    let mut options = Options::default();
-    assert!(load(text.as_bytes(), "a.yaml", &files, &options, Contract::embedded()).is_err());
-    options.allow_outside = true;
-    let plan = load(text.as_bytes(), "a.yaml", &files, &options, Contract::embedded()).unwrap();
+    let refused =
+        load(text.as_bytes(), "a.yaml", &files, &Options::default(), Contract::embedded()).unwrap_err();
+    assert!(refused.diagnostics[0].message.contains("in its own folder or below"), "{refused}");
+    let inside = text.replace("../a.png", "a.png");
+    let files = InMemory::default().with("a.png", gate::png()).with_media_gate(gate::media_gate());
+    let plan = load(inside.as_bytes(), "a.yaml", &files, &Options::default(), Contract::embedded()).unwrap();
     assert_eq!(plan.nodes().next().unwrap().1.inputs.len(), 1);
 }
 
@@ -362,8 +364,6 @@ fn symlink_out_of_folder_is_rejected() {
     )
     .unwrap_err();
     assert!(refused.diagnostics[0].message.contains("outside"), "{refused}");
-    let folder = DirFiles::new(&inside, gate::media_gate()).with_outside(true);
-    assert!(load(text.as_bytes(), "a.yaml", &folder, &options, Contract::embedded()).is_ok());
     std::fs::remove_dir_all(&root).unwrap();
 }
 

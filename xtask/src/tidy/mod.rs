@@ -4,10 +4,14 @@ mod citations;
 mod deploy;
 mod deps;
 mod files;
+mod flags;
 mod guarantees;
 mod links;
+mod macro_tokens;
 mod names;
+mod participles;
 mod retired;
+mod web_names;
 mod workflows;
 
 use std::path::Path;
@@ -20,7 +24,10 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     problems.extend(guarantees::problems(root)?);
     problems.extend(citations::problems(root)?);
     problems.extend(links::problems(root)?);
-    problems.extend(retired::problems(root)?);
+    let declared = names::declared(root)?;
+    problems.extend(retired::problems(root, &declared)?);
+    problems.extend(participles::problems(&declared));
+    problems.extend(flags::problems(root, &declared)?);
     problems.extend(workflows::problems(root)?);
     problems.extend(deploy::problems(root)?);
     if problems.is_empty() {

@@ -1,28 +1,39 @@
-//! Collects the names that a Rust source file declares, with syn: types, modules, functions, constants, command-line flags, JSON members.
+//! Collects the names that a Rust source file declares, with syn: types, variants, modules, functions, constants, command-line flags, JSON members.
 //!
-//! Not collected: local variables, ordinary fields, and functions of trait implementations, which the trait names.
+//! What macros declare is read from their tokens. Not collected: local variables, ordinary fields, and functions of trait implementations, which the trait names.
 
 use std::fmt;
 use std::path::Path;
 
+use quote::ToTokens;
+use syn::buffer::TokenBuffer;
 use syn::{
     Attribute, Block, Expr, ExprLit, Fields, Ident, ImplItem, Item, Lit, Path as SynPath, Stmt, Token,
     TraitItem,
 };
+
+use super::{macro_tokens, web_names};
+use crate::repository;
 
 /// The kind of item that a name belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// A struct, enum, union, trait or type alias.
     Type,
+    /// A variant of an enum.
+    Variant,
     /// A module, its file or its folder.
     Module,
     /// A function, method or macro.
     Function,
     /// A constant or static.
     Constant,
-    /// A flag or an argument of a command.
+    /// A variable of a script.
+    Variable,
+    /// A flag of a command.
     Flag,
+    /// A positional argument of a command, a command, or a value of a flag.
+    Argument,
     /// A member, or the name of a variant, in serialized form.
     Member,
 }
@@ -31,10 +42,13 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Type => "type",
+            Self::Variant => "variant",
             Self::Module => "module",
             Self::Function => "function",
             Self::Constant => "constant",
+            Self::Variable => "variable",
             Self::Flag => "flag",
+            Self::Argument => "argument or value",
             Self::Member => "JSON member",
         })
     }
@@ -49,27 +63,54 @@ pub(super) struct Name {
     pub(super) text: String,
 }
 
-/// The names in a source file, its own and its folder's included.
+/// The names in all Rust and TypeScript sources of this repository.
+pub(super) fn declared(root: &Path) -> Result<Vec<Name>, String> {
+    let mut all = Vec::new();
+    for file in repository::files(root)? {
+        let is_in = |folders: &[&str]| folders.iter().any(|folder| file.starts_with(folder));
+        let extension = Path::new(&file).extension().and_then(|extension| extension.to_str());
+        match extension {
+            Some("rs") if is_in(&["crates/", "fuzz/", "tests/", "xtask/"]) => {
+                let text = fs_err::read_to_string(root.join(&file)).map_err(|error| error.to_string())?;
+                all.extend(names(&file, &text)?);
+            }
+            Some("ts" | "tsx") if is_in(&["web/"]) => {
+                let text = fs_err::read_to_string(root.join(&file)).map_err(|error| error.to_string())?;
+                all.extend(web_names::names(&file, &text));
+            }
+            _ => {}
+        }
+    }
+    Ok(all)
+}
+
+/// The names in a Rust source file, its own and its folder's included.
 pub(super) fn names(file: &str, text: &str) -> Result<Vec<Name>, String> {
     let source = syn::parse_file(text).map_err(|error| format!("{file}: cannot be parsed: {error}"))?;
-    let mut names = Names { file, found: Vec::new() };
+    let mut names = Names { file, collected: Vec::new() };
     let path = Path::new(file);
     let parts = [path.file_stem(), path.parent().and_then(Path::file_name)];
     for part in parts.into_iter().flatten() {
         names.add(Kind::Module, part.to_string_lossy().into_owned());
     }
     names.items(&source.items);
-    Ok(names.found)
+    for item in source.items.iter().filter(|item| !is_test(item)) {
+        let tokens = TokenBuffer::new2(item.to_token_stream());
+        for member in macro_tokens::json_members(tokens.begin()) {
+            names.add(Kind::Member, member);
+        }
+    }
+    Ok(names.collected)
 }
 
 struct Names<'a> {
     file: &'a str,
-    found: Vec<Name>,
+    collected: Vec<Name>,
 }
 
 impl Names<'_> {
     fn add(&mut self, kind: Kind, text: String) {
-        self.found.push(Name { file: self.file.to_owned(), kind, text });
+        self.collected.push(Name { file: self.file.to_owned(), kind, text });
     }
 
     fn ident(&mut self, kind: Kind, ident: &Ident) {
@@ -96,11 +137,9 @@ impl Names<'_> {
                 self.ident(Kind::Type, &item.ident);
                 let kind = public_kind(&item.attrs);
                 for variant in &item.variants {
-                    if let Some(kind) = kind {
-                        self.add(
-                            kind,
-                            explicit_name(&variant.attrs).unwrap_or_else(|| plain(&variant.ident)),
-                        );
+                    self.ident(Kind::Variant, &variant.ident);
+                    if let Some(name) = kind.and_then(|_| explicit_name(&variant.attrs)) {
+                        self.add(kind.map_or(Kind::Member, NameSource::variant), name);
                     }
                     self.fields(&item.attrs, &variant.fields);
                 }
@@ -113,6 +152,13 @@ impl Names<'_> {
                 if let Some(ident) = &item.ident {
                     self.ident(Kind::Function, ident);
                 }
+                let is_definition = item.mac.path.is_ident("macro_rules");
+                let tokens = TokenBuffer::new2(item.mac.tokens.clone());
+                self.collected.extend(
+                    macro_tokens::declarations(tokens.begin(), is_definition)
+                        .into_iter()
+                        .map(|(kind, text)| Name { file: self.file.to_owned(), kind, text }),
+                );
             }
             Item::Mod(item) => {
                 self.ident(Kind::Module, &item.ident);
@@ -164,10 +210,15 @@ impl Names<'_> {
         let Some(kind) = public_kind(attributes) else { return };
         for field in fields {
             if let Some(name) = explicit_name(&field.attrs).or_else(|| field.ident.as_ref().map(plain)) {
-                self.add(kind, name);
+                self.add(kind.field(&field.attrs), name);
             }
         }
     }
+}
+
+fn is_test(item: &Item) -> bool {
+    matches!(item, Item::Mod(item) if item.attrs.iter().any(|attribute| attribute.path().is_ident("cfg")
+        && attribute.to_token_stream().to_string().contains("test")))
 }
 
 fn plain(ident: &Ident) -> String {
@@ -175,15 +226,47 @@ fn plain(ident: &Ident) -> String {
     text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
 }
 
-/// Whether the parts of a type are flags (clap) or JSON members (serde), by its derives.
-fn public_kind(attributes: &[Attribute]) -> Option<Kind> {
+/// Where the parts of a type are named for its users.
+#[derive(Debug, Clone, Copy)]
+enum NameSource {
+    /// On the command line (clap).
+    CommandLine,
+    /// In JSON (serde).
+    Json,
+}
+
+impl NameSource {
+    fn variant(self) -> Kind {
+        match self {
+            Self::CommandLine => Kind::Argument,
+            Self::Json => Kind::Member,
+        }
+    }
+
+    fn field(self, attributes: &[Attribute]) -> Kind {
+        let is_flag = || {
+            let of_clap = attributes.iter().filter(|attribute| attribute.path().is_ident("arg"));
+            of_clap.into_iter().any(|attribute| {
+                let text = attribute.to_token_stream().to_string();
+                text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "long")
+            })
+        };
+        match self {
+            Self::CommandLine if is_flag() => Kind::Flag,
+            _ => self.variant(),
+        }
+    }
+}
+
+/// How the parts of a type are named, by its derives.
+fn public_kind(attributes: &[Attribute]) -> Option<NameSource> {
     let mut kind = None;
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("derive")) {
         // Anything that is not a list of paths is no derive of clap's or serde's.
         let _ = attribute.parse_nested_meta(|meta| {
             kind = kind.or(match last_segment(&meta.path).as_str() {
-                "Args" | "Parser" | "Subcommand" | "ValueEnum" => Some(Kind::Flag),
-                "Serialize" | "Deserialize" => Some(Kind::Member),
+                "Args" | "Parser" | "Subcommand" | "ValueEnum" => Some(NameSource::CommandLine),
+                "Serialize" | "Deserialize" => Some(NameSource::Json),
                 _ => None,
             });
             Ok(())
@@ -235,6 +318,13 @@ mod tests {
             #[derive(Debug, Serialize)] struct Record { #[serde(rename = "type", default)] kind: u8, at: u8 }
             struct Private { hidden: u8 }
             trait Shape { fn area(&self); }
+            enum Plain { StillOpen(u8), Closed }
+            #[derive(clap::ValueEnum)] enum Format { #[value(name = "ndjson")] Lines }
+            states! { Queued = "queued", Done = "done" }
+            id! { #[doc = "x"] RunId }
+            macro_rules! make { ($name:ident) => { pub enum Made { $name } fn build() {} } }
+            fn print() { emit(json!({"shot": 1, "inner": [{"key": nested("not-a-key")}]})); }
+            #[cfg(test)] mod tests { fn body() { json!({"ignored": 1}); } }
         "#;
         let all = names("crates/a/src/folder/file.rs", source).unwrap();
         let all: Vec<String> = all.iter().map(|name| format!("{} {}", name.kind, name.text)).collect();
@@ -255,6 +345,26 @@ mod tests {
             "type Private",
             "type Shape",
             "function area",
+            "type Plain",
+            "variant StillOpen",
+            "variant Closed",
+            "type Format",
+            "variant Lines",
+            "argument or value ndjson",
+            "variant Queued",
+            "JSON member queued",
+            "variant Done",
+            "JSON member done",
+            "type RunId",
+            "function make",
+            "type Made",
+            "function build",
+            "function print",
+            "module tests",
+            "function body",
+            "JSON member shot",
+            "JSON member inner",
+            "JSON member key",
         ];
         assert_eq!(all, expected);
     }

@@ -1,12 +1,11 @@
-//! Refuses retired words in names, whole or as a part (`LastLook`, `look_at`). docs/glossary.md lists them.
+//! Refuses retired words in names, whole or as a part (`LastLooked`, `given_path`). docs/glossary.md lists them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::names::{Kind, Name, names};
-use crate::repository;
+use super::names::{Kind, Name};
 
 const PAGE: &str = "docs/glossary.md";
 const HEADING: &str = "## Retired words";
@@ -27,7 +26,7 @@ const ALLOWED: &[(&str, &str)] = &[
 
 /// A retired word.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Retired {
+struct RetiredWord {
     word: String,
     scope: Scope,
     /// The replacement that the glossary gives.
@@ -49,17 +48,10 @@ enum Scope {
     Whole,
 }
 
-pub(super) fn problems(root: &Path) -> Result<Vec<String>, String> {
+pub(super) fn problems(root: &Path, declared: &[Name]) -> Result<Vec<String>, String> {
     let page = fs_err::read_to_string(root.join(PAGE)).map_err(|error| error.to_string())?;
     let retired = retired_words(&page)?;
-    let mut all = Vec::new();
-    for file in repository::files(root)? {
-        let is_ours = ["crates/", "fuzz/", "tests/", "xtask/"].iter().any(|folder| file.starts_with(folder));
-        if is_ours && Path::new(&file).extension().is_some_and(|extension| extension == "rs") {
-            let text = fs_err::read_to_string(root.join(&file)).map_err(|error| error.to_string())?;
-            all.extend(names(&file, &text)?);
-        }
-    }
+    let mut all = declared.to_vec();
     for file in SCHEMAS {
         let text = fs_err::read_to_string(root.join(file)).map_err(|error| error.to_string())?;
         let schema = serde_json::from_str(&text).map_err(|error| format!("{file}: {error}"))?;
@@ -69,7 +61,7 @@ pub(super) fn problems(root: &Path) -> Result<Vec<String>, String> {
 }
 
 /// The table below the heading; an error where it is missing or empty.
-fn retired_words(page: &str) -> Result<Vec<Retired>, String> {
+fn retired_words(page: &str) -> Result<Vec<RetiredWord>, String> {
     let (_, table) = page.split_once(HEADING).ok_or_else(|| format!("{PAGE}: no heading `{HEADING}`"))?;
     let table = table.split("\n## ").next().unwrap_or_default();
     let rows = table.lines().filter(|line| line.starts_with('|')).skip(2);
@@ -86,7 +78,7 @@ fn retired_words(page: &str) -> Result<Vec<Retired>, String> {
                 "as a name for keys)" => Scope::Whole,
                 _ => Scope::All,
             };
-            retired.push(Retired { word: word.to_owned(), scope, instead: instead.to_owned() });
+            retired.push(RetiredWord { word: word.to_owned(), scope, instead: instead.to_owned() });
         }
     }
     if retired.is_empty() { Err(format!("{PAGE}: no table below `{HEADING}`")) } else { Ok(retired) }
@@ -110,7 +102,7 @@ fn members(file: &str, schema: &Value, out: &mut Vec<Name>) {
     }
 }
 
-fn check(retired: &[Retired], names: &[Name]) -> Vec<String> {
+fn check(retired: &[RetiredWord], names: &[Name]) -> Vec<String> {
     let (mut problems, mut used) = (BTreeSet::new(), BTreeSet::new());
     for name in names {
         let mut words = format!(" {} ", split(&name.text).join(" "));
@@ -171,7 +163,7 @@ mod tests {
     use super::*;
 
     const GLOSSARY: &str = "## Retired words\n\nNot to be used.\n\n| Retired | Use instead |\n|---|---|\n\
-        | look, looked | lookup |\n| millis (as a type) | timestamp |\n| found | matches |\n| place | span |\n\
+        | looks, looked | lookup |\n| millis (as a type) | timestamp |\n| found | matches |\n| place | span |\n\
         | most, few (constants) | `MAX_…` |\n| of (constructor) | new |\n| words (as a name for keys) | keys |\n";
 
     fn refused(kind: Kind, text: &str) -> bool {
@@ -189,10 +181,10 @@ mod tests {
 
     #[test]
     fn retired_words_are_refused_whole_and_as_a_part() {
-        for text in ["Look", "LastLook", "look_at", "LOOK", "last-look"] {
+        for text in ["Looked", "LastLooked", "looked_at", "LOOKS", "last-looked"] {
             assert!(refused(Kind::Type, text), "{text}");
         }
-        for text in ["Lookup", "Outlook", "NotFound", "StatusNotFound", "sort_in_place"] {
+        for text in ["Look", "Lookup", "Outlook", "NotFound", "StatusNotFound", "sort_in_place"] {
             assert!(!refused(Kind::Type, text), "{text}");
         }
     }

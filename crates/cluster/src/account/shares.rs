@@ -1,7 +1,7 @@
 //! Limits on polls and downloads of an account, as shares of its workers. Pure: time is an input.
 //!
 //! A poll must not cost an invocation of the account. So a worker leases a share of the rate for a few seconds, and its polls keep to it. A
-//! lease that is not renewed lapses; the sum of leases never exceeds a limit. What a worker tells of 429s slows all of them.
+//! lease that is not renewed lapses; the sum of leases never exceeds a limit. A 429 that one worker reports slows all of them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

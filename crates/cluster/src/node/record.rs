@@ -27,7 +27,7 @@ pub struct NodeRecord {
 pub struct DeclinedAttempt {
     /// Its id.
     pub attempt: AttemptId,
-    /// What its run was told.
+    /// The events that were reported to its run.
     pub events: Vec<Event>,
 }
 
@@ -155,7 +155,7 @@ impl NodeRecord {
         }
     }
 
-    /// What a run is told of a submission that was made before it was asked for: its message was sent again. `None` while it is to be made.
+    /// The event that reports a submission that was made before it was asked for: its message was sent again. `None` while it is to be made.
     #[must_use]
     pub fn submission_event(&self, id: &AttemptId, node: NodeIx) -> Option<Event> {
         let attempt = self.attempt(id)?;

@@ -1,7 +1,7 @@
 //! The submission of an attempt, and what is done when its outcome is unknown.
 //!
 //! 1. The intent is in the node's state.
-//! 2. A token of this process is journalled, once it is the attempt's turn. While the service wants to be left alone, nothing is sent.
+//! 2. A token of this process is journalled, once it is the attempt's turn. After a 429, nothing is sent until its Retry-After has passed.
 //! 3. A step sends the POST if the token is this process's and unused; if it is used, the step waits for the same response.
 //! 4. Otherwise the process that may have sent it is gone: the service is asked for the task, where it can be asked. Where it cannot, the
 //!    attempt is indeterminate and is kept for a person.
@@ -34,7 +34,7 @@ use crate::worker::Worker;
 enum TurnOutcome {
     /// A token.
     Token { token: PostToken, turn: Turn, at: Timestamp },
-    /// None: the service refused another submission and wants to be left alone for so long.
+    /// None: the service throttled another submission, and this much of its Retry-After is left.
     Held { wait: Duration },
 }
 
@@ -122,7 +122,7 @@ pub(super) async fn submit(
     Ok(vec![resolve_unknown(ctx, worker, record, node, attempt, at, unknown).await?])
 }
 
-/// Nothing was sent: the run is told when it may be.
+/// Nothing was sent: reports to the run when it may be.
 async fn held(
     ctx: &ObjectContext<'_>,
     worker: &Arc<Worker>,

@@ -25,7 +25,7 @@ const RESEND_FILM_AFTER: Duration = Duration::from_hours(2);
 /// Doublings of that time, at most.
 const MAX_DOUBLINGS: u32 = 8;
 
-/// What a run is told.
+/// The inputs of a run.
 #[derive(Debug, Clone)]
 pub(crate) enum Input {
     /// An answer to one of its messages.
@@ -106,7 +106,7 @@ impl ActiveRun {
         drop(self.append(logged));
     }
 
-    /// Decides, appends and applies what the run is told, and returns what follows.
+    /// Decides, appends and applies the inputs, and returns what follows.
     pub(crate) fn step(
         &mut self,
         head: &RunHead,

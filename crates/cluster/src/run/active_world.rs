@@ -135,7 +135,7 @@ impl World {
         self.rng.next_u64() % sides
     }
 
-    /// What the run is told in answer to a message: nothing if it is lost, and twice sometimes.
+    /// The inputs that answer a message: none if it is lost, and sometimes two.
     pub(super) fn inputs(&mut self, message: &Outgoing) -> Vec<Input> {
         if self.roll(100) < self.lost {
             return Vec::new();

@@ -176,7 +176,7 @@ impl RunObject {
         self.advance(ctx, run, inputs, now).await
     }
 
-    /// Applies what the run is told and sends what follows. Everything besides the journalled time is a function of the log and the inputs,
+    /// Applies inputs of the run and sends what follows. Everything besides the journalled time is a function of the log and the inputs,
     /// so that a worker that runs this again, with or without the run in its memory, does the same.
     async fn advance(
         &self,

@@ -1,8 +1,7 @@
-//! Where two pictures differ by motion that an encoder finds.
+//! Classification of macroblocks for interpolated frames: those whose motion vectors can be trusted, and those that are blended.
 //!
-//! It finds motion by the likeness of blocks. Where nothing changes, or light changes on something smooth, as under a beam that sweeps over clouds,
-//! the most alike block is anywhere, and half-way to it may be something else. A dissolve between both pictures is then nearer to what lies between
-//! them, and free of blocks that were moved astray.
+//! An encoder searches motion by block matching. On static content, and where the light changes on smooth content, the best match is arbitrary,
+//! and a block that is moved half-way to it is an artifact. Such macroblocks are blended from the pictures before and after instead.
 
 use std::ops::Range;
 
@@ -10,7 +9,7 @@ use rusty_h264::YuvFrame;
 
 use crate::vector::vectorized;
 
-/// The farthest motion that is believed, in pixels: the difference of a macroblock from the one before in its place, relative to that of its
+/// Maximum accepted motion, in pixels: the difference of a macroblock from the one before in its place, relative to that of its
 /// neighbouring samples.
 const MAX_MOTION: f32 = 12.0;
 /// The mean difference of the samples of a macroblock from those before, up to which nothing moves that is seen.

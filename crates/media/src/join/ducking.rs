@@ -1,4 +1,4 @@
-//! Ducking: music makes room while somebody speaks. Speech is known before anything is mixed, so the level falls before it begins.
+//! Ducking: music gets quieter while somebody speaks. Speech is known before anything is mixed, so the level falls before it begins.
 
 use std::ops::Range;
 

@@ -138,7 +138,7 @@ pub struct JoinOptions {
     pub overlays: Option<Overlays>,
     /// The sound that lies over the clips.
     pub soundtrack: Soundtrack,
-    /// What the film says about itself. A chapter begins where its clip does.
+    /// Metadata of the film. A chapter begins where its clip does.
     pub tags: FilmTags,
     /// The frame that becomes its poster, in its metadata and in the report; behind the end, the last one.
     pub poster: Option<u64>,

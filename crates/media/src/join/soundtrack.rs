@@ -1,4 +1,4 @@
-//! The sound that lies over a film's clips: music that makes room for speech, voices, and the film's loudness.
+//! The sound that lies over a film's clips: ducked music, voices, and the film's loudness.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What a film says about itself: title, description, chapters, and that it is synthetic.
+//! Metadata of a film: title, description, chapters, and that it is synthetic.
 //!
 //! Chapters are written twice, because players read either form: as a text track that the pictures refer to (`QuickTime` File Format, "Chapter
 //! lists") and as the list `chpl` (Nero). Tags are those of iTunes (`ilst`). The source of the pictures is in a packet of XMP.
@@ -7,7 +7,7 @@ use super::boxes::BoxWriter;
 use super::write::{OutputKind, OutputSample, OutputTrack};
 use super::xmp;
 
-/// What a film says about itself. Everything may be missing.
+/// Metadata of a film. Everything may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilmTags {
     /// Its title.

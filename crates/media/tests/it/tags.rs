@@ -1,4 +1,4 @@
-//! What a film says about itself, as the file has it and as ffprobe reads it.
+//! Metadata of a film, as the file has it and as ffprobe reads it.
 
 use std::process::Command;
 

@@ -49,6 +49,7 @@ mod upscale;
 mod vector;
 mod water;
 mod watermark;
+mod wave_layer;
 mod weather;
 mod world;
 

@@ -10,53 +10,10 @@ use super::light::Light;
 use super::math::{Color, decay, lerp, mix, smooth};
 use super::noise::{Rng, Tile};
 use super::sky::{SkyGrid, sample_column};
-
-/// Base-2 logarithm of the width of the wave patch in texels; small enough for the L1 cache.
-const PATCH: u32 = 6;
+use super::wave_layer::{Layer, LayerTransform, PATCH};
 
 /// Value of the `fourth` lane of shaded water pixels.
 const SHADED: f32 = 3.0;
-
-/// One scale of waves: a tiled, drifting patch.
-#[derive(Clone, Copy, Debug)]
-struct Layer {
-    /// Metres the patch spans.
-    length: f32,
-    /// Root-mean-square height in metres.
-    height: f32,
-    drift: [f32; 2],
-    /// Rotation of the patch: cosine and sine.
-    turn: [f32; 2],
-}
-
-impl Layer {
-    fn at(&self, time: f32) -> LayerTransform {
-        let scale = (1 << PATCH) as f32 / self.length;
-        let [cos, sin] = self.turn;
-        let (x, y) = (self.drift[0] * time, self.drift[1] * time);
-        LayerTransform {
-            turn: [cos * scale, sin * scale],
-            // Within the patch: small numbers are exact ones.
-            offset: [-(x * cos + y * sin) * scale, -(y * cos - x * sin) * scale]
-                .map(|o| o % (1 << PATCH) as f32),
-        }
-    }
-}
-
-/// The transform of a layer at a point in time: rotation and offset, in texels.
-#[derive(Clone, Copy)]
-struct LayerTransform {
-    turn: [f32; 2],
-    offset: [f32; 2],
-}
-
-impl LayerTransform {
-    #[inline]
-    fn texel(&self, x: f32, y: f32) -> (f32, f32) {
-        let [cos, sin] = self.turn;
-        (x * cos + y * sin + self.offset[0], y * cos - x * sin + self.offset[1])
-    }
-}
 
 /// The surface at a point in time.
 #[derive(Clone, Copy)]

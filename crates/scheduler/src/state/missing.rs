@@ -1,5 +1,5 @@
-//! Tasks that the service does not know. Each is paid for, so none is given up on the word of one response: the task is missing, stays on
-//! record and is asked about again by the next run. Another one is paid for only if the shot's `retry` names `expired` and it is proven
+//! Tasks that the service does not know. Each is paid for, and a single 404 is not conclusive: the task is missing, stays on record
+//! and is asked about again by the next run. Another one is paid for only if the shot's `retry` names `expired` and it is proven
 //! that the service knows this account's tasks and not this one.
 
 use workflow::plan::NodeIx;

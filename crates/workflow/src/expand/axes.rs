@@ -137,7 +137,7 @@ fn label_axes(cells: &[Cell]) -> BTreeSet<Arc<str>> {
 }
 
 fn file_access<'c>(cx: &'c ExpandCx<'_>, tables: &'c Tables) -> FileAccess<'c> {
-    FileAccess { files: cx.files, outside: cx.options.allow_outside, work: &cx.work, tables }
+    FileAccess { files: cx.files, work: &cx.work, tables }
 }
 
 fn has_axis(matrix: &Yaml, axis: &str) -> bool {

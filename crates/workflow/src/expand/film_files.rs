@@ -162,7 +162,7 @@ fn file_error(error: &FileError, max: u64) -> MediaError {
 fn inspect(path: &str, cx: &ExpandCx<'_>) -> Result<(FilmFile, MediaInfo), MediaError> {
     let gate = cx.files.media_gate();
     let max = gate.max_film_file_bytes;
-    let path = path_inside(path, cx).map_err(unreadable)?;
+    let path = path_inside(path).map_err(unreadable)?;
     let mut file = cx.files.open(&path, max).map_err(|error| file_error(&error, max))?;
     let sha256 = digest(&mut *file, max).map_err(|error| file_error(&error, max))?;
     Ok((FilmFile { path, sha256 }, (gate.inspect_file)(file)?))
@@ -188,7 +188,7 @@ fn digest(file: &mut dyn ReadSeek, max: u64) -> Result<String, FileError> {
 
 fn inspect_font(path: &str, cx: &ExpandCx<'_>) -> Result<Font, MediaError> {
     let gate = cx.files.media_gate();
-    let path = path_inside(path, cx).map_err(unreadable)?;
+    let path = path_inside(path).map_err(unreadable)?;
     let bytes = cx.files.read(&path, gate.max_font_bytes);
     let bytes = bytes.map_err(|error| file_error(&error, gate.max_font_bytes))?;
     let file = FilmFile { path, sha256: hex::encode(Sha256::digest(&bytes)) };

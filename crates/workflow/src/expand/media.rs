@@ -303,12 +303,9 @@ impl LocalMedia {
 }
 
 /// The path of a file that a workflow names, or why it may not be read.
-pub(super) fn path_inside(path: &str, cx: &ExpandCx<'_>) -> Result<PathBuf, String> {
-    match files::normalize_relative(path) {
-        Some(inside) => Ok(inside),
-        None if cx.options.allow_outside && !path.is_empty() => Ok(PathBuf::from(path)),
-        None => Err("a workflow's files lie in its own folder or below".to_owned()),
-    }
+pub(super) fn path_inside(path: &str) -> Result<PathBuf, String> {
+    files::normalize_relative(path)
+        .ok_or_else(|| "a workflow's files lie in its own folder or below".to_owned())
 }
 
 fn refuse(message: String) -> MediaError {
@@ -318,7 +315,7 @@ fn refuse(message: String) -> MediaError {
 
 /// A video of which only a frame is sent: it may be as large as a clip of a film.
 fn inspect_video(path: &str, cx: &ExpandCx<'_>) -> Result<(PathBuf, String), MediaError> {
-    let inside = path_inside(path, cx).map_err(refuse)?;
+    let inside = path_inside(path).map_err(refuse)?;
     let gate = cx.files.media_gate();
     let bytes = cx.files.read(&inside, gate.max_film_file_bytes).map_err(|error| match error {
         FileError::TooLarge => MediaGate::film_file_too_large(gate.max_film_file_bytes),
@@ -336,7 +333,7 @@ fn inspect_video(path: &str, cx: &ExpandCx<'_>) -> Result<(PathBuf, String), Med
 }
 
 fn inspect_file(path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), MediaError> {
-    let inside = path_inside(path, cx).map_err(refuse)?;
+    let inside = path_inside(path).map_err(refuse)?;
     let gate = cx.files.media_gate();
     let bytes = cx.files.read(&inside, gate.max_file_bytes).map_err(|error| match error {
         FileError::TooLarge => gate.too_large(),

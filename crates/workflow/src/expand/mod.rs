@@ -32,6 +32,7 @@ mod pick_key;
 mod picks;
 mod provenance;
 mod recovery;
+mod reference_errors;
 mod references;
 mod request;
 mod request_media;

@@ -10,8 +10,9 @@ use super::dedup::DiagnosticDedup;
 use super::inherit::Parent;
 use super::instances::{ExpandedShot, Expansion, Instance};
 use super::picks::PickedCells;
+use super::reference_errors::{check_take, instances_of, several_matches};
 use super::references::unknown_shot;
-use crate::diagnostic::{Diagnostic, grouped, quoted_list};
+use crate::diagnostic::{Diagnostic, grouped};
 use crate::limits;
 use crate::matrix::{Agreement, Cell, CellSelector};
 use crate::plan::{ClipSource, NodeIx};
@@ -384,43 +385,4 @@ impl<'a, 'w> RefResolver<'a, 'w> {
 pub(super) fn too_much_work(span: Span) -> Diagnostic {
     Diagnostic::error("matrix-too-large", span, "the references up to this one ask for too much work")
         .help("name fewer shots, or single cells of them")
-}
-
-fn several_matches(target: &ExpandedShot<'_>, instances: usize, reference: &Spanned<ShotRef>) -> Diagnostic {
-    let message = format!("`{}` means {instances} instances, and one frame is wanted", reference.value);
-    let id = &target.shot.id.value;
-    Diagnostic::error("ambiguous-instance", reference.span, message).help(format!(
-        "{}; or write `pick: open` in `{id}`, and choose one later with `runner pick`",
-        instances_of(target)
-    ))
-}
-
-/// Checks that the named take exists.
-fn check_take(target: &ExpandedShot<'_>, reference: &Spanned<ShotRef>) -> Result<(), Box<Diagnostic>> {
-    let id = &target.shot.id.value;
-    let (message, help) = match (target.takes, reference.value.take) {
-        (None, Some(_)) => (format!("`{id}` has no takes"), format!("write `{id}`")),
-        (Some(takes), Some(take)) if take > takes => (
-            format!("`{id}` has {takes} takes, and none is {take}"),
-            format!("name one from `{id}#1` to `{id}#{takes}`"),
-        ),
-        _ => return Ok(()),
-    };
-    Err(Box::new(Diagnostic::error("bad-pick", reference.span, message).help(help)))
-}
-
-fn instances_of(target: &ExpandedShot<'_>) -> String {
-    let id = &target.shot.id.value;
-    let names: Vec<String> = target
-        .cells
-        .iter()
-        .take(5)
-        .map(|cell| {
-            let label = cell.label();
-            if label.is_empty() { id.clone() } else { format!("{id}@{label}") }
-        })
-        .collect();
-    let rest = target.cells.len().saturating_sub(5);
-    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-    format!("its instances are {}{more}", quoted_list(names.iter().map(String::as_str), 5))
 }

@@ -23,8 +23,6 @@ use crate::yaml::{Key, Yaml, YamlValue};
 /// Where tables and lists of files come from.
 pub(crate) struct FileAccess<'a> {
     pub(crate) files: &'a dyn Files,
-    /// Whether they may lie outside the workflow's folder.
-    pub(crate) outside: bool,
     pub(crate) work: &'a WorkBudget,
     pub(crate) tables: &'a Tables,
 }
@@ -122,7 +120,7 @@ pub(super) fn value_span(value: &Yaml, key: &Key) -> Span {
 /// `{csv: cast.csv}`: a value for each row.
 fn rows(key: &Key, value: &Yaml, file_access: &FileAccess<'_>, problems: &mut Problems) -> Option<Values> {
     let (name, span) = only_key(key, value, &keys::CSV, problems)?;
-    let path = match path(&name, file_access.outside) {
+    let path = match path(&name) {
         Ok(path) => path,
         Err(why) => {
             problems.push(bad_file(&name, &why, span));
@@ -170,7 +168,7 @@ fn table_of(path: &Path, file_access: &FileAccess<'_>) -> Result<SharedValues, T
 fn names(key: &Key, value: &Yaml, file_access: &FileAccess<'_>, problems: &mut Problems) -> Option<Values> {
     let (name, span) = only_key(key, value, &keys::FILES, problems)?;
     let mut known = file_access.tables.names.borrow_mut();
-    let found = path(&name, file_access.outside).map(|path| {
+    let found = path(&name).map(|path| {
         &*known.entry(path).or_insert_with_key(|path| {
             let names = matching(path, file_access.files)?;
             Ok(names.into_iter().map(|name| Arc::new(Value::String(name))).collect())
@@ -204,12 +202,9 @@ fn only_key(key: &Key, value: &Yaml, only: &KeySpec, problems: &mut Problems) ->
     Some((text.value, text.span.or(key.span)))
 }
 
-fn path(name: &str, outside: bool) -> Result<PathBuf, String> {
-    match files::normalize_relative(name) {
-        Some(path) => Ok(path),
-        None if outside && !name.is_empty() => Ok(PathBuf::from(name)),
-        None => Err("a workflow's files lie in its own folder or below".to_owned()),
-    }
+fn path(name: &str) -> Result<PathBuf, String> {
+    files::normalize_relative(name)
+        .ok_or_else(|| "a workflow's files lie in its own folder or below".to_owned())
 }
 
 /// The files that match a glob pattern, as paths with `/`. `*` and `?` do not match `/`; `**` matches any number of folders.

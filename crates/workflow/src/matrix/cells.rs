@@ -356,7 +356,7 @@ mod tests {
         let (key, value) = tree.get("matrix").unwrap();
         let files = crate::InMemory::default();
         let (work, tables) = Default::default();
-        let file_access = FileAccess { files: &files, outside: false, work: &work, tables: &tables };
+        let file_access = FileAccess { files: &files, work: &work, tables: &tables };
         let cells = cells(key, value, &[], &file_access, &mut problems);
         match cells {
             Some(cells) => Ok(cells

@@ -7,6 +7,7 @@
 
 mod cast;
 mod fields;
+mod film_shapes;
 mod shapes;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! The service refused the request or could not be reached: nothing was accepted or paid. A 429 or 503 slows submissions down.
 //! A Retry-After is heeded up to [`crate::Policy::max_retry_after`]; if it asked for more, a single submission is tried after that.
-//! A request that was held back is none of its shot's tries. After a server error that the user's policy repeats, the task may exist: its
+//! A held request does not count as an attempt. After a server error that the user's policy repeats, the task may exist: its
 //! reservation is spent.
 
 use workflow::plan::NodeIx;
