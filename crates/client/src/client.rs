@@ -8,7 +8,7 @@ use std::{
 use progenitor_client::{ByteStream, Error, ResponseValue};
 use reqwest::{
     ClientBuilder, Method, Request,
-    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER},
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER},
 };
 use secrecy::SecretString;
 use tracing::{Instrument, debug, debug_span};

@@ -6,13 +6,14 @@ use workflow::units::{self, Money};
 
 use crate::artifact::Artifact;
 use crate::budget::{BudgetLimit, Reservation};
-use crate::ids::{AttemptId, RunId, TaskId};
+use crate::ids::{AttemptId, TaskId};
 use crate::limits::SubmitQuota;
 use crate::next_step::NextStep;
 use crate::outcome::{Failure, Film};
 use crate::timestamp::Timestamp;
 
 pub use crate::event_kind::EventKind;
+pub use crate::existing_work::ExistingWork;
 pub use crate::response::{PollResult, Refusal, RefusalKind};
 
 /// Something that happened to a run, as the executor observed it.
@@ -306,106 +307,6 @@ pub enum Resolution {
     NotAccepted,
     /// It cannot be found out: its reservation counts as spent, and the node is submitted again only on request.
     Abandoned,
-}
-
-/// Work that the ledger records for a key.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum ExistingWork {
-    /// None that counts: the node is to be executed.
-    None,
-    /// The video exists and is verified.
-    Completed {
-        /// The attempt that rendered it.
-        attempt: AttemptId,
-        /// The task that rendered it.
-        task: TaskId,
-        /// The video.
-        artifact: Artifact,
-    },
-    /// A task is in flight, or finished at the service without having been downloaded.
-    InFlight {
-        /// The attempt.
-        attempt: AttemptId,
-        /// The service's id.
-        task: TaskId,
-        /// When it was submitted.
-        since: Timestamp,
-        /// Whether its video was downloaded once and is no longer on disk.
-        was_downloaded: bool,
-        /// Whether the service did not know the task when an earlier run asked.
-        #[serde(default)]
-        is_missing: bool,
-        /// Whether it was submitted with another API key: if that is another account, this run cannot see it.
-        #[serde(default)]
-        is_other_account: bool,
-        /// Why the video on disk cannot be used although its bytes are those that were downloaded.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        damage: Option<String>,
-    },
-    /// A POST was sent without a response, and is not resolved yet.
-    Indeterminate {
-        /// The attempt.
-        attempt: AttemptId,
-        /// When the intent was recorded.
-        intended_at: Timestamp,
-        /// The id that the response named.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        suggested_task: Option<TaskId>,
-        /// What went wrong, where a response was recorded.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        reason: Option<String>,
-    },
-    /// A POST was sent without a response, and a person abandoned it: it is submitted again only on request.
-    Abandoned {
-        /// The attempt.
-        attempt: AttemptId,
-    },
-    /// The same work is in flight, or may be, at another service.
-    OtherService {
-        /// That service.
-        service: String,
-        /// The attempt there.
-        attempt: AttemptId,
-        /// Its task, if known.
-        task: Option<TaskId>,
-    },
-    /// Another live run is about to submit the same node.
-    // The former name is in the logs of a cluster's runs, which have no migrations.
-    #[serde(alias = "claimed-by-run")]
-    ClaimedByOtherRun {
-        /// That run.
-        run: RunId,
-    },
-}
-
-impl ExistingWork {
-    /// Its name in output and in stored events.
-    #[must_use]
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Completed { .. } => "completed",
-            Self::InFlight { .. } => "in-flight",
-            Self::Indeterminate { .. } => "indeterminate",
-            Self::Abandoned { .. } => "abandoned",
-            Self::OtherService { .. } => "other-service",
-            Self::ClaimedByOtherRun { .. } => "claimed-by-other-run",
-        }
-    }
-
-    /// The task that is in flight or rendered the video, if known.
-    #[must_use]
-    pub fn task(&self) -> Option<&TaskId> {
-        match self {
-            Self::Completed { task, .. } | Self::InFlight { task, .. } => Some(task),
-            Self::OtherService { task, .. } => task.as_ref(),
-            Self::None
-            | Self::Indeterminate { .. }
-            | Self::Abandoned { .. }
-            | Self::ClaimedByOtherRun { .. } => None,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod attempt_state;
 pub mod budget;
 mod event;
 mod event_kind;
+mod existing_work;
 mod ids;
 mod key_resolver;
 pub mod last_run;

@@ -22,7 +22,7 @@ enum Role {
 
 impl Role {
     /// The role of the value of a key.
-    fn of(self, key: &str, value: &Yaml) -> Self {
+    fn for_member(self, key: &str, value: &Yaml) -> Self {
         let is_map = matches!(value.value, YamlValue::Map(_));
         match key {
             "from" | "to" | "step" | "take" => Self::Value,
@@ -94,7 +94,7 @@ fn restore_in(tree: &mut Yaml, role: Role, source: &Source, problems: &mut Probl
                 if let Some(tag) = tag_before_key(source.text(), key.span) {
                     report_tag(tag, source, problems);
                 }
-                let role = role.of(&key.value, value);
+                let role = role.for_member(&key.value, value);
                 restore_in(value, role, source, problems);
             }
         }
