@@ -340,6 +340,9 @@ impl World {
                         1 if named.is_some() => (429, Form::Service),
                         kind => INDETERMINATE[(kind % kinds) as usize],
                     };
+                    // By shot: after one of these a run may stop, depending on what other shots were told before.
+                    let status =
+                        if self.by_shot.is_some() && matches!(status, 401..=404) { 400 } else { status };
                     return Err(responses::error(status, form, named.as_ref().map(TaskId::as_str), None));
                 }
             }
