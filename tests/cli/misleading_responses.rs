@@ -35,7 +35,7 @@ fn error_that_names_a_task_is_not_a_refusal() {
             &[],
             r#"{"error":{"message":"slow down","type":"rate_limit_error","metadata":{"task_id":"t1"}}}"#,
         ),
-        (503, &[], r#"{"error":{"message":"lost contact with task t1","type":"server_error"}}"#),
+        (503, &[], r#"{"error":{"message":"lost contact with task t17","type":"server_error"}}"#),
         (
             503,
             &[("location", "/v1/videos/t1")],

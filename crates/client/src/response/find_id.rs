@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{ApiError, first_json};
 
 /// The members that hold a task id, the most reliable first.
-const NAMES: [&str; 5] = ["id", "task_id", "taskId", "video_id", "videoId"];
+pub(super) const NAMES: [&str; 5] = ["id", "task_id", "taskId", "video_id", "videoId"];
 /// The members that gateways wrap a task in.
 const WRAPPERS: [&str; 6] = ["data", "task", "video", "result", "response", "output"];
 /// The members of an error in which services name the task that they accepted all the same.
@@ -37,8 +37,8 @@ pub(crate) fn id_in_location(location: &str) -> Option<String> {
     percent_encoding::percent_decode_str(segment).decode_utf8().ok().map(std::borrow::Cow::into_owned)
 }
 
-/// The task id that an error's message names in words: `task t1 was accepted`, `task_id=t1`. It has a digit and a letter, as ids have and
-/// lengths, sizes and limits have not.
+/// The task id that an error's message names in words: `task t17 was accepted`, `task_id=t17`. It begins with `task` or has several digits and a
+/// letter, as ids have, and limits (`10`) and kinds of tasks (`text2video`) have not.
 fn id_in_message(value: &Value) -> Option<String> {
     const LABELS: [&str; 4] = ["task", "task_id", "taskid", "task-id"];
     let message = ApiError::from_value(value, 0).message;
@@ -54,9 +54,11 @@ fn id_in_message(value: &Value) -> Option<String> {
             }
             _ => None,
         };
-        let has = |kind: fn(char) -> bool| id.is_some_and(|id| id.contains(kind));
-        if has(|c| c.is_ascii_digit()) && has(char::is_alphabetic) {
-            return id.map(str::to_owned);
+        let Some(id) = id else { continue };
+        let digits = id.bytes().filter(u8::is_ascii_digit).count();
+        let is_prefixed = id.starts_with("task_") || id.starts_with("task-");
+        if digits >= if is_prefixed { 1 } else { 2 } && id.contains(char::is_alphabetic) {
+            return Some(id.to_owned());
         }
     }
     None
@@ -206,9 +208,6 @@ mod tests {
             r#"{"errors":[{"details":{"taskId":"t1"}}]}"#,
             r#"{"metadata":{"id":"t1"}}"#,
             r#"{"videoId":"t1"}"#,
-            r#"{"error":{"message":"the task t1 is queued, its status is unknown"}}"#,
-            r#"{"error":{"message":"try again (task_id=t1)"}}"#,
-            r#"{"error":{"message":"lost the connection to task id \"t1\"."}}"#,
         ] {
             assert_eq!(find_task_id(body).as_deref(), Some("t1"), "{body}");
         }
@@ -218,6 +217,9 @@ mod tests {
             (r#"{"id":12345678901234567890123}"#, "12345678901234567890123"),
             (r#"{"x":{"id":12345678901234567890123},"y"#, "12345678901234567890123"),
             (r#"{"id":" spaced = +@é"}"#, " spaced = +@é"),
+            (r#"{"error":{"message":"the task t17 is queued, its status is unknown"}}"#, "t17"),
+            (r#"{"error":{"message":"try again (task_id=t17)"}}"#, "t17"),
+            (r#"{"error":{"message":"lost the connection to task id \"task_7\"."}}"#, "task_7"),
             (
                 r#"{"parent":123456789012345678912345,"id" : 123456789012345678912346}"#,
                 "123456789012345678912346",
@@ -242,6 +244,7 @@ mod tests {
             r#"{"error":{"message":"the task limit of 10 is reached","type":"rate_limit_error"}}"#,
             r#"{"error":{"message":"10 tasks are running, 480p video is not available"}}"#,
             r#"{"error":{"message":"request req_123 of task queue is throttled"}}"#,
+            r#"{"error":{"message":"the task text2video is rate limited"}}"#,
         ] {
             assert_eq!(find_task_id(body), None, "{body}");
         }

@@ -241,7 +241,7 @@ fn has_text(object: &Map<String, Value>, name: &str) -> bool {
 }
 
 fn has_id(object: &Map<String, Value>) -> bool {
-    ["id", "task_id", "taskId", "video_id", "videoId"].iter().any(|name| has_text(object, name))
+    find_id::NAMES.iter().any(|name| has_text(object, name))
 }
 
 fn failure(task: &Map<String, Value>, status: &Status) -> Option<TaskFailure> {
