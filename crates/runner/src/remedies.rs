@@ -52,7 +52,7 @@ pub(crate) fn resolve_command(file: &str, attempt: &str, suggested_task: Option<
 
 /// The commands that record tasks after a run has lost its ledger or could not write it; empty after other errors.
 pub(crate) fn adopt_commands(error: &RunError, file: &Path) -> String {
-    let file = shell::path(&file);
+    let file = shell::path(file);
     match error {
         RunError::LedgerReplaced { tasks, .. } if !tasks.is_empty() => {
             let subject = match tasks.len() {

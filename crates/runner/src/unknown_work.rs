@@ -50,7 +50,7 @@ pub(crate) async fn check(
         message.push_str("\n  ");
         message.push_str(&text);
     }
-    let file = shell::path(&file);
+    let file = shell::path(file);
     let mut error = CommandError::new(ErrorKind::ActionNeeded, message)
         .hint("put the ledger back (.runner/ledger.db with its -wal), if there is a later copy");
     if !videos.is_empty() {
@@ -74,7 +74,7 @@ pub(crate) async fn mark(
     engine: &EngineAddressArgs,
     previews: &mut [Preview],
 ) -> Result<(), CommandError> {
-    let file_name = shell::path(&file);
+    let file_name = shell::path(file);
     let folder = paths.out(plan.name());
     for video in unknown_videos(plan, records.work(), keys, &folder, &paths.store()).await? {
         let path = display_path(&video.path);
@@ -137,7 +137,7 @@ fn runs_listed(runs: &[UnknownRun]) -> Option<String> {
 
 /// About runs that the ledger does not know.
 pub(crate) fn about_runs(file: &Path, runs: &[UnknownRun]) -> String {
-    let file = shell::path(&file);
+    let file = shell::path(file);
     format!(
         "the ledger does not know {}; a run stops before it submits anything\nhint: to record their tasks: runner ledger adopt {file} --task SHOT=TASK; then: runner run {file} --force",
         runs_listed(runs).unwrap_or_default()

@@ -45,17 +45,17 @@ pub(crate) const INDETERMINATE: [(u16, Form); 19] = [
 /// An error response. `task` is an id that its body contains.
 pub(crate) fn error(status: u16, form: Form, task: Option<&str>, retry_after: Option<Duration>) -> CallError {
     let body = match form {
-        Form::Service => match task {
-            // Beside the error, in it, or in its words.
-            Some(task) if status % 3 == 0 => {
+        // The task is beside the error, in it, or in its words.
+        Form::Service => match task.map(|task| (task, status % 3)) {
+            Some((task, 0)) => {
                 json!({ "error": { "message": "simulated", "type": "api_error" }, "task_id": task })
                     .to_string()
             }
-            Some(task) if status % 3 == 1 => {
+            Some((task, 1)) => {
                 json!({ "error": { "message": "simulated", "type": "api_error", "task_id": task } })
                     .to_string()
             }
-            Some(task) => {
+            Some((task, _)) => {
                 let message = format!("no response from task {task}");
                 json!({ "error": { "message": message, "type": "api_error" } }).to_string()
             }

@@ -161,5 +161,5 @@ fn line(format: Format, row: &AttemptRow, outcome: &str, message: &str, warning:
 
 /// The command that fetches every task of a project.
 pub(crate) fn command_for_all(project: &Path) -> String {
-    format!("runner fetch --all --in {}", crate::shell::path(&project))
+    format!("runner fetch --all --in {}", crate::shell::path(project))
 }

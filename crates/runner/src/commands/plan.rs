@@ -121,7 +121,7 @@ async fn decisions(
     let (account, is_paid) = (service.account.as_deref(), !service.is_free);
     let mut previews = preview(plan, records.work(), &keys, account, is_paid, &Verify::Metadata).await?;
     records.retain_remedies(&mut previews);
-    let quoted = format!("{}{}", shell::path(&file), engine.suffix());
+    let quoted = format!("{}{}", shell::path(file), engine.suffix());
     remedies::name_commands(&mut previews, &quoted);
     if is_paid {
         let paths = ProjectPaths::for_workflow(file)?;

@@ -87,7 +87,7 @@ pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> R
         Resolution::Accepted { task } => format!("the next run adopts task {task}"),
         Resolution::NotAccepted => "the next run submits it again".to_owned(),
         Resolution::Abandoned => {
-            let file = shell::path(&args.file);
+            let file = shell::path(args.file);
             let shot = ledger.attempt(&attempt)?.map_or_else(|| "SHOT".to_owned(), |row| row.node);
             let shot = shell::quote(&shot);
             format!(
@@ -138,7 +138,7 @@ fn attempt_named(
     match rows.as_slice() {
         [only] => Ok(only.attempt.clone()),
         [] => {
-            let file = shell::path(&file);
+            let file = shell::path(file);
             let error =
                 CommandError::invalid(format!("`{named}` is neither an attempt nor a shot to resolve"));
             Err(error.hint(if shots.is_empty() {
@@ -261,7 +261,7 @@ fn list(ledger: &Ledger, file: &Path, named: Option<&str>, format: Format) -> Re
                 ]);
             }
             out!("{}", table.render());
-            let file = shell::path(&file);
+            let file = shell::path(file);
             for row in &rows {
                 if let Some(task) = &row.suggested_task {
                     let command =

@@ -35,7 +35,7 @@ impl ClipCollector<'_> {
     /// # Errors
     /// A pick is open, or clips have no video.
     pub(in crate::commands) fn shown(&self, film: &Film) -> Result<Vec<FilmClip>, CommandError> {
-        let file = shell::path(&self.file);
+        let file = shell::path(self.file);
         let mut open: Vec<&[NodeIx]> = Vec::new();
         let mut shown = Vec::with_capacity(film.clips.len());
         for clip in &film.clips {

@@ -55,8 +55,8 @@ impl Descriptions {
             "--from {}: it has neither a {MANIFEST} nor sidecars, so nothing says what its videos are; nothing was recorded",
             display_path(from)
         );
-        let file = shell::path(&workflow);
-        let folder = shell::path(&from);
+        let file = shell::path(workflow);
+        let folder = shell::path(from);
         Err(CommandError::invalid(message)
             .hint(format!(
                 "where the videos were made, this writes {MANIFEST} beside them: runner view {file} --no-open"

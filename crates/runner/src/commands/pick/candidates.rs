@@ -48,7 +48,7 @@ pub(super) async fn list(
     records.localize(&previews, &mut videos, &paths.out(plan.name())).await?;
     let open: HashSet<(PickKind, NodeIx)> =
         plan.open_picks().iter().flat_map(|open| open.candidates.iter().map(|ix| (open.kind, *ix))).collect();
-    let file = shell::path(&file) + &engine.suffix();
+    let file = shell::path(file) + &engine.suffix();
     let mut needed = false;
     for (index, group) in groups.iter().enumerate() {
         let is_open = group.candidates.iter().any(|ix| open.contains(&(group.kind, *ix)));

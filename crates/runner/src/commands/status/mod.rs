@@ -37,7 +37,7 @@ pub(crate) async fn status(args: StatusArgs) -> Result<Exit, CommandError> {
     let fallback = file_name
         .map(|name| PlanArguments { file: name.to_string_lossy().into_owned(), ..PlanArguments::default() });
     let mut query = StatusQuery {
-        file: workflow.map_or_else(|| "FILE".to_owned(), |file| shell::path(&file)) + &args.engine.suffix(),
+        file: workflow.map_or_else(|| "FILE".to_owned(), shell::path) + &args.engine.suffix(),
         project: shell::path(named.unwrap_or(Path::new("."))) + &args.engine.suffix(),
         is_cluster: args.engine.is_cluster(),
         ended: args.runs,

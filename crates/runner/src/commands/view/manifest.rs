@@ -189,7 +189,7 @@ impl Project<'_> {
             attempts,
             failure: (state != StatusKind::Done).then(|| preview.why.clone().or(failure)).flatten(),
             parents: self.parents(ix, node),
-            command: format!("runner run {} {flag} {name}", shell::path(&self.file)),
+            command: format!("runner run {} {flag} {name}", shell::path(self.file)),
             request,
         }
     }
