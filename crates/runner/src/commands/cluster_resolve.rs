@@ -92,7 +92,7 @@ fn workflow_name(file: &Path) -> Result<Option<String>, CommandError> {
         None => {
             Err(CommandError::invalid(format!("{} is not a valid workflow", file.display())).hint(format!(
                 "to see what is wrong: runner check {}; a folder stands for all workflows",
-                shell::path(&file)
+                shell::path(file)
             )))
         }
     }
