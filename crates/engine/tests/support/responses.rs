@@ -51,7 +51,8 @@ pub(crate) fn error(status: u16, form: Form, task: Option<&str>, retry_after: Op
                 json!({ "error": { "message": "simulated", "type": "api_error" }, "task_id": task })
                     .to_string()
             }
-            Some((task, 1)) => {
+            // Words name only ids that look like some.
+            Some((task, kind)) if kind == 1 || !task.starts_with("task_") => {
                 json!({ "error": { "message": "simulated", "type": "api_error", "task_id": task } })
                     .to_string()
             }
