@@ -80,6 +80,12 @@ fn char_len(text: &[u8], byte: u8) -> Option<usize> {
         }
         end
     };
+    match text {
+        // Signs of escapes that are in the key itself.
+        [b'\\', b'\\', ..] if byte == b'\\' => return Some(2),
+        [b'%', b'2', b'5', ..] if byte == b'%' => return Some(3),
+        _ => {}
+    }
     match text.first()? {
         first if *first == byte => Some(1),
         // JSON within JSON doubles backslashes.
@@ -140,6 +146,10 @@ mod tests {
         ] {
             assert_eq!(redact_key(text, &key), "wrong key [redacted], sorry", "{text}");
             assert!(has_long_key(text, &key), "{text}");
+        }
+        let signs = r"sk%ab\0123456789".to_owned().into();
+        for text in [r"sk%ab\0123456789", r"sk%ab\\0123456789", r"sk%25ab%5C0123456789"] {
+            assert_eq!(redact_key(text, &signs), "[redacted]", "{text}");
         }
         let doubled = "sk-ab/0123456789+defsk-ab/0123456789+def";
         assert_eq!(redact_key(doubled, &key), "[redacted][redacted]");
