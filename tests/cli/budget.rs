@@ -296,3 +296,19 @@ fn read_only_folder_exits_5_before_any_post() {
     cli_snapshot!("run_read_only_folder", Output::from_process(&output).expect(5));
     assert_eq!(proxy.posts().len(), 0);
 }
+
+/// Without a check, opening it would wait for ever.
+#[cfg(unix)]
+#[test]
+fn price_table_that_is_a_pipe_is_refused() {
+    let project = Project::new("three.yaml", THREE);
+    let made = std::process::Command::new("mkfifo").arg(project.file("prices.yaml")).status();
+    assert!(made.expect("mkfifo can be executed").success());
+    let refused = project.runner(&["plan", "three.yaml"]).expect(2);
+    inline_snapshot!(refused.transcript(), @"
+    exit code: 2
+    --- stdout
+    --- stderr
+    error: prices.yaml is not a file: remove it, or name a price table with `--prices FILE`
+    ");
+}

@@ -85,8 +85,8 @@ fn task_whose_video_is_gone_is_closed_and_stays_paid() {
     exit code: 2
     --- stdout
     --- stderr
-    error: `one` is neither an attempt nor a shot to resolve
-    hint: nothing is to be resolved
+    error: nothing is to be resolved for one: its last submission is recorded as submitted with task [TASK]
+    hint: `runner run two.yaml --only one` goes on from there
     ");
     cli_snapshot!(
         "resolve_abandon_task",

@@ -36,7 +36,7 @@ fn frame_of_own_video_is_sent_and_is_the_work_of_a_chain() {
         .replace("continues: calm", "first_frame: {file: mine/calm.mp4, frame: last}");
     fs_err::write(project.file("pier.yaml"), &own).expect("a file");
     let again = project.runner(&["run", "pier.yaml"]).expect(0);
-    inline_snapshot!(again.notes(), @"all 1 shots are up to date, nothing was submitted");
+    inline_snapshot!(again.notes(), @"the shot is up to date, nothing was submitted");
     assert_eq!(accepted(&project), 2);
 
     // Another shot from there, and a film of both: the picture on which they meet is shown once.

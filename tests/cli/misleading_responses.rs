@@ -1,7 +1,7 @@
 //! Responses that look like refusals, tasks or proofs and are none: nothing is paid for twice, and nothing that is paid for is lost.
 
 use crate::support::project_state::shots;
-use crate::support::scripted::{Call, ScriptedService, response, task_id};
+use crate::support::scripted::{Call, ScriptedService, response, task_id, truncated_response};
 use crate::support::{Project, cli_snapshot};
 
 const ONE: &str = "version: 1\nname: one\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
@@ -73,6 +73,26 @@ fn error_that_only_resembles_the_services_is_not_a_refusal() {
     let project = against(&service);
     cli_snapshot!("run_503_of_gateway", project.runner(&["run", "one.yaml"]).expect(3));
     cli_snapshot!("run_503_of_gateway_again", project.runner(&["run", "one.yaml"]).expect(3));
+}
+
+/// The part that is missing may name the task.
+#[test]
+fn error_whose_connection_breaks_is_not_a_refusal() {
+    for (status, body) in [
+        (429, ""),
+        (429, r#"{"error":{"message":"slow down","type":"rate_limit_error"}"#),
+        (503, r#"{"error":{"message":"overloaded","type":"server_error"}}"#),
+        (400, r#"{"error":{"message":"no","type":"invalid_request_error"}}"#),
+    ] {
+        let service = ScriptedService::start(move |call| {
+            (is_post(call) && call.nth == 1).then(|| truncated_response(status, body))
+        });
+        let project = against(&service);
+        let run = project.runner(&["run", "one.yaml"]).expect(3);
+        assert_eq!(service.posts(), 1, "{status} {body}: {}", run.transcript());
+        project.runner(&["run", "one.yaml"]).expect(3);
+        assert_eq!(service.posts(), 1, "{status} {body}");
+    }
 }
 
 #[test]

@@ -26,8 +26,8 @@ fn removed_videos_of_forgotten_tasks_are_not_paid_for_again_unasked() {
     proxy.forget_tasks(410);
     let planned = project.runner(&["plan", "two.yaml"]).expect(0);
     inline_snapshot!(planned.notes(), @"
-    one: its file is missing or changed; it will be downloaded again
-    two: its file is missing or changed; it will be downloaded again
+    one: its file is missing or modified; it will be downloaded again
+    two: its file is missing or modified; it will be downloaded again
 
     nothing to submit
     not submitted: adopt 2

@@ -36,7 +36,7 @@ fn rerun_after_killed_rerun_continues_it() {
     let ended = project.runner(&rerun).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (4, 4), "{}", ended.transcript());
     // Which of them are downloaded by then depends on timing, and the lines that follow on that.
-    inline_snapshot!(ended.err.lines().next().unwrap_or_default(), @"begun by an earlier --rerun that did not end, and continued (--rerun): one, two");
+    inline_snapshot!(ended.err.lines().next().unwrap_or_default(), @"continues a rerun that was interrupted (--rerun): one, two");
     // That one has ended: another --rerun is a new decision.
     project.runner(&rerun).expect(0);
     assert_eq!(proxy.posts().len(), 6);

@@ -28,17 +28,29 @@ pub(crate) async fn read(stream: ByteStream, limit: usize) -> Result<Vec<u8>, (C
     Ok(body)
 }
 
+/// The beginning of a body.
+pub(crate) struct Beginning {
+    pub(crate) bytes: Vec<u8>,
+    /// Whether there may be more: a limit was reached, or the connection broke.
+    pub(crate) is_truncated: bool,
+}
+
 /// Reads at most the first `limit` bytes of a body, for at most `patience`.
-pub(crate) async fn read_beginning(stream: ByteStream, limit: usize, patience: Duration) -> Vec<u8> {
+pub(crate) async fn read_beginning(stream: ByteStream, limit: usize, patience: Duration) -> Beginning {
     let mut stream = stream.into_inner();
-    let mut body = Vec::new();
+    let mut bytes = Vec::new();
     let end = tokio::time::Instant::now() + patience;
-    while let Ok(Some(Ok(chunk))) = tokio::time::timeout_at(end, stream.next()).await {
-        let room = limit - body.len();
-        body.extend_from_slice(&chunk[..chunk.len().min(room)]);
-        if body.len() == limit {
-            break;
+    loop {
+        match tokio::time::timeout_at(end, stream.next()).await {
+            Ok(None) => return Beginning { bytes, is_truncated: false },
+            Ok(Some(Ok(chunk))) => {
+                let room = limit - bytes.len();
+                bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
+                if chunk.len() > room {
+                    return Beginning { bytes, is_truncated: true };
+                }
+            }
+            Ok(Some(Err(_))) | Err(_) => return Beginning { bytes, is_truncated: true },
         }
     }
-    body
 }

@@ -40,8 +40,8 @@ pub struct HttpError {
     /// Whether the body is an error in the service's own form (spec 7), so that the service itself responded, and not a gateway in front of
     /// it.
     pub is_service_error: bool,
-    /// Whether the body is longer than what was read of it: the rest may name a task.
-    pub is_cut: bool,
+    /// Whether the body was not read to its end, because it is too long or slow, or because the connection broke: the rest may name a task.
+    pub is_truncated: bool,
     /// An id in the body: when a gateway fails after the service accepted a submission, probably that of the task.
     pub task_hint: Option<String>,
 }
@@ -56,7 +56,7 @@ impl HttpError {
         let (error, task_hint) = (ApiError::decode(&body), find_task_id(&body));
         let is_service_error = ApiError::is_in_service_form(&body);
         body.truncate(body.floor_char_boundary(MAX_BODY_TEXT_BYTES));
-        Self { status, error, retry_after, body, is_service_error, is_cut: false, task_hint }
+        Self { status, error, retry_after, body, is_service_error, is_truncated: false, task_hint }
     }
 
     /// The same error with a task id from a header, where the body names none.
@@ -68,8 +68,8 @@ impl HttpError {
 
     /// The same error, of whose body the rest was not read.
     #[must_use]
-    pub fn with_cut_body(self, is_cut: bool) -> Self {
-        Self { is_cut, ..self }
+    pub fn with_truncated_body(self, is_truncated: bool) -> Self {
+        Self { is_truncated, ..self }
     }
 }
 

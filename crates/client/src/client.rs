@@ -342,10 +342,10 @@ impl Client {
         let location = header(LOCATION).and_then(|location| self.location_hint(location));
         let beginning =
             body::read_beginning(response.into_stream(), error_body.max_bytes, error_body.timeout).await;
-        let text = self.redact_key(&String::from_utf8_lossy(&beginning));
-        let is_cut = beginning.len() >= error_body.max_bytes;
-        let error =
-            HttpError::new(status.as_u16(), text, wait).with_task_hint(location).with_cut_body(is_cut);
+        let text = self.redact_key(&String::from_utf8_lossy(&beginning.bytes));
+        let error = HttpError::new(status.as_u16(), text, wait)
+            .with_task_hint(location)
+            .with_truncated_body(beginning.is_truncated);
         let code = error.error.as_ref().and_then(|error| error.code.as_deref());
         debug!(status = status.as_u16(), code, "received an error response");
         Err(CallError::Http(Box::new(error)))

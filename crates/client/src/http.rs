@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use reqwest::{Client, ClientBuilder, redirect};
 use url::Url;
 
@@ -82,6 +83,8 @@ fn build_with(
         let builder =
             proxies.iter().cloned().fold(settings(Client::builder()).no_proxy(), ClientBuilder::proxy);
         builder
+            // Without it a server may choose any coding (RFC 9110, 12.5.3), and none is decoded here.
+            .default_headers(HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]))
             .redirect(redirect::Policy::none())
             // Only the caller knows whether a request may be repeated.
             .retry(reqwest::retry::never())

@@ -330,7 +330,7 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
                 Some(format!("its video is damaged ({damage}); it will be downloaded again"))
             } else {
                 was_downloaded
-                    .then(|| "its file is missing or changed; it will be downloaded again".to_owned())
+                    .then(|| "its file is missing or modified; it will be downloaded again".to_owned())
             };
             None
         }

@@ -1,7 +1,7 @@
 //! The price table of a run: `--prices FILE`, or `prices.yaml` beside the workflow.
 
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use contract::Contract;
 use workflow::plan::Plan;
@@ -32,10 +32,17 @@ impl PriceTable {
     pub(crate) fn load(named: Option<&Path>, workflow: &Path) -> Result<Option<Self>, LoadError> {
         let unreadable =
             |error: std::io::Error| LoadError::Unreadable(format!("cannot read the price table: {error}"));
-        let file: PathBuf = match named {
+        let file = match named {
             Some(file) => file.to_owned(),
             None => ProjectPaths::for_workflow(workflow).map_err(unreadable)?.folder.join(DEFAULT_FILE),
         };
+        // A pipe that nobody named would be waited for.
+        if named.is_none() && file.exists() && !file.is_file() {
+            return Err(LoadError::Unreadable(format!(
+                "{} is not a file: remove it, or name a price table with `--prices FILE`",
+                display_path(&file)
+            )));
+        }
         let mut text = Vec::new();
         match fs_err::File::open(&file) {
             Ok(open) => open.take(MAX_FILE_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?,

@@ -838,11 +838,17 @@ fn missing_task_is_asked_about_once_and_adopted_if_it_answers() {
         },
         other => other,
     };
-    let mut run = retried_on_expired(&["a", "b", "c"]);
+    let mut run = retried_on_expired(&["a", "b", "c", "d"]);
     let since = run.now;
     run.lookup_done("a", missing("a", since, false));
     run.lookup_done("b", missing("b", since, false));
     run.lookup_done("c", missing("c", since, true));
+    run.lookup_done("d", missing("d", since, true));
+    // Access to a task of another account is refused: that does not end the run.
+    let failure = Failure::new(FailureKind::Unauthorized, "forbidden");
+    run.polled("d", PollResult::Unauthorized { failure });
+    let Outcome::Detached { reason, .. } = run.outcome("d") else { panic!("d is not missing") };
+    assert!(reason.contains("another API key"), "{reason}");
     run.completed("b");
     run.downloaded("b");
     assert!(matches!(run.outcome("b"), Outcome::Done { .. }));

@@ -97,6 +97,9 @@ impl ApiError {
 
 /// The text of an HTML page or plain text: without tags, white space collapsed, truncated.
 pub(crate) fn plain_text(body: &str) -> String {
+    if is_binary(body) {
+        return "(data that is not text)".to_owned();
+    }
     let mut text = String::new();
     let mut in_tag = false;
     for c in body.chars().take(16 * MAX_TEXT_CHARS) {
@@ -116,6 +119,14 @@ pub(crate) fn plain_text(body: &str) -> String {
         return text;
     }
     text.chars().take(MAX_TEXT_CHARS).chain(['…']).collect()
+}
+
+/// Whether a body is compressed or otherwise not text: an eighth of its first characters could not be decoded.
+fn is_binary(body: &str) -> bool {
+    let (unreadable, total) = body.chars().take(64).fold((0, 0), |(unreadable, total), c| {
+        (unreadable + usize::from(c == '\0' || c == char::REPLACEMENT_CHARACTER), total + 1)
+    });
+    unreadable * 8 > total
 }
 
 #[cfg(test)]
@@ -180,6 +191,12 @@ mod tests {
             ("<html><head><title>502 Bad Gateway</title></head>\n<body></body></html>", "502 Bad Gateway"),
             ("upstream\u{1b}[31m  failed", "upstream [31m failed"),
             ("", ""),
+            // gzip, and a page in Windows-1252.
+            (
+                &String::from_utf8_lossy(b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xabV\xcaLQ\xb2"),
+                "(data that is not text)",
+            ),
+            ("Diese Seite ist \u{fffd}berlastet", "Diese Seite ist \u{fffd}berlastet"),
         ] {
             assert_eq!(plain_text(body), line);
         }

@@ -10,6 +10,8 @@ use scheduler::ObservedLimits;
 
 /// The name of the file.
 const FILE: &str = "limits.json";
+/// The record of a service has some 100 bytes.
+const MAX_BYTES: u64 = 1 << 20;
 
 impl Ledger {
     /// The limits that earlier runs observed at `service`; none if there is no record of them that can be read.
@@ -40,7 +42,9 @@ impl Ledger {
     }
 
     fn read_limits(&self) -> BTreeMap<String, ObservedLimits> {
-        let text = fs_err::read(self.limits_file()).unwrap_or_default();
+        let file = self.limits_file();
+        let is_readable = file.metadata().is_ok_and(|found| found.is_file() && found.len() <= MAX_BYTES);
+        let text = if is_readable { fs_err::read(file).unwrap_or_default() } else { Vec::new() };
         serde_json::from_slice(&text).unwrap_or_default()
     }
 }

@@ -78,7 +78,7 @@ fn refusal_kind(
     failure: FailureKind,
     server_errors: ServerErrorPolicy,
 ) -> Option<RefusalKind> {
-    if error.task_hint.is_some() || error.is_cut {
+    if error.task_hint.is_some() || error.is_truncated {
         return None;
     }
     let is_repeated = server_errors == ServerErrorPolicy::Retry;
@@ -371,10 +371,10 @@ mod tests {
 
     /// What was not read of it may name a task.
     #[test]
-    fn submission_response_that_was_cut_is_indeterminate() {
+    fn submission_response_that_is_truncated_is_indeterminate() {
         let body = r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#.to_owned();
         for status in [400, 429, 503] {
-            let error = HttpError::new(status, body.clone(), None).with_cut_body(true);
+            let error = HttpError::new(status, body.clone(), None).with_truncated_body(true);
             let submission =
                 submission(Err(CallError::Http(Box::new(error))), ServerErrorPolicy::Retry, &none());
             assert!(matches!(submission, Submission::Indeterminate { .. }), "{status}");

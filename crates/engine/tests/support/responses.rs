@@ -17,10 +17,15 @@ pub(crate) enum Form {
     Gateway,
     /// A gateway that words its errors nearly as the service does.
     Imitation,
+    /// The service, but the connection breaks before the part that may name the task.
+    Truncated,
 }
 
 /// Responses to a submission that do not tell whether it was accepted.
-pub(crate) const INDETERMINATE: [(u16, Form); 19] = [
+pub(crate) const INDETERMINATE: [(u16, Form); 22] = [
+    (400, Form::Truncated),
+    (429, Form::Truncated),
+    (503, Form::Truncated),
     (400, Form::Imitation),
     (403, Form::Imitation),
     (404, Form::Imitation),
@@ -45,6 +50,7 @@ pub(crate) const INDETERMINATE: [(u16, Form); 19] = [
 /// An error response. `task` is an id that its body contains.
 pub(crate) fn error(status: u16, form: Form, task: Option<&str>, retry_after: Option<Duration>) -> CallError {
     let body = match form {
+        Form::Truncated => r#"{"error":{"message":"simulated","type":"api_error"}"#.to_owned(),
         // The task is beside the error, in it, or in its words.
         Form::Service => match task.map(|task| (task, status % 3)) {
             Some((task, 0)) => {
@@ -73,7 +79,8 @@ pub(crate) fn error(status: u16, form: Form, task: Option<&str>, retry_after: Op
             None => "<html><body>upstream failed</body></html>".to_owned(),
         },
     };
-    CallError::Http(Box::new(HttpError::new(status, body, retry_after)))
+    let error = HttpError::new(status, body, retry_after);
+    CallError::Http(Box::new(error.with_truncated_body(matches!(form, Form::Truncated))))
 }
 
 /// A task as the service sends it. `words` are an `error` that says nothing about its end, as some services send with every status.

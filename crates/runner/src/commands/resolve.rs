@@ -138,9 +138,13 @@ fn attempt_named(
     match rows.as_slice() {
         [only] => Ok(only.attempt.clone()),
         [] => {
+            if let Some(error) = not_resolvable(ledger, named, file)? {
+                return Err(error);
+            }
             let file = shell::path(file);
-            let error =
-                CommandError::invalid(format!("`{named}` is neither an attempt nor a shot to resolve"));
+            let error = CommandError::invalid(format!(
+                "`{named}` is neither an attempt nor a shot that was submitted"
+            ));
             Err(error.hint(if shots.is_empty() {
                 "nothing is to be resolved".to_owned()
             } else {
@@ -153,6 +157,23 @@ fn attempt_named(
             Err(CommandError::invalid(format!("`{named}` has several submissions: name one of {ids}")))
         }
     }
+}
+
+/// Why no submission of this shot can be resolved in the asked way; `None` where it has none.
+fn not_resolvable(ledger: &Ledger, shot: &str, file: &Path) -> Result<Option<CommandError>, CommandError> {
+    let records = ledger.attempts_of_shot(shot)?;
+    let Some(latest) = records.into_iter().find(|record| record.node == shot) else { return Ok(None) };
+    let task = ledger.attempt(&latest.attempt)?.and_then(|row| row.task);
+    let task = task.map_or_else(String::new, |task| format!(" with task {}", sanitize::line(task.as_str())));
+    let (shot, file, state) = (shell::quote(shot), shell::path(file), latest.state.as_str());
+    let error = CommandError::invalid(format!(
+        "nothing is to be resolved for {shot}: its last submission is recorded as {state}{task}"
+    ));
+    Ok(Some(error.hint(if latest.state.holds_key() && !latest.state.is_in_flight() {
+        format!("`runner run {file} --rerun {shot}` pays for another one")
+    } else {
+        format!("`runner run {file} --only {shot}` goes on from there")
+    })))
 }
 
 /// The attempts that can be resolved: not those whose run still waits for the response.

@@ -222,20 +222,22 @@ fn count(summary: &RunSummary) -> String {
     for kind in kinds {
         let count = summary.count(&[kind]);
         if count > 0 {
-            let _ = write!(others, ", {count} {}", kind.as_str());
+            let _ = write!(others, ", {count} {}", kind.as_str().replace('-', " "));
         }
     }
+    let shots_are = if all == 1 { "shot is" } else { "shots are" };
     match summary.submitted() {
         0 if done == all && summary.nodes.iter().all(|node| node.decision == Some(Decision::Reuse)) => {
-            format!("all {all} shots are up to date, nothing was submitted")
+            let every = if all == 1 { "the".to_owned() } else { format!("all {all}") };
+            format!("{every} {shots_are} up to date, nothing was submitted")
         }
-        0 => format!("{done} of {all} shots are done{others}, nothing was submitted"),
+        0 => format!("{done} of {all} {shots_are} done{others}, nothing was submitted"),
         submitted => {
             let retried = match summary.submissions() {
                 submissions if submissions > submitted => format!(" in {submissions} submissions"),
                 _ => String::new(),
             };
-            format!("{done} of {all} shots are done{others}, {submitted} submitted{retried}")
+            format!("{done} of {all} {shots_are} done{others}, {submitted} submitted{retried}")
         }
     }
 }
@@ -379,7 +381,7 @@ mod tests {
         assert!(final_report(&summary(outcomes.clone()), "sweep.yaml", None).contains("task_failed"));
         let report = final_report(&summary(outcomes), "sweep.yaml", Some(40));
         assert!(report.lines().count() < MAX_SHOTS + 10, "{report}");
-        assert!(report.contains("and 4961 more") && report.contains("5000 not-started"), "{report}");
+        assert!(report.contains("and 4961 more") && report.contains("5000 not started"), "{report}");
         assert!(!report.contains("task_"), "the task column is left out: {report}");
     }
 }

@@ -5,7 +5,7 @@
 use workflow::plan::NodeIx;
 
 use super::{Phase, RunState};
-use crate::{FailureKind, NextStep, Timestamp};
+use crate::{FailureKind, NextStep, PollResult, Timestamp};
 
 impl RunState {
     /// The service does not know the node's task. `None`: poll it again.
@@ -51,6 +51,17 @@ impl RunState {
             (_, false) => "the service does not know the task",
         };
         Some(NextStep::Missing { reason: reason.to_owned() })
+    }
+
+    /// The result of a poll, in which a refused access to a task of another account is an unknown task: it says nothing about the account of
+    /// this run.
+    pub(super) fn without_foreign_refusals(&self, node: NodeIx, result: PollResult) -> PollResult {
+        match result {
+            PollResult::Unauthorized { .. } if self.node(node).adopted.is_other_account => {
+                PollResult::NotFound { expired: false }
+            }
+            other => other,
+        }
     }
 
     /// Whether another task is in flight that the service may know.

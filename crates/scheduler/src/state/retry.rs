@@ -37,6 +37,7 @@ impl RunState {
                 Event::Reconciled { node, attempt, since, reason: Some(reason), candidates, task: None, next }
             }
             Event::Polled { node, attempt, result, next: None } => {
+                let result = self.without_foreign_refusals(node, result);
                 let next = Some(self.after_poll(node, &attempt, &result, now));
                 Event::Polled { node, attempt, result, next }
             }

@@ -45,7 +45,7 @@ fn prices() -> PriceTable {
 fn decided(name: &str, decision: Decision) -> Preview {
     let (why, task) = match decision {
         Decision::Adopt => {
-            (Some("its file is missing or changed; it will be downloaded again"), Some("task-1"))
+            (Some("its file is missing or modified; it will be downloaded again"), Some("task-1"))
         }
         Decision::Reuse => (None, Some("task-2")),
         Decision::Deferred => (Some("waits for another"), None),
