@@ -75,6 +75,26 @@ fn error_that_only_resembles_the_services_is_not_a_refusal() {
     cli_snapshot!("run_503_of_gateway_again", project.runner(&["run", "one.yaml"]).expect(3));
 }
 
+/// A wrong address: every shot would have to be resolved by hand.
+#[test]
+fn run_stops_where_another_server_answers() {
+    for (status, headers, body) in [
+        (200, &[("content-type", "text/html")][..], "<!doctype html><title>Welcome</title>"),
+        (200, &[], r#"{"ok":true}"#),
+        (301, &[("location", "https://www.example.com/")], ""),
+        (405, &[], "<html>405 Not Allowed</html>"),
+        (407, &[], "proxy authentication required"),
+    ] {
+        let service =
+            ScriptedService::start(move |call| is_post(call).then(|| response(status, headers, body)));
+        let shots = "matrix: { n: { from: 1, to: 9 } }, prompt: \"sea {{ n }}\"";
+        let text = ONE.replace("prompt: a quiet sea", shots);
+        let project = Project::new("one.yaml", &text).against(&service.url, "sk-test-0123456789abcdef");
+        let run = project.runner(&["run", "one.yaml", "--jobs", "1"]).expect(5);
+        assert_eq!(service.posts(), 1, "{status} {body}: {}", run.transcript());
+    }
+}
+
 /// The part that is missing may name the task.
 #[test]
 fn error_whose_connection_breaks_is_not_a_refusal() {

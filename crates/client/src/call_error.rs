@@ -23,6 +23,8 @@ pub enum CallError {
         reason: String,
         /// An id in what arrived of the response: probably that of the task.
         task_hint: Option<String>,
+        /// Whether a whole response came, with a success status, that is not a task: the server may be another one than the service.
+        is_answered: bool,
     },
 }
 
@@ -104,14 +106,19 @@ impl CallError {
     }
 
     pub(crate) fn indeterminate(reason: impl Into<String>) -> Self {
-        Self::Indeterminate { reason: reason.into(), task_hint: None }
+        Self::Indeterminate { reason: reason.into(), task_hint: None, is_answered: false }
+    }
+
+    /// The response is whole, and not a task.
+    pub(crate) fn not_a_task(reason: impl Into<String>) -> Self {
+        Self::Indeterminate { reason: reason.into(), task_hint: None, is_answered: true }
     }
 
     /// The same error with an id that was found in the response.
     pub(crate) fn with_task_hint(self, found: Option<String>) -> Self {
         match self {
-            Self::Indeterminate { reason, task_hint } => {
-                Self::Indeterminate { reason, task_hint: task_hint.or(found) }
+            Self::Indeterminate { reason, task_hint, is_answered } => {
+                Self::Indeterminate { reason, task_hint: task_hint.or(found), is_answered }
             }
             other => other,
         }

@@ -367,7 +367,7 @@ impl Client {
         };
         let text = String::from_utf8_lossy(&bytes);
         let mut task = TaskResponse::decode(&text, polled_id)
-            .map_err(|why| CallError::indeterminate(self.redact_key(&why)).with_task_hint(hint(&bytes)))?;
+            .map_err(|why| CallError::not_a_task(self.redact_key(&why)).with_task_hint(hint(&bytes)))?;
         task.redact(|text| self.redact_key(text), |url| redact::url_has_key(url, &self.shared.key));
         Ok(task)
     }

@@ -115,9 +115,8 @@ pub enum Event {
         attempt: AttemptId,
         /// What went wrong.
         reason: String,
-        /// Whether nothing more is submitted: the response, a 401 to 404 that is not in the service's own form, says that no request of this
-        /// run can succeed, and the service has accepted or refused none yet. [`RunState::decide`](crate::RunState::decide) clears it
-        /// otherwise.
+        /// Whether nothing more is submitted: the response is probably another server's, so that no request of this run can succeed, and the
+        /// service has accepted or refused none yet. [`RunState::decide`](crate::RunState::decide) clears it otherwise.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         halts: bool,
         /// The id of a task that the response names: probably that of this attempt. A person adopts it, once the account lists it.

@@ -55,21 +55,29 @@ pub fn submission(
         Err(CallError::NotSent { reason }) => {
             refused(RefusalKind::Unreachable, Failure::new(FailureKind::Transient, reason), None)
         }
-        Err(CallError::Indeterminate { reason, task_hint }) => {
-            Submission::Indeterminate { reason, task_hint: task_hint.map(TaskId), halts: false }
-        }
+        Err(CallError::Indeterminate { reason, task_hint, is_answered }) => Submission::Indeterminate {
+            reason,
+            halts: is_answered && task_hint.is_none(),
+            task_hint: task_hint.map(TaskId),
+        },
         Err(CallError::Http(error)) => {
             let failure = failure(&error, moderation);
             match refusal_kind(&error, failure.kind, server_errors) {
                 Some(kind) => refused(kind, failure, error.retry_after),
                 None => Submission::Indeterminate {
                     reason: error.to_string(),
-                    halts: matches!(error.status, 401..=404) && error.task_hint.is_none(),
+                    halts: is_of_another_server(error.status) && error.task_hint.is_none(),
                     task_hint: error.task_hint.map(TaskId),
                 },
             }
         }
     }
+}
+
+/// Whether a status that is not in the service's form says that requests do not reach the service: another address, a proxy or gateway that
+/// wants credentials, or a server that does not know such requests.
+fn is_of_another_server(status: u16) -> bool {
+    matches!(status, 300..=399 | 401..=405 | 407 | 421 | 426 | 501 | 505 | 511)
 }
 
 /// How the service refused a submission; `None` where it may have accepted it.
@@ -425,13 +433,27 @@ mod tests {
         let halts = |status, body: &str| {
             matches!(refused_with(status, body), Submission::Indeterminate { halts: true, .. })
         };
-        for status in [401, 402, 403, 404] {
+        for status in [301, 308, 401, 402, 403, 404, 405, 407, 421, 511] {
             assert!(halts(status, "<html>nginx</html>"), "{status}");
             assert!(!halts(status, r#"{"id":"task_7"}"#), "{status}");
         }
         for status in [400, 408, 500, 502, 503] {
             assert!(!halts(status, "<html>nginx</html>"), "{status}");
         }
+    }
+
+    /// A page with a success status, such as a web site has for every address.
+    #[test]
+    fn submission_halts_after_a_response_that_is_no_task() {
+        let halts = |task_hint: Option<&str>, is_answered| {
+            let task_hint = task_hint.map(str::to_owned);
+            let error = CallError::Indeterminate { reason: "a page".to_owned(), task_hint, is_answered };
+            let submission = submission(Err(error), ServerErrorPolicy::Indeterminate, &none());
+            matches!(submission, Submission::Indeterminate { halts: true, .. })
+        };
+        assert!(halts(None, true));
+        assert!(!halts(Some("task_7"), true), "it was accepted");
+        assert!(!halts(None, false), "the connection broke");
     }
 
     #[test]

@@ -123,7 +123,8 @@ pub enum Submission {
         reason: String,
         /// An id in what arrived: probably that of the task.
         task_hint: Option<TaskId>,
-        /// Whether the response says that no request can succeed, although it may not be the service's: a 401 to 404 of another form.
+        /// Whether the response is probably another server's, so that no request can succeed: a page with a success status, a redirect, or an
+        /// error such as 401 to 404 that is not in the service's form.
         halts: bool,
     },
 }

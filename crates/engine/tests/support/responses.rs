@@ -123,10 +123,14 @@ pub(crate) fn poll_result(task: &TaskId, response: Result<Value, CallError>) -> 
 }
 
 fn decode(response: Result<Value, CallError>, polled: Option<&str>) -> Result<TaskResponse, CallError> {
-    TaskResponse::decode(&response?.to_string(), polled).map_err(no_response)
+    TaskResponse::decode(&response?.to_string(), polled).map_err(|reason| CallError::Indeterminate {
+        reason,
+        task_hint: None,
+        is_answered: true,
+    })
 }
 
 /// No usable response came.
 pub(crate) fn no_response(reason: impl Into<String>) -> CallError {
-    CallError::Indeterminate { reason: reason.into(), task_hint: None }
+    CallError::Indeterminate { reason: reason.into(), task_hint: None, is_answered: false }
 }

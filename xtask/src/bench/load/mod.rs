@@ -70,6 +70,8 @@ pub(super) struct Bounds {
     pub(super) ratio: f64,
     /// CPU time of the runner, in seconds.
     pub(super) cpu: Option<f64>,
+    /// CPU time of polling, in seconds.
+    pub(super) polling: Option<f64>,
     /// Peak resident memory of the runner, in megabytes.
     pub(super) megabytes: Option<f64>,
 }
@@ -198,15 +200,17 @@ pub(super) fn measure(root: &Path, workloads: &[Workload]) -> Result<String, Str
         if !fewer.is_empty() {
             let fewer = Figures::median(&fewer);
             let each = median.cpu_per_poll(&fewer);
+            let polling = each * median.polls;
             let _ = writeln!(
                 report,
-                "  polling: {:.2} s of CPU time, {:.3} ms for each of {} polls; with {} polls the run takes {:.2} s of CPU time",
-                each * median.polls,
+                "  polling: {polling:.2} s of CPU time{}, {:.3} ms for each of {} polls; with {} polls the run takes {:.2} s of CPU time",
+                bound(workload.bounds.polling),
                 each * 1e3,
                 median.polls,
                 fewer.polls,
                 fewer.cpu,
             );
+            exceeded |= workload.bounds.polling.is_some_and(|bound| polling > bound);
         }
         exceeded |= !workload.bounds.hold(&median);
     }
