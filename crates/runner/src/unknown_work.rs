@@ -61,7 +61,8 @@ pub(crate) async fn check(
             "to record tasks that these runs submitted, as your account at the service lists them: runner ledger adopt {file} --task SHOT=TASK"
         ));
     }
-    Err(error.hint(format!("to go on, and pay for that work again: runner run {file} --force")))
+    Err(error
+        .hint(format!("to go on, and pay again for what is not recorded by then: runner run {file} --force")))
 }
 
 /// Marks the shots of a plan whose videos the ledger does not know: a run stops there.

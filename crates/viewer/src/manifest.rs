@@ -249,6 +249,12 @@ pub enum CutKind {
     Title,
 }
 
+/// The member of a manifest that every version has.
+#[derive(Deserialize)]
+struct Version {
+    version: u32,
+}
+
 /// Why a text is no manifest.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
@@ -261,6 +267,9 @@ pub enum ManifestError {
     /// It is not JSON of this form.
     #[error("it is not a manifest: {0}")]
     Malformed(#[from] serde_json::Error),
+    /// It is not a JSON object.
+    #[error("it is not a manifest: a manifest is a JSON object")]
+    NotAnObject,
     /// A later program has written it.
     #[error("it has version {found}, and this program reads version {MANIFEST_VERSION}: use a newer version")]
     Newer {
@@ -294,10 +303,16 @@ impl Manifest {
         if text.len() > MAX_MANIFEST_BYTES {
             return Err(ManifestError::TooLarge { bytes: text.len() });
         }
-        let mut manifest: Self = serde_json::from_str(text)?;
-        if manifest.version > MANIFEST_VERSION {
-            return Err(ManifestError::Newer { found: manifest.version });
+        // Structures are read from arrays as well.
+        if !text.trim_start().starts_with('{') {
+            return Err(ManifestError::NotAnObject);
         }
+        // First: a later version may have other members.
+        let Version { version } = serde_json::from_str(text)?;
+        if version > MANIFEST_VERSION {
+            return Err(ManifestError::Newer { found: version });
+        }
+        let mut manifest: Self = serde_json::from_str(text)?;
         if manifest.version == 1 {
             // It called so what waits for the clips that it depends on.
             let waiting = manifest.clips.iter_mut().filter(|clip| clip.state == StatusKind::Waiting);
@@ -351,7 +366,10 @@ mod tests {
         assert_eq!(Manifest::from_json(&text(&manifest)).unwrap(), manifest);
         manifest.version = 3;
         assert!(matches!(Manifest::from_json(&text(&manifest)), Err(ManifestError::Newer { found: 3 })));
-        assert!(matches!(Manifest::from_json("[]"), Err(ManifestError::Malformed(_))));
+        assert!(matches!(Manifest::from_json("[]"), Err(ManifestError::NotAnObject)));
+        assert!(matches!(Manifest::from_json("{}"), Err(ManifestError::Malformed(_))));
+        let later = r#"{"version":9,"clips":{}}"#;
+        assert!(matches!(Manifest::from_json(later), Err(ManifestError::Newer { found: 9 })));
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(super) fn markdown(comparison: &Comparison) -> String {
     row("clips done", &|totals| format!("{} of {}", totals.done, totals.clips));
     row("seconds of video", &|totals| format!("{:.1}", totals.seconds));
     if before.cost.is_some() || after.cost.is_some() {
-        row("reserved", &|totals| totals.cost.clone().unwrap_or_default());
+        row("cost at most", &|totals| totals.cost.clone().unwrap_or_default());
     }
     let _ = writeln!(out, "\n{}", summary(comparison));
     for (title, differences) in [("Clips", &comparison.clips), ("Films", &comparison.films)] {

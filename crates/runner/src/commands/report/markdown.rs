@@ -24,14 +24,14 @@ fn summary(manifest: &Manifest, out: &mut String) {
         .iter()
         .map(|state| (count(*state), state))
         .filter(|(count, _)| *count > 0)
-        .map(|(count, state)| format!("{count} {}", state.as_str()))
+        .map(|(count, state)| format!("{count} {}", state.as_str().replace('-', " ")))
         .collect();
     let done = manifest.clips.iter().filter(|clip| clip.state == StatusKind::Done);
     let seconds = done.filter_map(|clip| clip.seconds).fold(0.0, |sum, seconds| sum + seconds);
     let _ = writeln!(out, "{} shots: {}.", manifest.clips.len(), counts.join(", "));
     let _ = write!(out, "{seconds:.1} s of video");
     if let Some(cost) = total_cost(manifest) {
-        let _ = write!(out, ", {} reserved for its tasks", amount(manifest, cost));
+        let _ = write!(out, ", at most {} for its tasks", amount(manifest, cost));
     }
     let _ = writeln!(out, ". File: `{}`.\n", code(&manifest.workflow.file));
 }
