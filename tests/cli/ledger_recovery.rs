@@ -209,8 +209,10 @@ fn adopt_names_the_owner_of_a_task_and_what_it_did_not_record() {
         "--task",
         "three=t1",
         "--task",
-        "four=t1",
+        "four=t2",
     ];
+    let twice = ["ledger", "adopt", "four.yaml", "--task", "two=t1", "--task", "three=t1"];
+    cli_snapshot!("ledger_adopt_task_named_twice", project.runner(&twice).expect(2));
     cli_snapshot!("ledger_adopt_conflicts", project.runner(&arguments).expect(3));
     cli_snapshot!("ledger_adopt_conflicts_plan", project.runner(&["plan", "four.yaml"]).expect(0));
     cli_snapshot!(

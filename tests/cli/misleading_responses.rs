@@ -1,5 +1,8 @@
 //! Responses that look like refusals, tasks or proofs and are none: nothing is paid for twice, and nothing that is paid for is lost.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::support::project_state::shots;
 use crate::support::scripted::{Call, ScriptedService, response, task_id, truncated_response};
 use crate::support::{Project, cli_snapshot};
@@ -190,4 +193,39 @@ fn status_that_the_contract_does_not_define_is_named() {
     let text = ONE.replace("retry: { attempts: 3 }", "timeout: 1s");
     let project = Project::new("one.yaml", &text).against(&service.url, "sk-test-0123456789abcdef");
     cli_snapshot!("run_undefined_status", project.runner(&["run", "one.yaml"]).expect(3));
+}
+
+/// A page or nothing in the place of the video, with a success status: it says nothing about the video.
+#[test]
+fn page_in_place_of_a_video_is_not_corrupt() {
+    for body in ["<!doctype html><title>Sign in</title>", "", "try again later"] {
+        let service = ScriptedService::start(move |call| {
+            let is_video = call.path.starts_with("/files/") || call.path.ends_with("/content");
+            is_video.then(|| response(200, &[], body))
+        });
+        let text = ONE.replace("{ attempts: 3 }", "{ attempts: 3, on: [corrupt, expired] }");
+        let project = Project::new("one.yaml", &text).against(&service.url, "sk-test-0123456789abcdef");
+        let run = project.runner(&["run", "one.yaml"]).expect(3);
+        assert_eq!(service.posts(), 1, "{body}: {}", run.transcript());
+    }
+}
+
+/// The service has the video after all; the cap stops the submission that would have replaced its task.
+#[test]
+fn task_without_a_replacement_is_polled_before_another_is_paid_for() {
+    let is_broken = Arc::new(AtomicBool::new(true));
+    let shared = Arc::clone(&is_broken);
+    let service = ScriptedService::start(move |call| {
+        let is_video = call.path.starts_with("/files/") || call.path.ends_with("/content");
+        let damaged = "\0\0\0\u{18}ftypisom\0\0\u{2}\0isomiso2\0\0\0\u{8}moov";
+        (is_video && shared.load(Ordering::Relaxed)).then(|| response(200, &[], damaged))
+    });
+    let text = ONE.replace("{ attempts: 3 }", "{ attempts: 2, on: [corrupt] }");
+    let project = Project::new("one.yaml", &text).against(&service.url, "sk-test-0123456789abcdef");
+    project.runner(&["run", "one.yaml", "--max-tasks", "1"]).expect(4);
+    is_broken.store(false, Ordering::Relaxed);
+    let planned = project.runner(&["plan", "one.yaml"]).expect(0);
+    cli_snapshot!("plan_task_without_replacement", planned);
+    let run = project.runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!((service.posts(), shots(&project, "one").len()), (1, 1), "{}", run.transcript());
 }

@@ -294,7 +294,10 @@ impl Client {
         };
         let response = self.ensure_success(response, error_body).await?;
         let headers = response.headers().clone();
-        Download::new(response.status(), &headers, response.into_stream())
+        let mut download = Download::new(response.status(), &headers, response.into_stream())?;
+        // It is stored for a later run.
+        download.validator = download.validator.filter(|validator| self.redact_key(validator) == *validator);
+        Ok(download)
     }
 
     /// The URL of a task, whose id is encoded, or of something below it.

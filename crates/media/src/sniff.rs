@@ -123,6 +123,13 @@ impl MediaType {
     }
 }
 
+/// Whether a file is empty or text: a page or a message in the place of a medium. `bytes` are its beginning.
+#[must_use]
+pub fn is_text(bytes: &[u8]) -> bool {
+    let is_printable = |byte: &u8| !byte.is_ascii_control() || byte.is_ascii_whitespace();
+    MediaType::sniff(bytes).is_none() && bytes.iter().all(is_printable)
+}
+
 /// A description of the content of a file, for messages; also names common files that are not media.
 #[must_use]
 pub fn describe_content(bytes: &[u8]) -> &'static str {
@@ -152,7 +159,7 @@ pub(crate) fn name_content(bytes: &[u8]) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MediaKind, MediaType, TS_PACKET, describe_content};
+    use super::{MediaKind, MediaType, TS_PACKET, describe_content, is_text};
 
     #[test]
     fn sniff_recognizes_magic_bytes() {
@@ -179,6 +186,18 @@ mod tests {
             assert_eq!(MediaType::sniff(bytes), expected, "{bytes:?}");
         }
         assert_eq!(MediaType::M4a.kind(), MediaKind::Audio);
+    }
+
+    #[test]
+    fn is_text_distinguishes_text_from_media() {
+        for text in [&b""[..], b"<html>\r\n\t<body>", b"{\"error\":1}", "Zugang nötig".as_bytes()] {
+            assert!(is_text(text), "{text:?}");
+        }
+        for media in
+            [&b"\0\0\0\x18ftypisom"[..], b"\x1a\x45\xdf\xa3", b"GIF89a", b"OggS", b"\x89PNG\r\n\x1a\n"]
+        {
+            assert!(!is_text(media), "{media:?}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use workflow::plan::{NodeIx, Plan, Selection};
 
 use crate::args::SelectionArgs;
 use crate::error::CommandError;
+use crate::report::sanitize;
 
 /// Maximum number of missing dependencies that are listed.
 const MAX_MISSING_LINES: usize = 5;
@@ -103,7 +104,8 @@ pub(crate) fn apply_selection(
     let missing = selection.missing(plan, |node| previews[node.index()].decision == Decision::Reuse);
     let in_flight = |node: NodeIx| {
         let preview = &previews[node.index()];
-        preview.task.as_ref().map(|task| format!(" (its task {task} is in flight)")).unwrap_or_default()
+        let task = preview.task.as_ref().map(|task| sanitize::line(task.as_str()));
+        task.map(|task| format!(" (its task {task} is in flight)")).unwrap_or_default()
     };
     let name = |node: NodeIx| plan.node(node).name.as_str();
     if let Some((_, first)) = missing.first() {
@@ -126,8 +128,8 @@ pub(crate) fn apply_selection(
     for (ix, _) in plan.nodes().filter(|(ix, _)| !selection.contains(*ix)) {
         let preview = &mut previews[ix.index()];
         if preview.decision != Decision::Reuse {
-            preview.why =
-                preview.task.as_ref().map(|task| format!("not selected; its task {task} stays in flight"));
+            let task = preview.task.as_ref().map(|task| sanitize::line(task.as_str()));
+            preview.why = task.map(|task| format!("not selected; its task {task} stays in flight"));
             preview.decision = Decision::NotSelected;
             preview.state = StatusKind::NotSelected;
             preview.is_certain = false;

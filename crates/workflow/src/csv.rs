@@ -125,7 +125,11 @@ pub(crate) fn read_table(
         return Err(CsvError::new(
             row.first().map_or_else(Span::default, |cell| cell.span),
             message,
-            "put a cell that contains the delimiter in quotes",
+            if row.len() < header.len() {
+                "write empty cells for those that are missing, and the column names in the first row"
+            } else {
+                "put a cell that contains the delimiter in quotes"
+            },
         ));
     }
     Ok((header, rows))
@@ -216,9 +220,17 @@ impl Cells<'_> {
                 "write a quote inside of quotes twice: `\"\"`",
             ));
         };
-        // Spreadsheets read text behind the closing quote as part of the cell.
+        // Spreadsheets read text behind the closing quote as part of the cell; a further quote there shows that the first was meant as text.
         let behind = &inner[close + 1..];
         let behind = behind.strip_suffix(char::from(self.delimiter)).unwrap_or(behind);
+        if behind.contains('"') {
+            let at = start + 1 + close;
+            return Err(CsvError::new(
+                Span::new(at, at + 1),
+                "this quote ends the cell, and more text follows",
+                "write a quote inside of quotes twice: `\"\"`",
+            ));
+        }
         let blanks = behind.len() - behind.trim_end().len();
         let span = Span::new(start, start + 1 + close + 1 + behind.len() - blanks);
         let text = text.get(..text.len().saturating_sub(blanks)).unwrap_or_default().to_owned();
@@ -325,7 +337,17 @@ mod tests {
         let text = "a,b\r\nc,d\r\ne\r\n";
         assert_eq!(
             read_table(text, 100, 1_000).unwrap_err().located(text),
-            "line 3, column 1: this row has 1 cell, the first row 2 cells; put a cell that contains the delimiter in quotes"
+            "line 3, column 1: this row has 1 cell, the first row 2 cells; write empty cells for those that are missing, and the column names in the first row"
+        );
+        let text = "a,b\nc,d,e\n";
+        assert_eq!(
+            read_table(text, 100, 1_000).unwrap_err().located(text),
+            "line 2, column 1: this row has 3 cells, the first row 2 cells; put a cell that contains the delimiter in quotes"
+        );
+        let text = "a,b\n\"Mara \"the keeper\"\",x\n";
+        assert_eq!(
+            read(text, 100).unwrap_err().located(text),
+            "line 2, column 7: this quote ends the cell, and more text follows; write a quote inside of quotes twice: `\"\"`"
         );
         assert!(read("a\nb\nc\n", 2).unwrap_err().message.contains("at most 2 rows"));
         assert!(read(&",".repeat(limits::MAX_CSV_COLUMNS), 2).is_err());

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use contract::Contract;
-use workflow::{InMemory, MediaGate, Options, Report, check, load};
+use workflow::{InMemory, MediaError, MediaGate, MediaInfo, Options, Report, check, load};
 
 fn refused(bytes: &[u8]) -> Report {
     load(bytes, "hostile.yaml", &InMemory::default(), &Options::default(), Contract::embedded()).unwrap_err()
@@ -50,6 +50,58 @@ fn missing_characters_are_searched_once() {
     let outcome = check(file.as_bytes(), "titles.yaml", &files, &Options::default(), Contract::embedded());
     assert!(outcome.plan.is_some() && outcome.report.warnings() == 50, "{}", outcome.report);
     assert_eq!(CALLS.load(Ordering::Relaxed), 1);
+}
+
+/// A character that no font has takes half a millisecond, and what is spoken in a film is one text.
+#[test]
+fn missing_characters_of_long_dialogue_are_searched_in_part() {
+    static SEARCHED: AtomicUsize = AtomicUsize::new(0);
+    fn missing(_: Option<&[u8]>, text: &str) -> Vec<char> {
+        SEARCHED.fetch_add(text.chars().count(), Ordering::Relaxed);
+        Vec::new()
+    }
+    // Each line has a character that no line before it has.
+    let lines: Vec<String> = (0..50)
+        .map(|line| format!("\"{line} {{{{ t }}}}{}\"", char::from_u32(0x4e00 + line).unwrap()))
+        .collect();
+    let file = format!(
+        "version: 1\ndefaults: {{model: modelb-video-480p, seconds: 1, size: 480x480}}\nparams: {{t: \"{}\"}}\n\
+         shots: [{{id: a, prompt: x, dialogue: [{}]}}]\nfilm: {{subtitles: {{burn: true}}}}\n",
+        "😀".repeat(1_900),
+        lines.join(", ")
+    );
+    let gate = MediaGate { missing_characters: missing, ..gate::media_gate() };
+    let files = InMemory::default().with_media_gate(gate);
+    let outcome = check(file.as_bytes(), "burnt.yaml", &files, &Options::default(), Contract::embedded());
+    assert!(outcome.plan.is_some(), "{}", outcome.report);
+    let searched = SEARCHED.load(Ordering::Relaxed);
+    assert!((1_900..=20_100).contains(&searched), "{searched}");
+}
+
+/// A picture of 64 megapixels takes 8 KB: each that is written into a request is decoded, but the same one once.
+#[test]
+fn media_written_into_requests_are_decoded_once_and_bounded() {
+    static DECODED: AtomicUsize = AtomicUsize::new(0);
+    fn inspect(bytes: &[u8]) -> Result<MediaInfo, MediaError> {
+        DECODED.fetch_add(1, Ordering::Relaxed);
+        (gate::media_gate().inspect)(bytes)
+    }
+    let picture =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJgggAA";
+    let checked = |uri: &str| {
+        let file = format!(
+            "version: 1\ndefaults: {{model: modelb-video-480p, seconds: 1, size: 480x480}}\n\
+             shots: [{{id: a, prompt: \"x {{{{ i }}}}\", image: \"{uri}\", matrix: {{i: {{from: 100, to: 500}}}}}}]\n"
+        );
+        let files = InMemory::default().with_media_gate(MediaGate { inspect, ..gate::media_gate() });
+        let before = DECODED.load(Ordering::Relaxed);
+        let outcome = check(file.as_bytes(), "uris.yaml", &files, &Options::default(), Contract::embedded());
+        (outcome.report.errors(), DECODED.load(Ordering::Relaxed) - before, outcome.report.to_string())
+    };
+    let (_, decoded, report) = checked(&format!("data:image/png;x={{{{ i }}}};base64,{picture}"));
+    assert_eq!(decoded, 1, "{report}");
+    let (errors, decoded, report) = checked(&format!("data:image/png;base64,{picture}{{{{ i }}}}A"));
+    assert!(errors > 0 && decoded <= 200, "{decoded} {report}");
 }
 
 #[test]

@@ -89,6 +89,15 @@ async fn download_resumed_sends_range_and_reports_offset() {
     assert_eq!(sent.last().and_then(|seen| seen.header("if-range")), None);
 }
 
+/// Validators are stored for a later run.
+#[tokio::test]
+async fn download_validator_with_the_key_is_dropped() {
+    let tag = format!("\"{KEY}\"");
+    let server = Server::answering(move |_| answer(200, &[("etag", tag.as_str())], "0123456789")).await;
+    let all = server.client().content("task_1").await.expect("all of it");
+    assert_eq!(all.validator, None);
+}
+
 #[tokio::test]
 async fn download_error_status_is_an_error() {
     let server = Server::answering(|_| {

@@ -9,15 +9,15 @@ use crate::provider::{Provider, SubmissionLookup};
 use scheduler::{Artifact, AttemptState, Event, ExistingWork};
 use workflow::plan::NodeIx;
 
-/// The existing work for a key that no attempt holds: none, or an attempt for the same work in flight at another service than `service`.
-/// `None` where an attempt holds the key and [`find_existing_work`] is needed.
+/// The existing work for a key with which no attempt continues: none, or an attempt for the same work in flight at another service than `service`.
+/// `None` where there is such an attempt and [`find_existing_work`] is needed.
 pub(super) fn unrecorded_work(
     ledger: &Snapshot<'_>,
     service: &str,
     key: &str,
     service_independent_key: Option<&str>,
 ) -> Result<Option<ExistingWork>, LedgerError> {
-    if ledger.attempt_holding(key)?.is_some() {
+    if ledger.attempt_to_continue(key)?.is_some() {
         return Ok(None);
     }
     let other = match service_independent_key {
@@ -42,7 +42,7 @@ pub(super) async fn find_existing_work(
     target: PathBuf,
     verify: &Verify,
 ) -> Result<Event, LedgerError> {
-    let existing = match ledger.attempt_holding(&key)? {
+    let existing = match ledger.with_snapshot(|ledger| ledger.attempt_to_continue(&key))? {
         // Another run has released the key since.
         None => ledger
             .with_snapshot(|ledger| {
@@ -81,7 +81,7 @@ pub(crate) async fn recorded_work(
     target: Option<PathBuf>,
     verify: &Verify,
 ) -> Result<ExistingWork, LedgerError> {
-    match ledger.attempt_holding(key)? {
+    match ledger.with_snapshot(|ledger| ledger.attempt_to_continue(key))? {
         Some(row) => of_attempt(ledger, row, account, target, verify).await,
         None => Ok(ExistingWork::None),
     }
@@ -95,7 +95,7 @@ async fn of_attempt(
     verify: &Verify,
 ) -> Result<ExistingWork, LedgerError> {
     match row.state {
-        AttemptState::Completed | AttemptState::Submitted | AttemptState::Missing => {
+        AttemptState::Completed | AttemptState::Submitted | AttemptState::Missing | AttemptState::Expired => {
             task_or_artifact(ledger, row, account, target, verify).await
         }
         AttemptState::Intended if ledger.is_alive(&row.run) => {
@@ -104,9 +104,7 @@ async fn of_attempt(
         AttemptState::Intended | AttemptState::Indeterminate => Ok(indeterminate(row)),
         AttemptState::Abandoned => Ok(ExistingWork::Abandoned { attempt: row.attempt }),
         // These hold no key.
-        AttemptState::Failed | AttemptState::Refused | AttemptState::Expired | AttemptState::NotAccepted => {
-            Ok(ExistingWork::None)
-        }
+        AttemptState::Failed | AttemptState::Refused | AttemptState::NotAccepted => Ok(ExistingWork::None),
     }
 }
 
@@ -117,7 +115,7 @@ async fn task_or_artifact(
     target: Option<PathBuf>,
     verify: &Verify,
 ) -> Result<ExistingWork, LedgerError> {
-    let is_missing = row.state == AttemptState::Missing;
+    let is_missing = matches!(row.state, AttemptState::Missing | AttemptState::Expired);
     // Unknown where an older version submitted it.
     let is_other_account = match row.account.as_deref().zip(account) {
         Some((then, now)) => then != now && !ledger.is_same_account(&row.service, then, now)?,

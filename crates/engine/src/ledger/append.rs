@@ -85,8 +85,19 @@ impl Ledger {
 /// The event to store and apply in place of `event`.
 fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Result<Event> {
     match event {
+        // Between the lookup and now another run may have submitted the work of a task that a `retry` had given up.
+        Event::LookupDone {
+            node,
+            ref key,
+            existing: ExistingWork::InFlight { ref attempt, .. } | ExistingWork::Completed { ref attempt, .. },
+        } => Ok(match holder(writer.transaction(), key)? {
+            Some((holder, run)) if holder != *attempt => {
+                Event::ClaimConflict { node, existing: ExistingWork::ClaimedByOtherRun { run } }
+            }
+            _ => event,
+        }),
         Event::Prepared { node, ref key, ref reservation, .. } => {
-            if let Some(run) = run_holding(writer.transaction(), key)? {
+            if let Some((_, run)) = holder(writer.transaction(), key)? {
                 return Ok(Event::ClaimConflict { node, existing: ExistingWork::ClaimedByOtherRun { run } });
             }
             let (limits, spent_before) = run_lock.limits();
@@ -147,11 +158,11 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
     }
 }
 
-/// The run of the attempt that holds a key.
-fn run_holding(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<Option<RunId>> {
+/// The attempt that holds a key, and its run.
+fn holder(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<Option<(AttemptId, RunId)>> {
     transaction
-        .prepare_cached(concat!("SELECT run FROM attempts WHERE key = ?1 AND ", holds_key!()))?
-        .query_row([key], |row| row.get(0).map(RunId))
+        .prepare_cached(concat!("SELECT id, run FROM attempts WHERE key = ?1 AND ", holds_key!()))?
+        .query_row([key], |row| Ok((AttemptId(row.get(0)?), RunId(row.get(1)?))))
         .optional()
 }
 

@@ -68,6 +68,9 @@ impl<'a> Writer<'a> {
             Event::LookupDone { existing: ExistingWork::Completed { attempt, artifact, .. }, .. } => {
                 self.update_artifact(attempt, artifact)
             }
+            Event::LookupDone { existing: ExistingWork::InFlight { attempt, .. }, .. } => {
+                self.take_up(attempt)
+            }
             Event::Prepared { .. } => self.insert_intent(event, node),
             Event::Submitted { attempt, task, .. } => self.submit(attempt, task, self.time),
             Event::Refused { attempt, refusal, .. } => {
@@ -259,11 +262,26 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// A lookup goes on with a task that a `retry` gave up: it holds its key again.
+    fn take_up(&self, attempt: &AttemptId) -> rusqlite::Result<()> {
+        self.transaction
+            .prepare_cached("UPDATE attempts SET state = ?2 WHERE id = ?1 AND state = ?3")?
+            .execute((attempt.as_str(), Sql(AttemptState::Missing), Sql(AttemptState::Expired)))?;
+        Ok(())
+    }
+
     /// A lookup verified the file's content: it may have another modification time, or be back after its task was missing.
     fn update_artifact(&self, attempt: &AttemptId, artifact: &Artifact) -> rusqlite::Result<()> {
         self.transaction
-            .prepare_cached("UPDATE attempts SET state = ?2, failure = NULL WHERE id = ?1 AND state = ?3")?
-            .execute((attempt.as_str(), Sql(AttemptState::Completed), Sql(AttemptState::Missing)))?;
+            .prepare_cached(
+                "UPDATE attempts SET state = ?2, failure = NULL WHERE id = ?1 AND (state = ?3 OR state = ?4)",
+            )?
+            .execute((
+                attempt.as_str(),
+                Sql(AttemptState::Completed),
+                Sql(AttemptState::Missing),
+                Sql(AttemptState::Expired),
+            ))?;
         self.transaction
             .prepare_cached(
                 "UPDATE artifacts SET modified_ns = ?2 WHERE attempt = ?1 AND modified_ns IS NOT ?2",

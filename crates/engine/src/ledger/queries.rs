@@ -56,6 +56,9 @@ const COLUMNS: &str =
     "a.id, a.run, a.node, a.state, a.task, a.digest, a.intended_at, a.submitted_at, a.failure,
     f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.last_frame_url, f.expires_at, f.modified_ns,
     a.service, a.model, a.video_ms, a.reserved_cost, r.account, r.workflow, a.key, a.suggested_task, a.ended_at";
+/// An attempt of a key whose task was given up, where none of the key was accepted later.
+const NOT_REPLACED: &str = "key = ?1 AND state = 'expired' AND NOT EXISTS
+    (SELECT 1 FROM attempts later WHERE later.key = ?1 AND later.task IS NOT NULL AND later.rowid > a.rowid)";
 const TABLES: &str = "attempts a JOIN runs r ON r.id = a.run LEFT JOIN artifacts f ON f.attempt = a.id";
 
 /// Queries on one snapshot of the ledger.
@@ -68,6 +71,15 @@ impl Snapshot<'_> {
     /// The attempt that holds a key, if there is one.
     pub(crate) fn attempt_holding(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
         self.one(concat!("key = ?1 AND ", holds_key!()), key)
+    }
+
+    /// The attempt with which a run goes on for a key: the one that holds it, or else one whose task a `retry` gave up without another being
+    /// accepted since, because of a cap, an interrupt or a refusal. Its task is paid for and may have a video after all.
+    pub(crate) fn attempt_to_continue(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
+        match self.attempt_holding(key)? {
+            Some(row) => Ok(Some(row)),
+            None => self.one(NOT_REPLACED, key),
+        }
     }
 
     /// An attempt for the same work in flight at another service than `service`. `work` is the service-independent key.

@@ -68,7 +68,9 @@ async fn ask(provider: &dyn Provider, tasks: &[TaskId]) -> Answer {
             PollResult::Running { .. } | PollResult::Completed { .. } | PollResult::Failed { .. } => {
                 return Answer::Shown(task.clone());
             }
-            PollResult::NotFound { .. } => format!("the service does not show task {task} to this key"),
+            PollResult::NotFound { .. } => {
+                format!("the service does not show task {} to this key", sanitize::line(task.as_str()))
+            }
             PollResult::Throttled { reason, .. } | PollResult::Unreachable { reason } => reason,
             PollResult::Unauthorized { failure } => failure.message,
         };

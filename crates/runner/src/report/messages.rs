@@ -176,11 +176,15 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<S
             sanitize::line(task.as_str())
         ),
         Event::LookupDone { node, existing: ExistingWork::InFlight { task, was_downloaded: true, .. }, .. } => {
-            format!("{}: its file is missing or modified; downloading it again from task {task}", name(*node))
+            format!(
+                "{}: its file is missing or modified; downloading it again from task {}",
+                name(*node),
+                sanitize::line(task.as_str())
+            )
         }
         Event::LookupDone { node, existing: ExistingWork::InFlight { task, .. }, .. }
         | Event::Reconciled { node, task: Some(task), reason: None, .. } => {
-            format!("{}: adopted task {task} of an earlier run", name(*node))
+            format!("{}: adopted task {} of an earlier run", name(*node), sanitize::line(task.as_str()))
         }
         Event::LookupDone { node, existing: ExistingWork::ClaimedByOtherRun { run }, .. }
         | Event::ClaimConflict { node, existing: ExistingWork::ClaimedByOtherRun { run } } => {

@@ -18,8 +18,8 @@ use crate::template::Scope;
 
 /// The most missing characters that a message names.
 const MAX_NAMED: usize = 8;
-/// How many characters are searched for missing ones, with each font.
-const MAX_EXAMINED: usize = 100_000;
+/// How many characters are searched for missing ones: for each that is missing, all fonts are tried, which takes half a millisecond.
+const MAX_EXAMINED: usize = 20_000;
 /// How much of a file is read at once.
 const PART_BYTES: usize = 64 << 10;
 
@@ -30,6 +30,8 @@ pub(super) struct FilmFiles {
     fonts: HashMap<String, Result<Font, MediaError>>,
     /// The characters that are drawn, by the path of the font; that of the embedded ones is empty.
     drawn: BTreeMap<String, DrawnCharacters>,
+    /// Number of characters that are examined with all fonts.
+    examined_length: usize,
 }
 
 /// The characters that are drawn with a font.
@@ -38,8 +40,6 @@ struct DrawnCharacters {
     font: Option<Arc<[u8]>>,
     /// Texts in which all of `examined` occur, a line each.
     texts: String,
-    /// Number of characters in `texts`.
-    length: usize,
     examined: HashSet<char>,
     /// The unusual characters of each text, by its span.
     used: BTreeSet<(Span, String)>,
@@ -92,12 +92,18 @@ impl FilmFiles {
             font: font.map(|font| Arc::clone(&font.bytes)),
             ..DrawnCharacters::default()
         });
-        // A text is examined as a whole, since fonts have signs for sequences of characters.
-        if characters.iter().any(|c| !drawn.examined.contains(c)) && drawn.length < MAX_EXAMINED {
-            drawn.length += text.value.chars().count();
-            drawn.texts.push_str(&text.value);
+        // A line is examined as a whole, since fonts have signs for sequences of characters.
+        for line in text.value.lines() {
+            let is_new = line.chars().any(|c| unusual(&c) && !drawn.examined.contains(&c));
+            let left = MAX_EXAMINED.saturating_sub(self.examined_length);
+            if !is_new || left == 0 {
+                continue;
+            }
+            let examined: String = line.chars().take(left).collect();
+            self.examined_length += examined.chars().count();
+            drawn.examined.extend(examined.chars().filter(unusual));
+            drawn.texts.push_str(&examined);
             drawn.texts.push('\n');
-            drawn.examined.extend(&characters);
         }
         drawn.used.insert((text.span, characters.into_iter().collect()));
     }

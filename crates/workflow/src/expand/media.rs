@@ -243,7 +243,12 @@ pub(super) struct LocalMedia {
     videos: HashMap<String, Result<(PathBuf, String), MediaError>>,
     /// By SHA-256: a data URI is long.
     data_uris: HashMap<[u8; 32], Result<InlineMedium, MediaError>>,
+    /// What such texts hold, by its SHA-256.
+    inline: HashMap<[u8; 32], Result<InlineMedium, MediaError>>,
 }
+
+/// How many different media may be written into the requests of a workflow: a small text may hold a large picture, and each is decoded.
+const MAX_INLINE_MEDIA: usize = 200;
 
 /// A medium in a data URI or in Base64.
 #[derive(Clone, Copy, Debug)]
@@ -285,7 +290,7 @@ impl LocalMedia {
         if let Some(known) = self.data_uris.get(&digest) {
             return Some(known.clone());
         }
-        let inspected = inspect_inline(&decode_base64(text).ok()?, cx);
+        let inspected = self.inspect_inline(&decode_base64(text).ok()?, cx);
         self.data_uris.insert(digest, inspected.clone());
         Some(inspected)
     }
@@ -296,8 +301,27 @@ impl LocalMedia {
         if let Some(known) = self.data_uris.get(&digest) {
             return known.clone();
         }
-        let inspected = inspect_data_uri(uri, cx);
+        let inspected = decode_data_uri(uri).and_then(|bytes| self.inspect_inline(&bytes, cx));
         self.data_uris.insert(digest, inspected.clone());
+        inspected
+    }
+
+    fn inspect_inline(&mut self, bytes: &[u8], cx: &ExpandCx<'_>) -> Result<InlineMedium, MediaError> {
+        let digest = Sha256::digest(bytes).into();
+        if let Some(known) = self.inline.get(&digest) {
+            return known.clone();
+        }
+        if self.inline.len() == MAX_INLINE_MEDIA {
+            return Err(MediaError {
+                message: format!(
+                    "more than {MAX_INLINE_MEDIA} different media are written into the requests"
+                ),
+                help: "put them into files, and name those".to_owned(),
+            });
+        }
+        let inspected = cx.files.media_gate().check(bytes);
+        let inspected = inspected.map(|info| InlineMedium { kind: info.kind, bytes: bytes.len() as u64 });
+        self.inline.insert(digest, inspected.clone());
         inspected
     }
 }
@@ -349,8 +373,8 @@ fn inspect_file(path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), Me
     Ok((source, info.kind))
 }
 
-/// Inspects a data URI (RFC 2397) in Base64. Its declared media type is ignored.
-fn inspect_data_uri(uri: &str, cx: &ExpandCx<'_>) -> Result<InlineMedium, MediaError> {
+/// The bytes of a data URI (RFC 2397) in Base64. Its declared media type is ignored.
+fn decode_data_uri(uri: &str) -> Result<Vec<u8>, MediaError> {
     let refuse = |message: &str| MediaError {
         message: message.to_owned(),
         help: "write `data:image/png;base64,` and the file in Base64, or name the file itself".to_owned(),
@@ -360,20 +384,13 @@ fn inspect_data_uri(uri: &str, cx: &ExpandCx<'_>) -> Result<InlineMedium, MediaE
     if !head.trim_end().to_ascii_lowercase().ends_with(";base64") {
         return Err(refuse("this data URI is not in Base64"));
     }
-    let bytes =
-        decode_base64(data).map_err(|error| refuse(&format!("this data URI is not in Base64: {error}")))?;
-    inspect_inline(&bytes, cx)
+    decode_base64(data).map_err(|error| refuse(&format!("this data URI is not in Base64: {error}")))
 }
 
 /// Decodes Base64, white space in it aside.
 fn decode_base64(data: &str) -> Result<Vec<u8>, base64::DecodeError> {
     let data: String = data.chars().filter(|c| !c.is_ascii_whitespace()).collect();
     BASE64.decode(data)
-}
-
-fn inspect_inline(bytes: &[u8], cx: &ExpandCx<'_>) -> Result<InlineMedium, MediaError> {
-    let info = cx.files.media_gate().check(bytes)?;
-    Ok(InlineMedium { kind: info.kind, bytes: bytes.len() as u64 })
 }
 
 /// Whether a URL holds the medium itself.

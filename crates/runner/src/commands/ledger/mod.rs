@@ -87,13 +87,20 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
 
 /// The arguments of `--task`, by node.
 fn named_tasks(arguments: &[String], plan: &Plan) -> Result<HashMap<NodeIx, TaskId>, CommandError> {
-    let mut tasks = HashMap::new();
+    let mut tasks: HashMap<NodeIx, TaskId> = HashMap::new();
     for argument in arguments {
         // Names of instances contain `=`, and tasks may: the longest name of a shot counts.
         let splits = argument.match_indices('=').map(|(at, _)| (&argument[..at], &argument[at + 1..]));
         let found = splits.filter_map(|(name, task)| Some((plan.find(name)?, task))).next_back();
         match found {
             Some((node, task)) if !task.is_empty() => {
+                let other = tasks.iter().find(|(other, named)| **other == node || named.as_str() == task);
+                if let Some((other, named)) = other {
+                    return Err(CommandError::invalid(format!(
+                        "--task {argument}: {} has task {named} already; a shot has one task, and a task one shot",
+                        plan.node(*other).name
+                    )));
+                }
                 tasks.insert(node, TaskId(task.to_owned()));
             }
             _ => {
