@@ -3,7 +3,37 @@
 /// Longer names are not compared: the comparison is quadratic, and names may come from anyone.
 const MAX_CHARS: usize = 100;
 
-/// The candidate nearest to a word by Damerau-Levenshtein distance, if a third of its letters or fewer differ. Case, and `-` for `_`, count as
+/// Words of other tools, with the names that they mean here.
+const SYNONYMS: [(&str, &str); 26] = [
+    ("start_frame", "first_frame"),
+    ("start_image", "first_frame"),
+    ("first_image", "first_frame"),
+    ("end_frame", "last_frame"),
+    ("end_image", "last_frame"),
+    ("last_image", "last_frame"),
+    ("tail_frame", "last_frame"),
+    ("if", "when"),
+    ("condition", "when"),
+    ("enabled", "when"),
+    ("depends_on", "needs"),
+    ("dependencies", "needs"),
+    ("after", "needs"),
+    ("scenes", "shots"),
+    ("clips", "shots"),
+    ("steps", "shots"),
+    ("variables", "params"),
+    ("vars", "params"),
+    ("length", "seconds"),
+    ("duration", "seconds"),
+    ("aspect_ratio", "ratio"),
+    ("audio", "generate_audio"),
+    ("crossfade", "dissolve"),
+    ("contain", "letterbox"),
+    ("cover", "crop"),
+    ("retries", "retry"),
+];
+
+/// The candidate that a word of another tool means, or else the one nearest to the word by Damerau-Levenshtein distance, if a third of its letters or fewer differ. Case, and `-` for `_`, count as
 /// equal.
 #[must_use]
 pub fn nearest_name<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -12,6 +42,11 @@ pub fn nearest_name<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
         return None;
     }
     let folded = word.to_lowercase().replace('-', "_");
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let mut meant = SYNONYMS.iter().filter(|(synonym, _)| *synonym == folded);
+    if let Some(found) = meant.find_map(|(_, name)| candidates.iter().find(|known| *known == name)) {
+        return Some(found);
+    }
     candidates
         .into_iter()
         .map(|candidate| {
@@ -45,5 +80,9 @@ mod tests {
             assert_eq!(nearest_name(word, known), expected, "{word}");
         }
         assert_eq!(nearest_name(&"s".repeat(1_000_000), known), None);
+        let frames = ["last_frame", "first_frame", "seconds"];
+        assert_eq!(nearest_name("start_frame", frames), Some("first_frame"), "not the nearer `last_frame`");
+        assert_eq!(nearest_name("duration", frames), Some("seconds"));
+        assert_eq!(nearest_name("duration", ["durations"]), Some("durations"), "seconds is not known here");
     }
 }

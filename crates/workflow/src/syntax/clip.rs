@@ -209,16 +209,25 @@ pub(super) fn parsed<T: FromStr>(
     diagnostic = match text.parse::<f64>() {
         Ok(_) if text.parse::<u32>().is_ok() && format!("{text}f").parse::<T>().is_ok() => diagnostic
             .help(format!("write `{0}: {text}f` for frames, or `{0}: {text}s` for seconds", key.name)),
-        Ok(_) if format!("{text}s").parse::<T>().is_ok() => {
-            diagnostic.help(format!("write `{}: {text}s`", key.name))
-        }
-        Ok(_) if format!("{text}dB").parse::<T>().is_ok() => {
-            diagnostic.help(format!("write `{}: {text}dB`", key.name))
-        }
-        _ => diagnostic.help(format!("write `{}`", key.example)),
+        _ => match rewritten::<T>(&text) {
+            Some(meant) => diagnostic.help(format!("write `{}: {meant}`", key.name)),
+            None => diagnostic.help(format!("write `{}`", key.example)),
+        },
     };
     problems.push(diagnostic);
     None
+}
+
+/// The value that was probably meant, in the form that its key has: with a unit, without one that is understood, or with an `x` between two
+/// sides.
+fn rewritten<T: FromStr>(text: &str) -> Option<String> {
+    let number: String =
+        text.trim().chars().take_while(|c| c.is_ascii_digit() || matches!(c, '-' | '+' | '.')).collect();
+    let size = text.replace(['*', '×', 'X'], "x").replace(' ', "");
+    let frames = text.contains("frame").then(|| format!("{number}f"));
+    let units = ["", "s", "dB", " LUFS"].map(|unit| format!("{number}{unit}"));
+    let meant = [size].into_iter().chain(frames).chain(units).find(|meant| meant.parse::<T>().is_ok())?;
+    Some(meant)
 }
 
 /// A length greater than zero.
@@ -291,4 +300,20 @@ pub(super) fn frame_size(film: &Mapping<'_>, problems: &mut Problems) -> Option<
         report_wrong_type(&keys::SIZE, value, key.span, problems);
     }
     size.map(|size| Spanned::new(size, value.span))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rewritten;
+    use crate::units::{EditTime, FrameRate, Loudness, Speed};
+
+    #[test]
+    fn rewritten_value_is_the_one_that_was_meant() {
+        assert_eq!(rewritten::<Loudness>("-14").as_deref(), Some("-14 LUFS"));
+        assert_eq!(rewritten::<FrameRate>("25 fps").as_deref(), Some("25"));
+        assert_eq!(rewritten::<Speed>("2x").as_deref(), Some("2"));
+        assert_eq!(rewritten::<EditTime>("12 frames").as_deref(), Some("12f"));
+        assert_eq!(rewritten::<EditTime>("0.5").as_deref(), Some("0.5s"));
+        assert_eq!(rewritten::<Loudness>("loud"), None);
+    }
 }

@@ -40,10 +40,11 @@ fn suggestion(key: &KeySpec, value: &Yaml) -> String {
             format!("write{} `{name}: {number}`", if is_quoted { " it without quotes:" } else { "" })
         }
         (YamlValue::Text(text), Shape::Flag) => match text.to_ascii_lowercase().as_str() {
-            "yes" | "on" | "y" | "true" | "1" => {
+            "true" | "false" => format!("write it without quotes: `{name}: {}`", text.to_ascii_lowercase()),
+            "yes" | "on" | "y" | "1" => {
                 format!("write `{name}: true`: in YAML 1.2 `{text}` is text")
             }
-            "no" | "off" | "n" | "false" | "0" => {
+            "no" | "off" | "n" | "0" => {
                 format!("write `{name}: false`: in YAML 1.2 `{text}` is text")
             }
             _ => format!("write `{}`", key.example),
