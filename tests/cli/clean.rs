@@ -206,6 +206,23 @@ fn clean_retains_what_another_service_or_workflow_uses() {
 }
 
 #[test]
+fn clean_retains_clips_of_a_workflow_file_with_the_same_name() {
+    let project = Project::new("two.yaml", TWO);
+    fs_err::write(project.file("copy.yaml"), TWO.replace("a loud sea", "a red sea"))
+        .expect("a writable folder");
+    project.runner(&["run", "two.yaml"]).expect(0);
+    project.runner(&["run", "copy.yaml"]).expect(0);
+    let clips = names(&project, "out/two");
+    let cleaned = project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0);
+    cli_snapshot!("clean_same_name", cleaned);
+    assert_eq!(names(&project, "out/two"), clips);
+    // Without the other file its clips are superseded.
+    fs_err::remove_file(project.file("copy.yaml")).expect("a writable folder");
+    project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0);
+    assert_eq!(names(&project, "out/two").len() + 1, clips.len());
+}
+
+#[test]
 fn clean_without_a_ledger_is_refused() {
     let project = Project::new("two.yaml", TWO);
     cli_snapshot!("clean_no_ledger", project.runner(&["clean", "two.yaml", "--delete"]).expect(2));

@@ -20,7 +20,8 @@ const SHORT_KEY_LEN: usize = 12;
 /// The superseded files of a workflow whose videos and films are in the folder `out`, by name.
 ///
 /// A clip counts as used if the plan uses it at any of the services that the ledger has work of: which service is asked now does not
-/// matter. Originals that other folders have under a name are left out.
+/// matter. Originals that other folders have under a name are left out; so are all clips where `is_shared`: another workflow file has the same
+/// folder.
 ///
 /// # Errors
 /// When the ledger or the folder cannot be read.
@@ -28,6 +29,7 @@ pub async fn superseded_files(
     ledger: &Ledger,
     plan: &Arc<Plan>,
     out: &Path,
+    is_shared: bool,
 ) -> Result<Vec<UnneededFile>, LedgerError> {
     let mut videos: Vec<AttemptRow> = Vec::new();
     for (attempt, _, state) in ledger.attempt_states()? {
@@ -46,6 +48,9 @@ pub async fn superseded_files(
                 add(&mut files, path, None, need(Need::EarlierCut));
             }
         }
+    }
+    if is_shared {
+        return Ok(files.into_values().collect());
     }
     let store = ledger.store();
     let clips = clips_by_key(out)?;

@@ -1,13 +1,31 @@
 //! The last run of a workflow with the projection of its events, for `run --failed`.
 
+use std::collections::BTreeSet;
+
 use rusqlite::OptionalExtension as _;
 
 use super::sql::column;
-use super::{Ledger, LedgerError};
+use super::{Ledger, LedgerError, PlanArguments};
 use scheduler::last_run::RunRecord;
 use scheduler::{Event, RecordedEvent, RunId, RunProjection};
 
 impl Ledger {
+    /// The names of the workflow files of runs of a workflow of this name, in the folder of the project.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn files_of_workflow(&self, workflow: &str) -> Result<BTreeSet<String>, LedgerError> {
+        let connection = self.connection();
+        let read = || {
+            connection
+                .prepare("SELECT DISTINCT arguments FROM runs WHERE workflow = ?1")?
+                .query_map([workflow], |row| column(row, 0))?
+                .collect::<rusqlite::Result<Vec<Option<PlanArguments>>>>()
+        };
+        let arguments = read().map_err(|error| self.sqlite(error))?;
+        Ok(arguments.into_iter().flatten().map(|arguments| arguments.file).collect())
+    }
+
     /// The latest run of a workflow.
     ///
     /// # Errors

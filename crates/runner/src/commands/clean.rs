@@ -1,6 +1,7 @@
 //! `runner clean`: lists and removes files that nobody needs any more: partial downloads, and of a workflow file also earlier cuts, clips that it
 //! does not use, and what killed processes have left. Nothing is removed without `--delete`, and nothing that was paid for without `--paid`.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use engine::Ledger;
@@ -42,6 +43,21 @@ struct ListedFile {
     verdict: Verdict,
 }
 
+/// Other workflow files of the folder whose runs had the same workflow name.
+fn other_files(
+    ledger: &Ledger,
+    workflow: &str,
+    file: &Path,
+    paths: &ProjectPaths,
+) -> Result<Vec<String>, CommandError> {
+    let own = file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let files = ledger.files_of_workflow(workflow)?;
+    Ok(files
+        .into_iter()
+        .filter(|name| Some(name) != own.as_ref() && paths.folder.join(name).is_file())
+        .collect())
+}
+
 pub(crate) async fn clean(args: CleanArgs) -> Result<Exit, CommandError> {
     let paths = ProjectPaths::for_workflow(&args.file)?;
     let Some(ledger) = Ledger::open_existing(&paths.ledger(), &paths.folder)? else {
@@ -57,7 +73,14 @@ pub(crate) async fn clean(args: CleanArgs) -> Result<Exit, CommandError> {
             Err(error) => return Ok(error.report(args.format)),
         };
         let out = paths.out(plan.name());
-        files.extend(superseded_files(&ledger, &plan, &out).await?);
+        let others = other_files(&ledger, plan.name(), &args.file, &paths)?;
+        if let Some(other) = others.first() {
+            errln!(
+                "{} has the same name and output folder: clips that only it uses cannot be distinguished from superseded ones, so none are listed; give it a `name` of its own",
+                sanitize::line(other)
+            );
+        }
+        files.extend(superseded_files(&ledger, &plan, &out, !others.is_empty()).await?);
         files.extend(temporary_files(&out, std::time::SystemTime::now())?);
     }
     let mut listed = Vec::new();
@@ -102,7 +125,7 @@ fn reason(need: Need) -> &'static str {
         Need::Downloaded => "its video is downloaded",
         Need::Unknown => "no recorded task would resume it",
         Need::EarlierCut => "an earlier cut of the film",
-        Need::SupersededClip => "the workflow does not use it; its original is kept",
+        Need::SupersededClip => "the workflow does not use it; --paid includes its original",
         Need::Temporary => "a process that was killed has left it",
         Need::SupersededOriginal => "the workflow does not use it, but it was paid for; --paid includes it",
     }
