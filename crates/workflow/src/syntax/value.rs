@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::keys::{KeySpec, Shape};
-use crate::diagnostic::{Diagnostic, Problems};
+use crate::diagnostic::{Diagnostic, Problems, nearest};
 use crate::duration::parse_duration;
 use crate::limits;
 use crate::source::{Span, Spanned};
@@ -49,6 +49,9 @@ fn suggestion(key: &KeySpec, value: &Yaml) -> String {
             }
             _ => format!("write `{}`", key.example),
         },
+        (YamlValue::Text(text), Shape::Choice(words)) if let Some(meant) = nearest(text, words()) => {
+            format!("write `{name}: {meant}`")
+        }
         (YamlValue::List(items), Shape::Text | Shape::Name | Shape::Id | Shape::ShotRef)
             if matches!(items.as_slice(), [Yaml { value: YamlValue::Text(_), .. }]) =>
         {
