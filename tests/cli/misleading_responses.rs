@@ -210,6 +210,29 @@ fn page_in_place_of_a_video_is_not_corrupt() {
     }
 }
 
+/// The replacement is refused: the task that it would have replaced is known again, and its video is downloaded.
+#[test]
+fn task_whose_replacement_is_refused_is_polled_again() {
+    let is_gone = Arc::new(AtomicBool::new(true));
+    let shared = Arc::clone(&is_gone);
+    let service = ScriptedService::start(move |call| {
+        if is_post(call) {
+            let body = r#"{"error":{"message":"no credit","type":"billing_error"}}"#;
+            return (call.nth == 2).then(|| response(402, &[], body));
+        }
+        let body = r#"{"error":{"message":"gone","type":"invalid_request_error"}}"#;
+        let is_poll = call.path == format!("/v1/videos/{}", task_id(1));
+        (is_poll && shared.load(Ordering::Relaxed)).then(|| response(410, &[], body))
+    });
+    let text = ONE.replace("{ attempts: 3 }", "{ attempts: 2, on: [expired] }");
+    let project = Project::new("one.yaml", &text).against(&service.url, "sk-test-0123456789abcdef");
+    project.runner(&["run", "one.yaml"]).expect(5);
+    assert_eq!(service.posts(), 2, "one was accepted, and one refused");
+    is_gone.store(false, Ordering::Relaxed);
+    let run = project.runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!((service.posts(), shots(&project, "one").len()), (2, 1), "{}", run.transcript());
+}
+
 /// The service has the video after all; the cap stops the submission that would have replaced its task.
 #[test]
 fn task_without_a_replacement_is_polled_before_another_is_paid_for() {

@@ -1,5 +1,9 @@
 //! Formats of files by magic bytes, those included that are named only to say what a file is. The only such table of the workspace.
 
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
 /// Length of a packet of an MPEG transport stream, and the byte that begins each.
 const TS_PACKET: (usize, u8) = (188, 0x47);
 
@@ -124,10 +128,19 @@ impl MediaType {
 }
 
 /// Whether a file is empty or text: a page or a message in the place of a medium. `bytes` are its beginning.
-#[must_use]
-pub fn is_text(bytes: &[u8]) -> bool {
+fn is_text(bytes: &[u8]) -> bool {
     let is_printable = |byte: &u8| !byte.is_ascii_control() || byte.is_ascii_whitespace();
     MediaType::sniff(bytes).is_none() && bytes.iter().all(is_printable)
+}
+
+/// What a file is, where it is empty or text in the place of a medium.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn text_in_place_of_media(path: &Path) -> io::Result<Option<&'static str>> {
+    let mut head = Vec::new();
+    File::open(path)?.take(SNIFFED_BYTES).read_to_end(&mut head)?;
+    Ok(is_text(&head).then(|| describe_content(&head)))
 }
 
 /// A description of the content of a file, for messages; also names common files that are not media.

@@ -41,7 +41,8 @@ attempt_states! {
     Failed = "failed",
     /// The service refused it.
     Refused = "refused",
-    /// Its task is gone from the service, and the shot's `retry` paid for another one.
+    /// The shot's `retry` gave its task up, which the service does not know or whose video is damaged. Where no other was accepted since, the
+    /// next run asks about it again.
     Expired = "expired",
     /// The service does not know its task, which is paid for. Runs ask again; only a person decides to pay again.
     Missing = "missing",

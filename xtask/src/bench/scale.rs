@@ -13,7 +13,7 @@ const WORKLOADS: [Workload; 4] = [
         parallel: 32,
         jobs: 32,
         render_time: RenderTime::Lognormal { median: 2.0, sigma: 0.5 },
-        bounds: Bounds { ratio: 1.05, cpu: None, polling: Some(0.25), megabytes: None },
+        bounds: Bounds { ratio: 1.05, cpu: Some(0.25), polling: Some(0.25), megabytes: None },
         runs: 3,
         few_polls_per_second: Some(25),
     },

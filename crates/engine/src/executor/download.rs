@@ -3,7 +3,7 @@
 //! Bytes of two files are never joined: a download is resumed only with a validator that identifies the bytes (a strong `ETag`, or
 //! `Last-Modified` and the length), and the response has to repeat it, because servers exist that ignore `If-Range`.
 
-use std::io::{self, Read as _, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -148,10 +148,10 @@ fn store_video(
         }
     };
     // It says nothing about the video: a page for signing in, a gateway's message, nothing at all.
-    let head = beginning(part.path()).map_err(|error| local("the video cannot be read", &error))?;
-    if media::is_text(&head) {
+    let text = media::text_in_place_of_media(part.path());
+    if let Some(what) = text.map_err(|error| local("the video cannot be read", &error))? {
         part.discard();
-        let message = format!("what was downloaded is {} instead of a video", media::describe_content(&head));
+        let message = format!("what was downloaded is {what} instead of a video");
         return Err(Failure::new(FailureKind::Transient, message));
     }
     let (duration, width, height) = match ffmpeg.verify(part.path()) {
@@ -180,13 +180,6 @@ fn store_video(
         expires_at: download.expires_at,
         modified_at,
     })
-}
-
-/// The first bytes of a file, as many as name its format.
-fn beginning(path: &Path) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    fs_err::File::open(path)?.take(512).read_to_end(&mut head)?;
-    Ok(head)
 }
 
 /// Value of the count of received bytes before the first one.
