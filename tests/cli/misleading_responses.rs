@@ -252,3 +252,64 @@ fn task_without_a_replacement_is_polled_before_another_is_paid_for() {
     let run = project.runner(&["run", "one.yaml"]).expect(0);
     assert_eq!((service.posts(), shots(&project, "one").len()), (1, 1), "{}", run.transcript());
 }
+
+/// The service has both videos in the end: that of the task that a `retry` gave up is fetched beside the one that is used.
+#[test]
+fn task_that_was_replaced_is_listed_and_fetched_when_it_comes_back() {
+    let is_gone = Arc::new(AtomicBool::new(true));
+    let (shared, first) = (Arc::clone(&is_gone), Arc::new(std::sync::OnceLock::<String>::new()));
+    let service = ScriptedService::start(move |call| {
+        let task = call.path.strip_prefix("/v1/videos/")?.split('/').next()?.to_owned();
+        let error =
+            r#"{"error":{"code":"task_not_found","message":"no such task","type":"invalid_request_error"}}"#;
+        let is_first = *first.get_or_init(|| task.clone()) == task;
+        (is_first && shared.load(Ordering::Relaxed)).then(|| response(410, &[], error))
+    });
+    let text = ONE.replace("{ attempts: 3 }", "{ attempts: 2, on: [expired] }");
+    let project = Project::new("one.yaml", &text).against(&service.url, "sk-test-0123456789abcdef");
+    let run = project.runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!((service.posts(), shots(&project, "one").len()), (2, 1), "{}", run.transcript());
+    cli_snapshot!(
+        "status_task_that_was_replaced",
+        project.runner(&["status", "one.yaml"]).expect(3).action_needed()
+    );
+    cli_snapshot!("fetch_task_that_was_replaced_and_is_gone", project.runner(&["fetch", "--all"]).expect(0));
+
+    is_gone.store(false, Ordering::Relaxed);
+    cli_snapshot!("fetch_task_that_was_replaced", project.runner(&["fetch", "--all"]).expect(0));
+    project.runner(&["status", "one.yaml"]).expect(0);
+    assert_eq!(shots(&project, "one").len(), 2);
+    project.runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!(service.posts(), 2);
+    cli_snapshot!("clean_task_that_was_replaced", project.runner(&["clean", "one.yaml", "--paid"]).expect(0));
+
+    // Both are adopted from their sidecars, the one that is used among them.
+    fs_err::remove_dir_all(project.file(".runner/runs")).ok();
+    for file in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
+        fs_err::remove_file(project.file(".runner").join(file)).ok();
+    }
+    project.runner(&["ledger", "adopt", "one.yaml"]).expect(0);
+    project.runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!(service.posts(), 2);
+}
+
+/// It is closed where it never does, and its cost stays spent.
+#[test]
+fn task_that_was_replaced_is_closed_when_it_never_comes_back() {
+    let first = Arc::new(std::sync::OnceLock::<String>::new());
+    let service = ScriptedService::start(move |call| {
+        let task = call.path.strip_prefix("/v1/videos/")?.split('/').next()?.to_owned();
+        let error =
+            r#"{"error":{"code":"task_not_found","message":"no such task","type":"invalid_request_error"}}"#;
+        (*first.get_or_init(|| task.clone()) == task).then(|| response(410, &[], error))
+    });
+    let text = ONE.replace("{ attempts: 3 }", "{ attempts: 2, on: [expired] }");
+    let project = Project::new("one.yaml", &text).against(&service.url, "sk-test-0123456789abcdef");
+    project.runner(&["run", "one.yaml"]).expect(0);
+    let closed = project.runner(&["resolve", "one.yaml", "lamp", "--abandon"]).expect(0);
+    cli_snapshot!("resolve_task_that_was_replaced", closed);
+    let status = project.runner(&["status", "one.yaml"]).expect(0);
+    assert!(status.out.contains("2 tasks, 2 s of video spent"), "{}", status.transcript());
+    project.runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!((service.posts(), shots(&project, "one").len()), (2, 1));
+}

@@ -42,6 +42,24 @@ fn rerun_after_killed_rerun_continues_it() {
     assert_eq!(proxy.posts().len(), 6);
 }
 
+/// The second run has looked at the ledger before the first one began its reruns: it goes on with them.
+#[test]
+fn concurrent_reruns_submit_each_shot_once() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = against(&proxy);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    // For the second time, a rerun is on record already.
+    for posts in [4, 6] {
+        let second = project.runner_held_at("before prepared", "", &["run", "two.yaml", "--rerun"], || {
+            project.runner(&["run", "two.yaml", "--rerun"]).expect(0);
+        });
+        assert_eq!((second.code, proxy.posts().len()), (Some(0), posts), "{}", second.transcript());
+    }
+    let ended = project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (6, 6), "{}", ended.transcript());
+}
+
 #[test]
 fn tasks_of_edited_and_removed_shots_are_listed_and_fetched() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -325,7 +325,7 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
                         .to_owned(),
                 )
             } else if is_missing {
-                Some("the service did not know its task when it was last asked; it is asked again, and nothing is submitted".to_owned())
+                Some("the service did not know its task, or had no intact video of it, when it was last asked; it is asked again, and nothing is submitted".to_owned())
             } else if let Some(damage) = damage {
                 Some(format!("its video is damaged ({damage}); it will be downloaded again"))
             } else {

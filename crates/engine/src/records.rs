@@ -19,7 +19,7 @@ use workflow::units::Money;
 
 use crate::artifact_store::Verify;
 use crate::executor::lookup;
-use crate::ledger::{InFlightAttempt, Ledger, LedgerError, LedgerReader, PlanKeys, RunRow};
+use crate::ledger::{Ledger, LedgerError, LedgerReader, OpenAttempt, PlanKeys, RunRow};
 
 /// What is read of the records of runs.
 pub type RunReading<'a, T> = LocalBoxFuture<'a, Result<T, LedgerError>>;
@@ -35,12 +35,12 @@ pub trait RunRecords {
     fn events<'a>(&'a self, run: &'a RunId, after: i64) -> RunReading<'a, Vec<RecordedEvent>>;
 
     /// Attempts whose task is in flight, may be, or is missing; the oldest first. Those of runs that are alive may be left out.
-    fn in_flight_attempts(&self) -> RunReading<'_, Vec<InFlightAttempt>>;
+    fn open_attempts(&self) -> RunReading<'_, Vec<OpenAttempt>>;
 
     /// The typical duration of these attempts' tasks, where it is known.
     fn typical_durations<'a>(
         &'a self,
-        open: &'a [InFlightAttempt],
+        open: &'a [OpenAttempt],
     ) -> RunReading<'a, HashMap<AttemptId, Duration>>;
 
     /// The totals over all runs: reserved for tasks in flight, and spent.
@@ -131,13 +131,13 @@ impl RunRecords for LedgerReader {
         ready(self.events(run, after))
     }
 
-    fn in_flight_attempts(&self) -> RunReading<'_, Vec<InFlightAttempt>> {
-        ready(self.in_flight_attempts())
+    fn open_attempts(&self) -> RunReading<'_, Vec<OpenAttempt>> {
+        ready(self.open_attempts())
     }
 
     fn typical_durations<'a>(
         &'a self,
-        open: &'a [InFlightAttempt],
+        open: &'a [OpenAttempt],
     ) -> RunReading<'a, HashMap<AttemptId, Duration>> {
         ready(self.typical_durations(open))
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::ledger::{InFlightAttempt, LedgerReader, Persist, RunLock};
+use engine::ledger::{LedgerReader, OpenAttempt, Persist, RunLock};
 use engine::{Ledger, LedgerError};
 use scheduler::budget::{BudgetLimits, Reservation};
 use scheduler::{
@@ -161,15 +161,15 @@ fn reader_reports_live_run_and_run_whose_process_died() {
                 ("d", StatusKind::Waiting, 2_000)
             ]
         );
-        let open = reader.in_flight_attempts().expect("attempts");
+        let open = reader.open_attempts().expect("attempts");
         let tasks: Vec<_> = open.iter().map(|open| open.task.as_ref().map(ToString::to_string)).collect();
         assert_eq!(tasks, [Some("task_r1_1".to_owned()), None]);
         assert_eq!(open[1].trouble.as_deref(), Some("cut"));
         assert_eq!(open[1].suggested_task, Some(TaskId::from("task_cut")));
         let typical = reader.typical_durations(&open).expect("times");
-        let of = |open: &InFlightAttempt| typical.get(&open.attempt).map(std::time::Duration::as_secs);
+        let of = |open: &OpenAttempt| typical.get(&open.attempt).map(std::time::Duration::as_secs);
         assert_eq!((of(&open[0]), of(&open[1])), (Some(5), Some(5)), "as the one took that has ended");
-        let at_other_service = InFlightAttempt { service: "another".to_owned(), ..open[0].clone() };
+        let at_other_service = OpenAttempt { service: "another".to_owned(), ..open[0].clone() };
         assert_eq!(reader.typical_durations(&[at_other_service]).expect("times").len(), 0);
         let (held, spent) = reader.spending().expect("sums");
         assert_eq!(

@@ -350,7 +350,7 @@ fn open_each_older_format_keeps_events_readable() {
             .into_iter()
             .for_each(|event| projection.on_event(event));
         assert_eq!(projection.shots().count(), 14, "format {format}: every shot has a status");
-        assert_eq!(reader.in_flight_attempts().expect("attempts").len(), 5, "format {format}");
+        assert_eq!(reader.open_attempts().expect("attempts").len(), 7, "format {format}");
         let durations = ledger.task_durations("https://api.example.com").expect("durations");
         let took: Vec<Duration> = durations.into_iter().map(|(_, took)| took).collect();
         // Without the service's own timestamps, from the submission at 3 s to the poll at 8 s.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use engine::LedgerError;
-use engine::ledger::{InFlightAttempt, LedgerReader, PlanArguments, PlanKeys, TaskOwnership};
+use engine::ledger::{LedgerReader, OpenAttempt, OpenTaskState, PlanArguments, PlanKeys, TaskOwnership};
 use engine::records::RunRecords;
 use scheduler::TaskId;
 use workflow::plan::Plan;
@@ -66,7 +66,7 @@ impl TaskOwners {
     pub(crate) async fn find(
         &mut self,
         records: &dyn RunRecords,
-        open: &[InFlightAttempt],
+        open: &[OpenAttempt],
     ) -> Result<Vec<TaskOwner>, LedgerError> {
         let mut keys: HashMap<(PlanArguments, &str), Option<PlanKeys>> = HashMap::new();
         let mut owners = Vec::with_capacity(open.len());
@@ -138,19 +138,24 @@ pub(crate) async fn unclaimed_tasks(
 ) -> Result<Vec<(String, TaskId)>, LedgerError> {
     let Some(reader) = LedgerReader::open(&paths.ledger())? else { return Ok(Vec::new()) };
     let own = plan_arguments(workflow, salt, paths);
-    let is_here = |open: &InFlightAttempt| match &open.arguments {
+    let is_here = |open: &OpenAttempt| match &open.arguments {
         Some(arguments) => arguments.file == own.file,
         None => open.workflow == plan.name(),
     };
-    let mut open = reader.in_flight_attempts()?;
+    let mut open = reader.open_attempts()?;
     open.retain(|open| {
-        is_here(open) && open.service == service && open.task.is_some() && !reader.is_alive(&open.run)
+        is_here(open)
+            && open.service == service
+            && open.task.is_some()
+            // The run that replaced it said so.
+            && open.state != OpenTaskState::Replaced
+            && !reader.is_alive(&open.run)
     });
     if open.is_empty() {
         return Ok(Vec::new());
     }
     let owners = TaskOwners::new(&workflow.file, paths, Some(own.clone())).find(&reader, &open).await?;
-    let is_unclaimed = |owner: &TaskOwner, open: &InFlightAttempt| match owner {
+    let is_unclaimed = |owner: &TaskOwner, open: &OpenAttempt| match owner {
         TaskOwner::Nobody(_) => true,
         // An earlier version did not record the arguments: as far as this run can tell.
         TaskOwner::Unknown => open.arguments.is_none(),

@@ -92,13 +92,12 @@ impl AttemptState {
     #[must_use]
     pub const fn has_open_task(self) -> bool {
         match self {
-            Self::Submitted | Self::Missing => true,
+            Self::Submitted | Self::Missing | Self::Expired => true,
             Self::Intended
             | Self::Indeterminate
             | Self::Completed
             | Self::Failed
             | Self::Refused
-            | Self::Expired
             | Self::NotAccepted
             | Self::Abandoned => false,
         }

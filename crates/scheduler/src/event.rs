@@ -78,6 +78,9 @@ pub enum Event {
         node: NodeIx,
         /// The state of the other attempt.
         existing: ExistingWork,
+        /// The forced rerun of the other attempt, where a concurrent run renders the same shot again: this run goes on with its key.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rerun: Option<Box<ForcedRerun>>,
     },
     /// The request could not be prepared, because a frame or a file could not be read; or the existing work for its key could not be looked up.
     PrepareFailed {
@@ -233,6 +236,9 @@ pub struct ForcedRerun {
     pub key: String,
     /// The salt.
     pub salt: String,
+    /// The salt of the rerun that was on record when the run looked: another one since is that of a concurrent run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<String>,
 }
 
 impl Event {
@@ -334,7 +340,7 @@ mod tests {
                 parts: Vec::new(),
             },
             Event::BudgetExceeded { node, limit: BudgetLimit::Cost },
-            Event::ClaimConflict { node, existing: ExistingWork::None },
+            Event::ClaimConflict { node, existing: ExistingWork::None, rerun: None },
             Event::PrepareFailed { node, failure: failure() },
             Event::Submitted { node, attempt: attempt.clone(), task: TaskId::from("t") },
             Event::Refused {

@@ -91,6 +91,15 @@ impl KeyResolver {
         Self { unfinished: base_keys, ..self }
     }
 
+    /// Goes on with the rerun of another run: forcing its node leads to the work that was begun there.
+    pub fn continue_rerun(&mut self, rerun: &ForcedRerun) {
+        // A malformed key matches no node.
+        if let Some(base) = NodeKey::parse(&rerun.key) {
+            self.salts.insert(base, rerun.salt.clone());
+            self.unfinished.insert(base);
+        }
+    }
+
     /// Whether a forced rerun of a node was requested.
     #[must_use]
     pub fn is_forced(&self, node: NodeIx) -> bool {
@@ -150,8 +159,11 @@ impl KeyResolver {
             return None;
         }
         let base = self.counting_key(plan, node, artifact)?;
-        self.has_new_salt(node, &base)
-            .then(|| ForcedRerun { key: base.to_string(), salt: self.new_salt.clone() })
+        self.has_new_salt(node, &base).then(|| ForcedRerun {
+            key: base.to_string(),
+            salt: self.new_salt.clone(),
+            supersedes: self.salts.get(&base).cloned(),
+        })
     }
 
     /// The rerun that the node's key belongs to: one of this run, or a recorded one.
@@ -167,7 +179,7 @@ impl KeyResolver {
         }
         let base = self.counting_key(plan, node, artifact)?;
         let salt = self.salt_of(node, &base)?;
-        Some(ForcedRerun { key: base.to_string(), salt: salt.to_owned() })
+        Some(ForcedRerun { key: base.to_string(), salt: salt.to_owned(), supersedes: None })
     }
 
     /// Whether a salt of a forced rerun may enter the node's key, which only its base key tells.

@@ -926,6 +926,7 @@ fn every_event_fits_its_phase_or_is_reported() {
         Event::ClaimConflict {
             node,
             existing: ExistingWork::ClaimedByOtherRun { run: RunId::from("other") },
+            rerun: None,
         },
         Event::Submitted { node, attempt: attempt.clone(), task: task("a") },
         Event::Indeterminate {
@@ -1000,6 +1001,7 @@ fn shot_claimed_by_another_run_gets_a_later_lookup() {
     let taken = Event::ClaimConflict {
         node: run.ix("a"),
         existing: ExistingWork::ClaimedByOtherRun { run: RunId::from("other") },
+        rerun: None,
     };
     assert_eq!(run.on(taken), ["lookup a"]);
     assert_eq!(run.state.node(run.ix("a")).phase, Phase::ClaimedByOtherRun);

@@ -158,7 +158,8 @@ mod tests {
 
     #[test]
     fn reruns_are_split_into_segments() {
-        let rerun = |number: usize| ForcedRerun { key: number.to_string(), salt: "r1".to_owned() };
+        let rerun =
+            |number: usize| ForcedRerun { key: number.to_string(), salt: "r1".to_owned(), supersedes: None };
         let mut segments: std::collections::BTreeMap<String, Vec<ForcedRerun>> =
             std::collections::BTreeMap::new();
         let mut log = RerunLog::default();

@@ -43,6 +43,9 @@ impl NodeObject {
             ctx.set(RECORD, Json(record));
             return report(&ctx, &self.0, run.as_str(), seq, vec![event]).await;
         }
+        if record.take_up() {
+            ctx.set(RECORD, Json(record.clone()));
+        }
         let worker = Arc::clone(&self.0);
         let completed = record.holder().and_then(|holder| holder.artifact.clone());
         let is_stored = match completed {
@@ -67,7 +70,7 @@ impl NodeObject {
         let events = match record.holder() {
             Some(holder) if holder.id != attempt => {
                 let existing = ExistingWork::ClaimedByOtherRun { run: holder.run.clone() };
-                vec![Event::ClaimConflict { node, existing }]
+                vec![Event::ClaimConflict { node, existing, rerun: None }]
             }
             _ => prepare_and_submit(&ctx, &self.0, &mut record, message).await?,
         };
@@ -343,9 +346,9 @@ async fn end(
 ) -> Result<(), HandlerError> {
     let mut record = record(ctx).await?;
     // Two runs that wait for the same attempt may both learn its end.
-    let open = record
-        .attempt(attempt)
-        .filter(|attempt| attempt.state.has_open_task() || state == AttemptState::Expired);
+    let open = record.attempt(attempt).filter(|attempt| {
+        attempt.state.holds_key() && attempt.state.has_open_task() || state == AttemptState::Expired
+    });
     let Some(submitted) = open.map(|attempt| attempt.submitted_at.unwrap_or(attempt.intended_at)) else {
         return Ok(());
     };

@@ -107,6 +107,24 @@ impl NodeRecord {
             .map(|declined| &*declined.events)
     }
 
+    /// The attempt with which a run goes on: the holder, or else one whose task a `retry` gave up without another being accepted since. Its
+    /// task is paid for and may have a video after all.
+    #[must_use]
+    pub fn attempt_to_continue(&self) -> Option<&AttemptRecord> {
+        let latest_accepted = || self.attempts.iter().rev().find(|attempt| attempt.task.is_some());
+        self.holder().or_else(|| latest_accepted().filter(|attempt| attempt.state == AttemptState::Expired))
+    }
+
+    /// A run goes on with the task that a `retry` gave up: it holds the key again. Returns whether there is such a task.
+    pub fn take_up(&mut self) -> bool {
+        let Some(id) = self.attempt_to_continue().map(|attempt| attempt.id.clone()) else { return false };
+        let expired = self
+            .attempts
+            .iter_mut()
+            .find(|attempt| attempt.id == id && attempt.state == AttemptState::Expired);
+        expired.map(|attempt| attempt.state = AttemptState::Missing).is_some()
+    }
+
     /// Existing work for the key, for a run with this account. `is_stored` says of a video whether it is in the shared store.
     #[must_use]
     pub fn existing_work(
@@ -114,7 +132,7 @@ impl NodeRecord {
         account: Option<&str>,
         is_stored: impl FnOnce(&Artifact) -> bool,
     ) -> ExistingWork {
-        let Some(holder) = self.holder().cloned() else { return ExistingWork::None };
+        let Some(holder) = self.attempt_to_continue().cloned() else { return ExistingWork::None };
         let AttemptRecord { id: attempt, run, task, artifact, intended_at, submitted_at, .. } = holder;
         let reason = holder.reason.clone();
         let indeterminate = |attempt, suggested_task| ExistingWork::Indeterminate {
@@ -127,7 +145,10 @@ impl NodeRecord {
             AttemptState::Intended => ExistingWork::ClaimedByOtherRun { run },
             AttemptState::Indeterminate => indeterminate(attempt, holder.suggested_task),
             AttemptState::Abandoned => ExistingWork::Abandoned { attempt },
-            AttemptState::Submitted | AttemptState::Completed | AttemptState::Missing => {
+            AttemptState::Submitted
+            | AttemptState::Completed
+            | AttemptState::Missing
+            | AttemptState::Expired => {
                 let Some(task) = task else { return indeterminate(attempt, None) };
                 let was_downloaded = artifact.is_some();
                 if let Some(artifact) = artifact.filter(is_stored) {
@@ -138,7 +159,7 @@ impl NodeRecord {
                     task,
                     since: submitted_at.unwrap_or(intended_at),
                     was_downloaded,
-                    is_missing: holder.state == AttemptState::Missing,
+                    is_missing: matches!(holder.state, AttemptState::Missing | AttemptState::Expired),
                     is_other_account: holder
                         .account
                         .as_deref()
@@ -148,10 +169,7 @@ impl NodeRecord {
                 }
             }
             // These hold no key.
-            AttemptState::Failed
-            | AttemptState::Refused
-            | AttemptState::Expired
-            | AttemptState::NotAccepted => ExistingWork::None,
+            AttemptState::Failed | AttemptState::Refused | AttemptState::NotAccepted => ExistingWork::None,
         }
     }
 

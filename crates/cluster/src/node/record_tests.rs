@@ -78,6 +78,30 @@ fn existing_work_follows_the_attempt() {
 }
 
 #[test]
+fn expired_task_is_continued_as_long_as_none_has_replaced_it() {
+    let mut node = NodeRecord::default();
+    assert!(!node.take_up(), "there is no attempt");
+    node.claim(attempt("r.1", "r")).expect("the key is free");
+    node.submitted(&"r.1".into(), &"t".into(), Timestamp(9));
+    assert!(!node.take_up(), "it holds the key");
+    node.end(&"r.1".into(), AttemptState::Expired, "gone");
+    // The submission that would have replaced it was refused.
+    node.claim(attempt("r.2", "r")).expect("the key is free");
+    node.refused(&"r.2".into(), RefusalKind::ServiceUnusable, "402");
+    let existing = node.existing_work(Some("a"), |_| true);
+    assert!(matches!(existing, ExistingWork::InFlight { is_missing: true, .. }), "{existing:?}");
+    assert!(node.take_up());
+    assert_eq!(node.claim(attempt("s.1", "s")), Err(RunId::from("r")), "it is asked about first");
+
+    node.end(&"r.1".into(), AttemptState::Expired, "gone again");
+    node.claim(attempt("s.1", "s")).expect("the key is free");
+    node.submitted(&"s.1".into(), &"u".into(), Timestamp(10));
+    node.end(&"s.1".into(), AttemptState::Failed, "moderation");
+    assert!(!node.take_up(), "another was accepted in its place");
+    assert_eq!(node.existing_work(Some("a"), |_| true), ExistingWork::None);
+}
+
+#[test]
 fn only_open_attempts_are_resolved() {
     let mut node = NodeRecord::default();
     assert_eq!(node.resolve(&"r.1".into(), &Resolution::NotAccepted), Err(None));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use engine::ledger::PlanArguments;
-use scheduler::{Attempt, AttemptState, Event, Film, RecordedEvent, RunId, RunProjection, Timestamp};
+use scheduler::{Attempt, Event, Film, RecordedEvent, RunId, RunProjection, Timestamp};
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use crate::client::EngineClient;
@@ -15,7 +15,7 @@ use crate::store::{ObjectKind, SharedStore};
 
 /// An attempt that a run began, whose end is not in its log, and that the run does not take care of.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct OpenAttempt<'a> {
+pub(super) struct NodeAttempt<'a> {
     pub(super) node: NodeIx,
     pub(super) key: NodeKey,
     pub(super) attempt: &'a Attempt,
@@ -105,17 +105,16 @@ impl RunLog {
 
     /// The attempts of this run with a task, or a submission without a response, that it leaves to a person or to a later run: all that
     /// are open once it is over, and before that those of shots that have ended.
-    pub(super) fn open_attempts(&self) -> impl Iterator<Item = OpenAttempt<'_>> {
+    pub(super) fn open_attempts(&self) -> impl Iterator<Item = NodeAttempt<'_>> {
         let shots = self.keys.iter().filter_map(|(node, key)| {
             let shot = self.projection.shot(&self.plan.node(*node).name)?;
             (self.is_over() || shot.outcome().is_some()).then_some((*node, *key, shot))
         });
         shots.flat_map(|(node, key, shot)| {
             let is_open = |attempt: &&Attempt| {
-                let is_missing = attempt.state == AttemptState::Missing;
-                !attempt.is_adopted && (is_missing || attempt.state.is_in_flight())
+                !attempt.is_adopted && (attempt.state.has_open_task() || attempt.state.is_in_flight())
             };
-            shot.attempts().iter().filter(is_open).map(move |attempt| OpenAttempt { node, key, attempt })
+            shot.attempts().iter().filter(is_open).map(move |attempt| NodeAttempt { node, key, attempt })
         })
     }
 
@@ -184,7 +183,8 @@ mod tests {
 
     use scheduler::budget::Reservation;
     use scheduler::{
-        AttemptId, ExistingWork, Failure, FailureKind, Halt, NextStep, Policy, PollResult, StatusKind, TaskId,
+        AttemptId, AttemptState, ExistingWork, Failure, FailureKind, Halt, NextStep, Policy, PollResult,
+        StatusKind, TaskId,
     };
 
     use super::*;

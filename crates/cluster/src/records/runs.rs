@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use engine::LedgerError;
-use engine::ledger::{InFlightAttempt, PlanKeys, RunRow};
+use engine::ledger::{OpenAttempt, OpenTaskState, PlanKeys, RunRow};
 use engine::records::{RunReading, RunRecords, WorkRecords as _};
 use scheduler::budget::Amount;
 use scheduler::polling::Class;
@@ -53,7 +53,7 @@ impl RunRecords for ClusterRecords {
         })
     }
 
-    fn in_flight_attempts(&self) -> RunReading<'_, Vec<InFlightAttempt>> {
+    fn open_attempts(&self) -> RunReading<'_, Vec<OpenAttempt>> {
         Box::pin(async move {
             let mut open = Vec::new();
             for run in self.runs_with_open_attempts().await? {
@@ -68,7 +68,7 @@ impl RunRecords for ClusterRecords {
 
     fn typical_durations<'a>(
         &'a self,
-        _open: &'a [InFlightAttempt],
+        _open: &'a [OpenAttempt],
     ) -> RunReading<'a, HashMap<AttemptId, Duration>> {
         // Durations are learned by each run of its own.
         Box::pin(std::future::ready(Ok(HashMap::new())))
@@ -124,8 +124,8 @@ impl ClusterRecords {
     /// # Errors
     /// When Restate or the shared store cannot be used.
     pub async fn indeterminate(&self) -> Result<Vec<IndeterminateShot>, LedgerError> {
-        let open = self.in_flight_attempts().await?.into_iter();
-        let indeterminate = open.filter(|open| open.task.is_none() && !open.is_missing);
+        let open = self.open_attempts().await?.into_iter();
+        let indeterminate = open.filter(|open| open.task.is_none() && open.state == OpenTaskState::InFlight);
         // Keys of the log are keys.
         Ok(indeterminate
             .filter_map(|open| {
@@ -152,24 +152,30 @@ impl ClusterRecords {
         &self,
         run: &RunId,
         log: &RunLog,
-        found: &mut Vec<InFlightAttempt>,
+        found: &mut Vec<OpenAttempt>,
     ) -> Result<(), ClusterError> {
         let open: Vec<_> = log.open_attempts().collect();
         let keys: Vec<_> = open.iter().map(|open| open.key).collect();
         for (open, record) in open.into_iter().zip(self.nodes(&keys).await?) {
             // Another run, or a person, may have ended it.
             let Some(attempt) = record.attempt(&open.attempt.id) else { continue };
-            let is_missing = attempt.state == AttemptState::Missing;
-            if !is_missing && !attempt.state.is_in_flight() {
-                continue;
-            }
+            let state = match attempt.state {
+                AttemptState::Missing => OpenTaskState::Missing,
+                AttemptState::Expired
+                    if record.attempt_to_continue().is_some_and(|last| last.id == attempt.id) =>
+                {
+                    OpenTaskState::Missing
+                }
+                state if state.is_in_flight() => OpenTaskState::InFlight,
+                _ => continue,
+            };
             let node = log.plan.node(open.node);
-            found.push(InFlightAttempt {
+            found.push(OpenAttempt {
                 attempt: attempt.id.clone(),
                 run: run.clone(),
                 node: node.name.clone(),
                 key: open.key.to_string(),
-                is_missing,
+                state,
                 workflow: log.plan.name().to_owned(),
                 arguments: log.arguments.clone(),
                 service: log.service().to_owned(),

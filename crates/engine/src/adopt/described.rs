@@ -109,7 +109,11 @@ impl DescribedVideo {
             folder: folder.to_owned(),
             path: folder.join(format!("{}.mp4", sidecar.sha256)),
             key: sidecar.key,
-            rerun: sidecar.rerun.map(|rerun| ForcedRerun { key: rerun.key, salt: rerun.salt }),
+            rerun: sidecar.rerun.map(|rerun| ForcedRerun {
+                key: rerun.key,
+                salt: rerun.salt,
+                supersedes: None,
+            }),
             sha256: sidecar.sha256,
             service: Some(sidecar.service),
             task: sidecar.task.filter(|task| !task.starts_with(UNKNOWN_TASK)).map(TaskId),

@@ -16,6 +16,9 @@ use crate::provider::Provider;
 use crate::sidecar::Sidecar;
 use crate::time::Clock;
 
+/// How long an answer about a task is waited for, even where the time is up.
+const MIN_ANSWER_TIME: Duration = Duration::from_secs(5);
+
 /// The node of events that are recorded without a plan. Their shot is recorded by name.
 fn no_node() -> NodeIx {
     NodeIx::new(0)
@@ -75,10 +78,11 @@ pub async fn fetch_task(
     let Some(task) = &row.task else {
         return Err(FetchError::StillOpen("it has no task".to_owned()));
     };
-    let Some(key) = NodeKey::parse(&row.key) else {
-        return Err(FetchError::StillOpen("its record is malformed".to_owned()));
-    };
-    let (download, warning) = wait_until_completed(config, row, task, key).await?;
+    let malformed = || FetchError::StillOpen("its record is malformed".to_owned());
+    let own_key = NodeKey::parse(&row.key).ok_or_else(malformed)?;
+    let (download, warning) = wait_until_completed(config, row, task, own_key).await?;
+    let key = config.ledger.key_of_video(row)?.ok_or_else(malformed)?;
+    let row = &AttemptRow { key: key.to_string(), ..row.clone() };
     let target = folder.join(file_name_of(&row.node, &key));
     fs_err::create_dir_all(&folder).map_err(LedgerError::Io)?;
     let artifact = download_video(config, download, target).await?;
@@ -109,9 +113,16 @@ async fn wait_until_completed(
     let FetchConfig { provider, policy, clock, .. } = config;
     let started = clock.now();
     let submitted = row.submitted_at.unwrap_or(row.intended_at);
+    let deadline = started.after(config.timeout);
     let (mut unknown_since, mut unreachable_since) = (None, None);
     loop {
-        let result = provider.poll(task).await;
+        let result = tokio::select! {
+            result = provider.poll(task) => result,
+            () = clock.sleep_until(deadline.max(clock.now().after(MIN_ANSWER_TIME))) => {
+                let seconds = clock.now().since(started).as_secs();
+                return Err(FetchError::StillOpen(format!("the service did not answer within {seconds} s")));
+            }
+        };
         let now = clock.now();
         let mut wait = policy.fallback_poll_interval(now.since(submitted), Duration::ZERO, None);
         if !matches!(result, PollResult::NotFound { .. }) {
@@ -162,18 +173,21 @@ async fn wait_until_completed(
                 if now.since(since) >= policy.unreachable_timeout {
                     return Err(FetchError::StillOpen(format!("the service does not respond: {reason}")));
                 }
-                clock.sleep_until(now.after(policy.backoff)).await;
+                if now >= deadline {
+                    return Err(FetchError::StillOpen(format!("the service does not respond: {reason}")));
+                }
+                clock.sleep_until(now.after(policy.backoff).min(deadline)).await;
                 continue;
             }
         }
         unreachable_since = None;
-        if now.since(started) >= config.timeout {
+        if now >= deadline {
             return Err(FetchError::StillOpen(format!(
                 "it is not finished {} s after its submission",
                 now.since(submitted).as_secs()
             )));
         }
-        clock.sleep_until(now.after(wait.max(policy.min_poll_interval))).await;
+        clock.sleep_until(now.after(wait.max(policy.min_poll_interval)).min(deadline)).await;
     }
 }
 
@@ -201,5 +215,95 @@ async fn download_video(
         download.source_index += 1;
         let wait = failure.retry_after.unwrap_or(config.policy.backoff).min(config.policy.max_backoff);
         config.clock.sleep_until(config.clock.now().after(wait)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::BoxFuture;
+    use scheduler::AttemptState;
+    use scheduler::budget::Reservation;
+    use workflow::units::VideoDuration;
+
+    use super::*;
+    use crate::provider::{DownloadSink, PreparedRequest, Resume, Submission};
+
+    /// A service that answers no poll, or each with "queued".
+    struct Slow {
+        answers: bool,
+    }
+
+    impl Provider for Slow {
+        fn identity(&self) -> &'static str {
+            "http://127.0.0.1:1"
+        }
+
+        fn submit<'a>(&'a self, _request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {
+            unreachable!("nothing is submitted")
+        }
+
+        fn poll<'a>(&'a self, _task: &'a TaskId) -> BoxFuture<'a, PollResult> {
+            if self.answers {
+                let running = PollResult::Running { status: "queued".to_owned(), progress: None };
+                Box::pin(std::future::ready(running))
+            } else {
+                Box::pin(std::future::pending())
+            }
+        }
+
+        fn download<'a>(
+            &'a self,
+            _task: &'a TaskId,
+            _url: Option<&'a str>,
+            _resume: Option<&'a Resume>,
+            _sink: &'a mut dyn DownloadSink,
+        ) -> BoxFuture<'a, Result<(), Failure>> {
+            unreachable!("nothing is downloaded")
+        }
+    }
+
+    fn row() -> AttemptRow {
+        AttemptRow {
+            attempt: "r.1".into(),
+            run: "r".into(),
+            workflow: "w".to_owned(),
+            node: "lamp".to_owned(),
+            key: "0".repeat(64),
+            state: AttemptState::Submitted,
+            service: "http://127.0.0.1:1".to_owned(),
+            account: None,
+            model: "m".to_owned(),
+            reservation: Reservation { duration: VideoDuration::from_secs(1), cost: None },
+            task: Some("t".into()),
+            suggested_task: None,
+            digest: String::new(),
+            intended_at: Timestamp(0),
+            submitted_at: Some(Timestamp(0)),
+            ended_at: None,
+            failure: None,
+            artifact: None,
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn fetch_ends_at_its_timeout_whether_or_not_the_service_answers() {
+        for (answers, seconds, reason) in [
+            (true, 30, "it is not finished 30 s after its submission"),
+            (false, 30, "the service did not answer within 30 s"),
+            (false, 1, "the service did not answer within 5 s"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let config = FetchConfig {
+                ledger: Arc::new(Ledger::open(&folder.path().join("ledger.db"), folder.path()).unwrap()),
+                provider: Arc::new(Slow { answers }),
+                policy: Policy::remote(),
+                clock: Clock::starting_at(Timestamp(0)),
+                ffmpeg: media::Ffmpeg::default(),
+                timeout: Duration::from_secs(seconds),
+            };
+            let ended = fetch_task(&config, &row(), folder.path().join("out")).await;
+            assert_eq!(ended.map(|_| ()).unwrap_err().to_string(), reason);
+            assert_eq!(config.clock.now().since(Timestamp(0)).as_secs(), seconds.max(5));
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Appends events of a run, with the decisions that need the transaction: whether an intent is admitted, and which task an attempt owns.
 
 use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior};
-use scheduler::{AttemptId, AttemptState, Event, ExistingWork, RunId, TaskId, Timestamp};
-use workflow::plan::Plan;
+use scheduler::{AttemptId, AttemptState, Event, ExistingWork, ForcedRerun, RunId, TaskId, Timestamp};
+use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use super::attempt_state::holds_key;
 use super::derived_tables::{Writer, owner};
@@ -23,7 +23,8 @@ pub enum Persist {
 impl Ledger {
     /// Appends events in one transaction and returns the events to apply. They are the same, except where the ledger decides:
     ///
-    /// * an intent whose key another attempt holds becomes [`Event::ClaimConflict`], and one that exceeds a limit of the run's budget
+    /// * an intent whose key another attempt holds becomes [`Event::ClaimConflict`], so does that of a forced rerun which a concurrent run has
+    ///   begun as well, and one that exceeds a limit of the run's budget
     ///   becomes [`Event::BudgetExceeded`];
     /// * [`Event::Submitted`] with the task of another attempt at the same service becomes [`Event::Indeterminate`];
     /// * [`Event::Indeterminate`] loses a suggested task that another attempt at the same service owns;
@@ -91,14 +92,18 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
             ref key,
             existing: ExistingWork::InFlight { ref attempt, .. } | ExistingWork::Completed { ref attempt, .. },
         } => Ok(match holder(writer.transaction(), key)? {
-            Some((holder, run)) if holder != *attempt => {
-                Event::ClaimConflict { node, existing: ExistingWork::ClaimedByOtherRun { run } }
-            }
+            Some((holder, run)) if holder != *attempt => claimed(node, run),
             _ => event,
         }),
-        Event::Prepared { node, ref key, ref reservation, .. } => {
+        Event::Prepared { node, ref key, ref reservation, ref forced_rerun, .. } => {
             if let Some((_, run)) = holder(writer.transaction(), key)? {
-                return Ok(Event::ClaimConflict { node, existing: ExistingWork::ClaimedByOtherRun { run } });
+                return Ok(claimed(node, run));
+            }
+            if let Some(rerun) = forced_rerun
+                && let Some((rerun, run)) = concurrent_rerun(writer.transaction(), rerun)?
+            {
+                let existing = ExistingWork::ClaimedByOtherRun { run };
+                return Ok(Event::ClaimConflict { node, existing, rerun: Some(Box::new(rerun)) });
             }
             let (limits, spent_before) = run_lock.limits();
             let amount = reservation.amount();
@@ -116,7 +121,7 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
                     .prepare_cached("SELECT state, run FROM attempts WHERE id = ?1")?
                     .query_row([attempt.as_str()], |row| Ok((column(row, 0)?, row.get(1).map(RunId)?)))?;
             if !matches!(state, AttemptState::Intended | AttemptState::Indeterminate) {
-                return Ok(Event::ClaimConflict { node, existing: ExistingWork::ClaimedByOtherRun { run } });
+                return Ok(claimed(node, run));
             }
             let task = first_unowned(transaction, &attempt, &candidates)?;
             let next = next.filter(|_| task.is_none());
@@ -158,12 +163,32 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
     }
 }
 
+/// That another run holds the key of a node.
+fn claimed(node: NodeIx, run: RunId) -> Event {
+    Event::ClaimConflict { node, existing: ExistingWork::ClaimedByOtherRun { run }, rerun: None }
+}
+
 /// The attempt that holds a key, and its run.
 fn holder(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<Option<(AttemptId, RunId)>> {
     transaction
         .prepare_cached(concat!("SELECT id, run FROM attempts WHERE key = ?1 AND ", holds_key!()))?
         .query_row([key], |row| Ok((AttemptId(row.get(0)?), RunId(row.get(1)?))))
         .optional()
+}
+
+/// The rerun of the same shot that another run has begun since this run looked at the forced reruns, and that run.
+fn concurrent_rerun(
+    transaction: &Transaction<'_>,
+    own: &ForcedRerun,
+) -> rusqlite::Result<Option<(ForcedRerun, RunId)>> {
+    let recorded: Option<String> = transaction
+        .prepare_cached("SELECT salt FROM forced_reruns WHERE base_key = ?1")?
+        .query_row([&own.key], |row| row.get(0))
+        .optional()?;
+    let other = recorded.filter(|salt| *salt != own.salt && Some(salt) != own.supersedes.as_ref());
+    let Some((base, salt)) = NodeKey::parse(&own.key).zip(other) else { return Ok(None) };
+    let holder = holder(transaction, &base.salted(&salt).to_string())?;
+    Ok(holder.map(|(_, run)| (ForcedRerun { key: own.key.clone(), salt, supersedes: None }, run)))
 }
 
 fn first_unowned(

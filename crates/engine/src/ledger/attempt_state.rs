@@ -45,11 +45,18 @@ macro_rules! is_resolvable {
 /// [`AttemptState::has_open_task`] in SQL.
 macro_rules! has_open_task {
     () => {
-        "(state = 'submitted' OR state = 'missing')"
+        "(state = 'submitted' OR state = 'missing' OR state = 'expired')"
     };
 }
 
-pub(super) use {has_open_task, holds_key, is_in_flight, is_resolvable};
+/// Whether the task of the attempt `a` was given up, and another one of the same key accepted since.
+macro_rules! is_replaced {
+    () => {
+        "(a.state = 'expired' AND EXISTS (SELECT 1 FROM attempts later WHERE later.key = a.key AND later.task IS NOT NULL AND later.rowid > a.rowid))"
+    };
+}
+
+pub(super) use {has_open_task, holds_key, is_in_flight, is_replaced, is_resolvable};
 
 #[cfg(test)]
 mod tests {

@@ -11,9 +11,10 @@ use scheduler::{
     Artifact, AttemptId, AttemptState, Event, ExistingWork, Film, NextStep, PollResult, RefusalKind,
     Resolution, RunId, TaskId, Timestamp,
 };
-use workflow::plan::Node;
+use workflow::plan::{Node, NodeKey};
 
 use super::Ledger;
+use super::attempt_state::holds_key;
 use super::schema::EVENT_VERSION;
 use super::sql::{Sql, column};
 use super::totals::{AttemptEnd, BudgetDelta, Settlement};
@@ -108,6 +109,7 @@ impl<'a> Writer<'a> {
             }
             Event::Downloaded { attempt, artifact, cost, .. } => {
                 let settlement = cost.map_or(Settlement::Full, Settlement::Actual);
+                self.separate_from_replacement(attempt)?;
                 self.end(attempt, AttemptState::Completed, settlement, None)?;
                 self.insert_artifact(attempt, artifact)
             }
@@ -229,8 +231,20 @@ impl<'a> Writer<'a> {
             Resolution::NotAccepted => {
                 self.end(attempt, AttemptState::NotAccepted, Settlement::Released, None)
             }
-            Resolution::Abandoned => self.end(attempt, AttemptState::Abandoned, Settlement::Full, None),
+            Resolution::Abandoned => {
+                self.separate_from_replacement(attempt)?;
+                self.end(attempt, AttemptState::Abandoned, Settlement::Full, None)
+            }
         }
+    }
+
+    /// Before an attempt holds its key again whose task a `retry` gave up: see [`separate_key`].
+    fn separate_from_replacement(&self, attempt: &AttemptId) -> rusqlite::Result<()> {
+        let Some(key) = separate_key(self.transaction, attempt)? else { return Ok(()) };
+        self.transaction
+            .prepare_cached("UPDATE attempts SET key = ?2 WHERE id = ?1")?
+            .execute((attempt.as_str(), key.to_string()))?;
+        Ok(())
     }
 
     fn state(&self, attempt: &AttemptId) -> rusqlite::Result<AttemptState> {
@@ -311,6 +325,24 @@ impl<'a> Writer<'a> {
         )?;
         Ok(())
     }
+}
+
+/// The key under which an attempt is recorded whose task a `retry` gave up, where another attempt holds its key by now: no shot asks for it, as
+/// for the video that a forced rerun supersedes. `None` where the attempt keeps its key.
+pub(super) fn separate_key(
+    connection: &Connection,
+    attempt: &AttemptId,
+) -> rusqlite::Result<Option<NodeKey>> {
+    let key: Option<String> = connection
+        .prepare_cached(concat!(
+            "SELECT a.key FROM attempts a WHERE a.id = ?1 AND a.state = 'expired'
+             AND EXISTS (SELECT 1 FROM attempts WHERE key = a.key AND ",
+            holds_key!(),
+            ")"
+        ))?
+        .query_row([attempt.as_str()], |row| row.get(0))
+        .optional()?;
+    Ok(key.and_then(|key| Some(NodeKey::parse(&key)?.salted(attempt.as_str()))))
 }
 
 /// The attempt that owns a task of the service that `attempt` was submitted to.

@@ -41,7 +41,7 @@ pub use plan_arguments::PlanArguments;
 pub use plan_keys::{PlanKeys, TaskOwnership};
 pub use queries::AttemptRow;
 pub(crate) use queries::Snapshot;
-pub use read_only::{InFlightAttempt, LedgerReader, RunRow};
+pub use read_only::{LedgerReader, OpenAttempt, OpenTaskState, RunRow};
 pub use run_lock::{RunLock, ServiceAccount};
 pub use totals::UnpricedInFlight;
 pub use unknown_runs::UnknownRun;

@@ -5,13 +5,14 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use super::attempt_state::{has_open_task, holds_key, is_in_flight, is_resolvable};
+use super::attempt_state::{has_open_task, holds_key, is_in_flight, is_replaced, is_resolvable};
 use super::sql::column;
 use super::{Ledger, LedgerError, derived_tables};
 use scheduler::budget::Reservation;
 use scheduler::{Artifact, AttemptId, AttemptState, Event, Film, RunId, TaskId, Timestamp};
+use workflow::plan::NodeKey;
 
-/// An attempt that holds its key.
+/// An attempt.
 #[derive(Debug, Clone)]
 pub struct AttemptRow {
     /// The attempt.
@@ -22,7 +23,7 @@ pub struct AttemptRow {
     pub workflow: String,
     /// The name of its node at that time.
     pub node: String,
-    /// The key that it holds, as lower-case hex.
+    /// Its key, as lower-case hex.
     pub key: String,
     /// Its state.
     pub state: AttemptState,
@@ -57,8 +58,7 @@ const COLUMNS: &str =
     f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.last_frame_url, f.expires_at, f.modified_ns,
     a.service, a.model, a.video_ms, a.reserved_cost, r.account, r.workflow, a.key, a.suggested_task, a.ended_at";
 /// An attempt of a key whose task was given up, where none of the key was accepted later.
-const NOT_REPLACED: &str = "key = ?1 AND state = 'expired' AND NOT EXISTS
-    (SELECT 1 FROM attempts later WHERE later.key = ?1 AND later.task IS NOT NULL AND later.rowid > a.rowid)";
+const NOT_REPLACED: &str = concat!("key = ?1 AND state = 'expired' AND NOT ", is_replaced!());
 const TABLES: &str = "attempts a JOIN runs r ON r.id = a.run LEFT JOIN artifacts f ON f.attempt = a.id";
 
 /// Queries on one snapshot of the ledger.
@@ -116,6 +116,15 @@ impl Ledger {
         derived_tables::owner_at(&self.connection(), service, task).map_err(|error| self.sqlite(error))
     }
 
+    /// The key of an attempt's video: its own, or a separate one where the replacement of its task holds that.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub(crate) fn key_of_video(&self, row: &AttemptRow) -> Result<Option<NodeKey>, LedgerError> {
+        let separate = derived_tables::separate_key(&self.connection(), &row.attempt);
+        Ok(separate.map_err(|error| self.sqlite(error))?.or_else(|| NodeKey::parse(&row.key)))
+    }
+
     /// Work that is in flight, missing or completed at other services than `service`, by its service-independent key: the name of the service,
     /// and whether the work is or may be in flight. Work at free services has no such key.
     ///
@@ -159,12 +168,12 @@ impl Ledger {
         self.with_snapshot(|ledger| ledger.attempt_holding(key))
     }
 
-    /// An attempt by its id, if it holds its key.
+    /// An attempt by its id.
     ///
     /// # Errors
     /// When the ledger cannot be read.
     pub fn attempt(&self, attempt: &AttemptId) -> Result<Option<AttemptRow>, LedgerError> {
-        self.with_snapshot(|ledger| ledger.one(concat!("a.id = ?1 AND ", holds_key!()), attempt.as_str()))
+        self.with_snapshot(|ledger| ledger.one("a.id = ?1", attempt.as_str()))
     }
 
     /// Every attempt with the name of its node and its state.
@@ -182,7 +191,7 @@ impl Ledger {
         read().map_err(|error| self.sqlite(error))
     }
 
-    /// Attempts whose task is paid for and not downloaded: in flight, or missing. Oldest first.
+    /// Attempts whose task is paid for and not downloaded: in flight, missing, or given up by a `retry`. Oldest first.
     ///
     /// # Errors
     /// When the ledger cannot be read.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 
-use super::attempt_state::is_in_flight;
+use super::attempt_state::{has_open_task, is_in_flight, is_replaced};
 use super::sql::column;
 use super::{LedgerError, PlanArguments, run_lock, schema, service_stats, totals};
 use scheduler::RecordedEvent;
@@ -44,9 +44,20 @@ pub struct RunRow {
     pub is_alive: bool,
 }
 
-/// An attempt whose task is in flight, or may be: intended, indeterminate or submitted; or missing.
+/// What is known of the task of an attempt that has no video.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenTaskState {
+    /// It is in flight, or may be.
+    InFlight,
+    /// The service did not know it when it was last asked, or had no intact video. The next run asks again.
+    Missing,
+    /// A `retry` gave it up, and another one was accepted in its place. No run asks for it.
+    Replaced,
+}
+
+/// An attempt whose task is in flight, or may be: intended, indeterminate or submitted; or whose task is paid for and has no video.
 #[derive(Debug, Clone, PartialEq)]
-pub struct InFlightAttempt {
+pub struct OpenAttempt {
     /// The attempt.
     pub attempt: AttemptId,
     /// The run that created it.
@@ -55,8 +66,8 @@ pub struct InFlightAttempt {
     pub node: String,
     /// Its key, as lower-case hex.
     pub key: String,
-    /// Whether the service did not know its task when it was last asked.
-    pub is_missing: bool,
+    /// What is known of its task.
+    pub state: OpenTaskState,
     /// The workflow of that run.
     pub workflow: String,
     /// The arguments that determined the plan of that run; `None` where they were not recorded.
@@ -167,23 +178,27 @@ impl LedgerReader {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// Attempts whose task is in flight, may be, or is missing; the oldest first.
+    /// Attempts whose task is in flight, or may be, or is paid for and has no video; the oldest first.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn in_flight_attempts(&self) -> Result<Vec<InFlightAttempt>, LedgerError> {
+    pub fn open_attempts(&self) -> Result<Vec<OpenAttempt>, LedgerError> {
         self.rows(
             concat!(
                 "SELECT a.id, a.run, a.node, r.workflow, r.service, a.task, COALESCE(a.submitted_at, a.intended_at), a.reserved_cost, a.failure,
-                a.model, a.video_ms, a.key_parts, a.key, a.state, a.suggested_task, r.arguments
+                a.model, a.video_ms, a.key_parts, a.key, a.state, a.suggested_task, r.arguments, ",
+                is_replaced!(),
+                "
              FROM attempts a JOIN runs r ON r.id = a.run
              WHERE (",
                 is_in_flight!(),
-                " OR state = 'missing') ORDER BY a.intended_at, a.id"
+                " OR ",
+                has_open_task!(),
+                ") ORDER BY a.intended_at, a.id"
             ),
             [],
             |row| {
-                Ok(InFlightAttempt {
+                Ok(OpenAttempt {
                     attempt: AttemptId(row.get(0)?),
                     run: RunId(row.get(1)?),
                     node: row.get(2)?,
@@ -197,7 +212,11 @@ impl LedgerReader {
                     reserved_cost: column(row, 7)?,
                     trouble: row.get(8)?,
                     key: row.get(12)?,
-                    is_missing: column::<AttemptState>(row, 13)? == AttemptState::Missing,
+                    state: match column(row, 13)? {
+                        AttemptState::Expired if row.get(16)? => OpenTaskState::Replaced,
+                        AttemptState::Missing | AttemptState::Expired => OpenTaskState::Missing,
+                        _ => OpenTaskState::InFlight,
+                    },
                 })
             },
         )
@@ -210,7 +229,7 @@ impl LedgerReader {
     /// When the ledger cannot be read.
     pub fn typical_durations(
         &self,
-        open: &[InFlightAttempt],
+        open: &[OpenAttempt],
     ) -> Result<HashMap<AttemptId, Duration>, LedgerError> {
         let mut known: HashMap<&str, DurationStats> = HashMap::new();
         for service in open.iter().map(|open| open.service.as_str()) {

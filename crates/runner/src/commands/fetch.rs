@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use renderer::Renderer;
+use scheduler::AttemptState;
 
 use engine::ledger::AttemptRow;
 use engine::{Clock, FetchConfig, FetchError, Ledger, fetch_task};
@@ -110,7 +111,8 @@ async fn fetch_all(
                 line(args.format, row, "failed", &message, None)
             }
             Err(FetchError::StillOpen(reason)) => {
-                kept += 1;
+                // Where the service had lost it when a `retry` gave it up, it rarely comes back, and its shot has another one.
+                kept += usize::from(!args.all || row.state != AttemptState::Expired);
                 line(args.format, row, "kept", &sanitize::message(&reason), None)
             }
             Err(FetchError::Unauthorized(failure)) => {

@@ -82,10 +82,14 @@ pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> R
     {
         verify_task(&row, task, &paths, renderer).await?;
     }
+    let key_before = key_of(&ledger, &attempt)?;
     ledger.resolve(&attempt, &resolution, now())?;
     let message = match &resolution {
         Resolution::Accepted { task } => format!("the next run adopts task {task}"),
         Resolution::NotAccepted => "the next run submits it again".to_owned(),
+        Resolution::Abandoned if key_of(&ledger, &attempt)? != key_before => {
+            "closed: counted as spent; another task was accepted for its shot".to_owned()
+        }
         Resolution::Abandoned => {
             let file = shell::path(args.file);
             let shot = ledger.attempt(&attempt)?.map_or_else(|| "SHOT".to_owned(), |row| row.node);
@@ -114,6 +118,11 @@ pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> R
     Ok(Exit::Done)
 }
 
+/// The key of an attempt with a task: the ledger changes it where the task was replaced.
+fn key_of(ledger: &Ledger, attempt: &AttemptId) -> Result<Option<String>, CommandError> {
+    Ok(ledger.attempt(attempt)?.map(|row| row.key))
+}
+
 /// The attempt of this id, or the one of this shot that the resolution can be for.
 fn attempt_named(
     ledger: &Ledger,
@@ -122,12 +131,12 @@ fn attempt_named(
     file: &Path,
 ) -> Result<AttemptId, CommandError> {
     let id = AttemptId(named.to_owned());
-    if ledger.attempt(&id)?.is_some() {
-        return Ok(id);
-    }
     let mut rows = resolvable(ledger)?;
     if *resolution == Resolution::Abandoned {
         rows.extend(ledger.open_tasks()?);
+    }
+    if ledger.attempt(&id)?.is_some() {
+        return Ok(id);
     }
     let shots: BTreeSet<String> = rows.iter().map(|row| row.node.clone()).collect();
     rows.retain(|row| row.node == named);

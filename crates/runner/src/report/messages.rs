@@ -165,7 +165,7 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<S
             sanitize::line(task.as_str())
         ),
         Event::LookupDone { node, existing: ExistingWork::InFlight { task, is_missing: true, .. }, .. } => format!(
-            "{}: the service did not know task {} when it was last asked; asking again",
+            "{}: the service did not know task {}, or had no intact video of it, when it was last asked; asking again",
             name(*node),
             sanitize::line(task.as_str())
         ),
@@ -187,7 +187,7 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<S
             format!("{}: adopted task {} of an earlier run", name(*node), sanitize::line(task.as_str()))
         }
         Event::LookupDone { node, existing: ExistingWork::ClaimedByOtherRun { run }, .. }
-        | Event::ClaimConflict { node, existing: ExistingWork::ClaimedByOtherRun { run } } => {
+        | Event::ClaimConflict { node, existing: ExistingWork::ClaimedByOtherRun { run }, .. } => {
             format!("{}: claimed by run {run}; waiting for its task", name(*node))
         }
         Event::Submitted { node, task, .. } | Event::Reconciled { node, task: Some(task), .. } => {

@@ -9,7 +9,7 @@ impl RunState {
     /// The key of a node, once the videos that it takes frames from exist.
     #[must_use]
     pub fn key(&self, node: NodeIx) -> Option<NodeKey> {
-        // A key does not change once it is known.
+        // A key does not change once it is known, except where a run goes on with the rerun of another one.
         self.node(node).key.or_else(|| self.keys.key(&self.plan, node, |parent| self.artifact(parent)))
     }
 
@@ -23,6 +23,14 @@ impl RunState {
     #[must_use]
     pub fn forced_rerun(&self, node: NodeIx) -> Option<ForcedRerun> {
         self.keys.forced_rerun(&self.plan, node, |parent| self.artifact(parent))
+    }
+
+    /// Goes on with the rerun of a concurrent run, under its key.
+    pub(super) fn continue_rerun(&mut self, node: NodeIx, rerun: &ForcedRerun) {
+        self.keys.continue_rerun(rerun);
+        self.node_mut(node).key = None;
+        let key = self.key(node);
+        self.node_mut(node).key = key;
     }
 
     /// The rerun that the node's key belongs to, of this run or an earlier one.

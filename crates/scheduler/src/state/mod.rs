@@ -186,7 +186,13 @@ impl RunState {
         match event {
             Event::RunConfigured { only, fail_fast } => self.run_configured(only, fail_fast),
             Event::Started => self.started(now, &mut actions),
-            Event::LookupDone { node, key: _, existing } | Event::ClaimConflict { node, existing } => {
+            Event::LookupDone { node, key: _, existing } => {
+                self.lookup_done(node, existing, now, &mut actions);
+            }
+            Event::ClaimConflict { node, existing, rerun } => {
+                if let Some(rerun) = rerun {
+                    self.continue_rerun(node, &rerun);
+                }
                 self.lookup_done(node, existing, now, &mut actions);
             }
             Event::BudgetExceeded { node, limit } => self.budget_exceeded(node, limit),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use engine::LedgerError;
-use engine::ledger::{InFlightAttempt, LedgerReader, RunRow};
+use engine::ledger::{LedgerReader, OpenAttempt, OpenTaskState, RunRow};
 use engine::records::RunRecords;
 use scheduler::{AttemptId, Halt, RunId, RunProjection, ShotStatus, TaskId, Timestamp};
 use workflow::plan::Plan;
@@ -139,7 +139,7 @@ impl StatusQuery {
                 projection.on_run_ended(time);
             }
         }
-        let open = records.in_flight_attempts().await?;
+        let open = records.open_attempts().await?;
         let typical = records.typical_durations(&open).await?;
         let (held, spent) = records.spending().await?;
         let totals = Totals { reserved: stream::amount(held), spent: stream::amount(spent) };
@@ -207,7 +207,7 @@ impl StatusQuery {
     fn action_needed(
         &self,
         rows: &[RunRow],
-        open: &[InFlightAttempt],
+        open: &[OpenAttempt],
         typical: &Typical,
         owners: Vec<TaskOwner>,
     ) -> Vec<ActionNeeded> {
@@ -255,7 +255,7 @@ impl StatusQuery {
     }
 
     /// What is the matter with a task that no live run polls, and what to do about it.
-    fn about_task(&self, open: &InFlightAttempt, task: &TaskId, owner: TaskOwner) -> (ActionReason, String) {
+    fn about_task(&self, open: &OpenAttempt, task: &TaskId, owner: TaskOwner) -> (ActionReason, String) {
         if self.is_cluster {
             return about_cluster_task(open, owner);
         }
@@ -266,7 +266,11 @@ impl StatusQuery {
             format!("runner fetch {} --in {}", shell::quote(task), self.project)
         };
         let abandon = format!("runner resolve {} {} --abandon", self.project, open.attempt);
-        match (owner, open.is_missing) {
+        let is_missing = open.state == OpenTaskState::Missing;
+        match (owner, is_missing) {
+            _ if open.state == OpenTaskState::Replaced => {
+                (ActionReason::Replaced, format!("`{fetch}` asks for it again; `{abandon}` closes it"))
+            }
             (TaskOwner::Run(command), true) => (
                 ActionReason::Missing,
                 format!(
@@ -342,10 +346,11 @@ impl StatusQuery {
 }
 
 /// As `about_task`, on a cluster: there is nothing that fetches a task without its shot.
-fn about_cluster_task(open: &InFlightAttempt, owner: TaskOwner) -> (ActionReason, String) {
-    let reason = if open.is_missing { ActionReason::Missing } else { ActionReason::InFlight };
+fn about_cluster_task(open: &OpenAttempt, owner: TaskOwner) -> (ActionReason, String) {
+    let is_missing = open.state == OpenTaskState::Missing;
+    let reason = if is_missing { ActionReason::Missing } else { ActionReason::InFlight };
     match owner {
-        TaskOwner::Run(command) if open.is_missing => (
+        TaskOwner::Run(command) if is_missing => (
             reason,
             format!(
                 "`{command}` asks for it again, `{command} --rerun {}` pays for another one",

@@ -219,6 +219,8 @@ pub(crate) enum ActionReason {
     Unclaimed,
     /// The service did not know a task that is paid for.
     Missing,
+    /// A `retry` gave a task up that is paid for, and another one was accepted in its place.
+    Replaced,
     /// A submission's outcome is unknown.
     Indeterminate,
     /// Takes or instances are rendered, and none is picked.

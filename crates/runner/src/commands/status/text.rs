@@ -157,7 +157,13 @@ fn one(open: &ActionNeeded, now: Timestamp) -> String {
     let what = match open.reason {
         ActionReason::Missing => {
             let task = open.task.as_deref().map(sanitize::line).unwrap_or_default();
-            format!("task {task} of {service} is missing: the service did not know it when it was last asked")
+            format!(
+                "task {task} of {service} is missing: the service did not know it, or had no intact video of it, when it was last asked"
+            )
+        }
+        ActionReason::Replaced => {
+            let task = open.task.as_deref().map(sanitize::line).unwrap_or_default();
+            format!("task {task} of {service} is paid for and has no video, and a retry has replaced it")
         }
         ActionReason::InFlight | ActionReason::Unclaimed => {
             let task = open.task.as_deref().map(sanitize::line).unwrap_or_default();

@@ -80,7 +80,7 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
             duration: reservation.duration,
             rerun: forced_rerun.is_some(),
         },
-        Event::ClaimConflict { node, existing } => {
+        Event::ClaimConflict { node, existing, rerun: _ } => {
             EventKind::ClaimConflict { shot: shot(node), existing: existing_work(existing) }
         }
         Event::BudgetExceeded { node, limit } => {
