@@ -73,6 +73,10 @@ fn edit_refuses_what_would_make_the_file_invalid() {
         "edit_unknown_shot",
         project.runner(&["edit", "sea.yaml", "strom", "--seed", "1"]).expect(2)
     );
+    cli_snapshot!(
+        "edit_to_a_blank_prompt",
+        project.runner(&["edit", "sea.yaml", "storm", "--prompt", " ", "--dry-run"]).expect(0)
+    );
     cli_snapshot!("edit_no_field", project.runner(&["edit", "sea.yaml", "storm"]).expect(2));
     assert_eq!(fs_err::read_to_string(project.file("sea.yaml")).expect("a file"), WORKFLOW);
 }

@@ -114,7 +114,7 @@ impl Client {
     /// Submits a task (spec 4.1).
     ///
     /// # Errors
-    /// [`CallError::Indeterminate`] also when the response has a success status and contains no task id.
+    /// [`CallError::Indeterminate`] also when the response has a success status and contains no task id, or one that no URL can contain.
     pub async fn create(&self, request: &PreparedRequest) -> Result<TaskResponse, CallError> {
         let span = debug_span!("create_video", task_id = tracing::field::Empty);
         async {
@@ -131,6 +131,10 @@ impl Client {
             let task = TaskResponse { rate_limit, ..task.map_err(|error| error.with_task_hint(location))? };
             if redact::has_long_key(&task.id, &self.shared.key) {
                 return Err(CallError::indeterminate("the task id in the response contains the API key"));
+            }
+            if let Err(CallError::NotSent { reason }) = task_id::path_segment(&task.id) {
+                // Accepted, and never to be asked about.
+                return Err(CallError::indeterminate(format!("the service accepted it, and {reason}")));
             }
             tracing::Span::current().record("task_id", task.id.as_str());
             debug!(status = %task.status, "the task was accepted");

@@ -27,6 +27,8 @@ pub(crate) struct EditedFile {
     new: String,
     /// The plan of the new text.
     pub(crate) plan: Arc<Plan>,
+    /// The warnings about the new text, if there are any.
+    warnings: Option<LoadError>,
 }
 
 /// Why a file cannot be edited.
@@ -97,9 +99,17 @@ impl EditedFile {
         match plan {
             Some(plan) => {
                 let file = fs_err::canonicalize(file).map_err(CommandError::invalid)?;
-                Ok(Self { file, old, new, plan: Arc::new(plan) })
+                let warnings = (report.warnings() > 0).then(|| LoadError::Report(Box::new(report)));
+                Ok(Self { file, old, new, plan: Arc::new(plan), warnings })
             }
             None => Err(EditFailure::Load(LoadError::Report(Box::new(report)))),
+        }
+    }
+
+    /// Prints the warnings about the new text.
+    pub(crate) fn print_warnings(&self) {
+        if let Some(warnings) = &self.warnings {
+            warnings.print();
         }
     }
 

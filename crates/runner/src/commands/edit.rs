@@ -40,6 +40,9 @@ pub(crate) async fn edit(args: EditArgs) -> Result<Exit, CommandError> {
     if !args.dry_run {
         edited.write()?;
     }
+    if edited.is_changed() {
+        edited.print_warnings();
+    }
     match args.format {
         Format::Text if !edited.is_changed() => outln!("nothing changes"),
         Format::Text => {

@@ -324,8 +324,11 @@ fn shot_or_attempt(row: &AttemptRow, rows: &[AttemptRow]) -> String {
 }
 
 fn describe(row: &AttemptRow) -> String {
-    let reason =
-        row.failure.clone().unwrap_or_else(|| "the run ended before the response arrived".to_owned());
+    let reason = match (&row.failure, &row.task) {
+        (Some(failure), _) => failure.clone(),
+        (None, Some(task)) => format!("it was accepted as task {task}"),
+        (None, None) => "the run ended before the response arrived".to_owned(),
+    };
     if row.state == AttemptState::Abandoned { format!("abandoned: {reason}") } else { reason }
 }
 

@@ -22,6 +22,8 @@ pub(in crate::commands) struct ClipCollector<'p> {
     /// The workflow file, as the user named it.
     pub(in crate::commands) file: &'p Path,
     pub(in crate::commands) workflow_folder: &'p Path,
+    /// The default output folder of the workflow.
+    pub(in crate::commands) output_folder: PathBuf,
     pub(in crate::commands) store: ArtifactStore,
     /// By node.
     pub(in crate::commands) previews: &'p [Preview],
@@ -71,11 +73,20 @@ impl ClipCollector<'_> {
             .hint(format!("render them: runner run {file} --from {}", arguments.join(" "))))
     }
 
-    /// The folder of the clips, and so of the film.
-    pub(in crate::commands) fn folder(&self, shown: &[FilmClip]) -> Result<PathBuf, CommandError> {
+    /// The folder of the film: of those of its clips and the workflow's own one, which has a film of that name. Clips that an earlier run
+    /// of another workflow paid for are on record where that one stored them.
+    pub(in crate::commands) fn folder(
+        &self,
+        film: &Film,
+        shown: &[FilmClip],
+    ) -> Result<PathBuf, CommandError> {
         let nodes = shown.iter().filter_map(|clip| clip.node);
         let mut folders = nodes.filter_map(|ix| self.videos[ix.index()].as_ref()?.path.parent());
-        let folder = folders.next().unwrap_or(self.workflow_folder);
+        let first = folders.clone().next();
+        let has_film = |folder: &&Path| folder.join(&film.output).is_file();
+        let own = self.output_folder.as_path();
+        let folder = [own].into_iter().chain(folders.by_ref()).find(has_film);
+        let folder = folder.or_else(|| own.is_dir().then_some(own)).or(first).unwrap_or(self.workflow_folder);
         Ok(std::path::absolute(folder)?)
     }
 

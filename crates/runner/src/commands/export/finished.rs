@@ -33,7 +33,7 @@ impl FinishedFilm {
         shown: &[FilmClip],
         suffix: &str,
     ) -> Result<Self, CommandError> {
-        let path = project.collector().folder(shown)?.join(&film.output);
+        let path = project.collector().folder(film, shown)?.join(&film.output);
         let recorded = project.ledger.as_ref().map(|ledger| ledger.film(&path)).transpose()?.flatten();
         let source = recorded.and_then(|recorded| up_to_date_source(project.plan, film, shown, &recorded));
         let Some(source) = source else {

@@ -47,7 +47,7 @@ pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
     let output = match &args.output {
         Some(output) => std::path::absolute(output)?,
         None => collector
-            .folder(&shown)?
+            .folder(film, &shown)?
             .join(film.output.trim_end_matches(".mp4"))
             .with_added_extension(format.extension()),
     };
@@ -101,6 +101,7 @@ impl<'p> FilmProject<'p> {
             plan: self.plan,
             file: self.file,
             workflow_folder: &self.paths.folder,
+            output_folder: self.paths.out(self.plan.name()),
             store: self.paths.store(),
             previews: &self.previews,
             videos: &self.videos,
