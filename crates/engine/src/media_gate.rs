@@ -26,7 +26,7 @@ fn info(inspected: Result<media::InputInfo, MediaError>) -> Result<MediaInfo, wo
                 media::MediaKind::Audio => MediaKind::Audio,
             };
             let duration = info.duration.map(|duration| VideoDuration::from_secs_f64(duration.as_secs_f64()));
-            Ok(MediaInfo { media_type: info.media_type.as_str(), kind, duration })
+            Ok(MediaInfo { media_type: info.media_type.as_str(), kind, duration, decoded: info.decoded })
         }
         Err(error) => Err(workflow::MediaError { help: help(&error).to_owned(), message: message(error) }),
     }

@@ -32,6 +32,8 @@ pub struct InputInfo {
     pub size: Option<(u32, u32)>,
     /// How long the pictures of a video last.
     pub duration: Option<Duration>,
+    /// Pixels, or samples of all channels, that were decoded.
+    pub decoded: u64,
     /// Whether this crate decodes it without ffmpeg.
     pub is_native: bool,
 }
@@ -52,8 +54,15 @@ pub fn inspect(bytes: &[u8]) -> Result<InputInfo, MediaError> {
     let media_type = MediaType::sniff(bytes).ok_or_else(|| refuse("an image, a video or audio"))?;
     match media_type {
         MediaType::Png | MediaType::Jpeg | MediaType::WebP => {
-            let size = Some(check_image(bytes)?);
-            Ok(InputInfo { media_type, size, duration: None, is_native: true })
+            let (width, height) = check_image(bytes)?;
+            let decoded = u64::from(width) * u64::from(height);
+            Ok(InputInfo {
+                media_type,
+                size: Some((width, height)),
+                duration: None,
+                decoded,
+                is_native: true,
+            })
         }
         MediaType::Gif => Err(refuse("a PNG, JPEG or WebP image")),
         MediaType::Mp4 | MediaType::QuickTime | MediaType::M4a => {
@@ -112,27 +121,29 @@ fn inspect_movie(media_type: MediaType, mut movie: Movie) -> Result<InputInfo, M
         if probe.audio.is_none() {
             return Err(MediaError::NotMedia("it has no audio track".to_owned()));
         }
-        let is_native = match decode_sound(&mut movie) {
-            Ok(()) => true,
-            Err(MediaError::NeedsFfmpeg { .. }) => false,
+        let (decoded, is_native) = match decode_sound(&mut movie) {
+            Ok(samples) => (samples, true),
+            Err(MediaError::NeedsFfmpeg { .. }) => (0, false),
             Err(error) => return Err(error),
         };
-        return Ok(InputInfo::audio(MediaType::M4a, is_native));
+        return Ok(InputInfo { decoded, ..InputInfo::audio(MediaType::M4a, is_native) });
     };
-    let decoded = FrameReader::new(movie).and_then(|mut frames| frames.first().and_then(|_| frames.last()));
-    let is_native = match decoded {
+    let pictures = FrameReader::new(movie).and_then(|mut frames| frames.first().and_then(|_| frames.last()));
+    let is_native = match pictures {
         Ok(_) => true,
         // In another codec than H.264 the index has to suffice.
         Err(MediaError::NeedsFfmpeg { .. }) => false,
         Err(error) => return Err(error),
     };
     let (size, duration) = (Some((video.width, video.height)), Some(video.duration));
-    Ok(InputInfo { media_type, size, duration, is_native })
+    // The first picture and the last one.
+    let decoded = if is_native { 2 * u64::from(video.width) * u64::from(video.height) } else { 0 };
+    Ok(InputInfo { media_type, size, duration, decoded, is_native })
 }
 
 impl InputInfo {
     fn audio(media_type: MediaType, is_native: bool) -> Self {
-        Self { media_type, size: None, duration: None, is_native }
+        Self { media_type, size: None, duration: None, decoded: 0, is_native }
     }
 
     /// Whether it is an image, a video or audio.

@@ -61,19 +61,19 @@ fn decode_natively(path: &Path) -> Result<Probe, MediaError> {
     if probe.video.is_some() {
         FrameReader::new(movie)?.frames_from(0)?.check()?;
     }
-    sound.map(|()| probe)
+    sound.map(|_| probe)
 }
 
-/// Decodes the sound of a movie packet by packet, in memory that does not depend on the length.
-pub(crate) fn decode_sound(movie: &mut Movie) -> Result<(), MediaError> {
-    let Some(mut decoder) = audio::decoder(movie)? else { return Ok(()) };
-    let Some(track) = movie.audio.take() else { return Ok(()) };
-    let mut packet = Vec::new();
+/// Decodes the sound of a movie packet by packet, in memory that does not depend on the length. Returns the number of samples of all channels.
+pub(crate) fn decode_sound(movie: &mut Movie) -> Result<u64, MediaError> {
+    let Some(mut decoder) = audio::decoder(movie)? else { return Ok(0) };
+    let Some(track) = movie.audio.take() else { return Ok(0) };
+    let (mut packet, mut samples) = (Vec::new(), 0);
     for sample in track.samples.iter().filter(|sample| sample.size > 0) {
         movie.load_sample(sample, &mut packet)?;
-        decoder.decode(&packet)?;
+        samples += decoder.decode(&packet)?.samples.len() as u64;
     }
-    Ok(())
+    Ok(samples)
 }
 
 #[cfg(test)]

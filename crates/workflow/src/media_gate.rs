@@ -6,6 +6,7 @@
 use std::fmt;
 
 use crate::files::ReadSeek;
+use crate::limits;
 use crate::units::VideoDuration;
 
 /// The kind of a medium.
@@ -44,6 +45,8 @@ pub struct MediaInfo {
     pub kind: MediaKind,
     /// How long a video is.
     pub duration: Option<VideoDuration>,
+    /// Pixels, or samples of all channels, that were decoded.
+    pub decoded: u64,
 }
 
 /// Why a medium cannot be sent.
@@ -56,6 +59,18 @@ pub struct MediaError {
 }
 
 impl MediaError {
+    /// The error for media that take too long to inspect, all together.
+    pub(crate) fn too_much_media() -> Self {
+        let message = format!(
+            "the media of this workflow are too large together: {} billion pixels, audio samples and bytes are read",
+            limits::MAX_MEDIA_SAMPLES / 1_000_000_000
+        );
+        Self {
+            message,
+            help: "scale the pictures down, shorten the sounds, or split the workflow".to_owned(),
+        }
+    }
+
     fn not_here() -> Self {
         let message = "media cannot be inspected here".to_owned();
         Self { message, help: "run `runner check`".to_owned() }

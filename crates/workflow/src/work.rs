@@ -3,13 +3,15 @@
 use std::cell::Cell;
 
 use crate::limits;
+use crate::media_gate::{MediaError, MediaInfo};
 
-/// Counts the steps of an expansion. A step is a cell that is made, indexed, compared or matched.
+/// Counts the steps of an expansion, and the samples of its media. A step is a cell that is made, indexed, compared or matched.
 ///
 /// Invariant: what is charged depends on the file alone, never on time, so that a file is accepted everywhere or nowhere.
 #[derive(Debug, Default)]
 pub(crate) struct WorkBudget {
     steps: Cell<u64>,
+    media: Cell<u64>,
 }
 
 impl WorkBudget {
@@ -17,6 +19,29 @@ impl WorkBudget {
     pub(crate) fn charge(&self, steps: usize) -> bool {
         self.steps.set(self.steps.get().saturating_add(steps as u64));
         !self.is_exhausted()
+    }
+
+    /// Inspects a medium of this many bytes, and charges what was decoded. One that turns out to be damaged may have been decoded nearly to
+    /// its end.
+    ///
+    /// # Errors
+    /// Why it cannot be used, or that the media of the workflow are too large together.
+    pub(crate) fn inspect_medium(
+        &self,
+        bytes: u64,
+        inspect: impl FnOnce() -> Result<MediaInfo, MediaError>,
+    ) -> Result<MediaInfo, MediaError> {
+        if self.media.get() > limits::MAX_MEDIA_SAMPLES {
+            return Err(MediaError::too_much_media());
+        }
+        let inspected = inspect();
+        let decoded = inspected.as_ref().map_or(limits::MEDIA_SAMPLES_OF_DAMAGED, |info| info.decoded);
+        self.media.set(self.media.get().saturating_add(bytes).saturating_add(decoded));
+        if self.media.get() > limits::MAX_MEDIA_SAMPLES {
+            Err(MediaError::too_much_media())
+        } else {
+            inspected
+        }
     }
 
     pub(crate) fn is_exhausted(&self) -> bool {

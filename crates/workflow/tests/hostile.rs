@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use contract::Contract;
-use workflow::{InMemory, MediaError, MediaGate, MediaInfo, Options, Report, check, load};
+use workflow::{InMemory, MediaError, MediaGate, MediaInfo, MediaKind, Options, Report, check, load};
 
 fn refused(bytes: &[u8]) -> Report {
     load(bytes, "hostile.yaml", &InMemory::default(), &Options::default(), Contract::embedded()).unwrap_err()
@@ -89,30 +89,49 @@ fn missing_characters_of_long_dialogue_are_searched_in_part() {
     assert!((1_900..=20_100).contains(&searched), "{searched}");
 }
 
-/// A picture of 64 megapixels takes 8 KB: each that is written into a request is decoded, but the same one once.
+/// A picture of 64 megapixels takes 8 KB: each is decoded once, and all of them have a total.
 #[test]
-fn media_written_into_requests_are_decoded_once_and_bounded() {
+fn media_of_a_workflow_are_decoded_once_and_bounded() {
     static DECODED: AtomicUsize = AtomicUsize::new(0);
+    /// Every PNG is one of 64 megapixels; those with an `A` at the end are damaged.
     fn inspect(bytes: &[u8]) -> Result<MediaInfo, MediaError> {
         DECODED.fetch_add(1, Ordering::Relaxed);
-        (gate::media_gate().inspect)(bytes)
+        if bytes.ends_with(b"A") {
+            return Err(MediaError { message: "it is damaged".to_owned(), help: String::new() });
+        }
+        Ok(MediaInfo { media_type: "image/png", kind: MediaKind::Image, duration: None, decoded: 64_000_000 })
     }
-    let picture =
-        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJgggAA";
-    let checked = |uri: &str| {
+    let checked = |shot: &str| {
         let file = format!(
             "version: 1\ndefaults: {{model: modelb-video-480p, seconds: 1, size: 480x480}}\n\
-             shots: [{{id: a, prompt: \"x {{{{ i }}}}\", image: \"{uri}\", matrix: {{i: {{from: 100, to: 500}}}}}}]\n"
+             shots: [{{id: a, prompt: \"x {{{{ i }}}}\", {shot}, matrix: {{i: {{from: 100, to: 500}}}}}}]\n"
         );
-        let files = InMemory::default().with_media_gate(MediaGate { inspect, ..gate::media_gate() });
+        let stills =
+            (100..=500).flat_map(|i| [("whole", ""), ("damaged", "A")].map(|(name, end)| (name, i, end)));
+        let files = stills.fold(InMemory::default(), |files, (name, i, end)| {
+            files.with(format!("{name}{i}.png"), format!("{i}{end}").into_bytes())
+        });
+        let files = files.with_media_gate(MediaGate { inspect, ..gate::media_gate() });
         let before = DECODED.load(Ordering::Relaxed);
-        let outcome = check(file.as_bytes(), "uris.yaml", &files, &Options::default(), Contract::embedded());
-        (outcome.report.errors(), DECODED.load(Ordering::Relaxed) - before, outcome.report.to_string())
+        let outcome =
+            check(file.as_bytes(), "stills.yaml", &files, &Options::default(), Contract::embedded());
+        (DECODED.load(Ordering::Relaxed) - before, outcome.report.to_string())
     };
-    let (_, decoded, report) = checked(&format!("data:image/png;x={{{{ i }}}};base64,{picture}"));
+    let (decoded, report) = checked(r#"image: "data:image/png;x={{ i }};base64,QUJD""#);
     assert_eq!(decoded, 1, "{report}");
-    let (errors, decoded, report) = checked(&format!("data:image/png;base64,{picture}{{{{ i }}}}A"));
-    assert!(errors > 0 && decoded <= 200, "{decoded} {report}");
+    // 78 pictures of 64 megapixels, and one too many.
+    for shot in [
+        r#"image: "data:image/png;base64,{{ i }}A""#,
+        r#"first_frame: "whole{{ i }}.png""#,
+        r#"references: ["whole{{ i }}.png"]"#,
+        r#"metadata: {style: "{{ i }}"}, first_frame: {file: "whole{{ i }}.png"}"#,
+    ] {
+        let (decoded, report) = checked(shot);
+        assert!(report.contains("the media of this workflow are too large together"), "{shot}: {report}");
+        assert!((78..=79).contains(&decoded), "{shot}: {decoded}");
+    }
+    let (decoded, report) = checked(r#"first_frame: "damaged{{ i }}.png""#);
+    assert!((1..=79).contains(&decoded) && report.contains("it is damaged"), "{decoded} {report}");
 }
 
 #[test]

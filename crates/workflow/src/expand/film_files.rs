@@ -170,16 +170,17 @@ fn inspect(path: &str, cx: &ExpandCx<'_>) -> Result<(FilmFile, MediaInfo), Media
     let max = gate.max_film_file_bytes;
     let path = path_inside(path).map_err(unreadable)?;
     let mut file = cx.files.open(&path, max).map_err(|error| file_error(&error, max))?;
-    let sha256 = digest(&mut *file, max).map_err(|error| file_error(&error, max))?;
-    Ok((FilmFile { path, sha256 }, (gate.inspect_file)(file)?))
+    let (sha256, length) = digest(&mut *file, max).map_err(|error| file_error(&error, max))?;
+    let info = cx.work.inspect_medium(length, || (gate.inspect_file)(file))?;
+    Ok((FilmFile { path, sha256 }, info))
 }
 
-/// SHA-256 of a file of at most `max` bytes.
-fn digest(file: &mut dyn ReadSeek, max: u64) -> Result<String, FileError> {
+/// SHA-256 and length of a file of at most `max` bytes.
+fn digest(file: &mut dyn ReadSeek, max: u64) -> Result<(String, u64), FileError> {
     let (mut hash, mut part, mut length) = (Sha256::new(), vec![0; PART_BYTES], 0);
     loop {
         let count = match file.read(&mut part) {
-            Ok(0) => return Ok(hex::encode(hash.finalize())),
+            Ok(0) => return Ok((hex::encode(hash.finalize()), length)),
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             Err(error) => return Err(files::file_error(error)),

@@ -247,9 +247,6 @@ pub(super) struct LocalMedia {
     inline: HashMap<[u8; 32], Result<InlineMedium, MediaError>>,
 }
 
-/// How many different media may be written into the requests of a workflow: a small text may hold a large picture, and each is decoded.
-const MAX_INLINE_MEDIA: usize = 200;
-
 /// A medium in a data URI or in Base64.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InlineMedium {
@@ -311,16 +308,9 @@ impl LocalMedia {
         if let Some(known) = self.inline.get(&digest) {
             return known.clone();
         }
-        if self.inline.len() == MAX_INLINE_MEDIA {
-            return Err(MediaError {
-                message: format!(
-                    "more than {MAX_INLINE_MEDIA} different media are written into the requests"
-                ),
-                help: "put them into files, and name those".to_owned(),
-            });
-        }
-        let inspected = cx.files.media_gate().check(bytes);
-        let inspected = inspected.map(|info| InlineMedium { kind: info.kind, bytes: bytes.len() as u64 });
+        let length = bytes.len() as u64;
+        let inspected = cx.work.inspect_medium(length, || cx.files.media_gate().check(bytes));
+        let inspected = inspected.map(|info| InlineMedium { kind: info.kind, bytes: length });
         self.inline.insert(digest, inspected.clone());
         inspected
     }
@@ -345,7 +335,7 @@ fn inspect_video(path: &str, cx: &ExpandCx<'_>) -> Result<(PathBuf, String), Med
         FileError::TooLarge => MediaGate::film_file_too_large(gate.max_film_file_bytes),
         other => refuse(other.to_string()),
     })?;
-    let kind = (gate.inspect)(&bytes)?.kind;
+    let kind = cx.work.inspect_medium(bytes.len() as u64, || (gate.inspect)(&bytes))?.kind;
     if kind != MediaKind::Video {
         let found = if kind == MediaKind::Image { "an image" } else { "audio" };
         return Err(MediaError {
@@ -363,7 +353,7 @@ fn inspect_file(path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), Me
         FileError::TooLarge => gate.too_large(),
         other => refuse(other.to_string()),
     })?;
-    let info = gate.check(&bytes)?;
+    let info = cx.work.inspect_medium(bytes.len() as u64, || gate.check(&bytes))?;
     let source = Source::File {
         path: inside,
         sha256: hex::encode(Sha256::digest(&bytes)),

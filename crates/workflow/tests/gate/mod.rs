@@ -29,7 +29,7 @@ fn info(inspected: Result<media::InputInfo, media::MediaError>) -> Result<MediaI
         media::MediaKind::Audio => MediaKind::Audio,
     };
     let duration = info.duration.map(|duration| VideoDuration::from_secs_f64(duration.as_secs_f64()));
-    Ok(MediaInfo { media_type: info.media_type.as_str(), kind, duration })
+    Ok(MediaInfo { media_type: info.media_type.as_str(), kind, duration, decoded: info.decoded })
 }
 
 /// A font begins as TrueType does.
