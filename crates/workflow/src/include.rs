@@ -28,25 +28,25 @@ pub(crate) fn add(workflow: &mut Workflow, source: &mut Source, files: &dyn File
         included: IncludedEntries::default(),
     };
     reader.read_all(&include, Path::new(""));
-    let IncludedEntries { params, cast, defaults, groups, comments_in_text } = reader.included;
-    workflow.comments_in_text.extend(comments_in_text);
+    let IncludedEntries { params, cast, defaults, groups, text_warnings } = reader.included;
+    workflow.text_warnings.extend(text_warnings);
     merge(params, &mut workflow.params, |param| &param.key, problems);
     merge(cast, &mut workflow.cast, |character| &character.key, problems);
     merge(defaults, &mut workflow.defaults, |entry| &entry.key, problems);
     merge(groups, &mut workflow.groups, |group| &group.key, problems);
 }
 
-/// Reads parameter files. Their values are literal: templates in them are not evaluated. Comments that were probably meant as text are
-/// added to `comments`.
+/// Reads parameter files. Their values are literal: templates in them are not evaluated. Warnings of their
+/// text are added to `warnings`.
 pub(crate) fn param_files(
     param_files: &[ParamFile],
     source: &mut Source,
-    comments: &mut Vec<Span>,
+    warnings: &mut Vec<Diagnostic>,
     problems: &mut Problems,
 ) -> Vec<Entry> {
     let mut overrides = Vec::new();
     for file in param_files {
-        let Some(tree) = read(&file.name, file.text.clone(), source, comments, problems) else { continue };
+        let Some(tree) = read(&file.name, file.text.clone(), source, warnings, problems) else { continue };
         match tree.value {
             YamlValue::Map(entries) => {
                 overrides.extend(entries.into_iter().map(|(key, value)| Entry { key, value }));
@@ -67,16 +67,16 @@ fn read(
     name: &str,
     text: String,
     source: &mut Source,
-    comments: &mut Vec<Span>,
+    warnings: &mut Vec<Diagnostic>,
     problems: &mut Problems,
 ) -> Option<Yaml> {
     let file = Source::new(name, text);
     let mut found = Problems::default();
     let tree = yaml::read(&file, &mut found);
-    let in_text = tree.as_ref().map(|tree| yaml::comments_in_text(tree, &file)).unwrap_or_default();
+    let dropped = tree.as_ref().map(|tree| yaml::text_warnings(tree, &file)).unwrap_or_default();
     let start = source.add(file);
     problems.extend_from(found, start);
-    comments.extend(in_text.into_iter().map(|comment| comment.offset_by(start)));
+    warnings.extend(dropped.into_iter().map(|warning| warning.offset_by(start)));
     let tree = tree?.offset_by(start);
     check_secrets(&tree, problems);
     Some(tree)
@@ -88,7 +88,7 @@ struct IncludedEntries {
     cast: Vec<Character>,
     defaults: Vec<Entry>,
     groups: Vec<Group>,
-    comments_in_text: Vec<Span>,
+    text_warnings: Vec<Diagnostic>,
 }
 
 struct Reader<'a> {
@@ -138,8 +138,8 @@ impl Reader<'_> {
         self.seen.insert(path.clone(), name.span);
         let Some(text) = self.text(name, &path) else { return };
         let shown = shown(self.source.name(), &path);
-        let comments = &mut self.included.comments_in_text;
-        let Some(tree) = read(&shown, text, self.source, comments, self.problems) else { return };
+        let warnings = &mut self.included.text_warnings;
+        let Some(tree) = read(&shown, text, self.source, warnings, self.problems) else { return };
         let fragment = syntax::fragment(&tree, self.problems);
         self.open.push((path.clone(), name.span));
         self.read_all(&fragment.include, path.parent().unwrap_or(Path::new("")));

@@ -133,13 +133,13 @@ fn parse_all(
     let tree = yaml::read(source, problems)?;
     check_secrets(&tree, problems);
     let mut workflow = syntax::read(&tree, source, problems)?;
-    workflow.comments_in_text = yaml::comments_in_text(&tree, source);
+    workflow.text_warnings = yaml::text_warnings(&tree, source);
     include::add(&mut workflow, source, files, problems);
     syntax::resolve_groups(&mut workflow, problems);
     syntax::apply_defaults(&mut workflow, problems);
     syntax::apply_repeats(&mut workflow, problems);
     workflow.param_overrides =
-        include::param_files(&options.param_files, source, &mut workflow.comments_in_text, problems);
+        include::param_files(&options.param_files, source, &mut workflow.text_warnings, problems);
     Some(workflow)
 }
 

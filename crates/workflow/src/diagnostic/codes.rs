@@ -1,7 +1,7 @@
 //! The codes of diagnostics.
 
 /// All codes with their meanings. Codes are stable: a code keeps its meaning.
-pub const CODES: [(&str, &str); 84] = [
+pub const CODES: [(&str, &str); 86] = [
     ("ambiguous-instance", "a reference that needs one instance matches several"),
     ("ambiguous-pick", "a pick names several instances"),
     ("bad-axis", "an axis from the command line cannot be read, or nothing uses it"),
@@ -23,6 +23,7 @@ pub const CODES: [(&str, &str); 84] = [
     ("bad-value", "a value in a price table is invalid"),
     ("blank-prompt", "warning: a prompt is empty"),
     ("comment-in-text", "warning: text ends where YAML begins a comment"),
+    ("control-character", "warning: a prompt has a control character"),
     ("cycle", "shots depend on each other in a cycle"),
     ("duplicate-id", "two shots have the same id"),
     ("duplicate-key", "a key occurs twice in a mapping"),
@@ -77,6 +78,7 @@ pub const CODES: [(&str, &str); 84] = [
     ("unread-lengths", "warning: a column of lengths becomes a part of the notes"),
     ("unsafe-retry", "`retry` names a failure that may not, or need not, be retried"),
     ("unsupported-version", "the file has another version of the format"),
+    ("unused-anchor", "warning: no alias uses an anchor, which was probably meant as text"),
     ("unused-axis", "warning: nothing uses an axis"),
     ("unused-character", "warning: no shot shows a character"),
     ("unused-exclude", "warning: an entry of `exclude` matches no cell"),

@@ -9,12 +9,13 @@ use super::axes::axis_names;
 use super::instances::Expansion;
 use super::references::RefGraph;
 use super::request_template::entry;
-use super::{ExpandCx, free_variables};
+use super::{ExpandCx, free_variables, prompt_lints};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
 use crate::limits;
 use crate::plan::{Node, RetryOn};
 use crate::syntax::keys::matrix::INCLUDE;
-use crate::syntax::{Shot, Workflow, one_or_many};
+use crate::syntax::{Entry, Shot, Workflow, one_or_many};
+use crate::template::has_template;
 use crate::yaml::YamlValue;
 
 /// Runs all lints on the workflow and its requests.
@@ -31,10 +32,10 @@ pub(super) fn run(
     unused_groups(workflow, problems);
     unused_axes(workflow, &used, problems);
     unused_includes(workflow, &used, problems);
-    comments_in_text(workflow, problems);
+    workflow.text_warnings.iter().for_each(|warning| problems.push(warning.clone()));
     long_chains(workflow, refs, problems);
     let requests = Requests::new(workflow, nodes);
-    blank_prompts(workflow, &requests, problems);
+    prompt_lints::run(workflow, &requests, problems);
     sweeps_without_seed(workflow, expansion, &requests, cx, problems);
     retries_with_a_seed(&requests, problems);
     let seconds: Vec<&Shot> = requests
@@ -59,6 +60,7 @@ pub(super) fn run(
         "set `ratio:` here or in `defaults` (spec 2.2)",
         problems,
     );
+    ratios_without_media(workflow, &requests, cx, problems);
 }
 
 /// A parameter that no template uses. Parameters of included files are exempt.
@@ -137,34 +139,6 @@ fn unused_includes(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Pro
                 .unwrap_or_else(|| format!("write `{{{{ {name} }}}}` in a field, or remove it"));
             problems.push(Diagnostic::warning("unused-axis", key.span, message).help(help));
         }
-    }
-}
-
-/// Prompts without any text.
-fn blank_prompts(workflow: &Workflow, requests: &Requests<'_>, problems: &mut Problems) {
-    let is_blank = |node: &Node| {
-        node.request.get("prompt").and_then(Value::as_str).is_some_and(|prompt| prompt.trim().is_empty())
-    };
-    for shot in requests.shots(is_blank) {
-        let span = entry(workflow, shot, "prompt").map_or(shot.id.span, |(entry, _)| entry.span());
-        problems.push(
-            Diagnostic::warning("blank-prompt", span, format!("`{}` has an empty prompt", shot.id.value))
-                .help("say what is to be seen: the video is paid for all the same"),
-        );
-    }
-}
-
-/// Text that ends where a `#` begins a comment.
-fn comments_in_text(workflow: &Workflow, problems: &mut Problems) {
-    for comment in &workflow.comments_in_text {
-        problems.push(
-            Diagnostic::warning(
-                "comment-in-text",
-                *comment,
-                "this is a YAML comment, and no part of the text before it",
-            )
-            .help("put the whole text in quotes; a comment that is meant has a blank after its `#`"),
-        );
     }
 }
 
@@ -249,8 +223,34 @@ fn left_open(code: &'static str, shots: &[&Shot], what: &str, help: &str, proble
     problems.push(diagnostic.help(help));
 }
 
+/// A ratio such as `adaptive`, which is that of the input media, in a shot that has none.
+fn ratios_without_media(
+    workflow: &Workflow,
+    requests: &Requests<'_>,
+    cx: &ExpandCx<'_>,
+    problems: &mut Problems,
+) {
+    let follows_media = |node: &Node| {
+        let ratio = field(node, &["ratio"]).and_then(Value::as_str);
+        ratio.is_some_and(|ratio| !ratio.contains(':')) && !takes_an_image(node, cx)
+    };
+    for shot in requests.shots(follows_media) {
+        let set = |name| entry(workflow, shot, name).map(|(entry, _)| entry);
+        let written = set("ratio").filter(|entry| !entry.value.is_null()).or_else(|| set("metadata"));
+        let ratio = written.and_then(|entry| entry.value.text()).filter(|text| !has_template(text));
+        let ratio = ratio.map_or_else(|| "this ratio".to_owned(), |ratio| format!("`{ratio}`"));
+        // A default is reported once, with the first of its shots.
+        let message = format!("{ratio} is that of the input media, and there are none");
+        problems.push(
+            Diagnostic::warning("ratio-unstated", written.map_or(shot.id.span, Entry::span), message)
+                .other(shot.id.span, "this shot has no image and no video")
+                .help("state the shape: `ratio: \"16:9\"` (spec 2.2)"),
+        );
+    }
+}
+
 /// The requests, grouped by shot.
-struct Requests<'a> {
+pub(super) struct Requests<'a> {
     workflow: &'a Workflow,
     nodes: &'a [Node],
 }
@@ -260,8 +260,12 @@ impl<'a> Requests<'a> {
         Self { workflow, nodes }
     }
 
+    pub(super) fn nodes(&self) -> &'a [Node] {
+        self.nodes
+    }
+
     /// The shots, in file order, with an instance that satisfies the predicate.
-    fn shots(&self, is: impl Fn(&Node) -> bool) -> impl Iterator<Item = &'a Shot> {
+    pub(super) fn shots(&self, is: impl Fn(&Node) -> bool) -> impl Iterator<Item = &'a Shot> {
         let found: HashSet<&str> =
             self.nodes.iter().filter(|node| is(node)).map(|node| &*node.shot).collect();
         self.workflow.shots.iter().filter(move |shot| found.contains(shot.id.value.as_str()))

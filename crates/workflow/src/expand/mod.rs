@@ -30,6 +30,7 @@ mod media;
 mod params;
 mod pick_key;
 mod picks;
+mod prompt_lints;
 mod provenance;
 mod recovery;
 mod reference_errors;

@@ -39,7 +39,7 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
         cast: cast::read(&file, false, problems),
         params_span: file.get(&keys::PARAMS).map_or(file.span(), |(key, _)| key.span),
         param_overrides: Vec::new(),
-        comments_in_text: Vec::new(),
+        text_warnings: Vec::new(),
         matrix: file.entry(&keys::MATRIX),
         defaults: defaults(&file, &keys::DEFAULTS, problems),
         shot_defaults: Vec::new(),

@@ -24,6 +24,7 @@ mod value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::diagnostic::Diagnostic;
 use crate::source::{Span, Spanned};
 use crate::units::EditTime;
 use crate::yaml::{Key, Yaml};
@@ -79,8 +80,8 @@ pub struct Workflow {
     pub films: Vec<FilmSpec>,
     /// The longest chain of shots before a warning.
     pub max_chain: Option<Spanned<u32>>,
-    /// Comments that were probably meant as text, in the file and in those that it includes.
-    pub(crate) comments_in_text: Vec<Span>,
+    /// Warnings of what YAML drops from the text of the file and of those that it includes.
+    pub(crate) text_warnings: Vec<Diagnostic>,
 }
 
 /// A key with its value.

@@ -2,18 +2,24 @@
 
 use super::written::is_block_text;
 use super::{Yaml, YamlValue};
-use crate::source::{Source, Span};
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
 
-/// The comments right after plain text, in order. One that is meant as a comment has a blank after its `#`, or two before it.
-///
-/// `source` is the file that the tree was read from, and the tree's spans are those of that file.
-pub(crate) fn comments_in_text(tree: &Yaml, source: &Source) -> Vec<Span> {
+/// Warnings of comments right after plain text, in order. One that is meant as a comment has a blank after its `#`, or two before it.
+pub(super) fn warnings(tree: &Yaml, text: &str) -> impl Iterator<Item = Diagnostic> {
     let mut found = Vec::new();
-    collect(tree, source.text(), &mut found);
+    collect(tree, text, &mut found);
     // What an anchor names is in the tree once for each alias.
     found.sort_unstable();
     found.dedup();
-    found
+    found.into_iter().map(|comment| {
+        Diagnostic::warning(
+            "comment-in-text",
+            comment,
+            "this is a YAML comment, and no part of the text before it",
+        )
+        .help("put the whole text in quotes; a comment that is meant has a blank after its `#`")
+    })
 }
 
 fn collect(value: &Yaml, text: &str, found: &mut Vec<Span>) {

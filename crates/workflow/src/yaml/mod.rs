@@ -1,5 +1,6 @@
 //! YAML as a tree in which every key and value has its span. The file format is defined in [`crate::syntax`].
 
+mod anchors;
 mod comments;
 mod error;
 mod mistakes;
@@ -9,14 +10,23 @@ mod written;
 
 use serde_json::{Number, Value};
 
-pub(crate) use self::comments::comments_in_text;
+use self::error::as_quoted;
 pub(crate) use self::read::read;
 pub use self::write::{from_yaml, to_yaml};
 pub(crate) use self::written::{keep_written, number_in};
-use crate::source::{Span, Spanned};
+use crate::diagnostic::Diagnostic;
+use crate::source::{Source, Span, Spanned};
 
 /// A key of a map.
 pub type Key = Spanned<String>;
+
+/// Warnings of what YAML drops from a line although it was probably meant as text: comments and anchors.
+///
+/// `source` is the file that the tree was read from, and the tree's spans are those of that file.
+pub(crate) fn text_warnings(tree: &Yaml, source: &Source) -> Vec<Diagnostic> {
+    let text = source.text();
+    comments::warnings(tree, text).chain(anchors::warnings(tree, text)).collect()
+}
 
 /// A value with its span.
 #[derive(Clone, Debug, PartialEq)]

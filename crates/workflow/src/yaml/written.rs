@@ -127,34 +127,35 @@ fn tag_before_key(text: &str, key: Span) -> Option<Span> {
 
 /// The tag that stands right before a value, or before its anchor or the sign of its block, if there is one.
 fn tag_before(text: &str, span: Span) -> Option<Span> {
-    // A value without text has no place that a tag could be before.
     let start = span.start();
-    if span.is_empty() && start == 0 {
-        return None;
-    }
     let starts_like_tag = text.get(span.range()).is_some_and(|written| written.starts_with('!'));
     if starts_like_tag && !is_block_text(text, start) {
         let length = text[start..].find(|c: char| c.is_whitespace() || ",]}".contains(c));
         return Some(Span::new(start, start + length.unwrap_or(text.len() - start)));
     }
-    let mut before = text.get(..start)?.trim_end();
+    properties_before(text, span).find(|word| text[word.range()].starts_with('!'))
+}
+
+/// The words right before a value that belong to it: its anchor, its tag and the sign of its block, the last one first.
+pub(super) fn properties_before(text: &str, span: Span) -> impl Iterator<Item = Span> {
+    let start = span.start();
+    // A value without text has no place that something could be before.
+    let has_place = !(span.is_empty() && start == 0);
+    let mut before = text.get(..start).filter(|_| has_place).unwrap_or_default().trim_end();
     // A tag and an anchor are short; what is before them is not looked at.
-    let from = before.len().saturating_sub(200);
-    let from = (from..before.len()).find(|index| before.is_char_boundary(*index))?;
-    loop {
+    let from = text.floor_char_boundary(before.len().saturating_sub(200));
+    std::iter::from_fn(move || {
         let begin = before
             .get(from..)?
             .rfind(|c: char| c.is_whitespace() || "[{,".contains(c))
             .map_or(from, |at| from + at + 1);
         let word = &before[begin..];
-        if word.starts_with('!') {
-            return Some(Span::new(begin, before.len()));
-        }
-        if !word.starts_with('&') && !is_block_sign(word) {
-            return None;
-        }
+        let is_property =
+            word.starts_with('!') || word.starts_with('&') && !word.ends_with(':') || is_block_sign(word);
+        let property = Span::new(begin, before.len());
         before = before[..begin].trim_end();
-    }
+        is_property.then_some(property)
+    })
 }
 
 /// Whether a word is what begins a block scalar, such as `|` or `>-`.
