@@ -108,7 +108,15 @@ impl FieldShape {
     #[must_use]
     pub fn unknown_members(&self, value: &Value, max: usize) -> Vec<UnknownMember<'_>> {
         let mut found = Vec::new();
-        self.find_unknown(value, "", max, &mut found);
+        self.find_unknown(value, "", (false, max), &mut found);
+        found
+    }
+
+    /// The members that the document does not define, in objects that accept further ones. `max` of them at most.
+    #[must_use]
+    pub fn further_members(&self, value: &Value, max: usize) -> Vec<UnknownMember<'_>> {
+        let mut found = Vec::new();
+        self.find_unknown(value, "", (true, max), &mut found);
         found
     }
 
@@ -116,7 +124,7 @@ impl FieldShape {
         &'s self,
         value: &Value,
         pointer: &str,
-        max: usize,
+        (in_open, max): (bool, usize),
         found: &mut Vec<UnknownMember<'s>>,
     ) {
         match value {
@@ -126,7 +134,7 @@ impl FieldShape {
                     if found.len() >= max {
                         return;
                     }
-                    items.find_unknown(item, &format!("{pointer}/{index}"), max, found);
+                    items.find_unknown(item, &format!("{pointer}/{index}"), (in_open, max), found);
                 }
             }
             Value::Object(object) => {
@@ -137,8 +145,8 @@ impl FieldShape {
                     }
                     let pointer = || format!("{pointer}/{}", escape(name));
                     match members.known.get(name) {
-                        Some(shape) => shape.find_unknown(value, &pointer(), max, found),
-                        None if members.open => {}
+                        Some(shape) => shape.find_unknown(value, &pointer(), (in_open, max), found),
+                        None if members.open != in_open => {}
                         None => found.push(UnknownMember {
                             pointer: pointer(),
                             name: name.clone(),
@@ -220,5 +228,7 @@ mod tests {
         assert_eq!(pointers, ["/content/0/image_url/detail", "/content/1/weight"]);
         assert_eq!(found[0].known, ["url"]);
         assert_eq!(metadata().unknown_members(&value, 1).len(), 1);
+        let further = metadata().further_members(&value, 100);
+        assert_eq!(further.iter().map(|member| member.pointer.as_str()).collect::<Vec<_>>(), ["/mine"]);
     }
 }

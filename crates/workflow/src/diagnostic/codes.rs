@@ -1,7 +1,7 @@
 //! The codes of diagnostics.
 
 /// All codes with their meanings. Codes are stable: a code keeps its meaning.
-pub const CODES: [(&str, &str); 86] = [
+pub const CODES: [(&str, &str); 88] = [
     ("ambiguous-instance", "a reference that needs one instance matches several"),
     ("ambiguous-pick", "a pick names several instances"),
     ("bad-axis", "an axis from the command line cannot be read, or nothing uses it"),
@@ -28,6 +28,7 @@ pub const CODES: [(&str, &str); 86] = [
     ("duplicate-id", "two shots have the same id"),
     ("duplicate-key", "a key occurs twice in a mapping"),
     ("empty-file", "the file is empty"),
+    ("equal-cells", "warning: a matrix has the same cell twice"),
     ("excluded", "a reference needs a shot that its `when` excludes"),
     ("file-too-large", "the file is larger than a workflow may be"),
     ("frame-conflict", "the request field of a frame has another value"),
@@ -71,6 +72,7 @@ pub const CODES: [(&str, &str); 86] = [
     ("unknown-field", "a request has no such field"),
     ("unknown-group", "there is no such group of shots"),
     ("unknown-key", "the file format has no such key there"),
+    ("unknown-member", "warning: an object of a request has a member like one that the document defines"),
     ("unknown-model", "there is no such model"),
     ("unknown-param", "a value is set for a parameter that does not exist"),
     ("unknown-shot", "there is no such shot"),

@@ -27,6 +27,7 @@ mod lints;
 mod local_paths;
 mod lower;
 mod media;
+mod member_lints;
 mod params;
 mod pick_key;
 mod picks;

@@ -305,8 +305,19 @@ fn is_field_of_any(name: &str, cx: &ExpandCx<'_>) -> bool {
 
 /// A member of an object in a field that the document does not define: the client's types have no place for it.
 pub(super) fn unknown_member(field: &str, member: &UnknownMember<'_>, span: Span) -> Diagnostic {
+    let object = object_of(field, member);
+    let message = format!("`{}` is not a member of `{object}`", super::shortened(&member.name));
+    let known = || member.known.iter().copied();
+    Diagnostic::error("unknown-field", span, message).help(
+        did_you_mean(&member.name, known())
+            .unwrap_or_else(|| format!("remove it; the members are {}", quoted_list(known(), 12))),
+    )
+}
+
+/// The object that a member is in, as a path: `metadata.content[0]`.
+pub(super) fn object_of(field: &str, member: &UnknownMember<'_>) -> String {
     let within = member.pointer.rsplit_once('/').map_or("", |(within, _)| within);
-    let object: String = within
+    let path: String = within
         .split('/')
         .skip(1)
         .map(|part| {
@@ -317,10 +328,5 @@ pub(super) fn unknown_member(field: &str, member: &UnknownMember<'_>, span: Span
             }
         })
         .collect();
-    let message = format!("`{}` is not a member of `{field}{object}`", super::shortened(&member.name));
-    let known = || member.known.iter().copied();
-    Diagnostic::error("unknown-field", span, message).help(
-        did_you_mean(&member.name, known())
-            .unwrap_or_else(|| format!("remove it; the members are {}", quoted_list(known(), 12))),
-    )
+    format!("{field}{path}")
 }

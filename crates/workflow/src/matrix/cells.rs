@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 
 use super::rules::{Rule, RuleTable};
 use super::zip::{self, Group};
-use super::{AxisOverride, AxisValue, Cell, FileAccess, axis, name};
+use super::{AxisOverride, AxisValue, Cell, FileAccess, axis, equal_cells, name};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped, quoted_list};
 use crate::limits;
 use crate::syntax::identifier;
@@ -43,9 +43,10 @@ pub(crate) fn cells(
         return None;
     }
     let mut cells = product(word, &spec.groups, file_access, problems)?;
+    equal_cells::check_axes(&spec.groups, problems);
     spec.include.retain(|rule| rule.iter().all(|entry| survives_overrides(entry, overrides)));
     let within = exclude_all(&mut cells, &spec.exclude, overrides, file_access, problems)
-        .and_then(|()| include_all(&mut cells, &spec.groups, &spec.include, file_access));
+        .and_then(|()| include_all(&mut cells, &spec, overrides, file_access, problems));
     if within.is_none() {
         problems.push(too_much_work(word));
         return None;
@@ -308,9 +309,10 @@ fn exclude_all(
 /// `None` once the budget is exhausted, or if the cells have more values than a plan may have.
 fn include_all(
     cells: &mut Vec<Cell>,
-    groups: &[Group],
-    include: &[Rule],
+    Spec { groups, include, .. }: &Spec,
+    overrides: &[AxisOverride],
     file_access: &FileAccess<'_>,
+    problems: &mut Problems,
 ) -> Option<()> {
     if include.is_empty() {
         return Some(());
@@ -335,6 +337,7 @@ fn include_all(
             return None;
         }
     }
+    equal_cells::check_includes(include, &used, &axes, overrides, problems);
     for (rule, _) in include.iter().zip(used).filter(|(_, used)| !used) {
         let own = rule.iter().map(|(axis, value)| (Arc::clone(&names[axis.value.as_str()]), value.clone()));
         cells.push(Cell::named(own.collect()));

@@ -6,6 +6,7 @@ mod cell;
 mod cell_index;
 mod cell_selector;
 mod cells;
+mod equal_cells;
 mod name;
 mod natural_join;
 mod range;

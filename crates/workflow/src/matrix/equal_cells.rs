@@ -1,0 +1,86 @@
+//! Cells that are there twice: the same video is requested, and paid for, again.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::AxisOverride;
+use super::rules::Rule;
+use super::zip::Group;
+use crate::diagnostic::{Diagnostic, Problems};
+use crate::source::Span;
+
+/// Warns of an axis, or of axes that are zipped, with the same values twice. One warning for each.
+pub(super) fn check_axes(groups: &[Group], problems: &mut Problems) {
+    for group in groups {
+        let Some((axis, values)) = group.first() else { continue };
+        let mut rows: HashMap<Vec<&Value>, usize> = HashMap::with_capacity(values.len());
+        let mut repeated: Option<(usize, usize)> = None;
+        let mut further = 0;
+        for index in 0..values.len() {
+            let row = group.iter().filter_map(|(_, values)| values.get(index)).map(|value| &*value.value);
+            let first = *rows.entry(row.collect()).or_insert(index);
+            if first != index {
+                further += usize::from(repeated.is_some());
+                repeated.get_or_insert((first, index));
+            }
+        }
+        let Some((first, again)) = repeated else { continue };
+        let span = |index: usize| {
+            values.get(index).map_or(axis.span, |value: &super::AxisValue| value.span.or(axis.span))
+        };
+        let names: Vec<String> = group.iter().map(|(axis, _)| format!("`{}`", axis.value)).collect();
+        let message = format!(
+            "the values {} and {} of {} are equal: both request the same video",
+            first + 1,
+            again + 1,
+            names.join(" with ")
+        );
+        problems.push(warning(span(again), span(first), &message, further));
+    }
+}
+
+/// Warns of entries of `include` that add no cell and no value, and of those that add the same cell. `used` says which are added to
+/// cells that there are.
+pub(super) fn check_includes(
+    include: &[Rule],
+    used: &[bool],
+    axes: &HashSet<&str>,
+    overrides: &[AxisOverride],
+    problems: &mut Problems,
+) {
+    let mut own: HashMap<Vec<(&str, &Value)>, Span> = HashMap::new();
+    for (rule, used) in include.iter().zip(used) {
+        let Some((key, _)) = rule.first() else { continue };
+        if *used {
+            // Values of an axis that the command line replaces are expected to be those of an entry.
+            let concerns = |axis: &str| overrides.iter().any(|replaced| replaced.axis == axis);
+            if rule.iter().all(|(axis, _)| axes.contains(axis.value.as_str()) && !concerns(&axis.value)) {
+                let message = "this adds nothing: there is a cell with these values";
+                problems.push(Diagnostic::warning("equal-cells", key.span, message).help(
+                    "remove it, or give it values that no cell has; several candidates of one shot are `takes: 2`",
+                ));
+            }
+            continue;
+        }
+        let mut cell: Vec<(&str, &Value)> =
+            rule.iter().map(|(axis, value)| (axis.value.as_str(), &*value.value)).collect();
+        cell.sort_unstable_by_key(|(axis, _)| *axis);
+        if let Some(first) = own.get(&cell) {
+            let message = "this entry of `include` is there twice: both request the same video";
+            problems.push(warning(key.span, *first, message, 0));
+        } else {
+            own.insert(cell, key.span);
+        }
+    }
+}
+
+fn warning(again: Span, first: Span, message: &str, further: usize) -> Diagnostic {
+    let mut diagnostic = Diagnostic::warning("equal-cells", again, message)
+        .help("remove one of them; several candidates of one shot are `takes: 2`");
+    if further > 0 {
+        diagnostic = diagnostic.label(format!("and {further} more are equal to others"));
+    }
+    // The rows of a table have one span.
+    if first == again { diagnostic } else { diagnostic.other(first, "first here") }
+}
