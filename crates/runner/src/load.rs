@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use contract::Contract;
 use serde_json::json;
 use workflow::plan::Plan;
-use workflow::{CheckOutcome, DirFiles, Options, ParamFile, Picks, Report};
+use workflow::{CheckOutcome, DirFiles, Options, ParamFile, Picks, Report, ServiceLimits};
 
 use crate::args::{Format, OverrideArgs};
+use crate::backend::Backend;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::noted_files::NotedFiles;
@@ -120,7 +121,14 @@ fn options(file: &Path, overrides: &OverrideArgs) -> Result<Options, LoadError> 
         param_files: overrides.param_files.iter().map(param_file).collect::<Result<_, _>>()?,
         axes: overrides.axes.clone(),
         picks,
+        service: Backend::is_embedded_by_environment().then(embedded_limits),
     })
+}
+
+/// What the embedded service takes.
+fn embedded_limits() -> ServiceLimits {
+    let service::Limits { text_chars, media, .. } = service::Limits::default();
+    ServiceLimits { service: "the embedded service", text_chars, media_items: media.assets }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]

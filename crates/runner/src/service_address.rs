@@ -2,6 +2,7 @@
 //! no secret.
 
 use url::{Host, Url};
+use workflow::is_private_host;
 
 use crate::error::CommandError;
 
@@ -48,7 +49,7 @@ pub(crate) fn base_url(text: &str) -> Result<Url, CommandError> {
         ))
         .hint(set(&format!("{origin}{base}"))));
     }
-    if url.scheme() == "http" && !is_private(&url) {
+    if url.scheme() == "http" && !is_private_host(&url) {
         return Err(CommandError::unusable(format!(
             "{BASE_URL} would send the API key unencrypted over the network: {origin}"
         ))
@@ -100,29 +101,6 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Domains that are not on the internet (RFC 6761, 6762, 8375; `internal` is reserved by ICANN).
-const PRIVATE_DOMAINS: &[&str] = &["localhost", "local", "internal", "lan", "home.arpa", "test"];
-
-/// Whether a URL is of this machine or of a private network: names without a dot, such as those of containers, names that the internet does
-/// not have, and private addresses (RFC 1918, 3927, 4193, 4291).
-fn is_private(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.');
-            !name.contains('.')
-                || PRIVATE_DOMAINS.iter().any(|domain| {
-                    name.strip_suffix(domain).is_some_and(|host| host.is_empty() || host.ends_with('.'))
-                })
-        }
-        Some(Host::Ipv4(address)) => address.is_loopback() || address.is_private() || address.is_link_local(),
-        Some(Host::Ipv6(address)) => match address.to_ipv4_mapped() {
-            Some(mapped) => mapped.is_loopback() || mapped.is_private() || mapped.is_link_local(),
-            None => address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local(),
-        },
-        None => false,
-    }
-}
-
 /// Whether a text without a scheme is a host, with a port and a path at most. A key is none: it has no dot and no port.
 fn is_address(text: &str) -> bool {
     let host = text.split('/').next().unwrap_or_default();
@@ -135,7 +113,7 @@ fn is_address(text: &str) -> bool {
 }
 
 fn is_private_address(text: &str) -> bool {
-    Url::parse(&format!("http://{text}")).is_ok_and(|url| is_private(&url))
+    Url::parse(&format!("http://{text}")).is_ok_and(|url| is_private_host(&url))
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ mod matrix;
 mod media_gate;
 pub mod plan;
 pub mod prices;
+mod private_host;
 pub mod scaffold;
 mod schema;
 mod seal;
@@ -43,12 +44,13 @@ pub use diagnostic::{
 pub use expand::{Instances, Picks};
 pub use files::{DirEntry, DirFiles, FileError, Files, InMemory, ReadSeek};
 pub use letters::{is_name_letter, normalized};
-pub use load::{CheckOutcome, Options, ParamFile, check, expand, load, parse};
+pub use load::{CheckOutcome, Options, ParamFile, ServiceLimits, check, expand, load, parse};
 pub use media_gate::{MediaError, MediaGate, MediaInfo, MediaKind};
 pub use plan::{
     Cell, Clip, ClipSource, Edge, Film, Frame, Input, InputIdentity, InvalidPlan, Location, Node, NodeIx,
     NodeKey, Plan, Request, key,
 };
+pub use private_host::is_private_host;
 pub use schema::workflow_schema;
 pub use seal::seal;
 pub use source::{Position, Source, Span, Spanned};

@@ -33,6 +33,19 @@ pub struct Options {
     pub axes: Vec<(String, String)>,
     /// Recorded picks. A `pick` in the file overrides them.
     pub picks: Picks,
+    /// What the service that a run would use takes, where that is known.
+    pub service: Option<ServiceLimits>,
+}
+
+/// Limits of a service that the API reference leaves open (spec 8).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceLimits {
+    /// The service, as messages name it: `the embedded service`.
+    pub service: &'static str,
+    /// Characters of a prompt.
+    pub text_chars: usize,
+    /// Media of one request.
+    pub media_items: usize,
 }
 
 /// A parameter file: a YAML or JSON mapping of names to values.

@@ -9,7 +9,7 @@ use super::axes::axis_names;
 use super::instances::Expansion;
 use super::references::RefGraph;
 use super::request_template::entry;
-use super::{ExpandCx, free_variables, member_lints, prompt_lints};
+use super::{ExpandCx, free_variables, member_lints, prompt_lints, service_lints};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
 use crate::limits;
 use crate::plan::{Node, RetryOn};
@@ -37,6 +37,7 @@ pub(super) fn run(
     let requests = Requests::new(workflow, nodes);
     prompt_lints::run(workflow, &requests, problems);
     member_lints::run(workflow, &requests, cx, problems);
+    service_lints::run(workflow, &requests, cx, problems);
     sweeps_without_seed(workflow, expansion, &requests, cx, problems);
     retries_with_a_seed(&requests, problems);
     let seconds: Vec<&Shot> = requests

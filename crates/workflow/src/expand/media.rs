@@ -90,7 +90,7 @@ pub(super) fn read(value: &Yaml, key: &str, key_span: Span, problems: &mut Probl
 
 fn by_text(text: &str, span: Span, problems: &mut Problems) -> Option<MediumSpec> {
     if is_url(text) {
-        if !is_fetchable(text, span, problems) {
+        if !request_media::is_fetchable(text, span, problems) {
             return None;
         }
         return Some(MediumSpec::Url { url: text.to_owned(), kind: kind_of_url(text) });
@@ -169,7 +169,7 @@ fn by_map(value: &Yaml, key: &str, key_span: Span, problems: &mut Problems) -> O
                 problems.error("bad-medium", url.span, "a URL begins with `https://`, `http://` or `data:`");
                 return None;
             }
-            if !is_fetchable(&url.value, url.span, problems) {
+            if !request_media::is_fetchable(&url.value, url.span, problems) {
                 return None;
             }
             MediumSpec::Url { kind: kind.or_else(|| kind_of_url(&url.value)), url: url.value }
@@ -189,18 +189,6 @@ fn by_map(value: &Yaml, key: &str, key_span: Span, problems: &mut Problems) -> O
         }
     };
     is_known.then_some(named)
-}
-
-/// Whether a URL holds data, or the service can fetch what it names; if not, that is reported.
-fn is_fetchable(url: &str, span: Span, problems: &mut Problems) -> bool {
-    if is_data_uri(url) {
-        return true;
-    }
-    let checked = request_media::check_url(url);
-    if let Err(MediaError { message, help }) = &checked {
-        problems.push(Diagnostic::error("bad-medium", span, message.as_str()).help(help.as_str()));
-    }
-    checked.is_ok()
 }
 
 pub(super) fn is_url(text: &str) -> bool {

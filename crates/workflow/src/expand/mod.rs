@@ -41,6 +41,7 @@ mod request_media;
 mod request_template;
 mod resolve;
 mod retry;
+mod service_lints;
 
 use std::sync::Arc;
 

@@ -11,8 +11,10 @@ use super::dedup::DiagnosticDedup;
 use super::frames;
 use super::media::{self, LocalMedia};
 use super::request::RequestBuilder;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Problems};
 use crate::media_gate::{MediaError, MediaKind};
+use crate::private_host::is_private_host;
+use crate::source::Span;
 
 /// A medium in the value of a request field.
 pub(super) struct FieldMedium {
@@ -20,6 +22,8 @@ pub(super) struct FieldMedium {
     pointer: String,
     /// Number of bytes that are sent inside the request, before Base64; or why it cannot be sent.
     inspected: Result<u64, MediaError>,
+    /// Why the service may be unable to fetch it.
+    doubt: Option<MediaError>,
 }
 
 /// The media in a field's value, each inspected. Values of another type are left to the contract, and local paths to
@@ -35,7 +39,7 @@ pub(super) fn inspect(
         let mut add = |pointer: String, value: &Value| {
             if let Some(text) = value.as_str().filter(|text| !media::names_a_local_file(text)) {
                 let inspected = inspect_text(text, Some(encoding), MediaKind::Image, local, cx);
-                found.push(FieldMedium { pointer, inspected });
+                found.push(FieldMedium { pointer, inspected, doubt: unreachable(text) });
             }
         };
         match value {
@@ -51,7 +55,7 @@ pub(super) fn inspect(
                 if let Some(text) = item.get(member).and_then(|medium| medium.get("url")?.as_str()) {
                     let pointer = format!("/{CONTENT}/{index}/{member}/url");
                     let inspected = inspect_text(text, None, *kind, local, cx);
-                    found.push(FieldMedium { pointer, inspected });
+                    found.push(FieldMedium { pointer, inspected, doubt: unreachable(text) });
                 }
             }
         }
@@ -148,6 +152,44 @@ pub(super) fn check_url(text: &str) -> Result<(), MediaError> {
     }
 }
 
+/// Why a service cannot fetch what a valid URL names from the public internet (spec 2.3).
+pub(super) fn unreachable(text: &str) -> Option<MediaError> {
+    if media::is_data_uri(text) || !media::is_url(text) {
+        return None;
+    }
+    let url = Url::parse(text).ok()?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Some(MediaError {
+            message: "this URL has a user name or a password in it: a service may refuse it (spec 2.3)"
+                .to_owned(),
+            help: "use a URL that needs no login, or a local file, which is sent inside the request"
+                .to_owned(),
+        });
+    }
+    let host = url.host_str().filter(|_| is_private_host(&url))?;
+    Some(MediaError {
+        message: format!(
+            "`{}` is of this machine or of a private network: a service may be unable to fetch from there (spec 2.3)",
+            super::shortened(host)
+        ),
+        help: "use a public URL, or a local file, which is sent inside the request".to_owned(),
+    })
+}
+
+/// Whether a URL holds data, or the service can fetch what it names; if not, that is reported.
+pub(super) fn is_fetchable(url: &str, span: Span, problems: &mut Problems) -> bool {
+    if media::is_data_uri(url) {
+        return true;
+    }
+    let checked = check_url(url);
+    if let Err(MediaError { message, help }) = &checked {
+        problems.push(Diagnostic::error("bad-medium", span, message.as_str()).help(help.as_str()));
+    } else if let Some(MediaError { message, help }) = unreachable(url) {
+        problems.push(Diagnostic::warning("service-may-refuse", span, message).help(help));
+    }
+    checked.is_ok()
+}
+
 /// Reports the media of a request's fields that cannot be sent, except those in `refused`, which are reported already.
 pub(super) fn report(
     builder: &RequestBuilder<'_, '_>,
@@ -162,8 +204,12 @@ pub(super) fn report(
     };
     let (mut sum, mut largest) = (0, None);
     for (name, media) in &builder.media {
-        for FieldMedium { pointer, inspected } in media.iter() {
+        for FieldMedium { pointer, inspected, doubt } in media.iter() {
             let pointer = format!("/{name}{pointer}");
+            if let Some(MediaError { message, help }) = doubt {
+                let warning = Diagnostic::warning("service-may-refuse", span_of(&pointer), message.as_str());
+                dedup.add_warning(icx.instance, format!("{pointer} {message}"), warning.help(help.as_str()));
+            }
             match inspected {
                 Ok(0) => {}
                 Ok(bytes) => {

@@ -110,7 +110,11 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
         &["likely-mistakes"],
         "a number with leading zeros is a number in JSON's model of YAML",
     ),
-    ("refused-request", &["rejected-size"], "the model, which decides the family, may come from `defaults`"),
+    (
+        "refused-request",
+        &["rejected-size", "size-without-pixels"],
+        "the model, which decides the family, may come from `defaults`",
+    ),
 ];
 
 fn folder(name: &str) -> PathBuf {
