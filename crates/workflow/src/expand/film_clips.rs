@@ -3,6 +3,7 @@
 use super::ExpandCx;
 use super::film_edit::{self, ClipContent};
 use super::film_files::{FilmFiles, Font};
+use super::film_fit;
 use super::resolve::{EXCLUDED, RefResolver};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
@@ -45,6 +46,7 @@ impl<'w> FilmCell<'_, 'w> {
             problems.error("bad-film", self.spec.key.span, "this film shows nothing");
         }
         let mut clips = Vec::new();
+        let mut transitions = Vec::new();
         let (mut left_out, mut is_last_left_out) = (None, false);
         for (at, spec) in specs.iter().enumerate() {
             if problems.full() || clips.len() > limits::MAX_CLIPS {
@@ -73,7 +75,10 @@ impl<'w> FilmCell<'_, 'w> {
                 }
             };
             match shown {
-                Ok(shown) => clips.extend(shown),
+                Ok(shown) => {
+                    clips.extend(shown);
+                    transitions.resize(clips.len(), spec.transition.as_ref().map(|way| way.span));
+                }
                 // The film does without it, as without those of a shot's instances that are excluded.
                 Err(diagnostic) if diagnostic.code == EXCLUDED => {
                     left_out.get_or_insert(diagnostic);
@@ -90,6 +95,7 @@ impl<'w> FilmCell<'_, 'w> {
             }
             _ => {}
         }
+        film_fit::check_transitions(&clips, &transitions, self.nodes, problems);
         clips
     }
 
@@ -201,7 +207,10 @@ impl<'w> FilmCell<'_, 'w> {
     /// The picture that stands for the film.
     pub(super) fn poster(&self, clips: &[Clip], problems: &mut Problems) -> Option<Poster> {
         match self.spec.poster.as_ref()? {
-            PosterSpec::At(time) => Some(Poster::At(*time)),
+            PosterSpec::At(time) => {
+                film_fit::check_poster(time, clips, self.nodes, problems);
+                Some(Poster::At(time.value))
+            }
             PosterSpec::Shot(shot) => {
                 let help = "`poster` names a shot of the film, or a time such as `3s`";
                 self.first_clip_of(shot, clips, help, problems).map(Poster::Clip)

@@ -9,9 +9,11 @@ use crate::syntax::ClipSpec;
 use crate::units::{EditTime, VideoDuration};
 
 /// How much longer than requested a video may be.
-const TOLERANCE_MICROS: i64 = 250_000;
+pub(super) const TOLERANCE_MICROS: i64 = 250_000;
 /// The highest frame rate of a video that is reckoned with.
 const MAX_FRAME_RATE: i64 = 60;
+/// Shorter lengths are no frame at any frame rate: they are rounded to the nearest.
+const HALF_FRAME_MICROS: i64 = 1_000_000 / (2 * MAX_FRAME_RATE);
 
 /// What a clip shows, as far as it is known before it is there.
 pub(super) struct ClipContent<'a> {
@@ -52,6 +54,17 @@ pub(super) fn check(clip: &ClipSpec, source: &ClipContent<'_>, is_last: bool, pr
                 .help("remove it, or end the film with `transition: {fade: black}`"),
         );
     }
+    if let Some(length) = &clip.length
+        && let EditTime::Micros(micros) = length.value
+        && micros < HALF_FRAME_MICROS
+    {
+        let message = format!("a length of {} is shorter than a picture of any film", length.value);
+        problems.push(
+            Diagnostic::error("bad-film", length.span, message)
+                .help("show it longer, such as `2s`, or for one picture: `1f`"),
+        );
+        return;
+    }
     if source.stands_still {
         if let Some(EditTime::Micros(length)) = clip.length.as_ref().map(|length| length.value) {
             // Of a transition to another clip, half lies before the cut.
@@ -77,7 +90,7 @@ pub(super) fn check(clip: &ClipSpec, source: &ClipContent<'_>, is_last: bool, pr
         problems.push(Diagnostic::error("bad-film", time.span, message).label(label).help(help));
     };
     if let Some(start) = &clip.start
-        && !is_within(start.value, micros, false)
+        && (!is_within(start.value, micros, false) || is_rounded_to(start.value, micros))
     {
         outside(format!("`in: {}`", start.value), start, problems);
         return;
@@ -86,6 +99,20 @@ pub(super) fn check(clip: &ClipSpec, source: &ClipContent<'_>, is_last: bool, pr
         && !is_within(end.value, micros, true)
     {
         outside(format!("`out: {}`", end.value), end, problems);
+        return;
+    }
+    if let Some(end) = &clip.end
+        && shows_nothing(clip.start.as_ref().map_or(EditTime::ZERO, |start| start.value), end.value, micros)
+    {
+        let message = format!("nothing of `{}` lies before `out: {}`", source.name, end.value);
+        let mut diagnostic = Diagnostic::error("bad-film", end.span, message).help(
+            "`out` is the position before which the clip ends; leave it out to show the clip to its end",
+        );
+        if let Some(start) = &clip.start {
+            diagnostic = diagnostic.other(start.span, "begins here");
+        }
+        problems.push(diagnostic);
+        return;
     }
     let rest = match clip.start.as_ref().map(|start| start.value) {
         Some(EditTime::Micros(start)) if start >= 0 => micros - start,
@@ -159,6 +186,24 @@ pub(super) fn spoken(clips: &[Clip], nodes: &[Node]) -> String {
     let shown = clips.iter().flat_map(Clip::nodes).filter_map(|ix| nodes.get(ix.index()));
     let lines = shown.flat_map(|node| node.dialogue.iter().flat_map(|lines| lines.iter()));
     lines.map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a clip ends where it begins, or before. Positions in frames are compared among themselves.
+fn shows_nothing(start: EditTime, end: EditTime, micros: i64) -> bool {
+    let position = |time: EditTime| match time {
+        EditTime::Micros(at) => Some(if at < 0 { micros + at } else { at }),
+        EditTime::Frames(0) => Some(0),
+        EditTime::Frames(_) => None,
+    };
+    match (start, end) {
+        (EditTime::Frames(start), EditTime::Frames(end)) if (start < 0) == (end < 0) => end <= start,
+        _ => position(start).zip(position(end)).is_some_and(|(start, end)| end - start < HALF_FRAME_MICROS),
+    }
+}
+
+/// Whether a position is closer to an end than half a frame.
+fn is_rounded_to(time: EditTime, end: i64) -> bool {
+    matches!(time, EditTime::Micros(at) if end - at < HALF_FRAME_MICROS)
 }
 
 /// Whether a position or length may be within a video of this length.

@@ -17,6 +17,7 @@ mod film;
 mod film_clips;
 mod film_edit;
 mod film_files;
+mod film_fit;
 mod film_sound;
 mod frames;
 mod free_variables;

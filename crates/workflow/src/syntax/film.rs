@@ -119,7 +119,7 @@ fn poster(film: &Mapping<'_>, problems: &mut Problems) -> Option<PosterSpec> {
         return None;
     };
     match text.parse() {
-        Ok(time) => Some(PosterSpec::At(time)),
+        Ok(time) => Some(PosterSpec::At(Spanned::new(time, value.span.or(key.span)))),
         Err(_) => shot_ref(&keys::POSTER, key.span, value, problems).map(PosterSpec::Shot),
     }
 }

@@ -37,7 +37,7 @@ pub struct FilmSpec {
 #[derive(Clone, Debug)]
 pub enum PosterSpec {
     /// The one at this time.
-    At(EditTime),
+    At(Spanned<EditTime>),
     /// The one in the middle of a shot.
     Shot(Spanned<ShotRef>),
 }

@@ -19,7 +19,7 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ),
     (
         "bad-film",
-        &["film-edit-outside", "film-groups-outside", "film-speed-outside"],
+        &["film-edit-outside", "film-edit-too-short", "film-groups-outside", "film-speed-outside"],
         "the lengths of videos are said by other shots",
     ),
     (
