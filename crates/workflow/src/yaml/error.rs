@@ -3,7 +3,7 @@
 use serde_saphyr::Error;
 use serde_saphyr::budget::BudgetBreach;
 
-use super::mistakes;
+use super::{indentation, mistakes};
 use crate::diagnostic::{Diagnostic, grouped};
 use crate::limits;
 use crate::source::{Position, Source, Span};
@@ -124,6 +124,9 @@ fn common_mistake(message: &str, span: Span, source: &Source) -> Option<Diagnost
     if let Some(diagnostic) = mistakes::in_line(message, number, &lines, span, source) {
         return Some(diagnostic);
     }
+    if let Some(diagnostic) = indentation::mistake(message, number, &lines, span, source) {
+        return Some(diagnostic);
+    }
     let quote_value = |message: &str| {
         let (before, text) = line.split_once(": ")?;
         let key = before.trim_start().trim_start_matches("- ");
@@ -146,6 +149,9 @@ fn common_mistake(message: &str, span: Span, source: &Source) -> Option<Diagnost
             .rev()
             .find(|(_, line)| !line.matches('"').count().is_multiple_of(2) && line.contains(": \""))
             .filter(|(_, line)| line.len() <= MAX_QUOTED_LINE)?;
+        if let Some(diagnostic) = indentation::quoted_continuation(index, &lines, source) {
+            return Some(diagnostic);
+        }
         let start = source.offset(Position { line: index + 1, column: 1 }) + open.find(": \"")? + 2;
         let line = open.trim_start().trim_start_matches("- ").trim_end();
         let diagnostic =

@@ -12,6 +12,14 @@ pub(super) fn in_line(
     source: &Source,
 ) -> Option<Diagnostic> {
     let line = lines.get(number.checked_sub(1)?)?;
+    let is_list = message.contains("flow") || message.contains("expected ',' or ']'");
+    let squeezed: String = line.chars().filter(|c| !c.is_whitespace()).collect();
+    if is_list && [",,", "[,", "{,"].iter().any(|gap| squeezed.contains(gap)) {
+        let message = "a value is missing between two commas";
+        return Some(
+            Diagnostic::error("yaml-syntax", span, message).help("remove one of them, or write the value"),
+        );
+    }
     if let Some((message, help)) = quoting(message, line) {
         return Some(Diagnostic::error("yaml-syntax", span, message).help(help));
     }
@@ -105,7 +113,7 @@ fn key(line: &str) -> Option<(&'static str, String)> {
         .then(|| ("a key has a blank after its colon", format!("write `{dash}{key}: {rest}`")))
 }
 
-fn is_key(text: &str) -> bool {
+pub(super) fn is_key(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }

@@ -3,6 +3,7 @@
 mod anchors;
 mod comments;
 mod error;
+mod indentation;
 mod mistakes;
 mod read;
 mod write;

@@ -1,0 +1,186 @@
+//! Lines that are indented too deep or not deep enough, once the parser has refused them.
+
+use super::mistakes::is_key;
+use crate::diagnostic::Diagnostic;
+use crate::source::{Position, Source, Span};
+
+/// Lines above a mistake that are looked at.
+const MAX_LINES: usize = 1_000;
+
+/// A line that begins a key or an item of a list.
+struct Level<'l> {
+    /// Its index.
+    line: usize,
+    /// The column of the key, or of the dash, from 0.
+    column: usize,
+    /// The key; `None` for a dash.
+    key: Option<&'l str>,
+}
+
+/// The mistake in the indentation of a line (from 1) that led to a message of the parser, with where the line belongs.
+pub(super) fn mistake(
+    message: &str,
+    number: usize,
+    lines: &[&str],
+    span: Span,
+    source: &Source,
+) -> Option<Diagnostic> {
+    let index = number.checked_sub(1)?;
+    let line = lines.get(index)?;
+    let text = line.trim_start_matches(' ');
+    let indent = line.len() - text.len();
+    let start = source.offset(Position { line: number, column: 1 }) + indent;
+    let error = |length: usize, message: String, help: String| {
+        Some(Diagnostic::error("yaml-syntax", Span::new(start, start + length), message).help(help))
+    };
+    let above = levels_above(index, lines);
+    if message.contains("mapping values are not allowed") {
+        // The parser takes a key that is deeper than the one above for more of that one's text.
+        let key = line.get(indent..span.start().checked_sub(start - indent)?).filter(|key| is_key(key))?;
+        let sibling = above.iter().find(|level| level.key.is_some())?;
+        let is_next = lines[sibling.line + 1..index].iter().all(|between| between.trim().is_empty());
+        return if is_next && sibling.column < indent {
+            let name = sibling.key?;
+            error(
+                key.len(),
+                format!("`{key}` is indented deeper than `{name}` above it, and is read as more of its text"),
+                format!("indent `{key}` like `{name}`: by {}", blanks(sibling.column)),
+            )
+        } else {
+            None
+        };
+    }
+    let is_item = text.starts_with("- ");
+    let key = text.split_once(':').map(|(key, _)| key).filter(|key| is_key(key));
+    if message.contains("did not find expected") && (is_item || key.is_some()) {
+        let fits = |level: &&Level<'_>| level.key.is_none() == is_item && level.column != indent;
+        // Of two that are equally near, the inner one.
+        let level = above.iter().filter(fits).min_by_key(|level| level.column.abs_diff(indent))?;
+        let name = level.key.map_or_else(|| "the item".to_owned(), |key| format!("`{key}`"));
+        return error(
+            key.map_or(1, str::len),
+            format!(
+                "this line is indented by {}, like nothing above that it could belong to",
+                blanks(indent)
+            ),
+            format!("indent it like {name} in line {}: by {}", level.line + 1, blanks(level.column)),
+        );
+    }
+    if message.contains("simple key expected") && key.is_none() && !text.is_empty() {
+        let level = above.iter().find(|level| level.key.is_some())?;
+        return (level.column >= indent).then(|| continuation(level, start, text.trim_end().len()));
+    }
+    None
+}
+
+/// The mistake of a text in quotes that goes on in the line below its key (an index) without being indented deeper.
+pub(super) fn quoted_continuation(index: usize, lines: &[&str], source: &Source) -> Option<Diagnostic> {
+    let below = lines.get(index + 1)?;
+    let text = below.trim_start_matches(' ');
+    let indent = below.len() - text.len();
+    let levels = levels_above(index + 1, lines);
+    let level = levels.iter().find(|level| level.line == index && level.key.is_some())?;
+    let is_other = text.starts_with("- ") || text.split_once(':').is_some_and(|(key, _)| is_key(key));
+    let start = source.offset(Position { line: index + 2, column: 1 }) + indent;
+    (!text.is_empty() && !is_other && indent <= level.column)
+        .then(|| continuation(level, start, text.trim_end().len()))
+}
+
+fn continuation(level: &Level<'_>, start: usize, length: usize) -> Diagnostic {
+    let key = level.key.unwrap_or_default();
+    let message =
+        format!("this line is no part of `{key}` above it: more of a text is indented deeper than its key");
+    Diagnostic::error("yaml-syntax", Span::new(start, start + length), message)
+        .help(format!("if it is text of `{key}`, indent it by {} or more", blanks(level.column + 2)))
+}
+
+/// The keys and items above a line that it could be beside, the nearest first: each is indented less than those after it.
+fn levels_above<'l>(index: usize, lines: &[&'l str]) -> Vec<Level<'l>> {
+    let mut levels: Vec<Level<'l>> = Vec::new();
+    let mut outermost = usize::MAX;
+    for line in (index.saturating_sub(MAX_LINES)..index).rev() {
+        let text = lines[line].trim_start_matches(' ');
+        let mut column = lines[line].len() - text.len();
+        let inner = text.trim_start_matches("- ");
+        let key = inner.split_once(':').map(|(key, _)| key).filter(|key| is_key(key));
+        let key_column = column + (text.len() - inner.len());
+        if let Some(key) = key.filter(|_| key_column < outermost) {
+            levels.push(Level { line, column: key_column, key: Some(key) });
+            outermost = key_column;
+        }
+        while text.starts_with("- ") && column < outermost {
+            levels.push(Level { line, column, key: None });
+            outermost = column;
+            column = usize::MAX;
+        }
+    }
+    levels
+}
+
+fn blanks(count: usize) -> String {
+    match count {
+        0 => "no blanks".to_owned(),
+        1 => "1 blank".to_owned(),
+        count => format!("{count} blanks"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::diagnostic::Problems;
+    use crate::source::Source;
+
+    #[test]
+    fn misplaced_lines_are_named_with_where_they_belong() {
+        for (text, at, help) in [
+            ("shots:\n  - id: a\n      prompt: x\n", 3, "indent `prompt` like `id`: by 4 blanks"),
+            ("defaults:\n  model: x\n   seconds: 5\n", 3, "indent `seconds` like `model`: by 2 blanks"),
+            ("version: 1\n name: x\n", 2, "indent `name` like `version`: by no blanks"),
+            ("shots:\n  - id: a\n   prompt: x\n", 3, "indent it like `id` in line 2: by 4 blanks"),
+            ("shots:\n  - id: a\n  prompt: x\n", 3, "indent it like `id` in line 2: by 4 blanks"),
+            ("shots:\n- id: a\n prompt: x\n", 3, "indent it like `id` in line 2: by 2 blanks"),
+            ("a:\n  b: 1\n  c:\n    d: 2\n   e: 3\n", 5, "indent it like `d` in line 4: by 4 blanks"),
+            ("a:\n    b: x\n  c: 5\n", 3, "indent it like `b` in line 2: by 4 blanks"),
+            (
+                "shots:\n  - id: a\n    prompt: x\n - id: b\n",
+                4,
+                "indent it like the item in line 2: by 2 blanks",
+            ),
+            (
+                "shots:\n  - id: a\n    prompt: x\n   - id: b\n",
+                4,
+                "indent it like the item in line 2: by 2 blanks",
+            ),
+            (
+                "shots:\n  - id: a\n    prompt: a pier,\n    with a keeper\n    seconds: 5\n",
+                4,
+                "if it is text of `prompt`, indent it by 6 blanks or more",
+            ),
+            (
+                "a:\n  prompt: a pier,\nwith a keeper\n",
+                3,
+                "if it is text of `prompt`, indent it by 4 blanks or more",
+            ),
+            (
+                "a:\n  prompt: |\n    a pier\n  with a keeper\n  b: 1\n",
+                4,
+                "if it is text of `prompt`, indent it by 4 blanks or more",
+            ),
+            (
+                "a:\n  prompt: \"a pier,\n  with a keeper\"\n  b: 1\n",
+                3,
+                "if it is text of `prompt`, indent it by 4 blanks or more",
+            ),
+            ("a:\n  b: \"x\n  c: 1\n", 2, "write `b: \"x\"`"),
+            ("a:\n  prompt: wide: x\n", 2, "put the text in quotes: `prompt: \"wide: x\"`"),
+        ] {
+            let source = Source::new("a.yaml", text);
+            let mut problems = Problems::default();
+            let _tree = crate::yaml::read(&source, &mut problems);
+            let (found, _) = problems.into_sorted();
+            let line = found.first().map(|diagnostic| source.position(diagnostic.primary.span.start()).line);
+            let found = found.first().and_then(|found| found.help.as_deref());
+            assert_eq!((line, found), (Some(at), Some(help)), "{text}");
+        }
+    }
+}
