@@ -17,13 +17,21 @@ pub(crate) struct NotUtf8 {
 enum Encoding {
     Utf16,
     Windows1252,
+    /// A workbook of Excel or another program, which is no text.
+    Workbook,
 }
+
+/// How ZIP archives, such as .xlsx and .ods, and .xls begin.
+const WORKBOOKS: [&[u8]; 2] = [b"PK\x03\x04", b"\xd0\xcf\x11\xe0"];
 
 /// Bytes that stand for no character in Windows-1252.
 const NOT_WINDOWS_1252: [u8; 5] = [0x81, 0x8d, 0x8f, 0x90, 0x9d];
 
 /// The text of a file.
 pub(crate) fn decode(bytes: &[u8]) -> Result<&str, NotUtf8> {
+    if WORKBOOKS.iter().any(|magic| bytes.starts_with(magic)) {
+        return Err(NotUtf8 { offset: 0, encoding: Some(Encoding::Workbook) });
+    }
     let is_utf16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") || has_utf16_zeros(bytes);
     match std::str::from_utf8(bytes) {
         // UTF-16 without its byte order mark is valid UTF-8 where all characters are ASCII.
@@ -56,7 +64,7 @@ pub(crate) fn decode_any(bytes: &[u8]) -> Result<(Cow<'_, str>, Option<&'static 
         Some(Encoding::Windows1252) => {
             Some((bytes.iter().map(|byte| windows_1252(*byte)).collect(), "Windows-1252"))
         }
-        None => None,
+        Some(Encoding::Workbook) | None => None,
     };
     text.map(|(text, name)| (Cow::Owned(text), Some(name))).ok_or(error)
 }
@@ -101,6 +109,9 @@ impl NotUtf8 {
         match self.encoding {
             Some(Encoding::Utf16) => "save it as UTF-8; in Excel as `CSV UTF-8`, not as `Unicode Text`",
             Some(Encoding::Windows1252) => "save it as UTF-8; in Excel as `CSV UTF-8`, not as `CSV`",
+            Some(Encoding::Workbook) => {
+                "export the sheet as CSV, and name that file: in Excel, save it as `CSV UTF-8`"
+            }
             None => "save it as UTF-8",
         }
     }
@@ -112,6 +123,7 @@ impl fmt::Display for NotUtf8 {
         match self.encoding {
             Some(Encoding::Utf16) => f.write_str(": it looks like UTF-16"),
             Some(Encoding::Windows1252) => f.write_str(": it looks like Windows-1252"),
+            Some(Encoding::Workbook) => f.write_str(": it looks like a workbook (.xlsx) or another archive"),
             None => Ok(()),
         }
     }
@@ -131,10 +143,11 @@ mod tests {
             (b"\xfe\xff\0n".to_vec(), "UTF-16"),
             (b"name\nM\xe4dchen \x80 5\n".to_vec(), "Windows-1252"),
             (b"a\0\0\0\xff".to_vec(), "not UTF-8 text"),
+            (b"PK\x03\x04\x14\0".to_vec(), "workbook (.xlsx) or another archive"),
         ] {
             let error = decode(&bytes).unwrap_err();
             assert!(error.to_string().ends_with(named), "{error}");
-            assert!(error.help().contains("UTF-8"));
+            assert!(error.help().contains("UTF-8"), "{named}");
         }
         assert_eq!(decode(b"name\nM\xe4dchen\n").unwrap_err().offset, 6);
     }

@@ -25,6 +25,7 @@ pub mod limits;
 mod load;
 mod matrix;
 mod media_gate;
+mod picture_size;
 pub mod plan;
 pub mod prices;
 mod private_host;

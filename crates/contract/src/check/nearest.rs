@@ -4,7 +4,7 @@
 const MAX_CHARS: usize = 100;
 
 /// Words of other tools, with the names that they mean here.
-const SYNONYMS: [(&str, &str); 26] = [
+const SYNONYMS: [(&str, &str); 28] = [
     ("start_frame", "first_frame"),
     ("start_image", "first_frame"),
     ("first_image", "first_frame"),
@@ -31,6 +31,8 @@ const SYNONYMS: [(&str, &str); 26] = [
     ("contain", "letterbox"),
     ("cover", "crop"),
     ("retries", "retry"),
+    ("name", "id"),
+    ("key", "id"),
 ];
 
 /// The candidate that a word of another tool means, or else the one nearest to the word by Damerau-Levenshtein distance, if a third of its letters or fewer differ. Case, and `-` for `_`, count as

@@ -1,7 +1,7 @@
 //! The codes of diagnostics.
 
 /// All codes with their meanings. Codes are stable: a code keeps its meaning.
-pub const CODES: [(&str, &str); 88] = [
+pub const CODES: [(&str, &str); 89] = [
     ("ambiguous-instance", "a reference that needs one instance matches several"),
     ("ambiguous-pick", "a pick names several instances"),
     ("bad-axis", "an axis from the command line cannot be read, or nothing uses it"),
@@ -52,6 +52,7 @@ pub const CODES: [(&str, &str); 88] = [
     ("no-shots", "there is nothing to render"),
     ("not-utf8", "the file is not UTF-8 text"),
     ("other-encoding", "warning: a file to import is read as UTF-16 or Windows-1252"),
+    ("range-in-list", "warning: an axis has one value, which looks like a range"),
     ("ratio-unstated", "warning: the aspect ratio is left to the service, and there is no image to follow"),
     ("refused-request", "the request violates the contract"),
     ("renamed-shot", "warning: two shots of a shot list have the same name"),

@@ -198,6 +198,7 @@ texts! {
     "no-shots",
     "not-utf8",
     "other-encoding",
+    "range-in-list",
     "ratio-unstated",
     "refused-request",
     "renamed-shot",

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::shortened;
 use crate::diagnostic::did_you_mean;
 use crate::duration::parse_duration;
+use crate::picture_size::{lines_meant, size_meant};
 
 /// A message and a remedy.
 pub(super) struct FieldMessage {
@@ -37,6 +38,17 @@ pub(super) fn field_message(
         return None;
     }
     let value = value?;
+    if is_size(&field) && violation.rule.is_none() {
+        let text = written.map_or_else(|| value.as_str().unwrap_or_default().to_owned(), str::to_owned);
+        let (width, height) = size_meant(&text).unwrap_or((1280, 720));
+        return Some(FieldMessage {
+            message: format!(
+                "`{param}` must be width and height such as `1280x720`, not {}",
+                shown(value, written, &field)
+            ),
+            help: Some(format!("write `{}: {width}x{height}`", field.name)),
+        });
+    }
     // Text that is not of the right form: the contract says which form that is.
     if violation.code == "invalid_format" {
         return None;
@@ -51,6 +63,11 @@ pub(super) fn field_message(
         message: format!("`{param}` must be {expected}, not {}", shown(value, written, &field)),
         help: suggestion(&field, value, written),
     })
+}
+
+/// Whether a field is width and height.
+fn is_size(field: &Field) -> bool {
+    field.pattern.as_deref() == Some("^[0-9]+x[0-9]+$")
 }
 
 /// The field that a JSON pointer refers to; `None` if it refers to an item of a list.
@@ -233,11 +250,15 @@ fn suggested_number(field: &Field, value: &Value) -> Option<String> {
     Some(if only_quotes { format!("write it without quotes: {line}") } else { format!("write {line}") })
 }
 
-/// The number at the beginning of a text such as `5`, `5s` or `5 seconds`.
+/// The number at the beginning of a text such as `5`, `5s` or `5 seconds`; the seconds of `00:05`.
 fn number_in(text: &str) -> Option<f64> {
     let text = text.trim();
     if let Some(duration) = parse_duration(text) {
         return Some(duration.as_secs_f64());
+    }
+    let timecode: Option<Vec<u32>> = text.split(':').map(|part| part.parse().ok()).collect();
+    if let Some(parts) = timecode.filter(|parts| (2..=3).contains(&parts.len())) {
+        return Some(parts.iter().fold(0.0, |seconds, part| seconds * 60.0 + f64::from(*part)));
     }
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     text[..end].parse().ok()
@@ -256,6 +277,13 @@ fn suggested_text<'f>(field: &'f Field, value: &Value) -> Option<&'f str> {
             .strip_prefix(text.as_str())
             .is_some_and(|unit| unit.bytes().all(|byte| byte.is_ascii_alphabetic()))
     });
+    // `4k` is nearest to `1080p`.
+    let by_lines = || {
+        let wanted = f64::from(lines_meant(&text)?);
+        let lines = |value: &str| value.strip_suffix('p')?.parse::<f64>().ok();
+        let all = texts(field).filter_map(|value| Some((value, (lines(value)? / wanted).ln().abs())));
+        all.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(value, _)| value)
+    };
     // `16:9` without quotes is 16 * 60 + 9 to parsers of YAML 1.1; `1.78` is the same ratio as a number.
     let as_ratio = || {
         let number = value.as_f64()?;
@@ -279,7 +307,7 @@ fn suggested_text<'f>(field: &'f Field, value: &Value) -> Option<&'f str> {
         let distance = |value: &&str| ratio(value).map_or(f64::INFINITY, |ratio| (ratio / wanted).ln().abs());
         texts(field).min_by(|a, b| distance(a).total_cmp(&distance(b))).filter(|value| ratio(value).is_some())
     };
-    with_unit.or_else(as_ratio).or_else(near).or_else(nearest_ratio)
+    with_unit.or_else(by_lines).or_else(as_ratio).or_else(near).or_else(nearest_ratio)
 }
 
 /// The ratio of a text such as `16:9`.

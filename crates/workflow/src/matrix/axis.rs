@@ -57,6 +57,7 @@ pub(super) fn values(
     }
     let values = match &value.value {
         YamlValue::List(items) => {
+            warn_of_range(items, key, problems);
             items.iter().map(|item| bounded_value(item, key, problems)).collect::<Option<Values>>()?
         }
         YamlValue::Map(_) if value.get(keys::CSV.name).is_some() => rows(key, value, file_access, problems)?,
@@ -67,6 +68,14 @@ pub(super) fn values(
         _ => {
             let message = format!("the axis `{}` must be a list", key.value);
             let help = match &value.value {
+                YamlValue::Text(text) if let Some((from, to)) = range::meant(text) => {
+                    format!("write `{}: {{from: {from}, to: {to}}}`; {FORMS}", key.value)
+                }
+                YamlValue::Text(text)
+                    if text.contains(", ") && !text.contains(['{', '}', '[', ']', '\n']) =>
+                {
+                    format!("write `{}: [{text}]`, without quotes; {FORMS}", key.value)
+                }
                 YamlValue::Text(text) if !text.contains(['{', '}', '[', ']', '\n']) => {
                     format!("write `{}: [{text}]`; {FORMS}", key.value)
                 }
@@ -86,6 +95,18 @@ pub(super) fn values(
         return None;
     }
     Some(values)
+}
+
+/// Warns of a list of one text that looks like a range: it is one value.
+fn warn_of_range(items: &[Yaml], key: &Key, problems: &mut Problems) {
+    let [only] = items else { return };
+    if let Some((from, to)) = only.text().filter(|text| text.contains("..")).and_then(range::meant) {
+        let message = format!("the axis `{}` has one value, which looks like a range", key.value);
+        problems.push(
+            Diagnostic::warning("range-in-list", only.span.or(key.span), message)
+                .help(format!("write `{}: {{from: {from}, to: {to}}}`", key.value)),
+        );
+    }
 }
 
 /// A value of an axis.

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 
 use super::rules::{Rule, RuleTable};
 use super::zip::{self, Group};
-use super::{AxisOverride, AxisValue, Cell, FileAccess, axis, equal_cells, name};
+use super::{AxisOverride, AxisValue, Cell, FileAccess, axis, equal_cells, exclude, name};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped, quoted_list};
 use crate::limits;
 use crate::syntax::identifier;
@@ -45,7 +45,7 @@ pub(crate) fn cells(
     let mut cells = product(word, &spec.groups, file_access, problems)?;
     equal_cells::check_axes(&spec.groups, problems);
     spec.include.retain(|rule| rule.iter().all(|entry| survives_overrides(entry, overrides)));
-    let within = exclude_all(&mut cells, &spec.exclude, overrides, file_access, problems)
+    let within = exclude_all(&mut cells, &spec, overrides, file_access, problems)
         .and_then(|()| include_all(&mut cells, &spec, overrides, file_access, problems));
     if within.is_none() {
         problems.push(too_much_work(word));
@@ -267,7 +267,7 @@ fn named_axis((axis, values): &(Key, Vec<AxisValue>)) -> NamedAxis<'_> {
 /// Removes the cells that have all values of a rule; `None` once the budget is exhausted.
 fn exclude_all(
     cells: &mut Vec<Cell>,
-    exclude: &[Rule],
+    Spec { groups, exclude, .. }: &Spec,
     overrides: &[AxisOverride],
     file_access: &FileAccess<'_>,
     problems: &mut Problems,
@@ -289,16 +289,13 @@ fn exclude_all(
     // A plan keeps the cells of all shots: not the room of those that are gone.
     cells.shrink_to_fit();
     for (rule, _) in exclude.iter().zip(used).filter(|(_, used)| within && !used) {
-        let Some((first, value)) = rule.first() else { continue };
         // Values of an axis that the command line replaces are expected to be missing.
         if rule.iter().any(|(axis, _)| overrides.iter().any(|replaced| replaced.axis == axis.value)) {
             continue;
         }
-        let message = "this excludes nothing: no cell has these values";
-        problems.push(
-            Diagnostic::warning("unused-exclude", value.span.or(first.span), message)
-                .help("give each axis a value that is among its values"),
-        );
+        if let Some(warning) = exclude::unused(rule, groups) {
+            problems.push(warning);
+        }
     }
     within.then_some(())
 }

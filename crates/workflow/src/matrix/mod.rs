@@ -7,6 +7,7 @@ mod cell_index;
 mod cell_selector;
 mod cells;
 mod equal_cells;
+mod exclude;
 mod name;
 mod natural_join;
 mod range;

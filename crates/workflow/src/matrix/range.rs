@@ -29,6 +29,14 @@ pub(super) fn values(axis: &Key, range: &Yaml, problems: &mut Problems) -> Optio
     list(&from, &to, &step, span, axis, problems)
 }
 
+/// The ends of a range that is written as text: `1..3`, `1..=3`, `1-3`, `1 to 3`.
+pub(super) fn meant(text: &str) -> Option<(i64, i64)> {
+    let (from, to) =
+        ["..=", "...", "..", " to ", "-"].into_iter().find_map(|sign| text.trim().split_once(sign))?;
+    let (from, to) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
+    (from < to).then_some((from, to))
+}
+
 fn number(axis: &Key, key: &KeySpec, range: &Mapping<'_>, problems: &mut Problems) -> Option<Number> {
     match range.get(key) {
         Some((_, Yaml { value: YamlValue::Number(number), .. })) => Some(number.clone()),

@@ -14,6 +14,13 @@ pub(super) fn rows(text: &str, max_cells: usize) -> Result<Vec<Value>, String> {
     if names.is_empty() {
         return Err("this table is empty: its first row names the columns".to_owned());
     }
+    if let [only] = names.as_slice()
+        && only.text.contains('|')
+    {
+        return Err(
+            "its columns are separated by `|`: separate them by commas, semicolons or tabs".to_owned()
+        );
+    }
     for (index, name) in names.iter().enumerate() {
         if name.text.is_empty() {
             return Err(format!("column {} has no name", index + 1));
@@ -78,7 +85,7 @@ mod tests {
         assert_eq!(rows("a\n\" x \"\n").unwrap(), [json!({"a": " x "})]);
         assert_eq!(rows("a\n\" 7 \"\n").unwrap(), [json!({"a": " 7 "})]);
         assert_eq!(rows("a,b\n12e03,1.10\n1,2\n").unwrap()[0], json!({"a": "12e03", "b": "1.10"}));
-        for wrong in ["", "a,a\n1,2\n", "a,\n1,2\n", "a,b\n1\n", "a\n\"x\n"] {
+        for wrong in ["", "a,a\n1,2\n", "a,\n1,2\n", "a,b\n1\n", "a\n\"x\n", "look|n\nnoir|1\n"] {
             assert!(rows(wrong).is_err(), "{wrong:?}");
         }
     }

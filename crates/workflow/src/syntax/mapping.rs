@@ -73,14 +73,20 @@ impl<'y> Mapping<'y> {
             if meant.contains(&key.name) {
                 continue;
             }
-            problems.push(
-                Diagnostic::error(
-                    "missing-key",
-                    self.span,
-                    format!("`{}` is missing: every {} has one", key.name, self.object.noun),
-                )
-                .help(format!("add `{}`", key.example)),
+            // In an object of further keys, one of these may be what was meant.
+            let instead = self.others().find(|(other, _)| nearest(&other.value, [key.name]).is_some());
+            let diagnostic = Diagnostic::error(
+                "missing-key",
+                instead.map_or(self.span, |(other, _)| other.span),
+                format!("`{}` is missing: every {} has one", key.name, self.object.noun),
             );
+            problems.push(diagnostic.help(match instead {
+                Some((other, value)) if let Some(text) = value.text() => {
+                    format!("write `{}: {text}` instead of `{}`", key.name, other.value)
+                }
+                Some((other, _)) => format!("write `{}` instead of `{}`", key.name, other.value),
+                None => format!("add `{}`", key.example),
+            }));
         }
     }
 

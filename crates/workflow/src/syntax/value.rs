@@ -6,6 +6,7 @@ use super::keys::{KeySpec, Shape};
 use crate::diagnostic::{Diagnostic, Problems, nearest};
 use crate::duration::parse_duration;
 use crate::limits;
+use crate::picture_size;
 use crate::source::{Span, Spanned};
 use crate::yaml::{Yaml, YamlValue};
 
@@ -39,6 +40,15 @@ fn suggestion(key: &KeySpec, value: &Yaml) -> String {
             let is_quoted = value.span.end() - value.span.start() > text.len();
             format!("write{} `{name}: {number}`", if is_quoted { " it without quotes:" } else { "" })
         }
+        // `2x`, `3 takes`.
+        (YamlValue::Text(text), Shape::Count { .. } | Shape::Retry) if let Some(number) = count_in(text) => {
+            format!("write `{name}: {number}`")
+        }
+        (YamlValue::Text(_) | YamlValue::Number(_), Shape::FrameSize)
+            if let Some((width, height)) = picture_size::size_meant(&scalar_text(value)) =>
+        {
+            format!("write `{name}: {}x{}`", width & !1, height & !1)
+        }
         (YamlValue::Text(text), Shape::Flag) => match text.to_ascii_lowercase().as_str() {
             "true" | "false" => format!("write it without quotes: `{name}: {}`", text.to_ascii_lowercase()),
             "yes" | "on" | "y" | "1" => {
@@ -60,6 +70,29 @@ fn suggestion(key: &KeySpec, value: &Yaml) -> String {
         }
         _ => format!("write `{}`", key.example),
     }
+}
+
+/// The text of a scalar.
+fn scalar_text(value: &Yaml) -> String {
+    value.text().map_or_else(|| value.to_json().to_string(), str::to_owned)
+}
+
+/// The whole number that a text begins with, before a unit.
+fn count_in(text: &str) -> Option<u32> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit())?;
+    let is_unit = text[end..].trim_start().chars().all(|c| c.is_alphabetic() || c == '×');
+    text[..end].parse().ok().filter(|number| *number > 0 && is_unit)
+}
+
+/// The duration that a text is without its last unit: `1h30` is `1h30m`.
+fn with_last_unit(text: &str) -> Option<String> {
+    let text = text.trim();
+    let has_unit = text.contains(|c: char| c.is_alphabetic());
+    ["m", "s"]
+        .into_iter()
+        .map(|unit| format!("{text}{unit}"))
+        .find(|text| has_unit && parse_duration(text).is_some())
 }
 
 /// The number in a text, as YAML writes it.
@@ -168,7 +201,10 @@ pub(crate) fn expect_duration(
         .label(format!("this is {}", value.kind()))
         .help(match duration {
             Some(duration) if duration > max => format!("a week at most: `{}: 168h`", key.name),
-            _ => format!("write `{}`", key.example),
+            _ => match value.text().and_then(with_last_unit) {
+                Some(meant) => format!("write `{}: {meant}`", key.name),
+                None => format!("write `{}`", key.example),
+            },
         }),
     );
     None

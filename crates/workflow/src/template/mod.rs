@@ -10,6 +10,7 @@ mod filters;
 mod lists;
 mod locate;
 mod methods;
+mod mistakes;
 mod multiply;
 mod printf;
 mod render;
