@@ -29,28 +29,28 @@ pub(crate) async fn read(stream: ByteStream, limit: usize) -> Result<Vec<u8>, (C
 }
 
 /// The beginning of a body.
-pub(crate) struct Beginning {
+pub(crate) struct BodyPrefix {
     pub(crate) bytes: Vec<u8>,
     /// Whether there may be more: a limit was reached, or the connection broke.
     pub(crate) is_truncated: bool,
 }
 
-/// Reads at most the first `limit` bytes of a body, for at most `patience`.
-pub(crate) async fn read_beginning(stream: ByteStream, limit: usize, patience: Duration) -> Beginning {
+/// Reads at most the first `limit` bytes of a body, for at most `timeout`.
+pub(crate) async fn read_prefix(stream: ByteStream, limit: usize, timeout: Duration) -> BodyPrefix {
     let mut stream = stream.into_inner();
     let mut bytes = Vec::new();
-    let end = tokio::time::Instant::now() + patience;
+    let end = tokio::time::Instant::now() + timeout;
     loop {
         match tokio::time::timeout_at(end, stream.next()).await {
-            Ok(None) => return Beginning { bytes, is_truncated: false },
+            Ok(None) => return BodyPrefix { bytes, is_truncated: false },
             Ok(Some(Ok(chunk))) => {
                 let room = limit - bytes.len();
                 bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
                 if chunk.len() > room {
-                    return Beginning { bytes, is_truncated: true };
+                    return BodyPrefix { bytes, is_truncated: true };
                 }
             }
-            Ok(Some(Err(_))) | Err(_) => return Beginning { bytes, is_truncated: true },
+            Ok(Some(Err(_))) | Err(_) => return BodyPrefix { bytes, is_truncated: true },
         }
     }
 }

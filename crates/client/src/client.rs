@@ -348,7 +348,7 @@ impl Client {
         let wait = retry_after(header(RETRY_AFTER), header(DATE), SystemTime::now());
         let location = header(LOCATION).and_then(|location| self.location_hint(location));
         let beginning =
-            body::read_beginning(response.into_stream(), error_body.max_bytes, error_body.timeout).await;
+            body::read_prefix(response.into_stream(), error_body.max_bytes, error_body.timeout).await;
         let text = self.redact_key(&String::from_utf8_lossy(&beginning.bytes));
         let error = HttpError::new(status.as_u16(), text, wait)
             .with_task_hint(location)

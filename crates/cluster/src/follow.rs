@@ -76,7 +76,7 @@ impl Follower {
     /// Whether the run has ended and all of its events were read.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.head.over && self.length >= self.head.length
+        self.head.is_ended && self.length >= self.head.length
     }
 
     /// Reads the events that are new, brings what they name to this machine, applies them and reports each with the state that it led to.

@@ -80,7 +80,7 @@ pub struct Prepare {
 
 /// An attempt of the node: to be discarded, or submitted if that has not happened.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct OfAttempt {
+pub struct AttemptRef {
     /// The run.
     pub run: RunId,
     /// The message's sequence number in the run.

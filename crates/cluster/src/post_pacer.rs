@@ -20,9 +20,9 @@ use tokio::sync::Notify;
 use crate::messages::ThrottleNotice;
 
 /// How long a turn counts whose POST is not sent: the connection to Restate was lost between the two steps.
-const UNUSED_TURN: Duration = Duration::from_secs(30);
+const UNUSED_TURN_TIMEOUT: Duration = Duration::from_secs(30);
 /// After this time without a POST, what was learned is forgotten.
-const IDLE: Duration = Duration::from_secs(10);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The turn of one POST.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ enum NoTurn {
 #[derive(Debug, Default)]
 pub(crate) struct PostPacer {
     pace: Mutex<Pace>,
-    /// Told of each change.
+    /// Notified of each change.
     changed: Notify,
 }
 
@@ -119,7 +119,7 @@ impl Pace {
             return Err(NoTurn::Held(until));
         }
         self.posting.retain(|_, until| until.is_none_or(|until| until > now));
-        if self.posting.is_empty() && self.used.after(IDLE) <= now {
+        if self.posting.is_empty() && self.used.after(IDLE_TIMEOUT) <= now {
             self.ramp = PostRamp::default();
         }
         if self.posting.len() >= self.ramp.posts(now) {
@@ -128,7 +128,7 @@ impl Pace {
         self.ramp.admitted(now);
         self.used = now;
         self.next += 1;
-        self.posting.insert(self.next, Some(now.after(UNUSED_TURN)));
+        self.posting.insert(self.next, Some(now.after(UNUSED_TURN_TIMEOUT)));
         Ok(Turn(self.next))
     }
 

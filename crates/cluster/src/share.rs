@@ -15,18 +15,18 @@ use crate::worker::Worker;
 /// How old a share may be when something is polled or downloaded: then it is renewed. Less than its lease lasts.
 const RENEW_AFTER: Duration = Duration::from_secs(3);
 /// The wait for another share, where this one has nothing left.
-const RETRY: Duration = Duration::from_millis(250);
+const RETRY_DELAY: Duration = Duration::from_millis(250);
 
 /// The share of this worker.
 #[derive(Debug, Default)]
 pub(crate) struct OwnShare {
-    own: Mutex<Own>,
+    own: Mutex<ShareState>,
     /// One renewal at a time.
     renewing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
-struct Own {
+struct ShareState {
     share: Share,
     /// When it was leased; `None` before that, and once the service has throttled.
     leased: Option<Timestamp>,
@@ -128,12 +128,12 @@ impl OwnShare {
         Ok(())
     }
 
-    fn own(&self) -> MutexGuard<'_, Own> {
+    fn own(&self) -> MutexGuard<'_, ShareState> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Own {
+impl ShareState {
     /// Takes a poll, or returns how long to wait.
     fn take_poll(&mut self, now: Timestamp) -> Option<Duration> {
         if let Some(held) = self.share.polls_held_until.filter(|held| *held > now) {
@@ -141,7 +141,7 @@ impl Own {
         }
         let rate = self.share.polls?;
         if rate <= 0.0 {
-            return Some(RETRY);
+            return Some(RETRY_DELAY);
         }
         if self.next_poll > now {
             return Some(self.next_poll.since(now).min(RENEW_AFTER));
@@ -156,7 +156,7 @@ impl Own {
             return Some(held.since(now).min(RENEW_AFTER));
         }
         if self.share.downloads.is_some_and(|most| self.downloading as f64 + 1.0 > most) {
-            return Some(RETRY);
+            return Some(RETRY_DELAY);
         }
         self.downloading += 1;
         None
@@ -185,12 +185,12 @@ mod tests {
     #[test]
     fn polls_keep_to_the_rate_and_downloads_to_their_number() {
         let share = Share { polls: Some(4.0), downloads: Some(2.0), ..Share::default() };
-        let mut own = Own { share, ..Own::default() };
+        let mut own = ShareState { share, ..ShareState::default() };
         assert_eq!(own.take_poll(Timestamp(1_000)), None);
         assert_eq!(own.take_poll(Timestamp(1_100)), Some(Duration::from_millis(150)));
         assert_eq!(own.take_poll(Timestamp(1_250)), None);
         assert_eq!([own.take_download(Timestamp(0)), own.take_download(Timestamp(0))], [None, None]);
-        assert_eq!(own.take_download(Timestamp(0)), Some(RETRY));
+        assert_eq!(own.take_download(Timestamp(0)), Some(RETRY_DELAY));
         own.downloading -= 1;
         assert_eq!(own.take_download(Timestamp(0)), None);
     }
@@ -199,7 +199,7 @@ mod tests {
     fn nothing_is_sent_while_the_service_wants_to_be_left_alone() {
         let held = Some(Timestamp(2_000));
         let share = Share { polls_held_until: held, downloads_held_until: held, ..Share::default() };
-        let mut own = Own { share, ..Own::default() };
+        let mut own = ShareState { share, ..ShareState::default() };
         assert_eq!(own.take_poll(Timestamp(1_500)), Some(Duration::from_millis(500)));
         assert_eq!(own.take_download(Timestamp(1_500)), Some(Duration::from_millis(500)));
         assert_eq!([own.take_poll(Timestamp(2_000)), own.take_download(Timestamp(2_000))], [None, None]);

@@ -63,7 +63,7 @@ const MAX_ATTEMPTS: u64 = u32::MAX as u64;
 const DRAIN_TIMEOUT: Duration = Duration::from_mins(2);
 /// How long nothing may be in progress before a worker that is shutting down cuts the connections of what merely waits. In it, results of
 /// effects reach Restate.
-const QUIET: Duration = Duration::from_secs(3);
+const QUIET_PERIOD: Duration = Duration::from_secs(3);
 /// Plans and specifications in memory, at most.
 const MAX_SPECS: usize = 32;
 
@@ -298,7 +298,7 @@ impl Worker {
         drop(listener);
         tracing::info!("the worker ends what it is doing");
         drains.store(true, Ordering::Relaxed);
-        let quiet = self.in_progress.wait_until_quiet(QUIET);
+        let quiet = self.in_progress.wait_until_quiet(QUIET_PERIOD);
         if tokio::time::timeout(DRAIN_TIMEOUT, quiet).await.is_err() {
             tracing::warn!("steps in progress are left to other workers");
         }

@@ -27,12 +27,12 @@ pub struct UnneededFile {
     /// The attempt that it belongs to, with the name of its node; `None` where the ledger has none.
     pub attempt: Option<(AttemptId, String)>,
     /// Who needs it.
-    pub need: Need,
+    pub need: FileUse,
 }
 
-/// Who needs a file.
+/// What a file is needed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Need {
+pub enum FileUse {
     /// Its task is in flight or missing, or its video is gone from disk: the next download resumes it.
     Task,
     /// Another process has it open.
@@ -53,7 +53,7 @@ pub enum Need {
     Temporary,
 }
 
-impl Need {
+impl FileUse {
     /// Whether the file may be removed; `paid`: also what was paid for.
     #[must_use]
     pub fn is_removable(self, paid: bool) -> bool {
@@ -90,12 +90,12 @@ pub fn partial_files(ledger: &Ledger) -> Result<Vec<UnneededFile>, LedgerError> 
         let found = attempts.remove(&path);
         let need = match &found {
             Some((attempt, _, state)) => of_attempt(ledger, &store, attempt, *state)?,
-            None if partial_download::is_private(&path) && is_run_alive => Need::Process,
-            None if partial_download::is_complete(&path) => Need::PaidFor,
-            None => Need::Unknown,
+            None if partial_download::is_private(&path) && is_run_alive => FileUse::Process,
+            None if partial_download::is_complete(&path) => FileUse::PaidFor,
+            None => FileUse::Unknown,
         };
         let need =
-            if need != Need::Task && partial_download::is_locked(&path) { Need::Process } else { need };
+            if need != FileUse::Task && partial_download::is_locked(&path) { FileUse::Process } else { need };
         let attempt = found.map(|(attempt, node, _)| (attempt, node));
         files.push(UnneededFile { path, bytes: metadata.len(), attempt, need });
     }
@@ -107,24 +107,24 @@ fn of_attempt(
     store: &ArtifactStore,
     attempt: &AttemptId,
     state: AttemptState,
-) -> Result<Need, LedgerError> {
+) -> Result<FileUse, LedgerError> {
     Ok(match state {
         AttemptState::Intended
         | AttemptState::Indeterminate
         | AttemptState::Submitted
         | AttemptState::Missing
-        | AttemptState::Abandoned => Need::Task,
+        | AttemptState::Abandoned => FileUse::Task,
         AttemptState::Completed => {
             let artifact = ledger.attempt(attempt)?.and_then(|row| row.artifact);
             let is_there = match artifact {
                 Some(artifact) => store.find(&artifact, &Verify::Metadata)?.is_some(),
                 None => false,
             };
-            if is_there { Need::Downloaded } else { Need::Task }
+            if is_there { FileUse::Downloaded } else { FileUse::Task }
         }
         // The service had a video: the download had begun.
-        AttemptState::Failed | AttemptState::Expired => Need::PaidFor,
-        AttemptState::Refused | AttemptState::NotAccepted => Need::Unknown,
+        AttemptState::Failed | AttemptState::Expired => FileUse::PaidFor,
+        AttemptState::Refused | AttemptState::NotAccepted => FileUse::Unknown,
     })
 }
 
@@ -134,11 +134,11 @@ fn of_attempt(
 /// When the file cannot be removed.
 pub fn remove(file: &UnneededFile) -> std::io::Result<bool> {
     match file.need {
-        Need::Temporary => temporary::remove(&file.path).map(|()| true),
-        Need::EarlierCut | Need::SupersededClip | Need::SupersededOriginal => {
+        FileUse::Temporary => temporary::remove(&file.path).map(|()| true),
+        FileUse::EarlierCut | FileUse::SupersededClip | FileUse::SupersededOriginal => {
             fs_err::remove_file(&file.path).map(|()| true)
         }
-        Need::Task | Need::Process | Need::PaidFor | Need::Downloaded | Need::Unknown => {
+        FileUse::Task | FileUse::Process | FileUse::PaidFor | FileUse::Downloaded | FileUse::Unknown => {
             partial_download::remove(&file.path)
         }
     }
@@ -147,7 +147,7 @@ pub fn remove(file: &UnneededFile) -> std::io::Result<bool> {
 /// Removes the partial downloads whose videos are downloaded. What cannot be removed stays for `runner clean`.
 pub(crate) fn remove_downloaded(ledger: &Ledger) {
     let files = partial_files(ledger).unwrap_or_default();
-    for file in files.iter().filter(|file| file.need == Need::Downloaded) {
+    for file in files.iter().filter(|file| file.need == FileUse::Downloaded) {
         let _ = remove(file);
     }
 }

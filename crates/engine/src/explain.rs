@@ -18,7 +18,7 @@ pub struct Explanation {
     #[serde(flatten)]
     pub preview: Preview,
     /// The nearest earlier attempt; `None` without a recorded one.
-    pub nearest: Option<Nearest>,
+    pub nearest: Option<NearestAttempt>,
     /// Number of earlier attempts without recorded key parts, created by a version that did not store them.
     pub unrecorded: usize,
     /// Names of the key parts that equal those of the nearest attempt.
@@ -42,7 +42,7 @@ pub struct UnknownPart {
 
 /// The earlier attempt nearest to a node.
 #[derive(Debug, Clone, Serialize)]
-pub struct Nearest {
+pub struct NearestAttempt {
     /// The attempt.
     pub attempt: String,
     /// The name of its node at that time.
@@ -73,13 +73,13 @@ pub async fn explain(
         &Verify::Metadata,
     )
     .await?;
-    let mut records: HashMap<&str, Record> = HashMap::new();
+    let mut records: HashMap<&str, AttemptHistory> = HashMap::new();
     let mut explanations = Vec::with_capacity(nodes.len());
     for ix in nodes {
         let shot = &*plan.node(*ix).shot;
         if !records.contains_key(shot) {
             let attempts = ledger.map_or_else(|| Ok(Vec::new()), |ledger| ledger.attempts_of_shot(shot))?;
-            records.insert(shot, Record::new(attempts));
+            records.insert(shot, AttemptHistory::new(attempts));
         }
         let artifact = |parent: NodeIx| made[parent.index()].as_ref();
         explanations.push(one(plan, *ix, service, previews[ix.index()].clone(), artifact, &records[shot]));
@@ -88,15 +88,15 @@ pub async fn explain(
 }
 
 /// Maximum number of other instances' attempts that are compared with an instance without attempts.
-const OTHERS: usize = 100;
+const MAX_COMPARED_ATTEMPTS: usize = 100;
 
 /// The recorded attempts of a shot, the latest first, indexed by instance.
-struct Record {
+struct AttemptHistory {
     attempts: Vec<AttemptRecord>,
     by_name: HashMap<String, Vec<usize>>,
 }
 
-impl Record {
+impl AttemptHistory {
     fn new(attempts: Vec<AttemptRecord>) -> Self {
         let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, attempt) in attempts.iter().enumerate() {
@@ -117,7 +117,7 @@ fn one<'a>(
     service: &str,
     preview: Preview,
     artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
-    record: &Record,
+    record: &AttemptHistory,
 ) -> Explanation {
     let node = plan.node(ix);
     let parts = key_parts(plan, ix, service, &artifact);
@@ -157,7 +157,12 @@ fn one<'a>(
 }
 
 /// The attempt with the fewest differences: among the node's own if it has any, else among those of the shot; of equals the latest.
-fn nearest(name: &str, parts: &[KeyPart], unknown: &[UnknownPart], record: &Record) -> Option<Nearest> {
+fn nearest(
+    name: &str,
+    parts: &[KeyPart],
+    unknown: &[UnknownPart],
+    record: &AttemptHistory,
+) -> Option<NearestAttempt> {
     let unknown: Vec<String> = unknown.iter().map(|unknown| unknown.part.clone()).collect();
     let compared = |attempt| compare(attempt, parts, &unknown);
     let fewest = |(attempt, changes): &(&AttemptRecord, Vec<PartChange>)| {
@@ -167,8 +172,10 @@ fn nearest(name: &str, parts: &[KeyPart], unknown: &[UnknownPart], record: &Reco
         .attempts_of(name)
         .filter_map(compared)
         .min_by_key(fewest)
-        .or_else(|| record.attempts.iter().take(OTHERS).filter_map(compared).min_by_key(fewest))
-        .map(|(attempt, changes)| Nearest {
+        .or_else(|| {
+            record.attempts.iter().take(MAX_COMPARED_ATTEMPTS).filter_map(compared).min_by_key(fewest)
+        })
+        .map(|(attempt, changes)| NearestAttempt {
             attempt: attempt.attempt.to_string(),
             shot: attempt.node.clone(),
             at: attempt.intended_at,

@@ -116,7 +116,8 @@ async fn survey_at<R: WorkRecords + ?Sized>(
         Some(records) if is_paid => records.work_at_other_services(keys.service()).await?,
         _ => HashMap::new(),
     };
-    let mut survey = Survey { plan, keys, previews: vec![None; plan.len()], made: vec![None; plan.len()] };
+    let mut survey =
+        PreviewBuilder { plan, keys, previews: vec![None; plan.len()], made: vec![None; plan.len()] };
     // Nodes come in file order, which need not be topological. Those whose predecessors are decided are looked up together.
     let mut undecided: Vec<usize> = plan.nodes().map(|(ix, _)| plan.predecessors(ix).len()).collect();
     let mut decidable: Vec<NodeIx> =
@@ -149,14 +150,14 @@ async fn survey_at<R: WorkRecords + ?Sized>(
 }
 
 /// Decisions for nodes whose predecessors are decided.
-struct Survey<'p> {
+struct PreviewBuilder<'p> {
     plan: &'p Plan,
     keys: &'p KeyResolver,
     previews: Vec<Option<Preview>>,
     made: Vec<Option<Artifact>>,
 }
 
-impl Survey<'_> {
+impl PreviewBuilder<'_> {
     /// Decides a node that waits for something. Returns the key of any other one.
     fn decide_without_lookup(&mut self, ix: NodeIx) -> Option<NodeKey> {
         let (plan, keys, made, previews) = (self.plan, self.keys, &self.made, &self.previews);

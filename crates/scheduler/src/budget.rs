@@ -84,7 +84,7 @@ pub struct BudgetLimits {
 }
 
 impl BudgetLimits {
-    /// Whether any limit is set.
+    /// Whether no limit is set.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.cost.is_none() && self.tasks.is_none() && self.duration.is_none()

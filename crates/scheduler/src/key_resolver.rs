@@ -9,7 +9,7 @@ use crate::event::ForcedRerun;
 
 /// How occurrences are counted in a key.
 #[derive(Debug, Clone, Copy)]
-enum Counting {
+enum OccurrenceNumbering {
     /// As this version counts them.
     Present,
     /// As earlier versions did.
@@ -137,7 +137,7 @@ impl KeyResolver {
     ) -> Option<NodeKey> {
         // A key is hashed from the whole request, for every submission: only where it decides something.
         if !self.may_have_salt(node) && self.numbered.is_empty() {
-            return self.base_key(plan, node, "", Counting::Present, artifact);
+            return self.base_key(plan, node, "", OccurrenceNumbering::Present, artifact);
         }
         let (base, counting) = self.counted(plan, node, artifact)?;
         let key = self.base_key(plan, node, "", counting, artifact)?;
@@ -214,13 +214,14 @@ impl KeyResolver {
         plan: &Plan,
         node: NodeIx,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
-    ) -> Option<(NodeKey, Counting)> {
-        let base = self.base_key(plan, node, &self.service, Counting::Present, &artifact)?;
+    ) -> Option<(NodeKey, OccurrenceNumbering)> {
+        let base = self.base_key(plan, node, &self.service, OccurrenceNumbering::Present, &artifact)?;
         if !self.numbered.is_empty() && plan.node(node).has_earlier_key() {
-            let earlier = |name: &String| self.base_key(plan, node, name, Counting::Earlier, &artifact);
+            let earlier =
+                |name: &String| self.base_key(plan, node, name, OccurrenceNumbering::Earlier, &artifact);
             let names = std::iter::once(&self.service).chain(&self.aliases);
             if let Some(key) = names.filter_map(earlier).find(|key| self.is_numbered(key)) {
-                return Some((key, Counting::Earlier));
+                return Some((key, OccurrenceNumbering::Earlier));
             }
         }
         let is_recorded = |base: &NodeKey| match self.salts.get(base) {
@@ -228,11 +229,12 @@ impl KeyResolver {
             None => self.recorded.contains(base),
         };
         if self.aliases.is_empty() || is_recorded(&base) {
-            return Some((base, Counting::Present));
+            return Some((base, OccurrenceNumbering::Present));
         }
-        let of_alias = |alias: &String| self.base_key(plan, node, alias, Counting::Present, &artifact);
+        let of_alias =
+            |alias: &String| self.base_key(plan, node, alias, OccurrenceNumbering::Present, &artifact);
         let key = self.aliases.iter().filter_map(of_alias).find(is_recorded).unwrap_or(base);
-        Some((key, Counting::Present))
+        Some((key, OccurrenceNumbering::Present))
     }
 
     /// Whether an attempt with this base key, or the rerun of it that counts, is recorded with a number.
@@ -246,13 +248,15 @@ impl KeyResolver {
         plan: &Plan,
         node: NodeIx,
         service: &str,
-        counting: Counting,
+        counting: OccurrenceNumbering,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     ) -> Option<NodeKey> {
         let identities = input_identities(plan, node, artifact).into_iter().collect::<Option<Vec<_>>>()?;
         let key = match counting {
-            Counting::Present => workflow::plan::key(plan.node(node), service, &identities),
-            Counting::Earlier => workflow::plan::earlier_key(plan.node(node), service, &identities)?,
+            OccurrenceNumbering::Present => workflow::plan::key(plan.node(node), service, &identities),
+            OccurrenceNumbering::Earlier => {
+                workflow::plan::earlier_key(plan.node(node), service, &identities)?
+            }
         };
         Some(self.salt.as_deref().map_or(key, |salt| key.salted(salt)))
     }

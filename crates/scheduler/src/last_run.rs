@@ -21,7 +21,7 @@ pub struct RunRecord {
 
 /// How a shot ended, as far as `run --failed` distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Category {
+enum EndState {
     Done,
     Failed,
     /// Nothing was submitted.
@@ -45,27 +45,27 @@ impl RunRecord {
     pub fn failed(&self, plan: &Plan) -> FailedShots {
         let run = &self.projection;
         let name = |ix: NodeIx| plan.node(ix).name.as_str();
-        let categories: Vec<Category> = plan
+        let categories: Vec<EndState> = plan
             .nodes()
-            .map(|(ix, _)| run.shot(name(ix)).map_or(Category::NotStarted, |shot| category(shot.kind())))
+            .map(|(ix, _)| run.shot(name(ix)).map_or(EndState::NotStarted, |shot| category(shot.kind())))
             .collect();
         let category = |ix: NodeIx| categories[ix.index()];
         let was_selected = |ix: NodeIx| run.is_selected(name(ix));
         let selected: Vec<NodeIx> = plan.nodes().map(|(ix, _)| ix).filter(|ix| was_selected(*ix)).collect();
         let mut nodes: BTreeSet<NodeIx> =
-            selected.iter().copied().filter(|ix| category(*ix) == Category::Failed).collect();
+            selected.iter().copied().filter(|ix| category(*ix) == EndState::Failed).collect();
         let ended_the_run = (run.is_fail_fast() && !nodes.is_empty()) || run.is_service_unusable();
         if ended_the_run {
-            nodes.extend(selected.iter().filter(|ix| category(**ix) == Category::NotStarted));
+            nodes.extend(selected.iter().filter(|ix| category(**ix) == EndState::NotStarted));
         }
         let mut open: Vec<NodeIx> = nodes.iter().copied().collect();
         while let Some(node) = open.pop() {
             for next in plan.successors(node) {
                 // A shot that also waits for something else was not started for that other reason.
                 let is_failed_or_done = |before: &NodeIx| {
-                    nodes.contains(before) || category(*before) == Category::Done || !was_selected(*before)
+                    nodes.contains(before) || category(*before) == EndState::Done || !was_selected(*before)
                 };
-                let was_waiting = was_selected(next) && category(next) == Category::NotStarted;
+                let was_waiting = was_selected(next) && category(next) == EndState::NotStarted;
                 if was_waiting
                     && !nodes.contains(&next)
                     && plan.predecessors(next).iter().all(is_failed_or_done)
@@ -75,28 +75,28 @@ impl RunRecord {
                 }
             }
         }
-        let is_other = |ix: &&NodeIx| category(**ix) != Category::Done && !nodes.contains(ix);
+        let is_other = |ix: &&NodeIx| category(**ix) != EndState::Done && !nodes.contains(ix);
         FailedShots { others: selected.iter().filter(is_other).count(), nodes: nodes.into_iter().collect() }
     }
 }
 
-fn category(kind: StatusKind) -> Category {
+fn category(kind: StatusKind) -> EndState {
     match kind {
-        StatusKind::Done | StatusKind::Reused => Category::Done,
+        StatusKind::Done | StatusKind::Reused => EndState::Done,
         // The run ended before it submitted the next attempt.
-        StatusKind::Failed | StatusKind::WaitingForRetry => Category::Failed,
+        StatusKind::Failed | StatusKind::WaitingForRetry => EndState::Failed,
         StatusKind::Waiting
         | StatusKind::Pending
         | StatusKind::Blocked
         | StatusKind::Unpicked
         | StatusKind::NotStarted
-        | StatusKind::NotSelected => Category::NotStarted,
+        | StatusKind::NotSelected => EndState::NotStarted,
         StatusKind::InFlight
         | StatusKind::Submitting
         | StatusKind::Downloading
         | StatusKind::ClaimedByOtherRun
         | StatusKind::Detached
         | StatusKind::Missing
-        | StatusKind::Indeterminate => Category::InFlight,
+        | StatusKind::Indeterminate => EndState::InFlight,
     }
 }

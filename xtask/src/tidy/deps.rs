@@ -55,8 +55,26 @@ pub(super) fn problems(root: &Path) -> Result<Vec<String>, String> {
     }
     let metadata: Metadata =
         serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
-    let page = fs_err::read_to_string(root.join(PAGE)).map_err(|error| error.to_string())?;
-    Ok([check(&metadata), check_page(&page)].concat())
+    let read = |file: &str| fs_err::read_to_string(root.join(file)).map_err(|error| error.to_string());
+    Ok([check(&metadata), check_page(&read(PAGE)?), unused(&metadata, &read("Cargo.toml")?)].concat())
+}
+
+/// Dependencies of the workspace that no crate names.
+fn unused(metadata: &Metadata, manifest: &str) -> Vec<String> {
+    let named: BTreeSet<&str> = metadata
+        .packages
+        .iter()
+        .flat_map(|package| &package.dependencies)
+        .map(|dependency| dependency.name.as_str())
+        .collect();
+    let table = manifest.lines().skip_while(|line| *line != "[workspace.dependencies]").skip(1);
+    let names = table
+        .take_while(|line| !line.starts_with('['))
+        .filter_map(|line| Some(line.split_once('=')?.0.trim()).filter(|name| !name.starts_with('#')));
+    names
+        .filter(|name| !named.contains(name))
+        .map(|name| format!("Cargo.toml: no crate names the dependency `{name}`"))
+        .collect()
 }
 
 /// Whether the page states the same arrows as `ALLOWED`, as `a → b` or `a → {b, c}` between backticks.

@@ -36,11 +36,18 @@ fn check(name: &Path, text: &str) -> Vec<String> {
     if !text.starts_with("//!") {
         problems.push(format!("{file}:1: does not start with a `//!` header"));
     }
-    let lines = text.lines().take_while(|line| !line.starts_with("#[cfg(test)]")).count();
     let stem = name.file_stem().unwrap_or_default().to_string_lossy();
     let is_test = name.components().any(|part| part.as_os_str() == "tests")
         || stem == "tests"
         || stem.ends_with("_tests");
+    let is_library = name.starts_with("crates") && !name.starts_with("crates/runner");
+    if is_library && name.components().any(|part| part.as_os_str() == "src") && !is_test {
+        let source = text.lines().take_while(|line| !line.starts_with("#[cfg(test)]"));
+        for (number, _) in source.enumerate().filter(|(_, line)| line.contains("env::var")) {
+            problems.push(format!("{file}:{}: a library reads no environment", number + 1));
+        }
+    }
+    let lines = text.lines().take_while(|line| !line.starts_with("#[cfg(test)]")).count();
     if lines > MAX_LINES && !is_test {
         problems.push(format!("{file}: {lines} lines without tests, more than {MAX_LINES}: split it"));
     }
@@ -75,6 +82,10 @@ mod tests {
         assert_eq!(check(Path::new("src/tests.rs"), &long).len(), 0);
         assert_eq!(check(Path::new("src/a_tests.rs"), &long).len(), 0);
         assert_eq!(check(Path::new("src/a.rs"), "fn f() {}\n").len(), 1);
+        let reads = "//! Reads.\nlet path = std::env::var_os(\"PATH\");\n";
+        assert_eq!(check(Path::new("crates/media/src/a.rs"), reads).len(), 1);
+        assert_eq!(check(Path::new("crates/runner/src/a.rs"), reads).len(), 0);
+        assert_eq!(check(Path::new("crates/media/tests/a.rs"), reads).len(), 0);
         assert_eq!(check(Path::new("src/utils.rs"), "//! Things.\n").len(), 1);
         assert_eq!(check(Path::new("notes.md"), &format!("see /{}x\n", "root/")).len(), 1);
         assert_eq!(check(Path::new("notes.md"), &format!("see https://example.com/{}x\n", "root/")).len(), 0);

@@ -15,9 +15,9 @@ use super::shares::{Share, Shares};
 use crate::messages::{Admit, RenewShare, ThrottleNotice};
 
 /// When a limit is looked at again of which it is not known when it admits more.
-const RECHECK: Duration = Duration::from_secs(1);
+const RECHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long it is remembered that a run has withdrawn its requests: longer than a message of it can be under way.
-const WITHDRAWN_FOR: Duration = Duration::from_hours(24);
+const WITHDRAWAL_RETENTION: Duration = Duration::from_hours(24);
 
 /// The limits of an account.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,9 +85,9 @@ pub enum Settlement {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AccountState {
-    /// The latest time that any worker told. Clocks of workers may differ; this one never goes back.
+    /// The latest time that any worker reported. Clocks of workers may differ; this one never goes back.
     now: Timestamp,
-    /// The limits that the latest worker told.
+    /// The limits that the latest worker reported.
     limits: AccountLimits,
     /// When the permit of each attempt in flight lapses.
     permits: BTreeMap<String, Timestamp>,
@@ -198,7 +198,7 @@ impl AccountState {
         self.timer = self.timer.filter(|timer| *timer > at);
     }
 
-    /// The latest time that any worker told.
+    /// The latest time that any worker reported.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
@@ -206,7 +206,7 @@ impl AccountState {
 
     /// Takes back the requests of a run that has ended early.
     pub fn withdraw(&mut self, run: &RunId) -> Vec<AdmissionReply> {
-        self.withdrawn.insert(run.as_str().to_owned(), self.now.after(WITHDRAWN_FOR));
+        self.withdrawn.insert(run.as_str().to_owned(), self.now.after(WITHDRAWAL_RETENTION));
         let (gone, stay): (VecDeque<Admit>, VecDeque<Admit>) =
             std::mem::take(&mut self.queue).into_iter().partition(|waiting| waiting.run == *run);
         self.queue = stay;
@@ -326,7 +326,7 @@ impl AccountState {
             let held = self.adaptive.as_ref().and_then(|limiter| limiter.held_until(now));
             // A lease that lapses; until then the end of an attempt is heard of.
             let lapses = self.permits.values().copied().min();
-            return Some(held.into_iter().chain(lapses).min().unwrap_or(now.after(RECHECK)));
+            return Some(held.into_iter().chain(lapses).min().unwrap_or(now.after(RECHECK_INTERVAL)));
         }
         self.limits.submit_rate.and_then(|rate| self.next_submission(rate))
     }

@@ -17,7 +17,7 @@ use super::{preparation, submission};
 use crate::account::Settlement;
 use crate::effects::{self, EffectError, FailedDownload};
 use crate::messages::{
-    DownloadVideo, EndAttempt, Lookup, OfAttempt, Poll, Prepare, ResolutionResult, Resolve, ThrottleNotice,
+    AttemptRef, DownloadVideo, EndAttempt, Lookup, Poll, Prepare, ResolutionResult, Resolve, ThrottleNotice,
 };
 use crate::store::ObjectKind;
 use crate::worker::Worker;
@@ -84,8 +84,8 @@ impl NodeObject {
     /// Tells what became of a submission. A request is submitted as soon as it is prepared, so this is asked only if that invocation was
     /// killed by hand.
     #[handler]
-    async fn submit(&self, ctx: ObjectContext<'_>, message: Json<OfAttempt>) -> Result<(), HandlerError> {
-        let OfAttempt { run, seq, node, attempt } = message.0;
+    async fn submit(&self, ctx: ObjectContext<'_>, message: Json<AttemptRef>) -> Result<(), HandlerError> {
+        let AttemptRef { run, seq, node, attempt } = message.0;
         let mut record = record(&ctx).await?;
         let events = submitted_before(&ctx, &self.0, &mut record, node, &attempt).await?;
         report(&ctx, &self.0, run.as_str(), seq, events).await
@@ -93,8 +93,8 @@ impl NodeObject {
 
     /// Does not send the prepared request.
     #[handler]
-    async fn discard(&self, ctx: ObjectContext<'_>, message: Json<OfAttempt>) -> Result<(), HandlerError> {
-        let OfAttempt { run, seq, node, attempt } = message.0;
+    async fn discard(&self, ctx: ObjectContext<'_>, message: Json<AttemptRef>) -> Result<(), HandlerError> {
+        let AttemptRef { run, seq, node, attempt } = message.0;
         let mut record = record(&ctx).await?;
         let failure = not_sent();
         if record.attempt(&attempt).is_some_and(|attempt| attempt.state == AttemptState::Intended) {

@@ -81,7 +81,7 @@ impl RunLog {
 
     /// Whether the run has ended and all of its events were read.
     pub(super) fn is_over(&self) -> bool {
-        self.head.over && self.length >= self.head.length
+        self.head.is_ended && self.length >= self.head.length
     }
 
     pub(super) fn started(&self) -> Timestamp {
@@ -131,7 +131,7 @@ impl RunLog {
         }
     }
 
-    /// Whether a ledger would record the event: of timers, only those that end the grace period of an interrupted run.
+    /// Whether the projection and the shown events need it: of timers, only those that end the grace period of an interrupted run.
     fn is_needed(&mut self, event: &Event, time: Timestamp) -> bool {
         if *event == Event::Interrupted {
             self.interrupted_at.get_or_insert(time);
@@ -214,7 +214,7 @@ shots:
             length: 0,
             started: Timestamp(0),
             last: Timestamp(0),
-            over: false,
+            is_ended: false,
         };
         RunLog::new(head, Arc::new(plan.expect("a plan")), None)
     }
@@ -344,7 +344,7 @@ shots:
         for event in events {
             over.add(logged(1, event));
         }
-        (over.head.over, over.head.length) = (true, over.length);
+        (over.head.is_ended, over.head.length) = (true, over.length);
         assert!(over.is_over() && open(&over).is_empty(), "its end is in the log");
     }
 

@@ -49,7 +49,7 @@ pub(crate) struct ActiveRun {
     /// Messages with a sequence number, so far.
     messages: u64,
     /// Messages that are not answered, by who waits for the answer.
-    open: BTreeMap<Waiter, Open>,
+    open: BTreeMap<Waiter, OutstandingMessage>,
     /// Lookups among them that wait until fewer are open.
     held: VecDeque<Waiter>,
     /// Lookups among them that were sent without delay.
@@ -59,7 +59,7 @@ pub(crate) struct ActiveRun {
 }
 
 /// A message that is not answered.
-struct Open {
+struct OutstandingMessage {
     seq: u64,
     message: Outgoing,
     /// When it was delivered last; `None` while it is held.
@@ -151,7 +151,7 @@ impl ActiveRun {
     pub(crate) fn stored(&self, mut head: RunHead, now: Timestamp, next_check: Timestamp) -> StoredRun {
         head.length = self.length;
         head.last = now;
-        head.over = self.state.is_over();
+        head.is_ended = self.state.is_over();
         StoredRun { head, tail: self.tail.clone(), next_check }
     }
 
@@ -240,7 +240,7 @@ impl ActiveRun {
         self.messages += 1;
         let is_held = is_bounded(&message) && self.lookups >= MAX_LOOKUPS;
         let due = (!is_held).then(|| now.after(message.delay));
-        let open = Open { seq: self.messages, message: message.clone(), due, resent: 0 };
+        let open = OutstandingMessage { seq: self.messages, message: message.clone(), due, resent: 0 };
         self.close(waiter);
         self.lookups += usize::from(!is_held && is_bounded(&message));
         self.open.insert(waiter, open);

@@ -74,7 +74,7 @@ fn execute(loaded: &Arc<LoadedSpec>, seed: u64, lost: u64) -> (Execution, World)
     execution.step(first, &mut world, &format!("seed {seed}, start"));
     execution.check_later();
     let mut steps = 0;
-    while !execution.stored.head.over {
+    while !execution.stored.head.is_ended {
         steps += 1;
         assert!(steps < MAX_STEPS && !execution.waiting.is_empty(), "seed {seed}: the run does not end");
         // Some of the earliest messages, so that answers overtake each other and arrive together.

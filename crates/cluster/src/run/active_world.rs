@@ -13,7 +13,7 @@ use workflow::plan::{NodeIx, Plan};
 
 use super::super::super::outgoing::Target;
 use super::*;
-use crate::messages::{DownloadVideo, Join, Lookup, OfAttempt, Poll, Prepare};
+use crate::messages::{AttemptRef, DownloadVideo, Join, Lookup, Poll, Prepare};
 use crate::spec::{RunSpec, SpecReruns};
 use crate::store::artifact_path;
 
@@ -99,7 +99,7 @@ pub(super) fn head() -> RunHead {
         length: 0,
         started: Timestamp(0),
         last: Timestamp(0),
-        over: false,
+        is_ended: false,
     }
 }
 
@@ -180,11 +180,11 @@ impl World {
                 if self.roll(6) == 0 { vec![prepared] } else { vec![prepared, self.submit(node, attempt)] }
             }
             "submit" => {
-                let OfAttempt { node, attempt, .. } = serde_json::from_value(body).expect("an attempt");
+                let AttemptRef { node, attempt, .. } = serde_json::from_value(body).expect("an attempt");
                 vec![self.submit(node, attempt)]
             }
             "discard" => {
-                let OfAttempt { node, attempt, .. } = serde_json::from_value(body).expect("an attempt");
+                let AttemptRef { node, attempt, .. } = serde_json::from_value(body).expect("an attempt");
                 vec![refused(node, attempt, RefusalKind::Throttled)]
             }
             "poll" => {

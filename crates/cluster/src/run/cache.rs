@@ -65,7 +65,7 @@ impl RunCache {
     /// Puts a run back.
     pub(crate) fn put(&self, stored: &StoredRun, active: ActiveRun) {
         let mut runs = self.lock();
-        if stored.head.over {
+        if stored.head.is_ended {
             return;
         }
         if runs.len() >= MAX_RUNS

@@ -44,7 +44,8 @@ pub struct RunHead {
     /// When the last event was applied.
     pub last: Timestamp,
     /// Whether every node and every film have ended.
-    pub over: bool,
+    #[serde(alias = "over")]
+    pub is_ended: bool,
 }
 
 /// A run as it is stored, besides full segments of its log.

@@ -54,7 +54,8 @@ impl RunObject {
         let entry =
             RunEntry { run: run.clone(), workflow, service: identity.clone(), started: now, ended: None };
         to_indexes(&ctx, &entry.workflow, "started", &entry);
-        let head = RunHead { run, spec, identity, policy, length: 0, started: now, last: now, over: false };
+        let head =
+            RunHead { run, spec, identity, policy, length: 0, started: now, last: now, is_ended: false };
         let run = StoredRun { head, tail: Vec::new(), next_check: Timestamp::default() };
         let first = loaded.spec.first_events().into_iter().map(Input::Event).collect();
         self.advance(&ctx, run, first, now).await
@@ -80,7 +81,7 @@ impl RunObject {
     /// Sends again what was not answered for long, because an invocation was killed by hand, and fires timers that are overdue.
     #[handler]
     async fn check(&self, ctx: ObjectContext<'_>, message: Json<Option<Check>>) -> Result<(), HandlerError> {
-        let Some(mut run) = stored(&ctx).await?.filter(|run| !run.head.over) else { return Ok(()) };
+        let Some(mut run) = stored(&ctx).await?.filter(|run| !run.head.is_ended) else { return Ok(()) };
         let now = now(&ctx, &self.0, run.head.last).await?;
         // By hand, or the next one of the run's own: those before it are left over.
         if message.0.is_none_or(|check| check.due == run.next_check) {
@@ -102,7 +103,7 @@ impl RunObject {
         ctx: ObjectContext<'_>,
         _message: Json<serde_json::Value>,
     ) -> Result<bool, HandlerError> {
-        if stored(&ctx).await?.is_some_and(|run| !run.head.over) {
+        if stored(&ctx).await?.is_some_and(|run| !run.head.is_ended) {
             return Ok(false);
         }
         ctx.clear_all();
@@ -168,7 +169,7 @@ impl RunObject {
         inputs: Vec<Input>,
         at: Option<Timestamp>,
     ) -> Result<(), HandlerError> {
-        let Some(run) = stored(ctx).await?.filter(|run| !run.head.over) else { return Ok(()) };
+        let Some(run) = stored(ctx).await?.filter(|run| !run.head.is_ended) else { return Ok(()) };
         let now = match at {
             Some(at) => at.max(run.head.last),
             None => now(ctx, &self.0, run.head.last).await?,
@@ -199,7 +200,7 @@ impl RunObject {
         for message in step.messages {
             self.send(ctx, &run.head.run, &workflow, message);
         }
-        if run.head.over {
+        if run.head.is_ended {
             to_indexes(ctx, &workflow, "ended", &RunEnded { run: run.head.run.clone(), at: now });
             if !active.leaves_open_work() {
                 let purge = Outgoing::to_run("purge", &serde_json::Value::Null, RETENTION);

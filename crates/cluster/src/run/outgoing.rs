@@ -11,7 +11,7 @@ use serde_json::Value;
 use workflow::plan::{ClipSource, NodeIx};
 
 use super::log::RunHead;
-use crate::messages::{DownloadVideo, EndAttempt, Join, Lookup, OfAttempt, Poll, Prepare, Withdraw};
+use crate::messages::{AttemptRef, DownloadVideo, EndAttempt, Join, Lookup, Poll, Prepare, Withdraw};
 use crate::worker::LoadedSpec;
 
 /// What a permit's lease is longer than a task's timeout: submission and downloads.
@@ -104,7 +104,7 @@ pub(crate) fn outgoing(
     let run = head.run.clone();
     let key_of = |node| state.key(node).map(|key| key.to_string()).unwrap_or_default();
     let to_attempt = |node, attempt, handler| {
-        let message = OfAttempt { run: run.clone(), seq, node, attempt };
+        let message = AttemptRef { run: run.clone(), seq, node, attempt };
         Outgoing::now(Target::Node(key_of(node)), handler, &message).answered_to(Waiter::Node(node))
     };
     let message = match action {

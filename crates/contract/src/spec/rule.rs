@@ -82,10 +82,10 @@ pub(crate) fn read(
     Ok(all)
 }
 
-type Filling = Vec<(String, String)>;
+type Substitution = Vec<(String, String)>;
 
-fn fillings(entry: &Node<'_>) -> Result<Vec<Filling>, SpecError> {
-    let Some(each) = entry.get("each") else { return Ok(vec![Filling::new()]) };
+fn fillings(entry: &Node<'_>) -> Result<Vec<Substitution>, SpecError> {
+    let Some(each) = entry.get("each") else { return Ok(vec![Substitution::new()]) };
     each.items()?
         .iter()
         .map(|one| {
@@ -97,11 +97,11 @@ fn fillings(entry: &Node<'_>) -> Result<Vec<Filling>, SpecError> {
         .collect()
 }
 
-fn fill(text: &str, filling: &Filling) -> String {
+fn fill(text: &str, filling: &Substitution) -> String {
     filling.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
-fn fill_value(value: &Value, filling: &Filling) -> Value {
+fn fill_value(value: &Value, filling: &Substitution) -> Value {
     match value {
         Value::String(text) => fill(text, filling).into(),
         Value::Array(items) => items.iter().map(|item| fill_value(item, filling)).collect(),
@@ -114,7 +114,7 @@ fn fill_value(value: &Value, filling: &Filling) -> Value {
 
 fn read_one(
     entry: &Node<'_>,
-    filling: &Filling,
+    filling: &Substitution,
     family: Option<&FamilySpec>,
     models: &[Model],
 ) -> Result<Rule, SpecError> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use scheduler::AttemptState;
 use workflow::plan::Plan;
 
-use super::{Need, UnneededFile};
+use super::{FileUse, UnneededFile};
 use crate::artifact_store::Verify;
 use crate::cuts::earlier_cuts;
 use crate::ledger::{AttemptRow, Ledger, LedgerError};
@@ -39,13 +39,13 @@ pub async fn superseded_files(
     }
     let used = used_videos(ledger, plan, &videos).await?;
     let is_run_alive = ledger.is_any_run_alive()?;
-    let need = |need: Need| if is_run_alive { Need::Process } else { need };
+    let need = |need: FileUse| if is_run_alive { FileUse::Process } else { need };
     let mut files: BTreeMap<PathBuf, UnneededFile> = BTreeMap::new();
     let outputs: HashSet<&str> = plan.films().iter().map(|film| film.output.as_str()).collect();
     for film in plan.films() {
         for path in earlier_cuts(&out.join(&film.output))? {
             if !path.file_name().is_some_and(|name| outputs.contains(&*name.to_string_lossy())) {
-                add(&mut files, path, None, need(Need::EarlierCut));
+                add(&mut files, path, None, need(FileUse::EarlierCut));
             }
         }
     }
@@ -63,14 +63,14 @@ pub async fn superseded_files(
         let Some(clips) = clips.get(&short_key) else { continue };
         let original = store.path(&artifact.sha256);
         let is_stored = store.find(artifact, &Verify::Metadata)?.is_some_and(|found| found == original);
-        let of_clip = if is_stored { Need::SupersededClip } else { Need::SupersededOriginal };
+        let of_clip = if is_stored { FileUse::SupersededClip } else { FileUse::SupersededOriginal };
         for clip in clips {
             add(&mut files, clip.clone(), Some(row), need(of_clip));
         }
         // Another workflow that shows the same work has a name of its own for the original.
         let is_shared = in_other_folders.contains(&short_key) || names_of(&original) > 1 + clips.len() as u64;
         if is_stored && !is_shared {
-            add(&mut files, original, Some(row), need(Need::SupersededOriginal));
+            add(&mut files, original, Some(row), need(FileUse::SupersededOriginal));
         }
     }
     Ok(files.into_values().collect())
@@ -141,7 +141,7 @@ async fn used_videos(
 }
 
 /// Lists a file, if it is there.
-fn add(files: &mut BTreeMap<PathBuf, UnneededFile>, path: PathBuf, row: Option<&AttemptRow>, need: Need) {
+fn add(files: &mut BTreeMap<PathBuf, UnneededFile>, path: PathBuf, row: Option<&AttemptRow>, need: FileUse) {
     let Ok(metadata) = std::fs::metadata(&path) else { return };
     let attempt = row.map(|row| (row.attempt.clone(), row.node.clone()));
     files.insert(path.clone(), UnneededFile { path, bytes: metadata.len(), attempt, need });

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::{Need, UnneededFile};
+use super::{FileUse, UnneededFile};
 
 /// A process that is at work writes more often than this. Reports and pages are written without a lock.
 const MIN_AGE: Duration = Duration::from_mins(10);
@@ -32,7 +32,7 @@ pub fn temporary_files(out: &Path, now: SystemTime) -> io::Result<Vec<UnneededFi
             // It may be gone since.
             let Ok((bytes, modified)) = size_and_time(&path) else { continue };
             let is_old = now.duration_since(modified).is_ok_and(|age| age >= MIN_AGE);
-            let need = if is_old { Need::Temporary } else { Need::Process };
+            let need = if is_old { FileUse::Temporary } else { FileUse::Process };
             files.push(UnneededFile { path, bytes, attempt: None, need });
         }
     }
@@ -83,16 +83,16 @@ mod tests {
         }
         let others = ["film.mp4", "proxies/0123.mp4", "a.part", ".hidden"].map(file);
         let now = SystemTime::now();
-        let needs = |now| -> Vec<(String, u64, Need)> {
+        let needs = |now| -> Vec<(String, u64, FileUse)> {
             let files = temporary_files(out.path(), now).unwrap();
             let name = |path: &Path| path.strip_prefix(out.path()).unwrap().to_string_lossy().into_owned();
             files.iter().map(|file| (name(&file.path), file.bytes, file.need)).collect()
         };
         let expected = [".film-a1.part", ".manifest.json.7.part", "proxies/.film-b2.part"];
-        let all = |need: Need| expected.map(|name| (name.to_owned(), 4, need));
-        assert_eq!(needs(now), all(Need::Process));
-        assert_eq!(needs(now - MIN_AGE), all(Need::Process), "a clock that was ahead");
-        assert_eq!(needs(now + 2 * MIN_AGE), all(Need::Temporary));
+        let all = |need: FileUse| expected.map(|name| (name.to_owned(), 4, need));
+        assert_eq!(needs(now), all(FileUse::Process));
+        assert_eq!(needs(now - MIN_AGE), all(FileUse::Process), "a clock that was ahead");
+        assert_eq!(needs(now + 2 * MIN_AGE), all(FileUse::Temporary));
         for file in temporary_files(out.path(), now + 2 * MIN_AGE).unwrap() {
             assert!(crate::clean::remove(&file).unwrap());
         }

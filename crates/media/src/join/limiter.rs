@@ -187,10 +187,10 @@ mod tests {
     use super::*;
 
     const SPEC: AudioSpec = AudioSpec { sample_rate: 48_000, channels: 2 };
-    const CEILING: f32 = 0.891;
+    const CEILING_LINEAR: f32 = 0.891;
 
     fn limited(samples: &[f32], piece: usize) -> Vec<f32> {
-        let mut limiter = Limiter::new(SPEC, CEILING);
+        let mut limiter = Limiter::new(SPEC, CEILING_LINEAR);
         let mut out = Vec::new();
         for piece in samples.chunks(piece) {
             limiter.push(piece, &mut out);
@@ -229,9 +229,9 @@ mod tests {
         let out = limited(&sound, 1_000);
         assert_eq!(out.len(), sound.len());
         let peak = true_peak_of(&out);
-        assert!(peak <= f64::from(CEILING) * 1.01, "{peak}");
+        assert!(peak <= f64::from(CEILING_LINEAR) * 1.01, "{peak}");
         // Loud sound is at the ceiling and not far below it.
-        assert!(true_peak_of(&out[40_000..50_000]) > f64::from(CEILING) * 0.95);
+        assert!(true_peak_of(&out[40_000..50_000]) > f64::from(CEILING_LINEAR) * 0.95);
         // Far from peaks nothing changes.
         assert_eq!(out[..7_000], sound[..7_000]);
     }

@@ -14,7 +14,7 @@ const MAX_TRUE_PEAK: f64 = -1.0;
 /// Peaks are reported in hundredths.
 const ROUNDING: f64 = 0.005;
 /// The first ceiling of the limiter, in dBTP: AAC adds some tenths to peaks.
-const CEILING: f64 = -1.5;
+const CEILING_DBTP: f64 = -1.5;
 /// How far peaks may be lowered to make a film louder, in decibels: more would be audible.
 const MAX_LIMITING: f64 = 8.0;
 /// The largest gain, in decibels: more would only be noise.
@@ -48,12 +48,12 @@ pub(super) fn master(
     target: Option<f64>,
     mix: ProduceSound<'_>,
 ) -> Result<SpooledSound, MediaError> {
-    let mut first = Settings { gain: 0.0, most: 0.0, ceiling: CEILING };
+    let mut first = Settings { gain: 0.0, most: 0.0, ceiling: CEILING_DBTP };
     let Some(target) = target else { return encode_until_right(spec, None, first, mix) };
     // The mix lies on disk meanwhile: its loudness is known at its end.
     let (mut mixed, loudness) = spooled(spec, mix)?;
     if let Some(loudness) = loudness {
-        first.most = (CEILING + MAX_LIMITING - loudness.true_peak).min(MAX_GAIN);
+        first.most = (CEILING_DBTP + MAX_LIMITING - loudness.true_peak).min(MAX_GAIN);
         first.gain = (target - loudness.integrated).min(first.most);
         for _ in 0..MAX_MEASUREMENTS {
             let Some(limited) = first.limited(spec, &mut mixed)? else { break };

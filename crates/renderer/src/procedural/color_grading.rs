@@ -108,7 +108,7 @@ const fn recipe(style: Style) -> Recipe {
             highlights: [0.012, 0.0, 0.004],
             ..NATURAL
         },
-        Style::Watercolour => Recipe {
+        Style::Watercolor => Recipe {
             saturation: 1.15,
             contrast: 1.15,
             lift: 0.03,

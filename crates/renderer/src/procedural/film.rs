@@ -9,7 +9,7 @@ use super::frame_buffers::{FrameBuffers, Resolution};
 use super::prompt::{self, SceneBrief};
 use super::scene_spec::SceneSpec;
 use super::stage::{Stage, scene_seed};
-use super::stylise::Stylise;
+use super::stylize::Stylize;
 use super::terrain::Detail;
 use super::transition::Still;
 use super::{roll, watermark};
@@ -33,7 +33,7 @@ pub(super) enum FilmFrame<'a> {
 pub(super) struct Film<'a> {
     job: &'a Job,
     stage: Stage,
-    stylise: Option<Stylise>,
+    stylize: Option<Stylize>,
     /// A buffer for cameras that roll.
     turned: Vec<u8>,
     grade: Grade,
@@ -68,7 +68,7 @@ impl<'a> Film<'a> {
         let resolution = Resolution::new(job, look, stage.world.spec());
         Self {
             turned: Vec::new(),
-            stylise: Stylise::new(style, job.width, job.height, stage.seed),
+            stylize: Stylize::new(style, job.width, job.height, stage.seed),
             stage,
             grade,
             canvas: FrameBuffers::new(job, resolution),
@@ -168,8 +168,8 @@ impl<'a> Film<'a> {
             let pose = self.stage.draw(progress, time, &mut self.canvas.work);
             self.canvas.develop(&self.grade, frame, picture);
             roll::turn(picture, pose.roll, &mut self.turned);
-            if let Some(stylise) = &mut self.stylise {
-                stylise.apply(picture);
+            if let Some(stylize) = &mut self.stylize {
+                stylize.apply(picture);
             }
         }
         if let Some(still) = &self.first {

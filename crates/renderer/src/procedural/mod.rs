@@ -41,7 +41,7 @@ mod scene_spec;
 mod set_scene;
 mod sky;
 mod stage;
-mod stylise;
+mod stylize;
 mod surface;
 mod terrain;
 mod transition;

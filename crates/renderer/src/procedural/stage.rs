@@ -12,7 +12,7 @@ use super::prompt::{self, SceneBrief};
 use super::roll;
 use super::scene::Workspace;
 use super::scene_spec::SceneSpec;
-use super::stylise::Stylise;
+use super::stylize::Stylize;
 use super::terrain::Detail;
 use super::transition::Still;
 use super::world::World;
@@ -83,8 +83,8 @@ impl Stage {
         let style = self.world.spec().style;
         drawn.develop(&Grade::new(style, 1.0, Tones::from_references(&job.references)), 0, &mut picture);
         roll::turn(&mut picture, pose.roll, &mut Vec::new());
-        if let Some(mut stylise) = Stylise::new(style, job.width, job.height, self.seed) {
-            stylise.apply(&mut picture);
+        if let Some(mut stylize) = Stylize::new(style, job.width, job.height, self.seed) {
+            stylize.apply(&mut picture);
         }
         still.likeness(&picture) >= MIN_LIKENESS
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::Ledger;
-use engine::clean::{Need, UnneededFile, partial_files, remove, superseded_files, temporary_files};
+use engine::clean::{FileUse, UnneededFile, partial_files, remove, superseded_files, temporary_files};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -92,7 +92,7 @@ pub(crate) async fn clean(args: CleanArgs) -> Result<Exit, CommandError> {
                 if remove(&file)? {
                     verdict = Verdict::Removed;
                 } else {
-                    (file.need, verdict) = (Need::Process, Verdict::Retained);
+                    (file.need, verdict) = (FileUse::Process, Verdict::Retained);
                 }
             }
         }
@@ -117,17 +117,19 @@ fn record(ListedFile { file, verdict }: &ListedFile) -> Value {
     })
 }
 
-fn reason(need: Need) -> &'static str {
+fn reason(need: FileUse) -> &'static str {
     match need {
-        Need::Task => "a task needs it: the next download resumes it",
-        Need::Process => "another process is using it",
-        Need::PaidFor => "it was paid for, and may be all that is left of its video; --paid includes it",
-        Need::Downloaded => "its video is downloaded",
-        Need::Unknown => "no recorded task would resume it",
-        Need::EarlierCut => "an earlier cut of the film",
-        Need::SupersededClip => "the workflow does not use it; --paid includes its original",
-        Need::Temporary => "a process that was killed has left it",
-        Need::SupersededOriginal => "the workflow does not use it, but it was paid for; --paid includes it",
+        FileUse::Task => "a task needs it: the next download resumes it",
+        FileUse::Process => "another process is using it",
+        FileUse::PaidFor => "it was paid for, and may be all that is left of its video; --paid includes it",
+        FileUse::Downloaded => "its video is downloaded",
+        FileUse::Unknown => "no recorded task would resume it",
+        FileUse::EarlierCut => "an earlier cut of the film",
+        FileUse::SupersededClip => "the workflow does not use it; --paid includes its original",
+        FileUse::Temporary => "a process that was killed has left it",
+        FileUse::SupersededOriginal => {
+            "the workflow does not use it, but it was paid for; --paid includes it"
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use engine::explain::{Explanation, Nearest};
+use engine::explain::{Explanation, NearestAttempt};
 use scheduler::{Decision, Timestamp};
 use workflow::plan::{PartChange, PartValue};
 
@@ -58,14 +58,14 @@ fn one(explanation: &Explanation) -> String {
 }
 
 fn changes(
-    nearest: &Nearest,
+    nearest: &NearestAttempt,
     decision: Decision,
     name: &str,
     same: &[String],
     incomplete: bool,
     out: &mut String,
 ) {
-    let Nearest { attempt, shot, at, state, changes } = nearest;
+    let NearestAttempt { attempt, shot, at, state, changes } = nearest;
     let whose = if shot == name { String::new() } else { format!(" of {shot}") };
     let when = when(*at);
     if changes.is_empty() {

@@ -81,7 +81,7 @@ pub struct ColumnChoice {
 const MAX_TITLE_ROWS: usize = 10;
 
 /// The row that names the columns, and their meanings.
-pub(super) struct Head {
+pub(super) struct HeaderRow {
     /// Its index.
     pub(super) row: usize,
     pub(super) columns: Vec<Column>,
@@ -89,7 +89,7 @@ pub(super) struct Head {
 
 /// Finds the row that names the columns and reads their meanings. Two columns with one meaning are an error, as is a list without a
 /// description.
-pub(super) fn read(rows: &[Vec<Cell>], choices: &[ColumnChoice], problems: &mut Problems) -> Head {
+pub(super) fn read(rows: &[Vec<Cell>], choices: &[ColumnChoice], problems: &mut Problems) -> HeaderRow {
     let row = head_row(rows, choices);
     let head = rows.get(row).map(Vec::as_slice).unwrap_or_default();
     let start = head.first().map_or_else(Span::default, |cell| cell.span);
@@ -137,7 +137,7 @@ pub(super) fn read(rows: &[Vec<Cell>], choices: &[ColumnChoice], problems: &mut 
             ),
         ));
     }
-    Head { row, columns }
+    HeaderRow { row, columns }
 }
 
 /// Warns of columns of lengths that become notes, where no column is the duration.

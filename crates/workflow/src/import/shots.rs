@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::columns::{self, Column, ColumnChoice, Head};
+use super::columns::{self, Column, ColumnChoice, HeaderRow};
 use super::listed::{Ids, ListedShot, SpokenLine};
 use super::{dialogue, timecode};
 use crate::csv::Cell;
@@ -50,7 +50,7 @@ pub(super) fn read(
         );
         return Vec::new();
     }
-    let Head { row: head_row, columns } = columns::read(rows, choices, problems);
+    let HeaderRow { row: head_row, columns } = columns::read(rows, choices, problems);
     if problems.any() {
         return Vec::new();
     }

@@ -28,7 +28,7 @@ pub(crate) struct FileAccess<'a> {
 }
 
 /// What was read from each path, or why that cannot be read.
-type Read<E> = RefCell<HashMap<PathBuf, Result<SharedValues, E>>>;
+type FileCache<E> = RefCell<HashMap<PathBuf, Result<SharedValues, E>>>;
 
 /// The values of an axis without spans.
 type SharedValues = Rc<[Arc<Value>]>;
@@ -36,8 +36,8 @@ type SharedValues = Rc<[Arc<Value>]>;
 /// The tables and lists of files of a workflow, each read once.
 #[derive(Default)]
 pub(crate) struct Tables {
-    rows: Read<TableError>,
-    names: Read<String>,
+    rows: FileCache<TableError>,
+    names: FileCache<String>,
     /// Cells of all tables.
     cells: StdCell<usize>,
 }

@@ -15,7 +15,7 @@ use crate::yaml::{Key, Yaml, YamlValue};
 
 /// A parsed matrix, before the product.
 #[derive(Default)]
-struct Spec {
+struct MatrixSpec {
     /// Groups of axes. The axes of one group advance together; most groups have one axis.
     groups: Vec<Group>,
     include: Vec<Rule>,
@@ -76,7 +76,7 @@ fn read(
     overrides: &[AxisOverride],
     file_access: &FileAccess<'_>,
     problems: &mut Problems,
-) -> Option<Spec> {
+) -> Option<MatrixSpec> {
     let YamlValue::Map(entries) = &matrix.value else {
         problems.push(
             Diagnostic::error("bad-matrix", matrix.span.or(word.span), "`matrix` is a map of axes")
@@ -85,7 +85,7 @@ fn read(
         );
         return None;
     };
-    let mut spec = Spec::default();
+    let mut spec = MatrixSpec::default();
     let mut sound = true;
     for (key, value) in entries {
         match key.value.as_str() {
@@ -267,7 +267,7 @@ fn named_axis((axis, values): &(Key, Vec<AxisValue>)) -> NamedAxis<'_> {
 /// Removes the cells that have all values of a rule; `None` once the budget is exhausted.
 fn exclude_all(
     cells: &mut Vec<Cell>,
-    Spec { groups, exclude, .. }: &Spec,
+    MatrixSpec { groups, exclude, .. }: &MatrixSpec,
     overrides: &[AxisOverride],
     file_access: &FileAccess<'_>,
     problems: &mut Problems,
@@ -306,7 +306,7 @@ fn exclude_all(
 /// `None` once the budget is exhausted, or if the cells have more values than a plan may have.
 fn include_all(
     cells: &mut Vec<Cell>,
-    Spec { groups, include, .. }: &Spec,
+    MatrixSpec { groups, include, .. }: &MatrixSpec,
     overrides: &[AxisOverride],
     file_access: &FileAccess<'_>,
     problems: &mut Problems,

@@ -13,14 +13,14 @@ use crate::diagnostic::{did_you_mean, quoted_list};
 
 /// Where compiled code is in the text of the template.
 #[derive(Debug, Default)]
-pub(super) struct Original {
+pub(super) struct SourcePosition {
     /// The offset of the code.
     pub(super) start: usize,
     /// What was inserted into the code.
     pub(super) products: Option<CheckedProducts>,
 }
 
-impl Original {
+impl SourcePosition {
     fn range(&self, compiled: Range<usize>) -> Range<usize> {
         let range = self.products.as_ref().map_or(compiled.clone(), |products| products.original(compiled));
         range.start + self.start..range.end + self.start
@@ -50,7 +50,7 @@ impl From<ScanError> for TemplateError {
 
 impl TemplateError {
     /// An error of minijinja in the code of a template.
-    pub(super) fn new(error: &Error, original: &Original, scope: &Scope) -> Self {
+    pub(super) fn new(error: &Error, original: &SourcePosition, scope: &Scope) -> Self {
         let range = error.range().map(|range| original.range(range));
         let detail = error.detail().unwrap_or_default();
         let named = detail.split('`').nth(1);

@@ -10,7 +10,7 @@ use minijinja::value::ValueKind;
 use minijinja::{Environment, Expression, Template, Value};
 use serde_json::Value as Json;
 
-use super::error::{Original, TemplateError};
+use super::error::{SourcePosition, TemplateError};
 use super::locate::{locate, narrowed};
 use super::mistakes;
 use super::multiply::CheckedProducts;
@@ -46,8 +46,8 @@ struct PreparedTemplate<'w> {
 
 enum CompiledTemplate<'w> {
     Plain,
-    Expression { expression: Expression<'w, 'w>, original: Original },
-    Text { template: Template<'w, 'w>, original: Original },
+    Expression { expression: Expression<'w, 'w>, original: SourcePosition },
+    Text { template: Template<'w, 'w>, original: SourcePosition },
     Broken(TemplateError),
 }
 
@@ -220,7 +220,7 @@ impl<'w> Templates<'w> {
             None => self.env.compile_expression(code),
             Some(products) => self.env.compile_expression_owned(products.code.clone()),
         };
-        let original = Original { start: range.start, products };
+        let original = SourcePosition { start: range.start, products };
         match compiled {
             Ok(expression) => CompiledTemplate::Expression { expression, original },
             Err(error) => CompiledTemplate::Broken(TemplateError::new(&error, &original, scope)),
@@ -234,7 +234,7 @@ impl<'w> Templates<'w> {
             None => self.env.template_from_str(text),
             Some(products) => self.env.get_template(&products.code),
         };
-        let original = Original { start: 0, products };
+        let original = SourcePosition { start: 0, products };
         match compiled {
             Ok(template) => CompiledTemplate::Text { template, original },
             Err(error) => CompiledTemplate::Broken(TemplateError::new(&error, &original, scope)),
@@ -245,7 +245,7 @@ impl<'w> Templates<'w> {
     fn write(
         &self,
         template: &Template<'_, '_>,
-        original: &Original,
+        original: &SourcePosition,
         scope: &Scope,
         context: &Value,
     ) -> (Result<Json, TemplateError>, u64) {
@@ -314,7 +314,7 @@ fn uses_broken(text: &str, scope: &Scope) -> bool {
 fn eval(
     expression: &Expression<'_, '_>,
     text: &str,
-    original: &Original,
+    original: &SourcePosition,
     scope: &Scope,
     context: &Value,
 ) -> Result<Json, TemplateError> {

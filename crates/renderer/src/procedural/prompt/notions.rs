@@ -113,7 +113,7 @@ named! {
         Noir = "noir",
         Monochrome = "monochrome",
         Pastel = "pastel",
-        Watercolour = "watercolour",
+        Watercolor = "watercolor",
         Cartoon = "cartoon",
         Papercraft = "papercraft",
         Film = "film",

@@ -55,14 +55,14 @@ fn six_languages_select_brief() {
         ("a corgi runs along the beach at sunset, tracking shot", "Coast Sunset TrackRight {Dog}"),
         ("wide shot of a lone tree in a wheat field, autumn", "Meadow Wide {Tree, Autumn}"),
         ("a cup of coffee on a wooden table, close-up, morning light", "Room Sunrise Close {Table, Cup}"),
-        ("watercolor painting of a village in spring, birds", "Meadow Watercolour {Birds, Spring}"),
+        ("watercolor painting of a village in spring, birds", "Meadow Watercolor {Birds, Spring}"),
         ("tropical fish swim over a coral reef", "Underwater {Fish}"),
         // Chinese.
         ("夜的港口，渔船，固定镜头", "Harbour Night Static {Boat}"),
         ("男人走在雨夜的街道，霓虹灯，镜头推进", "City Night Overcast DollyIn Neon {Person, Rain}"),
         ("一只橘猫坐在窗台上，特写，阳光", "Room Day Close {Cat}"),
         ("无人机航拍雪山日出", "Snowfield Sunrise Flyover Aerial {}"),
-        ("水墨风格，小船在湖面上，薄雾，黎明", "Lake Dawn Watercolour {Boat, Fog}"),
+        ("水墨风格，小船在湖面上，薄雾，黎明", "Lake Dawn Watercolor {Boat, Fog}"),
         ("镜头环绕一辆红色跑车，黄昏，沙漠", "Desert Dusk Orbit {Car}"),
         // Japanese.
         ("夜の港", "Harbour Night {}"),

@@ -33,10 +33,10 @@ pub(super) fn export(
     let scratch = finished.scratch()?;
     let new = scratch.path().join("film");
     let delivery = Delivery { film: &finished.path, output: &new, format, scratch: scratch.path() };
-    let mut told = Instant::now();
+    let mut reported = Instant::now();
     let mut progress = |done: u64, all: u64| {
-        if told.elapsed() >= PROGRESS_INTERVAL {
-            told = Instant::now();
+        if reported.elapsed() >= PROGRESS_INTERVAL {
+            reported = Instant::now();
             errln!("{done} of {all} pictures encoded");
         }
     };

@@ -16,9 +16,9 @@ use crate::scaffold::scalar;
 use crate::source::Span;
 
 /// Letters that are spoken in a second: 150 words a minute.
-const SPOKEN_LETTERS_A_SECOND: u32 = 15;
+const SPOKEN_LETTERS_PER_SECOND: u32 = 15;
 /// Letters of action in a second of film: a page of a screenplay is a minute.
-const ACTION_LETTERS_A_SECOND: u32 = 50;
+const ACTION_LETTERS_PER_SECOND: u32 = 50;
 /// The shortest shot, where the model renders shorter ones, in seconds.
 const MIN_SECONDS: u32 = 3;
 /// Shots of a screenplay: some hours of film.
@@ -26,7 +26,7 @@ const MAX_SHOTS: usize = 5_000;
 
 /// A shot under construction.
 #[derive(Debug, Default)]
-struct Draft {
+struct ShotBuilder {
     span: Span,
     action: String,
     speeches: Vec<String>,
@@ -39,7 +39,7 @@ struct Draft {
     scene: usize,
 }
 
-impl Draft {
+impl ShotBuilder {
     fn is_empty(&self) -> bool {
         self.action.is_empty() && self.speeches.is_empty()
     }
@@ -51,8 +51,8 @@ impl Draft {
     }
 
     fn seconds(&self) -> u32 {
-        let action = u32::try_from(weight(&self.action)).unwrap_or(u32::MAX) / ACTION_LETTERS_A_SECOND;
-        action.saturating_add(self.spoken.div_ceil(SPOKEN_LETTERS_A_SECOND))
+        let action = u32::try_from(weight(&self.action)).unwrap_or(u32::MAX) / ACTION_LETTERS_PER_SECOND;
+        action.saturating_add(self.spoken.div_ceil(SPOKEN_LETTERS_PER_SECOND))
     }
 }
 
@@ -69,8 +69,8 @@ struct Builder<'a> {
     characters: &'a Characters,
     max_seconds: u32,
     scenes: Vec<Scene>,
-    draft: Draft,
-    drafts: Vec<Draft>,
+    open_shot: ShotBuilder,
+    ended_shots: Vec<ShotBuilder>,
     /// Comments and notes for the next shot.
     headings: Vec<String>,
     notes: Vec<String>,
@@ -97,20 +97,20 @@ pub(super) fn listing(
         characters: &characters,
         max_seconds: *durations.end(),
         scenes: vec![Scene { setting: String::new(), label: "opening".to_owned() }],
-        draft: Draft::default(),
-        drafts: Vec::new(),
+        open_shot: ShotBuilder::default(),
+        ended_shots: Vec::new(),
         headings: Vec::new(),
         notes: Vec::new(),
         film: Vec::new(),
     };
     for element in &screenplay.elements {
         builder.add(element);
-        if builder.drafts.len() > MAX_SHOTS {
+        if builder.ended_shots.len() > MAX_SHOTS {
             break;
         }
     }
     builder.end_shot();
-    if let Some(beyond) = builder.drafts.get(MAX_SHOTS) {
+    if let Some(beyond) = builder.ended_shots.get(MAX_SHOTS) {
         let message = format!("this screenplay has more than {MAX_SHOTS} shots");
         problems.push(
             Diagnostic::error("bad-screenplay", beyond.span, message)
@@ -118,8 +118,8 @@ pub(super) fn listing(
         );
         return Listing::default();
     }
-    let Builder { scenes, drafts, film, .. } = builder;
-    if drafts.is_empty() {
+    let Builder { scenes, ended_shots, film, .. } = builder;
+    if ended_shots.is_empty() {
         problems.push(
             Diagnostic::error("no-shots", Span::default(), "this screenplay has no action and no dialogue")
                 .help("a paragraph is action; a scene begins with a line such as `INT. LIGHTHOUSE - NIGHT`"),
@@ -130,7 +130,7 @@ pub(super) fn listing(
         let help = format!("a workflow has at most {} characters", limits::MAX_CHARACTERS);
         problems.push(Diagnostic::warning("unread-characters", Span::default(), message).help(help));
     }
-    let shots = shots(drafts, &scenes, &characters, durations, chain_scenes, problems);
+    let shots = shots(ended_shots, &scenes, &characters, durations, chain_scenes, problems);
     let film = entries(&film, &shots);
     let shown: HashSet<&str> = shots.iter().flat_map(|shot| &shot.cast).map(String::as_str).collect();
     let title = screenplay.title_page.iter().filter(|(_, value)| !value.is_empty());
@@ -174,8 +174,8 @@ impl Builder<'_> {
                 self.end_shot();
                 self.notes.push(text.clone());
             }
-            Kind::Note(text) if self.draft.is_empty() => self.notes.push(text.clone()),
-            Kind::Note(text) => self.draft.notes.push(text.clone()),
+            Kind::Note(text) if self.open_shot.is_empty() => self.notes.push(text.clone()),
+            Kind::Note(text) => self.open_shot.notes.push(text.clone()),
             Kind::PageBreak => {}
         }
     }
@@ -186,10 +186,10 @@ impl Builder<'_> {
             return;
         }
         self.end_shot();
-        text.clone_into(&mut self.draft.action);
-        self.draft.span = span;
+        text.clone_into(&mut self.open_shot.action);
+        self.open_shot.span = span;
         for character in self.characters.named_in(text) {
-            self.draft.show(character);
+            self.open_shot.show(character);
         }
     }
 
@@ -212,23 +212,23 @@ impl Builder<'_> {
             return;
         }
         let letters = u32::try_from(weight(&text)).unwrap_or(u32::MAX);
-        let letters_spoken = self.draft.spoken.saturating_add(letters);
-        if !self.draft.speeches.is_empty()
-            && letters_spoken.div_ceil(SPOKEN_LETTERS_A_SECOND) > self.max_seconds
+        let letters_spoken = self.open_shot.spoken.saturating_add(letters);
+        if !self.open_shot.speeches.is_empty()
+            && letters_spoken.div_ceil(SPOKEN_LETTERS_PER_SECOND) > self.max_seconds
         {
             self.end_shot();
         }
-        if self.draft.is_empty() {
-            self.draft.span = span;
+        if self.open_shot.is_empty() {
+            self.open_shot.span = span;
         }
-        self.draft.spoken = self.draft.spoken.saturating_add(letters);
+        self.open_shot.spoken = self.open_shot.spoken.saturating_add(letters);
         if let Some(character) = self.characters.on_screen_speaker(speech) {
-            self.draft.show(character);
+            self.open_shot.show(character);
         }
         let shown = self.characters.shown(speech);
-        self.draft.speeches.push(spoken(&shown, speech));
+        self.open_shot.speeches.push(spoken(&shown, speech));
         let speaker = Some(shown).filter(|shown| !shown.is_empty());
-        self.draft.dialogue.extend(pieces(SpokenLine { speaker, text }));
+        self.open_shot.dialogue.extend(pieces(SpokenLine { speaker, text }));
     }
 
     fn transition(&mut self, text: &str) {
@@ -252,23 +252,23 @@ impl Builder<'_> {
     }
 
     fn end_shot(&mut self) {
-        let mut draft = std::mem::take(&mut self.draft);
-        if draft.is_empty() {
-            self.notes.append(&mut draft.notes);
+        let mut shot = std::mem::take(&mut self.open_shot);
+        if shot.is_empty() {
+            self.notes.append(&mut shot.notes);
             return;
         }
-        draft.headings = std::mem::take(&mut self.headings);
+        shot.headings = std::mem::take(&mut self.headings);
         let mut notes = std::mem::take(&mut self.notes);
-        notes.append(&mut draft.notes);
-        draft.notes = notes;
-        draft.scene = self.scenes.len() - 1;
-        self.film.push(Cut::Shot(self.drafts.len()));
-        self.drafts.push(draft);
+        notes.append(&mut shot.notes);
+        shot.notes = notes;
+        shot.scene = self.scenes.len() - 1;
+        self.film.push(Cut::Shot(self.ended_shots.len()));
+        self.ended_shots.push(shot);
     }
 }
 
 fn shots(
-    drafts: Vec<Draft>,
+    ended_shots: Vec<ShotBuilder>,
     scenes: &[Scene],
     characters: &Characters,
     durations: &RangeInclusive<u32>,
@@ -277,33 +277,32 @@ fn shots(
 ) -> Vec<ListedShot> {
     let (least, most) = (*durations.start(), *durations.end());
     let mut ids = Ids::default();
-    let mut shots: Vec<ListedShot> = Vec::with_capacity(drafts.len());
+    let mut shots: Vec<ListedShot> = Vec::with_capacity(ended_shots.len());
     let mut scene = usize::MAX;
     let mut number = 0;
-    for draft in drafts {
-        let begins_scene = draft.scene != scene;
+    for shot in ended_shots {
+        let begins_scene = shot.scene != scene;
         number = if begins_scene { 1 } else { number + 1 };
-        scene = draft.scene;
+        scene = shot.scene;
         let Scene { setting, label } = &scenes[scene];
-        let seconds = draft.seconds();
+        let seconds = shot.seconds();
         if seconds > most {
             let message = format!("this takes about {seconds} s, and the model renders at most {most}");
             problems.push(
-                Diagnostic::warning("length-changed", draft.span, message)
+                Diagnostic::warning("length-changed", shot.span, message)
                     .help("split it: each paragraph, and each speech after one, becomes a shot"),
             );
         }
         let sentences: Vec<String> = std::iter::once(setting.clone())
-            .chain(std::iter::once(sentence(&draft.action)))
-            .chain(draft.speeches)
+            .chain(std::iter::once(sentence(&shot.action)))
+            .chain(shot.speeches)
             .filter(|part| !part.is_empty())
             .collect();
         let prompt = sentences.join(" ");
-        if prompt.len() > limits::MAX_TEMPLATE_BYTES / 2 || draft.dialogue.len() > limits::MAX_DIALOGUE_LINES
-        {
+        if prompt.len() > limits::MAX_TEMPLATE_BYTES / 2 || shot.dialogue.len() > limits::MAX_DIALOGUE_LINES {
             let message = "this is too long for the prompt of a shot";
             problems
-                .push(Diagnostic::error("bad-screenplay", draft.span, message).help("split the paragraph"));
+                .push(Diagnostic::error("bad-screenplay", shot.span, message).help("split the paragraph"));
             continue;
         }
         let before = shots.last().filter(|_| chain_scenes && !begins_scene);
@@ -311,12 +310,12 @@ fn shots(
         shots.push(ListedShot {
             continues,
             id: ids.free(&format!("{label}-{number}")).0,
-            headings: draft.headings,
+            headings: shot.headings,
             prompt,
-            note: joined(&draft.notes),
-            audible: !draft.dialogue.is_empty(),
-            dialogue: draft.dialogue,
-            cast: draft.cast.into_iter().map(|index| characters.name(index).to_owned()).collect(),
+            note: joined(&shot.notes),
+            audible: !shot.dialogue.is_empty(),
+            dialogue: shot.dialogue,
+            cast: shot.cast.into_iter().map(|index| characters.name(index).to_owned()).collect(),
             seconds: Some(seconds.max(MIN_SECONDS).clamp(least, most)),
             takes: None,
         });

@@ -1,4 +1,4 @@
-//! Styles that change more than colors: flat cartoon, papercraft, watercolour. They work on the finished 8-bit picture.
+//! Styles that change more than colors: flat cartoon, papercraft, watercolor. They work on the finished 8-bit picture.
 
 use media::RgbImage;
 
@@ -6,9 +6,9 @@ use super::noise::Octaves;
 use super::prompt::Style;
 
 /// What a style does to pictures of one size.
-pub(crate) struct Stylise {
+pub(crate) struct Stylize {
     style: Style,
-    /// Paper: brightness of each pixel in 1/256, and for watercolour the white border.
+    /// Paper: brightness of each pixel in 1/256, and for watercolor the white border.
     paper: Vec<u16>,
     /// The brightness around each pixel, and the step that it falls on; reused.
     luma: Vec<u8>,
@@ -19,10 +19,10 @@ pub(crate) struct Stylise {
 const CARTOON_LEVELS: f32 = 7.0;
 const PAPER_LEVELS: f32 = 6.0;
 
-impl Stylise {
+impl Stylize {
     /// `None` for styles that are a matter of grading.
     pub(crate) fn new(style: Style, width: u32, height: u32, seed: u64) -> Option<Self> {
-        if !matches!(style, Style::Cartoon | Style::Papercraft | Style::Watercolour) {
+        if !matches!(style, Style::Cartoon | Style::Papercraft | Style::Watercolor) {
             return None;
         }
         let grain = Octaves::new(seed as u32 ^ 0x9a_9e, 1.0, 3);
@@ -32,7 +32,7 @@ impl Stylise {
                 let (x, y) = ((at % width as usize) as f32, (at / width as usize) as f32);
                 let fibre = grain.rolling_at(x * scale, y * scale, 0.0);
                 let tone = match style {
-                    Style::Watercolour => {
+                    Style::Watercolor => {
                         // Paint ends short of the paper's edge, and not straight.
                         let unit = height as f32 / 100.0;
                         let edge = x.min(y).min(width as f32 - x).min(height as f32 - y) / unit;
@@ -54,7 +54,7 @@ impl Stylise {
     pub(crate) fn apply(&mut self, picture: &mut RgbImage) {
         let (width, height) = (picture.width() as usize, picture.height() as usize);
         match self.style {
-            Style::Watercolour => self.watercolour(picture),
+            Style::Watercolor => self.watercolor(picture),
             Style::Papercraft => {
                 self.flatten(picture, PAPER_LEVELS, 0.85);
                 self.cut(picture, width, height);
@@ -134,7 +134,7 @@ impl Stylise {
         }
     }
 
-    fn watercolour(&mut self, picture: &mut RgbImage) {
+    fn watercolor(&mut self, picture: &mut RgbImage) {
         for (pixel, paper) in picture.pixels_mut().chunks_exact_mut(3).zip(&self.paper) {
             let (paint, tone) = (u32::from(paper >> 8), u32::from(paper & 255));
             for value in pixel {
