@@ -293,6 +293,50 @@ fn task_that_was_replaced_is_listed_and_fetched_when_it_comes_back() {
     assert_eq!(service.posts(), 2);
 }
 
+/// The record says by then that its video is there.
+#[test]
+fn replaced_task_that_is_named_twice_is_fetched_once() {
+    let (project, service) = with_a_replaced_task(|_| None);
+    let task = task_id(1);
+    let fetched = project.runner(&["fetch", &task, &task]).expect(0);
+    assert_eq!(fetched.out.lines().count(), 1, "{}", fetched.transcript());
+    let replaced = |shot: &&(String, std::path::PathBuf)| shot.1.to_string_lossy().contains(".replaced-");
+    assert_eq!(shots(&project, "one").iter().filter(replaced).count(), 0);
+    assert_eq!((service.posts(), shots(&project, "one").len()), (2, 2));
+}
+
+/// The submission in its place was never accepted: the video is that of the shot.
+#[test]
+fn video_of_a_replaced_task_is_used_where_its_replacement_came_to_nothing() {
+    let (project, service) = with_a_replaced_task(|call| {
+        (is_post(call) && call.nth == 2).then(|| response(500, &[], "<html>an error</html>"))
+    });
+    project.runner(&["fetch", "--all"]).expect(0);
+    project.runner(&["resolve", "one.yaml", "lamp", "--resubmit"]).expect(0);
+    let run = project.runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!((service.posts(), shots(&project, "one").len()), (2, 2), "{}", run.transcript());
+    project.runner(&["status", "one.yaml"]).expect(0);
+}
+
+/// A project whose first task was damaged, so that a `retry` replaced it, and is whole by now. `script` answers what else it wants to.
+fn with_a_replaced_task(
+    script: impl Fn(&Call<'_>) -> Option<axum::response::Response> + Send + Sync + 'static,
+) -> (Project, ScriptedService) {
+    let is_broken = Arc::new(AtomicBool::new(true));
+    let (shared, first) = (Arc::clone(&is_broken), task_id(1));
+    let service = ScriptedService::start(move |call| {
+        let is_video = call.path.contains("/files/") || call.path.ends_with("/content");
+        let is_damaged = is_video && call.path.contains(&first) && shared.load(Ordering::Relaxed);
+        let damaged = "\0\0\0\u{18}ftypisom\0\0\u{2}\0isomiso2\0\0\0\u{8}moov";
+        if is_damaged { Some(response(200, &[], damaged)) } else { script(call) }
+    });
+    let text = ONE.replace("{ attempts: 3 }", "{ attempts: 2, on: [corrupt] }");
+    let project = Project::new("one.yaml", &text).against(&service.url, "sk-test-0123456789abcdef");
+    project.runner(&["run", "one.yaml"]);
+    is_broken.store(false, Ordering::Relaxed);
+    (project, service)
+}
+
 /// It is closed where it never does, and its cost stays spent.
 #[test]
 fn task_that_was_replaced_is_closed_when_it_never_comes_back() {

@@ -43,7 +43,8 @@ fn make_older(project: &Project, plan: &Plan, name: &str) {
     ledger.execute("UPDATE attempts SET service = ?1", [name]).expect("rows");
     ledger
         .execute_batch(
-            "ALTER TABLE attempts DROP COLUMN suggested_task; ALTER TABLE runs DROP COLUMN arguments;
+            "DROP INDEX attempts_replaced_key; ALTER TABLE attempts DROP COLUMN replaced_key;
+             ALTER TABLE attempts DROP COLUMN suggested_task; ALTER TABLE runs DROP COLUMN arguments;
              DROP TABLE service_aliases; DROP TABLE linked_accounts; PRAGMA user_version = 6;",
         )
         .expect("an older ledger");

@@ -51,6 +51,7 @@ fn prepared(node: usize, attempt: &str, cost: u64) -> Event {
             duration: VideoDuration::from_secs(4),
         },
         forced_rerun: None,
+        recorded_rerun: None,
         parts: Vec::new(),
     }
 }
@@ -266,6 +267,7 @@ fn append_under_cost_limit_counts_unpriced_tasks_in_flight_as_unknown() {
                 service_independent_key,
                 reservation,
                 forced_rerun,
+                recorded_rerun: None,
                 parts,
             }
         }

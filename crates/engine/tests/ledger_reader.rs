@@ -87,6 +87,7 @@ fn prepared(run: &str, at: usize) -> Event {
             duration: VideoDuration::from_secs(4),
         },
         forced_rerun: None,
+        recorded_rerun: None,
         parts: Vec::new(),
     }
 }

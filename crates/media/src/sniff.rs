@@ -127,20 +127,23 @@ impl MediaType {
     }
 }
 
-/// Whether a file is empty or text: a page or a message in the place of a medium. `bytes` are its beginning.
-fn is_text(bytes: &[u8]) -> bool {
-    let is_printable = |byte: &u8| !byte.is_ascii_control() || byte.is_ascii_whitespace();
-    MediaType::sniff(bytes).is_none() && bytes.iter().all(is_printable)
+/// Whether a file begins as a video of any kind does, also of one that is decoded by ffmpeg alone. `bytes` are its beginning.
+fn is_video(bytes: &[u8]) -> bool {
+    match MediaType::sniff(bytes) {
+        Some(media_type) => media_type.kind() == MediaKind::Video,
+        None => name_content(bytes)
+            .is_some_and(|name| name.contains("video") || name.contains("transport stream")),
+    }
 }
 
-/// What a file is, where it is empty or text in the place of a medium.
+/// What a file is that does not begin as a video: a page, a message, a picture, compressed data, nothing.
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn text_in_place_of_media(path: &Path) -> io::Result<Option<&'static str>> {
+pub fn content_in_place_of_video(path: &Path) -> io::Result<Option<&'static str>> {
     let mut head = Vec::new();
     File::open(path)?.take(SNIFFED_BYTES).read_to_end(&mut head)?;
-    Ok(is_text(&head).then(|| describe_content(&head)))
+    Ok((!is_video(&head)).then(|| describe_content(&head)))
 }
 
 /// A description of the content of a file, for messages; also names common files that are not media.
@@ -172,7 +175,7 @@ pub(crate) fn name_content(bytes: &[u8]) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MediaKind, MediaType, TS_PACKET, describe_content, is_text};
+    use super::{MediaKind, MediaType, TS_PACKET, describe_content, is_video};
 
     #[test]
     fn sniff_recognizes_magic_bytes() {
@@ -202,14 +205,27 @@ mod tests {
     }
 
     #[test]
-    fn is_text_distinguishes_text_from_media() {
-        for text in [&b""[..], b"<html>\r\n\t<body>", b"{\"error\":1}", "Zugang nötig".as_bytes()] {
-            assert!(is_text(text), "{text:?}");
-        }
-        for media in
-            [&b"\0\0\0\x18ftypisom"[..], b"\x1a\x45\xdf\xa3", b"GIF89a", b"OggS", b"\x89PNG\r\n\x1a\n"]
+    fn is_video_is_true_of_what_begins_as_one() {
+        let mut stream = vec![0; 2 * TS_PACKET.0];
+        (stream[0], stream[TS_PACKET.0]) = (TS_PACKET.1, TS_PACKET.1);
+        for video in
+            [&b"\0\0\0\x18ftypisom"[..], b"\x1a\x45\xdf\xa3", b"RIFF\0\0\0\0AVI LIST", stream.as_slice()]
         {
-            assert!(!is_text(media), "{media:?}");
+            assert!(is_video(video), "{video:?}");
+        }
+        for other in [
+            &b""[..],
+            b"<html>\r\n\t<body>",
+            b"{\"error\":1}",
+            "Zugang nötig".as_bytes(),
+            b"\xff\xfe<\0h\0t\0m\0l\0",
+            b"\x1f\x8b\x08\0\0\0\0\0",
+            b"GIF89a",
+            b"OggS",
+            b"\x89PNG\r\n\x1a\n",
+            &[0; 5_000],
+        ] {
+            assert!(!is_video(other), "{other:?}");
         }
     }
 

@@ -60,7 +60,10 @@ pub enum Event {
         reservation: Reservation,
         /// Set when the user requested a forced rerun of the shot.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        forced_rerun: Option<ForcedRerun>,
+        forced_rerun: Option<Box<ForcedRerun>>,
+        /// The rerun that the key belongs to, where an earlier run forced it. Not in the stored event.
+        #[serde(default, skip_serializing)]
+        recorded_rerun: Option<Box<ForcedRerun>>,
         /// The parts of the key. Stored with the attempt, not in the stored event.
         #[serde(default, skip_serializing)]
         parts: Vec<KeyPart>,
@@ -234,7 +237,7 @@ pub enum Event {
 pub struct ForcedRerun {
     /// The key that the file gives, as lower-case hex.
     pub key: String,
-    /// The salt.
+    /// The salt. An empty one is none: the work itself, which a concurrent run renders.
     pub salt: String,
     /// The salt of the rerun that was on record when the run looked: another one since is that of a concurrent run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -337,6 +340,7 @@ mod tests {
                 service_independent_key: None,
                 reservation: Reservation::default(),
                 forced_rerun: None,
+                recorded_rerun: None,
                 parts: Vec::new(),
             },
             Event::BudgetExceeded { node, limit: BudgetLimit::Cost },

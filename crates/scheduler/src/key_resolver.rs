@@ -95,7 +95,11 @@ impl KeyResolver {
     pub fn continue_rerun(&mut self, rerun: &ForcedRerun) {
         // A malformed key matches no node.
         if let Some(base) = NodeKey::parse(&rerun.key) {
-            self.salts.insert(base, rerun.salt.clone());
+            if rerun.salt.is_empty() {
+                self.salts.remove(&base);
+            } else {
+                self.salts.insert(base, rerun.salt.clone());
+            }
             self.unfinished.insert(base);
         }
     }

@@ -37,6 +37,7 @@ fn prepared_event(node: NodeIx, name: &str) -> Event {
         service_independent_key: None,
         reservation: scheduler::budget::Reservation::default(),
         forced_rerun: None,
+        recorded_rerun: None,
         parts: Vec::new(),
     }
 }

@@ -119,6 +119,7 @@ fn complete(action: Action, state: &RunState) -> Option<Event> {
             service_independent_key: state.service_independent_key(node).map(|key| key.to_string()),
             reservation: state.budget().reservation(state.plan(), node),
             forced_rerun: None,
+            recorded_rerun: None,
             parts: Vec::new(),
         },
         Action::Submit { node, attempt } => {

@@ -265,7 +265,8 @@ async fn prepare_and_submit(
         by_url,
         service_independent_key: None,
         reservation,
-        forced_rerun: forced_rerun.clone(),
+        forced_rerun: forced_rerun.clone().map(Box::new),
+        recorded_rerun: None,
         parts: Vec::new(),
     };
     if let Some(recorded) = record.attempt(&attempt) {

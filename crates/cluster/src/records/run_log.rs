@@ -234,6 +234,7 @@ shots:
                 service_independent_key: None,
                 reservation: Reservation { cost: None, duration: Duration::from_secs(4).into() },
                 forced_rerun: None,
+                recorded_rerun: None,
                 parts: Vec::new(),
             },
             Event::Submitted { node, attempt: attempt.clone(), task },

@@ -174,6 +174,7 @@ impl World {
                     service_independent_key: None,
                     reservation,
                     forced_rerun: None,
+                    recorded_rerun: None,
                     parts: Vec::new(),
                 };
                 // A node of another kind submits when it is asked to.

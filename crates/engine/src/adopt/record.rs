@@ -42,7 +42,8 @@ pub(super) fn record(
             cost: Some(Money::ZERO),
             ..Reservation::unpriced(plan.node(node).duration)
         },
-        forced_rerun: item.rerun.clone(),
+        forced_rerun: item.rerun.clone().map(Box::new),
+        recorded_rerun: None,
         parts: key_parts(plan, node, at.service, artifact),
     };
     let (task, video) = match &item.work {

@@ -136,10 +136,6 @@ fn store_video(
     store: &ArtifactStore,
     ffmpeg: &Ffmpeg,
 ) -> Result<Artifact, Failure> {
-    let corrupt = |reason: &str, part: PartialDownload| {
-        let path = part.quarantine().map(|path| format!("; it is kept as {}", path.display()));
-        Failure::new(FailureKind::Corrupt, format!("{reason}{}", path.unwrap_or_default()))
-    };
     let sha256 = match part.finish() {
         Ok(sha256) => sha256,
         Err(error) => {
@@ -147,22 +143,15 @@ fn store_video(
             return Err(local("the video cannot be written", &error));
         }
     };
-    // It says nothing about the video: a page for signing in, a gateway's message, nothing at all.
-    let text = media::text_in_place_of_media(part.path());
-    if let Some(what) = text.map_err(|error| local("the video cannot be read", &error))? {
-        part.discard();
-        let message = format!("what was downloaded is {what} instead of a video");
-        return Err(Failure::new(FailureKind::Transient, message));
-    }
     let (duration, width, height) = match ffmpeg.verify(part.path()) {
         Ok(probed) => {
             let Some(video) = probed.video else {
-                return Err(corrupt("what was downloaded holds no pictures", part));
+                return Err(no_video(part, "what was downloaded holds no pictures"));
             };
             (probed.duration, video.width, video.height)
         }
         Err(error) => {
-            return Err(corrupt(&format!("what was downloaded is not a whole video: {error}"), part));
+            return Err(no_video(part, &format!("what was downloaded is not a whole video: {error}")));
         }
     };
     let bytes = part.length();
@@ -180,6 +169,22 @@ fn store_video(
         expires_at: download.expires_at,
         modified_at,
     })
+}
+
+/// The failure of a download that is no video, for this reason. Where it does not even begin as one, it says nothing about the task: a page
+/// for signing in, a gateway's message, a picture, compressed data, nothing at all.
+fn no_video(part: PartialDownload, reason: &str) -> Failure {
+    match media::content_in_place_of_video(part.path()) {
+        Err(error) => local("the video cannot be read", &error),
+        Ok(Some(what)) => {
+            part.discard();
+            Failure::new(FailureKind::Transient, format!("what was downloaded is {what} instead of a video"))
+        }
+        Ok(None) => {
+            let path = part.quarantine().map(|path| format!("; it is kept as {}", path.display()));
+            Failure::new(FailureKind::Corrupt, format!("{reason}{}", path.unwrap_or_default()))
+        }
+    }
 }
 
 /// Value of the count of received bytes before the first one.

@@ -155,6 +155,8 @@ impl EffectRunner {
             None
         };
         let (reservation, forced_rerun) = (state.budget().reservation(&plan, node), state.forced_rerun(node));
+        let forced_rerun = forced_rerun.map(Box::new);
+        let recorded_rerun = if forced_rerun.is_none() { state.rerun(node).map(Box::new) } else { None };
         self.spawn(async move {
             let prepare = async {
                 let by_url = sources.iter().any(inputs::InputSource::is_by_url);
@@ -176,6 +178,7 @@ impl EffectRunner {
                         service_independent_key,
                         reservation,
                         forced_rerun,
+                        recorded_rerun,
                         parts,
                     }
                 }

@@ -1,16 +1,18 @@
 //! `runner fetch`: waits for one recorded task and downloads its video, without a plan. For tasks that no shot asks for any more.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use scheduler::{
-    Artifact, Download, Event, Failure, FailureKind, NextStep, Policy, PollResult, TaskId, Timestamp,
+    Artifact, AttemptState, Download, Event, Failure, FailureKind, NextStep, Policy, PollResult, TaskId,
+    Timestamp,
 };
 use workflow::plan::{NodeIx, NodeKey};
 
 use super::download;
 use crate::artifact::file_name_of;
+use crate::artifact_store::Verify;
 use crate::ledger::{AttemptRow, Ledger, LedgerError};
 use crate::provider::Provider;
 use crate::sidecar::Sidecar;
@@ -18,6 +20,9 @@ use crate::time::Clock;
 
 /// How long an answer about a task is waited for, even where the time is up.
 const MIN_ANSWER_TIME: Duration = Duration::from_secs(5);
+
+/// Under how many keys a video is recorded at most, while runs replace its task.
+const MAX_KEYS: usize = 5;
 
 /// The node of events that are recorded without a plan. Their shot is recorded by name.
 fn no_node() -> NodeIx {
@@ -78,29 +83,66 @@ pub async fn fetch_task(
     let Some(task) = &row.task else {
         return Err(FetchError::StillOpen("it has no task".to_owned()));
     };
-    let malformed = || FetchError::StillOpen("its record is malformed".to_owned());
+    if let Some(artifact) = recorded_video(config, row)? {
+        return Ok(FetchedVideo { artifact, warning: None });
+    }
     let own_key = NodeKey::parse(&row.key).ok_or_else(malformed)?;
     let (download, warning) = wait_until_completed(config, row, task, own_key).await?;
-    let key = config.ledger.key_of_video(row)?.ok_or_else(malformed)?;
-    let row = &AttemptRow { key: key.to_string(), ..row.clone() };
-    let target = folder.join(file_name_of(&row.node, &key));
     fs_err::create_dir_all(&folder).map_err(LedgerError::Io)?;
-    let artifact = download_video(config, download, target).await?;
-    if config.provider.is_paid() {
-        let sidecar =
-            Sidecar::for_attempt(row).with_video(&artifact.sha256, artifact.bytes, config.clock.now());
-        if let Err(error) = config.ledger.store().write_sidecar(&sidecar) {
-            tracing::warn!(%error, "the sidecar of a video cannot be written");
+    let (mut row, target) = with_current_key(config, row, &folder)?;
+    let mut artifact = download_video(config, download, target).await?;
+    let store = config.ledger.store();
+    for _ in 0..MAX_KEYS {
+        write_sidecar(config, &row, &artifact);
+        let event = Event::Downloaded {
+            node: no_node(),
+            attempt: row.attempt.clone(),
+            artifact: artifact.clone(),
+            cost: row.reservation.cost,
+        };
+        if config.ledger.append_fetched(&row, &event, config.clock.now())? {
+            return Ok(FetchedVideo { artifact, warning });
         }
+        if let Some(artifact) = recorded_video(config, &row)? {
+            return Ok(FetchedVideo { artifact, warning });
+        }
+        let target;
+        (row, target) = with_current_key(config, &row, &folder)?;
+        let linked = store.link_into(&artifact, &target, &Verify::Metadata).map_err(LedgerError::Io)?;
+        artifact = linked.ok_or_else(|| FetchError::StillOpen("its video was removed".to_owned()))?;
     }
-    let event = Event::Downloaded {
-        node: no_node(),
-        attempt: row.attempt.clone(),
-        artifact: artifact.clone(),
-        cost: row.reservation.cost,
-    };
-    config.ledger.append_fetched(row, &event, config.clock.now())?;
-    Ok(FetchedVideo { artifact, warning })
+    Err(FetchError::StillOpen("its shot is being submitted again and again".to_owned()))
+}
+
+/// The video of an attempt, where it was recorded since `row` was read: by another process, or for the same task named twice.
+fn recorded_video(config: &FetchConfig, row: &AttemptRow) -> Result<Option<Artifact>, LedgerError> {
+    let current = config.ledger.attempt(&row.attempt)?;
+    Ok(current.filter(|row| row.state == AttemptState::Completed).and_then(|row| row.artifact))
+}
+
+/// The attempt with the key under which its video is recorded now, and the path of that.
+fn with_current_key(
+    config: &FetchConfig,
+    row: &AttemptRow,
+    folder: &Path,
+) -> Result<(AttemptRow, PathBuf), FetchError> {
+    let key = config.ledger.key_of_video(row)?.ok_or_else(malformed)?;
+    let target = folder.join(file_name_of(&row.node, &key));
+    Ok((AttemptRow { key: key.to_string(), ..row.clone() }, target))
+}
+
+fn malformed() -> FetchError {
+    FetchError::StillOpen("its record is malformed".to_owned())
+}
+
+fn write_sidecar(config: &FetchConfig, row: &AttemptRow, artifact: &Artifact) {
+    if !config.provider.is_paid() {
+        return;
+    }
+    let sidecar = Sidecar::for_attempt(row).with_video(&artifact.sha256, artifact.bytes, config.clock.now());
+    if let Err(error) = config.ledger.store().write_sidecar(&sidecar) {
+        tracing::warn!(%error, "the sidecar of a video cannot be written");
+    }
 }
 
 /// Polls until the task is completed. With what the service says in `error` beside the video.
@@ -214,14 +256,18 @@ async fn download_video(
         }
         download.source_index += 1;
         let wait = failure.retry_after.unwrap_or(config.policy.backoff).min(config.policy.max_backoff);
-        config.clock.sleep_until(config.clock.now().after(wait)).await;
+        let next = config.clock.now().after(wait);
+        if download.deadline.is_some_and(|deadline| next >= deadline) {
+            let message = format!("its video could not be downloaded in time: {}", failure.message);
+            return Err(FetchError::StillOpen(message));
+        }
+        config.clock.sleep_until(next).await;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use futures_util::future::BoxFuture;
-    use scheduler::AttemptState;
     use scheduler::budget::Reservation;
     use workflow::units::VideoDuration;
 

@@ -95,13 +95,22 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
             Some((holder, run)) if holder != *attempt => claimed(node, run),
             _ => event,
         }),
-        Event::Prepared { node, ref key, ref reservation, ref forced_rerun, .. } => {
+        Event::Prepared { node, ref key, ref reservation, ref forced_rerun, ref recorded_rerun, .. } => {
             if let Some((_, run)) = holder(writer.transaction(), key)? {
                 return Ok(claimed(node, run));
             }
-            if let Some(rerun) = forced_rerun
-                && let Some((rerun, run)) = concurrent_rerun(writer.transaction(), rerun)?
-            {
+            let transaction = writer.transaction();
+            let concurrent = match (forced_rerun, recorded_rerun) {
+                (Some(own), _) => {
+                    match other_rerun(transaction, &own.key, &[Some(&own.salt), own.supersedes.as_ref()])? {
+                        None => other_rendering(transaction, &own.key, run_lock.run())?,
+                        other => other,
+                    }
+                }
+                (None, Some(known)) => other_rerun(transaction, &known.key, &[Some(&known.salt)])?,
+                (None, None) => other_rerun(transaction, key, &[])?,
+            };
+            if let Some((rerun, run)) = concurrent {
                 let existing = ExistingWork::ClaimedByOtherRun { run };
                 return Ok(Event::ClaimConflict { node, existing, rerun: Some(Box::new(rerun)) });
             }
@@ -176,19 +185,39 @@ fn holder(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<Option<(
         .optional()
 }
 
-/// The rerun of the same shot that another run has begun since this run looked at the forced reruns, and that run.
-fn concurrent_rerun(
+/// The rerun of the work with this base key that another run has begun since this run looked at the forced reruns, with a salt other than the
+/// `known` ones; and the run that renders it.
+fn other_rerun(
     transaction: &Transaction<'_>,
-    own: &ForcedRerun,
+    base: &str,
+    known: &[Option<&String>],
 ) -> rusqlite::Result<Option<(ForcedRerun, RunId)>> {
     let recorded: Option<String> = transaction
         .prepare_cached("SELECT salt FROM forced_reruns WHERE base_key = ?1")?
-        .query_row([&own.key], |row| row.get(0))
+        .query_row([base], |row| row.get(0))
         .optional()?;
-    let other = recorded.filter(|salt| *salt != own.salt && Some(salt) != own.supersedes.as_ref());
-    let Some((base, salt)) = NodeKey::parse(&own.key).zip(other) else { return Ok(None) };
-    let holder = holder(transaction, &base.salted(&salt).to_string())?;
-    Ok(holder.map(|(_, run)| (ForcedRerun { key: own.key.clone(), salt, supersedes: None }, run)))
+    let other = recorded.filter(|salt| !known.contains(&Some(salt)));
+    let Some((key, salt)) = NodeKey::parse(base).zip(other) else { return Ok(None) };
+    let holder = holder(transaction, &key.salted(&salt).to_string())?;
+    Ok(holder.map(|(_, run)| (ForcedRerun { key: base.to_owned(), salt, supersedes: None }, run)))
+}
+
+/// The work with this base key itself, where another run has begun it since this run, which renders it again, began; and that run.
+fn other_rendering(
+    transaction: &Transaction<'_>,
+    base: &str,
+    own: &RunId,
+) -> rusqlite::Result<Option<(ForcedRerun, RunId)>> {
+    let run: Option<String> = transaction
+        .prepare_cached(concat!(
+            "SELECT run FROM attempts WHERE key = ?1 AND run <> ?2 AND ",
+            holds_key!(),
+            " AND intended_at >= (SELECT started_at FROM runs WHERE id = ?2)"
+        ))?
+        .query_row([base, own.as_str()], |row| row.get(0))
+        .optional()?;
+    Ok(run
+        .map(|run| (ForcedRerun { key: base.to_owned(), salt: String::new(), supersedes: None }, RunId(run))))
 }
 
 fn first_unowned(

@@ -11,10 +11,10 @@ use scheduler::{
     Artifact, AttemptId, AttemptState, Event, ExistingWork, Film, NextStep, PollResult, RefusalKind,
     Resolution, RunId, TaskId, Timestamp,
 };
-use workflow::plan::{Node, NodeKey};
+use workflow::plan::Node;
 
 use super::Ledger;
-use super::attempt_state::holds_key;
+use super::replaced_tasks::separate_key;
 use super::schema::EVENT_VERSION;
 use super::sql::{Sql, column};
 use super::totals::{AttemptEnd, BudgetDelta, Settlement};
@@ -67,9 +67,11 @@ impl<'a> Writer<'a> {
     pub(super) fn update_tables(&mut self, event: &Event, node: Option<&Node>) -> rusqlite::Result<()> {
         match event {
             Event::LookupDone { existing: ExistingWork::Completed { attempt, artifact, .. }, .. } => {
+                self.rejoin(attempt)?;
                 self.update_artifact(attempt, artifact)
             }
             Event::LookupDone { existing: ExistingWork::InFlight { attempt, .. }, .. } => {
+                self.rejoin(attempt)?;
                 self.take_up(attempt)
             }
             Event::Prepared { .. } => self.insert_intent(event, node),
@@ -143,6 +145,7 @@ impl<'a> Writer<'a> {
             service_independent_key,
             reservation,
             forced_rerun,
+            recorded_rerun: _,
             parts,
             node: _,
             by_url: _,
@@ -242,8 +245,18 @@ impl<'a> Writer<'a> {
     fn separate_from_replacement(&self, attempt: &AttemptId) -> rusqlite::Result<()> {
         let Some(key) = separate_key(self.transaction, attempt)? else { return Ok(()) };
         self.transaction
-            .prepare_cached("UPDATE attempts SET key = ?2 WHERE id = ?1")?
+            .prepare_cached("UPDATE attempts SET replaced_key = key, key = ?2 WHERE id = ?1")?
             .execute((attempt.as_str(), key.to_string()))?;
+        Ok(())
+    }
+
+    /// A lookup found the video of a replaced task, whose key no attempt holds any more.
+    fn rejoin(&self, attempt: &AttemptId) -> rusqlite::Result<()> {
+        self.transaction
+            .prepare_cached(
+                "UPDATE attempts SET key = replaced_key, replaced_key = NULL WHERE id = ?1 AND replaced_key IS NOT NULL",
+            )?
+            .execute([attempt.as_str()])?;
         Ok(())
     }
 
@@ -325,24 +338,6 @@ impl<'a> Writer<'a> {
         )?;
         Ok(())
     }
-}
-
-/// The key under which an attempt is recorded whose task a `retry` gave up, where another attempt holds its key by now: no shot asks for it, as
-/// for the video that a forced rerun supersedes. `None` where the attempt keeps its key.
-pub(super) fn separate_key(
-    connection: &Connection,
-    attempt: &AttemptId,
-) -> rusqlite::Result<Option<NodeKey>> {
-    let key: Option<String> = connection
-        .prepare_cached(concat!(
-            "SELECT a.key FROM attempts a WHERE a.id = ?1 AND a.state = 'expired'
-             AND EXISTS (SELECT 1 FROM attempts WHERE key = a.key AND ",
-            holds_key!(),
-            ")"
-        ))?
-        .query_row([attempt.as_str()], |row| row.get(0))
-        .optional()?;
-    Ok(key.and_then(|key| Some(NodeKey::parse(&key)?.salted(attempt.as_str()))))
 }
 
 /// The attempt that owns a task of the service that `attempt` was submitted to.

@@ -1,9 +1,11 @@
 //! `runner fetch`: the end of a task that is recorded outside of a run.
 
 use rusqlite::TransactionBehavior;
-use scheduler::{Event, RunId, Timestamp};
+use scheduler::{AttemptState, Event, RunId, Timestamp};
 
 use super::derived_tables::Writer;
+use super::replaced_tasks::key_of_video;
+use super::sql::column;
 use super::{AttemptRow, Ledger, LedgerError};
 use crate::failpoint::{self, Boundary};
 
@@ -11,7 +13,8 @@ use crate::failpoint::{self, Boundary};
 const FETCH_RUN: &str = "fetch";
 
 impl Ledger {
-    /// Appends an event about the task of `row`: that its video was downloaded, or that it failed.
+    /// Appends an event about the task of `row`: that its video was downloaded, or that it failed. Returns whether it was appended: not where
+    /// its video is to be recorded under another key than that of `row` by now, or has been recorded.
     ///
     /// # Errors
     /// When it could not be made durable.
@@ -20,7 +23,7 @@ impl Ledger {
         row: &AttemptRow,
         event: &Event,
         time: Timestamp,
-    ) -> Result<(), LedgerError> {
+    ) -> Result<bool, LedgerError> {
         failpoint::hit(Boundary::Before, event.kind().as_str());
         if matches!(event, Event::Downloaded { .. }) {
             // The video's name has to be durable before the event that records it.
@@ -30,6 +33,16 @@ impl Ledger {
         let wrap = |error| self.sqlite(error);
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
+        // Another process may have fetched it in the meantime, or have replaced its task.
+        let (state, key): (AttemptState, _) = transaction
+            .query_row("SELECT state FROM attempts WHERE id = ?1", [row.attempt.as_str()], |found| {
+                column(found, 0)
+            })
+            .and_then(|state| Ok((state, key_of_video(&transaction, &row.attempt)?)))
+            .map_err(wrap)?;
+        if state == AttemptState::Completed || key.is_none_or(|key| key.to_string() != row.key) {
+            return Ok(false);
+        }
         let run = RunId::from(FETCH_RUN);
         let mut writer = Writer::new(self, &transaction, &run, time);
         writer.update_tables(event, None).map_err(wrap)?;
@@ -37,6 +50,6 @@ impl Ledger {
         writer.finish().map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
         failpoint::hit(Boundary::After, event.kind().as_str());
-        Ok(())
+        Ok(true)
     }
 }

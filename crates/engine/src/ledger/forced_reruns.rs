@@ -22,8 +22,8 @@ impl Ledger {
         salts(&self.connection()).map_err(|error| self.sqlite(error))
     }
 
-    /// Base keys of forced reruns that were begun and not finished: their task is in flight or may be, or the run of `workflow` that forced
-    /// them died, and none has ended since.
+    /// Base keys of forced reruns that were begun and not finished: their task is in flight or may be, the run that forced them is alive, or it
+    /// was one of `workflow` that died, and none has ended since.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -40,14 +40,15 @@ impl Ledger {
             let mut held = connection
                 .prepare(concat!("SELECT state FROM attempts WHERE key = ?1 AND ", holds_key!()))?;
             let mut rows = statement.query([workflow])?;
-            let mut unfinished = HashSet::new();
+            let (mut unfinished, mut alive) = (HashSet::new(), HashMap::new());
             while let Some(row) = rows.next()? {
                 let (base, salt): (String, String) = (row.get(0)?, row.get(1)?);
                 let Some(base) = NodeKey::parse(&base) else { continue };
                 let key = base.salted(&salt).to_string();
                 let state: Option<AttemptState> = held.query_row([key], |row| column(row, 0)).optional()?;
-                let has_died = row.get(3)? && !self.is_alive(&RunId(row.get(2)?));
-                if has_died || state.is_some_and(AttemptState::is_in_flight) {
+                let run = RunId(row.get(2)?);
+                let is_alive = *alive.entry(run.clone()).or_insert_with(|| self.is_alive(&run));
+                if is_alive || row.get(3)? || state.is_some_and(AttemptState::is_in_flight) {
                     unfinished.insert(base);
                 }
             }

@@ -20,6 +20,7 @@ mod plan_arguments;
 mod plan_keys;
 mod queries;
 mod read_only;
+mod replaced_tasks;
 mod resolve;
 mod run_lock;
 mod run_record;

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::attempt_state::{has_open_task, holds_key, is_in_flight, is_replaced, is_resolvable};
 use super::sql::column;
-use super::{Ledger, LedgerError, derived_tables};
+use super::{Ledger, LedgerError, derived_tables, replaced_tasks};
 use scheduler::budget::Reservation;
 use scheduler::{Artifact, AttemptId, AttemptState, Event, Film, RunId, TaskId, Timestamp};
 use workflow::plan::NodeKey;
@@ -59,6 +59,8 @@ const COLUMNS: &str =
     a.service, a.model, a.video_ms, a.reserved_cost, r.account, r.workflow, a.key, a.suggested_task, a.ended_at";
 /// An attempt of a key whose task was given up, where none of the key was accepted later.
 const NOT_REPLACED: &str = concat!("key = ?1 AND state = 'expired' AND NOT ", is_replaced!());
+/// An attempt whose task was replaced, and whose video was fetched.
+const REPLACED_VIDEO: &str = "replaced_key = ?1 AND state = 'completed' ORDER BY a.rowid DESC LIMIT 1";
 const TABLES: &str = "attempts a JOIN runs r ON r.id = a.run LEFT JOIN artifacts f ON f.attempt = a.id";
 
 /// Queries on one snapshot of the ledger.
@@ -74,11 +76,16 @@ impl Snapshot<'_> {
     }
 
     /// The attempt with which a run goes on for a key: the one that holds it, or else one whose task a `retry` gave up without another being
-    /// accepted since, because of a cap, an interrupt or a refusal. Its task is paid for and may have a video after all.
+    /// accepted since, because of a cap, an interrupt or a refusal: its task is paid for and may have a video after all. Or else one that was
+    /// replaced and whose video was fetched, where its replacement came to nothing.
     pub(crate) fn attempt_to_continue(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
-        match self.attempt_holding(key)? {
+        let found = match self.attempt_holding(key)? {
+            Some(row) => Some(row),
+            None => self.one(NOT_REPLACED, key)?,
+        };
+        match found {
             Some(row) => Ok(Some(row)),
-            None => self.one(NOT_REPLACED, key),
+            None => self.one(REPLACED_VIDEO, key),
         }
     }
 
@@ -121,8 +128,7 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub(crate) fn key_of_video(&self, row: &AttemptRow) -> Result<Option<NodeKey>, LedgerError> {
-        let separate = derived_tables::separate_key(&self.connection(), &row.attempt);
-        Ok(separate.map_err(|error| self.sqlite(error))?.or_else(|| NodeKey::parse(&row.key)))
+        replaced_tasks::key_of_video(&self.connection(), &row.attempt).map_err(|error| self.sqlite(error))
     }
 
     /// Work that is in flight, missing or completed at other services than `service`, by its service-independent key: the name of the service,

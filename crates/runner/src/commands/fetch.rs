@@ -62,6 +62,7 @@ fn selected(args: &FetchArgs, ledger: &Ledger, service: &str) -> Result<Vec<Atte
         let named = |row: &&AttemptRow| row.task.as_ref().is_some_and(|task| task.as_str() == name);
         let mut found = open.iter().filter(named);
         match (found.clone().find(|row| row.service == service), found.next()) {
+            (Some(row), _) if rows.iter().any(|named: &AttemptRow| named.attempt == row.attempt) => {}
             (Some(row), _) => rows.push(row.clone()),
             (None, Some(other)) => {
                 return Err(CommandError::invalid(format!(
@@ -117,20 +118,29 @@ async fn fetch_all(
             }
             Err(FetchError::Unauthorized(failure)) => {
                 let message = sanitize::message(&failure.message);
+                print_records(args.format, records);
                 return Err(CommandError::unusable(format!("the service cannot be used: {message}")));
             }
-            Err(FetchError::Ledger(error)) => return Err(error.into()),
+            Err(FetchError::Ledger(error)) => {
+                print_records(args.format, records);
+                return Err(error.into());
+            }
         };
         records.push(record);
     }
-    if args.format == Format::Json {
-        outln!("{:#}", Value::from(records));
-    }
+    print_records(args.format, records);
     Ok(match (kept, failed) {
         (0, 0) => Exit::Done,
         (0, _) => Exit::Failed,
         _ => Exit::ActionNeeded,
     })
+}
+
+/// What was fetched as one JSON document, also where an error ends the command.
+fn print_records(format: Format, records: Vec<Value>) {
+    if format == Format::Json {
+        outln!("{:#}", Value::from(records));
+    }
 }
 
 /// Reports the end of one task. `message` is its file, or why there is none; `warning` is what the service said beside it.

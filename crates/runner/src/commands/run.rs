@@ -257,8 +257,7 @@ pub(super) fn print_estimate(
     };
     let forced = plan.nodes().filter(|(ix, _)| keys.is_forced(*ix));
     let (reruns, continued): (Vec<_>, Vec<_>) = forced.partition(|(ix, _)| is_submitted(*ix));
-    for (what, nodes) in [("renders again", &reruns), ("continues a rerun that was interrupted", &continued)]
-    {
+    for (what, nodes) in [("renders again", &reruns), ("continues a rerun that has not ended", &continued)] {
         let names: Vec<&str> = nodes.iter().map(|(_, node)| node.name.as_str()).collect();
         if !names.is_empty() {
             errln!("{what} (--rerun): {}", names.join(", "));

@@ -214,6 +214,7 @@ fn follow(action: Action, now: i64, attempts: &mut usize) -> (i64, Happening) {
                 service_independent_key: None,
                 reservation: scheduler::budget::Reservation::default(),
                 forced_rerun: None,
+                recorded_rerun: None,
                 parts: Vec::new(),
             };
             return (PREPARATION, Happening::Event(event));

@@ -33,6 +33,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("format9.sql"), then: Some(keys::record) },
     Migration { sql: include_str!("format10.sql"), then: None },
     Migration { sql: include_str!("format11.sql"), then: None },
+    Migration { sql: include_str!("format12.sql"), then: None },
 ];
 
 /// The version of stored events that this program writes.

@@ -91,6 +91,7 @@ impl Script {
             service_independent_key: None,
             reservation: Reservation::default(),
             forced_rerun: None,
+            recorded_rerun: None,
             parts: Vec::new(),
         });
         self.on(Event::Submitted { node, attempt, task: TaskId(format!("task_{at}")) });

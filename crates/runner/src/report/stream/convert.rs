@@ -68,6 +68,7 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
             digest,
             reservation,
             forced_rerun,
+            recorded_rerun: _,
             by_url: _,
             service_independent_key: _,
             parts: _,

@@ -132,6 +132,7 @@ fn prepared(at: usize) -> Event {
             duration: VideoDuration::from_secs(5),
         },
         forced_rerun: None,
+        recorded_rerun: None,
         parts: Vec::new(),
     }
 }
