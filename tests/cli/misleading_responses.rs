@@ -46,6 +46,13 @@ fn error_that_names_a_task_is_not_a_refusal() {
         ),
         (400, &[], r#"{"error":{"message":"no","type":"invalid_request_error"},"detail":{"taskId":"t1"}}"#),
         (202, &[("location", "/v1/videos/t1")], ""),
+        (202, &[("operation-location", "/v1/videos/t1")], ""),
+        (
+            429,
+            &[("content-location", "/v1/videos/t1")],
+            r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#,
+        ),
+        (429, &[("x-task-id", "t1")], r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#),
     ] {
         let service = accepting_with(status, headers, body);
         let project = against(&service);

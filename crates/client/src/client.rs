@@ -8,7 +8,7 @@ use std::{
 use progenitor_client::{ByteStream, Error, ResponseValue};
 use reqwest::{
     ClientBuilder, Method, Request,
-    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER},
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER},
 };
 use secrecy::SecretString;
 use tracing::{Instrument, debug, debug_span};
@@ -19,7 +19,7 @@ use crate::{
     PreparedRequest, Proxies, RateLimit, Resume, TaskResponse, body, find_task_id, generated,
     hooks::{self, HookState},
     http, origin, redact,
-    response::{id_in_location, retry_after},
+    response::{id_in_headers, retry_after},
     task_id,
     unread_response::{Response, redirect_target},
 };
@@ -125,10 +125,9 @@ impl Client {
             debug!(status = response.status().as_u16(), "received a response");
             let response = self.ensure_success(Response(ResponseValue::stream(response)), ERROR_BODY).await?;
             let rate_limit = RateLimit::read(response.headers(), SystemTime::now());
-            let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
-            let location = location.and_then(|location| self.location_hint(location));
+            let named = self.task_in_headers(response.headers());
             let task = self.read_task(response.into_stream(), None).await;
-            let task = TaskResponse { rate_limit, ..task.map_err(|error| error.with_task_hint(location))? };
+            let task = TaskResponse { rate_limit, ..task.map_err(|error| error.with_task_hint(named))? };
             if redact::has_long_key(&task.id, &self.shared.key) {
                 return Err(CallError::indeterminate("the task id in the response contains the API key"));
             }
@@ -346,12 +345,12 @@ impl Client {
         }
         let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let wait = retry_after(header(RETRY_AFTER), header(DATE), SystemTime::now());
-        let location = header(LOCATION).and_then(|location| self.location_hint(location));
+        let named = self.task_in_headers(response.headers());
         let beginning =
             body::read_prefix(response.into_stream(), error_body.max_bytes, error_body.timeout).await;
         let text = self.redact_key(&String::from_utf8_lossy(&beginning.bytes));
         let error = HttpError::new(status.as_u16(), text, wait)
-            .with_task_hint(location)
+            .with_task_hint(named)
             .with_truncated_body(beginning.is_truncated);
         let code = error.error.as_ref().and_then(|error| error.code.as_deref());
         debug!(status = status.as_u16(), code, "received an error response");
@@ -379,9 +378,9 @@ impl Client {
         Ok(task)
     }
 
-    /// The task that a `Location` header names, unless the key is in it.
-    fn location_hint(&self, location: &str) -> Option<String> {
-        let hint = id_in_location(location)?;
+    /// The task that the headers of a response name, unless the key is in it.
+    fn task_in_headers(&self, headers: &HeaderMap) -> Option<String> {
+        let hint = id_in_headers(headers)?;
         Some(self.redact_key(&hint)).filter(|redacted| *redacted == hint)
     }
 

@@ -1,5 +1,6 @@
 //! Search for a task id in a body, also in malformed or truncated JSON.
 
+use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use super::{ApiError, first_json};
@@ -28,9 +29,21 @@ pub fn find_task_id(body: &str) -> Option<String> {
     }
 }
 
-/// The task id in a `Location` header, which names what a request has created (RFC 9110, 10.2.2).
+/// Headers whose URL names what a request has created (RFC 9110, 8.7 and 10.2.2; the last one is that of asynchronous APIs).
+const URL_HEADERS: [&str; 3] = ["location", "content-location", "operation-location"];
+/// Headers that services give the id of a task in.
+const ID_HEADERS: [&str; 4] = ["x-task-id", "task-id", "x-video-id", "x-job-id"];
+
+/// The task id that the headers of a response name.
 #[must_use]
-pub(crate) fn id_in_location(location: &str) -> Option<String> {
+pub(crate) fn id_in_headers(headers: &HeaderMap) -> Option<String> {
+    let values = |names: &'static [&str]| names.iter().filter_map(|name| headers.get(*name)?.to_str().ok());
+    let in_url = values(&URL_HEADERS).find_map(id_in_location);
+    in_url.or_else(|| values(&ID_HEADERS).map(str::trim).find(|id| !id.is_empty()).map(str::to_owned))
+}
+
+/// The task id in the URL of a header.
+fn id_in_location(location: &str) -> Option<String> {
     let path = location.split(['?', '#']).next().unwrap_or_default();
     let (_, below) = path.rsplit_once(TASKS_PATH)?;
     let segment = below.split('/').next().filter(|segment| !segment.is_empty())?;
@@ -186,7 +199,9 @@ fn end_of_string(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{find_task_id, id_in_location};
+    use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+    use super::{find_task_id, id_in_headers, id_in_location};
 
     #[test]
     fn find_task_id_in_wrappers_and_truncated_json() {
@@ -247,6 +262,25 @@ mod tests {
             r#"{"error":{"message":"the task text2video is rate limited"}}"#,
         ] {
             assert_eq!(find_task_id(body), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn id_in_headers_is_that_of_a_url_or_of_a_header_of_its_own() {
+        let named = |name: &'static str, value: &'static str| {
+            let header = (HeaderName::from_static(name), HeaderValue::from_static(value));
+            id_in_headers(&HeaderMap::from_iter([header]))
+        };
+        for (name, value, id) in [
+            ("location", "/v1/videos/t1", Some("t1")),
+            ("content-location", "https://a.example/v1/videos/t1?x=1", Some("t1")),
+            ("operation-location", "/v1/videos/t1", Some("t1")),
+            ("x-task-id", " t1 ", Some("t1")),
+            ("x-request-id", "r1", None),
+            ("location", "/login", None),
+            ("x-task-id", "", None),
+        ] {
+            assert_eq!(named(name, value).as_deref(), id, "{name}: {value}");
         }
     }
 

@@ -12,7 +12,7 @@ mod time;
 pub use error::ApiError;
 pub(crate) use error::plain_text;
 pub use find_id::find_task_id;
-pub(crate) use find_id::id_in_location;
+pub(crate) use find_id::id_in_headers;
 pub use rate_limit::RateLimit;
 pub use task::{Status, TaskFailure, TaskResponse};
 pub(crate) use time::retry_after;
