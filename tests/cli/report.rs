@@ -49,6 +49,41 @@ fn report_in_each_format() {
     assert_eq!(manifest["clips"].as_array().expect("clips").len(), 3);
 }
 
+/// Only a film that a run could not join is a failure: one that nobody tried to join is joined by the next run.
+#[test]
+fn film_that_is_not_joined_has_not_failed() {
+    let lamp = |edit: &str| {
+        format!(
+            "version: 1\nname: lamp\ndefaults: {{model: modelb-video-480p, seconds: 1, size: 480x480}}\n\
+             shots:\n  - {{id: lamp, prompt: the lamp}}\nfilm: {{output: lamp.mp4, shots: [{{shot: lamp, {edit}}}]}}\n"
+        )
+    };
+    let project = Project::new("lamp.yaml", &lamp("in: 4f"));
+    let write = |text: &str| fs_err::write(project.file("lamp.yaml"), text).expect("the workflow");
+    let films = |format: &str| {
+        let report = project.runner(&["report", "lamp.yaml", "--format", format]).expect(0).out;
+        let lines = report.lines().filter(|line| line.contains("lamp.mp4") || line.contains("message="));
+        lines.map(|line| line.trim().to_owned() + "\n").collect::<String>()
+    };
+    project.runner(&["run", "lamp.yaml"]).expect(0);
+    fs_err::remove_file(project.file("out/lamp/lamp.mp4")).expect("the film");
+    inline_snapshot!(films("md"), @"| lamp.mp4 | not-joined |  | 1 |");
+    inline_snapshot!(films("junit"), @r#"
+    <testcase name="lamp.mp4" classname="lamp.films" time="0.000">
+    <skipped message="not-joined"/>
+    "#);
+    write(&lamp("in: 30f"));
+    project.runner(&["run", "lamp.yaml"]).expect(1);
+    inline_snapshot!(films("md"), @"| lamp.mp4 | failed |  | 1 |");
+    inline_snapshot!(films("junit"), @r#"
+    <testcase name="lamp.mp4" classname="lamp.films" time="0.000">
+    <failure type="failed" message="failed"/>
+    "#);
+    write(&lamp("in: 4f"));
+    project.runner(&["run", "lamp.yaml"]).expect(0);
+    inline_snapshot!(films("md"), @"| lamp.mp4 | done | 0.5 | 1 |");
+}
+
 #[test]
 fn clips_side_by_side_in_a_sheet_and_in_a_video() {
     let project = Project::new("pier.yaml", WORKFLOW);

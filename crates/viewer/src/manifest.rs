@@ -218,7 +218,9 @@ pub enum FilmState {
     Waiting,
     /// A take must be picked first.
     Unpicked,
-    /// Its clips exist, and it does not: joining has failed, or the run ended before.
+    /// Its clips exist, and it does not: the next run joins it.
+    NotJoined,
+    /// Its clips exist, and the last run could not join it.
     Failed,
 }
 

@@ -22,7 +22,7 @@ export type StatusKind =
   | "not-started"
   | "not-selected";
 
-export type FilmState = "done" | "waiting" | "unpicked" | "failed";
+export type FilmState = "done" | "waiting" | "unpicked" | "not-joined" | "failed";
 export type ParentKind = "continues" | "reference" | "needs" | "pick";
 
 export interface ViewerData {

@@ -25,7 +25,8 @@ export const FILM_TEXT: Record<FilmState, string> = {
   done: "joined",
   waiting: "waits for its clips",
   unpicked: "waits for a pick",
-  failed: "cannot be joined: a clip failed",
+  "not-joined": "not joined yet: the next run joins it",
+  failed: "joining it failed",
 };
 
 const CHECK = "M3.5 8.5l3 3 6-7";

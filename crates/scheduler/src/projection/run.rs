@@ -32,6 +32,8 @@ pub struct RunProjection {
     is_fail_fast: bool,
     halt: Option<Halt>,
     is_service_unusable: bool,
+    /// Films of the run's plan that could not be joined, by index.
+    failed_films: HashSet<usize>,
 }
 
 impl RunProjection {
@@ -70,6 +72,12 @@ impl RunProjection {
         self.only.as_ref().is_none_or(|only| only.contains(name))
     }
 
+    /// Whether the film of this index in the run's plan could not be joined.
+    #[must_use]
+    pub fn has_failed_film(&self, index: usize) -> bool {
+        self.failed_films.contains(&index)
+    }
+
     /// Whether the run had fail-fast set.
     #[must_use]
     pub(crate) fn is_fail_fast(&self) -> bool {
@@ -83,6 +91,9 @@ impl RunProjection {
         if let Event::RunConfigured { only, fail_fast } = &event {
             self.only = only.as_ref().map(|names| names.iter().cloned().collect());
             self.is_fail_fast = *fail_fast;
+        }
+        if let Event::JoinFailed { index, .. } = &event {
+            self.failed_films.insert(*index);
         }
         let mut halt = Halt::from_event(&event);
         self.is_service_unusable |= matches!(halt, Some(Halt::ServiceUnusable { .. }));

@@ -205,6 +205,7 @@ fn film_state_name(state: FilmState) -> &'static str {
         FilmState::Done => "done",
         FilmState::Waiting => "waiting",
         FilmState::Unpicked => "unpicked",
+        FilmState::NotJoined => "not-joined",
         FilmState::Failed => "failed",
     }
 }

@@ -58,8 +58,13 @@ impl Project<'_> {
             let records = records.map_or(&[][..], Vec::as_slice);
             manifest.clips.push(self.clip(ix, node, records, chosen.contains(&ix)));
         }
-        for film in self.plan.films() {
-            manifest.films.push(self.film(film).await?);
+        let last_run = match self.records {
+            Some(records) if !self.plan.films().is_empty() => records.last_run(self.plan.name()).await?,
+            Some(_) | None => None,
+        };
+        for (index, film) in self.plan.films().iter().enumerate() {
+            let has_failed = last_run.as_ref().is_some_and(|run| run.projection.has_failed_film(index));
+            manifest.films.push(self.film(film, has_failed).await?);
         }
         Ok(manifest)
     }
@@ -228,7 +233,8 @@ impl Project<'_> {
         parents
     }
 
-    async fn film(&self, film: &plan::Film) -> Result<Film, LedgerError> {
+    /// `has_failed`: the last run could not join it.
+    async fn film(&self, film: &plan::Film, has_failed: bool) -> Result<Film, LedgerError> {
         let path = self.folder.join(&film.output);
         let recorded = match self.records {
             Some(records) => records.film(self.plan, &path).await?,
@@ -240,7 +246,7 @@ impl Project<'_> {
         };
         let clips = film_clips(self.plan, film, self.workflow_folder, video);
         let is_complete = clips.is_some();
-        // A film whose edit does not fit its clips was not joined either.
+        // Where the edit does not fit the clips, the run says so.
         let edit = clips
             .and_then(|clips| Some((film_timeline(self.plan, film, &clips, &ffmpeg::find()).ok()?, clips)));
         // Pictures with subtitles need no captions.
@@ -257,7 +263,8 @@ impl Project<'_> {
             (Some(_), ..) => FilmState::Done,
             (None, true, _) => FilmState::Unpicked,
             (None, false, false) => FilmState::Waiting,
-            (None, false, true) => FilmState::Failed,
+            (None, false, true) if has_failed => FilmState::Failed,
+            (None, false, true) => FilmState::NotJoined,
         };
         Ok(Film {
             name: film.output.clone(),
