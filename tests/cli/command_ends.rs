@@ -1,7 +1,7 @@
 //! The ends of commands that need no service: help, usage errors, missing and empty input.
 
 use crate::support::proxy::KEY;
-use crate::support::{Project, cli_snapshot};
+use crate::support::{Project, cli_snapshot, inline_snapshot};
 
 const SEA: &str = "version: 1\nname: sea\nshots:\n  - {id: sea, model: modelb-video-480p, seconds: 1, size: 480x480, prompt: a quiet sea}\n";
 
@@ -123,4 +123,71 @@ fn serve_invalid_arguments_exit_2() {
     ] {
         cli_snapshot!(name, project.runner(arguments).expect(2));
     }
+}
+
+/// Commands that read records and need not read the workflow check that it exists all the same.
+#[test]
+fn missing_file_and_missing_ledger_have_one_message() {
+    let project = Project::new("sea.yaml", "version: 1\n");
+    let commands: [&[&str]; 4] =
+        [&["resolve"], &["clean"], &["fetch", "--all", "--in"], &["ledger", "link-account"]];
+    for command in [&commands[..], &[&["status"]]].concat() {
+        let missing = project.runner(&[command, &["nope.yaml"]].concat()).expect(2);
+        inline_snapshot!(missing.transcript(), @"
+        exit code: 2
+        --- stdout
+        --- stderr
+        error: there is no nope.yaml
+        ");
+    }
+    for command in commands {
+        let unrecorded = project.runner(&[command, &["sea.yaml"]].concat()).expect(2);
+        inline_snapshot!(unrecorded.transcript(), @"
+        exit code: 2
+        --- stdout
+        --- stderr
+        error: no run is recorded: there is no ledger .runner/ledger.db
+        hint: start one: runner run sea.yaml
+        ");
+    }
+    inline_snapshot!(project.runner(&["status", "sea.yaml"]).expect(0).transcript(), @"
+    exit code: 0
+    --- stdout
+    no run is recorded: there is no ledger .runner/ledger.db
+    hint: start one: runner run sea.yaml
+    --- stderr
+    ");
+    assert!(!project.file(".runner").exists(), "nothing is created");
+}
+
+#[test]
+fn unknown_shot_has_one_message() {
+    let text = "version: 1\nname: sea\ndefaults: {model: modelb-video-480p, seconds: 1, size: 480x480}\n\
+                shots:\n  - {id: sea, prompt: the sea}\n  - {id: sky, prompt: the sky}\n";
+    let project = Project::new("sea.yaml", text);
+    project.runner(&["run", "sea.yaml", "--only", "sea"]).expect(0);
+    let commands: [&[&str]; 6] = [
+        &["run", "sea.yaml", "--only", "xyzzy"],
+        &["explain", "sea.yaml", "xyzzy"],
+        &["pick", "sea.yaml", "xyzzy"],
+        &["report", "sea.yaml", "--shot", "xyzzy"],
+        &["resolve", "sea.yaml", "xyzzy"],
+        &["resolve", "sea.yaml", "xyzzy", "--abandon"],
+    ];
+    for command in commands {
+        inline_snapshot!(project.runner(command).expect(2).transcript(), @"
+        exit code: 2
+        --- stdout
+        --- stderr
+        error: there is no shot `xyzzy`
+        hint: `runner plan sea.yaml` lists the shots
+        ");
+    }
+    let unsubmitted = project.runner(&["resolve", "sea.yaml", "sky"]).expect(2);
+    inline_snapshot!(unsubmitted.transcript(), @"
+    exit code: 2
+    --- stdout
+    --- stderr
+    error: nothing is to be resolved for sky: it was not submitted
+    ");
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use similar::TextDiff;
 use workflow::CheckOutcome;
-use workflow::edit::set_field;
+use workflow::edit::{EditError, set_field};
 use workflow::plan::Plan;
 
 use crate::args::{EditFields, OverrideArgs};
@@ -14,6 +14,8 @@ use crate::commands::atomic_write::atomic_write;
 use crate::error::{CommandError, ErrorKind};
 use crate::load::{self, LoadError, MAX_FILE_BYTES};
 use crate::project_paths::display_path;
+use crate::report::sanitize;
+use crate::selection::unknown_name;
 
 /// Lines around a change in a diff.
 const CONTEXT_LINES: usize = 2;
@@ -80,8 +82,18 @@ impl EditedFile {
         let mut new = old.clone();
         for (name, value) in values {
             if let Some(value) = value {
-                new = set_field(&new, shot, name, &value)
-                    .map_err(|error| CommandError::invalid(format!("{}: {error}", display_path(file))))?;
+                new = set_field(&new, shot, name, &value).map_err(|error| match error {
+                    // It may be in an included file.
+                    EditError::NoShot { shot, help } => {
+                        let shot = sanitize::line(&shot);
+                        unknown_name(
+                            format!("there is no shot `{shot}` in {}", display_path(file)),
+                            Some(help),
+                            file,
+                        )
+                    }
+                    other => CommandError::invalid(format!("{}: {other}", display_path(file))),
+                })?;
             }
         }
         Self::with_text(file, overrides, old, new)

@@ -48,6 +48,12 @@ impl CommandError {
         self
     }
 
+    /// The message and its hints, for a command that goes on without what it names.
+    pub(crate) fn note(&self) -> String {
+        let hints = self.hints.iter().map(|hint| format!("\nhint: {hint}"));
+        std::iter::once(self.message.clone()).chain(hints).collect()
+    }
+
     /// Prints the error and its hints to standard error.
     pub(crate) fn print(&self) {
         errln!("{self}");
@@ -65,11 +71,7 @@ impl CommandError {
 
 impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", self.message)?;
-        for hint in &self.hints {
-            write!(f, "\nhint: {hint}")?;
-        }
-        Ok(())
+        write!(f, "error: {}", self.note())
     }
 }
 

@@ -14,7 +14,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::noted_files::NotedFiles;
 use crate::picks::PickStore;
-use crate::project_paths::ProjectPaths;
+use crate::project_paths::{ProjectPaths, display_path};
 use crate::terminal;
 
 /// How much of a workflow file is read at most. The parser reports larger files.
@@ -108,12 +108,12 @@ fn options(file: &Path, overrides: &OverrideArgs) -> Result<Options, LoadError> 
         if bytes.len() as u64 > MAX_FILE_BYTES {
             return Err(why(format!(
                 "{} is larger than {} MiB",
-                path.display(),
+                display_path(path),
                 MAX_FILE_BYTES / 1024 / 1024
             )));
         }
         let text =
-            String::from_utf8(bytes).map_err(|_| why(format!("{} is not UTF-8 text", path.display())))?;
+            String::from_utf8(bytes).map_err(|_| why(format!("{} is not UTF-8 text", display_path(path))))?;
         Ok(ParamFile { name: path.display().to_string(), text })
     };
     Ok(Options {

@@ -2,7 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use engine::Ledger;
 use engine::artifact_store::ArtifactStore;
+
+use crate::error::CommandError;
+use crate::shell;
 
 /// The paths of the project that a workflow file belongs to.
 #[derive(Debug, Clone)]
@@ -18,6 +22,32 @@ impl ProjectPaths {
         let folder =
             if absolute.is_dir() { absolute } else { absolute.parent().unwrap_or(&absolute).to_path_buf() };
         Ok(Self { folder })
+    }
+
+    /// The paths for a workflow file or a folder that must exist: of commands that read records and may not read the file.
+    ///
+    /// # Errors
+    /// There is no such file or folder.
+    pub(crate) fn of_existing(file: &Path) -> Result<Self, CommandError> {
+        if !file.exists() {
+            return Err(CommandError::invalid(format!("there is no {}", display_path(file))));
+        }
+        Ok(Self::for_workflow(file)?)
+    }
+
+    /// The ledger of a project that has had a run; `file` is the workflow file or the folder that the user named.
+    ///
+    /// # Errors
+    /// There is no ledger, or it cannot be used.
+    pub(crate) fn open_ledger(&self, file: &Path) -> Result<Ledger, CommandError> {
+        Ledger::open_existing(&self.ledger(), &self.folder)?.ok_or_else(|| self.no_ledger(file))
+    }
+
+    /// No run is recorded.
+    pub(crate) fn no_ledger(&self, file: &Path) -> CommandError {
+        let message = format!("no run is recorded: there is no ledger {}", display_path(&self.ledger()));
+        let file = if file.is_dir() { "FILE".to_owned() } else { shell::path(file) };
+        CommandError::invalid(message).hint(format!("start one: runner run {file}"))
     }
 
     /// The ledger, shared by all workflows in the folder.

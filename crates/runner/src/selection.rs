@@ -1,14 +1,17 @@
 //! Resolves the selection flags to nodes of the plan.
 
+use std::path::Path;
+
 use engine::LedgerError;
 use engine::preview::Preview;
 use engine::records::WorkRecords;
 use scheduler::{Decision, StatusKind};
-use workflow::plan::{NodeIx, Plan, Selection};
+use workflow::plan::{NodeIx, Plan, Selection, UnknownName};
 
 use crate::args::SelectionArgs;
 use crate::error::CommandError;
 use crate::report::sanitize;
+use crate::shell;
 
 /// Maximum number of missing dependencies that are listed.
 const MAX_MISSING_LINES: usize = 5;
@@ -30,7 +33,7 @@ impl SelectionArgs {
         self.failed || !self.only.is_empty() || !self.from.is_empty()
     }
 
-    /// The nodes of `plan` that the flags select. Without records there was no run yet.
+    /// The nodes of `plan`, which is that of `file`, that the flags select. Without records there was no run yet.
     ///
     /// # Errors
     /// A name matches no node, or the records cannot be read.
@@ -38,11 +41,12 @@ impl SelectionArgs {
         &self,
         plan: &Plan,
         records: Option<&dyn WorkRecords>,
+        file: &Path,
     ) -> Result<SelectedNodes, CommandError> {
         let selection = if !self.from.is_empty() {
-            Selection::from(plan, nodes_by_name(&self.from, plan)?)
+            Selection::from(plan, nodes_by_name(&self.from, plan, file)?)
         } else if !self.only.is_empty() {
-            Selection::only(nodes_by_name(&self.only, plan)?)
+            Selection::only(nodes_by_name(&self.only, plan, file)?)
         } else if self.failed {
             match failed_nodes(plan, records).await? {
                 Ok(nodes) => Selection::only(nodes),
@@ -55,13 +59,30 @@ impl SelectionArgs {
     }
 }
 
-/// The nodes that the names match.
-pub(crate) fn nodes_by_name(names: &[String], plan: &Plan) -> Result<Vec<NodeIx>, CommandError> {
+/// The nodes that the names match. `file` is the workflow file.
+pub(crate) fn nodes_by_name(names: &[String], plan: &Plan, file: &Path) -> Result<Vec<NodeIx>, CommandError> {
     let mut nodes = Vec::new();
     for name in names {
-        nodes.extend(plan.select(name).map_err(CommandError::invalid)?);
+        nodes.extend(select(plan, name, file)?);
     }
     Ok(nodes)
+}
+
+/// The nodes that a name matches. `file` is the workflow file.
+pub(crate) fn select(plan: &Plan, name: &str, file: &Path) -> Result<Vec<NodeIx>, CommandError> {
+    plan.select(name).map_err(|UnknownName { message, help }| unknown_name(message, help, file))
+}
+
+/// A shot that neither the workflow nor the records have. `file` is the workflow file, or the folder that contains it.
+pub(crate) fn unknown_shot(shot: &str, help: Option<String>, file: &Path) -> CommandError {
+    unknown_name(format!("there is no shot `{}`", sanitize::line(shot)), help, file)
+}
+
+/// An unknown name, with the command that lists the names.
+pub(crate) fn unknown_name(message: String, help: Option<String>, file: &Path) -> CommandError {
+    let file = if file.is_dir() { "FILE".to_owned() } else { shell::path(file) };
+    let error = help.into_iter().fold(CommandError::invalid(message), CommandError::hint);
+    error.hint(format!("`runner plan {file}` lists the shots"))
 }
 
 /// The nodes that failed in the last run, or why there are none.
@@ -137,14 +158,16 @@ pub(crate) fn apply_selection(
     }
     Ok(())
 }
+
 /// The nodes that `--rerun` names, in file order, without duplicates; all selected ones where it names none.
 pub(crate) fn forced_nodes(
     names: &[String],
     plan: &Plan,
     selection: Option<&Selection>,
+    file: &Path,
 ) -> Result<Vec<NodeIx>, CommandError> {
     let is_selected = |ix: &NodeIx| selection.is_none_or(|selection| selection.contains(*ix));
-    let mut nodes = nodes_by_name(names, plan)?;
+    let mut nodes = nodes_by_name(names, plan, file)?;
     if let Some(other) = nodes.iter().find(|ix| !is_selected(ix)) {
         let name = &plan.node(*other).name;
         return Err(CommandError::invalid(format!("--rerun {name}: the shot is not selected for this run")));

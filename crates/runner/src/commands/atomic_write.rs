@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::CommandError;
+use crate::project_paths::display_path;
 
 /// A file name quoted for a shell.
 pub(crate) fn shell_quoted(file: &Path) -> String {
@@ -22,7 +23,8 @@ pub(crate) fn atomic_write(
 ) -> Result<(), CommandError> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
-        let message = format!("cannot write {}: there is no folder {}", file.display(), folder.display());
+        let message =
+            format!("cannot write {}: there is no folder {}", display_path(file), display_path(folder));
         return Err(
             CommandError::invalid(message).hint(format!("create it: mkdir -p {}", shell_quoted(folder)))
         );
@@ -30,7 +32,7 @@ pub(crate) fn atomic_write(
     let mut name = std::ffi::OsString::from(".");
     name.push(
         file.file_name()
-            .ok_or_else(|| CommandError::invalid(format!("{} is not a file name", file.display())))?,
+            .ok_or_else(|| CommandError::invalid(format!("{} is not a file name", display_path(file))))?,
     );
     name.push(format!(".{}.part", std::process::id()));
     let part = folder.join(name);
@@ -57,7 +59,8 @@ fn write_part(part: &PathBuf, contents: &[u8], replaced: &Path) -> Result<(), Co
 
 /// There is a file of this name, and it is not to be overwritten.
 pub(super) fn exists(file: &Path) -> CommandError {
-    CommandError::invalid(format!("{} already exists", file.display())).hint("use --overwrite to replace it")
+    CommandError::invalid(format!("{} already exists", display_path(file)))
+        .hint("use --overwrite to replace it")
 }
 
 /// Renames the complete temporary file.

@@ -59,13 +59,8 @@ fn other_files(
 }
 
 pub(crate) async fn clean(args: CleanArgs) -> Result<Exit, CommandError> {
-    let paths = ProjectPaths::for_workflow(&args.file)?;
-    let Some(ledger) = Ledger::open_existing(&paths.ledger(), &paths.folder)? else {
-        return Err(CommandError::invalid(format!(
-            "no runs beside {}: there is no ledger, which says what is still needed",
-            args.file.display()
-        )));
-    };
+    let paths = ProjectPaths::of_existing(&args.file)?;
+    let ledger = paths.open_ledger(&args.file)?;
     let mut files = partial_files(&ledger)?;
     if args.file.is_file() {
         let plan = match load::load(&args.file, &OverrideArgs::default()) {

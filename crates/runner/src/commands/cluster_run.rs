@@ -104,7 +104,7 @@ async fn start(
 ) -> Result<StartOutcome, CommandError> {
     let records = Records::Cluster(Box::new(address.clone().records(Some(plan.name())).await?));
     let service = records.service()?;
-    let selection = match args.selection.resolve(plan, records.work()).await? {
+    let selection = match args.selection.resolve(plan, records.work(), &args.workflow.file).await? {
         SelectedNodes::All => None,
         SelectedNodes::Some(selection) => Some(selection),
         SelectedNodes::NoneFailed(reason) => return Ok(StartOutcome::Nothing(reason)),
@@ -140,7 +140,7 @@ async fn reruns(
     let recorded = cluster.recorded_salts(plan.name()).await.map_err(engine_error)?;
     let mut reruns = SpecReruns { recorded, ..SpecReruns::default() };
     if let Some(names) = &args.rerun {
-        let forced = selection::forced_nodes(names, plan, selection)?;
+        let forced = selection::forced_nodes(names, plan, selection, &args.workflow.file)?;
         reruns.forced = forced.into_iter().map(|node| plan.node(node).name.clone()).collect();
         let unfinished = cluster.unfinished_reruns(plan.name()).await?;
         reruns.unfinished = unfinished.into_iter().map(|key| key.to_string()).collect();

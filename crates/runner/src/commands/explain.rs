@@ -1,5 +1,6 @@
 //! `runner explain`: why a shot would be rendered again, and what depends on it. Submits and writes nothing.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use engine::Ledger;
@@ -20,7 +21,7 @@ pub(crate) async fn explain(args: ExplainArgs) -> Result<Exit, CommandError> {
         Ok(plan) => Arc::new(plan),
         Err(error) => return Ok(error.report(args.format)),
     };
-    let nodes = selected_nodes(&plan, &args.shots)?;
+    let nodes = selected_nodes(&plan, &args.shots, &args.workflow.file)?;
     let service = Backend::identity_from_environment()?;
     let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
@@ -34,11 +35,11 @@ pub(crate) async fn explain(args: ExplainArgs) -> Result<Exit, CommandError> {
 }
 
 /// The named nodes in file order, without duplicates; all nodes without names.
-fn selected_nodes(plan: &Plan, names: &[String]) -> Result<Vec<NodeIx>, CommandError> {
+fn selected_nodes(plan: &Plan, names: &[String], file: &Path) -> Result<Vec<NodeIx>, CommandError> {
     if names.is_empty() {
         return Ok(plan.nodes().map(|(ix, _)| ix).collect());
     }
-    let mut nodes = nodes_by_name(names, plan)?;
+    let mut nodes = nodes_by_name(names, plan, file)?;
     nodes.sort_unstable();
     nodes.dedup();
     Ok(nodes)

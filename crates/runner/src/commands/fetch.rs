@@ -20,13 +20,12 @@ use crate::project_paths::{ProjectPaths, display_path};
 use crate::report::sanitize;
 
 pub(crate) async fn fetch(args: FetchArgs, renderer: Arc<dyn Renderer>) -> Result<Exit, CommandError> {
-    let paths = ProjectPaths::for_workflow(&args.project)?;
-    let Some(ledger) = Ledger::open_existing(&paths.ledger(), &paths.folder)? else {
-        return Err(CommandError::invalid(format!(
-            "no runs here: there is no ledger {}",
-            display_path(&paths.ledger())
-        )));
-    };
+    if let Some(task) = args.tasks.first().filter(|_| args.all) {
+        let error = CommandError::invalid("--all stands for every task: name tasks, or use --all");
+        return Err(with_file_hint(error, task));
+    }
+    let paths = ProjectPaths::of_existing(&args.project)?;
+    let ledger = paths.open_ledger(&args.project)?;
     let backend = Backend::from_environment()?.with_renderer(renderer);
     let service = backend.identity();
     let rows = selected(&args, &ledger, &service)?;

@@ -138,7 +138,7 @@ fn write(args: &ImportArgs, output: &Path, text: &str, shots: usize) -> Result<E
         return Ok(Exit::Done);
     }
     if output == args.list {
-        return Err(CommandError::invalid(format!("{} is the file to import itself", output.display()))
+        return Err(CommandError::invalid(format!("{} is the file to import itself", display_path(output)))
             .hint("name another file with --output"));
     }
     atomic_write(output, text, args.overwrite)?;

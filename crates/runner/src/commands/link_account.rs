@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use engine::Ledger;
 use engine::provider::Provider;
 use renderer::Procedural;
 use scheduler::{PollResult, TaskId};
@@ -26,13 +25,8 @@ enum Answer {
 }
 
 pub(crate) async fn link_account(args: LinkAccountArgs) -> Result<Exit, CommandError> {
-    let paths = ProjectPaths::for_workflow(&args.file)?;
-    let Some(ledger) = Ledger::open_existing(&paths.ledger(), &paths.folder)? else {
-        return Err(CommandError::invalid(format!(
-            "no runs beside {}: there is no ledger",
-            args.file.display()
-        )));
-    };
+    let paths = ProjectPaths::of_existing(&args.file)?;
+    let ledger = paths.open_ledger(&args.file)?;
     let backend = Backend::from_environment()?.with_renderer(Arc::new(Procedural));
     let (service, Some(account)) = (backend.identity(), backend.account()) else {
         return Err(CommandError::invalid("the embedded service has no accounts")

@@ -97,7 +97,7 @@ async fn decisions(
     service: &NamedService,
 ) -> Result<Vec<Preview>, CommandError> {
     let PlannedFile { file, engine } = project;
-    let selection = match selection.resolve(plan, records.work()).await? {
+    let selection = match selection.resolve(plan, records.work(), file).await? {
         SelectedNodes::All => None,
         SelectedNodes::Some(selection) => Some(selection),
         SelectedNodes::NoneFailed(reason) => {
@@ -109,7 +109,7 @@ async fn decisions(
     let keys = keys.with_salt(changes.salt.map(str::to_owned));
     let keys = match changes.rerun {
         Some(names) => {
-            let forced = selection::forced_nodes(names, plan, selection.as_ref())?;
+            let forced = selection::forced_nodes(names, plan, selection.as_ref(), file)?;
             let unfinished = match records.work() {
                 Some(records) => records.unfinished_reruns(plan.name()).await?,
                 None => HashSet::new(),

@@ -14,14 +14,16 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use workflow::units::VideoDuration;
 
-use crate::args::{Format, ResolutionArgs, ResolveArgs};
+use crate::args::{Format, OverrideArgs, ResolutionArgs, ResolveArgs};
 use crate::backend::Backend;
 use crate::clock::now;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::load;
 use crate::project_paths::ProjectPaths;
 use crate::remedies;
 use crate::report::{Table, sanitize};
+use crate::selection::unknown_shot;
 use crate::shell;
 
 /// Maximum clock skew between this machine and the service.
@@ -53,17 +55,12 @@ impl From<&Resolution> for ResolutionKind {
 }
 
 pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> Result<Exit, CommandError> {
+    let paths = ProjectPaths::of_existing(&args.file)?;
     #[cfg(feature = "cluster")]
     if let Some(address) = super::cluster_address::ClusterAddress::new(&args.engine)? {
         return super::cluster_resolve::resolve(args, address).await;
     }
-    let paths = ProjectPaths::for_workflow(&args.file)?;
-    let Some(ledger) = Ledger::open_existing(&paths.ledger(), &paths.folder)? else {
-        return Err(CommandError::invalid(format!(
-            "no runs beside {}: there is no ledger",
-            args.file.display()
-        )));
-    };
+    let ledger = paths.open_ledger(&args.file)?;
     let ResolutionArgs { adopt, resubmit, abandon } = args.resolution;
     let resolution = match adopt {
         Some(task) => Some(Resolution::Accepted { task: TaskId(task) }),
@@ -150,21 +147,31 @@ fn attempt_named(
             if let Some(error) = not_resolvable(ledger, named, file)? {
                 return Err(error);
             }
+            let error = not_submitted(named, file);
+            if shots.is_empty() {
+                return Err(error);
+            }
+            let shots = shots.into_iter().take(12).collect::<Vec<_>>().join(", ");
             let file = shell::path(file);
-            let error = CommandError::invalid(format!(
-                "`{named}` is neither an attempt nor a shot that was submitted"
-            ));
-            Err(error.hint(if shots.is_empty() {
-                "nothing is to be resolved".to_owned()
-            } else {
-                let shots = shots.into_iter().take(12).collect::<Vec<_>>().join(", ");
-                format!("to be resolved: {shots}; `runner resolve {file}` lists the submissions")
-            }))
+            Err(error.hint(format!("to be resolved: {shots}; `runner resolve {file}` lists the submissions")))
         }
         several => {
             let ids = several.iter().map(|row| row.attempt.to_string()).collect::<Vec<_>>().join(", ");
             Err(CommandError::invalid(format!("`{named}` has several submissions: name one of {ids}")))
         }
+    }
+}
+
+/// Nothing on record has this name.
+fn not_submitted(named: &str, file: &Path) -> CommandError {
+    // An invalid workflow is ignored here; other commands report it.
+    let checked = (!file.is_dir()).then(|| load::check(file, &OverrideArgs::default()).ok());
+    match checked.flatten().and_then(|checked| checked.plan) {
+        Some(plan) if plan.select(named).is_ok() => {
+            let shot = sanitize::line(named);
+            CommandError::invalid(format!("nothing is to be resolved for {shot}: it was not submitted"))
+        }
+        _ => unknown_shot(named, None, file),
     }
 }
 
@@ -272,6 +279,13 @@ fn list(ledger: &Ledger, file: &Path, named: Option<&str>, format: Format) -> Re
     let mut rows = resolvable(ledger)?;
     if let Some(named) = named {
         rows.retain(|row| row.node == named || row.attempt.as_str() == named);
+        let is_known = || -> Result<bool, CommandError> {
+            Ok(ledger.attempt(&AttemptId(named.to_owned()))?.is_some()
+                || not_resolvable(ledger, named, file)?.is_some())
+        };
+        if rows.is_empty() && !is_known()? {
+            return Err(not_submitted(named, file));
+        }
     }
     let action_needed = rows.iter().any(|row| row.state != AttemptState::Abandoned);
     match format {

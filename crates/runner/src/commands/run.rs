@@ -205,7 +205,7 @@ async fn selected_nodes(
     // A wrong name must not leave anything behind, not even an empty ledger.
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
     let records = ledger.as_ref().map(|ledger| ledger as &dyn WorkRecords);
-    args.selection.resolve(plan, records).await
+    args.selection.resolve(plan, records, &args.workflow.file).await
 }
 
 /// How videos of earlier runs are verified.
@@ -283,7 +283,7 @@ async fn execute<'t>(
 ) -> Result<FinishedRun<'t>, CommandError> {
     let output_dir = paths.out_or(args.out.as_deref(), plan.name())?;
     let force = match &args.rerun {
-        Some(names) => selection::forced_nodes(names, &plan, selection.as_ref())?,
+        Some(names) => selection::forced_nodes(names, &plan, selection.as_ref(), &args.workflow.file)?,
         None => Vec::new(),
     };
     let ledger = Ledger::open(&paths.ledger(), &paths.folder)?;

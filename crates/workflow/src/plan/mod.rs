@@ -42,6 +42,7 @@ pub use self::pick::{OpenPick, PickGroup, PickKind};
 pub use self::request::Request;
 pub(crate) use self::request::json_text_eq;
 pub use self::retry::{RetryKinds, RetryOn};
+pub use self::select::UnknownName;
 pub use self::selection::Selection;
 pub use self::serialized::InvalidPlan;
 pub(crate) use self::serialized::frame_edges;

@@ -9,14 +9,24 @@ use crate::letters::normalized;
 /// What the name of a group begins with. No shot has such a name.
 const GROUP_PREFIX: &str = "group:";
 
+/// A name that no node of a plan has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct UnknownName {
+    /// What there is not.
+    pub message: String,
+    /// The nearest name, or what the workflow has instead.
+    pub help: Option<String>,
+}
+
 impl Plan {
     /// The nodes that a pattern matches, in file order: an instance (`harbor@lens=24mm,seed=1#2`), a shot with all its instances
     /// (`harbor`), or those of its instances that have some values of the matrix (`harbor@lens=24mm`) or a take (`harbor#2`). A repeated shot
     /// stands for its steps, and `group:storm` for all shots of a group.
     ///
     /// # Errors
-    /// No node matches; the message suggests the nearest name.
-    pub fn select(&self, name: &str) -> Result<Vec<NodeIx>, String> {
+    /// No node matches.
+    pub fn select(&self, name: &str) -> Result<Vec<NodeIx>, UnknownName> {
         let name = &*normalized(name);
         if let Some(exactly) = self.find(name) {
             return Ok(vec![exactly]);
@@ -40,25 +50,28 @@ impl Plan {
         }
         let steps = self.nodes().filter_map(|(_, node)| node.step_of.as_deref());
         let shots: BTreeSet<&str> = self.nodes().map(|(_, node)| &*node.shot).chain(steps).collect();
-        let help = if shots.contains(pattern.shot) {
-            let instances: Vec<&str> = self
-                .nodes()
-                .filter(|(_, node)| {
-                    *node.shot == *pattern.shot || node.step_of.as_deref() == Some(pattern.shot)
-                })
-                .map(|(_, node)| node.name.as_str())
-                .collect();
-            did_you_mean(name, instances.iter().copied())
-                .unwrap_or_else(|| format!("`{}` has instances such as `{}`", pattern.shot, instances[0]))
-        } else {
-            did_you_mean(pattern.shot, shots).unwrap_or_else(|| "`runner plan` lists them all".to_owned())
-        };
-        Err(format!("no shot is named `{}`: {help}", visible(name)))
+        let help =
+            if shots.contains(pattern.shot) {
+                let instances: Vec<&str> = self
+                    .nodes()
+                    .filter(|(_, node)| {
+                        *node.shot == *pattern.shot || node.step_of.as_deref() == Some(pattern.shot)
+                    })
+                    .map(|(_, node)| node.name.as_str())
+                    .collect();
+                let nearest = did_you_mean(name, instances.iter().copied());
+                Some(nearest.unwrap_or_else(|| {
+                    format!("`{}` has instances such as `{}`", pattern.shot, instances[0])
+                }))
+            } else {
+                did_you_mean(pattern.shot, shots)
+            };
+        Err(UnknownName { message: format!("there is no shot `{}`", visible(name)), help })
     }
 }
 
 impl Plan {
-    fn select_group(&self, group: &str) -> Result<Vec<NodeIx>, String> {
+    fn select_group(&self, group: &str) -> Result<Vec<NodeIx>, UnknownName> {
         let found: Vec<NodeIx> =
             self.nodes().filter(|(_, node)| node.group.as_deref() == Some(group)).map(|(ix, _)| ix).collect();
         if !found.is_empty() {
@@ -72,7 +85,10 @@ impl Plan {
                 format!("its groups are {}", quoted_list(groups.iter().copied(), 12))
             }
         });
-        Err(format!("no shot is in a group `{}`: {help}", visible(group)))
+        Err(UnknownName {
+            message: format!("there is no shot in a group `{}`", visible(group)),
+            help: Some(help),
+        })
     }
 }
 

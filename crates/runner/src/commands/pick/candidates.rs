@@ -16,6 +16,7 @@ use crate::exit::Exit;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::records::Records;
 use crate::report::{Table, sanitize};
+use crate::selection::select;
 use crate::shell;
 
 /// Maximum number of candidates of a shot where all shots are listed.
@@ -33,7 +34,7 @@ pub(super) async fn list(
     scope: Option<&ShotRef>,
 ) -> Result<Exit, CommandError> {
     let groups = match scope {
-        Some(scope) => groups_of(plan, scope)?,
+        Some(scope) => groups_of(plan, scope, file)?,
         None => plan.pick_groups().iter().collect(),
     };
     if groups.is_empty() {
@@ -74,9 +75,8 @@ pub(super) async fn list(
 }
 
 /// The groups of a shot, or of some of its instances.
-fn groups_of<'p>(plan: &'p Plan, scope: &ShotRef) -> Result<Vec<&'p PickGroup>, CommandError> {
-    let nodes: BTreeSet<NodeIx> =
-        plan.select(&scope.to_string()).map_err(CommandError::invalid)?.into_iter().collect();
+fn groups_of<'p>(plan: &'p Plan, scope: &ShotRef, file: &Path) -> Result<Vec<&'p PickGroup>, CommandError> {
+    let nodes: BTreeSet<NodeIx> = select(plan, &scope.to_string(), file)?.into_iter().collect();
     let groups: Vec<&PickGroup> = plan
         .pick_groups()
         .iter()

@@ -5,7 +5,7 @@ mod choice;
 
 use std::collections::BTreeSet;
 
-use workflow::plan::{PickGroup, PickKind, Plan};
+use workflow::plan::{NodeIx, PickGroup, PickKind, Plan};
 use workflow::{CheckOutcome, Picks, ShotRef};
 
 use self::choice::{Choice, cell_of};
@@ -15,6 +15,7 @@ use crate::exit::Exit;
 use crate::load::{self, LoadError};
 use crate::picks::PickStore;
 use crate::project_paths::ProjectPaths;
+use crate::selection::select;
 use crate::shell;
 
 pub(crate) async fn pick(args: PickArgs) -> Result<Exit, CommandError> {
@@ -45,6 +46,10 @@ struct Picker<'a> {
 }
 
 impl Picker<'_> {
+    fn select(&self, name: &str) -> Result<Vec<NodeIx>, CommandError> {
+        select(self.plan, name, &self.args.workflow.file)
+    }
+
     fn pick(&self, choice: &Choice) -> Result<Exit, CommandError> {
         let mut recorded = self.store.read().map_err(CommandError::invalid)?;
         let picked = self.record(choice, &mut recorded)?;
@@ -104,7 +109,7 @@ impl Picker<'_> {
     ) -> Result<Vec<String>, CommandError> {
         let shot = choice.shot.as_str();
         let groups = self.cell_groups(shot)?;
-        let matched = self.plan.select(&format!("{shot}@{cell}")).map_err(CommandError::invalid)?;
+        let matched = self.select(&format!("{shot}@{cell}"))?;
         let mut picked = Vec::new();
         for group in groups {
             let names: BTreeSet<&str> = matched
@@ -165,7 +170,7 @@ impl Picker<'_> {
     /// The groups of takes that a reference matches.
     fn take_groups(&self, mut scope: ShotRef) -> Result<Vec<&PickGroup>, CommandError> {
         scope.take = None;
-        let nodes = self.plan.select(&scope.to_string()).map_err(CommandError::invalid)?;
+        let nodes = self.select(&scope.to_string())?;
         let names: BTreeSet<&str> = nodes.iter().map(|ix| self.plan.node(*ix).name_without_take()).collect();
         let with_takes = || self.plan.pick_groups().iter().filter(|group| group.kind == PickKind::Take);
         let matched: Vec<&PickGroup> =
@@ -183,7 +188,7 @@ impl Picker<'_> {
 
     /// The groups of instances of a shot.
     fn cell_groups(&self, shot: &str) -> Result<Vec<&PickGroup>, CommandError> {
-        self.plan.select(shot).map_err(CommandError::invalid)?;
+        self.select(shot)?;
         let of_shot = |group: &&PickGroup| {
             let first = group.candidates.first();
             group.kind == PickKind::Cell && first.is_some_and(|first| *self.plan.node(*first).shot == *shot)

@@ -26,6 +26,7 @@ use crate::load;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::records::Records;
 use crate::report::sanitize;
+use crate::selection::unknown_shot;
 
 pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
     let file = &args.workflow.file;
@@ -50,7 +51,10 @@ pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
         refuse_media(output, &folder, &manifest)?;
     }
     if let Some(shot) = &args.shot {
-        keep_shot(&mut manifest, shot)?;
+        if !manifest.shots.iter().any(|known| known.id == *shot) {
+            return Err(unknown_shot(shot, None, file));
+        }
+        keep_shot(&mut manifest, shot);
     }
     if is_picture {
         return write_picture(&args, manifest, folder).await;
@@ -127,15 +131,9 @@ fn comparison(args: &ReportArgs, earlier: &Path, manifest: &Manifest) -> Result<
 }
 
 /// Leaves only the clips of one shot.
-fn keep_shot(manifest: &mut Manifest, shot: &str) -> Result<(), CommandError> {
-    if !manifest.shots.iter().any(|known| known.id == shot) {
-        let known: Vec<&str> = manifest.shots.iter().map(|shot| shot.id.as_str()).collect();
-        return Err(CommandError::invalid(format!("there is no shot `{shot}`"))
-            .hint(format!("the shots are {}", known.join(", "))));
-    }
+fn keep_shot(manifest: &mut Manifest, shot: &str) {
     manifest.clips.retain(|clip| clip.shot == shot);
     manifest.films.clear();
-    Ok(())
 }
 
 /// Refuses to overwrite a clip or a film, under whatever name it is called.
@@ -188,7 +186,10 @@ fn choose_shot(manifest: &mut Manifest, file: &str) -> Result<(), CommandError> 
     match several.as_slice() {
         // All clips of a film play side by side.
         [] => Ok(()),
-        [only] => keep_shot(manifest, only),
+        [only] => {
+            keep_shot(manifest, only);
+            Ok(())
+        }
         [first, ..] => Err(CommandError::invalid(format!(
             "several shots have more than one clip: {}",
             several.join(", ")

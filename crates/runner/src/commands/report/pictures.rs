@@ -10,6 +10,7 @@ use super::labels::labels;
 use crate::commands::atomic_write::{atomic_write, shell_quoted};
 use crate::error::CommandError;
 use crate::ffmpeg;
+use crate::project_paths::display_path;
 
 /// The most clips of a contact sheet; beyond that nothing can be recognized.
 const MAX_SHEET_CLIPS: usize = 2_000;
@@ -98,7 +99,8 @@ pub(super) fn grid_video(
         .collect();
     let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty());
     if let Some(parent) = parent.filter(|parent| !parent.is_dir()) {
-        let message = format!("cannot write {}: there is no folder {}", output.display(), parent.display());
+        let message =
+            format!("cannot write {}: there is no folder {}", display_path(output), display_path(parent));
         return Err(
             CommandError::invalid(message).hint(format!("create it: mkdir -p {}", shell_quoted(parent)))
         );

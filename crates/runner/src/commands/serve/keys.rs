@@ -9,6 +9,7 @@ use workflow::units::VideoDuration;
 use crate::{
     args::{KeyLimitArgs, KeysCommand, NewKeyArgs, SetKeyArgs},
     error::CommandError,
+    project_paths::display_path,
     report::Table,
 };
 
@@ -18,7 +19,7 @@ pub(super) fn keys(data: &Path, command: &KeysCommand) -> Result<(), CommandErro
         KeysCommand::List | KeysCommand::Revoke { .. } | KeysCommand::Set(_)
             if !data.join("service.db").is_file() =>
         {
-            let why = format!("{} is not the data folder of a service; set --data", data.display());
+            let why = format!("{} is not the data folder of a service; set --data", display_path(data));
             return Err(CommandError::invalid(why));
         }
         _ => ApiKeyStore::open(data)?,

@@ -17,7 +17,7 @@ use crate::clock::now;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load;
-use crate::project_paths::{ProjectPaths, display_path};
+use crate::project_paths::ProjectPaths;
 use crate::shell;
 use crate::task_owners::TaskOwners;
 use query::{Snapshot, StatusQuery, StatusSource};
@@ -27,10 +27,8 @@ pub(crate) use record::schema;
 
 pub(crate) async fn status(args: StatusArgs) -> Result<Exit, CommandError> {
     let named = args.file.as_deref();
-    let paths = ProjectPaths::for_workflow(named.unwrap_or(Path::new(".")))?;
-    if let Some(file) = named.filter(|file| !file.exists()) {
-        return Err(CommandError::invalid(format!("there is no {}", file.display())));
-    }
+    let project = named.unwrap_or(Path::new("."));
+    let paths = ProjectPaths::of_existing(project)?;
     let workflow = named.filter(|file| file.is_file());
     // Attempts of earlier versions: as in a run without arguments.
     let file_name = workflow.and_then(Path::file_name);
@@ -38,23 +36,22 @@ pub(crate) async fn status(args: StatusArgs) -> Result<Exit, CommandError> {
         .map(|name| PlanArguments { file: name.to_string_lossy().into_owned(), ..PlanArguments::default() });
     let mut query = StatusQuery {
         file: workflow.map_or_else(|| "FILE".to_owned(), shell::path) + &args.engine.suffix(),
-        project: shell::path(named.unwrap_or(Path::new("."))) + &args.engine.suffix(),
+        project: shell::path(project) + &args.engine.suffix(),
         is_cluster: args.engine.is_cluster(),
         ended: args.runs,
         // An invalid workflow is ignored here; other commands report it.
         plan: workflow.and_then(|file| load::check(file, &OverrideArgs::default()).ok()?.plan),
         projections: HashMap::new(),
-        owners: TaskOwners::new(named.unwrap_or(Path::new(".")), &paths, fallback)
-            .with_suffix(args.engine.suffix()),
+        owners: TaskOwners::new(project, &paths, fallback).with_suffix(args.engine.suffix()),
     };
     let source = StatusSource::open(&args, &paths, query.plan.as_ref()).await?;
     if args.watch {
-        return watch::watch(&mut query, &source, args.format).await;
+        let no_ledger = paths.no_ledger(project);
+        return watch::watch(&mut query, &source, args.format, &no_ledger).await;
     }
-    let ledger = paths.ledger();
     let Some(snapshot) = query.read(&source).await? else {
         match args.format {
-            Format::Text => outln!("no runs here: there is no ledger {}", display_path(&ledger)),
+            Format::Text => outln!("{}", paths.no_ledger(project).note()),
             Format::Json => outln!("{:#}", json!({ "version": VERSION, "time": now(), "ledger": null })),
             Format::Ndjson => {}
         }

@@ -1,7 +1,6 @@
 //! Reads status records from the ledger. The projections of runs are kept, so that a refresh costs only the new events.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -69,16 +68,6 @@ impl StatusSource {
         #[cfg(not(feature = "cluster"))]
         let _ = (args, plan);
         Ok(Self::Ledger(paths.ledger()))
-    }
-}
-
-impl fmt::Display for StatusSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ledger(file) => write!(f, "{}", file.display()),
-            #[cfg(feature = "cluster")]
-            Self::Cluster(_) => f.write_str("of the cluster"),
-        }
     }
 }
 

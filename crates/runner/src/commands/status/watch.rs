@@ -23,6 +23,7 @@ pub(super) async fn watch(
     query: &mut StatusQuery,
     source: &StatusSource,
     format: Format,
+    no_ledger: &CommandError,
 ) -> Result<Exit, CommandError> {
     let mut interrupted = shutdown::shutdown_signal();
     let mut output = WatchOutput::new(format);
@@ -30,7 +31,7 @@ pub(super) async fn watch(
         let snapshot = match query.read(source).await {
             Ok(Some(snapshot)) => snapshot,
             Ok(None) => {
-                errln!("no runs here: there is no ledger {source}");
+                errln!("{}", no_ledger.note());
                 return Ok(Exit::Done);
             }
             // Locked by a writer: try again.
