@@ -23,6 +23,26 @@ fn remove_ledger(project: &Project) {
     }
 }
 
+/// Nothing is created for nothing, and no run begins that `status` would list.
+#[test]
+fn adopting_nothing_records_nothing() {
+    let project = Project::new("two.yaml", TWO);
+    let adopt = || project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
+    inline_snapshot!(adopt().transcript(), @"
+    exit code: 0
+    --- stdout
+    nothing to adopt: no video or task of these shots is unrecorded
+    --- stderr
+    ");
+    assert!(!project.file(".runner").exists(), "a ledger was created");
+    project.runner(&["run", "two.yaml"]).expect(0);
+    let status = || project.runner(&["status", "--format", "json"]).expect(0);
+    let runs = || status().out.matches("\"started_at\"").count();
+    assert_eq!(runs(), 1);
+    adopt();
+    assert_eq!(runs(), 1, "no run begins");
+}
+
 #[test]
 fn videos_without_ledger_stop_the_run_and_are_adopted() {
     let folder = tempfile::tempdir().expect("a temporary folder");

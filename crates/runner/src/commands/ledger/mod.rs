@@ -41,12 +41,7 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     let backend = Backend::from_environment()?;
     let (service, account) = (backend.identity(), backend.account());
     let descriptions = described::Descriptions::read(&paths, args.from.as_deref(), &args.workflow.file)?;
-    // Nothing is created, and nothing recorded, by a dry run.
-    let ledger = if args.dry_run {
-        Ledger::open_existing(&paths.ledger(), &paths.folder)?
-    } else {
-        Some(Ledger::open(&paths.ledger(), &paths.folder)?)
-    };
+    let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
     let keys = key_resolver(ledger.as_ref(), &plan, &service)?.with_salt(args.salt.clone());
     let folder = paths.out_or(args.out.as_deref(), plan.name())?;
     let arguments = task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), &paths);
@@ -63,9 +58,23 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
         run: new_run_id(),
         now: now(),
     };
-    let mut adopted = match &ledger {
-        Some(ledger) if !args.dry_run => adopt(adoption, ledger).await?,
-        ledger => preview(&adoption, ledger.as_ref()).await?,
+    let is_recorded = |result: &AdoptionResult| match result {
+        AdoptionResult::Video(..) | AdoptionResult::Task(_) => true,
+        AdoptionResult::NotAVideo(..)
+        | AdoptionResult::TaskOfOther { .. }
+        | AdoptionResult::NotSubmitted { .. } => false,
+    };
+    let mut adopted = preview(&adoption, ledger.as_ref()).await?;
+    // A ledger is created, and a run begun, for something to record only.
+    let ledger = if !args.dry_run && adopted.shots.iter().any(|(_, result)| is_recorded(result)) {
+        let ledger = match ledger {
+            Some(ledger) => ledger,
+            None => Ledger::open(&paths.ledger(), &paths.folder)?,
+        };
+        adopted = adopt(adoption, &ledger).await?;
+        Some(ledger)
+    } else {
+        ledger
     };
     adopted.unused.splice(0..0, descriptions.unused);
     report::report(&args, &adopted);
@@ -74,12 +83,6 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
         errln!("{}", unknown_work::about_runs(&args.workflow.file, &unknown));
         return Ok(Exit::ActionNeeded);
     }
-    let is_recorded = |result: &AdoptionResult| match result {
-        AdoptionResult::Video(..) | AdoptionResult::Task(_) => true,
-        AdoptionResult::NotAVideo(..)
-        | AdoptionResult::TaskOfOther { .. }
-        | AdoptionResult::NotSubmitted { .. } => false,
-    };
     let is_done = adopted.shots.iter().all(|(_, result)| is_recorded(result))
         && !adopted.unused.iter().any(|unused| unused.is_refused);
     Ok(if is_done { Exit::Done } else { Exit::ActionNeeded })

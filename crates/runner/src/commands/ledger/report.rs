@@ -47,7 +47,7 @@ fn record(shot: &str, result: &AdoptionResult) -> Value {
 
 fn text(adopted: &AdoptionReport, is_dry_run: bool) {
     if adopted.shots.is_empty() && !adopted.unused.iter().any(|unused| unused.is_refused) {
-        outln!("nothing to adopt: the ledger knows every video of these shots");
+        outln!("nothing to adopt: no video or task of these shots is unrecorded");
     }
     for (shot, result) in &adopted.shots {
         outln!("{}: {}", sanitize::line(shot), outcome(result, is_dry_run));
