@@ -119,7 +119,7 @@ fn status_between_attempts_is_waiting_for_retry() {
     // The run is gone: what failed is what `--failed` submits again, and nothing else is outstanding.
     let again = project.runner(&["plan", "st.yaml", "--failed"]).expect(0);
     inline_snapshot!(again.notes(), @"
-    model  resolution  sound  each  tasks  seconds
+    model  res  sound  each  tasks  seconds
     modelb-video-480p  480p  yes  1 s  1 to 3  1 to 3
 
     to submit: 1 to 3 tasks, 1 to 3 seconds of video

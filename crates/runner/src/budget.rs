@@ -5,7 +5,7 @@ use std::sync::Arc;
 use contract::Contract;
 use engine::Ledger;
 use scheduler::Decision;
-use scheduler::budget::{BudgetLimits, Prices, Reservation};
+use scheduler::budget::{BudgetLimit, BudgetLimits, Prices, Reservation};
 use workflow::plan::{Node, NodeIx, Plan};
 use workflow::prices::{self, PriceInputs};
 use workflow::units::{Money, VideoDuration};
@@ -22,6 +22,16 @@ pub(crate) fn caps(args: &args::BudgetArgs) -> BudgetLimits {
         duration: args.max_video_seconds,
         allow_unpriced: args.allow_unpriced,
     }
+}
+
+/// A cap as it was given: `--max-tasks 3`.
+pub(crate) fn cap(limit: BudgetLimit, caps: &BudgetLimits) -> String {
+    let (flag, value) = match limit {
+        BudgetLimit::Cost => ("--max-cost", caps.cost.map(|cost| cost.to_string())),
+        BudgetLimit::Tasks => ("--max-tasks", caps.tasks.map(|tasks| tasks.to_string())),
+        BudgetLimit::Seconds => ("--max-video-seconds", caps.duration.map(|duration| duration.to_string())),
+    };
+    value.map_or_else(|| flag.to_owned(), |value| format!("{flag} {value}"))
 }
 
 /// Costs of a plan's nodes; without a price table only their durations are known.

@@ -126,7 +126,7 @@ pub(super) fn report(args: &RunArgs, plan: &Plan, finished: FinishedRun<'_>) -> 
         Format::Json => terminal::out_json(&report::summary_json(plan, &summary, spent.as_ref())),
         Format::Ndjson => {}
     }
-    if let Some(error) = halt_error(summary.halt.as_ref()) {
+    if let Some(error) = halt_error(args, &summary) {
         error.print();
     }
     print_rerun_command(args, &summary);
@@ -166,22 +166,35 @@ fn print_unclaimed(args: &RunArgs, unclaimed: &[(String, TaskId)]) {
 }
 
 /// Why a run stopped submitting. An interrupt is not an error.
-fn halt_error(halt: Option<&Halt>) -> Option<CommandError> {
+fn halt_error(args: &RunArgs, summary: &RunSummary) -> Option<CommandError> {
     let rest = "tasks in flight were finished, nothing more was submitted";
-    match halt? {
+    match summary.halt.as_ref()? {
         Halt::ServiceUnusable { failure } => {
             Some(CommandError::unusable(format!("the service cannot be used: {}", failure.message)))
         }
-        Halt::BudgetExceeded { limit } => Some(
-            CommandError::new(ErrorKind::BudgetExceeded, format!("the {limit} cap was reached: {rest}"))
-                .hint("run again with a higher cap to continue"),
-        ),
+        Halt::BudgetExceeded { limit } => {
+            let message = format!("{} is reached: {rest}", budget::cap(*limit, &summary.caps));
+            let error = CommandError::new(ErrorKind::BudgetExceeded, message);
+            // A rerun that is finished would be paid for again, and a cap below each task admits nothing.
+            Some(if args.rerun.is_some() || summary.submitted() == 0 {
+                error.hint("run again with a higher cap to continue")
+            } else {
+                error.hint(format!("to submit as much again: {}", same_command(args)))
+            })
+        }
         Halt::FailFast { shot } => Some(
             CommandError::unusable(format!("{shot} failed: {rest} (--fail-fast)"))
                 .hint("run with --failed to render the failed and the remaining shots"),
         ),
         Halt::Interrupted => None,
     }
+}
+
+/// The command line of this run, which a later run within the same caps continues.
+fn same_command(args: &RunArgs) -> String {
+    let words = std::env::args_os().skip(1).map(|word| shell::quote(&word.to_string_lossy()));
+    let partial = (!args.budget.partial).then(|| "--partial".to_owned());
+    std::iter::once("runner".to_owned()).chain(words).chain(partial).collect::<Vec<_>>().join(" ")
 }
 
 /// The actual cost of a run by the price table.

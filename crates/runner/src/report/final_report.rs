@@ -18,7 +18,7 @@ const MAX_SHOTS: usize = 40;
 const MAX_OTHERS: usize = 20;
 
 /// The final report: a table of the shots, then notes. Large runs list only shots that are not done, most urgent first. Where the
-/// terminal is too narrow, task ids and then decisions are left out, and names are shortened. `file` is the workflow file, quoted for a shell.
+/// terminal is too narrow, task ids, decisions and then times are left out, and names are shortened. `file` is the workflow file, quoted for a shell.
 pub(crate) fn final_report(summary: &RunSummary, file: &str, columns: Option<usize>) -> String {
     let is_large = summary.nodes.len() > MAX_SHOTS;
     let mut nodes: Vec<&NodeSummary> = summary.nodes.iter().collect();
@@ -102,8 +102,10 @@ const LOUDNESS_TOLERANCE: f64 = 1.0;
 
 // Indices of the table's columns.
 const DECISION_COLUMN: usize = 1;
-const TASK_COLUMN: usize = 2;
-const FILE_COLUMN: usize = 4;
+const STATE_COLUMN: usize = 2;
+const TASK_COLUMN: usize = 3;
+const TOOK_COLUMN: usize = 4;
+const FILE_COLUMN: usize = 5;
 
 /// The order in which a large run lists its shots: lower first.
 fn urgency(kind: StatusKind) -> u8 {
@@ -125,30 +127,41 @@ fn urgency(kind: StatusKind) -> u8 {
 }
 
 fn table(nodes: &[&NodeSummary], columns: Option<usize>) -> String {
-    let mut table = Table::new(["shot", "decision", "task", "seconds", "file"]);
+    let mut table = Table::new(["shot", "decision", "state", "task", "took", "file"]);
     for node in nodes {
         table.row([
             sanitize::line(&node.name).into_owned(),
             node.decision.map_or("-", scheduler::Decision::as_str).to_owned(),
+            node.kind().as_str().to_owned(),
             node.task.as_ref().map_or("-".into(), |task| sanitize::line(task.as_str())).into_owned(),
-            seconds(node),
+            took(node),
             file(node),
         ]);
     }
+    // Where every shot is done, its file says so.
+    let has_states = nodes.iter().any(|node| !node.kind().is_done());
+    let shown = |dropped: &[usize]| {
+        let mut table = table.clone();
+        let is_shown = |column| !dropped.contains(&column) && (has_states || column != STATE_COLUMN);
+        table.keep(is_shown);
+        (table, (0..FILE_COLUMN).filter(|column| is_shown(*column)).count())
+    };
+    let (table, _) = shown(&[]);
     let Some(columns) = columns.filter(|columns| table.width() > *columns) else { return table.render() };
     let shortened = |dropped: &[usize]| {
-        let mut table = table.clone();
-        table.keep(|column| !dropped.contains(&column));
+        let (mut table, file_column) = shown(dropped);
         // The file, then the shot's name.
-        table.narrow(FILE_COLUMN - dropped.len(), columns);
+        table.narrow(file_column, columns);
         table.narrow(0, columns);
         table
     };
-    let without_tasks = shortened(&[TASK_COLUMN]);
-    if without_tasks.width() <= columns {
-        return without_tasks.render();
+    for dropped in [&[TASK_COLUMN][..], &[TASK_COLUMN, DECISION_COLUMN]] {
+        let narrower = shortened(dropped);
+        if narrower.width() <= columns {
+            return narrower.render();
+        }
     }
-    shortened(&[TASK_COLUMN, DECISION_COLUMN]).render()
+    shortened(&[TASK_COLUMN, DECISION_COLUMN, TOOK_COLUMN]).render()
 }
 
 /// The sound of a film, with its loudness where the workflow asks for one.
@@ -195,10 +208,11 @@ fn film(film: &FilmSummary, one_of_several: bool) -> String {
             )
         }
         FilmOutcome::Waiting { missing } => {
-            format!("{which}: not joined, {} missing", shots_are(*missing))
+            let have = if *missing == 1 { "has" } else { "have" };
+            format!("{which}: not joined, {missing} of its shots {have} no video")
         }
         FilmOutcome::Unpicked { missing } => {
-            format!("{which}: not joined, {} not picked", shots_are(*missing))
+            format!("{which}: not joined, {missing} of its shots {} not picked", is_or_are(*missing))
         }
         FilmOutcome::Failed { failure } => {
             format!("{which}: not joined: {}", sanitize::message(&failure.message))
@@ -206,9 +220,9 @@ fn film(film: &FilmSummary, one_of_several: bool) -> String {
     }
 }
 
-/// `1 of its shots is`, `2 of its shots are`.
-fn shots_are(count: usize) -> String {
-    format!("{count} of its shots {}", if count == 1 { "is" } else { "are" })
+/// A verb agrees with the number that is counted, not with the number that it is counted of: `1 of 2 shots is done`.
+fn is_or_are(count: usize) -> &'static str {
+    if count == 1 { "is" } else { "are" }
 }
 
 fn count(summary: &RunSummary) -> String {
@@ -225,31 +239,33 @@ fn count(summary: &RunSummary) -> String {
             let _ = write!(others, ", {count} {}", kind.as_str().replace('-', " "));
         }
     }
-    let shots_are = if all == 1 { "shot is" } else { "shots are" };
+    let shots = if all == 1 { "shot" } else { "shots" };
+    // `0 of 1 shot is done`.
+    let are = if all == 1 { "is" } else { is_or_are(done) };
     match summary.submitted() {
         0 if done == all && summary.nodes.iter().all(|node| node.decision == Some(Decision::Reuse)) => {
             let every = if all == 1 { "the".to_owned() } else { format!("all {all}") };
-            format!("{every} {shots_are} up to date, nothing was submitted")
+            format!("{every} {shots} {are} up to date, nothing was submitted")
         }
-        0 => format!("{done} of {all} {shots_are} done{others}, nothing was submitted"),
+        0 => format!("{done} of {all} {shots} {are} done{others}, nothing was submitted"),
         submitted => {
             let retried = match summary.submissions() {
                 submissions if submissions > submitted => format!(" in {submissions} submissions"),
                 _ => String::new(),
             };
-            format!("{done} of {all} {shots_are} done{others}, {submitted} submitted{retried}")
+            format!("{done} of {all} {shots} {are} done{others}, {submitted} submitted{retried}")
         }
     }
 }
 
-fn seconds(node: &NodeSummary) -> String {
+/// Seconds from its submission to its video.
+fn took(node: &NodeSummary) -> String {
     match (&node.outcome, node.took) {
         (Outcome::Done { .. }, Some(took)) => format!("{:.1}", took.as_secs_f64()),
         _ => "-".to_owned(),
     }
 }
 
-/// The file of a video; without one, the state of the shot.
 fn file(node: &NodeSummary) -> String {
     match &node.outcome {
         Outcome::Done { artifact, .. } => display_path(&artifact.path),
@@ -260,7 +276,7 @@ fn file(node: &NodeSummary) -> String {
         | Outcome::Unpicked { .. }
         | Outcome::Blocked { .. }
         | Outcome::NotStarted
-        | Outcome::NotSelected { .. } => node.kind().as_str().to_owned(),
+        | Outcome::NotSelected { .. } => "-".to_owned(),
     }
 }
 

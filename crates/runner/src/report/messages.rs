@@ -10,8 +10,10 @@ use scheduler::{
 };
 use workflow::plan::NodeIx;
 
+use super::halted::halted;
 use super::{humanize, sanitize};
 use crate::backend::SERVER_ERRORS;
+use crate::budget;
 use crate::project_paths::display_path;
 use crate::remedies;
 use crate::shell;
@@ -268,7 +270,8 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<S
                 .to_owned()
         }
         Event::BudgetExceeded { limit, .. } => format!(
-            "the {limit} cap is reached, including what other runs have reserved: nothing more is submitted, tasks in flight are finished"
+            "{} is reached, including what other runs have reserved: nothing more is submitted, tasks in flight are finished",
+            budget::cap(*limit, &state.budget().caps())
         ),
         // With --jobs 1 the run now waits; nothing else would explain why.
         Event::Indeterminate { node, .. } => format!(
@@ -324,7 +327,10 @@ fn quota_used_up(state: &RunState, event: &Event, quota: &SubmitQuota, now: Time
 fn ended(state: &RunState, event: &Event, file: &str) -> Option<String> {
     let node = event.node()?;
     let shot = &state.plan().node(node).name;
-    let text = outcome(state.node(node).outcome()?, shot, file)?;
+    let text = match (state.node(node).outcome()?, state.halt()) {
+        (Outcome::NotStarted, Some(halt)) => format!("not started: {}", halted(halt, &state.budget().caps())),
+        (ended, _) => outcome(ended, shot, file)?,
+    };
     Some(format!("{}: {text}", sanitize::line(shot)))
 }
 
@@ -377,7 +383,7 @@ pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &str) -> Option<Strin
         Outcome::Unpicked { takes } => {
             format!("unpicked: {} is not picked yet", sanitize::line(&takes.join(" and ")))
         }
-        Outcome::NotStarted => "not-started".to_owned(),
+        Outcome::NotStarted => "not started".to_owned(),
         Outcome::NotSelected { task } => {
             format!("not-selected: its task {} stays in flight", sanitize::line(task.as_ref()?.as_str()))
         }

@@ -7,6 +7,7 @@ mod cost;
 mod duration;
 mod explain;
 mod final_report;
+mod halted;
 pub(crate) mod live;
 mod messages;
 mod plain;

@@ -24,7 +24,7 @@ pub(crate) fn table(document: &Document) -> String {
 }
 
 fn shots(document: &Document) -> String {
-    let heads = ["shot", "decision", "after", "model", "res", "s", "cost"];
+    let heads = ["shot", "decision", "after", "model", "res", "seconds", "cost"];
     let mut table = Table::new(heads);
     for shot in &document.shots {
         let mut dependencies: Vec<&str> =
@@ -79,7 +79,7 @@ fn reasons(document: &Document) -> Option<String> {
 }
 
 fn totals(document: &Document) -> String {
-    let mut table = Table::new(["model", "resolution", "sound", "each", "tasks", "seconds", "cost"]);
+    let mut table = Table::new(["model", "res", "sound", "each", "tasks", "seconds", "cost"]);
     for EstimateLine { each, tasks, seconds, cost } in &document.totals.lines {
         let sound = match (each.sound, each.video_input) {
             (true, false) => "yes",

@@ -14,12 +14,12 @@ const PLAN: &str = "version: 1
 name: lighthouse
 defaults: {model: modela-video-2-0-260128, resolution: 480p, seconds: 5}
 shots:
-  - {id: breakwater, prompt: one, note: wide and quiet}
-  - {id: door, continues: breakwater, prompt: two}
+  - {id: mole, prompt: one, note: wide and quiet}
+  - {id: door, continues: mole, prompt: two}
   - {id: lamp, continues: door, prompt: three, resolution: 720p}
   - {id: sea, prompt: four, needs: [lamp], takes: 2}
   - {id: gull, model: modelb-video-480p, prompt: five, first_frame: {shot: door, frame: first}}
-film: {output: light & house.mp4, shots: [breakwater, door, gull]}
+film: {output: light & house.mp4, shots: [mole, door, gull]}
 ";
 
 const PRICES: &str = "version: 1
@@ -106,7 +106,7 @@ fn retries_raise_only_the_upper_estimate() {
         .replace("prompt: one", "prompt: one, retry: 3")
         .replace("prompt: four", "prompt: four, retry: 2");
     let shots = plan(&text);
-    // `breakwater` and `sea#1` are to be submitted; `sea#2` is in flight, and may fail.
+    // `mole` and `sea#1` are to be submitted; `sea#2` is in flight, and may fail.
     let decisions =
         [Decision::Execute, Decision::Blocked, Decision::Blocked, Decision::Execute, Decision::Adopt];
     let previews: Vec<Preview> = shots
