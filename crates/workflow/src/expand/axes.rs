@@ -58,8 +58,10 @@ impl Axes {
                 let message = format!("no shot uses the axis `{axis}` of the command line");
                 let params = || workflow.all_params().map(|param| param.key.value.as_str());
                 let names = matrices().flat_map(axis_names).chain(params()).collect::<Vec<_>>();
-                let help = did_you_mean(axis, names.iter().copied()).unwrap_or_else(|| {
-                    format!("axes and parameters are {}", quoted_list(names.iter().copied(), 12))
+                let nearest = did_you_mean(axis, names.iter().copied());
+                let help = nearest.unwrap_or_else(|| match names.as_slice() {
+                    [] => "the workflow declares no parameters and has no axes".to_owned(),
+                    names => format!("axes and parameters are {}", quoted_list(names.iter().copied(), 12)),
                 });
                 problems.push(Diagnostic::error("bad-axis", workflow.start, message).help(help));
             }

@@ -65,8 +65,9 @@ fn report_unknown(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problem
         if !names.contains(name) && !problems.full() {
             let message = format!("the workflow has no parameter `{name}`, which was given a value");
             problems.push(Diagnostic::error("unknown-param", span, message).help(
-                did_you_mean(name, known.iter().copied()).unwrap_or_else(|| {
-                    format!("its parameters are {}", quoted_list(known.iter().copied(), 12))
+                did_you_mean(name, known.iter().copied()).unwrap_or_else(|| match known.as_slice() {
+                    [] => "the workflow declares no parameters".to_owned(),
+                    known => format!("its parameters are {}", quoted_list(known.iter().copied(), 12)),
                 }),
             ));
         }
