@@ -123,7 +123,7 @@ fn proxy_that_cannot_be_used_is_reported_without_its_password() {
     command.env("https_proxy", "socks4://me:proxy-secret@127.0.0.1:9");
     let output = command.output().expect("the program can be started");
     inline_snapshot!(Output::from_process(&output).transcript(), @"
-    exit code: 5
+    exit code: 2
     --- stdout
     --- stderr
     error: https_proxy is not the URL of a proxy: socks4 is not supported, only http, https, socks5 and socks5h are

@@ -103,7 +103,7 @@ impl Backend {
         }
         let text = fs_err::read_to_string(file)?;
         if text.trim().is_empty() {
-            return Err(CommandError::unusable(format!("{shown} has no API key: it is empty")));
+            return Err(CommandError::invalid(format!("{shown} has no API key: it is empty")));
         }
         let alone = format!("write the key into {shown} and nothing else");
         let key = api_key_from(&text, &format!("the API key in {shown}"), &alone);
@@ -114,7 +114,7 @@ impl Backend {
     fn new(key: Option<Result<&str, CommandError>>) -> Result<Self, CommandError> {
         match (set(BASE_URL), key) {
             (None, _) => Ok(Self::Embedded { renderer: Arc::new(Procedural) }),
-            (Some(_), None) => Err(CommandError::unusable(format!(
+            (Some(_), None) => Err(CommandError::invalid(format!(
                 "{BASE_URL} is set, but {API_KEY} is not"
             ))
             .hint(format!(
@@ -213,7 +213,7 @@ impl Backend {
     pub(crate) fn connect_remote(self) -> Result<Connection, CommandError> {
         let account = self.account();
         let Self::Remote { url, key, proxies, server_errors, moderation } = self else {
-            return Err(CommandError::unusable(format!("{BASE_URL} is not set")));
+            return Err(CommandError::invalid(format!("{BASE_URL} is not set")));
         };
         let policy = if is_loopback(&url) { Policy::local() } else { Policy::remote() };
         let config = ClientConfig { proxies: *proxies, ..ClientConfig::new(url, key) };

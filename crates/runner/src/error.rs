@@ -19,7 +19,7 @@ pub(crate) struct CommandError {
 /// Kinds of errors, each with its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
-    /// Arguments, files or names that the user has to correct.
+    /// Arguments, files, names or environment variables that the user has to correct.
     InvalidInput,
     /// A decision of the user is needed first; nothing was submitted.
     ActionNeeded,

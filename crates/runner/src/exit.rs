@@ -11,9 +11,9 @@ pub(crate) enum Exit {
     Done,
     /// A shot or a film failed.
     Failed,
-    /// Invalid input; nothing was submitted.
+    /// Invalid input: arguments, files or environment variables; nothing was submitted.
     InvalidInput,
-    /// Action needed: an open pick, an indeterminate submission, a missing task, or one left in flight.
+    /// Action needed: `runner --help` lists what it can be.
     ActionNeeded,
     /// A budget cap was reached; tasks in flight were finished.
     BudgetExceeded,

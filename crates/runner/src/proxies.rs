@@ -32,7 +32,7 @@ fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Proxies, CommandErr
 fn proxy_url(name: &str, value: &str) -> Result<Url, CommandError> {
     let text = if value.contains("://") { value.to_owned() } else { format!("http://{value}") };
     let unusable = |why: String| {
-        CommandError::unusable(format!("{name} is not the URL of a proxy: {why}"))
+        CommandError::invalid(format!("{name} is not the URL of a proxy: {why}"))
             .hint("set it to a URL such as http://proxy.example:3128, or name the service's host in NO_PROXY")
     };
     let url: Url = text.parse().map_err(|error: url::ParseError| unusable(error.to_string()))?;

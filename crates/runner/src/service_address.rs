@@ -20,37 +20,37 @@ pub(crate) fn base_url(text: &str) -> Result<Url, CommandError> {
         // `localhost:8080` has the scheme `localhost`.
         _ if !text.contains("://") && is_address(text) => {
             let scheme = if is_private_address(text) { "http" } else { "https" };
-            return Err(CommandError::unusable(format!("{BASE_URL} has no scheme: `{text}`"))
+            return Err(CommandError::invalid(format!("{BASE_URL} has no scheme: `{text}`"))
                 .hint(set(&format!("{scheme}://{text}"))));
         }
         Ok(url) if text.contains("://") => {
-            return Err(CommandError::unusable(format!(
+            return Err(CommandError::invalid(format!(
                 "{BASE_URL} must begin with https:// or http://, not with {}://",
                 url.scheme()
             ))
             .hint(set(EXAMPLE_URL)));
         }
         Ok(_) | Err(_) => {
-            return Err(CommandError::unusable(format!("{BASE_URL} is not a URL")).hint(set(EXAMPLE_URL)));
+            return Err(CommandError::invalid(format!("{BASE_URL} is not a URL")).hint(set(EXAMPLE_URL)));
         }
     };
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(CommandError::unusable(format!("{BASE_URL} has a user name or a password in it"))
+        return Err(CommandError::invalid(format!("{BASE_URL} has a user name or a password in it"))
             .hint(format!("remove it, and set the key of the service as {API_KEY}")));
     }
     let origin = url.origin().ascii_serialization();
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(CommandError::unusable(format!("{BASE_URL} has a `?` or a `#` in it"))
+        return Err(CommandError::invalid(format!("{BASE_URL} has a `?` or a `#` in it"))
             .hint(set(&format!("{origin}{}", url.path().trim_end_matches('/')))));
     }
     if let Some(base) = url.path().trim_end_matches('/').strip_suffix("/v1/videos") {
-        return Err(CommandError::unusable(format!(
+        return Err(CommandError::invalid(format!(
             "{BASE_URL} is the address of an endpoint, not of the service"
         ))
         .hint(set(&format!("{origin}{base}"))));
     }
     if url.scheme() == "http" && !is_private_host(&url) {
-        return Err(CommandError::unusable(format!(
+        return Err(CommandError::invalid(format!(
             "{BASE_URL} would send the API key unencrypted over the network: {origin}"
         ))
         .hint(set(&format!("https{}", &origin["http".len()..])))
@@ -67,7 +67,7 @@ pub(crate) fn api_key(text: &str) -> Result<&str, CommandError> {
 /// The API key in a text that comes from `source`. `alone` says how to write a key and nothing else there.
 pub(crate) fn api_key_from<'a>(text: &'a str, source: &str, alone: &str) -> Result<&'a str, CommandError> {
     let key = text.trim();
-    let wrong = |what: &str| CommandError::unusable(format!("{source} {what}"));
+    let wrong = |what: &str| CommandError::invalid(format!("{source} {what}"));
     if key.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("bearer "))
         || key.eq_ignore_ascii_case("bearer")
     {

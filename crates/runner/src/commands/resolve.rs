@@ -209,7 +209,7 @@ async fn verify_task(
     let backend = Backend::from_environment()?.with_renderer(renderer);
     if backend.identity() != row.service {
         let service = &row.service;
-        return Err(CommandError::unusable(format!(
+        return Err(CommandError::invalid(format!(
             "attempt {} was submitted to {service}, but the environment names {}",
             row.attempt,
             backend.identity(),
