@@ -87,8 +87,11 @@ Environment:
 Exit codes:
   0    success
   1    a shot or a film failed
-  2    invalid input; nothing was submitted
-  3    action needed: an open pick, an indeterminate submission, a missing task, or one left in flight
+  2    invalid input: arguments, files or environment variables; nothing was submitted
+  3    action needed: an open pick, also where `pick` lists it; an indeterminate submission; a task
+       that is missing, left in flight or of another account; a shot blocked by one that is not
+       selected; videos or killed runs that the ledger does not know, or work that it cannot record;
+       a file that was changed before `edit` wrote it
   4    a budget cap was reached; tasks in flight were finished, nothing more was submitted
   5    the service, the ledger or the disk cannot be used
   130  interrupted; tasks in flight are kept and adopted by the next run";
@@ -125,7 +128,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Download the videos of recorded tasks, also of those that no shot asks for any more.
     Fetch(FetchArgs),
-    /// List files that nobody needs any more, and remove them with `--delete`: partial downloads.
+    /// List files that nobody needs any more, and remove them with `--delete`: partial downloads, earlier cuts of films, clips that the
+    /// workflow does not use, and what killed processes have left.
     Clean(CleanArgs),
     /// Repair the ledger: record work that it does not know, and keys of one account.
     Ledger(LedgerArgs),
@@ -133,7 +137,7 @@ pub(crate) enum Command {
     Resolve(ResolveArgs),
     /// List the models: family, resolutions, durations, capabilities.
     Models(ModelsArgs),
-    /// Print a JSON Schema: of workflow files, or of the events of `run --format ndjson`.
+    /// Print a JSON Schema: of workflow files, events, status records, manifests or sidecars.
     Schema(SchemaArgs),
     /// Run the video service as a server. `serve keys` manages its API keys.
     Serve(Box<ServeArgs>),
@@ -193,7 +197,7 @@ pub(crate) struct RunArgs {
     /// size and modification time are compared.
     #[arg(long)]
     pub(crate) verify: bool,
-    /// Output format on standard output.
+    /// Output format on standard output; `ndjson` prints events as they happen.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
     #[command(flatten)]
@@ -347,7 +351,7 @@ pub(crate) enum Format {
     Text,
     /// One JSON document at the end.
     Json,
-    /// One JSON object per line, as events happen.
+    /// One JSON object per line.
     Ndjson,
 }
 
@@ -374,5 +378,28 @@ mod tests {
     fn clap_definition_is_valid() {
         use clap::CommandFactory as _;
         Arguments::command().debug_assert();
+    }
+
+    /// The help and the README have one list.
+    #[test]
+    fn readme_has_the_exit_codes_of_the_help() {
+        let (_, codes) = EXIT_CODES.split_once("Exit codes:\n").unwrap();
+        assert!(include_str!("../../../README.md").contains(codes), "README.md lacks:\n{codes}");
+    }
+
+    /// Help is wrapped at the terminal's width: a line that is broken in the source as well would be broken twice.
+    #[test]
+    fn notes_have_a_line_per_paragraph() {
+        use clap::CommandFactory as _;
+        fn check(command: &clap::Command) {
+            let notes = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let lines: Vec<&str> = notes.lines().collect();
+            for pair in lines.windows(2) {
+                let is_wrapped = pair[0].len() > 100 && !pair[1].is_empty();
+                assert!(!is_wrapped, "{}: a paragraph is one line: {}", command.get_name(), pair[0]);
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Arguments::command());
     }
 }

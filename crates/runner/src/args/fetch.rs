@@ -8,12 +8,13 @@ use clap::Args;
 use super::{Format, duration};
 
 #[derive(Debug, Args)]
+#[command(override_usage = "runner fetch [OPTIONS] <TASK>...\n       runner fetch [OPTIONS] --all")]
 pub(crate) struct FetchArgs {
     /// Tasks, by the service's id, as `status` lists them.
     #[arg(value_name = "TASK", required_unless_present = "all")]
     pub(crate) tasks: Vec<String>,
     /// Every recorded task of the service that has no video yet.
-    #[arg(long, conflicts_with = "tasks")]
+    #[arg(long)]
     pub(crate) all: bool,
     /// Workflow file, or the folder that contains it.
     #[arg(long = "in", value_name = "FILE|FOLDER", default_value = ".")]

@@ -48,15 +48,15 @@ pub(crate) struct ImportArgs {
 }
 
 const IMPORT_NOTES: &str = "\
-Columns: scene, shot, size, angle, movement, lens, description, dialogue, sound, duration, or their usual names in English, German, French,
+Columns: scene, shot, size, angle, movement, lens, description, dialogue, sound, duration, or their usual names in English, German, French, \
 Spanish, Chinese and Japanese. Only the description is required. Any other column becomes part of the shot's note.
 
 A screenplay in Fountain: each paragraph of action becomes a shot with the dialogue after it, each character an entry of `cast` to fill in.
 
-An editor's cut on its own: each clip becomes a shot as long as it is shown, with its name as the prompt to be written, and the cut becomes the
+An editor's cut on its own: each clip becomes a shot as long as it is shown, with its name as the prompt to be written, and the cut becomes the \
 film; clips whose files lie beside the workflow are shown as they are.
 
-An editor's cut of this workflow: `runner export lamp.yaml --otio`, change it in the editor and save it as OpenTimelineIO, then
+An editor's cut of this workflow: `runner export lamp.yaml --otio`, change it in the editor and save it as OpenTimelineIO, then \
 `runner import cut.otio --into lamp.yaml`. It costs nothing: the next run joins the film again.";
 
 fn frame_rate(text: &str) -> Result<FrameRate, String> {

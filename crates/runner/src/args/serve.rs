@@ -9,7 +9,7 @@ use url::Url;
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, after_help = SERVE_NOTES)]
 pub(crate) struct ServeArgs {
-    /// Data folder for tasks, keys and videos; created if missing.
+    /// Data folder for tasks, keys and videos. `serve` and `serve keys add` create it if missing.
     #[arg(long, value_name = "FOLDER", default_value = "video-service", global = true)]
     pub(crate) data: PathBuf,
     /// Address to listen on; port 0 picks a free port. The URL is printed once the service accepts requests.

@@ -25,7 +25,8 @@ pub(crate) struct StatusArgs {
 }
 
 const STATUS_NOTES: &str = "\
-Reads the ledger only: nothing is changed, and no service is asked. Polls without news are not recorded, so for a task in flight it shows
-the time since submission and the typical duration of such tasks.
+Reads the ledger only: nothing is changed, and no service is asked. Polls without news are not recorded, so for a task in \
+flight it shows the time since submission and the typical duration of such tasks. Open picks are listed, and need action, \
+where FILE is named: a folder has no plan.
 
 Exit code: 3 when something needs action that no live run takes care of, otherwise 0; with --watch, the state at the end.";

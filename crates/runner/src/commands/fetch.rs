@@ -50,6 +50,12 @@ pub(crate) async fn fetch(args: FetchArgs, renderer: Arc<dyn Renderer>) -> Resul
     ended
 }
 
+/// Adds the command for all tasks where a workflow file is named in the place of a task.
+fn with_file_hint(error: CommandError, task: &str) -> CommandError {
+    let file = Path::new(task);
+    if file.exists() { error.hint(command_for_all(file)) } else { error }
+}
+
 /// The recorded tasks that the arguments name.
 fn selected(args: &FetchArgs, ledger: &Ledger, service: &str) -> Result<Vec<AttemptRow>, CommandError> {
     let open = ledger.open_tasks()?;
@@ -71,10 +77,8 @@ fn selected(args: &FetchArgs, ledger: &Ledger, service: &str) -> Result<Vec<Atte
                 .hint(format!("set RUNNER_BASE_URL and RUNNER_API_KEY for {}", other.service)));
             }
             (None, None) => {
-                return Err(CommandError::invalid(format!(
-                    "no task {name} without a video is recorded here"
-                ))
-                .hint("`runner status` lists the tasks"));
+                let error = CommandError::invalid(format!("no task {name} without a video is recorded here"));
+                return Err(with_file_hint(error.hint("`runner status` lists the tasks"), name));
             }
         }
     }
