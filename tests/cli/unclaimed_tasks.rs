@@ -142,6 +142,31 @@ fn tasks_of_edited_and_removed_shots_are_listed_and_fetched() {
     assert_eq!(proxy.posts().len(), 3);
 }
 
+/// `status` shows the shots of the latest run as other commands have left them since.
+#[test]
+fn status_shows_what_was_fetched_after_the_run() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = against(&proxy);
+    let killed = project.runner_killed_at("before polled", &["run", "two.yaml", "--only", "one"]);
+    assert_eq!(killed.code, None, "{}", killed.transcript());
+    let none_finished = project.runner(&["status", "two.yaml", "--runs", "0"]).expect(3);
+    inline_snapshot!(none_finished.out.lines().next().unwrap_or_default(), @"no run is alive");
+    project.runner(&["fetch", "--all", "--in", "two.yaml"]).expect(0);
+    let status = project.runner(&["status", "two.yaml"]).expect(0).out;
+    let fetched: Vec<&str> = status.lines().filter(|line| line.starts_with("one ")).collect();
+    inline_snapshot!(fetched.join("\n"), @"one  done  -  -  [TASK]  fetched after the run");
+}
+
+/// A workflow file in the place of a task.
+#[test]
+fn fetch_of_a_file_says_how_to_fetch_all_of_its_tasks() {
+    let project = Project::new("two.yaml", TWO);
+    project.runner(&["run", "two.yaml", "--only", "one"]).expect(0);
+    cli_snapshot!("fetch_file_and_all", project.runner(&["fetch", "two.yaml", "--all"]).expect(2));
+    cli_snapshot!("fetch_file", project.runner(&["fetch", "two.yaml"]).expect(2));
+}
+
 #[test]
 fn fetch_reports_a_task_that_the_service_does_not_know_and_keeps_it() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -43,6 +43,14 @@ pub trait RunRecords {
         open: &'a [OpenAttempt],
     ) -> RunReading<'a, HashMap<AttemptId, Duration>>;
 
+    /// The states of these attempts, which may have changed since their run ended. Those that change in runs only may be left out.
+    fn attempt_states<'a>(
+        &'a self,
+        _attempts: &'a [AttemptId],
+    ) -> RunReading<'a, HashMap<AttemptId, AttemptState>> {
+        ready(Ok(HashMap::new()))
+    }
+
     /// The totals over all runs: reserved for tasks in flight, and spent.
     fn spending(&self) -> RunReading<'_, (Amount, Amount)>;
 
@@ -140,6 +148,13 @@ impl RunRecords for LedgerReader {
         open: &'a [OpenAttempt],
     ) -> RunReading<'a, HashMap<AttemptId, Duration>> {
         ready(self.typical_durations(open))
+    }
+
+    fn attempt_states<'a>(
+        &'a self,
+        attempts: &'a [AttemptId],
+    ) -> RunReading<'a, HashMap<AttemptId, AttemptState>> {
+        ready(self.attempt_states(attempts))
     }
 
     fn spending(&self) -> RunReading<'_, (Amount, Amount)> {

@@ -257,6 +257,23 @@ impl LedgerReader {
         totals::sums(&self.connection).map_err(|source| self.sqlite(source))
     }
 
+    /// The states of these attempts; those that are not on record are left out.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn attempt_states(
+        &self,
+        attempts: &[AttemptId],
+    ) -> Result<HashMap<AttemptId, AttemptState>, LedgerError> {
+        let mut states = HashMap::with_capacity(attempts.len());
+        for attempt in attempts {
+            let found = self
+                .rows("SELECT state FROM attempts WHERE id = ?1", [attempt.as_str()], |row| column(row, 0))?;
+            states.extend(found.into_iter().map(|state| (attempt.clone(), state)));
+        }
+        Ok(states)
+    }
+
     /// An attempt's model.
     ///
     /// # Errors

@@ -75,6 +75,8 @@ impl StatusSource {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Snapshot {
     pub(crate) runs: Vec<Run>,
+    /// Whether any run is recorded, shown or not.
+    pub(crate) has_runs: bool,
     pub(crate) shots: Vec<Shot>,
     pub(crate) action_needed: Vec<ActionNeeded>,
     pub(crate) totals: Totals,
@@ -109,7 +111,8 @@ impl StatusQuery {
     }
 
     async fn read_from(&mut self, records: &dyn RunRecords) -> Result<Snapshot, LedgerError> {
-        let rows = records.runs(self.ended).await?;
+        // What needs action follows from the latest run also where it is not shown.
+        let rows = records.runs(self.ended.max(1)).await?;
         let is_anyone_alive = rows.iter().any(|row| row.is_alive);
         // Shots of live runs, or otherwise of the latest run.
         let shown: Vec<&RunRow> = rows
@@ -133,18 +136,32 @@ impl StatusQuery {
         let (held, spent) = records.spending().await?;
         let totals = Totals { reserved: stream::amount(held), spent: stream::amount(spent) };
         let owners = self.owners.find(records, &open).await?;
-        Ok(Snapshot {
-            runs: rows.iter().map(|row| self.run(row)).collect(),
-            shots: shown.iter().flat_map(|row| self.shots(row, &typical)).collect(),
-            action_needed: self.action_needed(&rows, &open, &typical, owners),
-            totals,
-        })
+        let changed = records.attempt_states(&self.left_attempts(&shown)).await?;
+        let mut shots: Vec<Shot> = shown.iter().flat_map(|row| self.shots(row, &typical)).collect();
+        for shot in &mut shots {
+            shot.update(&changed);
+        }
+        let action_needed = self.action_needed(&rows, &open, &typical, owners, &shots);
+        let is_listed = |row: &&RunRow| row.is_alive || self.ended > 0;
+        let runs: Vec<Run> = rows.iter().filter(is_listed).map(|row| self.run(row, &shots)).collect();
+        shots.retain(|shot| runs.iter().any(|run| run.run == shot.run));
+        Ok(Snapshot { runs, has_runs: !rows.is_empty(), shots, action_needed, totals })
     }
 
-    fn run(&self, row: &RunRow) -> Run {
+    /// The last attempts of shots that runs have left without a video: other commands may have changed them since.
+    fn left_attempts(&self, shown: &[&RunRow]) -> Vec<AttemptId> {
+        let over = shown.iter().filter(|row| !row.is_alive);
+        over.filter_map(|row| self.projections.get(&row.run))
+            .flat_map(RunProjection::shots)
+            .filter(|(_, shot)| !shot.kind().is_done())
+            .filter_map(|(_, shot)| Some(shot.attempts().last()?.id.clone()))
+            .collect()
+    }
+
+    fn run(&self, row: &RunRow, shots: &[Shot]) -> Run {
         let projection = self.projections.get(&row.run);
-        let counts: Option<Counts> =
-            projection.map(|projection| projection.shots().map(|(_, shot)| shot.kind()).collect());
+        let of_run = || shots.iter().filter(|shot| shot.run == row.run.as_str());
+        let counts: Option<Counts> = projection.map(|_| of_run().map(|shot| shot.state).collect());
         let state = match (row.is_alive, row.ended_at) {
             (true, _)
                 if projection.is_some_and(|projection| projection.halt() == Some(&Halt::Interrupted)) =>
@@ -187,6 +204,7 @@ impl StatusQuery {
                     task: shot.task().map(ToString::to_string),
                     typical: attempt.and_then(|attempt| typical.get(attempt).copied()),
                     failure: shot.last_error().map(sanitize::message),
+                    after_run: None,
                     warning: shot.warning().map(sanitize::message),
                 }
             })
@@ -199,6 +217,7 @@ impl StatusQuery {
         open: &[OpenAttempt],
         typical: &Typical,
         owners: Vec<TaskOwner>,
+        shots: &[Shot],
     ) -> Vec<ActionNeeded> {
         let alive = rows.iter().filter(|row| row.is_alive);
         let handled: BTreeSet<&str> = alive
@@ -240,7 +259,7 @@ impl StatusQuery {
                 action,
             }
         });
-        attempts.chain(self.picks(rows)).collect()
+        attempts.chain(self.picks(rows, shots)).collect()
     }
 
     /// What is the matter with a task that no live run polls, and what to do about it.
@@ -294,15 +313,14 @@ impl StatusQuery {
     }
 
     /// Open picks that have videos in the latest run of the workflow.
-    fn picks(&self, rows: &[RunRow]) -> Vec<ActionNeeded> {
+    fn picks(&self, rows: &[RunRow], shots: &[Shot]) -> Vec<ActionNeeded> {
         let Some(plan) = &self.plan else { return Vec::new() };
         let workflow = plan.name();
         let Some(row) = rows.iter().find(|row| row.workflow == workflow) else { return Vec::new() };
-        let Some(projection) = self.projections.get(&row.run) else { return Vec::new() };
-        let made: HashMap<&str, Timestamp> = projection
-            .shots()
-            .filter(|(_, shot)| shot.kind().is_done())
-            .map(|(name, shot)| (name, shot.since()))
+        let made: HashMap<&str, Timestamp> = shots
+            .iter()
+            .filter(|shot| shot.run == row.run.as_str() && shot.state.is_done())
+            .map(|shot| (shot.shot.as_str(), shot.since))
             .collect();
         plan.open_picks()
             .into_iter()

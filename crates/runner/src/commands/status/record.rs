@@ -1,10 +1,10 @@
 //! Status records: printed as JSON, or formatted as text. docs/events.md describes their format.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use scheduler::{StatusKind, Timestamp};
+use scheduler::{AttemptId, AttemptState, StatusKind, Timestamp};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -169,6 +169,35 @@ pub(crate) struct Shot {
     pub(crate) failure: Option<String>,
     /// What the service said beside its finished video.
     pub(crate) warning: Option<String>,
+    /// What another command recorded of its attempt after the run, where that gives it this state.
+    pub(crate) after_run: Option<String>,
+}
+
+impl Shot {
+    /// Applies what other commands have recorded since the run: `fetch` and `resolve`.
+    pub(super) fn update(&mut self, states: &HashMap<AttemptId, AttemptState>) {
+        let Some(attempt) = self.attempt.as_ref().filter(|_| !self.state.is_done()) else { return };
+        let Some(state) = states.get(&AttemptId(attempt.clone())) else { return };
+        let (kind, note) = match state {
+            AttemptState::Completed => (StatusKind::Done, "fetched after the run"),
+            AttemptState::Failed => (StatusKind::Failed, "its task was found to have failed after the run"),
+            AttemptState::Abandoned => (StatusKind::Failed, "abandoned after the run"),
+            AttemptState::NotAccepted => (StatusKind::NotStarted, "found not to be accepted after the run"),
+            AttemptState::Submitted if self.state == StatusKind::Indeterminate => {
+                (StatusKind::Detached, "its task was named after the run")
+            }
+            // As the run has left it.
+            AttemptState::Intended
+            | AttemptState::Indeterminate
+            | AttemptState::Submitted
+            | AttemptState::Refused
+            | AttemptState::Expired
+            | AttemptState::Missing => return,
+        };
+        if self.state != kind {
+            (self.state, self.failure, self.after_run) = (kind, None, Some(note.to_owned()));
+        }
+    }
 }
 
 /// What nobody but a person, or a later run, takes care of.

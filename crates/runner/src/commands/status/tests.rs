@@ -46,6 +46,7 @@ fn shot(name: &str, state: StatusKind, since: i64) -> Shot {
         typical: is_in_flight.then_some(Duration::from_secs(40)),
         failure: (state == StatusKind::Failed).then(|| "the prompt was refused".to_owned()),
         warning: (name == "sea").then(|| "a frame was repeated".to_owned()),
+        after_run: None,
     }
 }
 
@@ -81,6 +82,7 @@ fn snapshot() -> Snapshot {
             run("r1", RunLiveness::Died, 3_800_000, None, None),
             run("r0", RunLiveness::Ended, 9_000_000, Some(8_900_000), None),
         ],
+        has_runs: true,
         shots,
         action_needed: vec![
             open(ActionReason::InFlight, "bay", Some("task_bay"), "adopted by `runner run pier.yaml`"),

@@ -20,7 +20,9 @@ const MAX_TASKS_LISTED: usize = 3;
 pub(super) fn lines(snapshot: &Snapshot, now: Timestamp, rows: Option<usize>) -> Vec<String> {
     let mut runs: Vec<String> = snapshot.runs.iter().map(|one| run(one, now)).collect();
     if runs.is_empty() {
-        runs.push("no runs recorded".to_owned());
+        // Finished ones are recorded, and not listed: `--runs 0`.
+        let none = if snapshot.has_runs { "no run is alive" } else { "no runs recorded" };
+        runs.push(none.to_owned());
     }
     let open = action_needed(&snapshot.action_needed, now, rows.map_or(MAX_LINES, |rows| rows / 3));
     let totals = totals(&snapshot.totals);
@@ -96,7 +98,7 @@ fn shots(shots: &[Shot], now: Timestamp, room: usize) -> Vec<String> {
 /// Why a shot failed or waits, or what the service said beside its video.
 fn remark(shot: &Shot) -> Option<String> {
     let warning = || shot.warning.as_deref().map(|warning| format!("the service warns: {warning}"));
-    shot.failure.clone().or_else(warning)
+    shot.after_run.clone().or_else(|| shot.failure.clone()).or_else(warning)
 }
 
 /// The status of a shot: `in-flight`, `waiting (attempt 2 of 3 in 54 s)`.
