@@ -40,6 +40,17 @@ pub(crate) struct Tables {
     names: FileCache<String>,
     /// Cells of all tables.
     cells: StdCell<usize>,
+    /// The first values of axes that were compared with each other: shots that share a table share its values. They are kept, so that no
+    /// other value has their address.
+    compared: RefCell<HashMap<Vec<*const Value>, Vec<Arc<Value>>>>,
+}
+
+impl Tables {
+    /// Whether axes with these first values, as many as there are, are still to be compared; and notes that they are.
+    pub(super) fn is_first_comparison(&self, first_values: Vec<Arc<Value>>) -> bool {
+        let addresses = first_values.iter().map(Arc::as_ptr).collect();
+        self.compared.borrow_mut().insert(addresses, first_values).is_none()
+    }
 }
 
 const FORMS: &str = "an axis is a list, a range `{from: 1, to: 5}`, a table `{csv: cast.csv}` or files `{files: \"stills/*.png\"}`";

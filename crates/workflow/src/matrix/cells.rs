@@ -43,7 +43,7 @@ pub(crate) fn cells(
         return None;
     }
     let mut cells = product(word, &spec.groups, file_access, problems)?;
-    equal_cells::check_axes(&spec.groups, problems);
+    equal_cells::check_axes(&spec.groups, file_access.tables, problems);
     spec.include.retain(|rule| rule.iter().all(|entry| survives_overrides(entry, overrides)));
     let within = exclude_all(&mut cells, &spec, overrides, file_access, problems)
         .and_then(|()| include_all(&mut cells, &spec, overrides, file_access, problems));

@@ -5,15 +5,21 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::AxisOverride;
+use super::axis::Tables;
 use super::rules::Rule;
 use super::zip::Group;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::source::Span;
 
-/// Warns of an axis, or of axes that are zipped, with the same values twice. One warning for each.
-pub(super) fn check_axes(groups: &[Group], problems: &mut Problems) {
+/// Warns of an axis, or of axes that are zipped, with the same values twice. One warning for each, at the first shot that has a table.
+pub(super) fn check_axes(groups: &[Group], tables: &Tables, problems: &mut Problems) {
     for group in groups {
         let Some((axis, values)) = group.first() else { continue };
+        let first_values =
+            group.iter().filter_map(|(_, values)| Some(values.first()?.value.clone())).collect();
+        if !tables.is_first_comparison(first_values) {
+            continue;
+        }
         let mut rows: HashMap<Vec<&Value>, usize> = HashMap::with_capacity(values.len());
         let mut repeated: Option<(usize, usize)> = None;
         let mut further = 0;
