@@ -312,6 +312,46 @@ fn replaced_task_that_is_named_twice_is_fetched_once() {
     assert_eq!((service.posts(), shots(&project, "one").len()), (2, 2));
 }
 
+/// A run gives the task up while `fetch` downloads its video, and pays for another one.
+#[test]
+fn task_that_is_replaced_during_its_fetch_is_recorded_beside_the_shots_video() {
+    let is_broken = Arc::new(AtomicBool::new(true));
+    let (shared, first) = (Arc::clone(&is_broken), task_id(1));
+    let service = ScriptedService::start(move |call| {
+        let is_video = call.path.contains("/files/") || call.path.ends_with("/content");
+        let damaged = "\0\0\0\u{18}ftypisom\0\0\u{2}\0isomiso2\0\0\0\u{8}moov";
+        (is_video && call.path.contains(&first) && shared.load(Ordering::Relaxed))
+            .then(|| response(200, &[], damaged))
+    });
+    let text = ONE.replace("{ attempts: 3 }", "{ attempts: 2, on: [corrupt] }");
+    let project = Project::new("one.yaml", &text).against(&service.url, "sk-test-0123456789abcdef");
+    project.runner(&["run", "one.yaml", "--max-tasks", "1"]).expect(4);
+    is_broken.store(false, Ordering::Relaxed);
+    let fetched = project.runner_held_at("before downloaded", "", &["fetch", &task_id(1)], || {
+        is_broken.store(true, Ordering::Relaxed);
+        project.runner(&["run", "one.yaml"]).expect(0);
+    });
+    assert_eq!((fetched.code, service.posts()), (Some(0), 2), "{}", fetched.transcript());
+    // The shot's video, and the other one under its own name and under the one that it had for a moment.
+    let names: Vec<String> =
+        shots(&project, "one").into_iter().map(|(_, path)| path.display().to_string()).collect();
+    let replaced = names.iter().filter(|name| name.contains(".replaced-")).count();
+    assert_eq!((names.len(), replaced), (3, 1), "{names:?}");
+    project.runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!((service.posts(), shots(&project, "one").len()), (2, 3));
+    // Without the ledger, the shot's video is the one that it had.
+    for file in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
+        fs_err::remove_file(project.file(".runner").join(file)).ok();
+    }
+    let sidecars =
+        fs_err::read_dir(project.file(".runner/artifacts")).expect("a folder").filter_map(Result::ok);
+    let sidecars = sidecars.filter(|entry| entry.path().extension().is_some_and(|end| end == "json"));
+    assert_eq!(sidecars.count(), 2, "one for each video");
+    project.runner(&["ledger", "adopt", "one.yaml"]).expect(0);
+    project.runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!(service.posts(), 2);
+}
+
 /// The submission in its place was never accepted: the video is that of the shot.
 #[test]
 fn video_of_a_replaced_task_is_used_where_its_replacement_came_to_nothing() {

@@ -146,6 +146,11 @@ impl ArtifactStore {
         Ok(())
     }
 
+    /// Removes the sidecar of a video for a key under which it is not recorded after all.
+    pub(crate) fn remove_sidecar(&self, sidecar: &Sidecar) -> io::Result<()> {
+        fs_err::remove_file(self.folder.join(sidecar.file_name()))
+    }
+
     /// Whether a video has a sidecar for its key.
     pub(crate) fn has_sidecar(&self, sidecar: &Sidecar) -> bool {
         self.folder.join(sidecar.file_name()).is_file()

@@ -106,6 +106,8 @@ pub async fn fetch_task(
         if let Some(artifact) = recorded_video(config, &row)? {
             return Ok(FetchedVideo { artifact, warning });
         }
+        // A run has replaced the task in the meantime. The name may be that of the other video by now, and stays.
+        remove_sidecar(config, &row, &artifact);
         let target;
         (row, target) = with_current_key(config, &row, &folder)?;
         let linked = store.link_into(&artifact, &target, &Verify::Metadata).map_err(LedgerError::Io)?;
@@ -135,13 +137,26 @@ fn malformed() -> FetchError {
     FetchError::StillOpen("its record is malformed".to_owned())
 }
 
+fn sidecar(config: &FetchConfig, row: &AttemptRow, artifact: &Artifact) -> Option<Sidecar> {
+    let now = config.clock.now();
+    config
+        .provider
+        .is_paid()
+        .then(|| Sidecar::for_attempt(row).with_video(&artifact.sha256, artifact.bytes, now))
+}
+
 fn write_sidecar(config: &FetchConfig, row: &AttemptRow, artifact: &Artifact) {
-    if !config.provider.is_paid() {
-        return;
-    }
-    let sidecar = Sidecar::for_attempt(row).with_video(&artifact.sha256, artifact.bytes, config.clock.now());
+    let Some(sidecar) = sidecar(config, row, artifact) else { return };
     if let Err(error) = config.ledger.store().write_sidecar(&sidecar) {
         tracing::warn!(%error, "the sidecar of a video cannot be written");
+    }
+}
+
+/// Removes what says that a video is that of a shot, which has another one.
+fn remove_sidecar(config: &FetchConfig, row: &AttemptRow, artifact: &Artifact) {
+    let Some(sidecar) = sidecar(config, row, artifact) else { return };
+    if let Err(error) = config.ledger.store().remove_sidecar(&sidecar) {
+        tracing::warn!(%error, "the sidecar of a video cannot be removed");
     }
 }
 

@@ -50,11 +50,16 @@ macro_rules! has_open_task {
 }
 
 /// Whether the task of the attempt `a` was given up, and another attempt of the same key was accepted since, or holds the key.
+// Its user needs `holds_key` in scope.
 macro_rules! is_replaced {
     () => {
-        "(a.state = 'expired' AND EXISTS (SELECT 1 FROM attempts other WHERE other.key = a.key AND other.rowid <> a.rowid
-          AND ((other.task IS NOT NULL AND other.rowid > a.rowid) OR other.state = 'intended' OR other.state = 'indeterminate'
-               OR other.state = 'submitted' OR other.state = 'completed' OR other.state = 'missing' OR other.state = 'abandoned')))"
+        concat!(
+            "(a.state = 'expired' AND (
+                EXISTS (SELECT 1 FROM attempts later WHERE later.key = a.key AND later.task IS NOT NULL AND later.rowid > a.rowid)
+                OR EXISTS (SELECT 1 FROM attempts WHERE key = a.key AND ",
+            holds_key!(),
+            ")))"
+        )
     };
 }
 

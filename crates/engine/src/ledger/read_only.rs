@@ -7,7 +7,7 @@ use std::time::Duration;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 
-use super::attempt_state::{has_open_task, is_in_flight, is_replaced};
+use super::attempt_state::{has_open_task, holds_key, is_in_flight, is_replaced};
 use super::sql::column;
 use super::{LedgerError, PlanArguments, run_lock, schema, service_stats, totals};
 use scheduler::RecordedEvent;
