@@ -14,6 +14,7 @@ mod closed_tasks;
 mod cluster;
 mod command_ends;
 mod completions;
+mod concurrent_runs;
 mod crash_points;
 mod crash_random;
 mod disk_full;

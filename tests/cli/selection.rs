@@ -79,13 +79,17 @@ fn failed_reruns_failed_shots_and_their_dependents() {
         .filter_map(|shot| shot["decision"].as_str())
         .collect();
     assert_eq!(decisions, ["reuse", "reuse", "execute", "deferred", "reuse"]);
+    // What failed in another file of the same name is not asked for, nor does its run hide what failed here.
+    let other = "version: 1\nname: parts\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots: [{ id: sea, prompt: a sea }]\n";
+    fs_err::write(project.file("other.yaml"), other).expect("a writable folder");
+    project.runner(&["run", "other.yaml"]).expect(0);
     project.runner(&["run", "parts.yaml", "--failed"]).expect(1);
-    assert_eq!(proxy.posts().len(), 5);
+    assert_eq!(proxy.posts().len(), 6);
     // Another prompt passes.
     fs_err::write(project.file("parts.yaml"), SHOTS.replace("a storm", "a breeze"))
         .expect("a writable folder");
     let again = project.runner(&["run", "parts.yaml", "--failed"]).expect(0);
-    assert_eq!(proxy.posts().len(), 7, "{}", again.transcript());
+    assert_eq!(proxy.posts().len(), 8, "{}", again.transcript());
     assert!(project.file("out/parts/parts.mp4").exists(), "{}", again.transcript());
 }
 

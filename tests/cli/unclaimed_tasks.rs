@@ -42,69 +42,28 @@ fn rerun_after_killed_rerun_continues_it() {
     assert_eq!(proxy.posts().len(), 6);
 }
 
-/// The second run has looked at the ledger before the first one began its reruns: it goes on with them.
+/// Another file has the same name: a run of it says nothing about the shots of this one.
 #[test]
-fn concurrent_reruns_submit_each_shot_once() {
+fn run_of_another_file_of_the_same_name_ends_no_rerun() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = against(&proxy);
     project.runner(&["run", "two.yaml"]).expect(0);
-    // For the second time, a rerun is on record already.
-    for posts in [4, 6] {
-        let second = project.runner_held_at("before prepared", "", &["run", "two.yaml", "--rerun"], || {
-            project.runner(&["run", "two.yaml", "--rerun"]).expect(0);
-        });
-        assert_eq!((second.code, proxy.posts().len()), (Some(0), posts), "{}", second.transcript());
-    }
-    let ended = project.runner(&["run", "two.yaml"]).expect(0);
-    assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (6, 6), "{}", ended.transcript());
-}
-
-const CHAIN: &str = "version: 1\nname: chain\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
-    - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea, continues: one }\n";
-
-/// What a rerun renders behind a new video is what any other run would render behind it.
-#[test]
-fn run_beside_a_rerun_of_a_chain_submits_each_shot_once() {
-    for held_is_rerun in [true, false] {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
-        let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
-        project.runner(&["run", "chain.yaml"]).expect(0);
-        // The first shot is rendered again; the second one is still to be rendered behind it.
-        project.runner_killed_at("after downloaded", &["run", "chain.yaml", "--rerun"]);
-        assert_eq!(proxy.posts().len(), 3);
-        let (held, other): (&[&str], &[&str]) = if held_is_rerun {
-            (&["run", "chain.yaml", "--rerun"], &["run", "chain.yaml"])
-        } else {
-            (&["run", "chain.yaml"], &["run", "chain.yaml", "--rerun"])
-        };
-        let ended = project.runner_held_at("before prepared", "", held, || {
-            project.runner(other).expect(0);
-        });
-        assert_eq!((ended.code, proxy.posts().len()), (Some(0), 4), "{}", ended.transcript());
-        let again = project.runner(&["run", "chain.yaml"]).expect(0);
-        assert_eq!(proxy.posts().len(), 4, "{}", again.transcript());
-    }
-}
-
-/// One of its shots is done, the run is alive: it is no new decision.
-#[test]
-fn rerun_beside_a_live_rerun_renders_nothing_of_it_again() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
-    let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
-    project.runner(&["run", "chain.yaml"]).expect(0);
-    let rerun = ["run", "chain.yaml", "--rerun"];
-    let first = project.runner_held_at("after downloaded", "", &rerun, || {
-        let second = project.runner(&rerun).expect(0);
-        let said: Vec<&str> = second.err.lines().filter(|line| line.contains("--rerun")).collect();
-        inline_snapshot!(said.join("\n"), @"
-        renders again (--rerun): two
-        continues a rerun that has not ended (--rerun): one
-        ");
-    });
-    assert_eq!((first.code, proxy.posts().len()), (Some(0), 4), "{}", first.transcript());
+    let rerun = ["run", "two.yaml", "--rerun"];
+    let only = [&rerun[..], &["--only", "one"]].concat();
+    let killed = project.runner_killed_at("after downloaded", &only);
+    assert_eq!((killed.code, proxy.posts().len()), (None, 3), "{}", killed.transcript());
+    let other = TWO.replace("quiet", "green").replace("loud", "gray");
+    fs_err::write(project.file("other.yaml"), other).expect("a writable folder");
+    project.runner(&["run", "other.yaml"]).expect(0);
+    assert_eq!(proxy.posts().len(), 5);
+    // The shot that is done is not rendered again, and the other one is.
+    project.runner(&rerun).expect(0);
+    assert_eq!(proxy.posts().len(), 6);
+    // Under another name of the file, it has ended as well.
+    fs_err::rename(project.file("two.yaml"), project.file("renamed.yaml")).expect("a writable folder");
+    project.runner(&["run", "renamed.yaml", "--rerun"]).expect(0);
+    assert_eq!(proxy.posts().len(), 8);
 }
 
 #[test]

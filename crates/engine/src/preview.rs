@@ -301,14 +301,16 @@ fn state(existing: &ExistingWork) -> StatusKind {
         | ExistingWork::Indeterminate { .. }
         | ExistingWork::Abandoned { .. }
         | ExistingWork::OtherService { .. }
-        | ExistingWork::ClaimedByOtherRun { .. } => Shot::from_existing_work(existing).kind(),
+        | ExistingWork::ClaimedByOtherRun { .. }
+        | ExistingWork::Changed { .. } => Shot::from_existing_work(existing).kind(),
     }
 }
 
 fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artifact> {
     preview.state = state(&existing);
     match existing {
-        ExistingWork::None => None,
+        // No lookup says that the record has changed.
+        ExistingWork::None | ExistingWork::Changed { .. } => None,
         ExistingWork::Completed { task, artifact, .. } => {
             preview.decision = Decision::Reuse;
             preview.task = Some(task);

@@ -85,8 +85,8 @@ pub trait WorkRecords: Send + Sync {
     /// Base keys of forced reruns that were begun and not finished.
     fn unfinished_reruns<'a>(&'a self, workflow: &'a str) -> WorkReading<'a, HashSet<NodeKey>>;
 
-    /// The latest run of a workflow.
-    fn last_run<'a>(&'a self, workflow: &'a str) -> WorkReading<'a, Option<RunRecord>>;
+    /// The latest run of a workflow in the file of this name, or in another file if none is recorded with it.
+    fn last_run<'a>(&'a self, workflow: &'a str, file: &'a Path) -> WorkReading<'a, Option<RunRecord>>;
 
     /// The first twelve digits of recorded keys; those that are left out cost a lookup.
     fn short_keys(&self) -> WorkReading<'_, HashSet<String>>;
@@ -202,8 +202,8 @@ impl WorkRecords for Ledger {
         ready_work(self.unfinished_reruns(workflow))
     }
 
-    fn last_run<'a>(&'a self, workflow: &'a str) -> WorkReading<'a, Option<RunRecord>> {
-        ready_work(self.last_run(workflow))
+    fn last_run<'a>(&'a self, workflow: &'a str, file: &'a Path) -> WorkReading<'a, Option<RunRecord>> {
+        ready_work(self.last_run(workflow, file))
     }
 
     fn short_keys(&self) -> WorkReading<'_, HashSet<String>> {

@@ -360,7 +360,10 @@ fn open_each_older_format_keeps_events_readable() {
             3,
             "format {format}"
         );
-        let last = ledger.last_run("lighthouse").expect("it can be read").expect("a run");
+        let last = ledger
+            .last_run("lighthouse", Path::new("lighthouse.yaml"))
+            .expect("it can be read")
+            .expect("a run");
         assert_eq!((last.run, last.started_at), (RunId::from(RUN), Timestamp(1_000)));
         let key = |number: u32| format!("{number:064x}");
         let held: Vec<u32> = (0..13)

@@ -10,6 +10,7 @@
 mod support;
 
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -359,7 +360,8 @@ fn check_replay(seed: u64, replayed: &RunSummary, summary: &RunSummary) {
 
 /// The projection of a run's recorded events, without its plan and policy, equals the state of each shot in the run.
 fn check_projection(seed: u64, plan: &Plan, project: &Project, summary: &RunSummary) {
-    let record = project.ledger.last_run(plan.name()).expect("a readable ledger").expect("a run");
+    let record =
+        project.ledger.last_run(plan.name(), Path::new("")).expect("a readable ledger").expect("a run");
     let mut projection = record.projection;
     projection.on_run_ended(project.clock.now());
     for node in &summary.nodes {
@@ -389,7 +391,9 @@ fn check_projection(seed: u64, plan: &Plan, project: &Project, summary: &RunSumm
 
 /// The table of attempts says of each attempt that the last run began what the projection of the recorded events says.
 fn check_tables(seed: u64, plan: &Plan, project: &Project) {
-    let Some(record) = project.ledger.last_run(plan.name()).expect("a readable ledger") else { return };
+    let Some(record) = project.ledger.last_run(plan.name(), Path::new("")).expect("a readable ledger") else {
+        return;
+    };
     for (name, shot) in record.projection.shots() {
         let rows = project.ledger.attempts_of_shot(name).expect("a readable ledger");
         for attempt in shot.attempts().iter().filter(|attempt| !attempt.is_adopted) {

@@ -48,7 +48,7 @@ impl SelectionArgs {
         } else if !self.only.is_empty() {
             Selection::only(nodes_by_name(&self.only, plan, file)?)
         } else if self.failed {
-            match failed_nodes(plan, records).await? {
+            match failed_nodes(plan, records, file).await? {
                 Ok(nodes) => Selection::only(nodes),
                 Err(why) => return Ok(SelectedNodes::NoneFailed(why)),
             }
@@ -89,9 +89,10 @@ pub(crate) fn unknown_name(message: String, help: Option<String>, file: &Path) -
 async fn failed_nodes(
     plan: &Plan,
     records: Option<&dyn WorkRecords>,
+    file: &Path,
 ) -> Result<Result<Vec<NodeIx>, String>, LedgerError> {
     let record = match records {
-        Some(records) => records.last_run(plan.name()).await?,
+        Some(records) => records.last_run(plan.name(), file).await?,
         None => None,
     };
     let Some(record) = record else {

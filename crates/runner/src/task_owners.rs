@@ -177,7 +177,7 @@ pub(crate) fn plan_arguments(
         absolute.strip_prefix(&paths.folder).unwrap_or(&absolute).to_string_lossy().into_owned()
     };
     PlanArguments {
-        file: workflow.file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        file: PlanArguments::file_name(&workflow.file),
         salt: salt.map(str::to_owned),
         params: params.clone(),
         param_files: param_files.iter().map(below_project).collect(),

@@ -75,6 +75,12 @@ pub enum ExistingWork {
         /// That run.
         run: RunId,
     },
+    /// The record has changed since the lookup: an attempt of the same run holds the key, because another command has fetched or adopted
+    /// its task. It is looked up again.
+    Changed {
+        /// The attempt.
+        attempt: AttemptId,
+    },
 }
 
 impl ExistingWork {
@@ -89,6 +95,7 @@ impl ExistingWork {
             Self::Abandoned { .. } => "abandoned",
             Self::OtherService { .. } => "other-service",
             Self::ClaimedByOtherRun { .. } => "claimed-by-other-run",
+            Self::Changed { .. } => "changed",
         }
     }
 
@@ -101,7 +108,8 @@ impl ExistingWork {
             Self::None
             | Self::Indeterminate { .. }
             | Self::Abandoned { .. }
-            | Self::ClaimedByOtherRun { .. } => None,
+            | Self::ClaimedByOtherRun { .. }
+            | Self::Changed { .. } => None,
         }
     }
 }

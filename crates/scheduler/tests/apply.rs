@@ -1005,9 +1005,41 @@ fn shot_claimed_by_another_run_gets_a_later_lookup() {
         rerun: None,
     };
     assert_eq!(run.on(taken), ["lookup a"]);
-    assert_eq!(run.state.node(run.ix("a")).phase, Phase::ClaimedByOtherRun);
     let since = run.now;
+    assert_eq!(run.state.node(run.ix("a")).phase, Phase::ClaimedByOtherRun { since });
     assert_eq!(run.lookup_done("a", in_flight("a", since, false)), ["poll a"]);
+}
+
+#[test]
+fn shot_claimed_by_another_run_gets_lookups_until_its_timeout() {
+    let mut run = Script::new(&["a"]);
+    run.start();
+    let claimed = |run: &str| ExistingWork::ClaimedByOtherRun { run: RunId::from(run) };
+    let event =
+        |run: &str| Event::LookupDone { node: NodeIx::new(0), key: "00".repeat(32), existing: claimed(run) };
+    assert!(run.state.must_persist(&event("other"), run.now) && !run.state.repeats_claim(&event("other")));
+    assert_eq!(run.lookup_done("a", claimed("other")), ["lookup a"]);
+    assert!(!run.state.must_persist(&event("other"), run.now) && run.state.repeats_claim(&event("other")));
+    assert!(run.state.must_persist(&event("third"), run.now) && !run.state.repeats_claim(&event("third")));
+    let timeout = Policy::remote().task_timeout;
+    run.pass(timeout.saturating_sub(Duration::from_millis(1)));
+    assert_eq!(run.lookup_done("a", claimed("other")), ["lookup a"]);
+    run.pass(Duration::from_millis(1));
+    assert!(run.lookup_done("a", claimed("other")).is_empty());
+    let Outcome::Failed { failure, task: None } = run.outcome("a") else { panic!("it is given up") };
+    assert_eq!(failure.kind, FailureKind::Transient);
+    assert!(failure.message.starts_with("run other has not ended"), "{}", failure.message);
+    assert!(run.state.is_over());
+}
+
+#[test]
+fn changed_record_gets_another_lookup() {
+    let mut run = Script::new(&["a"]);
+    run.start();
+    run.lookup_done("a", ExistingWork::None);
+    let existing = ExistingWork::Changed { attempt: attempt("a") };
+    assert_eq!(run.on(Event::ClaimConflict { node: run.ix("a"), existing, rerun: None }), ["lookup a"]);
+    assert_eq!(run.state.node(run.ix("a")).phase, Phase::LookingUp);
 }
 
 #[test]

@@ -72,7 +72,8 @@ impl WorkRecords for ClusterRecords {
         })
     }
 
-    fn last_run<'a>(&'a self, workflow: &'a str) -> WorkReading<'a, Option<RunRecord>> {
+    // A run on a cluster is found by the name of its workflow: its file may be on another machine.
+    fn last_run<'a>(&'a self, workflow: &'a str, _file: &'a Path) -> WorkReading<'a, Option<RunRecord>> {
         Box::pin(async move {
             let Some(entry) = self.client.runs(Some(workflow)).await?.into_iter().next() else {
                 return Ok(None);

@@ -196,10 +196,13 @@ pub async fn run(
             Err(source) => break Some((source, unsaved)),
         };
         for event in applied {
+            let is_news = !state.repeats_claim(&event);
             let actions = state.apply(event.clone(), now);
-            span.in_scope(|| trace::event(&state, &event));
             debug_assert_eq!(state.unexpected(), None, "no event comes in a phase that does not wait for it");
-            reporter.on(&state, &event, now);
+            if is_news {
+                span.in_scope(|| trace::event(&state, &event));
+                reporter.on(&state, &event, now);
+            }
             events.extend(actions.into_iter().filter_map(|action| effects.execute(action, &state, now)));
         }
         reporter.flush();

@@ -96,8 +96,13 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
             _ => event,
         }),
         Event::Prepared { node, ref key, ref reservation, ref forced_rerun, ref recorded_rerun, .. } => {
-            if let Some((_, run)) = holder(writer.transaction(), key)? {
-                return Ok(claimed(node, run));
+            if let Some((attempt, run)) = holder(writer.transaction(), key)? {
+                return Ok(if run == *run_lock.run() {
+                    let existing = ExistingWork::Changed { attempt };
+                    Event::ClaimConflict { node, existing, rerun: None }
+                } else {
+                    claimed(node, run)
+                });
             }
             let transaction = writer.transaction();
             let concurrent = match (forced_rerun, recorded_rerun) {

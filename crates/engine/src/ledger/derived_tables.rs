@@ -106,6 +106,9 @@ impl<'a> Writer<'a> {
                 self.end(attempt, AttemptState::Missing, Settlement::Full, Some(reason.as_str()))
             }
             Event::Polled { attempt, result: PollResult::Failed { failure }, .. } => {
+                if self.has_been_stored(attempt)? {
+                    return Ok(());
+                }
                 let failure = Some(failure.message.as_str());
                 self.end(attempt, AttemptState::Failed, Settlement::Full, failure)
             }
@@ -206,6 +209,7 @@ impl<'a> Writer<'a> {
 
     fn expire(&mut self, attempt: &AttemptId) -> rusqlite::Result<()> {
         match self.state(attempt)? {
+            AttemptState::Completed if self.has_been_stored(attempt)? => Ok(()),
             AttemptState::Submitted | AttemptState::Completed | AttemptState::Missing => {
                 self.end(attempt, AttemptState::Expired, Settlement::Full, None)
             }
@@ -217,6 +221,17 @@ impl<'a> Writer<'a> {
             | AttemptState::NotAccepted
             | AttemptState::Abandoned => Ok(()),
         }
+    }
+
+    /// Whether another command (`fetch`) has stored the video of an attempt since this run began. What the run hears of the task later, or
+    /// has heard before, does not undo that.
+    fn has_been_stored(&self, attempt: &AttemptId) -> rusqlite::Result<bool> {
+        self.transaction
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM attempts WHERE id = ?1 AND state = ?2
+                 AND ended_at >= (SELECT started_at FROM runs WHERE id = ?3))",
+            )?
+            .query_row((attempt.as_str(), Sql(AttemptState::Completed), self.run.as_str()), |row| row.get(0))
     }
 
     fn resolve(&mut self, attempt: &AttemptId, resolution: &Resolution) -> rusqlite::Result<()> {

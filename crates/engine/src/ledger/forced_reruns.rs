@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension as _};
-use scheduler::{AttemptState, RunId};
+use scheduler::{AttemptState, RunId, Timestamp};
 use workflow::plan::NodeKey;
 
 use super::attempt_state::holds_key;
@@ -23,7 +23,7 @@ impl Ledger {
     }
 
     /// Base keys of forced reruns that were begun and not finished: their task is in flight or may be, the run that forced them is alive, or it
-    /// was one of `workflow` that died, and none has ended since.
+    /// was one of `workflow` that died, and no run that has the same shot has ended since.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -31,24 +31,33 @@ impl Ledger {
         let connection = self.connection();
         let read = || {
             let mut statement = connection.prepare(
-                "SELECT f.base_key, f.salt, f.run, EXISTS (
-                    SELECT 1 FROM runs r WHERE r.id = f.run AND r.workflow = ?1 AND r.ended_at IS NULL AND NOT EXISTS (
-                        SELECT 1 FROM runs later WHERE later.workflow = ?1 AND later.ended_at IS NOT NULL
-                        AND later.started_at >= r.started_at))
-                 FROM forced_reruns f",
+                "SELECT f.base_key, f.salt, f.run, r.started_at
+                 FROM forced_reruns f LEFT JOIN runs r ON r.id = f.run AND r.workflow = ?1 AND r.ended_at IS NULL",
             )?;
             let mut held = connection
                 .prepare(concat!("SELECT state FROM attempts WHERE key = ?1 AND ", holds_key!()))?;
             let mut rows = statement.query([workflow])?;
             let (mut unfinished, mut alive) = (HashSet::new(), HashMap::new());
+            // Read where a run has died only.
+            let mut ended: Option<HashMap<String, Timestamp>> = None;
             while let Some(row) = rows.next()? {
                 let (base, salt): (String, String) = (row.get(0)?, row.get(1)?);
                 let Some(base) = NodeKey::parse(&base) else { continue };
                 let key = base.salted(&salt).to_string();
-                let state: Option<AttemptState> = held.query_row([key], |row| column(row, 0)).optional()?;
+                let state: Option<AttemptState> = held.query_row([&key], |row| column(row, 0)).optional()?;
                 let run = RunId(row.get(2)?);
                 let is_alive = *alive.entry(run.clone()).or_insert_with(|| self.is_alive(&run));
-                if is_alive || row.get(3)? || state.is_some_and(AttemptState::is_in_flight) {
+                let has_died = match column::<Option<Timestamp>>(row, 3)? {
+                    None => false,
+                    Some(started_at) => {
+                        let ended = match &mut ended {
+                            Some(ended) => ended,
+                            None => ended.insert(keys_of_ended_runs(&connection, workflow)?),
+                        };
+                        ended.get(&key).is_none_or(|later| *later < started_at)
+                    }
+                };
+                if is_alive || has_died || state.is_some_and(AttemptState::is_in_flight) {
                     unfinished.insert(base);
                 }
             }
@@ -56,6 +65,21 @@ impl Ledger {
         };
         read().map_err(|error| self.sqlite(error))
     }
+}
+
+/// The keys that runs of `workflow` which have ended looked up, each with the start of the latest of these runs.
+fn keys_of_ended_runs(
+    connection: &Connection,
+    workflow: &str,
+) -> rusqlite::Result<HashMap<String, Timestamp>> {
+    connection
+        .prepare(
+            "SELECT json_extract(e.body, '$.key'), MAX(r.started_at) FROM runs r JOIN events e ON e.run = r.id
+             WHERE r.workflow = ?1 AND r.ended_at IS NOT NULL AND json_extract(e.body, '$.event') = 'lookup-done'
+             GROUP BY 1",
+        )?
+        .query_map([workflow], |row| Ok((row.get(0)?, column(row, 1)?)))?
+        .collect()
 }
 
 /// See [`Ledger::salts`].

@@ -1,5 +1,7 @@
 //! The arguments of a run that determine its plan and its keys, so that a task can be traced to the command that adopts it.
 
+use std::path::Path;
+
 use rusqlite::types::{FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +24,14 @@ pub struct PlanArguments {
     /// Axes by name (`--axis`), in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axes: Vec<(String, String)>,
+}
+
+impl PlanArguments {
+    /// The name of a workflow file, as [`PlanArguments::file`] has it.
+    #[must_use]
+    pub fn file_name(workflow: &Path) -> String {
+        workflow.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
 }
 
 impl ToSql for Sql<&PlanArguments> {

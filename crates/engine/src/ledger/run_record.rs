@@ -1,6 +1,7 @@
 //! The last run of a workflow with the projection of its events, for `run --failed`.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use rusqlite::OptionalExtension as _;
 
@@ -26,17 +27,18 @@ impl Ledger {
         Ok(arguments.into_iter().flatten().map(|arguments| arguments.file).collect())
     }
 
-    /// The latest run of a workflow.
+    /// The latest run of the workflow of this name in `file`; in any file where none is recorded with that one, as after it was renamed.
     ///
     /// # Errors
     /// When the ledger cannot be read or has an event of another version.
-    pub fn last_run(&self, workflow: &str) -> Result<Option<RunRecord>, LedgerError> {
+    pub fn last_run(&self, workflow: &str, file: &Path) -> Result<Option<RunRecord>, LedgerError> {
         let connection = self.connection();
         let read = || {
             let latest = connection
                 .query_row(
-                    "SELECT id, started_at FROM runs WHERE workflow = ?1 ORDER BY started_at DESC, rowid DESC LIMIT 1",
-                    [workflow],
+                    "SELECT id, started_at FROM runs WHERE workflow = ?1
+                     ORDER BY json_extract(arguments, '$.file') IS ?2 DESC, started_at DESC, rowid DESC LIMIT 1",
+                    [workflow, &PlanArguments::file_name(file)],
                     |row| Ok((RunId(row.get(0)?), column(row, 1)?)),
                 )
                 .optional()?;

@@ -192,6 +192,9 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<S
         | Event::ClaimConflict { node, existing: ExistingWork::ClaimedByOtherRun { run }, .. } => {
             format!("{}: claimed by run {run}; waiting for its task", name(*node))
         }
+        Event::ClaimConflict { node, existing: ExistingWork::Changed { .. }, .. } => {
+            format!("{}: another command has taken up its last task; looking it up again", name(*node))
+        }
         Event::Submitted { node, task, .. } | Event::Reconciled { node, task: Some(task), .. } => {
             format!("{}: submitted as task {}{}", name(*node), sanitize::line(task.as_str()), retried(state, *node))
         }

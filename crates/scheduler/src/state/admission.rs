@@ -282,7 +282,7 @@ impl RunState {
         let all: Vec<NodeIx> = self.plan.nodes().map(|(node, _)| node).collect();
         for node in all {
             match self.node(node).phase {
-                Phase::Waiting | Phase::LookingUp | Phase::ClaimedByOtherRun | Phase::Ready { .. } => {
+                Phase::Waiting | Phase::LookingUp | Phase::ClaimedByOtherRun { .. } | Phase::Ready { .. } => {
                     self.cancel(node);
                 }
                 Phase::Preparing

@@ -29,15 +29,19 @@ impl UnexpectedEvent {
     /// `None` if a node in `phase`, which has not ended, waits for `event`.
     pub(super) fn check(node: NodeIx, event: &Event, phase: &Phase) -> Option<Self> {
         let fits = match event {
-            Event::LookupDone { .. } => matches!(phase, Phase::LookingUp | Phase::ClaimedByOtherRun),
+            Event::LookupDone { .. } => matches!(phase, Phase::LookingUp | Phase::ClaimedByOtherRun { .. }),
             Event::Prepared { .. } | Event::BudgetExceeded { .. } => is_being_prepared(phase),
             Event::PrepareFailed { .. } => {
-                is_being_prepared(phase) || matches!(phase, Phase::LookingUp | Phase::ClaimedByOtherRun)
+                is_being_prepared(phase)
+                    || matches!(phase, Phase::LookingUp | Phase::ClaimedByOtherRun { .. })
             }
             // In place of an intent, or of the result of a reconciliation.
             Event::ClaimConflict { .. } => {
                 is_being_prepared(phase)
-                    || matches!(phase, Phase::LookingUp | Phase::ClaimedByOtherRun | Phase::Submitting { .. })
+                    || matches!(
+                        phase,
+                        Phase::LookingUp | Phase::ClaimedByOtherRun { .. } | Phase::Submitting { .. }
+                    )
             }
             Event::Submitted { attempt, .. }
             | Event::Refused { attempt, .. }
@@ -45,7 +49,7 @@ impl UnexpectedEvent {
                 matches!(phase, Phase::Submitting { attempt: current } if current == attempt)
             }
             Event::Reconciled { attempt, .. } => match phase {
-                Phase::LookingUp | Phase::ClaimedByOtherRun => true,
+                Phase::LookingUp | Phase::ClaimedByOtherRun { .. } => true,
                 Phase::Submitting { attempt: current } => current == attempt,
                 _ => false,
             },

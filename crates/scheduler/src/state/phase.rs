@@ -15,8 +15,11 @@ pub enum Phase {
     Waiting,
     /// Its key is being looked up in the ledger.
     LookingUp,
-    /// Another live run is submitting it.
-    ClaimedByOtherRun,
+    /// Another live run is submitting it. It is waited for as long as for a task: until the shot's timeout.
+    ClaimedByOtherRun {
+        /// Since when this run has known that.
+        since: Timestamp,
+    },
     /// It may be submitted as soon as limits and budget admit it.
     Ready {
         /// Earliest time.
@@ -52,7 +55,7 @@ impl Phase {
         match self {
             Self::Waiting => "waiting",
             Self::LookingUp => "looking-up",
-            Self::ClaimedByOtherRun => "claimed-by-other-run",
+            Self::ClaimedByOtherRun { .. } => "claimed-by-other-run",
             Self::Ready { .. } => "ready",
             Self::Preparing => "preparing",
             Self::Submitting { .. } => "submitting",
@@ -70,7 +73,7 @@ impl Phase {
             Self::Preparing | Self::Submitting { .. } | Self::InFlight { .. } => true,
             Self::Waiting
             | Self::LookingUp
-            | Self::ClaimedByOtherRun
+            | Self::ClaimedByOtherRun { .. }
             | Self::Ready { .. }
             | Self::ReadyToDownload(_)
             | Self::Downloading(_)

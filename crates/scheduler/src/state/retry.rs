@@ -9,7 +9,10 @@ use workflow::plan::NodeIx;
 use super::{Phase, RunState};
 use crate::limits::jitter;
 use crate::polling::ReportedStatus;
-use crate::{AttemptId, Event, Failure, FailureKind, NextStep, PollResult, Refusal, RefusalKind, Timestamp};
+use crate::{
+    AttemptId, Event, ExistingWork, Failure, FailureKind, NextStep, PollResult, Refusal, RefusalKind,
+    Timestamp,
+};
 
 /// Progress in bytes after which the count of failed download tries restarts.
 pub(super) const MIN_PROGRESS_BYTES: u64 = 1 << 20;
@@ -48,6 +51,14 @@ impl RunState {
             Event::Indeterminate { node, attempt, reason, halts, suggested_task } => {
                 let halts = halts && !self.service_reached;
                 Event::Indeterminate { node, attempt, reason, halts, suggested_task }
+            }
+            Event::LookupDone { node, key, existing: ExistingWork::ClaimedByOtherRun { run } } => {
+                match self.after_claim(node, &run, now) {
+                    Some(failure) => Event::PrepareFailed { node, failure },
+                    None => {
+                        Event::LookupDone { node, key, existing: ExistingWork::ClaimedByOtherRun { run } }
+                    }
+                }
             }
             other => other,
         }

@@ -31,9 +31,8 @@ pub(crate) async fn status(args: StatusArgs) -> Result<Exit, CommandError> {
     let paths = ProjectPaths::of_existing(project)?;
     let workflow = named.filter(|file| file.is_file());
     // Attempts of earlier versions: as in a run without arguments.
-    let file_name = workflow.and_then(Path::file_name);
-    let fallback = file_name
-        .map(|name| PlanArguments { file: name.to_string_lossy().into_owned(), ..PlanArguments::default() });
+    let fallback = workflow
+        .map(|file| PlanArguments { file: PlanArguments::file_name(file), ..PlanArguments::default() });
     let mut query = StatusQuery {
         file: workflow.map_or_else(|| "FILE".to_owned(), shell::path) + &args.engine.suffix(),
         project: shell::path(project) + &args.engine.suffix(),

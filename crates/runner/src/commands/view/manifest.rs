@@ -59,7 +59,9 @@ impl Project<'_> {
             manifest.clips.push(self.clip(ix, node, records, chosen.contains(&ix)));
         }
         let last_run = match self.records {
-            Some(records) if !self.plan.films().is_empty() => records.last_run(self.plan.name()).await?,
+            Some(records) if !self.plan.films().is_empty() => {
+                records.last_run(self.plan.name(), self.file).await?
+            }
             Some(_) | None => None,
         };
         for (index, film) in self.plan.films().iter().enumerate() {

@@ -218,6 +218,7 @@ fn existing_work(existing: &ExistingWork) -> line::ExistingWork<'_> {
         ExistingWork::ClaimedByOtherRun { run } => {
             line::ExistingWork::ClaimedByOtherRun { run: run.as_str() }
         }
+        ExistingWork::Changed { attempt } => line::ExistingWork::Changed { attempt: attempt.as_str() },
     }
 }
 

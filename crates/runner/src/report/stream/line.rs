@@ -251,6 +251,8 @@ pub(crate) enum ExistingWork<'a> {
     OtherService { service: &'a str, attempt: &'a str, task: Option<&'a str> },
     /// A live run is submitting it.
     ClaimedByOtherRun { run: &'a str },
+    /// Another command has fetched or adopted the task of an attempt of this run since the last lookup; it is looked up again.
+    Changed { attempt: &'a str },
 }
 
 /// A failure.

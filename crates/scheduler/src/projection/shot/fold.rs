@@ -196,6 +196,7 @@ impl Shot {
                 self.last_error = Some(format!("run {run} is submitting this shot; waiting for its task"));
                 self.set(ShotStatus::ClaimedByOtherRun { run: run.clone() }, now);
             }
+            ExistingWork::Changed { .. } => self.set(ShotStatus::Pending, now),
         }
     }
 

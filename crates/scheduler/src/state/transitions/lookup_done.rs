@@ -4,12 +4,18 @@ use std::time::Duration;
 
 use workflow::plan::NodeIx;
 
+use crate::ids::RunId;
+use crate::projection::ShotStatus;
 use crate::state::{AdoptedTask, Phase, RunState};
 use crate::timestamp::Timestamp;
-use crate::{Action, ExistingWork};
+use crate::{Action, Event, ExistingWork, Failure, FailureKind};
 
-/// How long to wait before the next lookup of a node that another live run claims.
-const CLAIM_LOOKUP_INTERVAL: Duration = Duration::from_millis(500);
+/// How long to wait before the next lookup of a node that another live run claims: at least, and at most.
+const MIN_CLAIM_LOOKUP_INTERVAL: Duration = Duration::from_millis(500);
+const MAX_CLAIM_LOOKUP_INTERVAL: Duration = Duration::from_secs(10);
+
+/// After a claim has lasted for a time, the next lookup follows after this fraction of it.
+const CLAIM_LOOKUP_FRACTION: u32 = 8;
 
 impl RunState {
     pub(crate) fn lookup_done(
@@ -62,11 +68,45 @@ impl RunState {
             }
             ExistingWork::Abandoned { .. } | ExistingWork::OtherService { .. } => self.sync_end(node),
             ExistingWork::ClaimedByOtherRun { .. } => {
-                self.set_phase(node, Phase::ClaimedByOtherRun);
-                if let Some(key) = key {
-                    actions.push(Action::Lookup { node, key, not_before: now.after(CLAIM_LOOKUP_INTERVAL) });
-                }
+                let since = self.claimed_since(node).unwrap_or(now);
+                self.set_phase(node, Phase::ClaimedByOtherRun { since });
+                let interval = (now.since(since) / CLAIM_LOOKUP_FRACTION)
+                    .clamp(MIN_CLAIM_LOOKUP_INTERVAL, MAX_CLAIM_LOOKUP_INTERVAL);
+                actions.extend(key.map(|key| Action::Lookup { node, key, not_before: now.after(interval) }));
+            }
+            ExistingWork::Changed { .. } => {
+                self.set_phase(node, Phase::LookingUp);
+                actions.extend(key.map(|key| Action::Lookup { node, key, not_before: now }));
             }
         }
+    }
+
+    fn claimed_since(&self, node: NodeIx) -> Option<Timestamp> {
+        match self.node(node).phase {
+            Phase::ClaimedByOtherRun { since } => Some(since),
+            _ => None,
+        }
+    }
+
+    /// Whether an event says again what the last lookup of its node did: that the same run claims it. It is neither recorded nor reported.
+    #[must_use]
+    pub fn repeats_claim(&self, event: &Event) -> bool {
+        let Event::LookupDone { node, existing: ExistingWork::ClaimedByOtherRun { run }, .. } = event else {
+            return false;
+        };
+        matches!(self.node(*node).shot().status(), ShotStatus::ClaimedByOtherRun { run: known } if known == run)
+    }
+
+    /// Why the node is no longer waited for, if another run has claimed it for longer than a task may take: that run is suspended, or its
+    /// connection hangs. Whether it has paid is on its record; the next run goes on from there.
+    pub(crate) fn after_claim(&self, node: NodeIx, run: &RunId, now: Timestamp) -> Option<Failure> {
+        let (since, timeout) = (self.claimed_since(node)?, self.task_timeout(node));
+        (now.since(since) >= timeout).then(|| {
+            let message = format!(
+                "run {run} has not ended and has been submitting this shot for longer than the shot's timeout; this run has submitted \
+                 nothing for it. Once that run has ended, the next one continues from its record"
+            );
+            Failure::new(FailureKind::Transient, message)
+        })
     }
 }

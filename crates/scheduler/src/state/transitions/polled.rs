@@ -147,6 +147,7 @@ impl RunState {
         match event {
             Event::TimerFired => self.ends_grace(now),
             Event::QuotaReported { .. } => false,
+            Event::LookupDone { .. } => !self.repeats_claim(event),
             Event::Polled { node, attempt, result, next } => match result {
                 PollResult::Running { .. } | PollResult::Throttled { .. } => {
                     let decided = || self.after_poll(*node, attempt, result, now);
@@ -160,7 +161,6 @@ impl RunState {
             },
             Event::RunConfigured { .. }
             | Event::Started
-            | Event::LookupDone { .. }
             | Event::Prepared { .. }
             | Event::ClaimConflict { .. }
             | Event::BudgetExceeded { .. }

@@ -46,7 +46,7 @@ impl RunState {
     /// Ends the node in every phase in which it waits for a lookup or for its request: nothing else would wake it.
     pub(crate) fn prepare_failed(&mut self, node: NodeIx) {
         match self.node(node).phase {
-            Phase::LookingUp | Phase::ClaimedByOtherRun | Phase::Ready { .. } | Phase::Preparing => {
+            Phase::LookingUp | Phase::ClaimedByOtherRun { .. } | Phase::Ready { .. } | Phase::Preparing => {
                 self.release_reservation(node);
                 self.sync_end(node);
             }

@@ -1,0 +1,127 @@
+//! Runs of one ledger at the same time: each shot is submitted once, and none waits for another run without a bound.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::support::project_state::shots;
+use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::scripted::{ScriptedService, response};
+use crate::support::{Project, cli_snapshot, inline_snapshot};
+
+const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
+    - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea }\n";
+
+const ONE: &str = "version: 1\nname: one\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
+    - { id: lamp, prompt: a quiet sea, retry: { attempts: 2, on: [expired] } }\n";
+
+fn against(proxy: &RecordingProxy) -> Project {
+    Project::new("two.yaml", TWO).against(&proxy.url, KEY)
+}
+
+/// The second run has looked at the ledger before the first one began its reruns: it goes on with them.
+#[test]
+fn concurrent_reruns_submit_each_shot_once() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = against(&proxy);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    // For the second time, a rerun is on record already.
+    for posts in [4, 6] {
+        let second = project.runner_held_at("before prepared", "", &["run", "two.yaml", "--rerun"], || {
+            project.runner(&["run", "two.yaml", "--rerun"]).expect(0);
+        });
+        assert_eq!((second.code, proxy.posts().len()), (Some(0), posts), "{}", second.transcript());
+    }
+    let ended = project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (6, 6), "{}", ended.transcript());
+}
+
+const CHAIN: &str = "version: 1\nname: chain\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
+    - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea, continues: one }\n";
+
+/// What a rerun renders behind a new video is what any other run would render behind it.
+#[test]
+fn run_beside_a_rerun_of_a_chain_submits_each_shot_once() {
+    for held_is_rerun in [true, false] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+        let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
+        project.runner(&["run", "chain.yaml"]).expect(0);
+        // The first shot is rendered again; the second one is still to be rendered behind it.
+        project.runner_killed_at("after downloaded", &["run", "chain.yaml", "--rerun"]);
+        assert_eq!(proxy.posts().len(), 3);
+        let (held, other): (&[&str], &[&str]) = if held_is_rerun {
+            (&["run", "chain.yaml", "--rerun"], &["run", "chain.yaml"])
+        } else {
+            (&["run", "chain.yaml"], &["run", "chain.yaml", "--rerun"])
+        };
+        let ended = project.runner_held_at("before prepared", "", held, || {
+            project.runner(other).expect(0);
+        });
+        assert_eq!((ended.code, proxy.posts().len()), (Some(0), 4), "{}", ended.transcript());
+        let again = project.runner(&["run", "chain.yaml"]).expect(0);
+        assert_eq!(proxy.posts().len(), 4, "{}", again.transcript());
+    }
+}
+
+/// One of its shots is done, the run is alive: it is no new decision.
+#[test]
+fn rerun_beside_a_live_rerun_renders_nothing_of_it_again() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
+    project.runner(&["run", "chain.yaml"]).expect(0);
+    let rerun = ["run", "chain.yaml", "--rerun"];
+    let first = project.runner_held_at("after downloaded", "", &rerun, || {
+        let second = project.runner(&rerun).expect(0);
+        let said: Vec<&str> = second.err.lines().filter(|line| line.contains("--rerun")).collect();
+        inline_snapshot!(said.join("\n"), @"
+        renders again (--rerun): two
+        continues a rerun that has not ended (--rerun): one
+        ");
+    });
+    assert_eq!((first.code, proxy.posts().len()), (Some(0), 4), "{}", first.transcript());
+}
+
+/// That run is suspended, or its POST hangs: whether it is paid for is not known before it ends.
+#[test]
+fn claim_of_a_suspended_run_ends_with_the_timeout() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let text = TWO.replace("size: 480x480", "size: 480x480, timeout: 2s");
+    let project = Project::new("two.yaml", &text).against(&proxy.url, KEY);
+    let only = ["run", "two.yaml", "--only", "one"];
+    let first = project.runner_held_at("after prepared", "", &only, || {
+        cli_snapshot!("claimed_longer_than_the_timeout", project.runner(&only).expect(1));
+    });
+    assert_eq!((first.code, proxy.posts().len()), (Some(0), 1), "{}", first.transcript());
+    project.runner(&only).expect(0);
+    assert_eq!(proxy.posts().len(), 1);
+}
+
+/// The service forgets a task, `retry` gives it up, and `fetch` stores its video before another one is submitted: at each step between.
+#[test]
+fn run_uses_what_is_fetched_before_its_next_attempt() {
+    for step in ["after polled", "before task-expired", "after task-expired"] {
+        let is_gone = Arc::new(AtomicBool::new(true));
+        let shared = Arc::clone(&is_gone);
+        let service = ScriptedService::start(move |call| {
+            let error =
+                r#"{"error":{"code":"task_not_found","message":"gone","type":"invalid_request_error"}}"#;
+            let is_poll = call.path.starts_with("/v1/videos/");
+            (is_poll && shared.load(Ordering::Relaxed)).then(|| response(410, &[], error))
+        });
+        let project = Project::new("one.yaml", ONE).against(&service.url, KEY);
+        let run = project.runner_held_at(step, "", &["run", "one.yaml"], || {
+            is_gone.store(false, Ordering::Relaxed);
+            project.runner(&["fetch", "--all"]).expect(0);
+        });
+        assert_eq!((run.code, service.posts()), (Some(0), 1), "{step}: {}", run.transcript());
+        assert_eq!(shots(&project, "one").len(), 1);
+        if step == "after task-expired" {
+            cli_snapshot!("fetched_before_the_next_attempt", run);
+        }
+        project.runner(&["run", "one.yaml"]).expect(0);
+        assert_eq!(service.posts(), 1);
+    }
+}
