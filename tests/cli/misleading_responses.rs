@@ -352,6 +352,31 @@ fn task_that_is_replaced_during_its_fetch_is_recorded_beside_the_shots_video() {
     assert_eq!(service.posts(), 2);
 }
 
+/// The submission in its place was abandoned, before or after: the video is that of the shot.
+#[test]
+fn video_of_a_replaced_task_is_used_where_its_replacement_is_abandoned() {
+    for is_fetched_first in [true, false] {
+        let (project, service) = with_a_replaced_task(|call| {
+            (is_post(call) && call.nth == 2).then(|| response(500, &[], "<html>an error</html>"))
+        });
+        // The attempt's id, because its shot has two submissions that can be abandoned.
+        let open = project.runner(&["resolve", "one.yaml"]).expect(3).out;
+        let attempt =
+            open.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("one is open");
+        let mut commands = [&["fetch", "--all"][..], &["resolve", "one.yaml", attempt, "--abandon"]];
+        if !is_fetched_first {
+            commands.reverse();
+        }
+        for command in commands {
+            project.runner(command).expect(0);
+        }
+        for _ in 0..2 {
+            let run = project.runner(&["run", "one.yaml"]).expect(0);
+            assert_eq!((service.posts(), shots(&project, "one").len()), (2, 2), "{}", run.transcript());
+        }
+    }
+}
+
 /// The submission in its place was never accepted: the video is that of the shot.
 #[test]
 fn video_of_a_replaced_task_is_used_where_its_replacement_came_to_nothing() {
@@ -401,6 +426,12 @@ fn task_that_was_replaced_is_closed_when_it_never_comes_back() {
     cli_snapshot!("resolve_task_that_was_replaced", closed);
     let status = project.runner(&["status", "one.yaml"]).expect(0);
     assert!(status.out.contains("2 tasks, 2 s of video spent"), "{}", status.transcript());
+    // It is there after all.
+    let attempt = closed.out.split(':').next().expect("its id").to_owned();
+    let adopt = ["resolve", "one.yaml", &attempt, "--adopt", &task_id(1), "--no-verify"];
+    cli_snapshot!("resolve_adopt_of_a_replaced_task", project.runner(&adopt).expect(0));
+    project.runner(&["status", "one.yaml"]).expect(3);
+    project.runner(&["resolve", "one.yaml", &attempt, "--abandon"]).expect(0);
     project.runner(&["run", "one.yaml"]).expect(0);
     assert_eq!((service.posts(), shots(&project, "one").len()), (2, 1));
 }

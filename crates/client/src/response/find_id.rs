@@ -11,6 +11,8 @@ pub(super) const NAMES: [&str; 5] = ["id", "task_id", "taskId", "video_id", "vid
 const WRAPPERS: [&str; 6] = ["data", "task", "video", "result", "response", "output"];
 /// The members of an error in which services name the task that they accepted all the same.
 const ERROR_WRAPPERS: [&str; 6] = ["error", "errors", "detail", "details", "metadata", "meta"];
+/// Members that hold a task id in errors only.
+const ERROR_NAMES: [&str; 4] = ["job_id", "jobId", "generation_id", "resource_id"];
 /// The path below which tasks are (spec 4.2).
 const TASKS_PATH: &str = "/videos/";
 
@@ -51,10 +53,11 @@ fn id_in_location(location: &str) -> Option<String> {
 }
 
 /// The task id that an error's message names in words: `task t17 was accepted`, `task_id=t17`. It begins with `task` or has several digits and a
-/// letter, as ids have, and limits (`10`) and kinds of tasks (`text2video`) have not.
+/// letter, as ids have, and limits (`10`) and kinds of tasks (`text2video`) have not. Or the id in place of the error's parameter, which is
+/// otherwise the name of a member of the request.
 fn id_in_message(value: &Value) -> Option<String> {
     const LABELS: [&str; 4] = ["task", "task_id", "taskid", "task-id"];
-    let message = ApiError::from_value(value, 0).message;
+    let ApiError { message, param, .. } = ApiError::from_value(value, 0);
     let is_mark = |c: char| "\"'`:,;.()[]{}<>".contains(c);
     let mut words =
         message.split_whitespace().map(|word| word.trim_matches(is_mark)).filter(|word| !word.is_empty());
@@ -68,13 +71,21 @@ fn id_in_message(value: &Value) -> Option<String> {
             _ => None,
         };
         let Some(id) = id else { continue };
-        let digits = id.bytes().filter(u8::is_ascii_digit).count();
-        let is_prefixed = id.starts_with("task_") || id.starts_with("task-");
-        if digits >= if is_prefixed { 1 } else { 2 } && id.contains(char::is_alphabetic) {
+        let has_form_of_id = count_digits(id) >= 2 && id.contains(char::is_alphabetic);
+        if is_prefixed_id(id) || has_form_of_id {
             return Some(id.to_owned());
         }
     }
-    None
+    param.filter(|param| is_prefixed_id(param))
+}
+
+/// Whether a text can only be a task's id: `task_17`, and not `task_id`.
+fn is_prefixed_id(text: &str) -> bool {
+    (text.starts_with("task_") || text.starts_with("task-")) && count_digits(text) >= 1
+}
+
+fn count_digits(text: &str) -> usize {
+    text.bytes().filter(u8::is_ascii_digit).count()
 }
 
 /// The ids in a value and in what it wraps, the most reliable first. `body` is the text that the value was parsed from.
@@ -90,6 +101,9 @@ fn collect(value: &Value, body: &str, in_errors: bool, depth: usize, ids: &mut V
         _ if depth > 4 => {}
         Value::Object(object) => {
             ids.extend(own_ids(object, body));
+            if in_errors {
+                ids.extend(ERROR_NAMES.iter().filter_map(|name| id_text(object.get(*name)?, body)));
+            }
             let of_errors = if in_errors { &ERROR_WRAPPERS[..] } else { &[] };
             for inner in WRAPPERS.iter().chain(of_errors).filter_map(|name| object.get(*name)) {
                 collect(inner, body, in_errors, depth + 1, ids);
@@ -223,6 +237,7 @@ mod tests {
             r#"{"errors":[{"details":{"taskId":"t1"}}]}"#,
             r#"{"metadata":{"id":"t1"}}"#,
             r#"{"videoId":"t1"}"#,
+            r#"{"error":{"message":"timeout","job_id":"t1"}}"#,
         ] {
             assert_eq!(find_task_id(body).as_deref(), Some("t1"), "{body}");
         }
@@ -234,6 +249,7 @@ mod tests {
             (r#"{"id":" spaced = +@é"}"#, " spaced = +@é"),
             (r#"{"error":{"message":"the task t17 is queued, its status is unknown"}}"#, "t17"),
             (r#"{"error":{"message":"try again (task_id=t17)"}}"#, "t17"),
+            (r#"{"error":{"message":"timeout","type":"server_error","param":"task_8a"}}"#, "task_8a"),
             (r#"{"error":{"message":"lost the connection to task id \"task_7\"."}}"#, "task_7"),
             (
                 r#"{"parent":123456789012345678912345,"id" : 123456789012345678912346}"#,
@@ -260,6 +276,8 @@ mod tests {
             r#"{"error":{"message":"10 tasks are running, 480p video is not available"}}"#,
             r#"{"error":{"message":"request req_123 of task queue is throttled"}}"#,
             r#"{"error":{"message":"the task text2video is rate limited"}}"#,
+            r#"{"error":{"message":"unknown parameter","type":"invalid_request_error","param":"task_type"}}"#,
+            r#"{"error":{"message":"too long","type":"invalid_request_error","param":"seconds"}}"#,
         ] {
             assert_eq!(find_task_id(body), None, "{body}");
         }

@@ -92,11 +92,13 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
             ref key,
             existing: ExistingWork::InFlight { ref attempt, .. } | ExistingWork::Completed { ref attempt, .. },
         } => Ok(match holder(writer.transaction(), key)? {
-            Some((holder, run)) if holder != *attempt => claimed(node, run),
+            Some(holder) if holder.attempt != *attempt && holder.state != AttemptState::Abandoned => {
+                claimed(node, holder.run)
+            }
             _ => event,
         }),
         Event::Prepared { node, ref key, ref reservation, ref forced_rerun, ref recorded_rerun, .. } => {
-            if let Some((attempt, run)) = holder(writer.transaction(), key)? {
+            if let Some(KeyHolder { attempt, run, .. }) = holder(writer.transaction(), key)? {
                 return Ok(if run == *run_lock.run() {
                     let existing = ExistingWork::Changed { attempt };
                     Event::ClaimConflict { node, existing, rerun: None }
@@ -182,11 +184,19 @@ fn claimed(node: NodeIx, run: RunId) -> Event {
     Event::ClaimConflict { node, existing: ExistingWork::ClaimedByOtherRun { run }, rerun: None }
 }
 
-/// The attempt that holds a key, and its run.
-fn holder(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<Option<(AttemptId, RunId)>> {
+/// The attempt that holds a key.
+struct KeyHolder {
+    attempt: AttemptId,
+    run: RunId,
+    state: AttemptState,
+}
+
+fn holder(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<Option<KeyHolder>> {
     transaction
-        .prepare_cached(concat!("SELECT id, run FROM attempts WHERE key = ?1 AND ", holds_key!()))?
-        .query_row([key], |row| Ok((AttemptId(row.get(0)?), RunId(row.get(1)?))))
+        .prepare_cached(concat!("SELECT id, run, state FROM attempts WHERE key = ?1 AND ", holds_key!()))?
+        .query_row([key], |row| {
+            Ok(KeyHolder { attempt: AttemptId(row.get(0)?), run: RunId(row.get(1)?), state: column(row, 2)? })
+        })
         .optional()
 }
 
@@ -204,7 +214,7 @@ fn other_rerun(
     let other = recorded.filter(|salt| !known.contains(&Some(salt)));
     let Some((key, salt)) = NodeKey::parse(base).zip(other) else { return Ok(None) };
     let holder = holder(transaction, &key.salted(&salt).to_string())?;
-    Ok(holder.map(|(_, run)| (ForcedRerun { key: base.to_owned(), salt, supersedes: None }, run)))
+    Ok(holder.map(|holder| (ForcedRerun { key: base.to_owned(), salt, supersedes: None }, holder.run)))
 }
 
 /// The work with this base key itself, where another run has begun it since this run, which renders it again, began; and that run.

@@ -14,6 +14,7 @@ use scheduler::{
 use workflow::plan::Node;
 
 use super::Ledger;
+use super::attempt_state::holds_key;
 use super::replaced_tasks::separate_key;
 use super::schema::EVENT_VERSION;
 use super::sql::{Sql, column};
@@ -265,12 +266,15 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// A lookup found the video of a replaced task, whose key no attempt holds any more.
+    /// A lookup found the video of a replaced task, whose key no attempt holds any more; or one that was abandoned, which keeps it.
     fn rejoin(&self, attempt: &AttemptId) -> rusqlite::Result<()> {
         self.transaction
-            .prepare_cached(
-                "UPDATE attempts SET key = replaced_key, replaced_key = NULL WHERE id = ?1 AND replaced_key IS NOT NULL",
-            )?
+            .prepare_cached(concat!(
+                "UPDATE attempts SET key = replaced_key, replaced_key = NULL WHERE id = ?1 AND replaced_key IS NOT NULL
+                 AND NOT EXISTS (SELECT 1 FROM attempts holder WHERE holder.key = attempts.replaced_key AND ",
+                holds_key!(),
+                ")"
+            ))?
             .execute([attempt.as_str()])?;
         Ok(())
     }

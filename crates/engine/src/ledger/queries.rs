@@ -77,15 +77,18 @@ impl Snapshot<'_> {
 
     /// The attempt with which a run goes on for a key: the one that holds it, or else one whose task a `retry` gave up without another being
     /// accepted since, because of a cap, an interrupt or a refusal: its task is paid for and may have a video after all. Or else one that was
-    /// replaced and whose video was fetched, where its replacement came to nothing.
+    /// replaced and whose video was fetched, where its replacement came to nothing or was abandoned.
     pub(crate) fn attempt_to_continue(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
         let found = match self.attempt_holding(key)? {
             Some(row) => Some(row),
             None => self.one(NOT_REPLACED, key)?,
         };
         match found {
-            Some(row) => Ok(Some(row)),
             None => self.one(REPLACED_VIDEO, key),
+            Some(row) if row.state == AttemptState::Abandoned => {
+                Ok(self.one(REPLACED_VIDEO, key)?.or(Some(row)))
+            }
+            found => Ok(found),
         }
     }
 
@@ -121,6 +124,16 @@ impl Ledger {
         task: &TaskId,
     ) -> Result<Option<(AttemptId, String)>, LedgerError> {
         derived_tables::owner_at(&self.connection(), service, task).map_err(|error| self.sqlite(error))
+    }
+
+    /// Whether another task was accepted in place of an attempt's, so that no shot asks for its video.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn is_replaced(&self, attempt: &AttemptId) -> Result<bool, LedgerError> {
+        let query = "SELECT EXISTS (SELECT 1 FROM attempts WHERE id = ?1 AND replaced_key IS NOT NULL)";
+        let found = self.connection().query_row(query, [attempt.as_str()], |row| row.get(0));
+        found.map_err(|error| self.sqlite(error))
     }
 
     /// The key of an attempt's video: its own, or a separate one where the replacement of its task holds that.

@@ -82,6 +82,11 @@ pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> R
     let key_before = key_of(&ledger, &attempt)?;
     ledger.resolve(&attempt, &resolution, now())?;
     let message = match &resolution {
+        Resolution::Accepted { task } if ledger.is_replaced(&attempt)? => format!(
+            "recorded; another task was accepted for its shot: `runner fetch {} --in {}` downloads its video",
+            shell::quote(task.as_str()),
+            shell::path(&args.file)
+        ),
         Resolution::Accepted { task } => format!("the next run adopts task {task}"),
         Resolution::NotAccepted => "the next run submits it again".to_owned(),
         Resolution::Abandoned if key_of(&ledger, &attempt)? != key_before => {

@@ -223,7 +223,8 @@ impl StatusQuery {
         let handled: BTreeSet<&str> = alive
             .filter_map(|row| self.projections.get(&row.run))
             .flat_map(RunProjection::shots)
-            .filter(|(_, shot)| shot.kind().is_in_progress())
+            // Also what waits for its next attempt.
+            .filter(|(_, shot)| shot.outcome().is_none())
             .filter_map(|(_, shot)| Some(shot.attempts().last()?.id.as_str()))
             .collect();
         let unhandled = open.iter().zip(owners).filter(|(open, _)| !handled.contains(open.attempt.as_str()));
