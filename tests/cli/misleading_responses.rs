@@ -340,14 +340,13 @@ fn task_that_is_replaced_during_its_fetch_is_recorded_beside_the_shots_video() {
     project.runner(&["run", "one.yaml"]).expect(0);
     assert_eq!((service.posts(), shots(&project, "one").len()), (2, 3));
     // Without the ledger, the shot's video is the one that it had.
-    for file in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
-        fs_err::remove_file(project.file(".runner").join(file)).ok();
-    }
+    remove_ledger(&project);
     let sidecars =
         fs_err::read_dir(project.file(".runner/artifacts")).expect("a folder").filter_map(Result::ok);
     let sidecars = sidecars.filter(|entry| entry.path().extension().is_some_and(|end| end == "json"));
     assert_eq!(sidecars.count(), 2, "one for each video");
-    project.runner(&["ledger", "adopt", "one.yaml"]).expect(0);
+    let adopted = project.runner(&["ledger", "adopt", "one.yaml"]).expect(0);
+    assert!(adopted.out.contains(&task_id(2)), "{}", adopted.transcript());
     project.runner(&["run", "one.yaml"]).expect(0);
     assert_eq!(service.posts(), 2);
 }
@@ -388,6 +387,17 @@ fn video_of_a_replaced_task_is_used_where_its_replacement_came_to_nothing() {
     let run = project.runner(&["run", "one.yaml"]).expect(0);
     assert_eq!((service.posts(), shots(&project, "one").len()), (2, 2), "{}", run.transcript());
     project.runner(&["status", "one.yaml"]).expect(0);
+    // Its sidecar is of a time when it was not.
+    remove_ledger(&project);
+    project.runner(&["ledger", "adopt", "one.yaml"]).expect(0);
+    let run = project.runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!(service.posts(), 2, "{}", run.transcript());
+}
+
+fn remove_ledger(project: &Project) {
+    for file in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
+        fs_err::remove_file(project.file(".runner").join(file)).ok();
+    }
 }
 
 /// A project whose first task was damaged, so that a `retry` replaced it, and is whole by now. `script` answers what else it wants to.

@@ -80,7 +80,8 @@ pub struct SidecarParent {
     pub key: String,
 }
 
-/// A forced rerun: the key is derived from the one that the workflow file gives, with a salt.
+/// A forced rerun: the key is derived from the one that the workflow file gives, with a salt. That of a task which another one replaced is
+/// the id of its attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SidecarRerun {
     /// The key that the file gives.
@@ -194,7 +195,8 @@ impl Sidecar {
             seed: None,
             request: None,
             parents: Vec::new(),
-            rerun: None,
+            // A replaced task's video is found again as another one of its shot.
+            rerun: row.replaced_key.clone().map(|key| SidecarRerun { key, salt: row.attempt.to_string() }),
             reserved_cost: row.reservation.cost,
             currency: None,
             completed_at: Timestamp::default(),

@@ -26,6 +26,8 @@ pub struct DescribedVideo {
     /// Its key as lower-case hex, or the first digits of it.
     key: String,
     pub(super) rerun: Option<ForcedRerun>,
+    /// Whether another task was accepted in place of its task.
+    is_replaced: bool,
     pub(super) sha256: String,
     /// The identity of the service, if known.
     pub(super) service: Option<String>,
@@ -95,6 +97,7 @@ impl DescribedVideo {
             path: folder.join(clip.file),
             key: clip.key.to_owned(),
             rerun: None,
+            is_replaced: false,
             sha256: clip.sha256.to_owned(),
             service: None,
             task: task.map(TaskId::from),
@@ -109,6 +112,7 @@ impl DescribedVideo {
             folder: folder.to_owned(),
             path: folder.join(format!("{}.mp4", sidecar.sha256)),
             key: sidecar.key,
+            is_replaced: sidecar.rerun.as_ref().is_some_and(|rerun| rerun.salt == sidecar.attempt),
             rerun: sidecar.rerun.map(|rerun| ForcedRerun {
                 key: rerun.key,
                 salt: rerun.salt,
@@ -189,9 +193,9 @@ impl<'a> Descriptions<'a> {
                 by_key.entry(&key[..KEY_DIGITS]).or_default().push(at);
             }
         }
-        // The latest first: of several videos of the same work it is the one that counts.
+        // The latest first: of several videos of the same work it is the one that counts. Before those of tasks that another one replaced.
         for at in by_key.values_mut() {
-            at.sort_by_key(|at| std::cmp::Reverse(all[*at].completed_at));
+            at.sort_by_key(|at| (all[*at].is_replaced, std::cmp::Reverse(all[*at].completed_at)));
         }
         Self { all, by_key, is_used: vec![false; all.len()] }
     }

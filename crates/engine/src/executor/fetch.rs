@@ -130,7 +130,9 @@ fn with_current_key(
 ) -> Result<(AttemptRow, PathBuf), FetchError> {
     let key = config.ledger.key_of_video(row)?.ok_or_else(malformed)?;
     let target = folder.join(file_name_of(&row.node, &key));
-    Ok((AttemptRow { key: key.to_string(), ..row.clone() }, target))
+    let key = key.to_string();
+    let replaced_key = row.replaced_key.clone().or_else(|| (key != row.key).then(|| row.key.clone()));
+    Ok((AttemptRow { key, replaced_key, ..row.clone() }, target))
 }
 
 fn malformed() -> FetchError {
@@ -330,6 +332,7 @@ mod tests {
             workflow: "w".to_owned(),
             node: "lamp".to_owned(),
             key: "0".repeat(64),
+            replaced_key: None,
             state: AttemptState::Submitted,
             service: "http://127.0.0.1:1".to_owned(),
             account: None,

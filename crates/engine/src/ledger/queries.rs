@@ -25,6 +25,8 @@ pub struct AttemptRow {
     pub node: String,
     /// Its key, as lower-case hex.
     pub key: String,
+    /// The key of its shot, where another task was accepted for that and its own is a separate one.
+    pub replaced_key: Option<String>,
     /// Its state.
     pub state: AttemptState,
     /// The service that it was submitted to.
@@ -56,7 +58,7 @@ pub struct AttemptRow {
 const COLUMNS: &str =
     "a.id, a.run, a.node, a.state, a.task, a.digest, a.intended_at, a.submitted_at, a.failure,
     f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.last_frame_url, f.expires_at, f.modified_ns,
-    a.service, a.model, a.video_ms, a.reserved_cost, r.account, r.workflow, a.key, a.suggested_task, a.ended_at";
+    a.service, a.model, a.video_ms, a.reserved_cost, r.account, r.workflow, a.key, a.suggested_task, a.ended_at, a.replaced_key";
 /// An attempt of a key whose task was given up, where none of the key was accepted later.
 const NOT_REPLACED: &str = concat!("key = ?1 AND state = 'expired' AND NOT ", is_replaced!());
 /// An attempt whose task was replaced, and whose video was fetched.
@@ -124,16 +126,6 @@ impl Ledger {
         task: &TaskId,
     ) -> Result<Option<(AttemptId, String)>, LedgerError> {
         derived_tables::owner_at(&self.connection(), service, task).map_err(|error| self.sqlite(error))
-    }
-
-    /// Whether another task was accepted in place of an attempt's, so that no shot asks for its video.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub fn is_replaced(&self, attempt: &AttemptId) -> Result<bool, LedgerError> {
-        let query = "SELECT EXISTS (SELECT 1 FROM attempts WHERE id = ?1 AND replaced_key IS NOT NULL)";
-        let found = self.connection().query_row(query, [attempt.as_str()], |row| row.get(0));
-        found.map_err(|error| self.sqlite(error))
     }
 
     /// The key of an attempt's video: its own, or a separate one where the replacement of its task holds that.
@@ -324,6 +316,7 @@ impl Ledger {
             workflow: row.get(23)?,
             node: row.get(2)?,
             key: row.get(24)?,
+            replaced_key: row.get(27)?,
             state: column(row, 3)?,
             service: row.get(18)?,
             account: row.get(22)?,

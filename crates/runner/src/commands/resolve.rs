@@ -79,17 +79,16 @@ pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> R
     {
         verify_task(&row, task, &paths, renderer).await?;
     }
-    let key_before = key_of(&ledger, &attempt)?;
     ledger.resolve(&attempt, &resolution, now())?;
     let message = match &resolution {
-        Resolution::Accepted { task } if ledger.is_replaced(&attempt)? => format!(
+        Resolution::Accepted { task } if is_replaced(&ledger, &attempt)? => format!(
             "recorded; another task was accepted for its shot: `runner fetch {} --in {}` downloads its video",
             shell::quote(task.as_str()),
             shell::path(&args.file)
         ),
         Resolution::Accepted { task } => format!("the next run adopts task {task}"),
         Resolution::NotAccepted => "the next run submits it again".to_owned(),
-        Resolution::Abandoned if key_of(&ledger, &attempt)? != key_before => {
+        Resolution::Abandoned if is_replaced(&ledger, &attempt)? => {
             "closed: counted as spent; another task was accepted for its shot".to_owned()
         }
         Resolution::Abandoned => {
@@ -120,9 +119,9 @@ pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> R
     Ok(Exit::Done)
 }
 
-/// The key of an attempt with a task: the ledger changes it where the task was replaced.
-fn key_of(ledger: &Ledger, attempt: &AttemptId) -> Result<Option<String>, CommandError> {
-    Ok(ledger.attempt(attempt)?.map(|row| row.key))
+/// Whether another task was accepted for the shot of an attempt.
+fn is_replaced(ledger: &Ledger, attempt: &AttemptId) -> Result<bool, CommandError> {
+    Ok(ledger.attempt(attempt)?.is_some_and(|row| row.replaced_key.is_some()))
 }
 
 /// The attempt of this id, or the one of this shot that the resolution can be for.
