@@ -96,6 +96,13 @@ const MUTATIONS: &[Mutation] = &[
         violations: &["was paid for", "under a cap of", "in a run that may do so"],
     },
     Mutation {
+        name: "a task that a run gives up is expired although its video has been stored meanwhile",
+        file: "crates/engine/src/ledger/derived_tables.rs",
+        original: "AttemptState::Completed if self.has_been_stored(attempt)? => Ok(()),",
+        replacement: "",
+        violations: &["was paid for again after its video was stored"],
+    },
+    Mutation {
         name: "a task that the service does not know is submitted again",
         file: "crates/scheduler/src/state/retry.rs",
         original: "self.after_not_found(node, *since, *expired, now).unwrap_or_else(poll_again)",

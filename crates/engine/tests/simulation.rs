@@ -9,6 +9,7 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -70,7 +71,7 @@ impl Prices for FixedPrice {
 }
 
 /// By shot: how many tasks were accepted, and how many of these failed.
-type Counts = std::collections::BTreeMap<String, (usize, usize)>;
+type Counts = BTreeMap<String, (usize, usize)>;
 
 /// A project folder with its ledger, and the time since its first run began.
 struct Project {
@@ -499,6 +500,73 @@ async fn simulate_two(seed: u64) {
     }
 }
 
+/// `fetch` beside a run whose shots give tasks up: a video that it stores for a shot is never paid for again. A task that it finds replaced
+/// is stored beside that.
+async fn simulate_fetches(seed: u64) {
+    let mut rng = Rng::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let world = World::new(seed, rng.roll(2) == 0, [5, 20, 40][rng.roll(3) as usize]);
+    let plan = plan_with(SHOTS, |node| {
+        node["retry"] = 3.into();
+        node["retry_on"] = serde_json::json!(["expired", "corrupt", "failed", "transient"]);
+    });
+    let mut project = Project::new();
+    let config = engine::FetchConfig {
+        ledger: Arc::clone(&project.ledger),
+        provider: Arc::new(world.clone()),
+        policy: policy(),
+        clock: project.clock.clone(),
+        ffmpeg: media::Ffmpeg::default(),
+        timeout: Duration::from_secs(20),
+    };
+    let folder = project.folder.path().join("out");
+    // By shot, the number of tasks that were accepted when its video was stored.
+    let mut stored: BTreeMap<String, usize> = BTreeMap::new();
+    let accepted = |shot: &str| world.accepted().get(shot).map_or(0, |(accepted, _)| *accepted);
+    for _ in 0..2 {
+        let (setup, _asked) = project.setup(&world, BudgetLimits::default(), RunScope::default());
+        let mut silent = Silent;
+        let mut run = Box::pin(engine::run(Arc::clone(&plan), setup, &mut silent));
+        'run: loop {
+            tokio::select! {
+                ended = &mut run => {
+                    ended.expect("the run can go on");
+                    break;
+                }
+                () = tokio::time::sleep(Duration::from_millis(rng.roll(20_000))) => {}
+            }
+            let open = project.ledger.open_tasks().expect("a readable ledger");
+            for row in &open {
+                let fetch = engine::fetch_task(&config, row, folder.clone());
+                let fetched = tokio::select! {
+                    ended = &mut run => {
+                        ended.expect("the run can go on");
+                        break 'run;
+                    }
+                    fetched = fetch => fetched,
+                };
+                let now = project.ledger.attempt(&row.attempt).expect("a readable ledger").expect("its row");
+                if fetched.is_ok() && now.replaced_key.is_none() {
+                    stored.entry(row.node.clone()).or_insert_with(|| accepted(&row.node));
+                }
+            }
+        }
+    }
+    let summary = project.run(&plan, &world).await;
+    for (shot, before) in stored {
+        assert_eq!(
+            accepted(&shot),
+            before,
+            "seed {seed}: {shot} was paid for again after its video was stored"
+        );
+        let node = summary.nodes.iter().find(|node| node.name == shot).expect("a shot of the plan");
+        assert!(
+            matches!(node.outcome, Outcome::Done { .. }),
+            "seed {seed}: {shot} ended as {:?}",
+            node.outcome
+        );
+    }
+}
+
 /// Simulates a seed alone in its world: nothing of the machine's own time or threads gets in. Gives what happened.
 fn simulate_alone(seed: u64) -> String {
     engine::failpoint::run_blocking_inline();
@@ -507,6 +575,9 @@ fn simulate_alone(seed: u64) -> String {
         let happened = simulate(seed).await;
         if seed.is_multiple_of(4) {
             simulate_two(seed).await;
+        }
+        if seed % 4 == 1 {
+            simulate_fetches(seed).await;
         }
         happened
     })
