@@ -225,7 +225,7 @@ shots:
 ";
     let report = refused(text.as_bytes());
     let codes: Vec<_> = report.diagnostics.iter().map(|found| found.code).collect();
-    assert!(codes.contains(&"unknown-field") && codes.contains(&"refused-request"), "{report}");
+    assert!(codes.contains(&"unknown-field") && codes.contains(&"invalid-request"), "{report}");
     assert!(report.diagnostics.iter().any(|found| found.primary.text.contains("in at least")), "{report}");
     assert_eq!(report.to_json().last().unwrap().line, 5, "the other shot is looked at all the same");
 }

@@ -81,7 +81,7 @@ fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &Expa
         if by_type { origin.span } else { origin_span(origin.span, origin.written, icx) }
     });
     let mut spans = vec![span];
-    let mut diagnostic = Diagnostic::error("refused-request", span, with_section(message, violation));
+    let mut diagnostic = Diagnostic::error("invalid-request", span, with_section(message, violation));
     if let Some(origin) = &main {
         if let Some(label) = outcome(origin, &violation.pointer, builder) {
             diagnostic = diagnostic.label(label);

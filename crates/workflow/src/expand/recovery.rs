@@ -59,7 +59,7 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
         );
         let message = of_field.as_ref().map_or(&violation.message, |of_field| &of_field.message);
         let mut diagnostic = Diagnostic::error(
-            "refused-request",
+            "invalid-request",
             entry.value.span.or(entry.key.span),
             check::with_section(message, &violation),
         );

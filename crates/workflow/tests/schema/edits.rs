@@ -109,7 +109,7 @@ fn new_enum_value_is_planned_and_in_schema() {
     });
     let text = "version: 1\nname: new\nshots:\n  - id: a\n    model: modela-video-2-0-260128\n    prompt: the sea\n    \
                 resolution: 1440p\n    matrix: { shape: [\"2:1\", \"16:9\"] }\n    ratio: \"{{ shape }}\"\n";
-    let plan_of = planned(text, &contract, "refused-request");
+    let plan_of = planned(text, &contract, "invalid-request");
     let sent: Vec<Value> = plan_of.nodes().map(|(_, node)| Value::Object(node.request.to_map())).collect();
     let expected = |ratio: &str| json!({ "model": "modela-video-2-0-260128", "prompt": "the sea", "resolution": "1440p", "ratio": ratio });
     assert_eq!(sent, [expected("2:1"), expected("16:9")]);

@@ -41,7 +41,7 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ),
     ("service-may-refuse", &["media", "media-in-fields"], "it is no error"),
     (
-        "refused-request",
+        "invalid-request",
         &["numbers-outside"],
         "a number below those of 64 bits is rounded to the least of them",
     ),
@@ -84,12 +84,12 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ("unknown-field", &["matrix-model-refused"], "the model comes out of a template"),
     ("unknown-model", &["matrix-model-refused"], "the model comes out of a template"),
     (
-        "refused-request",
+        "invalid-request",
         &["matrix-model-refused", "matrix-value-refused", "number-as-prompt"],
         "the value comes out of a template",
     ),
     (
-        "refused-request",
+        "invalid-request",
         &[
             "both-at-top-and-in-metadata",
             "cast-unsupported",
@@ -106,12 +106,12 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
         "a rule over several fields, each of which may come from `defaults` or be dropped by `null`",
     ),
     (
-        "refused-request",
+        "invalid-request",
         &["likely-mistakes"],
         "a number with leading zeros is a number in JSON's model of YAML",
     ),
     (
-        "refused-request",
+        "invalid-request",
         &["rejected-size", "size-without-pixels"],
         "the model, which decides the family, may come from `defaults`",
     ),
