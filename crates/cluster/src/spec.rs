@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::ledger::PlanArguments;
-use scheduler::budget::{BudgetLimits, Prices};
+use scheduler::budget::{BudgetCaps, Prices};
 use scheduler::{Budget, Event, KeyResolver, Policy, RunId, RunState};
 use serde::{Deserialize, Serialize};
 use workflow::plan::{NodeIx, NodeKey, Plan, Source};
@@ -28,7 +28,7 @@ pub struct RunSpec {
     /// Limits and time-outs as the client asks for them; workers set the least poll interval ([`effective_policy`]).
     pub policy: Policy,
     /// Caps of this run.
-    pub caps: BudgetLimits,
+    pub caps: BudgetCaps,
     /// The text of the price table.
     pub prices: Option<String>,
     /// Files of the workflow, in the shared store by their hash.

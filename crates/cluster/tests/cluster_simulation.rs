@@ -27,7 +27,7 @@ use cluster::{
 use engine::reporter::Silent;
 use engine::{Clock, Ledger, RunConfig};
 use futures_util::future::BoxFuture;
-use scheduler::budget::{BudgetLimits, NoPrices};
+use scheduler::budget::{BudgetCaps, NoPrices};
 use scheduler::{FilmOutcome, Outcome, Policy, RunId, RunScope, RunSummary, StatusKind, Timestamp};
 use simulated::process::{Processes, unless_gone};
 use simulated::restate::Restate;
@@ -119,7 +119,7 @@ impl Cluster {
         Self { restate, client, store, runs: 0 }
     }
 
-    async fn begin(&mut self, plan: &Plan, caps: BudgetLimits) -> RunId {
+    async fn begin(&mut self, plan: &Plan, caps: BudgetCaps) -> RunId {
         self.runs += 1;
         let run = RunId(format!("run{}", self.runs));
         let plan = serde_json::to_vec(plan).expect("JSON");
@@ -213,18 +213,18 @@ async fn simulate(seed: u64) -> u64 {
     let cap = (rng.roll(4) == 0).then(|| 1 + rng.roll(6));
     let limits = AccountLimits {
         in_flight: Some(LIMIT),
-        caps: BudgetLimits { tasks: cap, ..BudgetLimits::default() },
+        caps: BudgetCaps { tasks: cap, ..BudgetCaps::default() },
         ..AccountLimits::default()
     };
     let cut_one_in = [0, 8, 40, 150][rng.roll(4) as usize];
     let mut cluster = Cluster::start(seed, &world, limits, cut_one_in).await;
     for _ in 0..=rng.roll(2) {
         let own = (rng.roll(4) == 0).then(|| rng.roll(6));
-        let first = cluster.begin(&plan, BudgetLimits { tasks: own, ..BudgetLimits::default() }).await;
+        let first = cluster.begin(&plan, BudgetCaps { tasks: own, ..BudgetCaps::default() }).await;
         // Another client, while the first run goes on.
         let second = if rng.roll(2) == 0 {
             tokio::time::sleep(Duration::from_millis(rng.roll(20_000))).await;
-            Some(cluster.begin(&plan, BudgetLimits::default()).await)
+            Some(cluster.begin(&plan, BudgetCaps::default()).await)
         } else {
             None
         };
@@ -238,7 +238,7 @@ async fn simulate(seed: u64) -> u64 {
         }
     }
     cluster.restate.calm_down();
-    let last = cluster.begin(&plan, BudgetLimits::default()).await;
+    let last = cluster.begin(&plan, BudgetCaps::default()).await;
     let summary = cluster.follow(&last).await;
     check(seed, &world);
     check_paid(seed, &world, &cluster, &summary).await;
@@ -292,7 +292,7 @@ async fn run_alone(world: &World, plan: &Arc<Plan>) -> RunSummary {
         workflow_dir: folder.path().to_owned(),
         ffmpeg: media::Ffmpeg::default(),
         digital_source: media::DigitalSource::TrainedAlgorithmicMedia,
-        budget: scheduler::Budget::new(BudgetLimits::default(), Arc::new(NoPrices)),
+        budget: scheduler::Budget::new(BudgetCaps::default(), Arc::new(NoPrices)),
         keys: scheduler::KeyResolver::new("simulated"),
         arguments: None,
         scope: RunScope::default(),
@@ -312,7 +312,7 @@ async fn compare(seed: u64) {
     let world = World::by_shot(seed, can_tell, trouble);
     let limits = AccountLimits { in_flight: Some(LIMIT), ..AccountLimits::default() };
     let mut cluster = Cluster::start(seed, &world, limits, 0).await;
-    let run = cluster.begin(&plan, BudgetLimits::default()).await;
+    let run = cluster.begin(&plan, BudgetCaps::default()).await;
     let summary = cluster.follow(&run).await;
     check(seed, &world);
     check_paid(seed, &world, &cluster, &summary).await;
@@ -321,7 +321,7 @@ async fn compare(seed: u64) {
     if can_tell {
         let world = World::by_shot(seed, can_tell, trouble);
         let mut cluster = Cluster::start(seed, &world, limits, 30).await;
-        let run = cluster.begin(&plan, BudgetLimits::default()).await;
+        let run = cluster.begin(&plan, BudgetCaps::default()).await;
         let _cut_off = cluster.follow(&run).await;
         check(seed, &world);
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use engine::ledger::{Persist, RunLock};
 use engine::{Ledger, LedgerError};
 use rusqlite::Connection;
-use scheduler::budget::{Amount, BudgetLimit, BudgetLimits, Reservation};
+use scheduler::budget::{Amount, BudgetCap, BudgetCaps, Reservation};
 use scheduler::{
     Artifact, AttemptId, Event, ExistingWork, Failure, FailureKind, ModificationTime, PollResult, Refusal,
     RefusalKind, Resolution, RunId, TaskId, Timestamp,
@@ -32,7 +32,7 @@ fn new() -> (tempfile::TempDir, Ledger) {
     (folder, ledger)
 }
 
-fn begin(ledger: &Ledger, run: &str, caps: BudgetLimits) -> RunLock {
+fn begin(ledger: &Ledger, run: &str, caps: BudgetCaps) -> RunLock {
     ledger
         .begin(RunId::from(run), "test", "https://api.example.com", caps, Timestamp(1))
         .expect("a run begins")
@@ -106,9 +106,9 @@ fn open_foreign_file_is_refused_without_writing() {
 #[test]
 fn begin_run_id_of_live_run_is_refused() {
     let (_folder, ledger) = new();
-    let run_lock = begin(&ledger, "run", BudgetLimits::default());
+    let run_lock = begin(&ledger, "run", BudgetCaps::default());
     assert!(ledger.is_alive(&RunId::from("run")));
-    let again = ledger.begin(RunId::from("run"), "test", "s", BudgetLimits::default(), Timestamp(1));
+    let again = ledger.begin(RunId::from("run"), "test", "s", BudgetCaps::default(), Timestamp(1));
     assert!(again.is_err(), "two runs of one name would take each other's attempts for their own");
     drop(run_lock);
     assert!(!ledger.is_alive(&RunId::from("run")));
@@ -119,7 +119,7 @@ fn append_concurrent_processes_never_exceed_shared_budget() {
     let (folder, _ledger) = new();
     let plan = plan(&["a"]);
     let cap = Money::from_micros(1_000);
-    let caps = BudgetLimits { cost: Some(cap), ..BudgetLimits::default() };
+    let caps = BudgetCaps { cost: Some(cap), ..BudgetCaps::default() };
     let most = std::thread::scope(|scope| {
         let processes: Vec<_> = (0..4)
             .map(|process: u64| {
@@ -138,7 +138,7 @@ fn append_concurrent_processes_never_exceed_shared_budget() {
                         let (held, spent) = ledger.spending().expect("it can be read");
                         most = most.max(held.cost.saturating_add(spent.cost));
                         match written {
-                            Event::BudgetExceeded { limit: BudgetLimit::Cost, .. } => refused += 1,
+                            Event::BudgetExceeded { cap: BudgetCap::Cost, .. } => refused += 1,
                             Event::Prepared { .. } => {
                                 let (node, attempt) = (NodeIx::new(0), AttemptId(attempt));
                                 let failure = Failure::new(FailureKind::Transient, "no");
@@ -187,7 +187,7 @@ fn append_concurrent_processes_never_exceed_shared_budget() {
 fn append_budget_counts_reservations_but_not_earlier_spending() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
-    let first = begin(&ledger, "first", BudgetLimits::default());
+    let first = begin(&ledger, "first", BudgetCaps::default());
     for (attempt, is_done) in [("first.1", true), ("first.2", false)] {
         write(&ledger, &first, &plan, prepared(0, attempt, 600));
         let (node, attempt) = (NodeIx::new(0), AttemptId::from(attempt));
@@ -212,7 +212,7 @@ fn append_budget_counts_reservations_but_not_earlier_spending() {
     let second = begin(
         &ledger,
         "second",
-        BudgetLimits { cost: Some(Money::from_micros(1_000)), ..BudgetLimits::default() },
+        BudgetCaps { cost: Some(Money::from_micros(1_000)), ..BudgetCaps::default() },
     );
     assert!(matches!(
         write(&ledger, &second, &plan, prepared(0, "second.1", 401)),
@@ -227,12 +227,12 @@ fn append_downloaded_costs_what_was_reserved_at_most() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
     let node = NodeIx::new(0);
-    let first = begin(&ledger, "first", BudgetLimits::default());
+    let first = begin(&ledger, "first", BudgetCaps::default());
     write(&ledger, &first, &plan, prepared(0, "first.1", 600));
     let (attempt, task) = (AttemptId::from("first.1"), TaskId("task".to_owned()));
     write(&ledger, &first, &plan, Event::Submitted { node, attempt: attempt.clone(), task });
     let limit = Money::from_micros(600);
-    let second = begin(&ledger, "second", BudgetLimits { cost: Some(limit), ..BudgetLimits::default() });
+    let second = begin(&ledger, "second", BudgetCaps { cost: Some(limit), ..BudgetCaps::default() });
     let cost = Some(Money::from_micros(3_000));
     let stored =
         write(&ledger, &second, &plan, Event::Downloaded { node, attempt, artifact: artifact(), cost });
@@ -273,19 +273,19 @@ fn append_under_cost_limit_counts_unpriced_tasks_in_flight_as_unknown() {
         }
         other => other,
     };
-    let first = begin(&ledger, "first", BudgetLimits::default());
+    let first = begin(&ledger, "first", BudgetCaps::default());
     write(&ledger, &first, &plan, unpriced("first.1"));
     let found = ledger.unpriced_in_flight().expect("it can be read");
     assert_eq!((found.count, found.first.as_deref()), (1, Some("a")));
 
     let cost = Some(Money::from_micros(1_000));
-    let strict = begin(&ledger, "strict", BudgetLimits { cost, ..BudgetLimits::default() });
+    let strict = begin(&ledger, "strict", BudgetCaps { cost, ..BudgetCaps::default() });
     assert_eq!(
         write(&ledger, &strict, &plan, prepared(0, "strict.1", 1)),
-        Event::BudgetExceeded { node: NodeIx::new(0), limit: BudgetLimit::Cost }
+        Event::BudgetExceeded { node: NodeIx::new(0), cap: BudgetCap::Cost }
     );
     let lenient =
-        begin(&ledger, "lenient", BudgetLimits { cost, allow_unpriced: true, ..BudgetLimits::default() });
+        begin(&ledger, "lenient", BudgetCaps { cost, allow_unpriced: true, ..BudgetCaps::default() });
     assert!(matches!(write(&ledger, &lenient, &plan, prepared(0, "lenient.1", 1)), Event::Prepared { .. }));
 }
 
@@ -294,7 +294,7 @@ fn append_under_cost_limit_counts_unpriced_tasks_in_flight_as_unknown() {
 fn append_task_of_another_attempt_is_indeterminate() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
-    let run = begin(&ledger, "run", BudgetLimits::default());
+    let run = begin(&ledger, "run", BudgetCaps::default());
     for attempt in ["run.1", "run.2", "run.3"] {
         write(&ledger, &run, &plan, prepared(0, attempt, 1));
     }
@@ -318,7 +318,7 @@ fn append_task_of_another_attempt_is_indeterminate() {
             RunId::from("other"),
             "test",
             "https://other.example.com",
-            BudgetLimits::default(),
+            BudgetCaps::default(),
             Timestamp(1),
         )
         .expect("a run begins");
@@ -331,7 +331,7 @@ fn append_task_of_another_attempt_is_indeterminate() {
 fn append_indeterminate_keeps_the_suggested_task() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
-    let run = begin(&ledger, "run", BudgetLimits::default());
+    let run = begin(&ledger, "run", BudgetCaps::default());
     for attempt in ["run.1", "run.2", "run.3"] {
         write(&ledger, &run, &plan, prepared(0, attempt, 1));
     }
@@ -385,7 +385,7 @@ fn artifact() -> Artifact {
 fn totals_equal_sums_over_attempts_after_random_events() {
     let (folder, ledger) = new();
     let plan = plan(&["a"]);
-    let run_lock = begin(&ledger, "run", BudgetLimits::default());
+    let run_lock = begin(&ledger, "run", BudgetCaps::default());
     let mut rng = Rng::new(7);
     for number in 0..300_u64 {
         let id = format!("run.{number}");
@@ -488,7 +488,7 @@ fn totals_equal_sums_over_attempts_after_random_events() {
 fn resolve_attempt_of_live_run_is_refused() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
-    let run_lock = begin(&ledger, "run", BudgetLimits::default());
+    let run_lock = begin(&ledger, "run", BudgetCaps::default());
     write(&ledger, &run_lock, &plan, prepared(0, "run.1", 1));
     let attempt = AttemptId::from("run.1");
     let refused = ledger.resolve(&attempt, &Resolution::NotAccepted, Timestamp(3));
@@ -504,7 +504,7 @@ fn append_second_intent_for_key_becomes_claim_conflict() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
     let (one, two) =
-        (begin(&ledger, "one", BudgetLimits::default()), begin(&ledger, "two", BudgetLimits::default()));
+        (begin(&ledger, "one", BudgetCaps::default()), begin(&ledger, "two", BudgetCaps::default()));
     let intent = |attempt: &str| {
         let mut event = prepared(0, attempt, 1);
         if let Event::Prepared { key, .. } = &mut event {
@@ -524,7 +524,7 @@ fn append_second_intent_for_key_becomes_claim_conflict() {
 fn append_disk_full_rejects_whole_batch() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
-    let run_lock = begin(&ledger, "run", BudgetLimits::default());
+    let run_lock = begin(&ledger, "run", BudgetCaps::default());
     ledger.limit_pages(40).expect("a bound");
     let mut written = 0;
     let refused = loop {
@@ -571,14 +571,14 @@ fn task_durations_ignore_time_without_a_run() {
         },
         next: None,
     };
-    let first = begin(&ledger, "first", BudgetLimits::default());
+    let first = begin(&ledger, "first", BudgetCaps::default());
     for (node, attempt) in ["a", "b", "c"].into_iter().enumerate() {
         write_at(&first, 1_000, prepared(node, attempt, 1));
         write_at(&first, 1_000, submitted(node, attempt));
     }
     write_at(&first, 61_000, completed(0, "a", None));
     drop(first);
-    let second = begin(&ledger, "second", BudgetLimits::default());
+    let second = begin(&ledger, "second", BudgetCaps::default());
     write_at(&second, 40_000_000, completed(1, "b", None));
     write_at(&second, 40_000_000, completed(2, "c", Some(Duration::from_secs(90))));
     let durations = ledger.task_durations("https://api.example.com").expect("a readable ledger");
@@ -599,7 +599,7 @@ fn key_resolver_reads_the_keys_with_numbers_of_earlier_versions() {
     };
     let present = key(&ledger);
     let earlier = workflow::plan::earlier_key(plan.node(node), service, &[]).expect("it has one");
-    let run = begin(&ledger, "run", BudgetLimits::default());
+    let run = begin(&ledger, "run", BudgetCaps::default());
     for (at, attempt, of, occurrence) in [(1, "x", "other".to_owned(), 0), (0, "y", earlier.to_string(), 1)] {
         let mut node = plan.node(NodeIx::new(at)).clone();
         node.occurrence = occurrence;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use engine::ledger::{LedgerReader, OpenAttempt, Persist, RunLock};
 use engine::{Ledger, LedgerError};
-use scheduler::budget::{BudgetLimits, Reservation};
+use scheduler::budget::{BudgetCaps, Reservation};
 use scheduler::{
     Artifact, AttemptId, Event, ExistingWork, PollResult, RunId, RunProjection, StatusKind, TaskId, Timestamp,
 };
@@ -66,7 +66,7 @@ impl Project {
 
 fn begin(ledger: &Ledger, run: &str, at: i64) -> RunLock {
     ledger
-        .begin(RunId::from(run), "test", "https://a.test", BudgetLimits::default(), Timestamp(at))
+        .begin(RunId::from(run), "test", "https://a.test", BudgetCaps::default(), Timestamp(at))
         .expect("begun")
 }
 

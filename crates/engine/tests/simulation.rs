@@ -1,6 +1,6 @@
 //! Simulation: thousands of runs against a service with every fault, interrupted at any moment and started again, with the real ledger.
 //!
-//! The oracle: no shot is paid for twice, no budget limit is exceeded, every paid task is accounted for, the limit on tasks in flight is
+//! The oracle: no shot is paid for twice, no budget cap is exceeded, every paid task is accounted for, the limit on tasks in flight is
 //! kept, a run submits only what it selects and at most as often as its shots allow, nothing after a halt, and ends; finished videos are on
 //! disk, complete; and after every run, also one that was cut off, the tables of the ledger agree with the projection of its events.
 //! `SIMULATION_SEEDS=10000` runs more seeds, `SIMULATION_SEED=17` a single one.
@@ -19,7 +19,7 @@ use std::time::Duration;
 use engine::reporter::Silent;
 use engine::{Clock, Ledger, RunConfig};
 use futures_util::FutureExt as _;
-use scheduler::budget::{Amount, BudgetLimits, Prices, Reservation};
+use scheduler::budget::{Amount, BudgetCaps, Prices, Reservation};
 use scheduler::policy::Rate;
 use scheduler::{Event, FilmOutcome, Outcome, Policy, RunId, RunScope, RunSummary, StatusKind, Timestamp};
 use support::world::{Rng, World};
@@ -124,7 +124,7 @@ impl Project {
     fn setup(
         &mut self,
         world: &World,
-        caps: BudgetLimits,
+        caps: BudgetCaps,
         scope: RunScope,
     ) -> (RunConfig, tokio::sync::watch::Sender<bool>) {
         self.runs += 1;
@@ -153,7 +153,7 @@ impl Project {
     /// Runs all of it to the end.
     async fn run(&mut self, plan: &Arc<Plan>, world: &World) -> RunSummary {
         let ended =
-            self.run_until(plan, world, BudgetLimits::default(), RunScope::default(), Cut::Never).await;
+            self.run_until(plan, world, BudgetCaps::default(), RunScope::default(), Cut::Never).await;
         ended.expect("it is not cut off")
     }
 
@@ -162,7 +162,7 @@ impl Project {
         &mut self,
         plan: &Arc<Plan>,
         world: &World,
-        caps: BudgetLimits,
+        caps: BudgetCaps,
         scope: RunScope,
         cut: Cut,
     ) -> Option<RunSummary> {
@@ -288,13 +288,13 @@ fn check_every_paid_task_is_accounted_for(seed: u64, world: &World, summary: &Ru
 
 /// Under a cap, no more is accepted than it allows, and no more is held and spent.
 struct Watch {
-    caps: BudgetLimits,
+    caps: BudgetCaps,
     accepted_before: usize,
     spent_before: Amount,
 }
 
 impl Watch {
-    fn new(caps: BudgetLimits, world: &World, ledger: &Ledger) -> Self {
+    fn new(caps: BudgetCaps, world: &World, ledger: &Ledger) -> Self {
         let (_, spent_before) = ledger.spending().expect("a readable ledger");
         Self { caps, accepted_before: world.total(), spent_before }
     }
@@ -318,11 +318,11 @@ impl Watch {
     }
 }
 
-fn caps(rng: &mut Rng) -> BudgetLimits {
+fn caps(rng: &mut Rng) -> BudgetCaps {
     match rng.roll(4) {
-        0 => BudgetLimits { tasks: Some(rng.roll(6)), ..BudgetLimits::default() },
-        1 => BudgetLimits { cost: Some(Money::from_micros(rng.roll(6) * PRICE)), ..BudgetLimits::default() },
-        _ => BudgetLimits::default(),
+        0 => BudgetCaps { tasks: Some(rng.roll(6)), ..BudgetCaps::default() },
+        1 => BudgetCaps { cost: Some(Money::from_micros(rng.roll(6) * PRICE)), ..BudgetCaps::default() },
+        _ => BudgetCaps::default(),
     }
 }
 
@@ -332,7 +332,7 @@ fn replay(seed: u64, plan: &Arc<Plan>, project: &Project) -> RunSummary {
     let run = RunId(format!("run{}", project.runs));
     let mut replayed = scheduler::RunState::new(Arc::clone(plan), "simulated", policy())
         .replaying()
-        .with_budget(scheduler::Budget::new(BudgetLimits::default(), Arc::new(FixedPrice)));
+        .with_budget(scheduler::Budget::new(BudgetCaps::default(), Arc::new(FixedPrice)));
     let mut too_late = Vec::new();
     for (at, event) in project.ledger.events(&run).expect("a readable ledger") {
         match &event {
@@ -450,7 +450,7 @@ async fn simulate(seed: u64) -> String {
         if let Some(summary) = ended {
             check(seed, &world, &summary);
             check_projection(seed, &plan, &project, &summary);
-            if caps == BudgetLimits::default() {
+            if caps == BudgetCaps::default() {
                 check_replay(seed, &replayed, &summary);
             }
         }
@@ -481,7 +481,7 @@ async fn simulate_two(seed: u64) {
     let world = World::new(seed, rng.roll(2) == 0, [0, 5, 20][rng.roll(3) as usize]);
     let plan = plan(SHOTS);
     let mut project = Project::new();
-    let caps = BudgetLimits { tasks: Some(1 + rng.roll(4)), ..BudgetLimits::default() };
+    let caps = BudgetCaps { tasks: Some(1 + rng.roll(4)), ..BudgetCaps::default() };
     let watch = Watch::new(caps, &world, &project.ledger);
     let (one, _asked) = project.setup(&world, caps, RunScope::default());
     let (two, _asked_too) = project.setup(&world, caps, RunScope::default());
@@ -641,8 +641,8 @@ async fn simulation_concurrent_runs_pay_once() {
     let world = World::new(11, false, 0);
     let plan = plan(SHOTS);
     let mut project = Project::new();
-    let (one, _asked) = project.setup(&world, BudgetLimits::default(), RunScope::default());
-    let (two, _asked_too) = project.setup(&world, BudgetLimits::default(), RunScope::default());
+    let (one, _asked) = project.setup(&world, BudgetCaps::default(), RunScope::default());
+    let (two, _asked_too) = project.setup(&world, BudgetCaps::default(), RunScope::default());
     let (mut quiet, mut silent) = (Silent, Silent);
     let (first, second) = tokio::join!(
         engine::run(Arc::clone(&plan), one, &mut quiet),
@@ -660,7 +660,7 @@ async fn simulation_full_disk_stops_submissions_and_reports_accepted_tasks() {
         let plan = plan(SHOTS);
         let mut project = Project::new();
         project.ledger.limit_pages(u32::try_from(pages).expect("few pages")).expect("a bound");
-        let (setup, _asked) = project.setup(&world, BudgetLimits::default(), RunScope::default());
+        let (setup, _asked) = project.setup(&world, BudgetCaps::default(), RunScope::default());
         let mut silent = Silent;
         let ended = engine::run(Arc::clone(&plan), setup, &mut silent).await;
         let posts = world.total();

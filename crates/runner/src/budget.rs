@@ -5,7 +5,7 @@ use std::sync::Arc;
 use contract::Contract;
 use engine::Ledger;
 use scheduler::Decision;
-use scheduler::budget::{BudgetLimit, BudgetLimits, Prices, Reservation};
+use scheduler::budget::{BudgetCap, BudgetCaps, Prices, Reservation};
 use workflow::plan::{Node, NodeIx, Plan};
 use workflow::prices::{self, PriceInputs};
 use workflow::units::{Money, VideoDuration};
@@ -15,8 +15,8 @@ use crate::error::{CommandError, ErrorKind};
 use crate::report::plan::Document;
 
 /// The caps that the flags set.
-pub(crate) fn caps(args: &args::BudgetArgs) -> BudgetLimits {
-    BudgetLimits {
+pub(crate) fn caps(args: &args::BudgetArgs) -> BudgetCaps {
+    BudgetCaps {
         cost: args.max_cost,
         tasks: args.max_tasks.map(u64::from),
         duration: args.max_video_seconds,
@@ -25,11 +25,11 @@ pub(crate) fn caps(args: &args::BudgetArgs) -> BudgetLimits {
 }
 
 /// A cap as it was given: `--max-tasks 3`.
-pub(crate) fn cap(limit: BudgetLimit, caps: &BudgetLimits) -> String {
-    let (flag, value) = match limit {
-        BudgetLimit::Cost => ("--max-cost", caps.cost.map(|cost| cost.to_string())),
-        BudgetLimit::Tasks => ("--max-tasks", caps.tasks.map(|tasks| tasks.to_string())),
-        BudgetLimit::Seconds => ("--max-video-seconds", caps.duration.map(|duration| duration.to_string())),
+pub(crate) fn cap(cap: BudgetCap, caps: &BudgetCaps) -> String {
+    let (flag, value) = match cap {
+        BudgetCap::Cost => ("--max-cost", caps.cost.map(|cost| cost.to_string())),
+        BudgetCap::Tasks => ("--max-tasks", caps.tasks.map(|tasks| tasks.to_string())),
+        BudgetCap::Seconds => ("--max-video-seconds", caps.duration.map(|duration| duration.to_string())),
     };
     value.map_or_else(|| flag.to_owned(), |value| format!("{flag} {value}"))
 }

@@ -1,7 +1,7 @@
-//! Budget of a run: limits, reservations for tasks in flight, and what has been spent.
+//! Budget of a run: caps, reservations for tasks in flight, and what has been spent.
 //!
 //! The most that a task can cost is reserved before its POST is sent. When the task has ended, the reservation is settled at the actual
-//! cost, or released if nothing was accepted. Invariant: `reserved + spent <= limit` at every instant. The ledger enforces it in the
+//! cost, or released if nothing was accepted. Invariant: `reserved + spent <= cap` at every instant. The ledger enforces it in the
 //! transaction that records the intent, over everything that this run and other processes have reserved or spent since this run began; the
 //! scheduler keeps the sums of its own run to avoid requests that the ledger would reject.
 
@@ -16,7 +16,7 @@ use workflow::units::{self, Money, VideoDuration};
 /// Amount of work: money, tasks and length of video.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amount {
-    /// Cost. Unpriced work adds zero; [`BudgetLimits::allow_unpriced`] decides whether it may be submitted.
+    /// Cost. Unpriced work adds zero; [`BudgetCaps::allow_unpriced`] decides whether it may be submitted.
     #[serde(with = "units::micros")]
     pub cost: Money,
     /// Tasks.
@@ -68,9 +68,9 @@ impl Reservation {
     }
 }
 
-/// The most that may be spent while a run goes on. `None` is no limit.
+/// The most that may be spent while a run goes on. `None` is no cap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BudgetLimits {
+pub struct BudgetCaps {
     /// Cost.
     #[serde(default, with = "units::micros")]
     pub cost: Option<Money>,
@@ -79,36 +79,36 @@ pub struct BudgetLimits {
     /// Length of video.
     #[serde(default, rename = "video_ms", with = "units::millis")]
     pub duration: Option<VideoDuration>,
-    /// Whether unpriced work may be submitted under a cost limit.
+    /// Whether unpriced work may be submitted under a cap on cost.
     pub allow_unpriced: bool,
 }
 
-impl BudgetLimits {
-    /// Whether no limit is set.
+impl BudgetCaps {
+    /// Whether no cap is set.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.cost.is_none() && self.tasks.is_none() && self.duration.is_none()
     }
 
-    /// The first limit that `sum` exceeds.
+    /// The first cap that `sum` exceeds.
     #[must_use]
-    pub fn exceeded_by(&self, sum: Amount) -> Option<BudgetLimit> {
-        if self.cost.is_some_and(|limit| sum.cost > limit) {
-            Some(BudgetLimit::Cost)
-        } else if self.tasks.is_some_and(|limit| sum.tasks > limit) {
-            Some(BudgetLimit::Tasks)
-        } else if self.duration.is_some_and(|limit| sum.duration > limit) {
-            Some(BudgetLimit::Seconds)
+    pub fn exceeded_by(&self, sum: Amount) -> Option<BudgetCap> {
+        if self.cost.is_some_and(|cap| sum.cost > cap) {
+            Some(BudgetCap::Cost)
+        } else if self.tasks.is_some_and(|cap| sum.tasks > cap) {
+            Some(BudgetCap::Tasks)
+        } else if self.duration.is_some_and(|cap| sum.duration > cap) {
+            Some(BudgetCap::Seconds)
         } else {
             None
         }
     }
 }
 
-/// A kind of budget limit.
+/// A kind of cap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum BudgetLimit {
+pub enum BudgetCap {
     /// Money.
     Cost,
     /// Tasks.
@@ -117,7 +117,7 @@ pub enum BudgetLimit {
     Seconds,
 }
 
-impl fmt::Display for BudgetLimit {
+impl fmt::Display for BudgetCap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Cost => "cost",
@@ -155,10 +155,10 @@ impl Prices for NoPrices {
     }
 }
 
-/// Limits and prices of a run, with what it has reserved and spent itself.
+/// Caps and prices of a run, with what it has reserved and spent itself.
 #[derive(Debug, Clone)]
 pub struct Budget {
-    caps: BudgetLimits,
+    caps: BudgetCaps,
     prices: Arc<dyn Prices>,
     pub(crate) reserved: Amount,
     pub(crate) spent: Amount,
@@ -166,20 +166,20 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self::new(BudgetLimits::default(), Arc::new(NoPrices))
+        Self::new(BudgetCaps::default(), Arc::new(NoPrices))
     }
 }
 
 impl Budget {
     /// Nothing reserved, nothing spent.
     #[must_use]
-    pub fn new(caps: BudgetLimits, prices: Arc<dyn Prices>) -> Self {
+    pub fn new(caps: BudgetCaps, prices: Arc<dyn Prices>) -> Self {
         Self { caps, prices, reserved: Amount::default(), spent: Amount::default() }
     }
 
-    /// The limits.
+    /// The caps.
     #[must_use]
-    pub fn caps(&self) -> BudgetLimits {
+    pub fn caps(&self) -> BudgetCaps {
         self.caps
     }
 
@@ -214,13 +214,13 @@ impl Budget {
         Some(self.prices.actual_cost(ix, plan.node(ix), video)?.min(most))
     }
 
-    /// The limit that one more task of this node would exceed.
+    /// The cap that one more task of this node would exceed.
     #[must_use]
-    pub fn exceeded_by(&self, plan: &Plan, ix: NodeIx) -> Option<BudgetLimit> {
+    pub fn exceeded_by(&self, plan: &Plan, ix: NodeIx) -> Option<BudgetCap> {
         let reservation = self.reservation(plan, ix);
         // Unpriced work may cost any amount.
         if self.caps.cost.is_some() && !self.caps.allow_unpriced && reservation.cost.is_none() {
-            return Some(BudgetLimit::Cost);
+            return Some(BudgetCap::Cost);
         }
         let mut sum = self.reserved;
         sum += self.spent;
@@ -252,18 +252,18 @@ mod tests {
     }
 
     #[test]
-    fn budget_limits_name_the_first_limit_that_is_exceeded() {
-        let limits = BudgetLimits {
+    fn budget_caps_name_the_first_cap_that_is_exceeded() {
+        let caps = BudgetCaps {
             cost: Some(Money::from_micros(10)),
             tasks: Some(2),
             duration: Some(VideoDuration::from_secs(8)),
             allow_unpriced: false,
         };
-        assert_eq!(limits.exceeded_by(amount(10, 2, 8)), None);
-        assert_eq!(limits.exceeded_by(amount(11, 3, 9)), Some(BudgetLimit::Cost));
-        assert_eq!(limits.exceeded_by(amount(10, 3, 9)), Some(BudgetLimit::Tasks));
-        assert_eq!(limits.exceeded_by(amount(10, 2, 9)), Some(BudgetLimit::Seconds));
-        assert_eq!(BudgetLimits::default().exceeded_by(amount(u64::MAX, u64::MAX, u64::MAX)), None);
+        assert_eq!(caps.exceeded_by(amount(10, 2, 8)), None);
+        assert_eq!(caps.exceeded_by(amount(11, 3, 9)), Some(BudgetCap::Cost));
+        assert_eq!(caps.exceeded_by(amount(10, 3, 9)), Some(BudgetCap::Tasks));
+        assert_eq!(caps.exceeded_by(amount(10, 2, 9)), Some(BudgetCap::Seconds));
+        assert_eq!(BudgetCaps::default().exceeded_by(amount(u64::MAX, u64::MAX, u64::MAX)), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use workflow::plan::{KeyPart, NodeIx};
 use workflow::units::{self, Money};
 
 use crate::artifact::Artifact;
-use crate::budget::{BudgetLimit, Reservation};
+use crate::budget::{BudgetCap, Reservation};
 use crate::ids::{AttemptId, TaskId};
 use crate::limits::SubmitQuota;
 use crate::next_step::NextStep;
@@ -68,12 +68,13 @@ pub enum Event {
         #[serde(default, skip_serializing)]
         parts: Vec<KeyPart>,
     },
-    /// The intent was not recorded, because it would exceed a budget limit.
+    /// The intent was not recorded, because it would exceed a budget cap.
     BudgetExceeded {
         /// The node.
         node: NodeIx,
         /// The limit.
-        limit: BudgetLimit,
+        #[serde(rename = "limit")]
+        cap: BudgetCap,
     },
     /// The intent was not recorded, because another live attempt holds the key.
     ClaimConflict {
@@ -343,7 +344,7 @@ mod tests {
                 recorded_rerun: None,
                 parts: Vec::new(),
             },
-            Event::BudgetExceeded { node, limit: BudgetLimit::Cost },
+            Event::BudgetExceeded { node, cap: BudgetCap::Cost },
             Event::ClaimConflict { node, existing: ExistingWork::None, rerun: None },
             Event::PrepareFailed { node, failure: failure() },
             Event::Submitted { node, attempt: attempt.clone(), task: TaskId::from("t") },

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use workflow::plan::{NodeIx, RetryOn};
 
 use crate::artifact::Artifact;
-use crate::budget::BudgetLimit;
+use crate::budget::BudgetCap;
 use crate::ids::{AttemptId, TaskId};
 
 /// What a run does about a node.
@@ -187,10 +187,11 @@ pub enum Halt {
         /// Why.
         failure: Failure,
     },
-    /// One more task would exceed a budget limit.
+    /// One more task would exceed a budget cap.
     BudgetExceeded {
         /// The limit.
-        limit: BudgetLimit,
+        #[serde(rename = "limit")]
+        cap: BudgetCap,
     },
     /// A shot failed under fail-fast.
     FailFast {

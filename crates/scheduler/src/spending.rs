@@ -65,7 +65,7 @@ mod tests {
 
     use super::*;
     use crate::artifact::Artifact;
-    use crate::budget::{Amount, BudgetLimits};
+    use crate::budget::{Amount, BudgetCaps};
     use crate::ids::{AttemptId, RunId, TaskId};
     use crate::state::NodeSummary;
     use crate::{Attempt, Failure, FailureKind, Timestamp};
@@ -119,7 +119,7 @@ mod tests {
             films: Vec::new(),
             to_pick: Vec::new(),
             halt: None,
-            caps: BudgetLimits::default(),
+            caps: BudgetCaps::default(),
             held: Amount::default(),
             spent: Amount::default(),
         };

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use scheduler::budget::{BudgetLimit, BudgetLimits, NoPrices};
+use scheduler::budget::{BudgetCap, BudgetCaps, NoPrices};
 use scheduler::policy::Rate;
 use scheduler::{
     Action, Artifact, AttemptId, Budget, Decision, Event, ExistingWork, Failure, FailureKind, FilmOutcome,
@@ -923,7 +923,7 @@ fn every_event_fits_its_phase_or_is_reported() {
         Event::LookupDone { node, key: "00".repeat(32), existing: ExistingWork::None },
         Event::PrepareFailed { node, failure: failure() },
         prepared_event(node, "a"),
-        Event::BudgetExceeded { node, limit: BudgetLimit::Tasks },
+        Event::BudgetExceeded { node, cap: BudgetCap::Tasks },
         Event::ClaimConflict {
             node,
             existing: ExistingWork::ClaimedByOtherRun { run: RunId::from("other") },
@@ -1066,7 +1066,7 @@ fn interrupted_run_downloads_finished_videos_within_the_grace() {
 
 #[test]
 fn budget_limit_halts_the_run_once_no_reservation_is_open() {
-    let caps = BudgetLimits { tasks: Some(2), ..BudgetLimits::default() };
+    let caps = BudgetCaps { tasks: Some(2), ..BudgetCaps::default() };
     let state = RunState::new(plan(&["a", "b", "c", "d<a"]), "test", Policy::remote())
         .with_budget(Budget::new(caps, Arc::new(NoPrices)));
     let mut run = Script::with(state);
@@ -1091,7 +1091,7 @@ fn budget_limit_halts_the_run_once_no_reservation_is_open() {
     assert!(matches!(run.outcome("d"), Outcome::Done { .. }));
     run.completed("b");
     run.downloaded("b");
-    assert_eq!(run.state.halt(), Some(&Halt::BudgetExceeded { limit: BudgetLimit::Tasks }));
+    assert_eq!(run.state.halt(), Some(&Halt::BudgetExceeded { cap: BudgetCap::Tasks }));
     assert_eq!(run.outcome("c"), &Outcome::NotStarted);
     assert!(run.state.is_over());
     assert_eq!(run.state.budget().spent().tasks, 2);

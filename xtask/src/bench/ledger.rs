@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use contract::Contract;
 use engine::Ledger;
 use engine::ledger::Persist;
-use scheduler::budget::BudgetLimits;
+use scheduler::budget::BudgetCaps;
 use scheduler::policy::Rate;
 use scheduler::{
     Action, Artifact, AttemptId, Event, ExistingWork, ModificationTime, Policy, PollResult, RunId, RunState,
@@ -37,7 +37,7 @@ pub(super) fn measure() -> Result<String, String> {
     let ledger = Ledger::open(&file, project.path()).map_err(|error| text(&error))?;
     let run = RunId::from("bench");
     let run_lock = ledger
-        .begin(run.clone(), plan.name(), "https://api.example.com", BudgetLimits::default(), Timestamp(1))
+        .begin(run.clone(), plan.name(), "https://api.example.com", BudgetCaps::default(), Timestamp(1))
         .map_err(|error| text(&error))?;
     // Only the limit on tasks in flight applies, so that waiting is not measured.
     let policy = Policy {

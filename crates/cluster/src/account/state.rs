@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use scheduler::budget::{Amount, BudgetLimit, BudgetLimits, Reservation};
+use scheduler::budget::{Amount, BudgetCap, BudgetCaps, Reservation};
 use scheduler::policy::Rate;
 use scheduler::{AimdLimiter, AttemptId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub struct AccountLimits {
     /// Maximum number of downloads at once.
     pub downloads: Option<usize>,
     /// Caps on everything that is reserved and spent.
-    pub caps: BudgetLimits,
+    pub caps: BudgetCaps,
 }
 
 /// The answer to [`Admit`].
@@ -45,7 +45,8 @@ pub enum Admission {
     /// A cap would be exceeded.
     BudgetExceeded {
         /// Which.
-        limit: BudgetLimit,
+        #[serde(rename = "limit")]
+        cap: BudgetCap,
     },
     /// The run has ended early.
     Withdrawn,
@@ -150,8 +151,8 @@ impl AccountState {
             waiting.awakeable.clone_from(&request.awakeable);
             return Admission::Queued;
         }
-        if let Some(limit) = self.exceeded_by(request.reservation) {
-            return Admission::BudgetExceeded { limit };
+        if let Some(cap) = self.exceeded_by(request.reservation) {
+            return Admission::BudgetExceeded { cap };
         }
         if !self.queue.is_empty() || self.wait().is_some() {
             self.queue.push_back(request.clone());
@@ -166,7 +167,7 @@ impl AccountState {
         let mut woken = Vec::new();
         while let Some(first) = self.queue.front() {
             let admission = match self.exceeded_by(first.reservation) {
-                Some(limit) => Admission::BudgetExceeded { limit },
+                Some(cap) => Admission::BudgetExceeded { cap },
                 None if self.wait().is_some() => break,
                 None => Admission::Granted,
             };
@@ -352,14 +353,14 @@ impl AccountState {
         ends.get(excess).copied()
     }
 
-    fn exceeded_by(&self, more: Reservation) -> Option<BudgetLimit> {
+    fn exceeded_by(&self, more: Reservation) -> Option<BudgetCap> {
         let caps = &self.limits.caps;
         if caps.is_none() {
             return None;
         }
         let mut reservations = self.reserved.values().chain([&more]);
         if caps.cost.is_some() && !caps.allow_unpriced && reservations.any(|one| one.cost.is_none()) {
-            return Some(BudgetLimit::Cost);
+            return Some(BudgetCap::Cost);
         }
         let mut sum = self.reserved();
         sum += self.spent;

@@ -176,12 +176,12 @@ fn task_that_the_service_does_not_know_is_paid_for_and_counts_as_in_flight_for_a
 
 #[test]
 fn reserved_and_spent_stay_below_the_cap() {
-    let caps = BudgetLimits { cost: Some(Money::from_micros(25)), ..BudgetLimits::default() };
+    let caps = BudgetCaps { cost: Some(Money::from_micros(25)), ..BudgetCaps::default() };
     let limits = AccountLimits { caps, ..AccountLimits::default() };
     let mut account = AccountState::default();
     assert_eq!(admit(&mut account, "r.1", 0, limits), Admission::Granted);
     assert_eq!(admit(&mut account, "r.2", 0, limits), Admission::Granted);
-    let exceeded = Admission::BudgetExceeded { limit: BudgetLimit::Cost };
+    let exceeded = Admission::BudgetExceeded { cap: BudgetCap::Cost };
     assert_eq!(admit(&mut account, "r.3", 0, limits), exceeded);
     account.finish(&"r.1".into(), Settlement::Actual { cost: Money::from_micros(4) }, None);
     // A task never costs more than what was reserved for it.
@@ -195,7 +195,7 @@ fn reserved_and_spent_stay_below_the_cap() {
 
 #[test]
 fn cap_that_is_reached_meanwhile_ends_the_wait() {
-    let caps = BudgetLimits { cost: Some(Money::from_micros(25)), ..BudgetLimits::default() };
+    let caps = BudgetCaps { cost: Some(Money::from_micros(25)), ..BudgetCaps::default() };
     let limits = AccountLimits { in_flight: Some(2), caps, ..AccountLimits::default() };
     let mut account = AccountState::default();
     assert_eq!(admit(&mut account, "r.1", 0, limits), Admission::Granted);
@@ -203,7 +203,7 @@ fn cap_that_is_reached_meanwhile_ends_the_wait() {
     assert_eq!(account.admit(&request("r.2")), Admission::Queued);
     assert_eq!(account.admit(&request("r.3")), Admission::Queued);
     account.observe(Timestamp(0), AccountLimits { in_flight: Some(2), ..limits });
-    let exceeded = Admission::BudgetExceeded { limit: BudgetLimit::Cost };
+    let exceeded = Admission::BudgetExceeded { cap: BudgetCap::Cost };
     let expected = [("r.2".to_owned(), Admission::Granted), ("r.3".to_owned(), exceeded)];
     assert_eq!(woken(account.serve()), expected);
 }
@@ -258,17 +258,17 @@ fn submission_without_response_counts_until_a_period_after_its_permit() {
 
 #[test]
 fn unpriced_work_exceeds_a_cap_on_the_cost() {
-    let caps = BudgetLimits { cost: Some(Money::from_micros(25)), ..BudgetLimits::default() };
+    let caps = BudgetCaps { cost: Some(Money::from_micros(25)), ..BudgetCaps::default() };
     let limits = AccountLimits { caps, ..AccountLimits::default() };
     let mut unpriced = request("r.1");
     unpriced.reservation.cost = None;
     let mut account = AccountState::default();
     account.observe(Timestamp(0), limits);
-    let exceeded = Admission::BudgetExceeded { limit: BudgetLimit::Cost };
+    let exceeded = Admission::BudgetExceeded { cap: BudgetCap::Cost };
     assert_eq!(account.admit(&unpriced), exceeded);
     account.observe(
         Timestamp(0),
-        AccountLimits { caps: BudgetLimits { allow_unpriced: true, ..caps }, ..limits },
+        AccountLimits { caps: BudgetCaps { allow_unpriced: true, ..caps }, ..limits },
     );
     assert_eq!(account.admit(&unpriced), Admission::Granted);
 }

@@ -282,8 +282,8 @@ async fn prepare_and_submit(
             return Ok(vec![prepared(digest, by_url), refused]);
         }
         preparation::Outcome::Failed(failure) => return Ok(vec![Event::PrepareFailed { node, failure }]),
-        preparation::Outcome::BudgetExceeded(limit) => {
-            return Ok(vec![Event::BudgetExceeded { node, limit }]);
+        preparation::Outcome::BudgetExceeded(cap) => {
+            return Ok(vec![Event::BudgetExceeded { node, cap }]);
         }
     };
     let first = prepared(intended.digest.clone(), intended.is_by_url());

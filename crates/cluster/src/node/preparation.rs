@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use engine::effects::InputSource;
 use restate_sdk::prelude::*;
-use scheduler::budget::BudgetLimit;
+use scheduler::budget::BudgetCap;
 use scheduler::{AttemptState, Failure, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ pub(super) enum Outcome {
     /// The request cannot be made.
     Failed(Failure),
     /// A cap of the account is reached.
-    BudgetExceeded(BudgetLimit),
+    BudgetExceeded(BudgetCap),
 }
 
 /// A request that is prepared, as it is journalled.
@@ -74,7 +74,7 @@ pub(super) async fn prepare(
             Admission::Queued => {}
             Admission::Granted => break,
             Admission::Withdrawn => return Ok(Outcome::Withdrawn { digest, by_url }),
-            Admission::BudgetExceeded { limit } => return Ok(Outcome::BudgetExceeded(limit)),
+            Admission::BudgetExceeded { cap } => return Ok(Outcome::BudgetExceeded(cap)),
         }
         let answer = restate_sdk::select! {
             answer = woken => Some(answer?.into_inner()),

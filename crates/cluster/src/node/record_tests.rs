@@ -141,7 +141,7 @@ fn message_that_is_sent_again_is_answered_from_the_record() {
 fn attempt_that_was_declined_is_answered_as_before() {
     let mut record = NodeRecord::default();
     let declined =
-        vec![Event::BudgetExceeded { node: NodeIx::new(0), limit: scheduler::budget::BudgetLimit::Tasks }];
+        vec![Event::BudgetExceeded { node: NodeIx::new(0), cap: scheduler::budget::BudgetCap::Tasks }];
     record.decline("r.1".into(), declined.clone());
     assert_eq!(record.declined_events(&"r.1".into()), Some(&*declined));
     assert_eq!(record.declined_events(&"r.2".into()), None);

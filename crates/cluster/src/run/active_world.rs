@@ -81,7 +81,7 @@ pub(super) fn loaded_from(text: &str) -> Arc<LoadedSpec> {
         fail_fast: false,
         salt: None,
         policy: Policy::remote(),
-        caps: scheduler::budget::BudgetLimits::default(),
+        caps: scheduler::budget::BudgetCaps::default(),
         prices: None,
         files: Vec::new(),
         reruns: SpecReruns::default(),

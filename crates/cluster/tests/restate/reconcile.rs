@@ -16,7 +16,7 @@ use engine::provider::{
 };
 use futures_util::future::BoxFuture;
 use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
-use scheduler::budget::{BudgetLimits, NoPrices};
+use scheduler::budget::{BudgetCaps, NoPrices};
 use scheduler::{Failure, Outcome, Policy, PollResult, RunId, TaskId, Timestamp};
 use tokio::runtime::Runtime;
 use url::Url;
@@ -182,7 +182,7 @@ fn run_with_killed_worker(server: &Server, listener: &TcpListener, accepts: bool
             fail_fast: false,
             salt: None,
             policy: Policy::local(),
-            caps: BudgetLimits::default(),
+            caps: BudgetCaps::default(),
             prices: None,
             files: Vec::new(),
             reruns: cluster::spec::SpecReruns::default(),

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use scheduler::budget::BudgetLimits;
+use scheduler::budget::BudgetCaps;
 use scheduler::{Artifact, AttemptId, Decision, ForcedRerun, KeyResolver, RunId, TaskId, Timestamp};
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
@@ -96,7 +96,7 @@ pub struct AdoptionReport {
 /// When the ledger, the store or a file cannot be used.
 pub async fn adopt(adoption: Adoption<'_>, ledger: &Ledger) -> Result<AdoptionReport, LedgerError> {
     let Adoption { plan, at, ref run, now, .. } = adoption;
-    let caps = BudgetLimits::default();
+    let caps = BudgetCaps::default();
     let lock = ledger.begin_with(run.clone(), plan.name(), adoption.arguments, at, caps, now)?;
     let (report, recordable) = collect(&adoption, Some(ledger)).await?;
     for item in recordable {

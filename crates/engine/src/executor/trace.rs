@@ -52,7 +52,7 @@ pub(super) fn event(state: &RunState, event: &Event) {
         Event::Prepared { attempt, reservation, .. } => {
             debug!(node, %attempt, reserved = reservation.cost.map(Money::as_micros), "intent recorded");
         }
-        Event::BudgetExceeded { limit, .. } => info!(node, %limit, "budget limit reached"),
+        Event::BudgetExceeded { cap, .. } => info!(node, %cap, "budget cap reached"),
         Event::PrepareFailed { failure, .. } => {
             info!(node, kind = ?failure.kind, "request not prepared");
         }

@@ -121,12 +121,12 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
                 let existing = ExistingWork::ClaimedByOtherRun { run };
                 return Ok(Event::ClaimConflict { node, existing, rerun: Some(Box::new(rerun)) });
             }
-            let (limits, spent_before) = run_lock.limits();
+            let (caps, spent_before) = run_lock.caps();
             let amount = reservation.amount();
             let exceeded =
-                totals::exceeded_by(writer.transaction(), writer.delta(), limits, spent_before, amount)?;
+                totals::exceeded_by(writer.transaction(), writer.delta(), caps, spent_before, amount)?;
             Ok(match exceeded {
-                Some(limit) => Event::BudgetExceeded { node, limit },
+                Some(cap) => Event::BudgetExceeded { node, cap },
                 None => event,
             })
         }

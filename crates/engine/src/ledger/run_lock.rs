@@ -9,7 +9,7 @@ use rusqlite::TransactionBehavior;
 use super::sql::Sql;
 use super::{Ledger, LedgerError, PlanArguments, totals};
 use crate::failpoint::{self, Boundary};
-use scheduler::budget::{Amount, BudgetLimits};
+use scheduler::budget::{Amount, BudgetCaps};
 use scheduler::{RunId, Timestamp};
 
 /// The service of a run, and the account there.
@@ -32,8 +32,8 @@ impl<'a> From<&'a str> for ServiceAccount<'a> {
 pub struct RunLock {
     run: RunId,
     path: PathBuf,
-    limits: BudgetLimits,
-    /// The total spent by all runs before this one: its limits apply to what is spent afterwards.
+    caps: BudgetCaps,
+    /// The total spent by all runs before this one: its caps apply to what is spent afterwards.
     spent_before: Amount,
     /// Whether the file stays when the run ends: the ledger that has the run on record is gone, and the file shows that there was one.
     stays: AtomicBool,
@@ -53,8 +53,8 @@ impl RunLock {
         self.stays.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn limits(&self) -> (BudgetLimits, Amount) {
-        (self.limits, self.spent_before)
+    pub(super) fn caps(&self) -> (BudgetCaps, Amount) {
+        (self.caps, self.spent_before)
     }
 }
 
@@ -68,7 +68,7 @@ impl Drop for RunLock {
 }
 
 impl Ledger {
-    /// Records the start of `run` and locks it; `limits` apply to its intents from now on.
+    /// Records the start of `run` and locks it; `caps` apply to its intents from now on.
     ///
     /// # Errors
     /// When the run cannot be recorded, or a run with that id is alive.
@@ -77,10 +77,10 @@ impl Ledger {
         run: RunId,
         workflow: &str,
         at: impl Into<ServiceAccount<'a>>,
-        limits: BudgetLimits,
+        caps: BudgetCaps,
         now: Timestamp,
     ) -> Result<RunLock, LedgerError> {
-        self.begin_with(run, workflow, None, at.into(), limits, now)
+        self.begin_with(run, workflow, None, at.into(), caps, now)
     }
 
     /// As [`Ledger::begin`], with the arguments that determine the plan of the run.
@@ -93,7 +93,7 @@ impl Ledger {
         workflow: &str,
         arguments: Option<&PlanArguments>,
         at: ServiceAccount<'_>,
-        limits: BudgetLimits,
+        caps: BudgetCaps,
         now: Timestamp,
     ) -> Result<RunLock, LedgerError> {
         let ServiceAccount { service, account } = at;
@@ -120,7 +120,7 @@ impl Ledger {
         let file = File::create(&path).map_err(|error| at_path(&path, &error))?;
         file.try_lock().map_err(|error| at_path(&path, &error.into()))?;
         failpoint::hit(Boundary::After, "begin");
-        Ok(RunLock { run, path, limits, spent_before, stays: AtomicBool::new(false), _file: file })
+        Ok(RunLock { run, path, caps, spent_before, stays: AtomicBool::new(false), _file: file })
     }
 
     /// Records the regular end of a run.

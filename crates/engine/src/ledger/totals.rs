@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
 use super::attempt_state::is_in_flight;
 use super::sql::{Sql, column};
 use super::{Ledger, LedgerError};
-use scheduler::budget::{Amount, BudgetLimit, BudgetLimits, Reservation};
+use scheduler::budget::{Amount, BudgetCap, BudgetCaps, Reservation};
 use scheduler::{AttemptId, AttemptState, Timestamp};
 use workflow::units::Money;
 
@@ -54,20 +54,20 @@ fn unpriced_in_flight(transaction: &Connection) -> rusqlite::Result<UnpricedInFl
         .query_row([], |row| Ok(UnpricedInFlight { count: column(row, 0)?, first: row.get(1)? }))
 }
 
-/// The limit that `more` would exceed, counting all reservations and everything spent since `spent_before`. `delta` is the change by the
-/// transaction so far. Tasks in flight whose cost is unknown exceed any limit on the cost, unless unpriced tasks are allowed.
+/// The cap that `more` would exceed, counting all reservations and everything spent since `spent_before`. `delta` is the change by the
+/// transaction so far. Tasks in flight whose cost is unknown exceed any cap on the cost, unless unpriced tasks are allowed.
 pub(super) fn exceeded_by(
     transaction: &Transaction<'_>,
     delta: &BudgetDelta,
-    limits: BudgetLimits,
+    caps: BudgetCaps,
     spent_before: Amount,
     more: Amount,
-) -> rusqlite::Result<Option<BudgetLimit>> {
-    if limits.is_none() {
+) -> rusqlite::Result<Option<BudgetCap>> {
+    if caps.is_none() {
         return Ok(None);
     }
-    if limits.cost.is_some() && !limits.allow_unpriced && unpriced_in_flight(transaction)?.count > 0 {
-        return Ok(Some(BudgetLimit::Cost));
+    if caps.cost.is_some() && !caps.allow_unpriced && unpriced_in_flight(transaction)?.count > 0 {
+        return Ok(Some(BudgetCap::Cost));
     }
     let (mut sum, spent) = sums(transaction)?;
     // Additions first: an amount is never negative.
@@ -78,7 +78,7 @@ pub(super) fn exceeded_by(
     sum -= delta.reserved.removed;
     sum -= delta.spent.removed;
     sum -= spent_before;
-    Ok(limits.exceeded_by(sum))
+    Ok(caps.exceeded_by(sum))
 }
 
 /// The cost that is or was reserved for an attempt, if its task had a price.

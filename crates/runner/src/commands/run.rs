@@ -172,8 +172,8 @@ fn halt_error(args: &RunArgs, summary: &RunSummary) -> Option<CommandError> {
         Halt::ServiceUnusable { failure } => {
             Some(CommandError::unusable(format!("the service cannot be used: {}", failure.message)))
         }
-        Halt::BudgetExceeded { limit } => {
-            let message = format!("{} is reached: {rest}", budget::cap(*limit, &summary.caps));
+        Halt::BudgetExceeded { cap } => {
+            let message = format!("{} is reached: {rest}", budget::cap(*cap, &summary.caps));
             let error = CommandError::new(ErrorKind::BudgetExceeded, message);
             // A rerun that is finished would be paid for again, and a cap below each task admits nothing.
             Some(if args.rerun.is_some() || summary.submitted() == 0 {

@@ -284,7 +284,7 @@ fn file(node: &NodeSummary) -> String {
 mod tests {
     use std::time::Duration;
 
-    use scheduler::budget::{Amount, BudgetLimits};
+    use scheduler::budget::{Amount, BudgetCaps};
     use scheduler::{
         Artifact, Attempt, AttemptId, AttemptState, Failure, FailureKind, RunId, TaskId, Timestamp,
     };
@@ -348,7 +348,7 @@ mod tests {
             films: Vec::new(),
             to_pick: Vec::new(),
             halt: None,
-            caps: BudgetLimits::default(),
+            caps: BudgetCaps::default(),
             held: Amount::default(),
             spent: Amount::default(),
         }

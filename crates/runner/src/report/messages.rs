@@ -272,9 +272,9 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<S
              interrupt again to exit at once"
                 .to_owned()
         }
-        Event::BudgetExceeded { limit, .. } => format!(
+        Event::BudgetExceeded { cap, .. } => format!(
             "{} is reached, including what other runs have reserved: nothing more is submitted, tasks in flight are finished",
-            budget::cap(*limit, &state.budget().caps())
+            budget::cap(*cap, &state.budget().caps())
         ),
         // With --jobs 1 the run now waits; nothing else would explain why.
         Event::Indeterminate { node, .. } => format!(

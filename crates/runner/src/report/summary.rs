@@ -10,7 +10,7 @@ use super::stream::{self, Budget, FinishedFilm, Halt};
 use crate::price_table::PriceTable;
 
 /// Format version.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 #[derive(Serialize)]
 struct Pick<'a> {

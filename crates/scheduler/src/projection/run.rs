@@ -146,7 +146,7 @@ impl Halt {
             Event::Polled { result: PollResult::Unauthorized { failure }, .. } => {
                 Some(Self::ServiceUnusable { failure: failure.clone() })
             }
-            Event::BudgetExceeded { limit, .. } => Some(Self::BudgetExceeded { limit: *limit }),
+            Event::BudgetExceeded { cap, .. } => Some(Self::BudgetExceeded { cap: *cap }),
             _ => None,
         }
     }

@@ -56,10 +56,10 @@ impl RunState {
         self.queues.held_slots.retain(|(until, _)| *until > now);
         let mut more_at = self.queues.delayed.first().map(|(not_before, _)| *not_before);
         while let Some((_, node)) = self.queues.ready.first().copied() {
-            if let Some(limit) = self.budget.exceeded_by(&self.plan, node) {
-                // Tasks in flight may cost less than is reserved for them; without any, the limit is reached.
+            if let Some(cap) = self.budget.exceeded_by(&self.plan, node) {
+                // Tasks in flight may cost less than is reserved for them; without any, the cap is reached.
                 if self.queues.reservations == 0 {
-                    self.halt = Some(Halt::BudgetExceeded { limit });
+                    self.halt = Some(Halt::BudgetExceeded { cap });
                     return None;
                 }
                 break;

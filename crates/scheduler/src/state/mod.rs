@@ -195,7 +195,7 @@ impl RunState {
                 }
                 self.lookup_done(node, existing, now, &mut actions);
             }
-            Event::BudgetExceeded { node, limit } => self.budget_exceeded(node, limit),
+            Event::BudgetExceeded { node, cap } => self.budget_exceeded(node, cap),
             Event::Prepared { node, attempt, by_url, .. } => {
                 self.prepared(node, attempt, by_url, &mut actions);
             }

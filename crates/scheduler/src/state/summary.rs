@@ -6,7 +6,7 @@ use serde::Serialize;
 use workflow::plan::{NodeIx, OpenPick, PickKind};
 
 use super::{FilmState, RunState};
-use crate::budget::{Amount, BudgetLimits};
+use crate::budget::{Amount, BudgetCaps};
 use crate::ids::{RunId, TaskId};
 use crate::{Attempt, Decision, FilmOutcome, Halt, Outcome, Shot, StatusKind};
 
@@ -35,7 +35,7 @@ pub struct RunSummary {
     /// Why the run stopped submitting, if it did.
     pub halt: Option<Halt>,
     /// The budget limits of the run.
-    pub caps: BudgetLimits,
+    pub caps: BudgetCaps,
     /// What is reserved for tasks of this run that have not ended, as far as they are priced.
     pub held: Amount,
     /// What the run has spent, as far as it is priced.

@@ -156,7 +156,7 @@ fn expired_task_is_retried_only_if_retry_on_lists_expired() {
 #[test]
 fn retry_respects_the_budget_limit() {
     let plan = plan_with(&["a"], |node| node["retry"] = 3.into());
-    let caps = BudgetLimits { tasks: Some(2), ..BudgetLimits::default() };
+    let caps = BudgetCaps { tasks: Some(2), ..BudgetCaps::default() };
     let state =
         RunState::new(plan, "test", Policy::remote()).with_budget(Budget::new(caps, Arc::new(NoPrices)));
     let mut run = Script::with(state);
@@ -166,7 +166,7 @@ fn retry_respects_the_budget_limit() {
     assert_eq!(run.polled("a", failed(FailureKind::Task)), ["prepare a"]);
     run.submit("a");
     assert!(run.polled("a", failed(FailureKind::Task)).is_empty());
-    assert_eq!(run.state.halt(), Some(&Halt::BudgetExceeded { limit: BudgetLimit::Tasks }));
+    assert_eq!(run.state.halt(), Some(&Halt::BudgetExceeded { cap: BudgetCap::Tasks }));
     assert_eq!(run.state.budget().spent().tasks, 2);
 }
 

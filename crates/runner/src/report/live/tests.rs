@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use contract::Contract;
-use scheduler::budget::{BudgetLimits, Prices, Reservation};
+use scheduler::budget::{BudgetCaps, Prices, Reservation};
 use scheduler::{
     Artifact, AttemptId, Budget, ExistingWork, Failure, FailureKind, Policy, PollResult, TaskId,
 };
@@ -53,7 +53,7 @@ impl Script {
             currency: "EUR".to_owned(),
         };
         let state = RunState::new(Arc::new(plan), "test", policy)
-            .with_budget(Budget::new(BudgetLimits::default(), Arc::new(Half)));
+            .with_budget(Budget::new(BudgetCaps::default(), Arc::new(Half)));
         let mut script =
             Self { state, progress: RunProgress::new(Some(estimate)), now: Timestamp(1_000_000) };
         script.on(Event::Started);

@@ -8,8 +8,8 @@ use scheduler::{
 use workflow::plan::{NodeIx, Plan};
 
 use super::finished::{Film, FilmLoudness, FilmOutcome, FilmPictures, FinishedShot, Outcome};
-use super::line::{self, BudgetLimit, Decision, EventKind, Failure, FailureKind, Halt, RefusalKind, Video};
-use super::run_finished::{Amount, Budget, BudgetLimits, Outcomes};
+use super::line::{self, BudgetCap, Decision, EventKind, Failure, FailureKind, Halt, RefusalKind, Video};
+use super::run_finished::{Amount, Budget, BudgetCaps, Outcomes};
 use crate::report::{messages, sanitize};
 
 /// Length of the key prefix: as in file names.
@@ -84,8 +84,8 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
         Event::ClaimConflict { node, existing, rerun: _ } => {
             EventKind::ClaimConflict { shot: shot(node), existing: existing_work(existing) }
         }
-        Event::BudgetExceeded { node, limit } => {
-            EventKind::BudgetExceeded { shot: shot(node), limit: convert_limit(*limit) }
+        Event::BudgetExceeded { node, cap } => {
+            EventKind::BudgetExceeded { shot: shot(node), cap: convert_cap(*cap) }
         }
         Event::PrepareFailed { node, failure } => {
             EventKind::PrepareFailed { shot: shot(node), failure: convert_failure(failure) }
@@ -293,7 +293,7 @@ pub(crate) fn halt(halt: &scheduler::Halt) -> Halt {
     match halt {
         scheduler::Halt::Interrupted => Halt::Interrupted,
         scheduler::Halt::ServiceUnusable { failure } => Halt::Unusable { failure: convert_failure(failure) },
-        scheduler::Halt::BudgetExceeded { limit } => Halt::BudgetExceeded { limit: convert_limit(*limit) },
+        scheduler::Halt::BudgetExceeded { cap } => Halt::BudgetExceeded { cap: convert_cap(*cap) },
         scheduler::Halt::FailFast { shot } => Halt::FailFast { shot: shot.clone() },
     }
 }
@@ -319,7 +319,7 @@ pub(crate) fn outcomes(summary: &RunSummary) -> Outcomes {
 pub(crate) fn budget(summary: &RunSummary) -> Budget {
     let caps = summary.caps;
     Budget {
-        limits: BudgetLimits {
+        caps: BudgetCaps {
             cost: caps.cost,
             tasks: caps.tasks,
             duration: caps.duration,
@@ -378,11 +378,11 @@ fn convert_decision(decision: scheduler::Decision) -> Decision {
     }
 }
 
-fn convert_limit(limit: scheduler::budget::BudgetLimit) -> BudgetLimit {
-    match limit {
-        scheduler::budget::BudgetLimit::Cost => BudgetLimit::Cost,
-        scheduler::budget::BudgetLimit::Tasks => BudgetLimit::Tasks,
-        scheduler::budget::BudgetLimit::Seconds => BudgetLimit::Seconds,
+fn convert_cap(cap: scheduler::budget::BudgetCap) -> BudgetCap {
+    match cap {
+        scheduler::budget::BudgetCap::Cost => BudgetCap::Cost,
+        scheduler::budget::BudgetCap::Tasks => BudgetCap::Tasks,
+        scheduler::budget::BudgetCap::Seconds => BudgetCap::Seconds,
     }
 }
 

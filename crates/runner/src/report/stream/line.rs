@@ -12,12 +12,12 @@ use super::finished::{FinishedFilm, FinishedShot};
 use super::run_finished::RunFinished;
 
 /// Format version. Incremented when a reader of the previous version would misread the new one; new kinds and members do not count.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// One line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Line<'a> {
-    /// Format version: 3.
+    /// Format version: 4.
     #[schemars(range(min = 3, max = 3))]
     pub(crate) version: u32,
     /// Line number, from 1, without gaps.
@@ -91,8 +91,8 @@ pub(crate) enum EventKind<'a> {
         #[serde(flatten)]
         existing: ExistingWork<'a>,
     },
-    /// The intent was not written: it would exceed a limit of the budget.
-    BudgetExceeded { shot: &'a str, limit: BudgetLimit },
+    /// The intent was not written: it would exceed a cap.
+    BudgetExceeded { shot: &'a str, cap: BudgetCap },
     /// The request could not be prepared.
     PrepareFailed { shot: &'a str, failure: Failure },
     /// The service accepted the request. It is paid for from here on.
@@ -303,10 +303,10 @@ pub(crate) enum RefusalKind {
     ServiceUnusable,
 }
 
-/// A limit of the budget.
+/// A kind of cap.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum BudgetLimit {
+pub(crate) enum BudgetCap {
     Cost,
     Tasks,
     Seconds,
@@ -348,8 +348,8 @@ pub(crate) enum Halt {
     Interrupted,
     /// The service cannot be used with this account or at this URL.
     Unusable { failure: Failure },
-    /// A limit of the budget is reached.
-    BudgetExceeded { limit: BudgetLimit },
+    /// A cap is reached.
+    BudgetExceeded { cap: BudgetCap },
     /// A shot failed, with `--fail-fast`.
     FailFast { shot: String },
 }

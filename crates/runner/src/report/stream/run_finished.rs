@@ -36,18 +36,18 @@ pub(crate) struct Outcomes {
     pub(crate) not_selected: usize,
 }
 
-/// Limits, reservations and spending.
+/// Caps, reservations and spending.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Budget {
-    pub(crate) limits: BudgetLimits,
+    pub(crate) caps: BudgetCaps,
     /// For unfinished tasks of this run.
     pub(crate) reserved: Amount,
     pub(crate) spent: Amount,
 }
 
-/// Limits of the budget; `null` is no limit.
+/// Caps; `null` is no cap.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct BudgetLimits {
+pub(crate) struct BudgetCaps {
     /// In millionths of the price table's currency.
     #[serde(with = "units::micros")]
     #[schemars(with = "Option<i64>")]
@@ -58,7 +58,7 @@ pub(crate) struct BudgetLimits {
     #[serde(rename = "video_ms", with = "units::millis")]
     #[schemars(with = "Option<i64>")]
     pub(crate) duration: Option<VideoDuration>,
-    /// Whether unpriced tasks may be submitted under a limit on cost.
+    /// Whether unpriced tasks may be submitted under a cap on cost.
     pub(crate) allow_unpriced: bool,
 }
 

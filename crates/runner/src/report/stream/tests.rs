@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract::Contract;
-use scheduler::budget::{BudgetLimit, Reservation};
+use scheduler::budget::{BudgetCap, Reservation};
 use scheduler::{
     Artifact, AttemptId, ExistingWork, Failure, FailureKind, ModificationTime, Policy, PollResult, Refusal,
     RefusalKind, RunId, TaskId,
@@ -251,7 +251,7 @@ fn stream_lines_are_redacted_and_bounded() {
         Event::DownloadFailed { node: at, attempt: one, failure: failure(), partial_bytes: 0, next: None },
         downloaded(0),
         Event::JoinFailed { index: 0, failure: failure() },
-        Event::BudgetExceeded { node: node(2), limit: BudgetLimit::Cost },
+        Event::BudgetExceeded { node: node(2), cap: BudgetCap::Cost },
     ] {
         script.on(event);
     }

@@ -33,8 +33,8 @@ impl Shot {
                 self.push_attempt(attempt);
                 self.set(ShotStatus::Submitting, now);
             }
-            Event::BudgetExceeded { limit, .. } => {
-                self.last_error = Some(format!("the cap on {limit} is reached"));
+            Event::BudgetExceeded { cap, .. } => {
+                self.last_error = Some(format!("the cap on {cap} is reached"));
                 self.set(ShotStatus::Waiting { not_before: now }, now);
             }
             Event::PrepareFailed { failure, .. } => {
