@@ -157,7 +157,7 @@ pub fn up_to_date_source(
     // The service that made the clips is not known here.
     [DigitalSource::TrainedAlgorithmicMedia, DigitalSource::AlgorithmicMedia].into_iter().find(|source| {
         let tags = film_tags(plan, film, clips, *source);
-        film_digest(plan, film, clips, &tags) == recorded.made_of
+        film_digest(plan, film, clips, &tags) == recorded.clips_digest
     })
 }
 

@@ -119,7 +119,7 @@ pub struct ShotAttempt {
     /// The most that was reserved for it, if it holds its key.
     pub reserved_cost: Option<Money>,
     /// From its submission to its video, in milliseconds.
-    pub took_ms: Option<u64>,
+    pub elapsed_ms: Option<u64>,
 }
 
 fn ready<'a, T: 'a>(read: Result<T, LedgerError>) -> RunReading<'a, T> {
@@ -238,7 +238,7 @@ fn shot_attempts(ledger: &Ledger, shot: &str) -> Result<Vec<ShotAttempt>, Ledger
             intended_at: record.intended_at,
             task: row.as_ref().and_then(|row| row.task.clone()),
             reserved_cost: row.as_ref().and_then(|row| row.reservation.cost),
-            took_ms: took,
+            elapsed_ms: took,
             failure: row.and_then(|row| row.failure),
         })
     });

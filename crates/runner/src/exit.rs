@@ -44,7 +44,7 @@ impl Exit {
         } else if summary.count(&[StatusKind::Blocked]) > 0 {
             // Blocked by a shot that was not selected.
             Self::ActionNeeded
-        } else if film(|film| matches!(film, FilmOutcome::Waiting { .. }))
+        } else if film(|film| matches!(film, FilmOutcome::Pending { .. }))
             && summary.count(&[StatusKind::NotSelected]) == 0
         {
             Self::Failed

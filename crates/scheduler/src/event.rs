@@ -417,7 +417,7 @@ mod tests {
             width: 1,
             height: 1,
             audio: false,
-            made_of: String::new(),
+            clips_digest: String::new(),
             loudness: None,
             pictures: None,
             unmatched: Vec::new(),

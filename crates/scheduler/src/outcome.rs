@@ -215,7 +215,8 @@ pub struct Film {
     /// Whether it has an audio track.
     pub audio: bool,
     /// SHA-256 over the clips' hashes in order, and the edit.
-    pub made_of: String,
+    #[serde(rename = "made_of")]
+    pub clips_digest: String,
     /// Whether the file existed and did not have to be joined.
     pub reused: bool,
     /// The loudness of its sound, measured when it was joined.
@@ -260,7 +261,8 @@ pub enum FilmOutcome {
         film: Film,
     },
     /// Some of its clips are missing.
-    Waiting {
+    #[serde(alias = "waiting")]
+    Pending {
         /// Number of missing clips.
         missing: usize,
     },

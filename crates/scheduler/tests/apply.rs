@@ -287,7 +287,7 @@ fn failed_take_blocks_successors_and_film() {
     assert!(matches!(run.outcome("a#2"), Outcome::Failed { .. }));
     assert_eq!(run.outcome("b"), &Outcome::Blocked { by: run.ix("a#2") });
     let summary = run.state.clone().into_summary(RunId::from("run"));
-    assert_eq!(summary.films[0].outcome, FilmOutcome::Waiting { missing: 2 });
+    assert_eq!(summary.films[0].outcome, FilmOutcome::Pending { missing: 2 });
     assert_eq!(summary.to_pick, [two_takes_of("a")], "the other one can still be picked");
 }
 
@@ -336,7 +336,7 @@ fn indeterminate_submission_is_not_repeated_and_blocks_only_its_successors() {
     assert!(run.state.is_over());
     assert_eq!(
         run.state.clone().into_summary(RunId::from("run")).films[0].outcome,
-        FilmOutcome::Waiting { missing: 2 }
+        FilmOutcome::Pending { missing: 2 }
     );
 }
 

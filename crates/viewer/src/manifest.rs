@@ -1,4 +1,4 @@
-//! The data of the viewer, version 2: what a workflow's output folder contains and how it came to be.
+//! The data of the viewer, version 3: what a workflow's output folder contains and how it came to be.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 /// The version of the format.
-pub const MANIFEST_VERSION: u32 = 2;
+pub const MANIFEST_VERSION: u32 = 3;
 
 /// Maximum length of a manifest, in bytes.
 pub const MAX_MANIFEST_BYTES: usize = 256 << 20;
@@ -125,8 +125,9 @@ pub struct Clip {
     pub task: Option<String>,
     /// What was reserved for its latest task.
     pub cost: Option<u64>,
-    /// From its submission to its video.
-    pub took_ms: Option<u64>,
+    /// From its submission to its video. Version 2 called it `took_ms`.
+    #[serde(alias = "took_ms")]
+    pub elapsed_ms: Option<u64>,
     /// Its attempts, oldest first.
     pub attempts: Vec<Attempt>,
     /// Why it has no video.
@@ -214,8 +215,9 @@ pub struct Caption {
 pub enum FilmState {
     /// It exists.
     Done,
-    /// Some of its clips have no video yet.
-    Waiting,
+    /// Some of its clips have no video yet. Version 2 called it `waiting`.
+    #[serde(alias = "waiting")]
+    Pending,
     /// A take must be picked first.
     Unpicked,
     /// Its clips exist, and it does not: the next run joins it.
@@ -397,5 +399,20 @@ mod tests {
         let waiting = states(MANIFEST_VERSION, &["waiting", "pending"]).unwrap();
         assert_eq!(waiting, [StatusKind::Waiting, StatusKind::Pending]);
         assert!(matches!(states(MANIFEST_VERSION, &["asleep"]), Err(ManifestError::Malformed(_))));
+    }
+
+    #[test]
+    fn manifest_of_version_2_has_names_of_this_version() {
+        let manifest = Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), 1);
+        let mut text = serde_json::to_value(manifest).unwrap();
+        text["version"] = 2.into();
+        text["clips"] = serde_json::json!([{
+            "id": "a", "shot": "a", "cell": {}, "take": null, "state": "done", "is_picked": false, "model": "m", "family": "a", "took_ms": 7,
+            "request": {}, "attempts": [], "parents": [], "command": "runner run a.yaml"
+        }]);
+        text["films"] = serde_json::json!([{"name": "film.mp4", "state": "waiting", "cuts": []}]);
+        let manifest = Manifest::from_json(&text.to_string()).unwrap();
+        assert_eq!(manifest.clips[0].elapsed_ms, Some(7));
+        assert_eq!(manifest.films[0].state, FilmState::Pending);
     }
 }

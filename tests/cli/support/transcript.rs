@@ -27,7 +27,7 @@ pub(crate) const REDACTIONS: &[(&str, &str)] = &[
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[TIME]"),
     (r"\b1[789]\d{11}\b", "[MS]"),
     (r"done in \d+\.\d s", "done in [DURATION]"),
-    (r#""took_ms":( ?)\d+"#, r#""took_ms":$1[DURATION]"#),
+    (r#""(elapsed|task_duration)_ms":( ?)\d+"#, r#""$1_ms":$2[DURATION]"#),
     (
         r"\b(alive for|ended|after|started|to http://\[ADDRESS\]|at http://\[ADDRESS\] for) \d+ (s|min)( \d+ s)?\b",
         "$1 [DURATION]",

@@ -1,4 +1,4 @@
-/** The data of the page, version 2. `docs/manifest.schema.json` is the authority. Times are milliseconds since the epoch; `null` is unknown. */
+/** The data of the page, version 3. `docs/manifest.schema.json` is the authority. Times are milliseconds since the epoch; `null` is unknown. */
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
@@ -22,11 +22,11 @@ export type StatusKind =
   | "not-started"
   | "not-selected";
 
-export type FilmState = "done" | "waiting" | "unpicked" | "not-joined" | "failed";
+export type FilmState = "done" | "pending" | "unpicked" | "not-joined" | "failed";
 export type ParentKind = "continues" | "reference" | "needs" | "pick";
 
 export interface ViewerData {
-  version: 2;
+  version: 3;
   generator: string;
   created_at: number;
   workflow: { name: string; file: string; title: string | null };
@@ -90,7 +90,7 @@ export interface Clip {
   key: string | null;
   task: string | null;
   cost: number | null;
-  took_ms: number | null;
+  elapsed_ms: number | null;
   attempts: Attempt[];
   failure: string | null;
   parents: Parent[];

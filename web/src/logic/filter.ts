@@ -53,7 +53,7 @@ export function sortClips(model: Model, clips: Clip[], sort: Sort, descending: b
       case "duration":
         return clip.seconds;
       case "time":
-        return clip.took_ms;
+        return clip.elapsed_ms;
       case "state":
         return STATE_ORDER.indexOf(clip.state);
     }

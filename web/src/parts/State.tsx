@@ -23,7 +23,7 @@ export const STATE_TEXT: Record<StatusKind, { label: string; tile: string }> = {
 
 export const FILM_TEXT: Record<FilmState, string> = {
   done: "joined",
-  waiting: "waits for its clips",
+  pending: "waits for its clips",
   unpicked: "waits for a pick",
   "not-joined": "not joined yet: the next run joins it",
   failed: "joining it failed",

@@ -56,7 +56,7 @@ function Body({ clip }: { clip: Clip }) {
     ["Length", clip.seconds === null ? null : formatSeconds(clip.seconds)],
     ["Picture", clip.width === null ? null : `${clip.width}×${clip.height ?? "–"}${clip.frame_rate === null ? "" : `, ${Number(clip.frame_rate.toFixed(3))} fps`}${clip.has_audio === null ? "" : clip.has_audio ? ", sound" : ", silent"}`],
     ["Cost", clip.cost === null || data.currency === null ? null : formatCost(clip.cost, data.currency)],
-    ["Took", clip.took_ms === null ? null : formatDuration(clip.took_ms)],
+    ["Took", clip.elapsed_ms === null ? null : formatDuration(clip.elapsed_ms)],
     ["File", clip.file === null ? null : `${clip.file}${clip.bytes === null ? "" : ` (${formatBytes(clip.bytes)})`}`],
     ["Task", clip.task],
     ["Key", clip.key],

@@ -83,7 +83,7 @@ function parameterRows(clips: Clip[], currency: string | null): Row[] {
     values.set("length", formatSeconds(clip.seconds));
     values.set("size", clip.width === null ? "–" : `${clip.width}×${clip.height ?? "–"}`);
     values.set("cost", formatCost(clip.cost, currency));
-    values.set("time to render", formatDuration(clip.took_ms));
+    values.set("time to render", formatDuration(clip.elapsed_ms));
     return values;
   });
   const names = [...new Set(columns.flatMap((column) => [...column.keys()]))];

@@ -27,7 +27,7 @@ export function clip(id: string, change: Partial<Clip> = {}): Clip {
     key: "c786b7a7bf87",
     task: `task_${id}`,
     cost: 120_000,
-    took_ms: 42_000,
+    elapsed_ms: 42_000,
     attempts: [{ attempt: `at_${id}`, task: `task_${id}`, at: 1_790_000_000_000, result: "done", message: null }],
     failure: null,
     parents: [],
@@ -38,7 +38,7 @@ export function clip(id: string, change: Partial<Clip> = {}): Clip {
 
 export function page(name: string, shots: Shot[], clips: Clip[], films: Film[] = []): ViewerData {
   return {
-    version: 2,
+    version: 3,
     generator: "runner 0.1.0",
     created_at: 1_790_000_000_000,
     workflow: { name, file: `${name}.yaml`, title: null },
@@ -80,7 +80,7 @@ export function film(): ViewerData {
     clip("sunrise", { ...media("sunrise"), has_audio: true, parents: [{ clip: "lamp#1", kind: "continues" }], ...prompted("Sunrise over a calm sea, golden light, clear sky.", 3) }),
     clip("gulls#1", { ...media("breakwater"), take: 1, ...prompted("Gulls over the harbor, handheld.", 1) }),
     clip("gulls#2", { ...media("sunrise"), take: 2, ...prompted("Gulls over the harbor, handheld.", 2) }),
-    clip("epilogue", { file: null, poster: null, state: "unpicked", seconds: null, cost: null, took_ms: null, attempts: [], task: null, parents: [{ clip: "gulls#1", kind: "pick" }, { clip: "gulls#2", kind: "pick" }], ...prompted("The gulls leave the harbor.", 3) }),
+    clip("epilogue", { file: null, poster: null, state: "unpicked", seconds: null, cost: null, elapsed_ms: null, attempts: [], task: null, parents: [{ clip: "gulls#1", kind: "pick" }, { clip: "gulls#2", kind: "pick" }], ...prompted("The gulls leave the harbor.", 3) }),
   ];
   for (const [look, style] of Object.entries(STYLES)) {
     for (let seed = 1; seed <= 6; seed++) {
@@ -88,7 +88,7 @@ export function film(): ViewerData {
         cell: { look, seed },
         ...media(`harbor-${look}-${seed}`),
         cost: 90_000 + 1_000 * seed,
-        took_ms: 30_000 + 1_500 * seed,
+        elapsed_ms: 30_000 + 1_500 * seed,
         ...prompted(`A small fishing harbor below a lighthouse, boats knocking at the quay. Slow, steady push in. ${style}.`, seed),
       }));
     }

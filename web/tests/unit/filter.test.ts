@@ -6,7 +6,7 @@ import { clip, page, shot } from "../support/data";
 const model = buildModel(page("p", [shot("a"), shot("b")], [
   clip("a@look=noir", { cell: { look: "noir" }, prompt: "Rain on the pier", cost: 300, seed: 4 }),
   clip("a@look=pastel", { cell: { look: "pastel" }, prompt: "rain at dawn", cost: null, seconds: 9 }),
-  clip("b", { state: "failed", model: "other", cost: 100, seconds: null, prompt: null, took_ms: null }),
+  clip("b", { state: "failed", model: "other", cost: 100, seconds: null, prompt: null, elapsed_ms: null }),
 ]));
 const ids = (change: Partial<Filter>) => filterClips(model, { ...NO_FILTER, ...change }).map((each) => each.id);
 const sorted = (sort: Sort, descending = false) => sortClips(model, model.data.clips, sort, descending).map((each) => each.id);

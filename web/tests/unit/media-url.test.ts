@@ -35,7 +35,7 @@ describe("values", () => {
 });
 
 describe("readData", () => {
-  it("reads version 2 and explains everything else", () => {
+  it("reads version 3 and explains everything else", () => {
     expect(readData(JSON.stringify(page("p", [], [])))).toHaveProperty("data");
     for (const text of ["", "3", "null", '{"__VIEWER_DATA__":0}', '{"version":1}', '{"version":2}']) expect(readData(text)).toHaveProperty("problem");
   });

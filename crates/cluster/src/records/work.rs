@@ -140,7 +140,7 @@ impl ClusterRecords {
                 task: attempt.task.clone(),
                 failure: attempt.reason.clone(),
                 reserved_cost: attempt.reservation.and_then(|reservation| reservation.cost),
-                took_ms: None,
+                elapsed_ms: None,
             })
             .collect();
         attempts.sort_by(|one, other| {

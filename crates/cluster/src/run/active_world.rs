@@ -243,7 +243,7 @@ impl World {
                     width: 1,
                     height: 1,
                     audio: false,
-                    made_of: String::new(),
+                    clips_digest: String::new(),
                     reused: false,
                     loudness: None,
                     pictures: None,

@@ -56,7 +56,7 @@ pub(super) async fn join(
         let JoinRequest { plan, index, clips, workflow_dir, path, source, progress } = request;
         let Some(film) = plan.films().get(index) else { return Ok(Err(local("the plan has no such film"))) };
         let tags = film_tags(&plan, film, &clips, source);
-        let made_of = film_digest(&plan, film, &clips, &tags);
+        let clips_digest = film_digest(&plan, film, &clips, &tags);
         let on_progress = on_progress(index, progress);
         let join = Join {
             plan: &plan,
@@ -66,13 +66,13 @@ pub(super) async fn join(
             ffmpeg: &ffmpeg,
             on_progress,
         };
-        if let Some(film) = ledger.film(&path)?.filter(|film| film.made_of == made_of) {
+        if let Some(film) = ledger.film(&path)?.filter(|film| film.clips_digest == clips_digest) {
             return Ok(join
                 .restore_subtitles(&path)
                 .and_then(|()| join.restore_poster(&path))
                 .map(|()| film));
         }
-        Ok(join.write(path, made_of, tags))
+        Ok(join.write(path, clips_digest, tags))
     });
     joined.await.unwrap_or_else(|error| Ok(Err(local(error.to_string()))))
 }
@@ -91,10 +91,10 @@ pub fn join_film(
 ) -> Result<Film, Failure> {
     let film = plan.films().get(index).ok_or_else(|| local("the plan has no such film"))?;
     let tags = film_tags(plan, film, clips, source);
-    let made_of = film_digest(plan, film, clips, &tags);
+    let clips_digest = film_digest(plan, film, clips, &tags);
     let on_progress = OnJoinProgress::new(|_| {});
     let join = Join { plan, film, clips, workflow_dir: folders.workflow, ffmpeg, on_progress };
-    join.write(folders.output.join(&film.output), made_of, tags)
+    join.write(folders.output.join(&film.output), clips_digest, tags)
 }
 
 /// The folders of a film that is joined.
@@ -184,7 +184,7 @@ impl Join<'_> {
         write_poster(&poster, path, scratch.path()).map_err(|error| cannot_write(&error))
     }
 
-    fn write(&self, path: PathBuf, made_of: String, tags: FilmTags) -> Result<Film, Failure> {
+    fn write(&self, path: PathBuf, clips_digest: String, tags: FilmTags) -> Result<Film, Failure> {
         film::check_files(self.film, self.workflow_dir).map_err(local)?;
         let timeline = self.timeline()?;
         let rate = timeline.frame_rate;
@@ -228,7 +228,7 @@ impl Join<'_> {
             width: joined.size.0,
             height: joined.size.1,
             audio: joined.audio,
-            made_of,
+            clips_digest,
             reused: false,
             loudness: joined.loudness.map(|loudness| FilmLoudness {
                 integrated: loudness.integrated,

@@ -346,7 +346,7 @@ impl<'a> Writer<'a> {
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             (
                 self.ledger.stored_path(&film.path),
-                film.made_of.as_str(),
+                film.clips_digest.as_str(),
                 Sql(bytes),
                 Sql(film.duration),
                 film.width,

@@ -248,7 +248,7 @@ impl Ledger {
                     let bytes: u64 = column(row, 1)?;
                     let film = Film {
                         path: path.to_owned(),
-                        made_of: row.get(0)?,
+                        clips_digest: row.get(0)?,
                         duration: column(row, 2)?,
                         width: row.get(3)?,
                         height: row.get(4)?,

@@ -207,7 +207,7 @@ fn film(film: &FilmSummary, one_of_several: bool) -> String {
                 film.height
             )
         }
-        FilmOutcome::Waiting { missing } => {
+        FilmOutcome::Pending { missing } => {
             let have = if *missing == 1 { "has" } else { "have" };
             format!("{which}: not joined, {missing} of its shots {have} no video")
         }
@@ -300,7 +300,7 @@ mod tests {
                 width: 2,
                 height: 2,
                 audio,
-                made_of: String::new(),
+                clips_digest: String::new(),
                 reused: false,
                 loudness,
                 pictures: None,

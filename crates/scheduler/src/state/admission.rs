@@ -229,7 +229,7 @@ impl RunState {
         // A clip that is missing only because a dependency waits for a pick is not missing for good.
         let is_failed = nodes().any(|node| !self.is_done(*node) && !self.waits_for_a_pick(*node));
         Some(if self.halt == Some(Halt::Interrupted) || is_failed {
-            FilmState::Done(FilmOutcome::Waiting { missing })
+            FilmState::Done(FilmOutcome::Pending { missing })
         } else if missing > 0 {
             FilmState::Done(FilmOutcome::Unpicked { missing })
         } else {

@@ -112,7 +112,7 @@ impl RunState {
                 name: film.output.clone(),
                 outcome: match state {
                     FilmState::Done(outcome) => outcome.clone(),
-                    FilmState::Pending | FilmState::Joining => FilmOutcome::Waiting { missing: 0 },
+                    FilmState::Pending | FilmState::Joining => FilmOutcome::Pending { missing: 0 },
                 },
             })
             .collect();

@@ -33,7 +33,7 @@ fn not_selected_shot_is_reused_but_never_submitted() {
     assert_eq!(run.state.node(run.ix("a")).shot().decision(), Some(Decision::Reuse));
     assert_eq!(
         run.state.clone().into_summary(RunId::from("run")).films[0].outcome,
-        FilmOutcome::Waiting { missing: 3 }
+        FilmOutcome::Pending { missing: 3 }
     );
 }
 

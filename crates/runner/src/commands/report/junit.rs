@@ -37,7 +37,7 @@ pub(super) fn report(manifest: &Manifest) -> String {
             verdict: match film.state {
                 FilmState::Done => Verdict::Passed,
                 FilmState::Failed => Verdict::Failure,
-                FilmState::Waiting | FilmState::Unpicked | FilmState::NotJoined => Verdict::Skipped,
+                FilmState::Pending | FilmState::Unpicked | FilmState::NotJoined => Verdict::Skipped,
             },
             state: film_state_name(film.state),
             message: film_state_name(film.state).to_owned(),

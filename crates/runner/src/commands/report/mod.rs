@@ -204,7 +204,7 @@ fn choose_shot(manifest: &mut Manifest, file: &str) -> Result<(), CommandError> 
 fn film_state_name(state: FilmState) -> &'static str {
     match state {
         FilmState::Done => "done",
-        FilmState::Waiting => "waiting",
+        FilmState::Pending => "pending",
         FilmState::Unpicked => "unpicked",
         FilmState::NotJoined => "not-joined",
         FilmState::Failed => "failed",
@@ -249,7 +249,7 @@ fn printable(text: &str) -> String {
 
 /// Seconds from a clip's submission to its video.
 fn took(clip: &Clip) -> Option<f64> {
-    clip.took_ms.map(|millis| millis as f64 / 1e3)
+    clip.elapsed_ms.map(|millis| millis as f64 / 1e3)
 }
 
 /// An amount in the manifest's currency.

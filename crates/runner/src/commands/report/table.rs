@@ -6,7 +6,7 @@ use viewer::Manifest;
 use super::{printable, reason};
 
 const HEADER: [&str; 19] = [
-    "shot", "instance", "cell", "take", "picked", "state", "attempts", "model", "seed", "seconds", "took_ms",
+    "shot", "instance", "cell", "take", "picked", "state", "attempts", "model", "seed", "seconds", "elapsed_ms",
     "cost", "currency", "width", "height", "file", "task", "prompt", "reason",
 ];
 
@@ -34,7 +34,7 @@ pub(super) fn report(manifest: &Manifest) -> String {
             inert_text(&clip.model),
             number(clip.seed),
             number(clip.seconds),
-            number(clip.took_ms),
+            number(clip.elapsed_ms),
             number(clip.cost.map(|micros| micros as f64 / 1e6)),
             text(clip.cost.map(|_| currency)),
             number(clip.width),

@@ -12,7 +12,7 @@ fn manifest() -> Manifest {
             "file": null, "poster": null, "proxy": null, "sha256": null, "bytes": null, "width": null, "height": null,
             "seconds": 5.0, "frame_rate": null, "has_audio": null, "model": "modelb-video-480p", "family": "B",
             "prompt": "a pier", "seed": null, "dialogue": null, "request": {}, "key": null, "task": null, "cost": null,
-            "took_ms": null, "attempts": [], "failure": null, "parents": [],
+            "elapsed_ms": null, "attempts": [], "failure": null, "parents": [],
             "command": format!("runner run pier.yaml --only {id}"),
         });
         for (key, value) in rest.as_object().unwrap() {
@@ -22,7 +22,7 @@ fn manifest() -> Manifest {
     };
     let shot = |id: &str| json!({ "id": id, "axes": [], "takes": 1, "pick": null, "note": null });
     let done = json!({
-        "file": "pier-0123.mp4", "task": "task_1", "cost": 250_000, "took_ms": 61_500, "seed": 7, "is_picked": true,
+        "file": "pier-0123.mp4", "task": "task_1", "cost": 250_000, "elapsed_ms": 61_500, "seed": 7, "is_picked": true,
         "width": 854, "height": 480, "cell": { "look": "noir" },
         "attempts": [{ "attempt": "a", "task": "task_1", "at": 1, "result": "completed", "message": null }],
     });
@@ -31,7 +31,7 @@ fn manifest() -> Manifest {
         "attempts": [{ "attempt": "b", "task": null, "at": 2, "result": "failed", "message": "refused" }],
     });
     serde_json::from_value(json!({
-        "version": 2, "generator": "runner", "created_at": 0, "currency": "EUR",
+        "version": 3, "generator": "runner", "created_at": 0, "currency": "EUR",
         "workflow": { "name": "pier", "file": "pier.yaml", "title": null },
         "shots": [shot("pier"), shot("sea"), shot("lamp")],
         "clips": [
@@ -40,7 +40,7 @@ fn manifest() -> Manifest {
             clip("lamp", "pending", json!({})),
         ],
         "films": [{
-            "name": "pier.mp4", "file": null, "poster": null, "seconds": null, "state": "waiting",
+            "name": "pier.mp4", "file": null, "poster": null, "seconds": null, "state": "pending",
             "cuts": [{ "clip": "pier@look=noir", "start": 0.0, "seconds": 5.0 }],
         }],
     }))
@@ -69,7 +69,7 @@ fn later() -> Manifest {
     let clip = &mut later.clips[0];
     clip.prompt = Some("a long pier | at night".to_owned());
     clip.sha256 = Some("0123456789abcdef".to_owned());
-    clip.took_ms = Some(58_000);
+    clip.elapsed_ms = Some(58_000);
     clip.is_picked = false;
     clip.request = json!({ "prompt": "a long pier", "size": "854x480", "images": [{ "frame": "first" }] });
     later.clips[2].id = "=lamp".to_owned();

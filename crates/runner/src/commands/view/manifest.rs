@@ -140,12 +140,12 @@ impl Project<'_> {
         let video = self.videos[ix.index()].as_ref();
         let request = Value::Object(self.plan.request_outline(ix));
         let mut attempts = Vec::new();
-        let (mut cost, mut failure, mut last_state, mut took_ms) = (None, None, None, None);
+        let (mut cost, mut failure, mut last_state, mut elapsed_ms) = (None, None, None, None);
         // The latest first.
         for record in records.iter().rev() {
             cost = record.reserved_cost.filter(|_| self.currency.is_some()).map(Money::as_micros);
             failure.clone_from(&record.failure);
-            took_ms = record.took_ms;
+            elapsed_ms = record.elapsed_ms;
             last_state = Some(record.state);
             attempts.push(Attempt {
                 attempt: record.attempt.to_string(),
@@ -192,7 +192,7 @@ impl Project<'_> {
             key: preview.key.clone(),
             task: preview.task.as_ref().map(|task| task.as_str().to_owned()),
             cost,
-            took_ms: took_ms.filter(|_| video.is_some()),
+            elapsed_ms: elapsed_ms.filter(|_| video.is_some()),
             attempts,
             failure: (state != StatusKind::Done).then(|| preview.why.clone().or(failure)).flatten(),
             parents: self.parents(ix, node),
@@ -264,7 +264,7 @@ impl Project<'_> {
         let state = match (&recorded, is_unpicked, is_complete) {
             (Some(_), ..) => FilmState::Done,
             (None, true, _) => FilmState::Unpicked,
-            (None, false, false) => FilmState::Waiting,
+            (None, false, false) => FilmState::Pending,
             (None, false, true) if has_failed => FilmState::Failed,
             (None, false, true) => FilmState::NotJoined,
         };

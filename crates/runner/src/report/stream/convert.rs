@@ -268,7 +268,7 @@ pub(crate) fn film(outcome: &scheduler::FilmOutcome) -> FilmOutcome {
                 width: film.width,
                 height: film.height,
                 audio: film.audio,
-                made_of: film.made_of.clone(),
+                clips_digest: film.clips_digest.clone(),
                 reused: film.reused,
                 loudness: film.loudness.map(|loudness| FilmLoudness {
                     integrated: loudness.integrated,
@@ -281,7 +281,7 @@ pub(crate) fn film(outcome: &scheduler::FilmOutcome) -> FilmOutcome {
                 unmatched: film.unmatched.clone(),
             },
         },
-        scheduler::FilmOutcome::Waiting { missing } => FilmOutcome::Waiting { missing: *missing },
+        scheduler::FilmOutcome::Pending { missing } => FilmOutcome::Pending { missing: *missing },
         scheduler::FilmOutcome::Unpicked { missing } => FilmOutcome::Unpicked { missing: *missing },
         scheduler::FilmOutcome::Failed { failure } => {
             FilmOutcome::Failed { failure: convert_failure(failure) }

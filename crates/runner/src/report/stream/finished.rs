@@ -18,7 +18,7 @@ pub(crate) struct FinishedShot<'a> {
     /// Its task, if any.
     pub(crate) task: Option<&'a str>,
     /// Time from submission to the verified file, in milliseconds, if both happened in this run.
-    #[serde(rename = "took_ms", with = "units::millis")]
+    #[serde(rename = "elapsed_ms", with = "units::millis")]
     #[schemars(with = "Option<u64>")]
     pub(crate) took: Option<Duration>,
     /// Number of attempts in this run that failed and were retried.
@@ -96,7 +96,7 @@ pub(crate) struct Film {
     /// Whether it has an audio track.
     pub(crate) audio: bool,
     /// SHA-256 over the clips' hashes in order, and the edit.
-    pub(crate) made_of: String,
+    pub(crate) clips_digest: String,
     /// Whether it existed already, as the same edit of the same clips.
     pub(crate) reused: bool,
     /// The loudness of its sound; absent if it is silent or existed already.

@@ -18,7 +18,7 @@ pub(crate) const VERSION: u32 = 4;
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Line<'a> {
     /// Format version: 4.
-    #[schemars(range(min = 3, max = 3))]
+    #[schemars(range(min = 4, max = 4))]
     pub(crate) version: u32,
     /// Line number, from 1, without gaps.
     #[schemars(range(min = 1))]
@@ -138,7 +138,7 @@ pub(crate) enum EventKind<'a> {
         #[schemars(with = "Option<i64>")]
         expires_at: Option<Timestamp>,
         /// Duration of the task by the service's own timestamps, in milliseconds.
-        #[serde(rename = "took_ms", with = "units::millis")]
+        #[serde(rename = "task_duration_ms", with = "units::millis")]
         #[schemars(with = "Option<u64>")]
         took: Option<Duration>,
         /// What the service says in `error` beside the video, if anything.
