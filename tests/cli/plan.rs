@@ -46,7 +46,7 @@ fn costs_are_reported_and_changes_explained() {
     assert_eq!(json["shots"][0]["nearest"]["changes"][0]["now"]["value"], "a restless sea");
     let plan = project.runner(&["plan", "chain.yaml", "--format", "json"]).expect(0).out;
     let plan: Value = serde_json::from_str(&plan).expect("one document");
-    assert_eq!(plan["totals"]["cost"]["most"], "0.12");
+    assert_eq!(plan["totals"]["cost"]["max"], "0.12");
     let unknown = project.runner(&["explain", "chain.yaml", "tow"]).expect(2);
     cli_snapshot!("explain_unknown_shot", unknown);
     assert_eq!(proxy.posts().len(), 2, "nothing was submitted but by `run`");
@@ -81,7 +81,7 @@ fn dry_run_is_the_plan_of_that_run() {
         let arguments = [&["run", "--dry-run"], arguments, &["chain.yaml", "--format", "json"]].concat();
         let ended = project.runner(&arguments).expect(0);
         let document: Value = serde_json::from_str(&ended.out).expect("one document");
-        document["totals"]["tasks"]["most"].clone()
+        document["totals"]["tasks"]["max"].clone()
     };
     let run = |arguments: &[&str]| {
         let arguments = [&["run"], arguments, &["chain.yaml", "--format", "json"]].concat();

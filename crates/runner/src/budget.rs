@@ -53,8 +53,8 @@ impl Prices for Table {
         let Some(inputs) = self.inputs.get(ix.index()) else { return Reservation::unpriced(node.duration) };
         let cost = self.prices.as_ref().and_then(|prices| prices.estimate(inputs).ok());
         Reservation {
-            cost: if self.is_free { Some(Money::ZERO) } else { cost.map(|cost| cost.most) },
-            duration: inputs.seconds.most,
+            cost: if self.is_free { Some(Money::ZERO) } else { cost.map(|cost| cost.max) },
+            duration: inputs.seconds.max,
         }
     }
 
@@ -63,7 +63,7 @@ impl Prices for Table {
             return Some(Money::ZERO);
         }
         let cost = self.prices.as_ref()?.actual_cost(self.inputs.get(ix.index())?, video).ok()?;
-        Some(cost.most)
+        Some(cost.max)
     }
 
     fn currency(&self) -> Option<&str> {
@@ -124,32 +124,32 @@ pub(crate) fn check_minimum(
     if args.partial {
         return Ok(());
     }
-    let below = |flag: &str, limit: String, least: String| {
+    let below = |flag: &str, limit: String, minimum: String| {
         Err(CommandError::new(
             ErrorKind::BudgetExceeded,
-            format!("{flag} {limit} is below the minimum of this run, {least}; nothing was submitted"),
+            format!("{flag} {limit} is below the minimum of this run, {minimum}; nothing was submitted"),
         )
         .hint(format!("raise {flag}, or add --partial to submit what it allows")))
     };
     let certain = || document.shots.iter().filter(|shot| shot.certain);
     if let Some(limit) = args.max_cost.filter(|_| !is_free) {
         let costs = certain().filter_map(|shot| shot.cost);
-        let least =
-            Money::from_micros(required(costs.map(|cost| (cost.least.as_micros(), cost.most.as_micros()))));
-        if limit < least {
-            return below("--max-cost", limit.to_string(), format!("{least} {currency}"));
+        let minimum =
+            Money::from_micros(required(costs.map(|cost| (cost.min.as_micros(), cost.max.as_micros()))));
+        if limit < minimum {
+            return below("--max-cost", limit.to_string(), format!("{minimum} {currency}"));
         }
     }
-    if let Some(limit) = args.max_tasks.filter(|limit| u64::from(*limit) < totals.tasks.least) {
-        return below("--max-tasks", limit.to_string(), format!("{} tasks", totals.tasks.least));
+    if let Some(limit) = args.max_tasks.filter(|limit| u64::from(*limit) < totals.tasks.min) {
+        return below("--max-tasks", limit.to_string(), format!("{} tasks", totals.tasks.min));
     }
     if let Some(limit) = args.max_video_seconds {
         let durations = certain().map(|shot| shot.price_inputs.seconds);
-        let least = VideoDuration::from_millis(required(
-            durations.map(|duration| (duration.least.as_millis(), duration.most.as_millis())),
+        let minimum = VideoDuration::from_millis(required(
+            durations.map(|duration| (duration.min.as_millis(), duration.max.as_millis())),
         ));
-        if limit < least {
-            return below("--max-video-seconds", limit.to_string(), format!("{least} seconds of video"));
+        if limit < minimum {
+            return below("--max-video-seconds", limit.to_string(), format!("{minimum} seconds of video"));
         }
     }
     Ok(())

@@ -50,10 +50,10 @@ impl Spending {
         match cost {
             None => self.unpriced += 1,
             Some(cost) if made => {
-                self.spent.least = self.spent.least.saturating_add(cost.least);
-                self.spent.most = self.spent.most.saturating_add(cost.most);
+                self.spent.min = self.spent.min.saturating_add(cost.min);
+                self.spent.max = self.spent.max.saturating_add(cost.max);
             }
-            Some(cost) => self.at_most_besides = self.at_most_besides.saturating_add(cost.most),
+            Some(cost) => self.at_most_besides = self.at_most_besides.saturating_add(cost.max),
         }
     }
 }
@@ -128,8 +128,8 @@ mod tests {
             (1, _) => None,
             (_, Some(video)) => Some(Interval::exactly(cents(video))),
             (_, None) => Some(Interval {
-                least: cents(VideoDuration::from_secs(4)),
-                most: cents(VideoDuration::from_secs(15)),
+                min: cents(VideoDuration::from_secs(4)),
+                max: cents(VideoDuration::from_secs(15)),
             }),
         });
         assert_eq!(

@@ -44,7 +44,7 @@ fn record(model: &Model) -> Value {
         "summary": model.summary,
         "resolutions": model.resolutions(),
         "resolution_field": chosen_by,
-        "seconds": { "least": model.durations.start(), "most": model.durations.end() },
+        "seconds": { "min": model.durations.start(), "max": model.durations.end() },
         "needs_image": model.needs_image,
         "capabilities": model.capabilities,
     })

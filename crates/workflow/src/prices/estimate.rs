@@ -70,13 +70,13 @@ impl CostEstimate {
         let certain = kind == EstimateKind::Certain;
         self.retries += u64::from(kind == EstimateKind::Retry);
         for tasks in [&mut self.tasks, &mut line.tasks] {
-            tasks.most += 1;
-            tasks.least += u64::from(certain);
+            tasks.max += 1;
+            tasks.min += u64::from(certain);
         }
         for seconds in [&mut self.seconds, &mut line.seconds] {
-            seconds.most = seconds.most.saturating_add(inputs.seconds.most);
+            seconds.max = seconds.max.saturating_add(inputs.seconds.max);
             if certain {
-                seconds.least = seconds.least.saturating_add(inputs.seconds.least);
+                seconds.min = seconds.min.saturating_add(inputs.seconds.min);
             }
         }
         let Some(cost) = cost else {
@@ -84,9 +84,9 @@ impl CostEstimate {
             return;
         };
         for sum in std::iter::once(&mut self.cost).chain(line.cost.as_mut()) {
-            sum.most = sum.most.saturating_add(cost.most);
+            sum.max = sum.max.saturating_add(cost.max);
             if certain {
-                sum.least = sum.least.saturating_add(cost.least);
+                sum.min = sum.min.saturating_add(cost.min);
             }
         }
     }

@@ -53,8 +53,8 @@ impl PriceInputs {
                 sound: false,
                 video_input: false,
                 seconds: Interval {
-                    least: VideoDuration::default(),
-                    most: VideoDuration::from_millis(u64::MAX),
+                    min: VideoDuration::default(),
+                    max: VideoDuration::from_millis(u64::MAX),
                 },
             };
         };
@@ -77,11 +77,11 @@ impl PriceInputs {
             .find_map(|name| stated(request, name))
             .or_else(|| LENGTHS.iter().find_map(|name| default(name)))
             .and_then(length);
-        let (least, most) = (model.durations.start(), model.durations.end());
+        let (shortest, longest) = (model.durations.start(), model.durations.end());
         let seconds = length.map_or_else(
             || Interval {
-                least: VideoDuration::from_secs(u64::from(*least)),
-                most: VideoDuration::from_secs(u64::from(*most)),
+                min: VideoDuration::from_secs(u64::from(*shortest)),
+                max: VideoDuration::from_secs(u64::from(*longest)),
             },
             Interval::exactly,
         );
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!((left_open.resolutions.len(), left_open.sound), (3, false));
         assert_eq!(
             left_open.seconds,
-            Interval { least: VideoDuration::from_secs(4), most: VideoDuration::from_secs(15) }
+            Interval { min: VideoDuration::from_secs(4), max: VideoDuration::from_secs(15) }
         );
 
         let older = inputs(&json!({ "model": "modela-video-2-0-260128",

@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Interval<T> {
     /// The lower bound.
-    pub least: T,
+    pub min: T,
     /// The upper bound.
-    pub most: T,
+    pub max: T,
 }
 
 impl<T: Copy> Interval<T> {
     /// A known value.
     pub const fn exactly(value: T) -> Self {
-        Self { least: value, most: value }
+        Self { min: value, max: value }
     }
 }
 
@@ -25,14 +25,14 @@ impl<T: Ord + Copy> Interval<T> {
     /// The smallest interval that contains both.
     #[must_use]
     pub fn hull(self, other: Self) -> Self {
-        Self { least: self.least.min(other.least), most: self.most.max(other.most) }
+        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 }
 
 impl<T: PartialEq> Interval<T> {
     /// Whether the value is known.
     pub(crate) fn is_exact(&self) -> bool {
-        self.least == self.most
+        self.min == self.max
     }
 }
 
@@ -40,9 +40,9 @@ impl<T: PartialEq> Interval<T> {
 impl<T: PartialEq + fmt::Display> fmt::Display for Interval<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_exact() {
-            write!(f, "{}", self.least)
+            write!(f, "{}", self.min)
         } else {
-            write!(f, "{} to {}", self.least, self.most)
+            write!(f, "{} to {}", self.min, self.max)
         }
     }
 }
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn interval_displays_its_bounds_or_its_value() {
-        assert_eq!(Interval { least: 4, most: 15 }.to_string(), "4 to 15");
+        assert_eq!(Interval { min: 4, max: 15 }.to_string(), "4 to 15");
         assert_eq!(Interval::exactly(5).to_string(), "5");
     }
 }

@@ -134,7 +134,7 @@ impl Prices {
     ) -> Result<Interval<Money>, MissingPrice> {
         let one = |resolution: Option<&str>| {
             let price = self.find(inputs, resolution)?;
-            Ok(Interval { least: price.cost(seconds.least), most: price.cost(seconds.most) })
+            Ok(Interval { min: price.cost(seconds.min), max: price.cost(seconds.max) })
         };
         let mut cost: Option<Interval<Money>> = None;
         for resolution in &inputs.resolutions {

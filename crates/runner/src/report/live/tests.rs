@@ -49,7 +49,7 @@ impl Script {
         .unwrap_or_else(|report| panic!("{report}"));
         let policy = Policy { max_in_flight: jobs, ..Policy::remote() };
         let estimate = CostEstimate {
-            estimate: Interval { least: Money::from_micros(2_000_000), most: Money::from_micros(3_000_000) },
+            estimate: Interval { min: Money::from_micros(2_000_000), max: Money::from_micros(3_000_000) },
             currency: "EUR".to_owned(),
         };
         let state = RunState::new(Arc::new(plan), "test", policy)

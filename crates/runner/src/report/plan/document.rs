@@ -14,7 +14,7 @@ use workflow::units::Money;
 use crate::price_table::{self, PriceTable};
 
 /// Format version. Incremented when a reader of the previous version would misread the new one.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// The plan document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -143,7 +143,7 @@ pub(crate) fn estimate(document: &Document) -> Vec<String> {
 
 /// How much would be submitted, on one line.
 fn certainty(totals: &CostEstimate) -> String {
-    if totals.tasks.most == 0 {
+    if totals.tasks.max == 0 {
         return "nothing to submit".to_owned();
     }
     let tasks = if totals.tasks == Interval::exactly(1) { "task" } else { "tasks" };
@@ -162,7 +162,7 @@ fn retries(totals: &CostEstimate) -> Option<String> {
 
 fn money(document: &Document) -> Vec<String> {
     let totals = &document.totals;
-    if totals.tasks.most == 0 {
+    if totals.tasks.max == 0 {
         return Vec::new();
     }
     let embedded = document.service == "embedded";
@@ -176,7 +176,7 @@ fn money(document: &Document) -> Vec<String> {
     let mut text = format!("{} {}", totals.cost, prices.currency);
     match totals.unpriced {
         0 => {}
-        unpriced if unpriced == totals.tasks.most => "unpriced".clone_into(&mut text),
+        unpriced if unpriced == totals.tasks.max => "unpriced".clone_into(&mut text),
         1 => text.push_str(", and 1 task without a price"),
         unpriced => text = format!("{text}, and {unpriced} tasks without a price"),
     }

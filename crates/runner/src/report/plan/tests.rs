@@ -117,7 +117,7 @@ fn retries_raise_only_the_upper_estimate() {
     let table_of_prices = prices();
     let document = Document::new(&shots, &previews, "https://api.example.com", Some(&table_of_prices));
     let totals = &document.totals;
-    assert_eq!((totals.tasks.least, totals.tasks.most, totals.retries), (2, 6, 4));
+    assert_eq!((totals.tasks.min, totals.tasks.max, totals.retries), (2, 6, 4));
     assert_eq!(totals.cost.to_string(), "1.00 to 3.00");
     let estimates = estimate(&document);
     assert_eq!(estimates[0], "to submit: 2 to 6 tasks, 10 to 30 seconds of video");
