@@ -117,7 +117,7 @@ mod tests {
             run,
             nodes,
             films: Vec::new(),
-            to_pick: Vec::new(),
+            picks: Vec::new(),
             halt: None,
             caps: BudgetCaps::default(),
             held: Amount::default(),

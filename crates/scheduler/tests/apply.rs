@@ -21,7 +21,7 @@ use scheduler::policy::Rate;
 use scheduler::{
     Action, Artifact, AttemptId, Budget, Decision, Event, ExistingWork, Failure, FailureKind, FilmOutcome,
     Halt, NextStep, Outcome, Phase, Policy, PollResult, Refusal, RefusalKind, RunId, RunState, StatusKind,
-    SubmitQuota, TaskId, Timestamp, ToPick,
+    SubmitQuota, TaskId, Timestamp, PickSummary,
 };
 use serde_json::json;
 use support::{plan, plan_with};
@@ -248,8 +248,8 @@ fn takes(begins_on: &str) -> Script {
     Script::with(RunState::new(Arc::new(plan), "test", Policy::remote()))
 }
 
-fn two_takes_of(name: &str) -> ToPick {
-    ToPick { kind: PickKind::Take, name: name.to_owned(), candidates: 2 }
+fn two_takes_of(name: &str) -> PickSummary {
+    PickSummary { kind: PickKind::Take, name: name.to_owned(), candidates: 2 }
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn unpicked_takes_are_rendered_and_their_successors_wait() {
     assert_eq!(run.state.node(run.ix("b")).shot().decision(), Some(Decision::Deferred));
     let summary = run.state.clone().into_summary(RunId::from("run"));
     assert_eq!(summary.films[0].outcome, FilmOutcome::Unpicked { missing: 2 });
-    assert_eq!(summary.to_pick, [two_takes_of("a")]);
+    assert_eq!(summary.picks, [two_takes_of("a")]);
 
     let mut picked = takes("a#2");
     picked.start();
@@ -288,7 +288,7 @@ fn failed_take_blocks_successors_and_film() {
     assert_eq!(run.outcome("b"), &Outcome::Blocked { by: run.ix("a#2") });
     let summary = run.state.clone().into_summary(RunId::from("run"));
     assert_eq!(summary.films[0].outcome, FilmOutcome::Pending { missing: 2 });
-    assert_eq!(summary.to_pick, [two_takes_of("a")], "the other one can still be picked");
+    assert_eq!(summary.picks, [two_takes_of("a")], "the other one can still be picked");
 }
 
 #[test]

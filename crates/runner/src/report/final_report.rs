@@ -62,17 +62,17 @@ pub(crate) fn final_report(summary: &RunSummary, file: &str, columns: Option<usi
     if films.len() > MAX_OTHERS {
         lines.push(format!("and {} more films", films.len() - MAX_OTHERS));
     }
-    lines.extend(summary.to_pick.iter().take(MAX_OTHERS).map(|open| {
+    lines.extend(summary.picks.iter().take(MAX_OTHERS).map(|open| {
         let shot = sanitize::line(&open.name);
         let quoted = shell::quote(&shot);
         let noun = if open.kind == PickKind::Take { "takes" } else { "instances" };
         let candidates = open.candidates;
         format!("{shot}: {candidates} {noun} to pick from; `runner pick {file} {quoted}` lists them")
     }));
-    if summary.to_pick.len() > MAX_OTHERS {
-        lines.push(format!("and {} more to pick", summary.to_pick.len() - MAX_OTHERS));
+    if summary.picks.len() > MAX_OTHERS {
+        lines.push(format!("and {} more to pick", summary.picks.len() - MAX_OTHERS));
     }
-    if !summary.to_pick.is_empty() {
+    if !summary.picks.is_empty() {
         lines.push(format!("`runner ui {file}` shows them side by side, and picks"));
     }
     lines.push(count(summary));
@@ -346,7 +346,7 @@ mod tests {
             run: RunId::from("r"),
             nodes: nodes.collect(),
             films: Vec::new(),
-            to_pick: Vec::new(),
+            picks: Vec::new(),
             halt: None,
             caps: BudgetCaps::default(),
             held: Amount::default(),

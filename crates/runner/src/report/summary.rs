@@ -56,7 +56,7 @@ pub(crate) fn summary_json<'a>(
             .iter()
             .map(|film| FinishedFilm { name: &film.name, outcome: stream::film(&film.outcome) })
             .collect(),
-        picks: summary.to_pick.iter().map(|open| Pick { shot: &open.name, takes: open.candidates }).collect(),
+        picks: summary.picks.iter().map(|open| Pick { shot: &open.name, takes: open.candidates }).collect(),
         spending: spending_json(spent),
         halt: summary.halt.as_ref().map(stream::halt),
         budget: stream::budget(summary),

@@ -12,7 +12,7 @@ use crate::{Attempt, Decision, FilmOutcome, Halt, Outcome, Shot, StatusKind};
 
 /// A pick that something waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToPick {
+pub struct PickSummary {
     /// What the candidates differ in.
     pub kind: PickKind,
     /// The shot or instance.
@@ -31,10 +31,10 @@ pub struct RunSummary {
     /// Every film, in the plan's order.
     pub films: Vec<FilmSummary>,
     /// Picks to make, with at least one video to pick from.
-    pub to_pick: Vec<ToPick>,
+    pub picks: Vec<PickSummary>,
     /// Why the run stopped submitting, if it did.
     pub halt: Option<Halt>,
-    /// The budget limits of the run.
+    /// The caps of the run.
     pub caps: BudgetCaps,
     /// What is reserved for tasks of this run that have not ended, as far as they are priced.
     pub held: Amount,
@@ -117,12 +117,12 @@ impl RunState {
             })
             .collect();
         let made = |open: &OpenPick<'_>| open.candidates.iter().any(|ix| self.artifact(*ix).is_some());
-        let to_pick = self
+        let picks = self
             .plan
             .open_picks()
             .into_iter()
             .filter(made)
-            .map(|open| ToPick {
+            .map(|open| PickSummary {
                 kind: open.kind,
                 candidates: open.candidates.len(),
                 name: open.name.into_owned(),
@@ -133,7 +133,7 @@ impl RunState {
         let nodes =
             self.plan.nodes().zip(shots).map(|((_, node), shot)| node_summary(&node.name, shot)).collect();
         let (caps, held, spent) = (self.budget.caps(), self.budget.reserved(), self.budget.spent());
-        RunSummary { run, nodes, films, to_pick, halt: self.halt, caps, held, spent }
+        RunSummary { run, nodes, films, picks, halt: self.halt, caps, held, spent }
     }
 }
 

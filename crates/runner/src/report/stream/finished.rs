@@ -75,7 +75,7 @@ pub(crate) enum FilmOutcome {
     /// The film is on disk.
     Done { film: Film },
     /// Clips are missing.
-    Waiting { missing: usize },
+    Pending { missing: usize },
     /// Picks are missing.
     Unpicked { missing: usize },
     /// Joining failed.
