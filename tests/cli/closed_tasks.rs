@@ -1,4 +1,4 @@
-//! Commands without an API key, tasks that a person closes, and printed remedies: each of them works as it is printed.
+//! Commands without an API key, tasks that a person closes, and printed commands: each of them works as it is printed.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
@@ -144,7 +144,7 @@ fn resolve_takes_the_name_of_a_shot() {
 
 /// Every command that is printed in backquotes is accepted as it is: it never ends as invalid usage.
 #[test]
-fn printed_remedies_work_as_they_are() {
+fn printed_commands_work_as_they_are() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut pasted = BTreeSet::new();
     let mut paste_all = |project: &Project, outputs: &[Output]| {

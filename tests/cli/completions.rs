@@ -52,7 +52,7 @@ fn version_names_the_contract() {
 }
 
 #[test]
-fn explain_code_with_example_and_mend() {
+fn explain_code_with_example_and_fix() {
     let project = Project::new("sea.yaml", "");
     cli_snapshot!("explain_code", project.runner(&["explain-code", "unknown-key"]).expect(0));
     let copied = project.runner(&["explain-code", "warning[stale-pick]"]).expect(0);

@@ -140,7 +140,7 @@ fn media_files(document: &Path) -> Vec<String> {
 }
 
 #[test]
-fn export_errors_name_film_and_remedy() {
+fn export_errors_name_film_and_help() {
     let project = Project::new("pier.yaml", WORKFLOW);
     cli_snapshot!("export_no_format", project.runner(&["export", "pier.yaml"]).expect(2));
     cli_snapshot!("export_two_formats", project.runner(&["export", "pier.yaml", "--edl", "--csv"]).expect(2));

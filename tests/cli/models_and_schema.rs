@@ -38,7 +38,7 @@ fn schema_matches_published_file() {
     assert_eq!(printed.err, "");
     let published = fs_err::read_to_string(root().join("workflows/workflow.schema.json"))
         .expect("the schema is published");
-    assert_eq!(printed.out, published, "mend it with `cargo xtask generate`");
+    assert_eq!(printed.out, published, "fix it with `cargo xtask generate`");
 }
 
 #[test]

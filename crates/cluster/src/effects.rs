@@ -34,7 +34,7 @@ impl From<Failure> for EffectError {
 
 impl From<ClusterError> for EffectError {
     fn from(error: ClusterError) -> Self {
-        if error.is_transient() || error.is_mendable() {
+        if error.is_transient() || error.needs_operator() {
             Self::Outage(error)
         } else {
             Self::Failure(local(&error))

@@ -101,10 +101,10 @@ impl ClusterError {
         }
     }
 
-    /// Whether a worker tries again until somebody has mended it: what was paid for is not given up because credentials have expired or a
-    /// bucket is missing.
+    /// Whether a worker tries again until an operator has acted: what was paid for is not given up because credentials have expired or a bucket
+    /// is missing.
     #[must_use]
-    pub fn is_mendable(&self) -> bool {
+    pub fn needs_operator(&self) -> bool {
         match self {
             Self::Store(error) => matches!(error.kind, StoreErrorKind::Denied | StoreErrorKind::NoStore),
             _ => false,

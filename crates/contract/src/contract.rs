@@ -57,7 +57,7 @@ impl Contract {
     /// Reads a contract from an `OpenAPI` document, for example an older or an edited one.
     ///
     /// # Errors
-    /// The document is inconsistent; the error has the pointer and a remedy.
+    /// The document is inconsistent; the error has the pointer and help.
     pub fn from_document(document: Value) -> Result<Self, SpecError> {
         let contract = Self::read(document)?;
         #[cfg(feature = "validate")]

@@ -34,12 +34,12 @@ pub struct Preview {
     pub is_certain: bool,
     /// The decision of the user that a blocked node waits for.
     #[serde(skip)]
-    pub remedy: Option<Remedy>,
+    pub hint: Option<Hint>,
 }
 
 /// A decision of the user that unblocks a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Remedy {
+pub enum Hint {
     /// What became of this indeterminate attempt; with the id of a task that the response named.
     Resolve(AttemptId, Option<TaskId>),
     /// To render it again, although an abandoned attempt may have been accepted.
@@ -176,7 +176,7 @@ impl PreviewBuilder<'_> {
             key: None,
             full_key: None,
             is_certain: false,
-            remedy: None,
+            hint: None,
         };
         let unpicked = plan.unpicked(ix).next();
         if let (Some(open), None) = (&unpicked, waits_for) {
@@ -320,7 +320,7 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
             preview.decision = Decision::Adopt;
             preview.task = Some(task);
             if is_other_account {
-                preview.remedy = Some(Remedy::LinkAccount);
+                preview.hint = Some(Hint::LinkAccount);
             }
             preview.why = if is_other_account {
                 Some(
@@ -340,13 +340,13 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
         ExistingWork::Indeterminate { attempt, suggested_task, .. } => {
             preview.decision = Decision::Blocked;
             preview.why = Some(format!("attempt {attempt} is indeterminate"));
-            preview.remedy = Some(Remedy::Resolve(attempt, suggested_task));
+            preview.hint = Some(Hint::Resolve(attempt, suggested_task));
             None
         }
         ExistingWork::Abandoned { attempt } => {
             preview.decision = Decision::Blocked;
             preview.why = Some(format!("its submission {attempt} was abandoned"));
-            preview.remedy = Some(Remedy::Rerun);
+            preview.hint = Some(Hint::Rerun);
             None
         }
         ExistingWork::OtherService { service, .. } => {

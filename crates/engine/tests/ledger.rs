@@ -314,13 +314,7 @@ fn append_task_of_another_attempt_is_indeterminate() {
     assert_eq!(applied[2], submitted("run.3", "3"));
 
     let other = ledger
-        .begin(
-            RunId::from("other"),
-            "test",
-            "https://other.example.com",
-            BudgetCaps::default(),
-            Timestamp(1),
-        )
+        .begin(RunId::from("other"), "test", "https://other.example.com", BudgetCaps::default(), Timestamp(1))
         .expect("a run begins");
     write(&ledger, &other, &plan, prepared(0, "other.1", 1));
     assert_eq!(write(&ledger, &other, &plan, submitted("other.1", "1")), submitted("other.1", "1"));

@@ -152,8 +152,7 @@ impl Project {
 
     /// Runs all of it to the end.
     async fn run(&mut self, plan: &Arc<Plan>, world: &World) -> RunSummary {
-        let ended =
-            self.run_until(plan, world, BudgetCaps::default(), RunScope::default(), Cut::Never).await;
+        let ended = self.run_until(plan, world, BudgetCaps::default(), RunScope::default(), Cut::Never).await;
         ended.expect("it is not cut off")
     }
 

@@ -1,4 +1,4 @@
-//! [`MediaError`]: failures of files, frames and external programs, with a remedy where there is one.
+//! [`MediaError`]: failures of files, frames and external programs, with help where there is one.
 
 use std::path::{Path, PathBuf};
 

@@ -110,7 +110,7 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Explain why shots would be rendered again: what changed since the closest earlier attempt, and what depends on them.
     Explain(ExplainArgs),
-    /// Explain the code of an error or a warning, with an example and how to mend it. Without a code: list all.
+    /// Explain the code of an error or a warning, with an example and how to fix it. Without a code: list all.
     ExplainCode(ExplainCodeArgs),
     /// Validate workflow files and list every problem with its location.
     Check(CheckArgs),

@@ -12,7 +12,7 @@ pub(crate) struct CommandError {
     pub(crate) kind: ErrorKind,
     /// The message, for people.
     pub(crate) message: String,
-    /// Remedies; each is printed on a line of its own.
+    /// What to do; each is printed on a line of its own.
     pub(crate) hints: Vec<String>,
 }
 

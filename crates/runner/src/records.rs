@@ -2,7 +2,7 @@
 //! [`engine::records`] only.
 
 use engine::Ledger;
-use engine::preview::{Preview, Remedy};
+use engine::preview::{Hint, Preview};
 use engine::records::WorkRecords;
 use scheduler::{Artifact, KeyResolver};
 use workflow::plan::Plan;
@@ -91,8 +91,8 @@ impl Records {
         })
     }
 
-    /// Takes away remedies that the records do not have.
-    pub(crate) fn retain_remedies(&self, previews: &mut [Preview]) {
+    /// Takes away hints that the records do not have.
+    pub(crate) fn retain_hints(&self, previews: &mut [Preview]) {
         let links_accounts = match self {
             Self::Local(_) => true,
             #[cfg(feature = "cluster")]
@@ -102,7 +102,7 @@ impl Records {
             return;
         }
         for preview in previews {
-            preview.remedy.take_if(|remedy| *remedy == Remedy::LinkAccount);
+            preview.hint.take_if(|hint| *hint == Hint::LinkAccount);
         }
     }
 

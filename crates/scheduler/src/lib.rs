@@ -48,6 +48,6 @@ pub use outcome::{
 pub use policy::Policy;
 pub use projection::{RecordedEvent, RunProjection, Shot, ShotStatus, StatusKind};
 pub use state::{
-    FilmSummary, NodeState, NodeSummary, Phase, RunScope, RunState, RunSummary, PickSummary, UnexpectedEvent,
+    FilmSummary, NodeState, NodeSummary, Phase, PickSummary, RunScope, RunState, RunSummary, UnexpectedEvent,
 };
 pub use timestamp::Timestamp;

@@ -20,8 +20,8 @@ use scheduler::budget::{BudgetCap, BudgetCaps, NoPrices};
 use scheduler::policy::Rate;
 use scheduler::{
     Action, Artifact, AttemptId, Budget, Decision, Event, ExistingWork, Failure, FailureKind, FilmOutcome,
-    Halt, NextStep, Outcome, Phase, Policy, PollResult, Refusal, RefusalKind, RunId, RunState, StatusKind,
-    SubmitQuota, TaskId, Timestamp, PickSummary,
+    Halt, NextStep, Outcome, Phase, PickSummary, Policy, PollResult, Refusal, RefusalKind, RunId, RunState,
+    StatusKind, SubmitQuota, TaskId, Timestamp,
 };
 use serde_json::json;
 use support::{plan, plan_with};

@@ -118,7 +118,7 @@ pub enum ProblemKind {
 impl ProblemKind {
     /// What to do about it.
     #[must_use]
-    pub fn remedy(&self) -> String {
+    pub fn help(&self) -> String {
         match self {
             Self::NoFacts => "render the clip first".to_owned(),
             Self::NoPictures => "render the clip again".to_owned(),
@@ -189,6 +189,6 @@ impl fmt::Display for Problem {
         if !self.clip.is_empty() {
             write!(f, " (`{}`)", self.clip)?;
         }
-        write!(f, ": {} ({})", self.kind, self.kind.remedy())
+        write!(f, ": {} ({})", self.kind, self.kind.help())
     }
 }

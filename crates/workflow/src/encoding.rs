@@ -1,4 +1,4 @@
-//! Bytes as text. A workflow is UTF-8: other encodings are refused by name, with a remedy. What spreadsheets and older programs
+//! Bytes as text. A workflow is UTF-8: other encodings are refused by name, with help. What spreadsheets and older programs
 //! write is read in UTF-16 and Windows-1252 too.
 
 use std::borrow::Cow;
@@ -104,7 +104,7 @@ fn has_utf16_zeros(bytes: &[u8]) -> bool {
 }
 
 impl NotUtf8 {
-    /// The remedy.
+    /// The help.
     pub(crate) fn help(self) -> &'static str {
         match self.encoding {
             Some(Encoding::Utf16) => "save it as UTF-8; in Excel as `CSV UTF-8`, not as `Unicode Text`",

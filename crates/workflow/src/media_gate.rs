@@ -54,7 +54,7 @@ pub struct MediaInfo {
 pub struct MediaError {
     /// What is wrong, as a lower-case fragment.
     pub message: String,
-    /// The remedy.
+    /// The help.
     pub help: String,
 }
 

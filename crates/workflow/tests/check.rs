@@ -207,7 +207,7 @@ fn every_diagnostic_code_has_fixture() {
         ("file-too-large", "a file of four MiB: tests/hostile.rs"),
         ("too-long", "of lists of shots, which are no fixtures here"),
         ("too-many", "of tables of prices, which are no fixtures here"),
-        ("not-utf8", "bytes that editors would mend: tests/hostile.rs"),
+        ("not-utf8", "bytes that editors would repair: tests/hostile.rs"),
     ];
     let mut seen = BTreeSet::new();
     // Those of price tables are beside the folders.

@@ -1,4 +1,4 @@
-//! The examples of `runner explain-code` and docs/codes.md: each produces its code, and no longer does once it is mended.
+//! The examples of `runner explain-code` and docs/codes.md: each produces its code, and no longer does once it is fixed.
 
 mod gate;
 
@@ -24,11 +24,11 @@ fn codes(report: &Report) -> Vec<&'static str> {
 }
 
 #[test]
-fn examples_produce_their_codes_until_they_are_mended() {
+fn examples_produce_their_codes_until_they_are_fixed() {
     let (gate, contract) = (gate::media_gate(), Contract::embedded());
     for (code, _) in CODES {
         let example = code_example(code).unwrap_or_else(|| panic!("`{code}` has no example"));
-        assert!(!example.remedy.is_empty() && !example.remedy.contains("  "), "{code}");
+        assert!(!example.help.is_empty() && !example.help.contains("  "), "{code}");
         let Some(report) = example.report(gate, contract) else {
             assert!(WITHOUT_FILE.contains(&code), "the example of `{code}` has no file");
             continue;
@@ -37,13 +37,13 @@ fn examples_produce_their_codes_until_they_are_mended() {
         assert!(codes(&report).contains(&code), "{code}\n{report}");
         // A value that is refused may be refused for two reasons.
         assert!(report.diagnostics.len() <= 2, "{code}\n{report}");
-        if example.mend.is_empty() {
-            assert!(!example.arguments.is_empty(), "`{code}` is mended in its file or in its arguments");
+        if example.fix.is_empty() {
+            assert!(!example.arguments.is_empty(), "`{code}` is fixed in its file or in its arguments");
             continue;
         }
-        let mended = example.mended_report(gate, contract);
-        let mended = mended.unwrap_or_else(|| panic!("the mend of `{code}` is not in its file"));
-        assert!(mended.diagnostics.is_empty(), "{code}\n{mended}");
+        let fixed = example.fixed_report(gate, contract);
+        let fixed = fixed.unwrap_or_else(|| panic!("the fix of `{code}` is not in its file"));
+        assert!(fixed.diagnostics.is_empty(), "{code}\n{fixed}");
     }
     assert_eq!(code_example("no-such-code"), None);
 }

@@ -1,4 +1,4 @@
-//! docs/codes.md: every code of `check`, with an example and its mend.
+//! docs/codes.md: every code of `check`, with an example and its fix.
 
 use std::fmt::Write as _;
 
@@ -40,8 +40,8 @@ fn section(example: &CodeExample, meaning: &str, contract: &Contract, out: &mut 
     if let Some(report) = example.report(engine::MEDIA_GATE, contract) {
         let _ = write!(out, "\n```text\n{}\n```\n", report.render(false).trim_end());
     }
-    let _ = write!(out, "\n{}\n", example.remedy);
-    if !example.mend.is_empty() {
-        let _ = write!(out, "\n```diff\n{}\n```\n", example.mend);
+    let _ = write!(out, "\n{}\n", example.help);
+    if !example.fix.is_empty() {
+        let _ = write!(out, "\n```diff\n{}\n```\n", example.fix);
     }
 }

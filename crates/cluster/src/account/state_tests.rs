@@ -266,9 +266,7 @@ fn unpriced_work_exceeds_a_cap_on_the_cost() {
     account.observe(Timestamp(0), limits);
     let exceeded = Admission::BudgetExceeded { cap: BudgetCap::Cost };
     assert_eq!(account.admit(&unpriced), exceeded);
-    account.observe(
-        Timestamp(0),
-        AccountLimits { caps: BudgetCaps { allow_unpriced: true, ..caps }, ..limits },
-    );
+    account
+        .observe(Timestamp(0), AccountLimits { caps: BudgetCaps { allow_unpriced: true, ..caps }, ..limits });
     assert_eq!(account.admit(&unpriced), Admission::Granted);
 }

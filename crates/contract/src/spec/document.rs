@@ -31,8 +31,8 @@ impl<'a> Node<'a> {
         self.get(key).ok_or_else(|| self.fail(format!("`{key}` is missing"), format!("add `{key}`")))
     }
 
-    pub(crate) fn fail(&self, problem: impl Into<String>, remedy: impl Into<String>) -> SpecError {
-        SpecError::new(self.pointer.clone(), problem, remedy)
+    pub(crate) fn fail(&self, problem: impl Into<String>, help: impl Into<String>) -> SpecError {
+        SpecError::new(self.pointer.clone(), problem, help)
     }
 
     pub(crate) fn text(&self) -> Result<&'a str, SpecError> {
@@ -88,13 +88,13 @@ fn sole_part<'a>(node: &Node<'a>) -> Option<Node<'a>> {
 
 fn target<'a>(root: &Node<'a>, reference: &Node<'a>) -> Result<Node<'a>, SpecError> {
     let text = reference.text()?;
-    let remedy = "refer to something in this document, such as `#/components/schemas/Task`";
+    let help = "refer to something in this document, such as `#/components/schemas/Task`";
     let Some(pointer) = text.strip_prefix('#') else {
-        return Err(reference.fail(format!("`{text}` points outside the document"), remedy));
+        return Err(reference.fail(format!("`{text}` points outside the document"), help));
     };
     match root.value.pointer(pointer) {
         Some(value) => Ok(Node { value, pointer: pointer.to_owned() }),
-        None => Err(reference.fail(format!("`{text}` leads to nothing"), remedy)),
+        None => Err(reference.fail(format!("`{text}` leads to nothing"), help)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Errors of a document: pointer, problem and remedy.
+//! Errors of a document: pointer, problem and help.
 
 use std::fmt;
 
@@ -11,23 +11,23 @@ pub struct SpecError {
     /// What is wrong.
     pub problem: String,
     /// What to do about it.
-    pub remedy: String,
+    pub help: String,
 }
 
 impl SpecError {
     pub(crate) fn new(
         pointer: impl Into<String>,
         problem: impl Into<String>,
-        remedy: impl Into<String>,
+        help: impl Into<String>,
     ) -> Self {
-        Self { pointer: pointer.into(), problem: problem.into(), remedy: remedy.into() }
+        Self { pointer: pointer.into(), problem: problem.into(), help: help.into() }
     }
 }
 
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pointer = if self.pointer.is_empty() { "its top level" } else { &self.pointer };
-        write!(f, "openapi.yaml, at {pointer}: {}; {}", self.problem, self.remedy)
+        write!(f, "openapi.yaml, at {pointer}: {}; {}", self.problem, self.help)
     }
 }
 

@@ -1,6 +1,6 @@
 //! openapi.yaml read into types and checked for consistency.
 //!
-//! The build script compiles this module too, so that an inconsistent document fails the build with a pointer and a remedy.
+//! The build script compiles this module too, so that an inconsistent document fails the build with a pointer and help.
 
 pub(crate) mod digit_pattern;
 mod document;
@@ -47,7 +47,7 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
-    /// Reads a document. An error has the pointer and a remedy.
+    /// Reads a document. An error has the pointer and help.
     pub(crate) fn read(document: &Value) -> Result<Self, SpecError> {
         let root = Node::root(document);
         let version = document::check(&root)?;

@@ -64,7 +64,7 @@ const EXAMPLES: &[Examples] = &[
     Examples {
         command: "explain-code",
         lines: &[
-            ("What a code means, and how to mend it", "runner explain-code unknown-key"),
+            ("What a code means, and how to fix it", "runner explain-code unknown-key"),
             ("List all codes", "runner explain-code"),
         ],
     },

@@ -1,4 +1,4 @@
-//! `runner explain-code`: what a code of `check` means, an example that produces it, and how to mend that.
+//! `runner explain-code`: what a code of `check` means, an example that produces it, and how to fix that.
 
 use contract::Contract;
 use serde_json::{Value, json};
@@ -60,9 +60,9 @@ fn print_text(meaning: &str, example: &CodeExample) {
     if let Some(report) = example.report(engine::MEDIA_GATE, Contract::embedded()) {
         outln!("\n{}", report.render(false).trim_end());
     }
-    outln!("\nTo mend it: {}", example.remedy);
-    if !example.mend.is_empty() {
-        outln!("\n{}", indented(example.mend));
+    outln!("\nTo fix it: {}", example.help);
+    if !example.fix.is_empty() {
+        outln!("\n{}", indented(example.fix));
     }
 }
 
@@ -78,7 +78,7 @@ fn record(meaning: &str, example: &CodeExample) -> Value {
         "meaning": meaning,
         "files": files.collect::<Vec<_>>(),
         "condition": example.condition(),
-        "remedy": example.remedy,
-        "mend": example.mend,
+        "help": example.help,
+        "fix": example.fix,
     })
 }

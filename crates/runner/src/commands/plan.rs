@@ -13,11 +13,11 @@ use crate::args::{EngineAddressArgs, Format, PlanArgs, PlanFormat, SelectionArgs
 use crate::backend::NamedService;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::hints;
 use crate::load;
 use crate::price_table::PriceTable;
 use crate::project_paths::ProjectPaths;
 use crate::records::Records;
-use crate::remedies;
 use crate::report::plan::{Document, dot, mermaid, table};
 use crate::selection::{self, SelectedNodes};
 use crate::shell;
@@ -120,9 +120,9 @@ async fn decisions(
     };
     let (account, is_paid) = (service.account.as_deref(), !service.is_free);
     let mut previews = preview(plan, records.work(), &keys, account, is_paid, &Verify::Metadata).await?;
-    records.retain_remedies(&mut previews);
+    records.retain_hints(&mut previews);
     let quoted = format!("{}{}", shell::path(file), engine.suffix());
-    remedies::name_commands(&mut previews, &quoted);
+    hints::name_commands(&mut previews, &quoted);
     if is_paid {
         let paths = ProjectPaths::for_workflow(file)?;
         unknown_work::mark(plan, records, &keys, &paths, file, engine, &mut previews).await?;

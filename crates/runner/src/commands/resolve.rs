@@ -19,9 +19,9 @@ use crate::backend::Backend;
 use crate::clock::now;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::hints;
 use crate::load;
 use crate::project_paths::ProjectPaths;
-use crate::remedies;
 use crate::report::{Table, sanitize};
 use crate::selection::unknown_shot;
 use crate::shell;
@@ -313,7 +313,7 @@ fn list(ledger: &Ledger, file: &Path, named: Option<&str>, format: Format) -> Re
             for row in &rows {
                 if let Some(task) = &row.suggested_task {
                     let command =
-                        remedies::resolve_command(&file, &shot_or_attempt(row, &rows), Some(task.as_str()));
+                        hints::resolve_command(&file, &shot_or_attempt(row, &rows), Some(task.as_str()));
                     outln!("\n{}: {command}", sanitize::line(&row.node));
                 }
             }

@@ -24,10 +24,10 @@ use crate::commands::{fetch, plan, view};
 use crate::error::{CommandError, ErrorKind};
 use crate::exit::Exit;
 use crate::ffmpeg;
+use crate::hints;
 use crate::load;
 use crate::price_table::{self, PriceTable};
 use crate::project_paths::ProjectPaths;
-use crate::remedies;
 use crate::report::{self, CostEstimate, RunInfo, RunReporter, sanitize};
 use crate::run_id::new_run_id;
 use crate::selection::{self, SelectedNodes};
@@ -243,7 +243,7 @@ pub(super) async fn preflight(
     let verify = verification(args);
     let mut previews =
         engine::preview::preview(plan, Some(records), keys, account, account.is_some(), &verify).await?;
-    remedies::name_commands(&mut previews, &quoted_file(args));
+    hints::name_commands(&mut previews, &quoted_file(args));
     if let Some(selection) = selection {
         selection::apply_selection(plan, selection, &mut previews)?;
     }
@@ -372,7 +372,7 @@ async fn execute<'t>(
             Ok(FinishedRun { summary, prices: table, reporter, unclaimed })
         }
         Err(error) => {
-            let commands = remedies::adopt_commands(&error, &args.workflow.file);
+            let commands = hints::adopt_commands(&error, &args.workflow.file);
             let error = CommandError::unusable(format!("{error}{commands}"));
             reporter.fail(&error.message, error.exit(), now());
             Err(error)

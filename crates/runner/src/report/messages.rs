@@ -14,8 +14,8 @@ use super::halted::halted;
 use super::{humanize, sanitize};
 use crate::backend::SERVER_ERRORS;
 use crate::budget;
+use crate::hints;
 use crate::project_paths::display_path;
-use crate::remedies;
 use crate::shell;
 
 /// A message about an event.
@@ -367,7 +367,7 @@ pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &str) -> Option<Strin
         Outcome::Indeterminate { attempt, reason, suggested_task } => format!(
             "indeterminate: the service may or may not have accepted it ({}), so it is not submitted again; {}",
             sanitize::message(reason),
-            remedies::resolve_command(file, attempt.as_str(), suggested_task.as_ref().map(TaskId::as_str))
+            hints::resolve_command(file, attempt.as_str(), suggested_task.as_ref().map(TaskId::as_str))
         ),
         Outcome::Detached { task, reason } => {
             format!(

@@ -25,7 +25,7 @@ pub use expected::UnexpectedEvent;
 use phase::AdoptedTask;
 pub use phase::{NodeState, Phase};
 pub use scope::RunScope;
-pub use summary::{FilmSummary, NodeSummary, RunSummary, PickSummary};
+pub use summary::{FilmSummary, NodeSummary, PickSummary, RunSummary};
 
 use crate::limits::{LimitDiscovery, Limits, ObservedLimits};
 use crate::polling::DurationStats;

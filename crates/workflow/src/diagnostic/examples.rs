@@ -1,9 +1,9 @@
-//! An example for each code: text that produces it, and how to mend that. `runner explain-code` and docs/codes.md show them; a test compiles
+//! An example for each code: text that produces it, and how to fix that. `runner explain-code` and docs/codes.md show them; a test compiles
 //! all of them.
 //!
 //! An example is a file of sections, each after a line `=== NAME`. The first section is what is compiled, by its name a workflow, a price table
-//! or a shot list. Others are files beside it, or `arguments` (of the command line), `mend` (lines to remove and to add, in order) and
-//! `remedy` (for people). Examples that would be too large have only a remedy.
+//! or a shot list. Others are files beside it, or `arguments` (of the command line), `fix` (lines to remove and to add, in order) and
+//! `help` (for people). Examples that would be too large have only help.
 
 use contract::Contract;
 
@@ -25,9 +25,9 @@ pub struct CodeExample {
     pub arguments: &'static str,
     /// Lines to remove from the first file, after `- `, and to add there, after `+ `; empty if the file is right and something else is to be
     /// changed.
-    pub mend: &'static str,
+    pub fix: &'static str,
     /// What to do, in Markdown.
-    pub remedy: &'static str,
+    pub help: &'static str,
 }
 
 /// The example of a code; `None` if there is no such code.
@@ -38,13 +38,13 @@ pub fn code_example(code: &str) -> Option<CodeExample> {
 }
 
 fn read(code: &'static str, text: &'static str) -> CodeExample {
-    let mut example = CodeExample { code, files: Vec::new(), arguments: "", mend: "", remedy: "" };
+    let mut example = CodeExample { code, files: Vec::new(), arguments: "", fix: "", help: "" };
     for section in text.split("=== ").skip(1) {
         let (name, body) = section.split_once('\n').unwrap_or((section, ""));
         match name {
             "arguments" => example.arguments = body.trim_end(),
-            "mend" => example.mend = body.trim_end_matches('\n'),
-            "remedy" => example.remedy = body.trim_end(),
+            "fix" => example.fix = body.trim_end_matches('\n'),
+            "help" => example.help = body.trim_end(),
             file => example.files.push((file, body)),
         }
     }
@@ -59,10 +59,10 @@ impl CodeExample {
         self.compile(text, gate, contract)
     }
 
-    /// Compiles the first file once it is mended; `None` if the mend is not in the file.
+    /// Compiles the first file once it is fixed; `None` if the fix is not in the file.
     #[must_use]
-    pub fn mended_report(&self, gate: MediaGate, contract: &Contract) -> Option<Report> {
-        self.compile(&self.mended()?, gate, contract)
+    pub fn fixed_report(&self, gate: MediaGate, contract: &Contract) -> Option<Report> {
+        self.compile(&self.fixed()?, gate, contract)
     }
 
     /// What leads to the code besides the files, in Markdown: arguments, or a pick on record.
@@ -74,13 +74,13 @@ impl CodeExample {
         }
     }
 
-    /// The first file with the mend applied; `None` where it has no mend.
+    /// The first file with the fix applied; `None` where it has no fix.
     #[must_use]
-    pub fn mended(&self) -> Option<String> {
+    pub fn fixed(&self) -> Option<String> {
         let (_, text) = self.files.first()?;
         let mut text = (*text).to_owned();
         let mut hunk = (String::new(), String::new());
-        for line in self.mend.lines().chain(std::iter::once("-")) {
+        for line in self.fix.lines().chain(std::iter::once("-")) {
             let content = || format!("{}\n", line.get(2..).unwrap_or_default());
             if line.starts_with('+') {
                 hunk.1.push_str(&content());
@@ -93,7 +93,7 @@ impl CodeExample {
             }
             hunk.0.push_str(&content());
         }
-        (!self.mend.is_empty()).then_some(text)
+        (!self.fix.is_empty()).then_some(text)
     }
 
     fn compile(&self, text: &str, gate: MediaGate, contract: &Contract) -> Option<Report> {

@@ -1,4 +1,4 @@
-//! Diagnostics: errors and warnings as data, with a code, a message, labelled spans and a remedy.
+//! Diagnostics: errors and warnings as data, with a code, a message, labelled spans and help.
 
 mod codes;
 mod examples;
@@ -51,7 +51,7 @@ pub struct Diagnostic {
     pub primary: Label,
     /// Other spans that are involved.
     pub others: Vec<Label>,
-    /// The remedy, where it is known.
+    /// The help, where it is known.
     pub help: Option<String>,
 }
 
@@ -98,7 +98,7 @@ impl Diagnostic {
         self
     }
 
-    /// Sets the remedy.
+    /// Sets the help.
     #[must_use]
     pub fn help(mut self, text: impl AsRef<str>) -> Self {
         self.help = Some(visible(text.as_ref()));

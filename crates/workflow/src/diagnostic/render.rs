@@ -1,4 +1,4 @@
-//! Diagnostics as text: title, location, snippet, remedy, and a count at the end.
+//! Diagnostics as text: title, location, snippet, help, and a count at the end.
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};

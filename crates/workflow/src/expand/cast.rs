@@ -17,7 +17,7 @@ use crate::syntax::{Character, Entry, Shot, Workflow, one_or_many};
 use crate::template::{CastValue, CharacterText, Scope, Uses, Value};
 use crate::yaml::{Yaml, YamlValue};
 
-/// The remedy where a request cannot have the stills or the voice of a character.
+/// The help where a request cannot have the stills or the voice of a character.
 pub(super) const DESCRIPTION_ONLY: &str = "remove the character from `cast`, and write `{{ cast.NAME }}` in the prompt: this sends the description alone";
 
 /// What a rendered description costs of the work of an expansion: more than a step of a matrix.

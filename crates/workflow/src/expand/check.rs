@@ -105,7 +105,7 @@ fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &Expa
         origin.key.is_none() && !origin.written.and_then(Yaml::text).is_some_and(has_template)
     });
     let line = of_field.filter(|_| is_written).and_then(|of_field| of_field.help);
-    match remedy(violation, builder, main.as_ref(), &others, cx).or(line) {
+    match help_for(violation, builder, main.as_ref(), &others, cx).or(line) {
         Some(help) => diagnostic.help(help),
         None => diagnostic,
     }
@@ -138,7 +138,7 @@ fn value_at<'b>(pointer: &str, builder: &'b RequestBuilder<'_, '_>) -> Option<&'
     if rest.is_empty() { Some(value) } else { value.pointer(&format!("/{rest}")) }
 }
 
-fn remedy(
+fn help_for(
     violation: &Violation,
     builder: &RequestBuilder<'_, '_>,
     main: Option<&Origin<'_>>,

@@ -9,7 +9,7 @@ use crate::diagnostic::did_you_mean;
 use crate::duration::parse_duration;
 use crate::picture_size::{lines_meant, size_meant};
 
-/// A message and a remedy.
+/// A message and help.
 pub(super) struct FieldMessage {
     pub(super) message: String,
     pub(super) help: Option<String>,

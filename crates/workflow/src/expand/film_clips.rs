@@ -276,7 +276,7 @@ impl<'w> FilmCell<'_, 'w> {
     }
 }
 
-/// Names the remedy where a group has the name of a shot that there is not.
+/// Names the help where a group has the name of a shot that there is not.
 fn hint_at_group(diagnostic: &mut Diagnostic, shot: &Spanned<ShotRef>, workflow: &Workflow) {
     let name = &shot.value.shot;
     if diagnostic.code == "unknown-shot" && workflow.groups.iter().any(|group| group.key.value == *name) {

@@ -39,11 +39,7 @@ impl<T: PartialEq> Interval<T> {
 /// `5`, or `4 to 15`.
 impl<T: PartialEq + fmt::Display> fmt::Display for Interval<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_exact() {
-            write!(f, "{}", self.min)
-        } else {
-            write!(f, "{} to {}", self.min, self.max)
-        }
+        if self.is_exact() { write!(f, "{}", self.min) } else { write!(f, "{} to {}", self.min, self.max) }
     }
 }
 

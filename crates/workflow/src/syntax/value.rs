@@ -10,7 +10,7 @@ use crate::picture_size;
 use crate::source::{Span, Spanned};
 use crate::yaml::{Yaml, YamlValue};
 
-/// Reports a value that its key does not accept, with a remedy. `fallback` is the span to use if the value is empty.
+/// Reports a value that its key does not accept, with help. `fallback` is the span to use if the value is empty.
 pub(crate) fn report_wrong_type(key: &KeySpec, value: &Yaml, fallback: Span, problems: &mut Problems) {
     problems.push(
         Diagnostic::error(

@@ -49,7 +49,7 @@ pub(super) fn error(value: &Value, name: &str) -> Error {
     )
 }
 
-/// The remedy for a method.
+/// The help for a method.
 pub(super) fn method_help(name: &str) -> String {
     match METHODS.iter().find(|(method, _)| *method == name) {
         Some((_, instead)) => format!("write `{instead}`"),
@@ -57,7 +57,7 @@ pub(super) fn method_help(name: &str) -> String {
     }
 }
 
-/// The remedy for a function.
+/// The help for a function.
 pub(super) fn function_help(name: &str) -> String {
     match FUNCTIONS.iter().find(|(function, _)| *function == name) {
         Some((_, instead)) => format!("write `{instead}`"),

@@ -3,11 +3,11 @@
 use super::error::TemplateError;
 use super::scan;
 
-/// Texts that are longer are not repeated in a remedy, in bytes.
+/// Texts that are longer are not repeated in help, in bytes.
 const MAX_QUOTED_LEN: usize = 80;
 
 /// The error with what was meant, where the text tells.
-pub(super) fn remedied(error: TemplateError, text: &str) -> TemplateError {
+pub(super) fn with_help(error: TemplateError, text: &str) -> TemplateError {
     let is_expression = !scan::has_template(text);
     match error.code {
         "undefined-name" if is_expression => undefined_name(error, text),

@@ -291,7 +291,7 @@ impl<'w> Templates<'w> {
         match result {
             Ok(value) => Some(value),
             Err(error) => {
-                let error = mistakes::remedied(error, text);
+                let error = mistakes::with_help(error, text);
                 // An expression without braces is code as a whole: the quoted name is searched in all of it.
                 let bare = (!scan::has_template(text)).then_some(0..text.len());
                 let range = error.range.clone().or(bare).map(|range| narrowed(text, range, &error.message));

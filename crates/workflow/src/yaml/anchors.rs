@@ -7,7 +7,7 @@ use super::{Yaml, YamlValue, as_quoted};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
-/// Texts that are longer are not repeated in a remedy, in bytes.
+/// Texts that are longer are not repeated in help, in bytes.
 const MAX_QUOTED_LEN: usize = 120;
 
 /// Warnings of anchors of plain text that no alias uses, in order. Anchors of other values, and of blocks, drop no text of a line.
@@ -62,10 +62,10 @@ fn warning(scalar: Span, text: &str) -> Option<Diagnostic> {
     let name = &text[anchor.range()];
     let message = format!("no alias uses the YAML anchor `{name}`: it is no part of the text after it");
     let whole = text.get(anchor.start()..scalar.end())?.trim_end();
-    let remedy = if whole.len() <= MAX_QUOTED_LEN && !whole.contains('\n') {
+    let help = if whole.len() <= MAX_QUOTED_LEN && !whole.contains('\n') {
         format!("if it is text, write {}; else remove it", as_quoted(whole))
     } else {
         "if it is text, put the whole text in quotes; else remove it".to_owned()
     };
-    Some(Diagnostic::warning("unused-anchor", anchor, message).help(remedy))
+    Some(Diagnostic::warning("unused-anchor", anchor, message).help(help))
 }

@@ -63,7 +63,7 @@ pub(super) fn explain(error: &Error, source: &Source) -> Diagnostic {
             if let Some(diagnostic) = common_mistake(&message, span, source) {
                 return diagnostic;
             }
-            let help = remedy(&message, source.slice(span));
+            let help = help_for(&message, source.slice(span));
             let message = message.split(", use ").next().unwrap_or_default().to_owned();
             let diagnostic = Diagnostic::error("yaml-syntax", span, message);
             match help {
@@ -99,7 +99,7 @@ fn breached(breach: &BudgetBreach) -> String {
     }
 }
 
-/// The longest line that a remedy repeats, in bytes.
+/// The longest line that help repeats, in bytes.
 const MAX_QUOTED_LINE: usize = 400;
 
 /// The mistakes that most often lead to a message of the parser, with the line that was probably meant.
@@ -166,8 +166,8 @@ pub(super) fn as_quoted(text: &str) -> String {
     if text.contains(['"', '\\']) { format!("'{}'", text.replace('\'', "''")) } else { format!("\"{text}\"") }
 }
 
-/// The remedy for other messages of the parser.
-fn remedy(message: &str, at: &str) -> Option<&'static str> {
+/// The help for other messages of the parser.
+fn help_for(message: &str, at: &str) -> Option<&'static str> {
     if message.contains("quoted scalar") {
         Some("is a quote missing at the end of the text above?")
     } else if message.contains("mapping values are not allowed") {

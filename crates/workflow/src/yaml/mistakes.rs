@@ -129,7 +129,7 @@ mod tests {
     use crate::source::Source;
 
     #[test]
-    fn mistakes_in_a_line_are_named_with_their_remedy() {
+    fn mistakes_in_a_line_are_named_with_help() {
         for (shot, at, help) in [
             ("  - id:a\n    prompt: p\n", 2, "write `- id: a`"),
             ("  -id: a\n   prompt: p\n", 2, "write `- id: a`"),

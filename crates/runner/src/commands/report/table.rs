@@ -6,8 +6,25 @@ use viewer::Manifest;
 use super::{printable, reason};
 
 const HEADER: [&str; 19] = [
-    "shot", "instance", "cell", "take", "picked", "state", "attempts", "model", "seed", "seconds", "elapsed_ms",
-    "cost", "currency", "width", "height", "file", "task", "prompt", "reason",
+    "shot",
+    "instance",
+    "cell",
+    "take",
+    "picked",
+    "state",
+    "attempts",
+    "model",
+    "seed",
+    "seconds",
+    "elapsed_ms",
+    "cost",
+    "currency",
+    "width",
+    "height",
+    "file",
+    "task",
+    "prompt",
+    "reason",
 ];
 
 pub(super) fn report(manifest: &Manifest) -> String {

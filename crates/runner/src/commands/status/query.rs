@@ -13,8 +13,8 @@ use workflow::plan::Plan;
 use super::record::{ActionNeeded, ActionReason, Counts, Record, Retry, Run, RunLiveness, Shot, Totals};
 use crate::args::StatusArgs;
 use crate::error::CommandError;
+use crate::hints;
 use crate::project_paths::ProjectPaths;
-use crate::remedies;
 use crate::report::{sanitize, stream};
 use crate::shell;
 use crate::task_owners::{TaskOwner, TaskOwners};
@@ -238,7 +238,7 @@ impl StatusQuery {
                 ),
                 None => (
                     ActionReason::Indeterminate,
-                    remedies::resolve_command(
+                    hints::resolve_command(
                         file,
                         open.attempt.as_str(),
                         open.suggested_task.as_ref().map(TaskId::as_str),

@@ -222,7 +222,7 @@ pub(crate) struct ActionNeeded {
     #[schemars(with = "Option<u64>")]
     pub(crate) typical: Option<Duration>,
     pub(crate) failure: Option<String>,
-    /// The remedy.
+    /// What to do.
     pub(crate) action: String,
 }
 

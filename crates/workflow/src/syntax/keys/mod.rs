@@ -26,7 +26,7 @@ use crate::yaml;
 /// What the names of keys begin with that are ignored at the top level of a file: a home for YAML anchors, and for what other
 /// programs keep in the file.
 pub(crate) const EXTENSION_PREFIX: &str = "x-";
-/// The remedy for such a key elsewhere. There it is refused: a misspelled field must not be dropped without a word.
+/// The help for such a key elsewhere. There it is refused: a misspelled field must not be dropped without a word.
 pub(crate) const EXTENSION_HELP: &str =
     "keys that begin with `x-` may be at the top level of a file only: move it there";
 
@@ -71,7 +71,7 @@ pub(crate) struct ObjectSpec {
     /// Its name in messages: `shot`.
     pub(crate) noun: &'static str,
     pub(crate) keys: &'static [&'static KeySpec],
-    /// The remedy for a value that is not a mapping.
+    /// The help for a value that is not a mapping.
     pub(crate) help: &'static str,
     /// Whether it has other keys too, which are read by other rules: request fields, names of axes.
     pub(crate) open: bool,

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use engine::preview::{Preview, Remedy};
+use engine::preview::{Hint, Preview};
 use engine::{RunError, UnrecordedTask};
 use scheduler::TaskId;
 
@@ -15,18 +15,18 @@ use crate::shell;
 /// name a cluster.
 pub(crate) fn name_commands(previews: &mut [Preview], file: &str) {
     for preview in previews {
-        let command = match preview.remedy.take() {
-            Some(Remedy::Resolve(attempt, None)) => {
+        let command = match preview.hint.take() {
+            Some(Hint::Resolve(attempt, None)) => {
                 format!("; resolve it with `runner resolve {file} {attempt}`")
             }
-            Some(Remedy::Resolve(attempt, Some(task))) => {
+            Some(Hint::Resolve(attempt, Some(task))) => {
                 format!("; {}", resolve_command(file, attempt.as_str(), Some(task.as_str())))
             }
-            Some(Remedy::Rerun) => {
+            Some(Hint::Rerun) => {
                 let shot = shell::quote(&preview.name);
                 format!("; `runner run {file} --rerun {shot}` renders it again")
             }
-            Some(Remedy::LinkAccount) => {
+            Some(Hint::LinkAccount) => {
                 format!("; if it is a new key of the same account: `runner ledger link-account {file}`")
             }
             None => continue,
