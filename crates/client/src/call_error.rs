@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use reqwest::StatusCode;
 
-use crate::response::{ApiError, find_task_id, is_json, plain_text};
+use crate::response::{ErrorObject, find_task_id, is_json, plain_text};
 
 /// A call without a usable result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct HttpError {
     /// The HTTP status.
     pub status: u16,
     /// The decoded error. `None` when the body is empty or not an API error, such as a gateway's HTML page.
-    pub error: Option<ApiError>,
+    pub error: Option<ErrorObject>,
     /// `Retry-After`, when the response had one.
     pub retry_after: Option<Duration>,
     /// The beginning of the body, the key redacted.
@@ -55,8 +55,8 @@ impl HttpError {
     /// The error of a response with this body, of which the beginning is kept.
     #[must_use]
     pub fn new(status: u16, mut body: String, retry_after: Option<Duration>) -> Self {
-        let (error, task_hint) = (ApiError::decode(&body), find_task_id(&body));
-        let is_service_error = ApiError::is_in_service_form(&body);
+        let (error, task_hint) = (ErrorObject::decode(&body), find_task_id(&body));
+        let is_service_error = ErrorObject::is_in_service_form(&body);
         body.truncate(body.floor_char_boundary(MAX_BODY_TEXT_BYTES));
         Self { status, error, retry_after, body, is_service_error, is_truncated: false, task_hint }
     }

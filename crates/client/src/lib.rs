@@ -40,7 +40,7 @@ pub use http::{http_client, http_client_for, http_client_with};
 pub use proxies::Proxies;
 pub use request::PreparedRequest;
 pub use response::{
-    ApiError, MAX_RESPONSE_BYTES, RateLimit, Status, TaskFailure, TaskResponse, find_task_id,
+    ErrorObject, MAX_RESPONSE_BYTES, RateLimit, Status, TaskFailure, TaskResponse, find_task_id,
 };
 
 /// The generated source, for `cargo xtask generate`, which lists its public items for review.

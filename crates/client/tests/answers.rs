@@ -1,6 +1,6 @@
 //! Decoding of arbitrary and damaged responses: no panic, and no task id is missed.
 
-use client::{ApiError, Status, TaskResponse, find_task_id};
+use client::{ErrorObject, Status, TaskResponse, find_task_id};
 use proptest::{collection, prelude::*};
 use serde_json::{Map, Value, json};
 
@@ -60,7 +60,7 @@ proptest! {
     #[test]
     fn decode_arbitrary_text_does_not_panic(bytes in collection::vec(any::<u8>(), 0..200)) {
         let text = String::from_utf8_lossy(&bytes);
-        let _ = (TaskResponse::decode(&text, None), find_task_id(&text), ApiError::decode(&text));
+        let _ = (TaskResponse::decode(&text, None), find_task_id(&text), ErrorObject::decode(&text));
         if let Ok(task) = TaskResponse::decode(&text, Some("asked")) {
             prop_assert_eq!(task.id, "asked");
         }
@@ -69,7 +69,7 @@ proptest! {
     #[test]
     fn decode_arbitrary_json_does_not_panic(value in values()) {
         let text = value.to_string();
-        let _ = (TaskResponse::decode(&text, None), TaskResponse::decode(&text, Some("asked")), ApiError::decode(&text));
+        let _ = (TaskResponse::decode(&text, None), TaskResponse::decode(&text, Some("asked")), ErrorObject::decode(&text));
     }
 
     #[test]

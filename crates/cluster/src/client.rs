@@ -16,7 +16,7 @@ use workflow::plan::NodeKey;
 use crate::account::AccountState;
 use crate::describe::EngineDescription;
 use crate::error::ClusterError;
-use crate::films::FilmFile;
+use crate::films::StoredFilmFile;
 use crate::index::{ALL_RUNS, RunEntry, index_key};
 use crate::messages::{
     ACCOUNT, AccountBatch, AccountReply, Answers, ENGINE, EventPage, INDEX, NODE, RUN, ReadEvents,
@@ -98,7 +98,7 @@ impl EngineClient {
     ///
     /// # Errors
     /// When Restate cannot be reached.
-    pub async fn film_files(&self, run: &RunId, index: usize) -> Result<Vec<FilmFile>, ClusterError> {
+    pub async fn film_files(&self, run: &RunId, index: usize) -> Result<Vec<StoredFilmFile>, ClusterError> {
         self.call(RUN, run.as_str(), "film_files", &index).await
     }
 

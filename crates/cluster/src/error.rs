@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::store::{StoreError, StoreErrorKind};
+use crate::store::{SharedStoreError, SharedStoreErrorKind};
 
 /// Why the cluster could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
     /// The shared store cannot be used.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] SharedStoreError),
     /// A file of this machine cannot be read or written.
     #[error(transparent)]
     Io(#[from] std::io::Error),
@@ -90,7 +90,7 @@ impl ClusterError {
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Store(error) => error.kind == StoreErrorKind::Unavailable,
+            Self::Store(error) => error.kind == SharedStoreErrorKind::Unavailable,
             Self::Unreachable { .. } => true,
             Self::Refused { status, .. } => *status >= 500 || *status == 429,
             Self::Io(_)
@@ -106,7 +106,9 @@ impl ClusterError {
     #[must_use]
     pub fn needs_operator(&self) -> bool {
         match self {
-            Self::Store(error) => matches!(error.kind, StoreErrorKind::Denied | StoreErrorKind::NoStore),
+            Self::Store(error) => {
+                matches!(error.kind, SharedStoreErrorKind::Denied | SharedStoreErrorKind::NoStore)
+            }
             _ => false,
         }
     }

@@ -24,7 +24,7 @@ pub(crate) struct FilmService(pub(crate) Arc<Worker>);
 
 /// A file of a film, in the shared store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FilmFile {
+pub struct StoredFilmFile {
     /// Relative to the output folder.
     pub path: PathBuf,
     /// SHA-256 of its content.
@@ -32,7 +32,7 @@ pub struct FilmFile {
 }
 
 /// A joined film with its files, the film itself first.
-type JoinedFilm = (Film, Vec<FilmFile>);
+type JoinedFilm = (Film, Vec<StoredFilmFile>);
 
 #[service(name = "Films")]
 impl FilmService {
@@ -120,7 +120,7 @@ async fn join(worker: &Arc<Worker>, message: Join) -> Result<JoinedFilm, EffectE
     for path in paths {
         let sha256 = engine::artifact::file_sha256(&path)?;
         worker.store.put_file(ObjectKind::Film, &path, &sha256).await?;
-        files.push(FilmFile { path: relative(&path, &output), sha256 });
+        files.push(StoredFilmFile { path: relative(&path, &output), sha256 });
     }
     let path = relative(&film.path, &output);
     Ok((Film { path, ..film }, files))

@@ -16,18 +16,18 @@ pub(crate) struct InProgress(watch::Sender<usize>);
 
 /// An effect in progress, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Effect(Arc<InProgress>);
+pub(crate) struct EffectGuard(Arc<InProgress>);
 
-impl Drop for Effect {
+impl Drop for EffectGuard {
     fn drop(&mut self) {
         self.0.0.send_modify(|count| *count -= 1);
     }
 }
 
 impl InProgress {
-    pub(crate) fn begin(self: &Arc<Self>) -> Effect {
+    pub(crate) fn begin(self: &Arc<Self>) -> EffectGuard {
         self.0.send_modify(|count| *count += 1);
-        Effect(Arc::clone(self))
+        EffectGuard(Arc::clone(self))
     }
 
     /// Resolves once nothing has been in progress for `quiet`, in which results reach Restate.

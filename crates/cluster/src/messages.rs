@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use workflow::plan::NodeIx;
 
-use crate::account::{AccountLimits, Admission, Settlement, Share};
+use crate::account::{AccountLimits, AccountSettlement, Admission, Share};
 use crate::run::{LogEntry, RunHead};
 use engine::effects::InputSource;
 
@@ -315,7 +315,7 @@ pub struct FinishAttempt {
     /// The attempt.
     pub attempt: AttemptId,
     /// What becomes of its reservation.
-    pub settlement: Settlement,
+    pub settlement: AccountSettlement,
     /// If the service throttled it: when it was sent, and its Retry-After.
     pub throttled: Option<ThrottleNotice>,
 }

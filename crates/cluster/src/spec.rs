@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::ledger::PlanArguments;
-use scheduler::budget::{BudgetCaps, Prices};
+use scheduler::budget::{BudgetCaps, TaskPrices};
 use scheduler::{Budget, Event, KeyResolver, Policy, RunId, RunState};
 use serde::{Deserialize, Serialize};
 use workflow::plan::{NodeIx, NodeKey, Plan, Source};
@@ -85,7 +85,7 @@ impl RunSpec {
         plan: Arc<Plan>,
         identity: &str,
         policy: Policy,
-        prices: Arc<dyn Prices>,
+        prices: Arc<dyn TaskPrices>,
     ) -> RunState {
         let keys = KeyResolver::new(identity).with_salt(self.salt.clone());
         let keys = self.reruns.apply(keys, &plan, &self.run);

@@ -20,7 +20,7 @@ use restate_sdk::endpoint::Endpoint;
 use restate_sdk::hyper::HyperEndpoint;
 use restate_sdk::prelude::{HandlerOptions, IntoServiceDefinition as _, ServiceOptions};
 use scheduler::Event;
-use scheduler::budget::Prices;
+use scheduler::budget::TaskPrices;
 use scheduler::policy::MinRate;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -68,7 +68,7 @@ const QUIET_PERIOD: Duration = Duration::from_secs(3);
 const MAX_SPECS: usize = 32;
 
 /// Makes prices of a plan and the text of a price table.
-pub type PriceSource = Arc<dyn Fn(&Plan, Option<&str>) -> Result<Arc<dyn Prices>, String> + Send + Sync>;
+pub type PriceSource = Arc<dyn Fn(&Plan, Option<&str>) -> Result<Arc<dyn TaskPrices>, String> + Send + Sync>;
 
 /// What a worker works with.
 pub struct WorkerConfig {
@@ -139,7 +139,7 @@ impl std::fmt::Debug for Worker {
 pub(crate) struct LoadedSpec {
     pub(crate) spec: RunSpec,
     pub(crate) plan: Arc<Plan>,
-    pub(crate) prices: Arc<dyn Prices>,
+    pub(crate) prices: Arc<dyn TaskPrices>,
 }
 
 impl Worker {

@@ -17,7 +17,7 @@ pub const MEDIA_GATE: MediaGate = MediaGate {
     missing_characters,
 };
 
-fn info(inspected: Result<media::InputInfo, MediaError>) -> Result<MediaInfo, workflow::MediaError> {
+fn info(inspected: Result<media::InputInfo, MediaError>) -> Result<MediaInfo, workflow::MediaGateError> {
     match inspected {
         Ok(info) => {
             let kind = match info.kind() {
@@ -28,12 +28,14 @@ fn info(inspected: Result<media::InputInfo, MediaError>) -> Result<MediaInfo, wo
             let duration = info.duration.map(|duration| VideoDuration::from_secs_f64(duration.as_secs_f64()));
             Ok(MediaInfo { media_type: info.media_type.as_str(), kind, duration, decoded: info.decoded })
         }
-        Err(error) => Err(workflow::MediaError { help: help(&error).to_owned(), message: message(error) }),
+        Err(error) => {
+            Err(workflow::MediaGateError { help: help(&error).to_owned(), message: message(error) })
+        }
     }
 }
 
-fn inspect_font(bytes: &[u8]) -> Result<(), workflow::MediaError> {
-    Fonts::embedded().add(bytes.to_vec()).map_err(|error| workflow::MediaError {
+fn inspect_font(bytes: &[u8]) -> Result<(), workflow::MediaGateError> {
+    Fonts::embedded().add(bytes.to_vec()).map_err(|error| workflow::MediaGateError {
         message: error.to_string(),
         help: "name a TrueType or OpenType font from the workflow's folder, such as `fonts/Inter.ttf`"
             .to_owned(),

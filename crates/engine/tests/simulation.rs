@@ -19,7 +19,7 @@ use std::time::Duration;
 use engine::reporter::Silent;
 use engine::{Clock, Ledger, RunConfig};
 use futures_util::FutureExt as _;
-use scheduler::budget::{Amount, BudgetCaps, Prices, Reservation};
+use scheduler::budget::{Amount, BudgetCaps, Reservation, TaskPrices};
 use scheduler::policy::Rate;
 use scheduler::{Event, FilmOutcome, Outcome, Policy, RunId, RunScope, RunSummary, StatusKind, Timestamp};
 use support::world::{Rng, World};
@@ -60,7 +60,7 @@ static NEW_LEDGER: LazyLock<Vec<u8>> = LazyLock::new(|| {
 #[derive(Debug)]
 struct FixedPrice;
 
-impl Prices for FixedPrice {
+impl TaskPrices for FixedPrice {
     fn reservation(&self, _ix: NodeIx, node: &Node) -> Reservation {
         Reservation { cost: Some(Money::from_micros(PRICE)), ..Reservation::unpriced(node.duration) }
     }

@@ -8,13 +8,13 @@ use std::{ops::ControlFlow, path::PathBuf};
 use media::{AudioBuffer, RgbImage};
 
 mod animatic;
-mod command;
+mod external;
 mod procedural;
 mod reading;
 
 pub use self::{
     animatic::{Animatic, Look},
-    command::{Command, CommandError, WORKING_DIR},
+    external::{ExternalRenderer, ExternalRendererError, WORKING_DIR},
     procedural::{AUDIO_SAMPLE_RATE, Procedural},
     reading::{PromptReading, ReadPhrase},
 };

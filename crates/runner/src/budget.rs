@@ -5,7 +5,7 @@ use std::sync::Arc;
 use contract::Contract;
 use engine::Ledger;
 use scheduler::Decision;
-use scheduler::budget::{BudgetCap, BudgetCaps, Prices, Reservation};
+use scheduler::budget::{BudgetCap, BudgetCaps, Reservation, TaskPrices};
 use workflow::plan::{Node, NodeIx, Plan};
 use workflow::prices::{self, PriceInputs};
 use workflow::units::{Money, VideoDuration};
@@ -43,12 +43,12 @@ struct Table {
 }
 
 /// The costs of a plan's nodes: zero at a free service, otherwise by the price table, if there is one.
-pub(crate) fn prices(plan: &Plan, is_free: bool, prices: Option<&prices::Prices>) -> Arc<dyn Prices> {
+pub(crate) fn prices(plan: &Plan, is_free: bool, prices: Option<&prices::Prices>) -> Arc<dyn TaskPrices> {
     let inputs = plan.nodes().map(|(_, node)| PriceInputs::from_node(node, Contract::embedded())).collect();
     Arc::new(Table { prices: prices.cloned(), is_free, inputs })
 }
 
-impl Prices for Table {
+impl TaskPrices for Table {
     fn reservation(&self, ix: NodeIx, node: &Node) -> Reservation {
         let Some(inputs) = self.inputs.get(ix.index()) else { return Reservation::unpriced(node.duration) };
         let cost = self.prices.as_ref().and_then(|prices| prices.estimate(inputs).ok());

@@ -128,7 +128,7 @@ impl fmt::Display for BudgetCap {
 }
 
 /// What tasks cost. The scheduler has no price table of its own; the caller provides one.
-pub trait Prices: Send + Sync + fmt::Debug {
+pub trait TaskPrices: Send + Sync + fmt::Debug {
     /// The most that a node's task can cost.
     fn reservation(&self, ix: NodeIx, node: &Node) -> Reservation;
 
@@ -145,7 +145,7 @@ pub trait Prices: Send + Sync + fmt::Debug {
 #[derive(Debug, Clone, Copy)]
 pub struct NoPrices;
 
-impl Prices for NoPrices {
+impl TaskPrices for NoPrices {
     fn reservation(&self, _ix: NodeIx, node: &Node) -> Reservation {
         Reservation::unpriced(node.duration)
     }
@@ -159,7 +159,7 @@ impl Prices for NoPrices {
 #[derive(Debug, Clone)]
 pub struct Budget {
     caps: BudgetCaps,
-    prices: Arc<dyn Prices>,
+    prices: Arc<dyn TaskPrices>,
     pub(crate) reserved: Amount,
     pub(crate) spent: Amount,
 }
@@ -173,7 +173,7 @@ impl Default for Budget {
 impl Budget {
     /// Nothing reserved, nothing spent.
     #[must_use]
-    pub fn new(caps: BudgetCaps, prices: Arc<dyn Prices>) -> Self {
+    pub fn new(caps: BudgetCaps, prices: Arc<dyn TaskPrices>) -> Self {
         Self { caps, prices, reserved: Amount::default(), spent: Amount::default() }
     }
 

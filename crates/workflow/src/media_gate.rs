@@ -51,14 +51,14 @@ pub struct MediaInfo {
 
 /// Why a medium cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MediaError {
+pub struct MediaGateError {
     /// What is wrong, as a lower-case fragment.
     pub message: String,
     /// The help.
     pub help: String,
 }
 
-impl MediaError {
+impl MediaGateError {
     /// The error for media that take too long to inspect, all together.
     pub(crate) fn too_much_media() -> Self {
         let message = format!(
@@ -89,11 +89,11 @@ pub struct MediaGate {
     /// The largest font, in bytes.
     pub max_font_bytes: u64,
     /// Decodes a medium.
-    pub inspect: fn(&[u8]) -> Result<MediaInfo, MediaError>,
+    pub inspect: fn(&[u8]) -> Result<MediaInfo, MediaGateError>,
     /// Decodes a medium that is read in parts.
-    pub inspect_file: fn(Box<dyn ReadSeek>) -> Result<MediaInfo, MediaError>,
+    pub inspect_file: fn(Box<dyn ReadSeek>) -> Result<MediaInfo, MediaGateError>,
     /// Reads a font.
-    pub inspect_font: fn(&[u8]) -> Result<(), MediaError>,
+    pub inspect_font: fn(&[u8]) -> Result<(), MediaGateError>,
     /// The characters of a text that neither this font nor an embedded one has.
     pub missing_characters: fn(Option<&[u8]>, &str) -> Vec<char>,
 }
@@ -105,34 +105,34 @@ impl MediaGate {
         max_request_bytes: 0,
         max_film_file_bytes: 0,
         max_font_bytes: 0,
-        inspect: |_| Err(MediaError::not_here()),
-        inspect_file: |_| Err(MediaError::not_here()),
+        inspect: |_| Err(MediaGateError::not_here()),
+        inspect_file: |_| Err(MediaGateError::not_here()),
         inspect_font: |_| {
             let message = "fonts cannot be inspected here".to_owned();
-            Err(MediaError { message, help: "run `runner check`".to_owned() })
+            Err(MediaGateError { message, help: "run `runner check`".to_owned() })
         },
         missing_characters: |_, _| Vec::new(),
     };
 
     /// Checks size and contents.
-    pub(crate) fn check(&self, bytes: &[u8]) -> Result<MediaInfo, MediaError> {
+    pub(crate) fn check(&self, bytes: &[u8]) -> Result<MediaInfo, MediaGateError> {
         if bytes.len() as u64 > self.max_file_bytes { Err(self.too_large()) } else { (self.inspect)(bytes) }
     }
 
     /// The error for a file above [`Self::max_file_bytes`].
     #[must_use]
-    pub fn too_large(&self) -> MediaError {
+    pub fn too_large(&self) -> MediaGateError {
         let message =
             format!("this file is larger than {}, the most that is sent", mebibytes(self.max_file_bytes));
-        MediaError { message, help: SMALLER.to_owned() }
+        MediaGateError { message, help: SMALLER.to_owned() }
     }
 
     /// The error for a file of a film above this size.
     #[must_use]
-    pub fn film_file_too_large(max: u64) -> MediaError {
+    pub fn film_file_too_large(max: u64) -> MediaGateError {
         let most = mebibytes(max);
         let message = format!("this file is larger than {most}, the most that a file of a film may have");
-        MediaError {
+        MediaGateError {
             message,
             help: "shorten it, or compress it: sound as M4A or MP3, video as H.264".to_owned(),
         }
@@ -140,11 +140,11 @@ impl MediaGate {
 
     /// The error for media of one request above [`Self::max_request_bytes`] together.
     #[must_use]
-    pub fn sum_too_large(&self, bytes: u64) -> MediaError {
+    pub fn sum_too_large(&self, bytes: u64) -> MediaGateError {
         let (sum, limit) = (mebibytes(bytes), mebibytes(self.max_request_bytes));
         let message =
             format!("the media of this shot have {sum} together; one request carries at most {limit}");
-        MediaError { message, help: SMALLER.to_owned() }
+        MediaGateError { message, help: SMALLER.to_owned() }
     }
 }
 

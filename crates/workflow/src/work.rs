@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::limits;
-use crate::media_gate::{MediaError, MediaInfo};
+use crate::media_gate::{MediaGateError, MediaInfo};
 
 /// Counts the steps of an expansion, and the samples of its media. A step is a cell that is made, indexed, compared or matched.
 ///
@@ -29,16 +29,16 @@ impl WorkBudget {
     pub(crate) fn inspect_medium(
         &self,
         bytes: u64,
-        inspect: impl FnOnce() -> Result<MediaInfo, MediaError>,
-    ) -> Result<MediaInfo, MediaError> {
+        inspect: impl FnOnce() -> Result<MediaInfo, MediaGateError>,
+    ) -> Result<MediaInfo, MediaGateError> {
         if self.media.get() > limits::MAX_MEDIA_SAMPLES {
-            return Err(MediaError::too_much_media());
+            return Err(MediaGateError::too_much_media());
         }
         let inspected = inspect();
         let decoded = inspected.as_ref().map_or(limits::MEDIA_SAMPLES_OF_DAMAGED, |info| info.decoded);
         self.media.set(self.media.get().saturating_add(bytes).saturating_add(decoded));
         if self.media.get() > limits::MAX_MEDIA_SAMPLES {
-            Err(MediaError::too_much_media())
+            Err(MediaGateError::too_much_media())
         } else {
             inspected
         }

@@ -12,7 +12,7 @@ const MAX_TEXT_CHARS: usize = 200;
 
 /// The error object of an error response.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ApiError {
+pub struct ErrorObject {
     /// The message for people.
     pub message: String,
     /// The kind, such as `invalid_request_error`.
@@ -20,11 +20,11 @@ pub struct ApiError {
     pub kind: Option<String>,
     /// The parameter concerned, such as `seconds`.
     pub param: Option<String>,
-    /// The machine-plain_text code, such as `invalid_duration`.
+    /// The machine-readable code, such as `invalid_duration`.
     pub code: Option<String>,
 }
 
-impl fmt::Display for ApiError {
+impl fmt::Display for ErrorObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.message.is_empty() { "no reason given" } else { &self.message })?;
         match (&self.code, &self.param) {
@@ -35,7 +35,7 @@ impl fmt::Display for ApiError {
     }
 }
 
-impl ApiError {
+impl ErrorObject {
     /// Decodes a body. `None` when it is not JSON or contains no error.
     #[must_use]
     pub fn decode(body: &str) -> Option<Self> {
@@ -131,10 +131,10 @@ fn is_binary(body: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{ApiError, plain_text};
+    use super::{ErrorObject, plain_text};
 
-    fn error(message: &str, code: Option<&str>) -> ApiError {
-        ApiError { message: message.into(), code: code.map(Into::into), ..ApiError::default() }
+    fn error(message: &str, code: Option<&str>) -> ErrorObject {
+        ErrorObject { message: message.into(), code: code.map(Into::into), ..ErrorObject::default() }
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
             (r#"{"error":null,"message":"flat"}"#, error("flat", None)),
             (r#""just text""#, error("just text", None)),
         ] {
-            assert_eq!(ApiError::decode(body), Some(expected), "{body}");
+            assert_eq!(ErrorObject::decode(body), Some(expected), "{body}");
         }
     }
 
@@ -158,7 +158,7 @@ mod tests {
             r#"{"error":{"message":"","type":"server_error"}} "#,
             r#"{"error":{"message":"no","type":"invalid_request_error","param":null,"code":17}}"#,
         ] {
-            assert!(ApiError::is_in_service_form(body), "{body}");
+            assert!(ErrorObject::is_in_service_form(body), "{body}");
         }
         for body in [
             "",
@@ -172,7 +172,7 @@ mod tests {
             r#"{"error":{"message":"Bad gateway","code":503,"status":"UNAVAILABLE"}}"#,
             r#"{"error":{"message":"x","type":null}}"#,
         ] {
-            assert!(!ApiError::is_in_service_form(body), "{body}");
+            assert!(!ErrorObject::is_in_service_form(body), "{body}");
         }
     }
 
@@ -181,7 +181,7 @@ mod tests {
         for body in
             ["", "{}", "[]", "null", "17", r#"{"errors":[]}"#, "<html>502</html>", r#"{"error":{"message":"#]
         {
-            assert_eq!(ApiError::decode(body), None, "{body}");
+            assert_eq!(ErrorObject::decode(body), None, "{body}");
         }
     }
 
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn decode_error_in_the_contracts_form_reads_all_fields() {
         let body = r#"{"error":{"message":"m","type":"invalid_request_error","param":"seconds","code":"invalid_duration"}}"#;
-        let read = ApiError::decode(body).expect("an error");
+        let read = ErrorObject::decode(body).expect("an error");
         assert_eq!(read.kind.as_deref(), Some("invalid_request_error"));
         assert_eq!(read.to_string(), "m (invalid_duration, seconds)");
     }

@@ -3,7 +3,7 @@
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use super::{ApiError, first_json};
+use super::{ErrorObject, first_json};
 
 /// The members that hold a task id, the most reliable first.
 pub(super) const NAMES: [&str; 5] = ["id", "task_id", "taskId", "video_id", "videoId"];
@@ -57,7 +57,7 @@ fn id_in_location(location: &str) -> Option<String> {
 /// otherwise the name of a member of the request.
 fn id_in_message(value: &Value) -> Option<String> {
     const LABELS: [&str; 4] = ["task", "task_id", "taskid", "task-id"];
-    let ApiError { message, param, .. } = ApiError::from_value(value, 0);
+    let ErrorObject { message, param, .. } = ErrorObject::from_value(value, 0);
     let is_mark = |c: char| "\"'`:,;.()[]{}<>".contains(c);
     let mut words =
         message.split_whitespace().map(|word| word.trim_matches(is_mark)).filter(|word| !word.is_empty());

@@ -9,7 +9,7 @@ mod rate_limit;
 mod task;
 mod time;
 
-pub use error::ApiError;
+pub use error::ErrorObject;
 pub(crate) use error::plain_text;
 pub use find_id::find_task_id;
 pub(crate) use find_id::id_in_headers;

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ApiError, RateLimit, error::plain_text, find_id, first_json, text_of, time::milliseconds};
+use super::{ErrorObject, RateLimit, error::plain_text, find_id, first_json, text_of, time::milliseconds};
 
 /// A task's status (spec 3).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -105,7 +105,7 @@ impl TaskResponse {
         let body_text = body.trim_start_matches('\u{feff}').trim_start();
         let value = first_json(body_text);
         let not_a_task = || {
-            let text = ApiError::decode(body).map_or_else(|| plain_text(body), |error| error.to_string());
+            let text = ErrorObject::decode(body).map_or_else(|| plain_text(body), |error| error.to_string());
             Err(format!("the response contains no task: {text}"))
         };
         let Some((value, task)) = value.as_ref().and_then(|value| Some((value, task_object(value, 0)?)))
@@ -245,7 +245,7 @@ fn has_id(object: &Map<String, Value>) -> bool {
 }
 
 fn failure(task: &Map<String, Value>, status: &Status) -> Option<TaskFailure> {
-    let error = task.get("error").map(|error| ApiError::from_value(error, 0)).unwrap_or_default();
+    let error = task.get("error").map(|error| ErrorObject::from_value(error, 0)).unwrap_or_default();
     let mut failure = TaskFailure { message: error.message, code: error.code };
     if failure.message.is_empty() && failure.code.is_none() {
         if *status != Status::Failed {

@@ -9,7 +9,7 @@ mod state;
 
 pub use object::AccountObject;
 pub use shares::Share;
-pub use state::{AccountLimits, AccountState, Admission, AdmissionReply, Settlement};
+pub use state::{AccountLimits, AccountSettlement, AccountState, Admission, AdmissionReply};
 
 /// The object's key of an account: a digest, because identities of services are URLs.
 #[must_use]

@@ -64,7 +64,7 @@ pub struct AdmissionReply {
 /// What becomes of a reservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Settlement {
+pub enum AccountSettlement {
     /// Nothing was accepted: it is released.
     Released,
     /// A task was or may have been accepted: all of it counts as spent.
@@ -222,12 +222,17 @@ impl AccountState {
     }
 
     /// Ends an attempt. Ending it again changes nothing.
-    pub fn finish(&mut self, attempt: &AttemptId, settlement: Settlement, throttled: Option<ThrottleNotice>) {
+    pub fn finish(
+        &mut self,
+        attempt: &AttemptId,
+        settlement: AccountSettlement,
+        throttled: Option<ThrottleNotice>,
+    ) {
         let in_flight = self.permits.len();
         self.sent(attempt);
         match settlement {
-            Settlement::Missing { until } => self.hold_until(attempt, until),
-            Settlement::Released | Settlement::Full | Settlement::Actual { .. } => {
+            AccountSettlement::Missing { until } => self.hold_until(attempt, until),
+            AccountSettlement::Released | AccountSettlement::Full | AccountSettlement::Actual { .. } => {
                 self.permits.remove(attempt.as_str());
             }
         }
@@ -240,9 +245,9 @@ impl AccountState {
             self.adaptive.get_or_insert_with(|| AimdLimiter::new(most)).slow_down(sent, now, now.after(wait));
         }
         match settlement {
-            Settlement::Released => {}
-            Settlement::Full | Settlement::Missing { .. } => self.spent += reservation.amount(),
-            Settlement::Actual { cost } => {
+            AccountSettlement::Released => {}
+            AccountSettlement::Full | AccountSettlement::Missing { .. } => self.spent += reservation.amount(),
+            AccountSettlement::Actual { cost } => {
                 let most = reservation.cost.unwrap_or(cost);
                 self.spent += Amount { cost: cost.min(most), ..reservation.amount() };
             }

@@ -48,7 +48,7 @@ fn permits_are_bounded_and_lapse() {
     assert_eq!(admit(&mut account, "r.2", 0, limits), Admission::Granted);
     assert_eq!(admit(&mut account, "r.3", 0, limits), Admission::Queued);
     assert_eq!(account.set_timer(), Some(Timestamp(100_000)), "when a permit lapses");
-    account.finish(&"r.1".into(), Settlement::Full, None);
+    account.finish(&"r.1".into(), AccountSettlement::Full, None);
     account.observe(Timestamp(50_000), limits);
     assert_eq!(woken(account.serve()), granted(&["r.3"]));
     // The permit of attempt 2 lapses, its reservation does not.
@@ -77,12 +77,12 @@ fn requests_are_served_in_their_order_over_all_runs() {
     let again = Admit { awakeable: "wakes anew".to_owned(), ..request("a.2") };
     assert_eq!(account.admit(&again), Admission::Queued);
     assert_eq!(account.waiting(), 3);
-    account.finish(&"a.1".into(), Settlement::Full, None);
+    account.finish(&"a.1".into(), AccountSettlement::Full, None);
     // A new request does not overtake those that wait, although there is a permit.
     assert_eq!(admit(&mut account, "c.1", 0, limits), Admission::Queued);
     assert_eq!(woken(account.serve()), granted(&["anew"]));
     for (ended, next) in [("a.2", "b.1"), ("b.1", "a.3"), ("a.3", "c.1")] {
-        account.finish(&ended.into(), Settlement::Full, None);
+        account.finish(&ended.into(), AccountSettlement::Full, None);
         assert_eq!(woken(account.serve()), granted(&[next]));
     }
     assert_eq!((account.waiting(), account.set_timer()), (0, None));
@@ -100,7 +100,7 @@ fn run_that_ends_early_gets_no_permit() {
     assert_eq!(woken(account.withdraw(&RunId::from("a"))), [withdrawn("a.2"), withdrawn("a.3")]);
     // A request that was under way.
     assert_eq!(admit(&mut account, "a.4", 1_000, limits), Admission::Withdrawn);
-    account.finish(&"a.1".into(), Settlement::Full, None);
+    account.finish(&"a.1".into(), AccountSettlement::Full, None);
     assert_eq!(woken(account.serve()), granted(&["b.1"]));
     // It is not remembered for ever.
     account.observe(Timestamp(25 * 3_600_000), limits);
@@ -116,7 +116,7 @@ fn throttling_of_one_run_slows_all() {
     }
     let throttled = ThrottleNotice { sent: Timestamp(1_000), wait: Duration::from_secs(7) };
     account.observe(Timestamp(1_100), limits);
-    account.finish(&"a.4".into(), Settlement::Released, Some(throttled));
+    account.finish(&"a.4".into(), AccountSettlement::Released, Some(throttled));
     assert_eq!(admit(&mut account, "b.1", 2_000, limits), Admission::Queued, "nothing is sent for 7 s");
     assert_eq!(account.set_timer(), Some(Timestamp(8_100)));
     account.timer_fired(Timestamp(8_100));
@@ -138,10 +138,10 @@ fn throttling_limits_an_account_without_a_limit() {
     }
     let throttled = ThrottleNotice { sent: Timestamp(1_000), wait: Duration::from_secs(1) };
     account.observe(Timestamp(1_000), limits);
-    account.finish(&"a.6".into(), Settlement::Released, Some(throttled));
+    account.finish(&"a.6".into(), AccountSettlement::Released, Some(throttled));
     assert_eq!(admit(&mut account, "b.1", 2_000, limits), Admission::Queued);
     for attempt in 1..=3 {
-        account.finish(&AttemptId(format!("a.{attempt}")), Settlement::Full, None);
+        account.finish(&AttemptId(format!("a.{attempt}")), AccountSettlement::Full, None);
     }
     assert_eq!(woken(account.serve()), granted(&["b.1"]), "three at once, half of six");
 }
@@ -166,7 +166,7 @@ fn task_that_the_service_does_not_know_is_paid_for_and_counts_as_in_flight_for_a
     let limits = in_flight(1);
     let mut account = AccountState::default();
     assert_eq!(admit(&mut account, "r.1", 0, limits), Admission::Granted);
-    account.finish(&"r.1".into(), Settlement::Missing { until: Timestamp(60_000) }, None);
+    account.finish(&"r.1".into(), AccountSettlement::Missing { until: Timestamp(60_000) }, None);
     assert_eq!((account.spent().tasks, account.reserved().tasks), (1, 0));
     assert_eq!(admit(&mut account, "r.2", 59_000, limits), Admission::Queued);
     assert_eq!(account.set_timer(), Some(Timestamp(60_000)));
@@ -183,13 +183,13 @@ fn reserved_and_spent_stay_below_the_cap() {
     assert_eq!(admit(&mut account, "r.2", 0, limits), Admission::Granted);
     let exceeded = Admission::BudgetExceeded { cap: BudgetCap::Cost };
     assert_eq!(admit(&mut account, "r.3", 0, limits), exceeded);
-    account.finish(&"r.1".into(), Settlement::Actual { cost: Money::from_micros(4) }, None);
+    account.finish(&"r.1".into(), AccountSettlement::Actual { cost: Money::from_micros(4) }, None);
     // A task never costs more than what was reserved for it.
-    account.finish(&"r.2".into(), Settlement::Actual { cost: Money::from_micros(99) }, None);
-    account.finish(&"r.2".into(), Settlement::Full, None);
+    account.finish(&"r.2".into(), AccountSettlement::Actual { cost: Money::from_micros(99) }, None);
+    account.finish(&"r.2".into(), AccountSettlement::Full, None);
     assert_eq!(account.spent().cost.as_micros(), 14);
     assert_eq!(admit(&mut account, "r.3", 0, limits), Admission::Granted);
-    account.finish(&"r.3".into(), Settlement::Released, None);
+    account.finish(&"r.3".into(), AccountSettlement::Released, None);
     assert_eq!((account.spent().cost.as_micros(), account.reserved().tasks), (14, 0));
 }
 
@@ -227,7 +227,7 @@ fn submission_counts_from_its_permit_until_a_period_after_its_response() {
     account.hold_until(&"r.2".into(), Timestamp(9_000));
     // What ends it later does not make it count for longer.
     account.observe(Timestamp(2_500), limits);
-    account.finish(&"r.1".into(), Settlement::Full, None);
+    account.finish(&"r.1".into(), AccountSettlement::Full, None);
     account.timer_fired(Timestamp(2_600));
     assert_eq!(woken(account.serve()), granted(&["r.3"]));
     assert_eq!(admit(&mut account, "r.4", 2_600, limits), Admission::Queued);
@@ -240,7 +240,7 @@ fn submission_that_was_refused_counts_as_well() {
     let mut account = AccountState::default();
     assert_eq!(admit(&mut account, "r.1", 0, limits), Admission::Granted);
     account.observe(Timestamp(100), limits);
-    account.finish(&"r.1".into(), Settlement::Released, None);
+    account.finish(&"r.1".into(), AccountSettlement::Released, None);
     assert_eq!(admit(&mut account, "r.2", 200, limits), Admission::Queued);
     assert_eq!(account.set_timer(), Some(Timestamp(1_100)));
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use restate_sdk::prelude::*;
 use scheduler::{AttemptId, TaskId, Timestamp};
 
-use crate::account::Settlement;
+use crate::account::AccountSettlement;
 use crate::messages::{AccountReply, AccountRequest, ClaimTask, FinishAttempt, HoldUntil, ThrottleNotice};
 use crate::worker::Worker;
 
@@ -28,7 +28,7 @@ pub(super) async fn finish(
     ctx: &ObjectContext<'_>,
     worker: &Arc<Worker>,
     attempt: &AttemptId,
-    settlement: Settlement,
+    settlement: AccountSettlement,
     throttled: Option<ThrottleNotice>,
 ) -> Result<(), TerminalError> {
     let finish = FinishAttempt { attempt: attempt.clone(), settlement, throttled };

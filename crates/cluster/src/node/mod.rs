@@ -10,4 +10,4 @@ mod record;
 mod submission;
 
 pub use object::NodeObject;
-pub use record::{AttemptRecord, DeclinedAttempt, NodeRecord};
+pub use record::{DeclinedAttempt, NodeAttempt, NodeRecord};

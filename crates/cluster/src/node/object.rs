@@ -13,8 +13,9 @@ use scheduler::{
 
 use super::NodeRecord;
 use super::account::{claim_task, finish};
-use super::{preparation, submission};
-use crate::account::Settlement;
+use super::preparation::{self, Preparation};
+use super::submission;
+use crate::account::AccountSettlement;
 use crate::effects::{self, EffectError, FailedDownload};
 use crate::messages::{
     AttemptRef, DownloadVideo, EndAttempt, Lookup, Poll, Prepare, ResolutionResult, Resolve, ThrottleNotice,
@@ -178,7 +179,8 @@ impl NodeObject {
                 let was_open = record.attempt(&attempt).is_some_and(|attempt| attempt.state.is_in_flight());
                 record.completed(&attempt, &artifact);
                 ctx.set(RECORD, Json(record));
-                let settlement = cost.map_or(Settlement::Full, |cost| Settlement::Actual { cost });
+                let settlement =
+                    cost.map_or(AccountSettlement::Full, |cost| AccountSettlement::Actual { cost });
                 (
                     was_open.then_some(settlement),
                     Event::Downloaded { node, attempt: attempt.clone(), artifact, cost },
@@ -275,14 +277,14 @@ async fn prepare_and_submit(
         return Ok([vec![first], submitted].concat());
     }
     let intended = match preparation::prepare(ctx, worker, message).await? {
-        preparation::Outcome::Intended(intended) => *intended,
-        preparation::Outcome::Withdrawn { digest, by_url } => {
+        Preparation::Intended(intended) => *intended,
+        Preparation::Withdrawn { digest, by_url } => {
             let refusal = Refusal { kind: RefusalKind::Retryable, failure: not_sent(), retry_after: None };
             let refused = Event::Refused { node, attempt: attempt.clone(), refusal, next: None };
             return Ok(vec![prepared(digest, by_url), refused]);
         }
-        preparation::Outcome::Failed(failure) => return Ok(vec![Event::PrepareFailed { node, failure }]),
-        preparation::Outcome::BudgetExceeded(cap) => {
+        Preparation::Failed(failure) => return Ok(vec![Event::PrepareFailed { node, failure }]),
+        Preparation::BudgetExceeded(cap) => {
             return Ok(vec![Event::BudgetExceeded { node, cap }]);
         }
     };
@@ -356,8 +358,10 @@ async fn end(
     record.end(attempt, state, reason);
     ctx.set(RECORD, Json(record));
     let settlement = match state {
-        AttemptState::Missing => Settlement::Missing { until: submitted.after(worker.indeterminate_hold) },
-        _ => Settlement::Full,
+        AttemptState::Missing => {
+            AccountSettlement::Missing { until: submitted.after(worker.indeterminate_hold) }
+        }
+        _ => AccountSettlement::Full,
     };
     Ok(finish(ctx, worker, attempt, settlement, None).await?)
 }

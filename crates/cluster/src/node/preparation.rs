@@ -9,7 +9,7 @@ use scheduler::budget::BudgetCap;
 use scheduler::{AttemptState, Failure, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::AttemptRecord;
+use super::NodeAttempt;
 use crate::account::Admission;
 use crate::effects::{self, EffectError};
 use crate::messages::{Admit, Prepare};
@@ -18,10 +18,10 @@ use crate::worker::Worker;
 /// After this time a request that waits for a permit is repeated, in case that its answer was lost with an invocation that was killed by hand.
 const PERMIT_TIMEOUT: Duration = Duration::from_mins(10);
 
-/// What became of a preparation.
-pub(super) enum Outcome {
+/// The result of preparing an attempt.
+pub(super) enum Preparation {
     /// The attempt has a permit, and its intent may be recorded.
-    Intended(Box<AttemptRecord>),
+    Intended(Box<NodeAttempt>),
     /// The run ended early while it waited for a permit.
     Withdrawn { digest: String, by_url: bool },
     /// The request cannot be made.
@@ -44,7 +44,7 @@ pub(super) async fn prepare(
     ctx: &ObjectContext<'_>,
     worker: &Arc<Worker>,
     message: Prepare,
-) -> Result<Outcome, TerminalError> {
+) -> Result<Preparation, TerminalError> {
     let (awakeable, mut woken) = ctx.awakeable::<Json<Admission>>();
     let mut admit = Admit {
         attempt: message.attempt.clone(),
@@ -66,15 +66,15 @@ pub(super) async fn prepare(
     let Json(prepared): Json<Result<PreparedAttempt, Failure>> = effect.name("prepare").await?;
     let PreparedAttempt { digest, name, mut admission, mut at } = match prepared {
         Ok(prepared) => prepared,
-        Err(failure) => return Ok(Outcome::Failed(failure)),
+        Err(failure) => return Ok(Preparation::Failed(failure)),
     };
     let by_url = message.sources.iter().any(InputSource::is_by_url);
     loop {
         match admission {
             Admission::Queued => {}
             Admission::Granted => break,
-            Admission::Withdrawn => return Ok(Outcome::Withdrawn { digest, by_url }),
-            Admission::BudgetExceeded { cap } => return Ok(Outcome::BudgetExceeded(cap)),
+            Admission::Withdrawn => return Ok(Preparation::Withdrawn { digest, by_url }),
+            Admission::BudgetExceeded { cap } => return Ok(Preparation::BudgetExceeded(cap)),
         }
         let answer = restate_sdk::select! {
             answer = woken => Some(answer?.into_inner()),
@@ -92,7 +92,7 @@ pub(super) async fn prepare(
         });
         Json((admission, at)) = read.name("permit").await?;
     }
-    Ok(Outcome::Intended(Box::new(AttemptRecord {
+    Ok(Preparation::Intended(Box::new(NodeAttempt {
         id: message.attempt,
         run: message.run,
         plan: message.plan,

@@ -9,14 +9,14 @@ use scheduler::{
 use serde::{Deserialize, Serialize};
 use workflow::plan::NodeIx;
 
-use crate::account::Settlement;
+use crate::account::AccountSettlement;
 
 /// All attempts of a key, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NodeRecord {
     /// The attempts. Invariant: at most one of them holds the key.
-    pub attempts: Vec<AttemptRecord>,
+    pub attempts: Vec<NodeAttempt>,
     /// The latest attempt that was not begun. Its message may arrive again, after its run has gone on.
     pub declined: Option<DeclinedAttempt>,
 }
@@ -34,7 +34,7 @@ pub struct DeclinedAttempt {
 /// An attempt, with what its request is made of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AttemptRecord {
+pub struct NodeAttempt {
     /// Its id.
     pub id: AttemptId,
     /// The run that intended it.
@@ -72,7 +72,7 @@ pub struct AttemptRecord {
     pub artifact: Option<Artifact>,
 }
 
-impl AttemptRecord {
+impl NodeAttempt {
     /// Whether its request refers to a frame by the URL that the service returned.
     #[must_use]
     pub fn is_by_url(&self) -> bool {
@@ -83,13 +83,13 @@ impl AttemptRecord {
 impl NodeRecord {
     /// The attempt that keeps the key from being submitted again.
     #[must_use]
-    pub fn holder(&self) -> Option<&AttemptRecord> {
+    pub fn holder(&self) -> Option<&NodeAttempt> {
         self.attempts.iter().find(|attempt| attempt.state.holds_key())
     }
 
     /// An attempt.
     #[must_use]
-    pub fn attempt(&self, id: &AttemptId) -> Option<&AttemptRecord> {
+    pub fn attempt(&self, id: &AttemptId) -> Option<&NodeAttempt> {
         self.attempts.iter().find(|attempt| attempt.id == *id)
     }
 
@@ -110,7 +110,7 @@ impl NodeRecord {
     /// The attempt with which a run goes on: the holder, or else one whose task a `retry` gave up without another being accepted since. Its
     /// task is paid for and may have a video after all.
     #[must_use]
-    pub fn attempt_to_continue(&self) -> Option<&AttemptRecord> {
+    pub fn attempt_to_continue(&self) -> Option<&NodeAttempt> {
         let latest_accepted = || self.attempts.iter().rev().find(|attempt| attempt.task.is_some());
         self.holder().or_else(|| latest_accepted().filter(|attempt| attempt.state == AttemptState::Expired))
     }
@@ -133,7 +133,7 @@ impl NodeRecord {
         is_stored: impl FnOnce(&Artifact) -> bool,
     ) -> ExistingWork {
         let Some(holder) = self.attempt_to_continue().cloned() else { return ExistingWork::None };
-        let AttemptRecord { id: attempt, run, task, artifact, intended_at, submitted_at, .. } = holder;
+        let NodeAttempt { id: attempt, run, task, artifact, intended_at, submitted_at, .. } = holder;
         let reason = holder.reason.clone();
         let indeterminate = |attempt, suggested_task| ExistingWork::Indeterminate {
             attempt,
@@ -205,7 +205,7 @@ impl NodeRecord {
     ///
     /// # Errors
     /// The run that holds the key.
-    pub fn claim(&mut self, attempt: AttemptRecord) -> Result<(), RunId> {
+    pub fn claim(&mut self, attempt: NodeAttempt) -> Result<(), RunId> {
         match self.holder() {
             Some(holder) if holder.id == attempt.id => Ok(()),
             Some(holder) => Err(holder.run.clone()),
@@ -227,16 +227,16 @@ impl NodeRecord {
     }
 
     /// The service refused an attempt.
-    pub fn refused(&mut self, id: &AttemptId, kind: RefusalKind, reason: &str) -> Settlement {
+    pub fn refused(&mut self, id: &AttemptId, kind: RefusalKind, reason: &str) -> AccountSettlement {
         self.end(id, kind.attempt_state(), reason);
         match kind {
-            RefusalKind::ServerError => Settlement::Full,
+            RefusalKind::ServerError => AccountSettlement::Full,
             RefusalKind::Throttled
             | RefusalKind::Held
             | RefusalKind::Retryable
             | RefusalKind::Unreachable
             | RefusalKind::InvalidRequest
-            | RefusalKind::ServiceUnusable => Settlement::Released,
+            | RefusalKind::ServiceUnusable => AccountSettlement::Released,
         }
     }
 
@@ -273,7 +273,7 @@ impl NodeRecord {
         &mut self,
         id: &AttemptId,
         resolution: &Resolution,
-    ) -> Result<Option<Settlement>, Option<AttemptState>> {
+    ) -> Result<Option<AccountSettlement>, Option<AttemptState>> {
         let attempt = self.attempt(id).ok_or(None)?;
         if !attempt.state.is_resolvable() {
             return Err(Some(attempt.state));
@@ -286,16 +286,16 @@ impl NodeRecord {
             }
             Resolution::NotAccepted => {
                 self.end(id, AttemptState::NotAccepted, "a person found that it was not accepted");
-                Some(Settlement::Released)
+                Some(AccountSettlement::Released)
             }
             Resolution::Abandoned => {
                 self.end(id, AttemptState::Abandoned, "a person abandoned it");
-                Some(Settlement::Full)
+                Some(AccountSettlement::Full)
             }
         })
     }
 
-    fn update(&mut self, id: &AttemptId, change: impl FnOnce(&mut AttemptRecord)) {
+    fn update(&mut self, id: &AttemptId, change: impl FnOnce(&mut NodeAttempt)) {
         if let Some(attempt) = self.attempts.iter_mut().find(|attempt| attempt.id == *id) {
             change(attempt);
         }

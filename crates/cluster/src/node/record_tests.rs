@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::*;
 
-fn attempt(id: &str, run: &str) -> AttemptRecord {
-    AttemptRecord {
+fn attempt(id: &str, run: &str) -> NodeAttempt {
+    NodeAttempt {
         id: id.into(),
         run: run.into(),
         plan: String::new(),
@@ -49,7 +49,7 @@ fn key_has_one_live_attempt() {
     assert_eq!(node.attempts.len(), 1);
     assert_eq!(
         node.refused(&"r.1".into(), RefusalKind::Throttled, "429"),
-        Settlement::Released,
+        AccountSettlement::Released,
         "nothing was accepted"
     );
     assert_eq!(node.claim(attempt("s.1", "s")), Ok(()));
@@ -107,7 +107,7 @@ fn only_open_attempts_are_resolved() {
     assert_eq!(node.resolve(&"r.1".into(), &Resolution::NotAccepted), Err(None));
     node.claim(attempt("r.1", "r")).expect("the key is free");
     node.indeterminate(&"r.1".into(), "no answer", Some("t".into()));
-    assert_eq!(node.resolve(&"r.1".into(), &Resolution::Abandoned), Ok(Some(Settlement::Full)));
+    assert_eq!(node.resolve(&"r.1".into(), &Resolution::Abandoned), Ok(Some(AccountSettlement::Full)));
     assert_eq!(node.claim(attempt("s.1", "s")), Err(RunId::from("r")), "it is not submitted unasked");
     let accepted = Resolution::Accepted { task: "t".into() };
     assert_eq!(node.resolve(&"r.1".into(), &accepted), Ok(None));

@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use workflow::plan::NodeIx;
 
 use super::account::{claim_task, finish, hold};
-use super::{AttemptRecord, NodeRecord};
-use crate::account::Settlement;
+use super::{NodeAttempt, NodeRecord};
+use crate::account::AccountSettlement;
 use crate::effects::{self, EffectError};
 use crate::error::ClusterError;
 use crate::messages::ThrottleNotice;
@@ -71,7 +71,7 @@ pub(super) async fn submit(
     worker: &Arc<Worker>,
     record: &mut NodeRecord,
     node: NodeIx,
-    attempt: &AttemptRecord,
+    attempt: &NodeAttempt,
 ) -> Result<Vec<Event>, TerminalError> {
     let id = attempt.id.clone();
     let issuer = Arc::clone(worker);
@@ -146,7 +146,7 @@ pub(super) async fn interrupted(
     worker: &Arc<Worker>,
     record: &mut NodeRecord,
     node: NodeIx,
-    attempt: &AttemptRecord,
+    attempt: &NodeAttempt,
 ) -> Result<Event, TerminalError> {
     resolve_unknown(ctx, worker, record, node, attempt, attempt.intended_at, worker_is_gone()).await
 }
@@ -165,7 +165,7 @@ async fn resolve_unknown(
     worker: &Arc<Worker>,
     record: &mut NodeRecord,
     node: NodeIx,
-    attempt: &AttemptRecord,
+    attempt: &NodeAttempt,
     at: Timestamp,
     unknown: IndeterminateOutcome,
 ) -> Result<Event, TerminalError> {
@@ -182,7 +182,7 @@ async fn resolve_unknown(
 /// Sends the POST, or waits for the response to the one that was sent.
 async fn post(
     worker: &Arc<Worker>,
-    attempt: &AttemptRecord,
+    attempt: &NodeAttempt,
     token: &PostToken,
     turn: Turn,
 ) -> Result<PostOutcome, ClusterError> {
@@ -255,7 +255,7 @@ pub(super) async fn reconcile(
     ctx: &ObjectContext<'_>,
     worker: &Arc<Worker>,
     record: &mut NodeRecord,
-    attempt: &AttemptRecord,
+    attempt: &NodeAttempt,
     node: NodeIx,
     reason: Option<String>,
 ) -> Result<Option<Event>, TerminalError> {
@@ -276,7 +276,7 @@ pub(super) async fn reconcile(
         record.submitted(&attempt.id, task, attempt.intended_at);
     } else {
         record.end(&attempt.id, AttemptState::NotAccepted, "the service did not accept it");
-        finish(ctx, worker, &attempt.id, Settlement::Released, None).await?;
+        finish(ctx, worker, &attempt.id, AccountSettlement::Released, None).await?;
     }
     Ok(Some(Event::Reconciled {
         node,
@@ -292,7 +292,7 @@ pub(super) async fn reconcile(
 async fn find_tasks(
     ctx: &ObjectContext<'_>,
     worker: &Arc<Worker>,
-    attempt: &AttemptRecord,
+    attempt: &NodeAttempt,
 ) -> Result<Option<Vec<TaskId>>, TerminalError> {
     let (worker, digest, since) = (Arc::clone(worker), attempt.digest.clone(), attempt.intended_at);
     let asked = ctx.run(move || async move {

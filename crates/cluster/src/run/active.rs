@@ -27,7 +27,7 @@ const MAX_DOUBLINGS: u32 = 8;
 
 /// The inputs of a run.
 #[derive(Debug, Clone)]
-pub(crate) enum Input {
+pub(crate) enum RunInput {
     /// An answer to one of its messages.
     Answer(Answer),
     /// An event of the run itself.
@@ -70,7 +70,7 @@ struct OutstandingMessage {
 
 /// What a step of a run changes.
 #[derive(Debug, Default)]
-pub(crate) struct Step {
+pub(crate) struct RunStep {
     /// Segments that are full now, by number.
     pub(crate) segments: Vec<(u64, Vec<LogEntry>)>,
     /// Messages to send, in order.
@@ -111,19 +111,19 @@ impl ActiveRun {
         &mut self,
         head: &RunHead,
         provider: &dyn Provider,
-        inputs: Vec<Input>,
+        inputs: Vec<RunInput>,
         now: Timestamp,
-    ) -> Step {
-        let mut step = Step::default();
+    ) -> RunStep {
+        let mut step = RunStep::default();
         for input in inputs {
             let (events, is_answer, is_check) = match input {
-                Input::Answer(answer) if self.awaits(&answer) => (answer.events, true, false),
-                Input::Answer(answer) => {
+                RunInput::Answer(answer) if self.awaits(&answer) => (answer.events, true, false),
+                RunInput::Answer(answer) => {
                     tracing::debug!(seq = answer.seq, "an answer came twice");
                     continue;
                 }
-                Input::Event(event) => (vec![event], false, false),
-                Input::Check => (vec![Event::TimerFired], false, true),
+                RunInput::Event(event) => (vec![event], false, false),
+                RunInput::Check => (vec![Event::TimerFired], false, true),
             };
             let queue = events.into_iter().map(|event| LogEntry { time: now, event, is_answer, is_check });
             self.take(head, provider, queue.collect(), &mut step);
@@ -160,7 +160,7 @@ impl ActiveRun {
         head: &RunHead,
         provider: &dyn Provider,
         mut queue: VecDeque<LogEntry>,
-        step: &mut Step,
+        step: &mut RunStep,
     ) {
         while let Some(mut logged) = queue.pop_front() {
             logged.event = self.state.decide(logged.event, logged.time);

@@ -39,7 +39,7 @@ impl Execution {
         }
     }
 
-    fn step(&mut self, inputs: Vec<Input>, world: &mut World, context: &str) {
+    fn step(&mut self, inputs: Vec<RunInput>, world: &mut World, context: &str) {
         let mut other = rebuilt(&self.loaded, &self.stored, &self.log);
         assert_eq!(other.length, self.stored.head.length, "{context}");
         let step = self.run.step(&self.stored.head, &NoService, inputs.clone(), self.now);
@@ -70,7 +70,7 @@ impl Execution {
 fn execute(loaded: &Arc<LoadedSpec>, seed: u64, lost: u64) -> (Execution, World) {
     let mut world = World::new(loaded, seed, lost);
     let mut execution = Execution::new(loaded);
-    let first = loaded.spec.first_events().into_iter().map(Input::Event).collect();
+    let first = loaded.spec.first_events().into_iter().map(RunInput::Event).collect();
     execution.step(first, &mut world, &format!("seed {seed}, start"));
     execution.check_later();
     let mut steps = 0;
@@ -89,7 +89,7 @@ fn execute(loaded: &Arc<LoadedSpec>, seed: u64, lost: u64) -> (Execution, World)
             execution.now = execution.now.max(due).after(Duration::from_millis(world.roll(200)));
             if message.handler == "check" {
                 execution.check_later();
-                inputs.push(Input::Check);
+                inputs.push(RunInput::Check);
             } else {
                 inputs.extend(world.inputs(&message));
             }
@@ -145,17 +145,17 @@ fn run_without_answers_to_some_messages_ends_by_its_checks() {
 fn answer_that_comes_twice_counts_once() {
     let loaded = loaded();
     let mut run = ActiveRun::new(Arc::clone(&loaded), &head());
-    let first = loaded.spec.first_events().into_iter().map(Input::Event).collect();
+    let first = loaded.spec.first_events().into_iter().map(RunInput::Event).collect();
     let lookups = run.step(&head(), &NoService, first, Timestamp(1_000)).messages;
     let mut world = World::new(&loaded, 1, 0);
     let seq = lookups[0].body["seq"].as_u64().expect("a number");
     let answer = Answer { seq, events: world.answer(&lookups[0]) };
-    let inputs = vec![Input::Answer(answer.clone()), Input::Answer(answer.clone())];
+    let inputs = vec![RunInput::Answer(answer.clone()), RunInput::Answer(answer.clone())];
     let length = run.length;
     assert_eq!(run.step(&head(), &NoService, inputs, Timestamp(1_001)).messages, []);
     assert_eq!(run.length, length + 1);
     // Later, too.
-    assert_eq!(run.step(&head(), &NoService, vec![Input::Answer(answer)], Timestamp(1_002)).messages, []);
+    assert_eq!(run.step(&head(), &NoService, vec![RunInput::Answer(answer)], Timestamp(1_002)).messages, []);
     assert_eq!(run.length, length + 1);
 }
 
@@ -164,7 +164,7 @@ fn lookups_of_a_wide_run_are_sent_in_portions() {
     let wide = loaded_from(&WORKFLOW.replace("to: 6", "to: 600"));
     let mut run = ActiveRun::new(Arc::clone(&wide), &head());
     let mut world = World::new(&wide, 1, 0);
-    let first = wide.spec.first_events().into_iter().map(Input::Event).collect();
+    let first = wide.spec.first_events().into_iter().map(RunInput::Event).collect();
     let mut sent = run.step(&head(), &NoService, first, Timestamp(1_000)).messages;
     assert_eq!(sent.len(), MAX_LOOKUPS);
     let mut lookups = sent.len();
@@ -173,7 +173,7 @@ fn lookups_of_a_wide_run_are_sent_in_portions() {
             continue;
         }
         let seq = message.body["seq"].as_u64().expect("a number");
-        let answer = Input::Answer(Answer { seq, events: world.answer(&message) });
+        let answer = RunInput::Answer(Answer { seq, events: world.answer(&message) });
         let more = run.step(&head(), &NoService, vec![answer], Timestamp(1_001)).messages;
         lookups += more.iter().filter(|message| message.handler == "lookup").count();
         sent.extend(more);

@@ -136,18 +136,18 @@ impl World {
     }
 
     /// The inputs that answer a message: none if it is lost, and sometimes two.
-    pub(super) fn inputs(&mut self, message: &Outgoing) -> Vec<Input> {
+    pub(super) fn inputs(&mut self, message: &Outgoing) -> Vec<RunInput> {
         if self.roll(100) < self.lost {
             return Vec::new();
         }
         match message.handler {
-            "wake" => return vec![Input::Event(Event::TimerFired)],
-            "check" => return vec![Input::Check],
+            "wake" => return vec![RunInput::Event(Event::TimerFired)],
+            "check" => return vec![RunInput::Check],
             "expire" | "mark_missing" | "withdraw" => return Vec::new(),
             _ => {}
         }
         let seq = message.body["seq"].as_u64().expect("a sequence number");
-        let answer = Input::Answer(Answer { seq, events: self.answer(message) });
+        let answer = RunInput::Answer(Answer { seq, events: self.answer(message) });
         if self.roll(8) == 0 { vec![answer.clone(), answer] } else { vec![answer] }
     }
 

@@ -8,10 +8,10 @@ use restate_sdk::prelude::*;
 use scheduler::{Event, RunId, Timestamp};
 use serde::Serialize;
 
-use super::active::Input;
+use super::active::RunInput;
 use super::log::{LogEntry, PAGE_SEGMENTS, RunHead, SEGMENT_LEN, StoredRun, segment_key};
 use super::outgoing::{Outgoing, Target};
-use crate::films::FilmFile;
+use crate::films::StoredFilmFile;
 use crate::index::{ALL_RUNS, RunEnded, RunEntry, index_key};
 use crate::messages::{ACCOUNT, Answers, Check, EventPage, FILMS, INDEX, NODE, RUN, ReadEvents, Start};
 use crate::spec::effective_policy;
@@ -57,7 +57,7 @@ impl RunObject {
         let head =
             RunHead { run, spec, identity, policy, length: 0, started: now, last: now, is_ended: false };
         let run = StoredRun { head, tail: Vec::new(), next_check: Timestamp::default() };
-        let first = loaded.spec.first_events().into_iter().map(Input::Event).collect();
+        let first = loaded.spec.first_events().into_iter().map(RunInput::Event).collect();
         self.advance(&ctx, run, first, now).await
     }
 
@@ -65,7 +65,7 @@ impl RunObject {
     #[handler]
     async fn step(&self, ctx: ObjectContext<'_>, message: Json<Answers>) -> Result<(), HandlerError> {
         let Answers { at, answers } = message.0;
-        self.on(&ctx, answers.into_iter().map(Input::Answer).collect(), Some(at)).await
+        self.on(&ctx, answers.into_iter().map(RunInput::Answer).collect(), Some(at)).await
     }
 
     /// A timer of the run has fired.
@@ -75,7 +75,7 @@ impl RunObject {
         ctx: ObjectContext<'_>,
         _message: Json<serde_json::Value>,
     ) -> Result<(), HandlerError> {
-        self.on(&ctx, vec![Input::Event(Event::TimerFired)], None).await
+        self.on(&ctx, vec![RunInput::Event(Event::TimerFired)], None).await
     }
 
     /// Sends again what was not answered for long, because an invocation was killed by hand, and fires timers that are overdue.
@@ -87,13 +87,13 @@ impl RunObject {
         if message.0.is_none_or(|check| check.due == run.next_check) {
             run.next_check = Timestamp::default();
         }
-        self.advance(&ctx, run, vec![Input::Check], now).await
+        self.advance(&ctx, run, vec![RunInput::Check], now).await
     }
 
     /// Ends the run early: nothing more is submitted, and tasks in flight are left to later runs.
     #[handler]
     async fn interrupt(&self, ctx: ObjectContext<'_>) -> Result<(), HandlerError> {
-        self.on(&ctx, vec![Input::Event(Event::Interrupted)], None).await
+        self.on(&ctx, vec![RunInput::Event(Event::Interrupted)], None).await
     }
 
     /// Removes the record of a run that has ended. Returns whether it is gone.
@@ -116,7 +116,7 @@ impl RunObject {
     async fn film_joined(
         &self,
         ctx: ObjectContext<'_>,
-        message: Json<(usize, Vec<FilmFile>)>,
+        message: Json<(usize, Vec<StoredFilmFile>)>,
     ) -> Result<(), HandlerError> {
         let (index, files) = message.0;
         ctx.set(&film_key(index), Json(files));
@@ -156,8 +156,8 @@ impl RunObject {
         &self,
         ctx: SharedObjectContext<'_>,
         index: Json<usize>,
-    ) -> Result<Json<Vec<FilmFile>>, HandlerError> {
-        Ok(ctx.get::<Json<Vec<FilmFile>>>(&film_key(index.0)).await?.unwrap_or_default())
+    ) -> Result<Json<Vec<StoredFilmFile>>, HandlerError> {
+        Ok(ctx.get::<Json<Vec<StoredFilmFile>>>(&film_key(index.0)).await?.unwrap_or_default())
     }
 }
 
@@ -166,7 +166,7 @@ impl RunObject {
     async fn on(
         &self,
         ctx: &ObjectContext<'_>,
-        inputs: Vec<Input>,
+        inputs: Vec<RunInput>,
         at: Option<Timestamp>,
     ) -> Result<(), HandlerError> {
         let Some(run) = stored(ctx).await?.filter(|run| !run.head.is_ended) else { return Ok(()) };
@@ -183,7 +183,7 @@ impl RunObject {
         &self,
         ctx: &ObjectContext<'_>,
         run: StoredRun,
-        inputs: Vec<Input>,
+        inputs: Vec<RunInput>,
         now: Timestamp,
     ) -> Result<(), HandlerError> {
         let mut active = self.0.runs.take(&self.0, &run).await?;

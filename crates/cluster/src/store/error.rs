@@ -20,11 +20,11 @@ const NO_STORE_CODES: [&str; 4] =
 
 /// Why the shared store could not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoreError {
+pub struct SharedStoreError {
     /// Its URL, without credentials.
     pub store: String,
     /// Of which kind the error is.
-    pub kind: StoreErrorKind,
+    pub kind: SharedStoreErrorKind,
     /// What was attempted, as in `read plans/….json`; empty for opening it.
     pub action: String,
     /// What the store says.
@@ -33,7 +33,7 @@ pub struct StoreError {
 
 /// Kinds of errors of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StoreErrorKind {
+pub enum SharedStoreErrorKind {
     /// The URL or a setting cannot be used.
     Invalid,
     /// The folder, bucket or container does not exist.
@@ -46,20 +46,26 @@ pub enum StoreErrorKind {
     Unavailable,
 }
 
-impl fmt::Display for StoreError {
+impl fmt::Display for SharedStoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { store, kind, action, reason } = self;
         match kind {
-            StoreErrorKind::Invalid => write!(f, "the shared store {store} cannot be used: {reason}"),
-            StoreErrorKind::NoStore => write!(f, "the shared store {store} does not exist: {reason}"),
-            StoreErrorKind::Denied => write!(f, "the shared store {store} denies to {action}: {reason}"),
-            StoreErrorKind::Missing => write!(f, "the shared store {store} cannot {action}: it is not there"),
-            StoreErrorKind::Unavailable => write!(f, "the shared store {store} failed to {action}: {reason}"),
+            SharedStoreErrorKind::Invalid => write!(f, "the shared store {store} cannot be used: {reason}"),
+            SharedStoreErrorKind::NoStore => write!(f, "the shared store {store} does not exist: {reason}"),
+            SharedStoreErrorKind::Denied => {
+                write!(f, "the shared store {store} denies to {action}: {reason}")
+            }
+            SharedStoreErrorKind::Missing => {
+                write!(f, "the shared store {store} cannot {action}: it is not there")
+            }
+            SharedStoreErrorKind::Unavailable => {
+                write!(f, "the shared store {store} failed to {action}: {reason}")
+            }
         }
     }
 }
 
-impl std::error::Error for StoreError {}
+impl std::error::Error for SharedStoreError {}
 
 /// What errors say of a store, and what they must not say.
 #[derive(Clone)]
@@ -71,20 +77,20 @@ pub(super) struct Wording {
 }
 
 impl Wording {
-    pub(super) fn invalid(&self, reason: impl fmt::Display) -> StoreError {
-        self.error(StoreErrorKind::Invalid, String::new(), &reason.to_string())
+    pub(super) fn invalid(&self, reason: impl fmt::Display) -> SharedStoreError {
+        self.error(SharedStoreErrorKind::Invalid, String::new(), &reason.to_string())
     }
 
     /// An error of `object_store` at `action`.
-    pub(super) fn failed(&self, action: String, error: &object_store::Error) -> StoreError {
+    pub(super) fn failed(&self, action: String, error: &object_store::Error) -> SharedStoreError {
         let (text, cause) = chain(error);
         // The answer of the store, where there is one; otherwise what happened at last.
         let reason = if text.contains("<Code>") { &text } else { &cause };
         self.error(kind(error, &text), action, reason)
     }
 
-    fn error(&self, kind: StoreErrorKind, action: String, text: &str) -> StoreError {
-        StoreError { store: self.store.clone(), kind, action, reason: self.reason(text) }
+    fn error(&self, kind: SharedStoreErrorKind, action: String, text: &str) -> SharedStoreError {
+        SharedStoreError { store: self.store.clone(), kind, action, reason: self.reason(text) }
     }
 
     /// A text of the store in one line, without credentials, signatures and control characters.
@@ -117,24 +123,24 @@ impl Wording {
     }
 }
 
-fn kind(error: &object_store::Error, text: &str) -> StoreErrorKind {
+fn kind(error: &object_store::Error, text: &str) -> SharedStoreErrorKind {
     use object_store::Error;
     let has = |codes: &[&str]| codes.iter().any(|code| text.contains(code));
     if has(&NO_STORE_CODES) {
-        return StoreErrorKind::NoStore;
+        return SharedStoreErrorKind::NoStore;
     }
     match error {
-        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => StoreErrorKind::Denied,
+        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => SharedStoreErrorKind::Denied,
         // Without credentials the metadata service of a cloud's machine is asked for some.
         _ if has(&DENIED_CODES) || has(&["169.254.169.254", "metadata.google.internal"]) => {
-            StoreErrorKind::Denied
+            SharedStoreErrorKind::Denied
         }
-        Error::NotFound { .. } => StoreErrorKind::Missing,
+        Error::NotFound { .. } => SharedStoreErrorKind::Missing,
         Error::InvalidPath { .. }
         | Error::NotSupported { .. }
         | Error::NotImplemented { .. }
-        | Error::UnknownConfigurationKey { .. } => StoreErrorKind::Invalid,
-        _ => StoreErrorKind::Unavailable,
+        | Error::UnknownConfigurationKey { .. } => SharedStoreErrorKind::Invalid,
+        _ => SharedStoreErrorKind::Unavailable,
     }
 }
 
@@ -182,12 +188,12 @@ mod tests {
         for (text, expected, reason) in [
             (
                 "status 400: <Error><Code>ExpiredToken</Code><Message>The token is old.</Message></Error>",
-                StoreErrorKind::Denied,
+                SharedStoreErrorKind::Denied,
                 "ExpiredToken: The token is old.",
             ),
-            ("<Error><Code>NoSuchBucket</Code></Error>", StoreErrorKind::NoStore, "NoSuchBucket"),
-            ("PUT http://169.254.169.254/latest/api/token", StoreErrorKind::Denied, ""),
-            ("connection refused", StoreErrorKind::Unavailable, ""),
+            ("<Error><Code>NoSuchBucket</Code></Error>", SharedStoreErrorKind::NoStore, "NoSuchBucket"),
+            ("PUT http://169.254.169.254/latest/api/token", SharedStoreErrorKind::Denied, ""),
+            ("connection refused", SharedStoreErrorKind::Unavailable, ""),
         ] {
             let error = wording().failed("read a".to_owned(), &generic(text));
             assert_eq!(error.kind, expected, "{text}");

@@ -14,7 +14,7 @@ use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 use secrecy::{ExposeSecret as _, SecretString};
 use url::{Host, Url};
 
-use super::error::{StoreError, StoreErrorKind, Wording};
+use super::error::{SharedStoreError, SharedStoreErrorKind, Wording};
 use super::http::Connector;
 
 /// How long a cloud store may be silent. A part of an upload has to arrive within it.
@@ -154,7 +154,7 @@ pub(super) struct Location {
 }
 
 impl Location {
-    pub(super) fn open(url: &Url, options: &StoreOptions) -> Result<Self, StoreError> {
+    pub(super) fn open(url: &Url, options: &StoreOptions) -> Result<Self, SharedStoreError> {
         let secrets = options.settings.iter().filter(|(name, _)| SECRET_SETTINGS.contains(&name.as_str()));
         let wording =
             Wording { store: shown(url), secrets: secrets.map(|(_, value)| value.clone()).collect() };
@@ -204,13 +204,13 @@ impl Location {
         }
     }
 
-    fn folder(url: &Url, wording: Wording) -> Result<Self, StoreError> {
+    fn folder(url: &Url, wording: Wording) -> Result<Self, SharedStoreError> {
         let Ok(folder) = url.to_file_path() else {
             return Err(wording.invalid("write the whole path of a folder: file:///mnt/videos"));
         };
         if !folder.is_dir() {
-            let (kind, reason) = (StoreErrorKind::NoStore, "there is no such folder".to_owned());
-            return Err(StoreError { store: wording.store, kind, action: String::new(), reason });
+            let (kind, reason) = (SharedStoreErrorKind::NoStore, "there is no such folder".to_owned());
+            return Err(SharedStoreError { store: wording.store, kind, action: String::new(), reason });
         }
         // Videos are paid for: they are on the disk before an event says so.
         let opened = LocalFileSystem::new_with_prefix(folder).map(|store| store.with_fsync(true));
@@ -283,7 +283,7 @@ fn shown(url: &Url) -> String {
 mod tests {
     use super::*;
 
-    fn refused(url: &str, settings: &[(&str, &str)]) -> StoreError {
+    fn refused(url: &str, settings: &[(&str, &str)]) -> SharedStoreError {
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
         let options = StoreOptions { settings, ..StoreOptions::default() };
         let opened = Location::open(&Url::parse(url).expect("a URL"), &options);
@@ -293,14 +293,14 @@ mod tests {
     #[test]
     fn stores_that_cannot_be_used_are_refused_with_reasons() {
         for (url, kind) in [
-            ("file:///no/such/folder", StoreErrorKind::NoStore),
-            ("ftp://films.example/a", StoreErrorKind::Invalid),
-            ("s3://", StoreErrorKind::Invalid),
-            ("s3:bucket", StoreErrorKind::Invalid),
-            ("s3://bucket?sig=SECRET", StoreErrorKind::Invalid),
-            ("s3://me:SECRET@bucket/", StoreErrorKind::Invalid),
-            ("s3://bucket/%2e%2e/other%2f..%2fa", StoreErrorKind::Invalid),
-            ("az://container/films", StoreErrorKind::Invalid),
+            ("file:///no/such/folder", SharedStoreErrorKind::NoStore),
+            ("ftp://films.example/a", SharedStoreErrorKind::Invalid),
+            ("s3://", SharedStoreErrorKind::Invalid),
+            ("s3:bucket", SharedStoreErrorKind::Invalid),
+            ("s3://bucket?sig=SECRET", SharedStoreErrorKind::Invalid),
+            ("s3://me:SECRET@bucket/", SharedStoreErrorKind::Invalid),
+            ("s3://bucket/%2e%2e/other%2f..%2fa", SharedStoreErrorKind::Invalid),
+            ("az://container/films", SharedStoreErrorKind::Invalid),
         ] {
             let error = refused(url, &[]);
             assert_eq!(error.kind, kind, "{error}");

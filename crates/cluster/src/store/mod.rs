@@ -23,7 +23,7 @@ use url::Url;
 use crate::error::ClusterError;
 use location::Location;
 
-pub use error::{StoreError, StoreErrorKind};
+pub use error::{SharedStoreError, SharedStoreErrorKind};
 pub use location::StoreOptions;
 
 /// Size of a part of an upload. A file that is not larger is sent as one.
@@ -236,7 +236,7 @@ impl SharedStore {
         match self.0.store.head(&object.path).await {
             Ok(meta) => Ok(Some(meta.size)),
             Err(error) => match self.failed("look up", object, &error) {
-                ClusterError::Store(StoreError { kind: StoreErrorKind::Missing, .. }) => Ok(None),
+                ClusterError::Store(SharedStoreError { kind: SharedStoreErrorKind::Missing, .. }) => Ok(None),
                 failed => Err(failed),
             },
         }
@@ -315,8 +315,8 @@ impl SharedStore {
     fn failed(&self, action: &str, object: &Object, error: &object_store::Error) -> ClusterError {
         let mut failed = self.0.wording.failed(format!("{action} {}", object.name), error);
         // An object that is written or that was written a moment ago is not missing: its bucket is.
-        if failed.kind == StoreErrorKind::Missing && action.starts_with("write") {
-            failed.kind = StoreErrorKind::NoStore;
+        if failed.kind == SharedStoreErrorKind::Missing && action.starts_with("write") {
+            failed.kind = SharedStoreErrorKind::NoStore;
         }
         ClusterError::Store(failed)
     }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use axum::http::Method;
-use cluster::store::{ObjectKind, StoreError, StoreErrorKind};
+use cluster::store::{ObjectKind, SharedStoreError, SharedStoreErrorKind};
 use cluster::{ClusterError, SharedStore, StoreOptions};
 use engine::artifact::{file_sha256, sha256};
 use tempfile::TempDir;
@@ -54,7 +54,7 @@ fn file(bytes: usize) -> (TempDir, PathBuf, String) {
     (folder, path, hash)
 }
 
-fn kind(result: Result<impl std::fmt::Debug, ClusterError>) -> StoreErrorKind {
+fn kind(result: Result<impl std::fmt::Debug, ClusterError>) -> SharedStoreErrorKind {
     match result {
         Err(ClusterError::Store(error)) => {
             assert!(!error.to_string().contains(SECRET), "{error}");
@@ -196,7 +196,7 @@ async fn upload_that_fails_leaves_nothing() {
     }
     let begin = Instant::now();
     let error = store.put_file(ObjectKind::Artifact, &path, &hash).await;
-    assert_eq!(kind(error), StoreErrorKind::Unavailable);
+    assert_eq!(kind(error), SharedStoreErrorKind::Unavailable);
     assert!(begin.elapsed() < Duration::from_mins(1), "{:?}", begin.elapsed());
     assert!(cloud.count(&Method::DELETE) > 0, "the upload is given up");
     assert_eq!((cloud.parts(), cloud.object(&format!("/films/by/hash/artifacts/{hash}.mp4"))), (0, None));
@@ -221,7 +221,7 @@ async fn errors_say_which_store_denies_what() {
     let (_cloud, address) = Cloud::start("AWS4-HMAC-SHA256 Credential=OTHER/").await;
     let denied = open_s3(&address, "s3://films").put(ObjectKind::Plan, b"{}".to_vec()).await;
     let Err(ClusterError::Store(error)) = denied else { panic!("it is denied: {denied:?}") };
-    let StoreError { store, kind: StoreErrorKind::Denied, .. } = &error else {
+    let SharedStoreError { store, kind: SharedStoreErrorKind::Denied, .. } = &error else {
         panic!("it is denied: {error:?}")
     };
     assert_eq!(store, "s3://films");
@@ -230,14 +230,14 @@ async fn errors_say_which_store_denies_what() {
 
     let (_cloud, address) = Cloud::start("AWS4-HMAC-SHA256 Credential=AKID/").await;
     let missing = open_s3(&address, "s3://missing");
-    assert_eq!(kind(missing.put(ObjectKind::Plan, b"{}".to_vec()).await), StoreErrorKind::NoStore);
+    assert_eq!(kind(missing.put(ObjectKind::Plan, b"{}".to_vec()).await), SharedStoreErrorKind::NoStore);
     let store = open_s3(&address, "s3://films");
-    assert_eq!(kind(store.get(ObjectKind::Plan, &sha256(b"other")).await), StoreErrorKind::Missing);
+    assert_eq!(kind(store.get(ObjectKind::Plan, &sha256(b"other")).await), SharedStoreErrorKind::Missing);
     // A port that is taken, so that nobody else listens on it, and on which nobody listens.
     let closed = tokio::net::TcpSocket::new_v4().expect("a socket");
     closed.bind("127.0.0.1:0".parse().expect("an address")).expect("a port");
     let gone = open_s3(&format!("http://{}", closed.local_addr().expect("its address")), "s3://films");
-    assert_eq!(kind(gone.get(ObjectKind::Plan, &sha256(b"other")).await), StoreErrorKind::Unavailable);
+    assert_eq!(kind(gone.get(ObjectKind::Plan, &sha256(b"other")).await), SharedStoreErrorKind::Unavailable);
 }
 
 #[tokio::test]

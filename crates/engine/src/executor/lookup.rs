@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::artifact_store::{ArtifactStore, Verify};
 use crate::blocking::run_blocking;
-use crate::ledger::{AttemptRow, Ledger, LedgerError, Snapshot};
+use crate::ledger::{AttemptRow, Ledger, LedgerError, LedgerSnapshot};
 use crate::provider::{Provider, SubmissionLookup};
 use scheduler::{Artifact, AttemptState, Event, ExistingWork};
 use workflow::plan::NodeIx;
@@ -12,7 +12,7 @@ use workflow::plan::NodeIx;
 /// The existing work for a key with which no attempt continues: none, or an attempt for the same work in flight at another service than `service`.
 /// `None` where there is such an attempt and [`find_existing_work`] is needed.
 pub(super) fn unrecorded_work(
-    ledger: &Snapshot<'_>,
+    ledger: &LedgerSnapshot<'_>,
     service: &str,
     key: &str,
     service_independent_key: Option<&str>,

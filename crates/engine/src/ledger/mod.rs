@@ -41,7 +41,7 @@ pub use forced_reruns::Salts;
 pub use plan_arguments::PlanArguments;
 pub use plan_keys::{PlanKeys, TaskOwnership};
 pub use queries::AttemptRow;
-pub(crate) use queries::Snapshot;
+pub(crate) use queries::LedgerSnapshot;
 pub use read_only::{LedgerReader, OpenAttempt, OpenTaskState, RunRow};
 pub use run_lock::{RunLock, ServiceAccount};
 pub use totals::UnpricedInFlight;

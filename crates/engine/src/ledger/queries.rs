@@ -66,12 +66,12 @@ const REPLACED_VIDEO: &str = "replaced_key = ?1 AND state = 'completed' ORDER BY
 const TABLES: &str = "attempts a JOIN runs r ON r.id = a.run LEFT JOIN artifacts f ON f.attempt = a.id";
 
 /// Queries on one snapshot of the ledger.
-pub(crate) struct Snapshot<'l> {
+pub(crate) struct LedgerSnapshot<'l> {
     ledger: &'l Ledger,
     connection: &'l Connection,
 }
 
-impl Snapshot<'_> {
+impl LedgerSnapshot<'_> {
     /// The attempt that holds a key, if there is one.
     pub(crate) fn attempt_holding(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
         self.one(concat!("key = ?1 AND ", holds_key!()), key)
@@ -164,11 +164,11 @@ impl Ledger {
     }
 
     /// Runs several queries on one snapshot: a run of 100,000 nodes has as many when it starts.
-    pub(crate) fn with_snapshot<T>(&self, questions: impl FnOnce(&Snapshot<'_>) -> T) -> T {
+    pub(crate) fn with_snapshot<T>(&self, questions: impl FnOnce(&LedgerSnapshot<'_>) -> T) -> T {
         let connection = self.connection();
         // Saves a transaction per query; without it the queries work just as well.
         let _snapshot = connection.unchecked_transaction().ok();
-        questions(&Snapshot { ledger: self, connection: &connection })
+        questions(&LedgerSnapshot { ledger: self, connection: &connection })
     }
 
     /// The attempt that holds a key, if there is one.

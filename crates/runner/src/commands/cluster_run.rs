@@ -24,7 +24,7 @@ use crate::exit::Exit;
 use crate::price_table::{DEFAULT_FILE, PriceTable};
 use crate::project_paths::ProjectPaths;
 use crate::records::Records;
-use crate::report::{CostEstimate, RunInfo, RunReporter, sanitize};
+use crate::report::{RunEstimate, RunInfo, RunReporter, sanitize};
 use crate::run_id::new_run_id;
 use crate::selection::{self, SelectedNodes};
 use crate::shutdown::shutdown_signal;
@@ -88,7 +88,7 @@ fn no_such_run(args: &RunArgs, run: &RunId) -> CommandError {
 /// The outcome of starting a run.
 enum StartOutcome {
     /// The run, and what it will cost.
-    Run(RunId, Option<CostEstimate>),
+    Run(RunId, Option<RunEstimate>),
     /// Nothing is to be done.
     Nothing(String),
 }
@@ -206,7 +206,7 @@ async fn follow(
     args: &RunArgs,
     mut follower: Follower,
     prices: Option<&PriceTable>,
-    estimate: Option<CostEstimate>,
+    estimate: Option<RunEstimate>,
 ) -> Result<Exit, CommandError> {
     let head = follower.head().clone();
     let info = RunInfo {

@@ -28,7 +28,7 @@ use crate::hints;
 use crate::load;
 use crate::price_table::{self, PriceTable};
 use crate::project_paths::ProjectPaths;
-use crate::report::{self, CostEstimate, RunInfo, RunReporter, sanitize};
+use crate::report::{self, RunEstimate, RunInfo, RunReporter, sanitize};
 use crate::run_id::new_run_id;
 use crate::selection::{self, SelectedNodes};
 use crate::shell;
@@ -259,7 +259,7 @@ pub(super) fn print_estimate(
     service: &str,
     table: Option<&PriceTable>,
     is_free: bool,
-) -> Result<Option<CostEstimate>, CommandError> {
+) -> Result<Option<RunEstimate>, CommandError> {
     let document = report::plan::Document::new(plan, previews, service, table);
     budget::check_minimum(&args.budget, is_free, &document)?;
     let is_submitted = |ix: NodeIx| {
@@ -282,7 +282,7 @@ pub(super) fn print_estimate(
         }
     }
     let estimate = document.totals.cost;
-    Ok(table.map(|table| CostEstimate { estimate, currency: table.prices.currency().to_owned() }))
+    Ok(table.map(|table| RunEstimate { estimate, currency: table.prices.currency().to_owned() }))
 }
 
 /// Executes the plan.

@@ -47,12 +47,12 @@ pub(crate) struct RunInfo {
     /// Maximum number of tasks in flight.
     pub(crate) jobs: usize,
     /// The estimated cost, if there is a price table.
-    pub(crate) estimate: Option<CostEstimate>,
+    pub(crate) estimate: Option<RunEstimate>,
 }
 
 /// The estimated cost of a run.
 #[derive(Debug, Clone)]
-pub(crate) struct CostEstimate {
+pub(crate) struct RunEstimate {
     /// The cost of all tasks to submit.
     pub(crate) estimate: Interval<Money>,
     /// The currency of the price table.

@@ -10,7 +10,7 @@ use scheduler::{Event, RunState, Timestamp};
 
 use super::live::progress::RunProgress;
 use super::repeat_filter::RepeatFilter;
-use super::{CostEstimate, humanize, live, messages};
+use super::{RunEstimate, humanize, live, messages};
 
 /// The longest silence.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_mins(1);
@@ -46,7 +46,7 @@ impl Shared {
 }
 
 impl Plain {
-    pub(super) fn new(file: String, estimate: Option<CostEstimate>) -> Self {
+    pub(super) fn new(file: String, estimate: Option<RunEstimate>) -> Self {
         let now = PlainState {
             progress: RunProgress::new(estimate),
             event_time: (Timestamp::default(), Instant::now()),

@@ -21,7 +21,7 @@ use crate::report::plan::Document;
 
 /// What an action would do.
 #[derive(Debug, Serialize)]
-pub(super) struct Preview {
+pub(super) struct ActionPreview {
     /// The command, for people to paste.
     command: String,
     /// Of an edit: the difference.
@@ -60,9 +60,9 @@ impl From<crate::error::CommandError> for PreviewError {
 ///
 /// # Errors
 /// Why it is not possible.
-pub(super) async fn preview(project: &Project, action: &Action) -> Result<Preview, PreviewError> {
+pub(super) async fn preview(project: &Project, action: &Action) -> Result<ActionPreview, PreviewError> {
     let mut preview =
-        Preview { command: action.command(project.target()), diff: None, plan: None, text: None };
+        ActionPreview { command: action.command(project.target()), diff: None, plan: None, text: None };
     let (plan, selection, rerun) = match action {
         Action::Run(run) => {
             let CheckOutcome { plan, report } = load::check(&project.file, &project.overrides)?;

@@ -43,7 +43,7 @@ const CLUSTER_INTERVAL: Duration = Duration::from_secs(2);
 
 /// A project as of now.
 #[derive(Debug, Clone)]
-pub(super) struct Snapshot {
+pub(super) struct ProjectSnapshot {
     /// The folder of the clips.
     pub(super) folder: PathBuf,
     /// The last manifest of a valid file.
@@ -68,7 +68,7 @@ struct UnclaimedTask {
     clip: String,
 }
 
-impl Snapshot {
+impl ProjectSnapshot {
     /// As the page receives it.
     pub(super) fn json(&self) -> String {
         json!({
@@ -112,7 +112,7 @@ impl Project {
     ///
     /// # Errors
     /// The file is not valid now, or the ledger cannot be read, in words.
-    pub(super) fn watch(self) -> Result<watch::Receiver<Snapshot>, CommandError> {
+    pub(super) fn watch(self) -> Result<watch::Receiver<ProjectSnapshot>, CommandError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -132,7 +132,7 @@ impl Project {
     fn follow(
         &self,
         runtime: &Runtime,
-        sender: &watch::Sender<Snapshot>,
+        sender: &watch::Sender<ProjectSnapshot>,
         mut seen: FileStates,
         mut records: Option<Records>,
     ) {
@@ -152,7 +152,7 @@ impl Project {
                 Err(error) => {
                     let problem =
                         error.hints.iter().fold(error.message.clone(), |text, hint| text + "\n" + hint);
-                    Snapshot { problem: Some(problem), ..last }
+                    ProjectSnapshot { problem: Some(problem), ..last }
                 }
             };
             sender.send_if_modified(|last| {
@@ -172,9 +172,9 @@ impl Project {
     /// What is wrong, in words.
     async fn collect(
         &self,
-        last: Option<&Snapshot>,
+        last: Option<&ProjectSnapshot>,
         records: &mut Option<Records>,
-    ) -> Result<Snapshot, CommandError> {
+    ) -> Result<ProjectSnapshot, CommandError> {
         let (_, digest) = edited_file::read(&self.file)?;
         let (checked, inputs) = load::check_with_files(&self.file, &self.overrides);
         let inputs: Arc<[PathBuf]> = inputs.into();
@@ -186,7 +186,7 @@ impl Project {
                     Err(error) => error.text(),
                 };
                 let last = last.ok_or_else(|| CommandError::invalid(&problem))?.clone();
-                return Ok(Snapshot { digest, problem: Some(problem), inputs, ..last });
+                return Ok(ProjectSnapshot { digest, problem: Some(problem), inputs, ..last });
             }
         };
         let records = self.records(&plan, records).await?;
@@ -198,7 +198,7 @@ impl Project {
         let files = Arc::new(named_files(&manifest));
         let unclaimed = self.unclaimed(&plan).await?;
         let manifest = Arc::new(manifest);
-        Ok(Snapshot { folder, manifest, files, digest, problem: None, unclaimed, inputs })
+        Ok(ProjectSnapshot { folder, manifest, files, digest, problem: None, unclaimed, inputs })
     }
 
     /// The records as of now: a ledger is opened again, because there may be one by now; those of a cluster remember what they have read.

@@ -22,7 +22,7 @@ use super::action::Action;
 use super::jobs::{Job, JobError, Jobs};
 use super::origin::Origin;
 use super::preview::{self, PreviewError};
-use super::project::{Project, Snapshot};
+use super::project::{Project, ProjectSnapshot};
 use super::request_guard::{self, DenialReason};
 use super::session::Session;
 
@@ -40,7 +40,7 @@ pub(super) struct Server {
     pub(super) origin: Origin,
     pub(super) session: Session,
     pub(super) project: Project,
-    pub(super) snapshots: watch::Receiver<Snapshot>,
+    pub(super) snapshots: watch::Receiver<ProjectSnapshot>,
     pub(super) jobs: Jobs,
 }
 
@@ -123,7 +123,7 @@ async fn events(State(server): State<Arc<Server>>) -> impl IntoResponse {
 }
 
 struct EventStream {
-    snapshots: watch::Receiver<Snapshot>,
+    snapshots: watch::Receiver<ProjectSnapshot>,
     jobs: watch::Receiver<Arc<[Job]>>,
     sent: u64,
 }

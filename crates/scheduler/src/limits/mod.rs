@@ -26,7 +26,7 @@ pub use token_bucket::TokenBucket;
 
 /// All limits towards one service.
 #[derive(Debug, Clone)]
-pub(crate) struct Limits {
+pub(crate) struct RunLimits {
     /// Tasks in flight and concurrent POSTs.
     pub(crate) concurrency: AimdLimiter,
     /// What the service itself accepts; `None` where it is not learned.
@@ -41,7 +41,7 @@ pub(crate) struct Limits {
     pub(crate) downloads: DownloadLimiter,
 }
 
-impl Limits {
+impl RunLimits {
     pub(crate) fn new(policy: &Policy) -> Self {
         Self {
             concurrency: AimdLimiter::new(policy.max_in_flight),

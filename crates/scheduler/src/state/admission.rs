@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use workflow::plan::{Clip, ClipSource, NodeIx};
 
-use super::{FilmState, Phase, RunState};
+use super::{FilmPhase, Phase, RunState};
 use crate::timestamp::Timestamp;
 use crate::{Action, FilmOutcome, Halt, Outcome};
 
@@ -197,13 +197,13 @@ impl RunState {
 
     fn admit_films(&mut self, actions: &mut Vec<Action>) {
         while let Some(index) = self.queues.complete_films.pop_front() {
-            if self.films[index] != FilmState::Pending {
+            if self.films[index] != FilmPhase::Pending {
                 continue;
             }
             match self.film_now(index) {
-                Some(FilmState::Done(outcome)) => self.film_ended(index, outcome),
+                Some(FilmPhase::Done(outcome)) => self.film_ended(index, outcome),
                 Some(state) => {
-                    if state == FilmState::Joining {
+                    if state == FilmPhase::Joining {
                         actions.push(Action::Join { index });
                     }
                     self.films[index] = state;
@@ -214,7 +214,7 @@ impl RunState {
     }
 
     /// The next state of a film whose clips have all ended; `None` while one has not.
-    fn film_now(&self, index: usize) -> Option<FilmState> {
+    fn film_now(&self, index: usize) -> Option<FilmPhase> {
         let clips = &self.plan.films().get(index)?.clips;
         let nodes = || clips.iter().flat_map(Clip::nodes);
         if nodes().any(|node| self.node(*node).outcome().is_none()) {
@@ -229,11 +229,11 @@ impl RunState {
         // A clip that is missing only because a dependency waits for a pick is not missing for good.
         let is_failed = nodes().any(|node| !self.is_done(*node) && !self.waits_for_a_pick(*node));
         Some(if self.halt == Some(Halt::Interrupted) || is_failed {
-            FilmState::Done(FilmOutcome::Pending { missing })
+            FilmPhase::Done(FilmOutcome::Pending { missing })
         } else if missing > 0 {
-            FilmState::Done(FilmOutcome::Unpicked { missing })
+            FilmPhase::Done(FilmOutcome::Unpicked { missing })
         } else {
-            FilmState::Joining
+            FilmPhase::Joining
         })
     }
 

@@ -27,7 +27,7 @@ pub use phase::{NodeState, Phase};
 pub use scope::RunScope;
 pub use summary::{FilmSummary, NodeSummary, PickSummary, RunSummary};
 
-use crate::limits::{LimitDiscovery, Limits, ObservedLimits};
+use crate::limits::{LimitDiscovery, ObservedLimits, RunLimits};
 use crate::polling::DurationStats;
 use crate::{
     Action, Artifact, Budget, Event, FilmOutcome, Halt, KeyResolver, NextStep, Outcome, Policy, Timestamp,
@@ -49,9 +49,9 @@ pub struct RunState {
     stats: DurationStats,
     /// Critical-path ranks by expected time, where durations are known.
     ranks: Option<Vec<u64>>,
-    limits: Limits,
+    limits: RunLimits,
     /// By index in the films of the plan.
-    films: Vec<FilmState>,
+    films: Vec<FilmPhase>,
     scope: RunScope,
     halt: Option<Halt>,
     /// Whether the service has responded to any request of this run.
@@ -73,7 +73,7 @@ pub struct RunState {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum FilmState {
+enum FilmPhase {
     Pending,
     Joining,
     Done(FilmOutcome),
@@ -84,13 +84,13 @@ impl RunState {
     #[must_use]
     pub fn new(plan: Arc<Plan>, service: impl Into<String>, policy: Policy) -> Self {
         let nodes = plan.nodes().map(|_| NodeState::new()).collect();
-        let films = vec![FilmState::Pending; plan.films().len()];
+        let films = vec![FilmPhase::Pending; plan.films().len()];
         Self {
             keys: KeyResolver::new(service),
             queues: NodeQueues::new(&plan),
             stats: DurationStats::default(),
             ranks: None,
-            limits: Limits::new(&policy),
+            limits: RunLimits::new(&policy),
             now: Timestamp::default(),
             budget: Budget::default(),
             plan,
@@ -294,7 +294,7 @@ impl RunState {
     /// Whether every node and every film have ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.queues.unfinished == 0 && self.films.iter().all(|film| matches!(film, FilmState::Done(_)))
+        self.queues.unfinished == 0 && self.films.iter().all(|film| matches!(film, FilmPhase::Done(_)))
     }
 
     /// The finished video of a node.
@@ -322,14 +322,14 @@ impl RunState {
     /// The films that ended with the last event, with their index in the plan.
     pub fn ended_films(&self) -> impl Iterator<Item = (usize, &FilmOutcome)> {
         self.queues.ended_films.iter().filter_map(|at| match self.films.get(*at)? {
-            FilmState::Done(outcome) => Some((*at, outcome)),
-            FilmState::Pending | FilmState::Joining => None,
+            FilmPhase::Done(outcome) => Some((*at, outcome)),
+            FilmPhase::Pending | FilmPhase::Joining => None,
         })
     }
 
     fn film_ended(&mut self, index: usize, outcome: FilmOutcome) {
         if let Some(film) = self.films.get_mut(index) {
-            *film = FilmState::Done(outcome);
+            *film = FilmPhase::Done(outcome);
             self.queues.ended_films.push(index);
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use workflow::plan::{NodeIx, OpenPick, PickKind};
 
-use super::{FilmState, RunState};
+use super::{FilmPhase, RunState};
 use crate::budget::{Amount, BudgetCaps};
 use crate::ids::{RunId, TaskId};
 use crate::{Attempt, Decision, FilmOutcome, Halt, Outcome, Shot, StatusKind};
@@ -111,8 +111,8 @@ impl RunState {
             .map(|(film, state)| FilmSummary {
                 name: film.output.clone(),
                 outcome: match state {
-                    FilmState::Done(outcome) => outcome.clone(),
-                    FilmState::Pending | FilmState::Joining => FilmOutcome::Pending { missing: 0 },
+                    FilmPhase::Done(outcome) => outcome.clone(),
+                    FilmPhase::Pending | FilmPhase::Joining => FilmOutcome::Pending { missing: 0 },
                 },
             })
             .collect();

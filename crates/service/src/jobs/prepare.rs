@@ -8,14 +8,14 @@ use renderer::{Job, Quality};
 use crate::{
     inputs::REFERENCE_AUDIO,
     render_spec::{MediaInput, MediaRole, RenderSpec},
-    store::Files,
+    store::FileStore,
     task::Failure,
 };
 
 /// Frames per second of every video (the spec names none).
 pub(crate) const FRAME_RATE: u32 = 24;
 
-pub(super) fn prepare(spec: &RenderSpec, files: &Files, ffmpeg: &Ffmpeg) -> Result<Job, Failure> {
+pub(super) fn prepare(spec: &RenderSpec, files: &FileStore, ffmpeg: &Ffmpeg) -> Result<Job, Failure> {
     let pictures = |role: MediaRole| -> Result<Vec<RgbImage>, Failure> {
         spec.inputs.iter().filter(|input| input.role == role).map(|input| picture(input, files)).collect()
     };
@@ -52,7 +52,7 @@ pub(super) fn prepare(spec: &RenderSpec, files: &Files, ffmpeg: &Ffmpeg) -> Resu
 /// Pictures are kept with at most this many pixels a side: no video is larger, and a request may have nine references of 36 megapixels.
 const MAX_PICTURE_SIDE: u32 = 2_048;
 
-fn picture(input: &MediaInput, files: &Files) -> Result<RgbImage, Failure> {
+fn picture(input: &MediaInput, files: &FileStore) -> Result<RgbImage, Failure> {
     /// One picture at a time is decoded, over all workers.
     static DECODING: Mutex<()> = Mutex::new(());
     let bytes = fs_err::read(files.input(&input.digest)).map_err(|error| unavailable(input, &error))?;
@@ -61,7 +61,7 @@ fn picture(input: &MediaInput, files: &Files) -> Result<RgbImage, Failure> {
     Ok(picture.within(MAX_PICTURE_SIDE))
 }
 
-fn audio(input: &MediaInput, files: &Files, ffmpeg: &Ffmpeg) -> Result<AudioBuffer, Failure> {
+fn audio(input: &MediaInput, files: &FileStore, ffmpeg: &Ffmpeg) -> Result<AudioBuffer, Failure> {
     let bytes = fs_err::read(files.input(&input.digest)).map_err(|error| unavailable(input, &error))?;
     decode_audio(&bytes, ffmpeg, REFERENCE_AUDIO).map_err(|error| unavailable(input, &error))
 }
@@ -75,7 +75,7 @@ fn concatenate(buffers: Vec<AudioBuffer>) -> Option<AudioBuffer> {
 }
 
 /// The first and the last frame of a reference video.
-fn frames(input: &MediaInput, files: &Files) -> Result<[RgbImage; 2], Failure> {
+fn frames(input: &MediaInput, files: &FileStore) -> Result<[RgbImage; 2], Failure> {
     let path = files.input(&input.digest);
     let first = media::first_frame(&path).map_err(|error| unavailable(input, &error))?;
     let last = media::last_frame(&path).map_err(|error| unavailable(input, &error))?;

@@ -128,12 +128,12 @@ fn run_worker(context: &WorkerContext, stop: &AtomicBool) {
 struct ServiceStopped;
 
 /// Why a rendering has no video.
-enum JobError {
+enum AttemptError {
     Stopped,
     Failed(Failure),
 }
 
-impl From<ServiceStopped> for JobError {
+impl From<ServiceStopped> for AttemptError {
     fn from(_: ServiceStopped) -> Self {
         Self::Stopped
     }
@@ -156,14 +156,14 @@ impl WorkerContext {
                     tracing::info!(task = %task.id, "completed");
                     return Ok(());
                 }
-                Err(JobError::Stopped) => {
+                Err(AttemptError::Stopped) => {
                     // Best effort: an uncounted start matters only to a task that is suspected already.
                     if let Err(error) = self.store.interrupted(task.number) {
                         tracing::debug!(task = %task.id, %error, "the interruption is not recorded");
                     }
                     return Err(ServiceStopped);
                 }
-                Err(JobError::Failed(failure)) => failure,
+                Err(AttemptError::Failed(failure)) => failure,
             };
             if STORAGE_CODES.contains(&failure.code.as_str()) && self.store.check(Some(RENDER_BYTES)).is_err()
             {
@@ -211,22 +211,23 @@ impl WorkerContext {
     }
 
     /// Renders a task and stores its files.
-    fn attempt(&self, active: &ActiveTask, stop: &AtomicBool) -> Result<RenderedFiles, JobError> {
+    fn attempt(&self, active: &ActiveTask, stop: &AtomicBool) -> Result<RenderedFiles, AttemptError> {
         let task = active.task();
         if task.starts >= self.max_starts {
             let message = "the service stopped each time it rendered this task; it is not retried";
-            return Err(JobError::Failed(Failure::new("render_aborted", message)));
+            return Err(AttemptError::Failed(Failure::new("render_aborted", message)));
         }
         active.set_progress(0);
         if let Some(failure) = self.faults.render_failure(&task.id) {
-            return Err(JobError::Failed(failure));
+            return Err(AttemptError::Failed(failure));
         }
         let rendering = self.render(active, stop)?;
         self.store_files(active, &rendering, stop)
     }
 
-    fn render(&self, active: &ActiveTask, stop: &AtomicBool) -> Result<Rendering, JobError> {
-        let job = prepare(&active.task().spec, &self.store.files, &self.ffmpeg).map_err(JobError::Failed)?;
+    fn render(&self, active: &ActiveTask, stop: &AtomicBool) -> Result<Rendering, AttemptError> {
+        let job =
+            prepare(&active.task().spec, &self.store.files, &self.ffmpeg).map_err(AttemptError::Failed)?;
         self.record_unread_words(active.task(), &job.prompt);
         let mut counted_frames = 0;
         let mut progress = |progress: renderer::Progress| {
@@ -241,20 +242,20 @@ impl WorkerContext {
         let rendered = catch_unwind(AssertUnwindSafe(|| self.renderer.render(&job, &mut progress)));
         match rendered {
             Ok(Ok(rendering)) => Ok(rendering),
-            Ok(Err(RenderError::Cancelled)) if stop.load(Ordering::Acquire) => Err(JobError::Stopped),
+            Ok(Err(RenderError::Cancelled)) if stop.load(Ordering::Acquire) => Err(AttemptError::Stopped),
             Ok(Err(RenderError::Task { code, message })) => {
-                Err(JobError::Failed(Failure::new(code, message)))
+                Err(AttemptError::Failed(Failure::new(code, message)))
             }
             Ok(Err(error)) => {
                 let cause: &(dyn Error + 'static) = &error;
                 tracing::error!(task = %active.task().id, cause, "the renderer failed");
-                Err(JobError::Failed(Failure::new("render_failed", error.to_string())))
+                Err(AttemptError::Failed(Failure::new("render_failed", error.to_string())))
             }
             Err(panic) => {
                 let cause = panic_text(panic.as_ref());
                 tracing::error!(task = %active.task().id, cause, "the renderer panicked");
                 let message = "the renderer panicked; the service's log has details";
-                Err(JobError::Failed(Failure::new("render_failed", message)))
+                Err(AttemptError::Failed(Failure::new("render_failed", message)))
             }
         }
     }
@@ -280,7 +281,7 @@ impl WorkerContext {
         active: &ActiveTask,
         rendering: &Rendering,
         stop: &AtomicBool,
-    ) -> Result<RenderedFiles, JobError> {
+    ) -> Result<RenderedFiles, AttemptError> {
         let id = &active.task().id;
         let video = self.store_file(&self.store.files.video(id), &rendering.mp4, stop)?;
         let last_frame = if active.task().spec.return_last_frame {
@@ -292,8 +293,8 @@ impl WorkerContext {
         Ok(RenderedFiles { video, last_frame })
     }
 
-    fn store_file(&self, path: &Path, bytes: &[u8], stop: &AtomicBool) -> Result<StoredFile, JobError> {
-        let failed = |code, message| JobError::Failed(Failure::new(code, message));
+    fn store_file(&self, path: &Path, bytes: &[u8], stop: &AtomicBool) -> Result<StoredFile, AttemptError> {
+        let failed = |code, message| AttemptError::Failed(Failure::new(code, message));
         let token = token(self.randomness.as_ref())
             .map_err(|_| failed("internal_error", "no URL could be generated for the video"))?;
         let mut delays = WRITE_DELAYS.iter();

@@ -27,7 +27,7 @@ const MIN_UNREFERENCED_AGE: Duration = Duration::from_hours(1);
 
 /// The file directories below the data directory.
 #[derive(Debug)]
-pub(crate) struct Files {
+pub(crate) struct FileStore {
     inputs: PathBuf,
     videos: PathBuf,
     frames: PathBuf,
@@ -37,7 +37,7 @@ pub(crate) struct Files {
     input_lock: Mutex<()>,
 }
 
-impl Files {
+impl FileStore {
     /// Creates the directories and deletes files left partially written by a crash.
     pub(super) fn open(data: &Path) -> io::Result<Self> {
         let files = Self {
@@ -157,12 +157,12 @@ mod tests {
     #[test]
     fn equal_inputs_share_a_file_and_partial_files_are_deleted() {
         let folder = tempfile::tempdir().unwrap();
-        let files = Files::open(folder.path()).unwrap();
+        let files = FileStore::open(folder.path()).unwrap();
         let one = files.store_input(b"picture").unwrap();
         assert_eq!(files.store_input(b"picture").unwrap(), one);
         assert_eq!(fs::read(files.input(&one)).unwrap(), b"picture");
         fs::write(folder.path().join("videos/task_x.7.part"), b"half").unwrap();
-        let files = Files::open(folder.path()).unwrap();
+        let files = FileStore::open(folder.path()).unwrap();
         assert_eq!(fs::read_dir(folder.path().join("videos")).unwrap().count(), 0);
         // New inputs stay even if unreferenced.
         assert_eq!(files.sweep_inputs(&|_| false).unwrap(), 0);
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn failed_write_leaves_the_old_file() {
         let folder = tempfile::tempdir().unwrap();
-        let files = Files::open(folder.path()).unwrap();
+        let files = FileStore::open(folder.path()).unwrap();
         let path = folder.path().join("videos/taken.mp4");
         fs::create_dir(&path).unwrap();
         fs::write(path.join("inside"), b"").unwrap();

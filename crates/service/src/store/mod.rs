@@ -19,7 +19,7 @@ use std::{
 };
 
 pub(crate) use self::{
-    files::Files,
+    files::FileStore,
     health::{StorageHealth, StorageProblem},
     schema::{corrupt, database, open_database, unsigned},
 };
@@ -109,7 +109,7 @@ pub(crate) struct NewTask {
 pub(crate) struct Store {
     writer: Writer,
     readers: Readers,
-    pub(crate) files: Arc<Files>,
+    pub(crate) files: Arc<FileStore>,
     pub(crate) health: Arc<StorageHealth>,
     /// Held while the store is open; the operating system releases it when the process dies.
     _lock: File,
@@ -122,7 +122,7 @@ impl Store {
         create_private_dir(data).map_err(unusable)?;
         let lock = lock(data)?;
         let connection = open_database(data)?;
-        let files = Arc::new(Files::open(data).map_err(unusable)?);
+        let files = Arc::new(FileStore::open(data).map_err(unusable)?);
         let health = Arc::new(StorageHealth::new(database_file(data)));
         let writer = Writer::start(connection, Arc::clone(&health))?;
         Ok(Self { writer, readers: Readers::new(data), files, health, _lock: lock })

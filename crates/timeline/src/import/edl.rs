@@ -75,7 +75,7 @@ pub fn read_edl(text: &str, rate: Option<FrameRate>) -> Result<ImportedEdit, Edl
 }
 
 /// The lowest usual rate at which frames are counted as in the list.
-fn guessed_rate(text: &str, events: &[Event<'_>]) -> FrameRate {
+fn guessed_rate(text: &str, events: &[EdlEvent<'_>]) -> FrameRate {
     let codes = || events.iter().flat_map(|event| &event.lines).flat_map(|line| line.codes);
     let is_dropping =
         codes().any(|code| code.drop_frame) || text.lines().any(|line| line.trim() == "FCM: DROP FRAME");
@@ -93,7 +93,7 @@ fn guessed_rate(text: &str, events: &[Event<'_>]) -> FrameRate {
 }
 
 /// An event: its lines, and what its comments say.
-struct Event<'t> {
+struct EdlEvent<'t> {
     number: usize,
     line: usize,
     lines: Vec<EventLine<'t>>,
@@ -122,8 +122,8 @@ enum Kind {
 }
 
 /// The title and the events.
-fn events(text: &str) -> Result<(String, Vec<Event<'_>>), EdlError> {
-    let (mut title, mut events) = (String::new(), Vec::<Event<'_>>::new());
+fn events(text: &str) -> Result<(String, Vec<EdlEvent<'_>>), EdlError> {
+    let (mut title, mut events) = (String::new(), Vec::<EdlEvent<'_>>::new());
     for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let line = line.trim();
         if let Some(name) = line.strip_prefix("TITLE:") {
@@ -139,7 +139,7 @@ fn events(text: &str) -> Result<(String, Vec<Event<'_>>), EdlError> {
         } else if line.starts_with(|c: char| c.is_ascii_digit()) {
             let wrong = EdlError::Event { line: index + 1 };
             let (number, read) = event_line(line).ok_or(wrong)?;
-            let is_same = |event: &&mut Event<'_>| event.number == number && !event.has_comments();
+            let is_same = |event: &&mut EdlEvent<'_>| event.number == number && !event.has_comments();
             if let Some(event) = events.last_mut().filter(is_same) {
                 event.lines.push(read);
                 continue;
@@ -147,7 +147,7 @@ fn events(text: &str) -> Result<(String, Vec<Event<'_>>), EdlError> {
             if events.len() == MAX_EVENTS {
                 return Err(EdlError::TooMany);
             }
-            events.push(Event {
+            events.push(EdlEvent {
                 number,
                 line: index + 1,
                 lines: vec![read],
@@ -184,7 +184,7 @@ fn event_line(line: &str) -> Option<(usize, EventLine<'_>)> {
     Some((number.parse().ok()?, EventLine { reel, has_pictures, kind, codes }))
 }
 
-impl<'t> Event<'t> {
+impl<'t> EdlEvent<'t> {
     fn has_comments(&self) -> bool {
         self.from.is_some() || self.to.is_some() || self.effect.is_some() || !self.speeds.is_empty()
     }
@@ -230,11 +230,11 @@ struct Reader {
 }
 
 impl Reader {
-    fn ignore(&mut self, event: &Event<'_>, what: &str) {
+    fn ignore(&mut self, event: &EdlEvent<'_>, what: &str) {
         self.edit.ignored.push(IgnoredElement { child: event.number, what: what.to_owned() });
     }
 
-    fn event(&mut self, event: &Event<'_>) -> Result<(), EdlError> {
+    fn event(&mut self, event: &EdlEvent<'_>) -> Result<(), EdlError> {
         let pictures: Vec<EventLine<'_>> =
             event.lines.iter().copied().filter(|line| line.has_pictures).collect();
         let (outgoing, incoming) = match *pictures.as_slice() {
@@ -262,7 +262,7 @@ impl Reader {
     /// A clip that comes from black.
     fn clip_out_of_black(
         &mut self,
-        event: &Event<'_>,
+        event: &EdlEvent<'_>,
         line: &EventLine<'_>,
         name: Option<&str>,
     ) -> Result<(), EdlError> {
@@ -280,7 +280,7 @@ impl Reader {
 
     fn clip(
         &mut self,
-        event: &Event<'_>,
+        event: &EdlEvent<'_>,
         line: &EventLine<'_>,
         kind: Kind,
         name: Option<&str>,
@@ -352,7 +352,7 @@ impl Reader {
     }
 
     /// Black after the last clip, which fades to it for a number of frames.
-    fn black(&mut self, event: &Event<'_>, fade: u64, frames: u64) {
+    fn black(&mut self, event: &EdlEvent<'_>, fade: u64, frames: u64) {
         let rate = self.rate;
         let kind = match event.effect {
             Some("FADE TO WHITE") => TransitionKind::FadeWhite,

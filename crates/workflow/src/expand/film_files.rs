@@ -10,7 +10,7 @@ use super::ExpandCx;
 use super::media::path_inside;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::files::{self, FileError, ReadSeek};
-use crate::media_gate::{MediaError, MediaGate, MediaInfo};
+use crate::media_gate::{MediaGate, MediaGateError, MediaInfo};
 use crate::plan::FilmFile;
 use crate::source::{Span, Spanned};
 use crate::syntax::{self, Entry, keys};
@@ -26,8 +26,8 @@ const PART_BYTES: usize = 64 << 10;
 /// The files of all films of a workflow, each read once.
 #[derive(Default)]
 pub(super) struct FilmFiles {
-    media: HashMap<String, Result<(FilmFile, MediaInfo), MediaError>>,
-    fonts: HashMap<String, Result<Font, MediaError>>,
+    media: HashMap<String, Result<(FilmFile, MediaInfo), MediaGateError>>,
+    fonts: HashMap<String, Result<Font, MediaGateError>>,
     /// The characters that are drawn, by the path of the font; that of the embedded ones is empty.
     drawn: BTreeMap<String, DrawnCharacters>,
     /// Number of characters that are examined with all fonts.
@@ -148,16 +148,16 @@ fn name<'w>(
     syntax::expect_text(&value, key, entry.key.span, problems)
 }
 
-fn report(name: &str, span: Span, error: &MediaError, problems: &mut Problems) {
+fn report(name: &str, span: Span, error: &MediaGateError, problems: &mut Problems) {
     let message = format!("`{}` cannot be used: {}", super::shortened(name), error.message);
     problems.push(Diagnostic::error("bad-file", span, message).help(error.help.clone()));
 }
 
-fn unreadable(message: String) -> MediaError {
-    MediaError { message, help: "files are named from the workflow's folder".to_owned() }
+fn unreadable(message: String) -> MediaGateError {
+    MediaGateError { message, help: "files are named from the workflow's folder".to_owned() }
 }
 
-fn file_error(error: &FileError, max: u64) -> MediaError {
+fn file_error(error: &FileError, max: u64) -> MediaGateError {
     match error {
         FileError::TooLarge => MediaGate::film_file_too_large(max),
         other => unreadable(other.to_string()),
@@ -165,7 +165,7 @@ fn file_error(error: &FileError, max: u64) -> MediaError {
 }
 
 /// A sound or clip may be large: it is read in parts, once for its digest and once for its contents.
-fn inspect(path: &str, cx: &ExpandCx<'_>) -> Result<(FilmFile, MediaInfo), MediaError> {
+fn inspect(path: &str, cx: &ExpandCx<'_>) -> Result<(FilmFile, MediaInfo), MediaGateError> {
     let gate = cx.files.media_gate();
     let max = gate.max_film_file_bytes;
     let path = path_inside(path).map_err(unreadable)?;
@@ -193,7 +193,7 @@ fn digest(file: &mut dyn ReadSeek, max: u64) -> Result<(String, u64), FileError>
     }
 }
 
-fn inspect_font(path: &str, cx: &ExpandCx<'_>) -> Result<Font, MediaError> {
+fn inspect_font(path: &str, cx: &ExpandCx<'_>) -> Result<Font, MediaGateError> {
     let gate = cx.files.media_gate();
     let path = path_inside(path).map_err(unreadable)?;
     let bytes = cx.files.read(&path, gate.max_font_bytes);

@@ -14,7 +14,7 @@ use super::resolve::{RefResolver, ResolvedRef};
 use super::{ExpandCx, cast_media};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
-use crate::media_gate::{MediaError, MediaKind};
+use crate::media_gate::{MediaGateError, MediaKind};
 use crate::plan::{Frame, Source};
 use crate::source::{Span, Spanned};
 use crate::syntax::{self, ShotRef, Workflow};
@@ -73,10 +73,10 @@ pub(super) fn inline_bytes(medium: &Medium) -> Option<u64> {
 }
 
 /// The kind of an inspected medium, which a stated `type` has to agree with.
-fn agreed_kind(stated: Option<MediaKind>, inspected: MediaKind) -> Result<MediaKind, MediaError> {
+fn agreed_kind(stated: Option<MediaKind>, inspected: MediaKind) -> Result<MediaKind, MediaGateError> {
     match stated.filter(|stated| *stated != inspected) {
         None => Ok(inspected),
-        Some(stated) => Err(MediaError {
+        Some(stated) => Err(MediaGateError {
             message: format!("`type` is `{}`, and the contents are {}", stated.as_str(), inspected.as_str()),
             help: "leave `type` out: it is derived from the contents".to_owned(),
         }),
@@ -257,7 +257,7 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
         else {
             return;
         };
-        let MediaError { message, help } = gate.sum_too_large(sum);
+        let MediaGateError { message, help } = gate.sum_too_large(sum);
         let diagnostic = Diagnostic::error("media-too-large", largest.span, message);
         let diagnostic = diagnostic.label("this is the largest of them").help(help);
         dedup.add(&self.resolver.expansion.instances[index], diagnostic);
@@ -292,7 +292,7 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
             // Its declared media type is not considered, and neither is a `type` that is derived from that.
             MediumSpec::Url { url, .. } if media::is_data_uri(&url) => match self.local.data_uri(&url, cx) {
                 Ok(inline) => (vec![Medium::Url(Arc::new(url.into()))], inline.kind, span),
-                Err(MediaError { message, help }) => {
+                Err(MediaGateError { message, help }) => {
                     let diagnostic = Diagnostic::error("bad-medium", span, message).help(help);
                     dedup.add(&self.resolver.expansion.instances[index], diagnostic);
                     return Vec::new();
@@ -303,7 +303,7 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
             }
             MediumSpec::FileFrame { path, frame } => match self.local.file_frame(&path, frame, cx) {
                 Ok(source) => (vec![Medium::File(Arc::new(source))], MediaKind::Image, span),
-                Err(MediaError { message, help }) => {
+                Err(MediaGateError { message, help }) => {
                     let diagnostic = Diagnostic::error("bad-file", span, format!("`{path}`: {message}"));
                     dedup.add(&self.resolver.expansion.instances[index], diagnostic.help(help));
                     return Vec::new();
@@ -313,7 +313,7 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
                 let inspected = self.local.file(&path, cx);
                 match inspected.and_then(|(source, found)| Ok((source, agreed_kind(kind, found)?))) {
                     Ok((source, kind)) => (vec![Medium::File(Arc::new(source))], kind, span),
-                    Err(MediaError { message, help }) => {
+                    Err(MediaGateError { message, help }) => {
                         let diagnostic = Diagnostic::error("bad-file", span, format!("`{path}`: {message}"));
                         dedup.add(&self.resolver.expansion.instances[index], diagnostic.help(help));
                         return Vec::new();

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::{ExpandCx, request_media};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::files::{self, FileError};
-use crate::media_gate::{MediaError, MediaGate, MediaKind};
+use crate::media_gate::{MediaGate, MediaGateError, MediaKind};
 use crate::plan::{Frame, Source};
 use crate::source::{Span, Spanned};
 use crate::syntax::keys::{KeySpec, medium as keys};
@@ -226,13 +226,13 @@ pub(super) fn names_a_local_file(text: &str) -> bool {
 /// Media that are sent inside requests, each inspected once.
 #[derive(Default)]
 pub(super) struct LocalMedia {
-    files: HashMap<String, Result<(Source, MediaKind), MediaError>>,
+    files: HashMap<String, Result<(Source, MediaKind), MediaGateError>>,
     /// Videos of which a frame is taken: path and SHA-256.
-    videos: HashMap<String, Result<(PathBuf, String), MediaError>>,
+    videos: HashMap<String, Result<(PathBuf, String), MediaGateError>>,
     /// By SHA-256: a data URI is long.
-    data_uris: HashMap<[u8; 32], Result<InlineMedium, MediaError>>,
+    data_uris: HashMap<[u8; 32], Result<InlineMedium, MediaGateError>>,
     /// What such texts hold, by its SHA-256.
-    inline: HashMap<[u8; 32], Result<InlineMedium, MediaError>>,
+    inline: HashMap<[u8; 32], Result<InlineMedium, MediaGateError>>,
 }
 
 /// A medium in a data URI or in Base64.
@@ -245,7 +245,11 @@ pub(super) struct InlineMedium {
 
 impl LocalMedia {
     /// A local file as an input, or why it cannot be one.
-    pub(super) fn file(&mut self, path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), MediaError> {
+    pub(super) fn file(
+        &mut self,
+        path: &str,
+        cx: &ExpandCx<'_>,
+    ) -> Result<(Source, MediaKind), MediaGateError> {
         if let Some(known) = self.files.get(path) {
             return known.clone();
         }
@@ -260,7 +264,7 @@ impl LocalMedia {
         path: &str,
         frame: Frame,
         cx: &ExpandCx<'_>,
-    ) -> Result<Source, MediaError> {
+    ) -> Result<Source, MediaGateError> {
         let known = self.videos.entry(path.to_owned()).or_insert_with(|| inspect_video(path, cx));
         known.clone().map(|(path, sha256)| Source::FileFrame { path, sha256, frame })
     }
@@ -270,7 +274,7 @@ impl LocalMedia {
         &mut self,
         text: &str,
         cx: &ExpandCx<'_>,
-    ) -> Option<Result<InlineMedium, MediaError>> {
+    ) -> Option<Result<InlineMedium, MediaGateError>> {
         let digest = Sha256::digest(text).into();
         if let Some(known) = self.data_uris.get(&digest) {
             return Some(known.clone());
@@ -281,7 +285,7 @@ impl LocalMedia {
     }
 
     /// The medium in a data URI, or why it cannot be sent.
-    pub(super) fn data_uri(&mut self, uri: &str, cx: &ExpandCx<'_>) -> Result<InlineMedium, MediaError> {
+    pub(super) fn data_uri(&mut self, uri: &str, cx: &ExpandCx<'_>) -> Result<InlineMedium, MediaGateError> {
         let digest = Sha256::digest(uri).into();
         if let Some(known) = self.data_uris.get(&digest) {
             return known.clone();
@@ -291,7 +295,7 @@ impl LocalMedia {
         inspected
     }
 
-    fn inspect_inline(&mut self, bytes: &[u8], cx: &ExpandCx<'_>) -> Result<InlineMedium, MediaError> {
+    fn inspect_inline(&mut self, bytes: &[u8], cx: &ExpandCx<'_>) -> Result<InlineMedium, MediaGateError> {
         let digest = Sha256::digest(bytes).into();
         if let Some(known) = self.inline.get(&digest) {
             return known.clone();
@@ -310,13 +314,13 @@ pub(super) fn path_inside(path: &str) -> Result<PathBuf, String> {
         .ok_or_else(|| "a workflow's files lie in its own folder or below".to_owned())
 }
 
-fn refuse(message: String) -> MediaError {
+fn refuse(message: String) -> MediaGateError {
     let help = "files are named from the workflow's folder; a web address begins with `https://`";
-    MediaError { message, help: help.to_owned() }
+    MediaGateError { message, help: help.to_owned() }
 }
 
 /// A video of which only a frame is sent: it may be as large as a clip of a film.
-fn inspect_video(path: &str, cx: &ExpandCx<'_>) -> Result<(PathBuf, String), MediaError> {
+fn inspect_video(path: &str, cx: &ExpandCx<'_>) -> Result<(PathBuf, String), MediaGateError> {
     let inside = path_inside(path).map_err(refuse)?;
     let gate = cx.files.media_gate();
     let bytes = cx.files.read(&inside, gate.max_film_file_bytes).map_err(|error| match error {
@@ -326,7 +330,7 @@ fn inspect_video(path: &str, cx: &ExpandCx<'_>) -> Result<(PathBuf, String), Med
     let kind = cx.work.inspect_medium(bytes.len() as u64, || (gate.inspect)(&bytes))?.kind;
     if kind != MediaKind::Video {
         let found = if kind == MediaKind::Image { "an image" } else { "audio" };
-        return Err(MediaError {
+        return Err(MediaGateError {
             message: format!("`frame` is taken from a video, and this is {found}"),
             help: "remove `frame`".to_owned(),
         });
@@ -334,7 +338,7 @@ fn inspect_video(path: &str, cx: &ExpandCx<'_>) -> Result<(PathBuf, String), Med
     Ok((inside, hex::encode(Sha256::digest(&bytes))))
 }
 
-fn inspect_file(path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), MediaError> {
+fn inspect_file(path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), MediaGateError> {
     let inside = path_inside(path).map_err(refuse)?;
     let gate = cx.files.media_gate();
     let bytes = cx.files.read(&inside, gate.max_file_bytes).map_err(|error| match error {
@@ -352,8 +356,8 @@ fn inspect_file(path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), Me
 }
 
 /// The bytes of a data URI (RFC 2397) in Base64. Its declared media type is ignored.
-fn decode_data_uri(uri: &str) -> Result<Vec<u8>, MediaError> {
-    let refuse = |message: &str| MediaError {
+fn decode_data_uri(uri: &str) -> Result<Vec<u8>, MediaGateError> {
+    let refuse = |message: &str| MediaGateError {
         message: message.to_owned(),
         help: "write `data:image/png;base64,` and the file in Base64, or name the file itself".to_owned(),
     };

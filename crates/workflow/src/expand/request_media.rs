@@ -12,7 +12,7 @@ use super::frames;
 use super::media::{self, LocalMedia};
 use super::request::RequestBuilder;
 use crate::diagnostic::{Diagnostic, Problems};
-use crate::media_gate::{MediaError, MediaKind};
+use crate::media_gate::{MediaGateError, MediaKind};
 use crate::private_host::is_private_host;
 use crate::source::Span;
 
@@ -21,9 +21,9 @@ pub(super) struct FieldMedium {
     /// JSON pointer within the field's value.
     pointer: String,
     /// Number of bytes that are sent inside the request, before Base64; or why it cannot be sent.
-    inspected: Result<u64, MediaError>,
+    inspected: Result<u64, MediaGateError>,
     /// Why the service may be unable to fetch it.
-    doubt: Option<MediaError>,
+    doubt: Option<MediaGateError>,
 }
 
 /// The media in a field's value, each inspected. Values of another type are left to the contract, and local paths to
@@ -96,11 +96,11 @@ fn inspect_text(
     wanted: MediaKind,
     local: &mut LocalMedia,
     cx: &ExpandCx<'_>,
-) -> Result<u64, MediaError> {
+) -> Result<u64, MediaGateError> {
     let refuse = |message: &str| {
         let form = if encoding.is_some() { "write a URL, or a data URI in Base64" } else { "write a URL" };
         let help = format!("{form}; local files are named in `first_frame`, `last_frame` and `references`");
-        MediaError { message: message.to_owned(), help }
+        MediaGateError { message: message.to_owned(), help }
     };
     if text.trim().is_empty() {
         return Err(refuse("an image, a video or a sound is missing here"));
@@ -113,7 +113,7 @@ fn inspect_text(
         let Some(inspected) = local.base64(text, cx) else {
             return Err(refuse("this is neither a URL nor Base64"));
         };
-        inspected.map_err(|MediaError { message, help }| MediaError {
+        inspected.map_err(|MediaGateError { message, help }| MediaGateError {
             message: format!("this is no URL, and what it holds in Base64 cannot be sent: {message}"),
             help,
         })?
@@ -128,9 +128,9 @@ fn inspect_text(
 }
 
 /// Checks that a text is the URL of something that the service can fetch.
-pub(super) fn check_url(text: &str) -> Result<(), MediaError> {
+pub(super) fn check_url(text: &str) -> Result<(), MediaGateError> {
     let refuse = |message: String| {
-        Err(MediaError {
+        Err(MediaGateError {
             message,
             help: "write an address such as `https://media.example/still.png`".to_owned(),
         })
@@ -153,13 +153,13 @@ pub(super) fn check_url(text: &str) -> Result<(), MediaError> {
 }
 
 /// Why a service cannot fetch what a valid URL names from the public internet (spec 2.3).
-pub(super) fn unreachable(text: &str) -> Option<MediaError> {
+pub(super) fn unreachable(text: &str) -> Option<MediaGateError> {
     if media::is_data_uri(text) || !media::is_url(text) {
         return None;
     }
     let url = Url::parse(text).ok()?;
     if !url.username().is_empty() || url.password().is_some() {
-        return Some(MediaError {
+        return Some(MediaGateError {
             message: "this URL has a user name or a password in it: a service may refuse it (spec 2.3)"
                 .to_owned(),
             help: "use a URL that needs no login, or a local file, which is sent inside the request"
@@ -167,7 +167,7 @@ pub(super) fn unreachable(text: &str) -> Option<MediaError> {
         });
     }
     let host = url.host_str().filter(|_| is_private_host(&url))?;
-    Some(MediaError {
+    Some(MediaGateError {
         message: format!(
             "`{}` is of this machine or of a private network: a service may be unable to fetch from there (spec 2.3)",
             super::shortened(host)
@@ -182,9 +182,9 @@ pub(super) fn is_fetchable(url: &str, span: Span, problems: &mut Problems) -> bo
         return true;
     }
     let checked = check_url(url);
-    if let Err(MediaError { message, help }) = &checked {
+    if let Err(MediaGateError { message, help }) = &checked {
         problems.push(Diagnostic::error("bad-medium", span, message.as_str()).help(help.as_str()));
-    } else if let Some(MediaError { message, help }) = unreachable(url) {
+    } else if let Some(MediaGateError { message, help }) = unreachable(url) {
         problems.push(Diagnostic::warning("service-may-refuse", span, message).help(help));
     }
     checked.is_ok()
@@ -206,7 +206,7 @@ pub(super) fn report(
     for (name, media) in &builder.media {
         for FieldMedium { pointer, inspected, doubt } in media.iter() {
             let pointer = format!("/{name}{pointer}");
-            if let Some(MediaError { message, help }) = doubt {
+            if let Some(MediaGateError { message, help }) = doubt {
                 let warning = Diagnostic::warning("service-may-refuse", span_of(&pointer), message.as_str());
                 dedup.add_warning(icx.instance, format!("{pointer} {message}"), warning.help(help.as_str()));
             }
@@ -217,7 +217,7 @@ pub(super) fn report(
                     largest = largest.max(Some((*bytes, pointer)));
                 }
                 Err(_) if refused.iter().any(|violation| violation.pointer == pointer) => {}
-                Err(MediaError { message, help }) => {
+                Err(MediaGateError { message, help }) => {
                     let diagnostic = Diagnostic::error("bad-medium", span_of(&pointer), message.as_str());
                     dedup.add(icx.instance, diagnostic.help(help.as_str()));
                 }
@@ -231,7 +231,7 @@ pub(super) fn report(
         && lowered <= gate.max_request_bytes
         && lowered + sum > gate.max_request_bytes
     {
-        let MediaError { message, help } = gate.sum_too_large(lowered + sum);
+        let MediaGateError { message, help } = gate.sum_too_large(lowered + sum);
         let diagnostic = Diagnostic::error("media-too-large", span_of(&pointer), message);
         let diagnostic = diagnostic.label("this is the largest of them").help(help);
         dedup.add(icx.instance, diagnostic);

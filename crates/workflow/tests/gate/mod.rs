@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use workflow::units::VideoDuration;
-use workflow::{MediaError, MediaGate, MediaInfo, MediaKind};
+use workflow::{MediaGate, MediaGateError, MediaInfo, MediaKind};
 
 /// The gate. keeper.png has 69 bytes.
 pub(crate) fn media_gate() -> MediaGate {
@@ -19,9 +19,11 @@ pub(crate) fn media_gate() -> MediaGate {
     }
 }
 
-fn info(inspected: Result<media::InputInfo, media::MediaError>) -> Result<MediaInfo, MediaError> {
-    let refuse =
-        |error: media::MediaError| MediaError { message: error.to_string(), help: "convert it".to_owned() };
+fn info(inspected: Result<media::InputInfo, media::MediaError>) -> Result<MediaInfo, MediaGateError> {
+    let refuse = |error: media::MediaError| MediaGateError {
+        message: error.to_string(),
+        help: "convert it".to_owned(),
+    };
     let info = inspected.map_err(refuse)?;
     let kind = match info.kind() {
         media::MediaKind::Image => MediaKind::Image,
@@ -33,11 +35,11 @@ fn info(inspected: Result<media::InputInfo, media::MediaError>) -> Result<MediaI
 }
 
 /// A font begins as TrueType does.
-fn inspect_font(bytes: &[u8]) -> Result<(), MediaError> {
+fn inspect_font(bytes: &[u8]) -> Result<(), MediaGateError> {
     if bytes.starts_with(b"\0\x01\0\0") {
         return Ok(());
     }
-    Err(MediaError { message: "it is no font".to_owned(), help: "name a font".to_owned() })
+    Err(MediaGateError { message: "it is no font".to_owned(), help: "name a font".to_owned() })
 }
 
 /// The embedded fonts end with the basic multilingual plane; a font of one's own has everything.

@@ -5,7 +5,7 @@ mod reload;
 
 use std::{io::Write as _, sync::Arc, time::Duration};
 
-use renderer::{Command, Look, Renderer};
+use renderer::{ExternalRenderer, Look, Renderer};
 use service::{ApiKeyStore, Config, Deps, FaultProfile, Limits, LiveLimits, Service, ServiceError};
 
 use crate::{
@@ -91,8 +91,8 @@ fn external_renderer(args: &ServeArgs) -> Result<Option<Arc<dyn Renderer>>, Comm
     let words = shlex::split(command)
         .ok_or_else(|| CommandError::invalid(format!("--renderer {command}: unbalanced quotes")))?;
     let timeout = Duration::from_secs(args.render_timeout);
-    let command =
-        Command::new(&words, std::env::var_os("PATH"), &args.data, timeout).map_err(CommandError::invalid)?;
+    let command = ExternalRenderer::new(&words, std::env::var_os("PATH"), &args.data, timeout)
+        .map_err(CommandError::invalid)?;
     Ok(Some(Arc::new(command)))
 }
 

@@ -20,7 +20,7 @@ use crate::load;
 use crate::project_paths::ProjectPaths;
 use crate::shell;
 use crate::task_owners::TaskOwners;
-use query::{Snapshot, StatusQuery, StatusSource};
+use query::{StatusQuery, StatusSnapshot, StatusSource};
 use record::{Document, VERSION};
 
 pub(crate) use record::schema;
@@ -60,7 +60,7 @@ pub(crate) async fn status(args: StatusArgs) -> Result<Exit, CommandError> {
     Ok(exit(&snapshot))
 }
 
-fn print(snapshot: &Snapshot, format: Format, now: Timestamp) {
+fn print(snapshot: &StatusSnapshot, format: Format, now: Timestamp) {
     match format {
         Format::Text => {
             for line in text::lines(snapshot, now, None) {
@@ -87,7 +87,7 @@ fn print(snapshot: &Snapshot, format: Format, now: Timestamp) {
 }
 
 /// Whether something needs action that no live run takes care of.
-fn exit(snapshot: &Snapshot) -> Exit {
+fn exit(snapshot: &StatusSnapshot) -> Exit {
     if snapshot.action_needed.is_empty() { Exit::Done } else { Exit::ActionNeeded }
 }
 

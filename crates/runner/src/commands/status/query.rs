@@ -73,7 +73,7 @@ impl StatusSource {
 
 /// The status at one instant.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Snapshot {
+pub(crate) struct StatusSnapshot {
     pub(crate) runs: Vec<Run>,
     /// Whether any run is recorded, shown or not.
     pub(crate) has_runs: bool,
@@ -82,7 +82,7 @@ pub(crate) struct Snapshot {
     pub(crate) totals: Totals,
 }
 
-impl Snapshot {
+impl StatusSnapshot {
     /// Whether any run is alive.
     pub(crate) fn is_alive(&self) -> bool {
         self.runs.iter().any(|run| matches!(run.state, RunLiveness::Alive | RunLiveness::Ending))
@@ -99,7 +99,10 @@ impl Snapshot {
 
 impl StatusQuery {
     /// Reads the records; `None` if there is no ledger.
-    pub(crate) async fn read(&mut self, source: &StatusSource) -> Result<Option<Snapshot>, LedgerError> {
+    pub(crate) async fn read(
+        &mut self,
+        source: &StatusSource,
+    ) -> Result<Option<StatusSnapshot>, LedgerError> {
         match source {
             StatusSource::Ledger(file) => match LedgerReader::open(file)? {
                 Some(reader) => self.read_from(&reader).await.map(Some),
@@ -110,7 +113,7 @@ impl StatusQuery {
         }
     }
 
-    async fn read_from(&mut self, records: &dyn RunRecords) -> Result<Snapshot, LedgerError> {
+    async fn read_from(&mut self, records: &dyn RunRecords) -> Result<StatusSnapshot, LedgerError> {
         // What needs action follows from the latest run also where it is not shown.
         let rows = records.runs(self.ended.max(1)).await?;
         let is_anyone_alive = rows.iter().any(|row| row.is_alive);
@@ -145,7 +148,7 @@ impl StatusQuery {
         let is_listed = |row: &&RunRow| row.is_alive || self.ended > 0;
         let runs: Vec<Run> = rows.iter().filter(is_listed).map(|row| self.run(row, &shots)).collect();
         shots.retain(|shot| runs.iter().any(|run| run.run == shot.run));
-        Ok(Snapshot { runs, has_runs: !rows.is_empty(), shots, action_needed, totals })
+        Ok(StatusSnapshot { runs, has_runs: !rows.is_empty(), shots, action_needed, totals })
     }
 
     /// The last attempts of shots that runs have left without a video: other commands may have changed them since.

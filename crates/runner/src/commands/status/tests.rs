@@ -67,7 +67,7 @@ fn open(reason: ActionReason, shot: &str, task: Option<&str>, action: &str) -> A
     }
 }
 
-fn snapshot() -> Snapshot {
+fn snapshot() -> StatusSnapshot {
     let shots = vec![
         shot("sea", StatusKind::Done, 30_000),
         shot("sky\u{1b}[2J", StatusKind::Waiting, 60_000),
@@ -76,7 +76,7 @@ fn snapshot() -> Snapshot {
         shot("dock", StatusKind::WaitingForRetry, 6_000),
     ];
     let counts = shots.iter().map(|shot| shot.state).collect();
-    Snapshot {
+    StatusSnapshot {
         runs: vec![
             run("r2", RunLiveness::Alive, 62_000, None, Some(counts)),
             run("r1", RunLiveness::Died, 3_800_000, None, None),

@@ -6,7 +6,7 @@ use scheduler::StatusKind;
 use scheduler::Timestamp;
 use workflow::units::Money;
 
-use super::query::Snapshot;
+use super::query::StatusSnapshot;
 use super::record::{ActionNeeded, ActionReason, Record, Retry, Run, RunLiveness, Shot, Totals};
 use crate::report::{Table, humanize, sanitize};
 
@@ -17,7 +17,7 @@ const MAX_LINES: usize = 40;
 const MAX_TASKS_LISTED: usize = 3;
 
 /// The status as lines; at most `rows` of them, if given.
-pub(super) fn lines(snapshot: &Snapshot, now: Timestamp, rows: Option<usize>) -> Vec<String> {
+pub(super) fn lines(snapshot: &StatusSnapshot, now: Timestamp, rows: Option<usize>) -> Vec<String> {
     let mut runs: Vec<String> = snapshot.runs.iter().map(|one| run(one, now)).collect();
     if runs.is_empty() {
         // Finished ones are recorded, and not listed: `--runs 0`.

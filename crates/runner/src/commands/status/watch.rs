@@ -7,7 +7,7 @@ use std::time::Duration;
 use scheduler::Timestamp;
 use serde_json::Value;
 
-use super::query::{Snapshot, StatusQuery, StatusSource};
+use super::query::{StatusQuery, StatusSnapshot, StatusSource};
 use super::record::{Line, Record, VERSION};
 use super::{exit, now, text};
 use crate::args::Format;
@@ -70,7 +70,7 @@ impl WatchOutput {
         }
     }
 
-    fn show(&mut self, snapshot: &Snapshot, now: Timestamp) {
+    fn show(&mut self, snapshot: &StatusSnapshot, now: Timestamp) {
         match self {
             Self::Screen(screen) => {
                 let (rows, columns) = screen.size();
@@ -95,7 +95,7 @@ impl WatchOutput {
 }
 
 /// The records that are new or differ from `known`, which is updated.
-pub(super) fn changes(known: &mut HashMap<String, Record>, snapshot: &Snapshot) -> Vec<Record> {
+pub(super) fn changes(known: &mut HashMap<String, Record>, snapshot: &StatusSnapshot) -> Vec<Record> {
     let mut new = Vec::new();
     for record in snapshot.records() {
         let name = match &record {

@@ -18,7 +18,7 @@ use self::progress::RunProgress;
 use super::messages::{self, Importance};
 use super::repeat_filter::RepeatFilter;
 use super::screen::{self, Screen};
-use super::{CostEstimate, sanitize};
+use super::{RunEstimate, sanitize};
 use crate::project_paths::display_path;
 
 /// Minimum time between two frames.
@@ -81,7 +81,7 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    pub(super) fn new(file: String, estimate: Option<CostEstimate>) -> Self {
+    pub(super) fn new(file: String, estimate: Option<RunEstimate>) -> Self {
         let now = ViewState {
             progress: RunProgress::new(estimate),
             above: Vec::new(),

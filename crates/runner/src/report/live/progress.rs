@@ -7,7 +7,7 @@ use scheduler::budget::Amount;
 use scheduler::{Event, RunState, StatusKind, Timestamp};
 use workflow::plan::NodeIx;
 
-use crate::report::{CostEstimate, sanitize};
+use crate::report::{RunEstimate, sanitize};
 
 /// Number of recent durations that are kept.
 const MAX_SAMPLES: usize = 101;
@@ -37,7 +37,7 @@ pub(in crate::report) struct RunProgress {
     pub(in crate::report) started_at: Option<Timestamp>,
     /// When the first task was submitted or adopted.
     first_in_flight_at: Option<Timestamp>,
-    pub(in crate::report) estimate: Option<CostEstimate>,
+    pub(in crate::report) estimate: Option<RunEstimate>,
     pub(in crate::report) reserved: Amount,
     pub(in crate::report) spent: Amount,
     pub(in crate::report) is_ending: bool,
@@ -52,7 +52,7 @@ pub(in crate::report) struct RunProgress {
 }
 
 impl RunProgress {
-    pub(in crate::report) fn new(estimate: Option<CostEstimate>) -> Self {
+    pub(in crate::report) fn new(estimate: Option<RunEstimate>) -> Self {
         Self {
             kinds: Vec::new(),
             counts: [0; StatusKind::ALL.len()],

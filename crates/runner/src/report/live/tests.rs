@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use contract::Contract;
-use scheduler::budget::{BudgetCaps, Prices, Reservation};
+use scheduler::budget::{BudgetCaps, Reservation, TaskPrices};
 use scheduler::{
     Artifact, AttemptId, Budget, ExistingWork, Failure, FailureKind, Policy, PollResult, TaskId,
 };
@@ -21,7 +21,7 @@ use super::*;
 #[derive(Debug)]
 struct Half;
 
-impl Prices for Half {
+impl TaskPrices for Half {
     fn reservation(&self, _ix: NodeIx, _node: &Node) -> Reservation {
         Reservation { cost: Some(Money::from_micros(500_000)), duration: VideoDuration::from_secs(5) }
     }
@@ -48,7 +48,7 @@ impl Script {
         )
         .unwrap_or_else(|report| panic!("{report}"));
         let policy = Policy { max_in_flight: jobs, ..Policy::remote() };
-        let estimate = CostEstimate {
+        let estimate = RunEstimate {
             estimate: Interval { min: Money::from_micros(2_000_000), max: Money::from_micros(3_000_000) },
             currency: "EUR".to_owned(),
         };

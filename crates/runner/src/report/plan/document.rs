@@ -27,7 +27,7 @@ pub(crate) struct Document {
     /// The service's identity: `embedded`, or its base URL.
     pub(crate) service: String,
     /// The source of prices; `null` without a price table.
-    pub(crate) prices: Option<PriceSource>,
+    pub(crate) prices: Option<PriceTableInfo>,
     /// Every instance in file order.
     pub(crate) shots: Vec<PlannedShot>,
     /// The films.
@@ -41,7 +41,7 @@ pub(crate) struct Document {
 /// The source of prices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct PriceSource {
+pub(crate) struct PriceTableInfo {
     pub(crate) file: String,
     pub(crate) currency: String,
     pub(crate) as_of: String,
@@ -177,7 +177,7 @@ impl Document {
             version: VERSION,
             workflow: plan.name().to_owned(),
             service: service.to_owned(),
-            prices: table.map(|table| PriceSource {
+            prices: table.map(|table| PriceTableInfo {
                 file: table.file.clone(),
                 currency: table.prices.currency().to_owned(),
                 as_of: table.prices.as_of().to_owned(),

@@ -48,12 +48,12 @@ fn job() -> Job {
 }
 
 /// A script as a renderer. `$OUT` is the folder of the test.
-fn script(folder: &TempDir, text: &str, timeout: Duration) -> Command {
+fn script(folder: &TempDir, text: &str, timeout: Duration) -> ExternalRenderer {
     let text = text.replace("$OUT", folder.path().to_str().unwrap());
     let words = ["sh".to_owned(), "-c".to_owned(), text];
     let data = folder.path().join("data");
     std::fs::create_dir_all(&data).unwrap();
-    Command::new(&words, std::env::var_os("PATH"), &data, timeout).unwrap()
+    ExternalRenderer::new(&words, std::env::var_os("PATH"), &data, timeout).unwrap()
 }
 
 fn run(folder: &TempDir, text: &str) -> Result<Rendering, RenderError> {
@@ -223,9 +223,9 @@ fn output_lines_parse_as_documented() {
 #[test]
 fn new_fails_if_program_does_not_exist() {
     let new = |words: &[String]| {
-        Command::new(words, std::env::var_os("PATH"), Path::new("data"), Duration::ZERO).map(drop)
+        ExternalRenderer::new(words, std::env::var_os("PATH"), Path::new("data"), Duration::ZERO).map(drop)
     };
-    assert!(matches!(new(&[]), Err(CommandError::Empty)));
+    assert!(matches!(new(&[]), Err(ExternalRendererError::Empty)));
     let error = new(&["no-such-program-anywhere".to_owned()]).unwrap_err().to_string();
     assert!(error.contains("no-such-program-anywhere is not found"), "{error}");
 }
@@ -272,7 +272,8 @@ fn example_in_python_renders() {
     std::fs::create_dir(&data).unwrap();
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/own_renderer.py");
     let words = ["python3".to_owned(), example.to_owned()];
-    let renderer = Command::new(&words, std::env::var_os("PATH"), &data, Duration::from_mins(1)).unwrap();
+    let renderer =
+        ExternalRenderer::new(&words, std::env::var_os("PATH"), &data, Duration::from_mins(1)).unwrap();
     let render = |job: &Job| renderer.render(job, &mut |_| ControlFlow::Continue(())).unwrap();
     let job = Job { first_frame: None, ..job() };
     let (one, again) = (render(&job), render(&job));

@@ -1,4 +1,4 @@
-//! [`Command`]: an external program as the renderer. docs/service.md documents the protocol.
+//! [`ExternalRenderer`]: an external program as the renderer. docs/service.md documents the protocol.
 //!
 //! The program is not trusted: its run time, its output and the size of its result are bounded, and the result is validated.
 
@@ -43,7 +43,7 @@ const MAX_MESSAGE_CHARS: usize = 500;
 
 /// Runs a program for each job, without a shell and with an environment of `PATH` only.
 #[derive(Debug, Clone)]
-pub struct Command {
+pub struct ExternalRenderer {
     program: OsString,
     arguments: Vec<OsString>,
     path: Option<OsString>,
@@ -53,7 +53,7 @@ pub struct Command {
 
 /// Why a command cannot be used as the renderer.
 #[derive(Debug, thiserror::Error)]
-pub enum CommandError {
+pub enum ExternalRendererError {
     /// The command is empty.
     #[error("the renderer's command is empty: name a program")]
     Empty,
@@ -65,7 +65,7 @@ pub enum CommandError {
     },
 }
 
-impl Command {
+impl ExternalRenderer {
     /// A renderer that runs `words`, a program and its arguments. `path` is the `PATH` for the search and for the program,
     /// `data` the service's data directory, below which each job gets a private working directory, and `timeout` the limit
     /// for one job.
@@ -77,10 +77,10 @@ impl Command {
         path: Option<OsString>,
         data: &Path,
         timeout: Duration,
-    ) -> Result<Self, CommandError> {
-        let (program, arguments) = words.split_first().ok_or(CommandError::Empty)?;
+    ) -> Result<Self, ExternalRendererError> {
+        let (program, arguments) = words.split_first().ok_or(ExternalRendererError::Empty)?;
         let program = find(OsStr::new(program), path.as_deref())
-            .ok_or_else(|| CommandError::NotFound { program: program.clone() })?;
+            .ok_or_else(|| ExternalRendererError::NotFound { program: program.clone() })?;
         // Absolute, because the program starts in another directory.
         let working_dir = std::path::absolute(data).unwrap_or_else(|_| data.to_owned()).join(WORKING_DIR);
         let arguments = arguments.iter().map(OsString::from).collect();
@@ -113,7 +113,7 @@ impl Command {
     }
 }
 
-impl Renderer for Command {
+impl Renderer for ExternalRenderer {
     fn render(
         &self,
         job: &Job,
@@ -382,5 +382,5 @@ fn find(program: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
 }
 
 #[cfg(all(test, unix))]
-#[path = "command_tests.rs"]
+#[path = "external_tests.rs"]
 mod tests;
