@@ -10,6 +10,7 @@ mod clients;
 mod cluster;
 mod conformance;
 mod dist;
+mod exit_code;
 mod fuzz;
 mod generate;
 mod handover;

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::service::Service;
 use super::{Choices, Counts};
+use crate::exit_code::{ACTION_NEEDED, DONE, FAILED, INTERRUPTED, PANICKED, UNUSABLE};
 use crate::stub_video;
 
 /// The longest that one run may take: tasks take two seconds, waits that the service asks for one, and each of up to seven shots may hold a
@@ -18,14 +19,6 @@ const MAX_RUN: Duration = Duration::from_mins(2);
 const SETTLED: Duration = Duration::from_millis(150);
 /// How often the program is run at a service that behaves, until all shots are done.
 const MAX_RUNS: usize = 8;
-/// Exit codes (`runner --help`).
-const DONE: i32 = 0;
-const FAILED: i32 = 1;
-const ACTION_NEEDED: i32 = 3;
-const UNUSABLE: i32 = 5;
-const INTERRUPTED: i32 = 130;
-/// Of Rust.
-const PANICKED: i32 = 101;
 
 /// The longest chain of shots that continue each other.
 const MAX_CHAIN: usize = 3;
@@ -35,7 +28,7 @@ struct Shot {
     name: String,
     /// The shot whose last frame it starts from.
     continues: Option<String>,
-    /// Its place in its chain, from 1.
+    /// Its position in its chain, from 1.
     depth: usize,
 }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::processes::Cluster;
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService, FAILING};
+use crate::exit_code::{ACTION_NEEDED, DONE, FAILED, INVALID_INPUT};
 
 const KEY: &str = "sk-cluster-0123456789";
 /// A name that has to be encoded in URLs.
@@ -96,9 +97,9 @@ fn same_as_on_one_machine(cluster: &Cluster, service: &CountingService) -> Resul
     let planned = client.json(&["plan", "w.yaml", "--format", "json"])?;
     expect(&decisions(&planned), &["reuse", "reuse"], "the plan after the run")?;
     let again = client.output(&["run", "w.yaml"])?;
-    expect(&again.status.code(), &Some(0), &stderr(&again))?;
+    expect(&again.status.code(), &Some(DONE), &stderr(&again))?;
     let local = here.output(&["run", "w.yaml"])?;
-    expect(&local.status.code(), &Some(0), &stderr(&local))?;
+    expect(&local.status.code(), &Some(DONE), &stderr(&local))?;
     expect(&service.accepted(), &4, "tasks after another run")?;
     let status = client.json(&["status", "w.yaml", "--format", "json"])?;
     let alone = here.json(&["status", "w.yaml", "--format", "json"])?;
@@ -137,14 +138,14 @@ fn reruns(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
     let planned = client.json(&["run", "w.yaml", "--dry-run", "--rerun", "a", "--format", "json"])?;
     expect(&decisions(&planned), &["execute", "deferred"], "the plan of a rerun")?;
     let ran = client.output(&["run", "w.yaml", "--rerun", "a"])?;
-    expect(&ran.status.code(), &Some(0), &stderr(&ran))?;
+    expect(&ran.status.code(), &Some(DONE), &stderr(&ran))?;
     // What continues it is rendered again, too.
     expect(&(service.accepted() - before), &2, "tasks of a rerun")?;
     let other = Client::new(cluster, service, "after-rerun", WORKFLOW)?;
     let planned = other.json(&["plan", "w.yaml", "--format", "json"])?;
     expect(&decisions(&planned), &["reuse", "reuse"], "the plan after a rerun")?;
     let again = other.output(&["run", "w.yaml"])?;
-    expect(&again.status.code(), &Some(0), &stderr(&again))?;
+    expect(&again.status.code(), &Some(DONE), &stderr(&again))?;
     expect(&(service.accepted() - before), &2, "tasks after a rerun")
 }
 
@@ -156,16 +157,20 @@ fn failures(cluster: &Cluster, service: &CountingService) -> Result<(), String> 
         .replace("a lamp", "the last lamp");
     let client = Client::new(cluster, service, "failures", &text)?;
     let nothing = client.output(&["run", "w.yaml", "--failed"])?;
-    expect(&nothing.status.code(), &Some(0), &stderr(&nothing))?;
+    expect(&nothing.status.code(), &Some(DONE), &stderr(&nothing))?;
     let ran = client.output(&["run", "w.yaml", "--format", "ndjson"])?;
     let here = client.alone("failures-alone")?;
     let local = here.output(&["run", "w.yaml", "--format", "ndjson"])?;
-    expect(&(ran.status.code(), local.status.code()), &(Some(1), Some(1)), "the exit code of a failure")?;
+    expect(
+        &(ran.status.code(), local.status.code()),
+        &(Some(FAILED), Some(FAILED)),
+        "the exit code of a failure",
+    )?;
     same_lines(&ran, &local)?;
     let before = service.accepted();
     let other = Client::new(cluster, service, "failures-again", &text)?;
     let failed = other.output(&["run", "w.yaml", "--failed"])?;
-    expect(&failed.status.code(), &Some(1), &stderr(&failed))?;
+    expect(&failed.status.code(), &Some(FAILED), &stderr(&failed))?;
     expect(&(service.accepted() - before), &1, "tasks of --failed")
 }
 
@@ -173,7 +178,7 @@ fn failures(cluster: &Cluster, service: &CountingService) -> Result<(), String> 
 fn other_client(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
     let client = Client::new(cluster, service, "viewer", WORKFLOW)?;
     let viewed = client.output(&["view", "w.yaml", "--no-open", "--out", "out"])?;
-    expect(&viewed.status.code(), &Some(0), &stderr(&viewed))?;
+    expect(&viewed.status.code(), &Some(DONE), &stderr(&viewed))?;
     let manifest = fs_err::read(client.folder.join("out/manifest.json")).map_err(text)?;
     let manifest: Value = serde_json::from_slice(&manifest).map_err(text)?;
     let clips = manifest["clips"].as_array().into_iter().flatten();
@@ -195,18 +200,18 @@ fn picks(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
     let client = Client::new(cluster, service, "picks", TAKES)?;
     let before = service.accepted();
     let ran = client.output(&["run", "w.yaml"])?;
-    expect(&ran.status.code(), &Some(3), &stderr(&ran))?;
+    expect(&ran.status.code(), &Some(ACTION_NEEDED), &stderr(&ran))?;
     let status = client.json_with(&["status", "w.yaml", "--format", "json"], 3)?;
     expect(&status["action_needed"][0]["reason"], &Value::from("unpicked"), "what needs action")?;
     let listed = client.output(&["pick", "w.yaml"])?;
-    expect(&listed.status.code(), &Some(3), &stderr(&listed))?;
+    expect(&listed.status.code(), &Some(ACTION_NEEDED), &stderr(&listed))?;
     if stdout(&listed).contains("not rendered") || stdout(&listed).matches(".mp4").count() != 2 {
         return Err(format!("the candidates of a pick have no files:\n{}", stdout(&listed)));
     }
     let picked = client.output(&["pick", "w.yaml", "t", "2"])?;
-    expect(&picked.status.code(), &Some(0), &stderr(&picked))?;
+    expect(&picked.status.code(), &Some(DONE), &stderr(&picked))?;
     let ran = client.output(&["run", "w.yaml"])?;
-    expect(&ran.status.code(), &Some(0), &stderr(&ran))?;
+    expect(&ran.status.code(), &Some(DONE), &stderr(&ran))?;
     expect(&(service.accepted() - before), &3, "tasks of takes")
 }
 
@@ -243,16 +248,16 @@ fn videos_of_this_machine(cluster: &Cluster, service: &CountingService) -> Resul
     let text = WORKFLOW.replace("küste_1-2", "moved").replace("a lamp", "a moved lamp");
     let client = Client::new(cluster, service, "moved", &text)?;
     let local = client.alone("moved")?.output(&["run", "w.yaml"])?;
-    expect(&local.status.code(), &Some(0), &stderr(&local))?;
+    expect(&local.status.code(), &Some(DONE), &stderr(&local))?;
     let before = service.accepted();
     let stopped = client.output(&["run", "w.yaml"])?;
-    expect(&stopped.status.code(), &Some(3), &stderr(&stopped))?;
+    expect(&stopped.status.code(), &Some(ACTION_NEEDED), &stderr(&stopped))?;
     expect(&service.accepted(), &before, "tasks of a run that stops")?;
     let forced = client.output(&["run", "w.yaml", "--force", "--open"])?;
-    expect(&forced.status.code(), &Some(0), &stderr(&forced))?;
+    expect(&forced.status.code(), &Some(DONE), &stderr(&forced))?;
     expect(&service.accepted(), &(before + 2), "tasks with --force")?;
     let nobody = client.output(&["run", "w.yaml", "--attach", "01NOBODY"])?;
-    expect(&nobody.status.code(), &Some(2), &stderr(&nobody))
+    expect(&nobody.status.code(), &Some(INVALID_INPUT), &stderr(&nobody))
 }
 
 impl<'c> Client<'c> {
@@ -368,11 +373,11 @@ fn redacted(value: Value) -> Value {
 }
 
 fn expect<A: PartialEq<B> + std::fmt::Debug, B: std::fmt::Debug>(
-    found: &A,
+    actual: &A,
     expected: &B,
     what: &str,
 ) -> Result<(), String> {
-    if found == expected { Ok(()) } else { Err(format!("{what}: {found:#?}\nexpected: {expected:#?}")) }
+    if actual == expected { Ok(()) } else { Err(format!("{what}: {actual:#?}\nexpected: {expected:#?}")) }
 }
 
 fn stdout(output: &Output) -> String {

@@ -13,6 +13,7 @@ use super::attack::{StepKills, Victim, kill_node, restart_node};
 use super::processes::Cluster;
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService};
+use crate::exit_code::ACTION_NEEDED;
 use crate::stub_video;
 
 /// Cells of a round's sweep.
@@ -229,7 +230,7 @@ impl Round {
             let summary: Value = serde_json::from_slice(&ran.stdout)
                 .map_err(|error| format!("no summary ({error}): {last}"))?;
             let run = summary["run"].as_str().unwrap_or_default().to_owned();
-            if ran.status.code() != Some(3) {
+            if ran.status.code() != Some(ACTION_NEEDED) {
                 return Err(format!("a run ended with {}: {last}", ran.status));
             }
             self.resolve(cluster, service, counts, &run)?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::processes::{Cluster, signal};
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService};
+use crate::exit_code::{BUDGET_EXCEEDED, DONE, INVALID_INPUT, UNUSABLE};
 
 const KEY: &str = "sk-cluster-0123456789";
 /// Tasks that the account may submit.
@@ -66,7 +67,7 @@ fn run_clients(cluster: &Cluster, cells: usize) -> Result<Vec<Option<i32>>, Stri
     let mut codes = Vec::new();
     for (number, mut client) in clients.into_iter().enumerate() {
         let code = client.wait().map_err(|error| error.to_string())?.code();
-        if matches!(code, Some(2 | 5)) {
+        if matches!(code, Some(INVALID_INPUT | UNUSABLE)) {
             let said = cluster.folder().join(format!("client-{number}.log"));
             let said = fs_err::read_to_string(said).unwrap_or_default();
             return Err(format!("client {number} could not go on: {said}"));
@@ -84,8 +85,8 @@ fn caps(
 ) -> Result<(), String> {
     let cluster = Cluster::start(server, program, 2, service.base_url(), KEY, cap)?;
     let codes = run_clients(&cluster, CELLS)?;
-    let stopped = codes.iter().filter(|code| **code == Some(4)).count();
-    if !codes.iter().all(|code| matches!(code, Some(0 | 4))) {
+    let stopped = codes.iter().filter(|code| **code == Some(BUDGET_EXCEEDED)).count();
+    if !codes.iter().all(|code| matches!(code, Some(DONE | BUDGET_EXCEEDED))) {
         return Err(format!("clients under {cap:?} ended with {codes:?}"));
     }
     if service.accepted() != MAX_TASKS || stopped == 0 {
@@ -103,7 +104,7 @@ fn limits(server: &ServerProgram, program: &Path, service: &CountingService) -> 
     let args = ["--max-in-flight", in_flight.as_str(), "--max-submits-per-minute", submits.as_str()];
     let cluster = Cluster::start(server, program, 2, service.base_url(), KEY, &args)?;
     let codes = run_clients(&cluster, LIMITED_CELLS)?;
-    if codes.iter().any(|code| *code != Some(0)) || service.accepted() != CLIENTS * LIMITED_CELLS {
+    if codes.iter().any(|code| *code != Some(DONE)) || service.accepted() != CLIENTS * LIMITED_CELLS {
         return Err(format!(
             "{} tasks were accepted; clients under limits ended with {codes:?}",
             service.accepted()

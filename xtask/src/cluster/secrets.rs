@@ -17,6 +17,7 @@ use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use super::processes::Cluster;
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService};
+use crate::exit_code::{ACTION_NEEDED, DONE};
 
 const KEY: &str = "sk-canary-key-2f6b1c9e8d7a";
 const PROMPT: &str = "canary prompt 7c1e5a90";
@@ -58,7 +59,7 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
             .command(&["-vvv", "run", &file, "--out", "out", "--format", format])
             .output()
             .map_err(|error| error.to_string())?;
-        if !matches!(ran.status.code(), Some(0 | 3)) {
+        if !matches!(ran.status.code(), Some(DONE | ACTION_NEEDED)) {
             return Err(format!("a run ended with {}: {}", ran.status, String::from_utf8_lossy(&ran.stderr)));
         }
         printed.extend([ran.stdout, ran.stderr].concat());
