@@ -36,7 +36,7 @@ pub(crate) fn cap(cap: BudgetCap, caps: &BudgetCaps) -> String {
 
 /// Costs of a plan's nodes; without a price table only their durations are known.
 #[derive(Debug)]
-struct Table {
+struct NodePrices {
     prices: Option<prices::Prices>,
     is_free: bool,
     inputs: Vec<PriceInputs>,
@@ -45,10 +45,10 @@ struct Table {
 /// The costs of a plan's nodes: zero at a free service, otherwise by the price table, if there is one.
 pub(crate) fn prices(plan: &Plan, is_free: bool, prices: Option<&prices::Prices>) -> Arc<dyn TaskPrices> {
     let inputs = plan.nodes().map(|(_, node)| PriceInputs::from_node(node, Contract::embedded())).collect();
-    Arc::new(Table { prices: prices.cloned(), is_free, inputs })
+    Arc::new(NodePrices { prices: prices.cloned(), is_free, inputs })
 }
 
-impl TaskPrices for Table {
+impl TaskPrices for NodePrices {
     fn reservation(&self, ix: NodeIx, node: &Node) -> Reservation {
         let Some(inputs) = self.inputs.get(ix.index()) else { return Reservation::unpriced(node.duration) };
         let cost = self.prices.as_ref().and_then(|prices| prices.estimate(inputs).ok());

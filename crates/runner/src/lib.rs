@@ -19,7 +19,6 @@ mod ffmpeg;
 mod hints;
 mod load;
 mod look;
-mod noted_files;
 mod picks;
 mod price_table;
 mod project_paths;
@@ -35,6 +34,7 @@ mod shell;
 mod shutdown;
 mod task_owners;
 mod traces;
+mod tracked_files;
 mod ui;
 mod unknown_work;
 

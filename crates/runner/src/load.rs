@@ -12,10 +12,10 @@ use crate::args::{Format, OverrideArgs};
 use crate::backend::Backend;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::noted_files::NotedFiles;
 use crate::picks::PickStore;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::terminal;
+use crate::tracked_files::TrackedFiles;
 
 /// How much of a workflow file is read at most. The parser reports larger files.
 pub(crate) const MAX_FILE_BYTES: u64 = workflow::limits::MAX_FILE_BYTES as u64;
@@ -75,12 +75,12 @@ pub(crate) fn check_with_files(
 ) -> (Result<CheckOutcome, LoadError>, Vec<PathBuf>) {
     let mut files = overrides.param_files.clone();
     let checked = ProjectPaths::for_workflow(file).map_err(unreadable).and_then(|paths| {
-        let noted = NotedFiles::new(&paths.folder, engine::MEDIA_GATE);
+        let tracked = TrackedFiles::new(&paths.folder, engine::MEDIA_GATE);
         let text = read(file).map_err(unreadable)?;
         let options = options(file, overrides)?;
         let name = file.display().to_string();
-        let checked = workflow::check(&text, &name, &noted, &options, Contract::embedded());
-        files.extend(noted.into_paths());
+        let checked = workflow::check(&text, &name, &tracked, &options, Contract::embedded());
+        files.extend(tracked.into_paths());
         Ok(checked)
     });
     (checked, files)

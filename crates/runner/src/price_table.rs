@@ -25,7 +25,7 @@ pub(crate) struct PriceTable {
 }
 
 /// The cost of a node's task. `None` without a price table.
-pub(crate) type Cost = Option<Result<Interval<Money>, MissingPrice>>;
+pub(crate) type NodeCost = Option<Result<Interval<Money>, MissingPrice>>;
 
 impl PriceTable {
     /// Loads the named table, or the default one if it exists and is filled in. Warnings are printed to standard error.
@@ -79,6 +79,6 @@ pub(crate) fn price_inputs(plan: &Plan) -> Vec<PriceInputs> {
 }
 
 /// The cost of a task by a price table.
-pub(crate) fn cost(table: Option<&PriceTable>, inputs: &PriceInputs) -> Cost {
+pub(crate) fn cost(table: Option<&PriceTable>, inputs: &PriceInputs) -> NodeCost {
     table.map(|table| table.prices.estimate(inputs))
 }

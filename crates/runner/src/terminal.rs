@@ -30,7 +30,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::args::ColorChoice;
 use crate::report::{live, sanitize};
-use crate::traces::{Exporting, Traces};
+use crate::traces::{TraceExport, Traces};
 
 /// The `--color` flag, set once at start.
 static COLOR: OnceLock<ColorChoice> = OnceLock::new();
@@ -86,9 +86,9 @@ pub(crate) fn has_color() -> bool {
 }
 
 /// Standard error, above the live view if there is one.
-struct Log;
+struct LogWriter;
 
-impl Write for Log {
+impl Write for LogWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         live::print(&sanitize::redact_urls(&String::from_utf8_lossy(bytes)));
         Ok(bytes.len())
@@ -101,7 +101,7 @@ impl Write for Log {
 
 /// Sends the log to standard error: errors, decisions (`-v`), requests (`-vv`) or everything (`-vvv`). Of other libraries only warnings and
 /// errors are logged. Spans are also exported, if a collector is configured.
-pub(crate) fn log(verbose: u8, traces: Traces) -> Exporting {
+pub(crate) fn log(verbose: u8, traces: Traces) -> TraceExport {
     let own = match verbose {
         0 => LevelFilter::ERROR,
         1 => LevelFilter::INFO,
@@ -110,8 +110,10 @@ pub(crate) fn log(verbose: u8, traces: Traces) -> Exporting {
     };
     let others = if verbose == 0 { LevelFilter::ERROR } else { LevelFilter::WARN };
     let filter = Targets::new().with_default(others).with_targets(OWN_CRATES.map(|part| (part, own)));
-    let stderr =
-        tracing_subscriber::fmt::layer().with_writer(|| Log).with_ansi(has_color()).with_target(verbose > 2);
+    let stderr = tracing_subscriber::fmt::layer()
+        .with_writer(|| LogWriter)
+        .with_ansi(has_color())
+        .with_target(verbose > 2);
     tracing_subscriber::registry().with(traces.layer).with(stderr.with_filter(filter)).init();
     if let Some(note) = traces.note {
         tracing::info!("{note}");

@@ -1,4 +1,4 @@
-//! Files on disk, with a note of those that a workflow has asked for: a change of one of them changes the workflow.
+//! Files on disk, that track which of them a workflow has asked for: a change of one of them changes the workflow.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -6,48 +6,48 @@ use std::path::{Path, PathBuf};
 
 use workflow::{DirEntry, DirFiles, FileError, Files, MediaGate, ReadSeek};
 
-/// The most files that are noted.
-const MAX_NOTED: usize = 2_000;
+/// The maximum number of files that are tracked.
+const MAX_TRACKED_FILES: usize = 2_000;
 
 /// Files below a folder.
-pub(crate) struct NotedFiles {
+pub(crate) struct TrackedFiles {
     folder: PathBuf,
     files: DirFiles,
-    noted: RefCell<BTreeSet<PathBuf>>,
+    tracked: RefCell<BTreeSet<PathBuf>>,
 }
 
-impl NotedFiles {
+impl TrackedFiles {
     pub(crate) fn new(folder: &Path, media_gate: MediaGate) -> Self {
         let files = DirFiles::new(folder, media_gate);
-        Self { folder: folder.to_owned(), files, noted: RefCell::default() }
+        Self { folder: folder.to_owned(), files, tracked: RefCell::default() }
     }
 
     /// The files and folders that were asked for, whether they exist or not.
     pub(crate) fn into_paths(self) -> Vec<PathBuf> {
-        self.noted.into_inner().into_iter().collect()
+        self.tracked.into_inner().into_iter().collect()
     }
 
-    fn note(&self, path: &Path) {
-        let mut noted = self.noted.borrow_mut();
-        if noted.len() < MAX_NOTED {
-            noted.insert(self.folder.join(path));
+    fn track(&self, path: &Path) {
+        let mut tracked = self.tracked.borrow_mut();
+        if tracked.len() < MAX_TRACKED_FILES {
+            tracked.insert(self.folder.join(path));
         }
     }
 }
 
-impl Files for NotedFiles {
+impl Files for TrackedFiles {
     fn read(&self, path: &Path, max: u64) -> Result<Vec<u8>, FileError> {
-        self.note(path);
+        self.track(path);
         self.files.read(path, max)
     }
 
     fn open(&self, path: &Path, max: u64) -> Result<Box<dyn ReadSeek>, FileError> {
-        self.note(path);
+        self.track(path);
         self.files.open(path, max)
     }
 
     fn list(&self, folder: &Path, max: usize) -> Result<Vec<DirEntry>, FileError> {
-        self.note(folder);
+        self.track(folder);
         self.files.list(folder, max)
     }
 

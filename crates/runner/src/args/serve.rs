@@ -16,7 +16,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub(crate) listen: SocketAddr,
     /// Maximum number of tasks rendered concurrently [default: number of cores].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAX_WORKERS))]
     pub(crate) workers: Option<u16>,
     /// Memory for requests and media: MiB, or with a unit (512M, 2G). Renderers take theirs besides.
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = memory)]
@@ -43,7 +43,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "COMMAND")]
     pub(crate) renderer: Option<String>,
     /// With --renderer: timeout for one task, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 1_800, requires = "renderer", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_RENDER_TIMEOUT, requires = "renderer", value_parser = clap::value_parser!(u64).range(1..=MAX_RENDER_TIMEOUT))]
     pub(crate) render_timeout: u64,
     #[command(subcommand)]
     pub(crate) command: Option<ServeCommand>,
@@ -118,19 +118,29 @@ pub(crate) struct KeyLimitArgs {
     pub(crate) quota_seconds: Option<u64>,
 }
 
+/// Bytes.
+const MEBIBYTE: usize = 1 << 20;
+const GIBIBYTE: usize = 1 << 30;
+/// Seconds: a day.
+const MAX_RENDER_TIMEOUT: u64 = 24 * 60 * 60;
+/// Seconds: half an hour.
+const DEFAULT_RENDER_TIMEOUT: u64 = 30 * 60;
+/// Threads.
+const MAX_WORKERS: i64 = 256;
+
 /// A size in bytes; a number without a unit is MiB.
 fn memory(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" | "m" | "mb" | "mib" => 1_usize << 20,
-        "g" | "gb" | "gib" => 1 << 30,
+        "" | "m" | "mb" | "mib" => MEBIBYTE,
+        "g" | "gb" | "gib" => GIBIBYTE,
         other => return Err(format!("`{other}` is not a unit; write 512M or 2G")),
     };
     let number: usize = digits.parse().map_err(|_| "expected a number such as 512M or 2G".to_owned())?;
     let bytes = number.checked_mul(unit).ok_or("the number is too large")?;
-    let least = service::Limits::MIN_MEMORY;
-    if bytes < least {
-        return Err(format!("the service needs at least {}M", least >> 20));
+    let minimum = service::Limits::MIN_MEMORY;
+    if bytes < minimum {
+        return Err(format!("the service needs at least {}M", minimum / MEBIBYTE));
     }
     Ok(bytes)
 }

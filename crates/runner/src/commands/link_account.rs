@@ -17,7 +17,7 @@ use crate::project_paths::ProjectPaths;
 use crate::report::sanitize;
 
 /// What the service said about the tasks of one earlier key.
-enum Answer {
+enum LinkCheck {
     /// It showed this task to the present key: the account is the same.
     Shown(TaskId),
     /// It showed none of them.
@@ -38,10 +38,10 @@ pub(crate) async fn link_account(args: LinkAccountArgs) -> Result<Exit, CommandE
     let mut is_all_shown = true;
     for (other, tasks) in others {
         let answer = ask(&*connected.provider, &tasks).await;
-        if let Answer::Shown(task) = &answer {
+        if let LinkCheck::Shown(task) = &answer {
             ledger.link_account(&service, &account, &other, task, now())?;
         }
-        is_all_shown &= matches!(answer, Answer::Shown(_));
+        is_all_shown &= matches!(answer, LinkCheck::Shown(_));
         records.push(report(args.format, &other, &answer));
     }
     match args.format {
@@ -55,12 +55,12 @@ pub(crate) async fn link_account(args: LinkAccountArgs) -> Result<Exit, CommandE
 }
 
 /// Polls tasks until the service shows one.
-async fn ask(provider: &dyn Provider, tasks: &[TaskId]) -> Answer {
+async fn ask(provider: &dyn Provider, tasks: &[TaskId]) -> LinkCheck {
     let mut why = "no task of it is recorded".to_owned();
     for task in tasks {
         why = match provider.poll(task).await {
             PollResult::Running { .. } | PollResult::Completed { .. } | PollResult::Failed { .. } => {
-                return Answer::Shown(task.clone());
+                return LinkCheck::Shown(task.clone());
             }
             PollResult::NotFound { .. } => {
                 format!("the service does not show task {} to this key", sanitize::line(task.as_str()))
@@ -69,14 +69,14 @@ async fn ask(provider: &dyn Provider, tasks: &[TaskId]) -> Answer {
             PollResult::Unauthorized { failure } => failure.message,
         };
     }
-    Answer::NotShown(why)
+    LinkCheck::NotShown(why)
 }
 
 /// Reports what became of one earlier key, which is known by its digest only.
-fn report(format: Format, other: &str, answer: &Answer) -> Value {
+fn report(format: Format, other: &str, answer: &LinkCheck) -> Value {
     let (task, reason) = match answer {
-        Answer::Shown(task) => (Some(task), None),
-        Answer::NotShown(why) => (None, Some(sanitize::message(why))),
+        LinkCheck::Shown(task) => (Some(task), None),
+        LinkCheck::NotShown(why) => (None, Some(sanitize::message(why))),
     };
     let record = json!({ "account": other, "linked": task.is_some(), "task": task, "reason": reason });
     match (format, task) {

@@ -64,9 +64,9 @@ pub(crate) enum RunReporter {
     /// Events as JSON lines on standard output.
     Stream(Box<stream::Stream>),
     /// A live view on standard error.
-    Live(Box<live::Live>),
+    Live(Box<live::LiveView>),
     /// Plain lines on standard error.
-    Plain(plain::Plain),
+    Plain(plain::PlainReporter),
 }
 
 impl RunReporter {
@@ -75,9 +75,9 @@ impl RunReporter {
         match format {
             Format::Ndjson => Self::Stream(Box::new(stream::Stream::new(info, std::io::stdout()))),
             Format::Text | Format::Json if crate::terminal::is_live() => {
-                Self::Live(Box::new(live::Live::new(info.file, info.estimate)))
+                Self::Live(Box::new(live::LiveView::new(info.file, info.estimate)))
             }
-            Format::Text | Format::Json => Self::Plain(plain::Plain::new(info.file, info.estimate)),
+            Format::Text | Format::Json => Self::Plain(plain::PlainReporter::new(info.file, info.estimate)),
         }
     }
 

@@ -16,7 +16,7 @@ use super::{RunEstimate, humanize, live, messages};
 const HEARTBEAT_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Buffers the lines of events that happen together.
-pub(crate) struct Plain {
+pub(crate) struct PlainReporter {
     /// The workflow file, quoted for a shell.
     file: String,
     buffer: String,
@@ -45,7 +45,7 @@ impl Shared {
     }
 }
 
-impl Plain {
+impl PlainReporter {
     pub(super) fn new(file: String, estimate: Option<RunEstimate>) -> Self {
         let now = PlainState {
             progress: RunProgress::new(estimate),
@@ -60,7 +60,7 @@ impl Plain {
     }
 }
 
-impl Reporter for Plain {
+impl Reporter for PlainReporter {
     fn on(&mut self, state: &RunState, event: &Event, now: Timestamp) {
         let mut shared = self.shared.lock();
         shared.progress.on_event(state, event, now);
@@ -80,7 +80,7 @@ impl Reporter for Plain {
     }
 }
 
-impl Drop for Plain {
+impl Drop for PlainReporter {
     /// An aborted run may leave lines in the buffer.
     fn drop(&mut self) {
         self.shared.lock().is_ended = true;

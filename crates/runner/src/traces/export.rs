@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use super::{Exporting, Traces};
+use super::{TraceExport, Traces};
 
 /// Time-out for the final export at the end of the program.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
@@ -35,7 +35,7 @@ pub(super) fn begin(runtime: &Handle) -> Traces {
             Traces {
                 layer: Some(Box::new(layer)),
                 note: Some("traces go to the collector that the environment names".to_owned()),
-                exporting: Exporting { provider: Some(provider) },
+                exporting: TraceExport { provider: Some(provider) },
             }
         }
         // The reason may repeat the value of a variable.

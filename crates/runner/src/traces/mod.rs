@@ -17,17 +17,17 @@ pub(crate) struct Traces {
     /// A note about the export, at debug level.
     pub(crate) note: Option<String>,
     /// To be ended when the program is.
-    pub(crate) exporting: Exporting,
+    pub(crate) exporting: TraceExport,
 }
 
 /// Spans that are being exported.
 #[derive(Default)]
-pub(crate) struct Exporting {
+pub(crate) struct TraceExport {
     #[cfg(feature = "otlp")]
     provider: Option<opentelemetry_sdk::trace::SdkTracerProvider>,
 }
 
-impl Exporting {
+impl TraceExport {
     /// Exports the remaining spans, for a short time.
     #[cfg_attr(not(feature = "otlp"), expect(clippy::unused_self, reason = "nothing is on its way"))]
     pub(crate) fn end(self) {

@@ -20,7 +20,7 @@ use crate::shell;
 use crate::task_owners::{TaskOwner, TaskOwners};
 
 /// Typical durations of tasks, by attempt.
-type Typical = HashMap<AttemptId, Duration>;
+type TypicalDurations = HashMap<AttemptId, Duration>;
 
 /// A status query.
 #[derive(Debug)]
@@ -186,7 +186,7 @@ impl StatusQuery {
         }
     }
 
-    fn shots(&self, row: &RunRow, typical: &Typical) -> Vec<Shot> {
+    fn shots(&self, row: &RunRow, typical: &TypicalDurations) -> Vec<Shot> {
         let Some(projection) = self.projections.get(&row.run) else { return Vec::new() };
         projection
             .shots()
@@ -218,7 +218,7 @@ impl StatusQuery {
         &self,
         rows: &[RunRow],
         open: &[OpenAttempt],
-        typical: &Typical,
+        typical: &TypicalDurations,
         owners: Vec<TaskOwner>,
         shots: &[Shot],
     ) -> Vec<ActionNeeded> {

@@ -21,7 +21,7 @@ use workflow::units::{EditTime, Money};
 use crate::{ffmpeg, shell};
 
 /// What a manifest is made of.
-pub(super) struct Project<'p> {
+pub(super) struct ManifestInputs<'p> {
     pub(super) plan: &'p Plan,
     /// The workflow file, as the user named it.
     pub(super) file: &'p Path,
@@ -37,7 +37,7 @@ pub(super) struct Project<'p> {
     pub(super) currency: Option<String>,
 }
 
-impl Project<'_> {
+impl ManifestInputs<'_> {
     pub(super) async fn manifest(&self, now: i64) -> Result<Manifest, LedgerError> {
         let generator = format!("runner {}", env!("CARGO_PKG_VERSION"));
         let file = self.file.display().to_string();
@@ -285,7 +285,7 @@ fn caption(cue: Cue) -> Caption {
     Caption { start, end, speaker: cue.speaker, text: cue.text }
 }
 
-impl Project<'_> {
+impl ManifestInputs<'_> {
     /// The clips of a film that is not complete, without their edits, as far as their lengths are known.
     fn expected_cuts(&self, film: &plan::Film) -> Vec<Cut> {
         let mut start = 0.0;

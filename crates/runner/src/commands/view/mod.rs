@@ -159,7 +159,7 @@ pub(crate) async fn collect_without_posters(
         Ok(prices) => prices,
         Err(error) => return Ok(Err(error)),
     };
-    let project = manifest::Project {
+    let project = manifest::ManifestInputs {
         plan,
         file,
         workflow_folder: &paths.folder,

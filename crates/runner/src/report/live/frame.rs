@@ -2,7 +2,7 @@
 
 use scheduler::Timestamp;
 
-use super::progress::{Active, RunProgress};
+use super::progress::{ActiveShot, RunProgress};
 use crate::report::humanize;
 use crate::report::screen::{fit, fit_name};
 
@@ -68,13 +68,19 @@ pub(super) fn frame(
     lines.into_iter().map(|line| compose(&line, columns, color)).collect()
 }
 
-fn time(progress: &RunProgress, one: &Active, now: Timestamp) -> String {
+fn time(progress: &RunProgress, one: &ActiveShot, now: Timestamp) -> String {
     let time = humanize(now.since(one.since));
     if progress.is_slow(one, now) { format!("{time}, slow") } else { time }
 }
 
 /// `  breakwater  ━━━━━━━━────────   43 %  1 min 2 s, slow  in progress`
-fn shot_line(one: &Active, name: usize, time: &str, is_slow: bool, columns: usize) -> Vec<(String, Style)> {
+fn shot_line(
+    one: &ActiveShot,
+    name: usize,
+    time: &str,
+    is_slow: bool,
+    columns: usize,
+) -> Vec<(String, Style)> {
     let (shown, width) = fit_name(&one.name, name);
     let mut line = vec![(format!("  {shown}{}", " ".repeat(name - width)), Style::Plain)];
     // What is left beside name, percentage, time and activity.

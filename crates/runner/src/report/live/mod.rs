@@ -72,7 +72,7 @@ impl Shared {
 }
 
 /// A live view on standard error.
-pub(crate) struct Live {
+pub(crate) struct LiveView {
     shared: Arc<Shared>,
     /// The workflow file, quoted for a shell.
     file: String,
@@ -80,7 +80,7 @@ pub(crate) struct Live {
     drawer: Option<JoinHandle<()>>,
 }
 
-impl Live {
+impl LiveView {
     pub(super) fn new(file: String, estimate: Option<RunEstimate>) -> Self {
         let now = ViewState {
             progress: RunProgress::new(estimate),
@@ -97,7 +97,7 @@ impl Live {
     }
 }
 
-impl Reporter for Live {
+impl Reporter for LiveView {
     fn on(&mut self, state: &RunState, event: &Event, now: Timestamp) {
         let passes = self.repeats.passes(event, now);
         let message = messages::message_for(state, event, now, &self.file).filter(|_| passes);
@@ -125,7 +125,7 @@ impl Reporter for Live {
     }
 }
 
-impl Drop for Live {
+impl Drop for LiveView {
     /// Removes the view; permanent lines stay.
     fn drop(&mut self) {
         self.shared.lock().is_ended = true;

@@ -16,7 +16,7 @@ const MIN_SAMPLES: usize = 3;
 
 /// A shot being rendered.
 #[derive(Debug, Clone)]
-pub(in crate::report) struct Active {
+pub(in crate::report) struct ActiveShot {
     pub(in crate::report) name: String,
     pub(in crate::report) activity: &'static str,
     pub(in crate::report) percent: Option<u8>,
@@ -30,7 +30,7 @@ pub(in crate::report) struct Active {
 pub(in crate::report) struct RunProgress {
     kinds: Vec<StatusKind>,
     counts: [usize; StatusKind::ALL.len()],
-    active: BTreeMap<NodeIx, Active>,
+    active: BTreeMap<NodeIx, ActiveShot>,
     /// Durations of recent shots in ms: in order of completion, and sorted.
     took: Vec<u64>,
     sorted: Vec<u64>,
@@ -146,7 +146,7 @@ impl RunProgress {
                 let submitted_at = known.shot().submitted_at().filter(|_| kind != StatusKind::Submitting);
                 let since = submitted_at.unwrap_or(now);
                 let name = || sanitize::line(&state.plan().node(node).name).into_owned();
-                let entry = self.active.entry(node).or_insert_with(|| Active {
+                let entry = self.active.entry(node).or_insert_with(|| ActiveShot {
                     name: name(),
                     activity,
                     percent: None,
@@ -233,14 +233,14 @@ impl RunProgress {
     }
 
     /// The active shots, longest first.
-    pub(in crate::report) fn active(&self) -> Vec<&Active> {
-        let mut all: Vec<&Active> = self.active.values().collect();
+    pub(in crate::report) fn active(&self) -> Vec<&ActiveShot> {
+        let mut all: Vec<&ActiveShot> = self.active.values().collect();
         all.sort_by_key(|one| one.since);
         all
     }
 
     /// Whether a shot has taken 1.5 times the 90th percentile of recent durations. Relative, so that a growing queue makes no shot slow.
-    pub(in crate::report) fn is_slow(&self, one: &Active, now: Timestamp) -> bool {
+    pub(in crate::report) fn is_slow(&self, one: &ActiveShot, now: Timestamp) -> bool {
         let long = self.sorted.get(self.sorted.len() * 9 / 10).copied().unwrap_or(u64::MAX);
         self.sorted.len() >= MIN_SAMPLES
             && u128::from(long.max(500)) * 3 / 2 < now.since(one.since).as_millis()
