@@ -248,13 +248,13 @@ struct Observations {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn serve_killed_repeatedly_finishes_each_task_once() {
     let fixture = Arc::new(Fixture::new());
-    let seen = Arc::new(Mutex::new(Observations::default()));
+    let observations = Arc::new(Mutex::new(Observations::default()));
     let renderer = fixture.copying();
     let address = Arc::new(Mutex::new(String::new()));
     let load = [0, 1].map(|half| {
-        tokio::spawn(submit_all(Arc::clone(&fixture), Arc::clone(&address), Arc::clone(&seen), half))
+        tokio::spawn(submit_all(Arc::clone(&fixture), Arc::clone(&address), Arc::clone(&observations), half))
     });
-    let watch = tokio::spawn(watch(Arc::clone(&fixture), Arc::clone(&address), Arc::clone(&seen)));
+    let watch = tokio::spawn(watch(Arc::clone(&fixture), Arc::clone(&address), Arc::clone(&observations)));
     for kill in 0..KILLS {
         let mut served = fixture.serve(&renderer);
         held(&address).clone_from(&served.url);
@@ -263,7 +263,7 @@ async fn serve_killed_repeatedly_finishes_each_task_once() {
         served.child.kill().expect("it can be killed");
         served.child.wait().expect("it ends");
     }
-    let at_the_end = held(&seen).completed.len();
+    let at_the_end = held(&observations).completed.len();
     assert!(at_the_end < TASKS, "the service was killed while there was something to do");
     let served = fixture.serve(&renderer);
     held(&address).clone_from(&served.url);
@@ -272,11 +272,11 @@ async fn serve_killed_repeatedly_finishes_each_task_once() {
     }
     let all = tokio::time::timeout(TIMEOUT, watch).await;
     all.expect("every accepted task completes in time").expect("no answer was wrong");
-    let seen = held(&seen);
-    assert_eq!((seen.accepted.len(), seen.completed.len()), (TASKS, TASKS));
+    let observations = held(&observations);
+    assert_eq!((observations.accepted.len(), observations.completed.len()), (TASKS, TASKS));
     // What was once completed was never begun again.
-    for (id, (_, begun_then)) in &seen.completed {
-        assert_eq!(begun(&fixture, &seen.accepted[id]), *begun_then, "{id}");
+    for (id, (_, begun_then)) in &observations.completed {
+        assert_eq!(begun(&fixture, &observations.accepted[id]), *begun_then, "{id}");
     }
 }
 
@@ -288,7 +288,7 @@ fn held<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 async fn submit_all(
     fixture: Arc<Fixture>,
     address: Arc<Mutex<String>>,
-    seen: Arc<Mutex<Observations>>,
+    observations: Arc<Mutex<Observations>>,
     half: usize,
 ) {
     let (http, begin) = (http(), Instant::now());
@@ -298,7 +298,7 @@ async fn submit_all(
             assert!(begin.elapsed() < TIMEOUT, "shot {number} is never accepted");
             let (url, shot) = (held(&address).clone(), format!("{number}.{attempt}"));
             if let Some(task) = submit(&http, &url, &fixture.key, &shot).await {
-                held(&seen).accepted.insert(task["id"].as_str().expect("an id").to_owned(), shot);
+                held(&observations).accepted.insert(task["id"].as_str().expect("an id").to_owned(), shot);
                 break;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -308,20 +308,20 @@ async fn submit_all(
 }
 
 /// Polls all accepted tasks and downloads completed ones, until all are.
-async fn watch(fixture: Arc<Fixture>, address: Arc<Mutex<String>>, seen: Arc<Mutex<Observations>>) {
+async fn watch(fixture: Arc<Fixture>, address: Arc<Mutex<String>>, observations: Arc<Mutex<Observations>>) {
     let http = http();
-    while held(&seen).completed.len() < TASKS {
-        let accepted = held(&seen).accepted.clone();
+    while held(&observations).completed.len() < TASKS {
+        let accepted = held(&observations).accepted.clone();
         for (id, shot) in accepted {
             let url = held(&address).clone();
             let Some(task) = poll(&http, &url, &fixture.key, &id).await else { continue };
-            let before = held(&seen).completed.get(&id).cloned();
+            let before = held(&observations).completed.get(&id).cloned();
             if task["status"] == "completed" {
                 let now = task["completed_at"].clone();
                 assert!(before.is_none_or(|(at, _)| at == now), "{id} was completed twice");
                 // Read after the status, so that the file has everything that began before it.
                 let begun = begun(&fixture, &shot);
-                held(&seen).completed.entry(id.clone()).or_insert((now, begun));
+                held(&observations).completed.entry(id.clone()).or_insert((now, begun));
             } else {
                 assert!(before.is_none(), "{id} was completed and is no longer: {task}");
                 assert_ne!(task["status"], "failed", "{task}");

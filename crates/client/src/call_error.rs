@@ -63,8 +63,8 @@ impl HttpError {
 
     /// The same error with a task id from a header, where the body names none.
     #[must_use]
-    pub fn with_task_hint(mut self, found: Option<String>) -> Self {
-        self.task_hint = self.task_hint.or(found);
+    pub fn with_task_hint(mut self, hint: Option<String>) -> Self {
+        self.task_hint = self.task_hint.or(hint);
         self
     }
 
@@ -115,10 +115,10 @@ impl CallError {
     }
 
     /// The same error with an id that was found in the response.
-    pub(crate) fn with_task_hint(self, found: Option<String>) -> Self {
+    pub(crate) fn with_task_hint(self, hint: Option<String>) -> Self {
         match self {
             Self::Indeterminate { reason, task_hint, is_answered } => {
-                Self::Indeterminate { reason, task_hint: task_hint.or(found), is_answered }
+                Self::Indeterminate { reason, task_hint: task_hint.or(hint), is_answered }
             }
             other => other,
         }

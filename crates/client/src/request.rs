@@ -69,26 +69,26 @@ fn misfit(request: &Value, error: &serde_json::Error) -> CallError {
     CallError::not_sent(format!("this is not a request that the contract knows: {reason}"))
 }
 
-/// The pointer of the first value in `given` that is missing in `kept` or differs there.
-fn first_difference(given: &Value, kept: &Value, pointer: &str) -> Option<String> {
+/// The pointer of the first value in `original` that is missing in `parsed` or differs there.
+fn first_difference(original: &Value, parsed: &Value, pointer: &str) -> Option<String> {
     let here = || Some(format!("`{}`", if pointer.is_empty() { "/" } else { pointer }));
-    match (given, kept) {
-        (Value::Object(given), Value::Object(kept)) => given.iter().find_map(|(key, value)| {
+    match (original, parsed) {
+        (Value::Object(original), Value::Object(parsed)) => original.iter().find_map(|(key, value)| {
             let pointer = format!("{pointer}/{key}");
-            match kept.get(key) {
+            match parsed.get(key) {
                 Some(other) => first_difference(value, other, &pointer),
                 // The generated type omits an empty list; the request that is sent has it.
                 None if value.as_array().is_some_and(Vec::is_empty) => None,
                 None => Some(format!("`{pointer}`")),
             }
         }),
-        (Value::Array(given), Value::Array(kept)) if given.len() == kept.len() => {
-            given.iter().zip(kept).enumerate().find_map(|(index, (given, kept))| {
-                first_difference(given, kept, &format!("{pointer}/{index}"))
+        (Value::Array(original), Value::Array(parsed)) if original.len() == parsed.len() => {
+            original.iter().zip(parsed).enumerate().find_map(|(index, (original, parsed))| {
+                first_difference(original, parsed, &format!("{pointer}/{index}"))
             })
         }
-        (Value::Number(given), Value::Number(kept)) if given.as_f64() == kept.as_f64() => None,
-        _ if given == kept => None,
+        (Value::Number(original), Value::Number(parsed)) if original.as_f64() == parsed.as_f64() => None,
+        _ if original == parsed => None,
         _ => here(),
     }
 }

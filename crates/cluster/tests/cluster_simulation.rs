@@ -248,7 +248,7 @@ async fn simulate(seed: u64) -> u64 {
     }
     let indeterminate = summary.count(&[StatusKind::Indeterminate]);
     assert!(
-        indeterminate == 0 || !world.can_tell,
+        indeterminate == 0 || !world.finds_tasks,
         "seed {seed}: a service that can find tasks leaves nothing indeterminate"
     );
     cluster.restate.cuts()
@@ -305,11 +305,11 @@ async fn run_alone(world: &World, plan: &Arc<Plan>) -> RunSummary {
 /// One seed on both engines. What goes wrong depends on the shot and on how often it was tried, and on nothing else.
 async fn compare(seed: u64) {
     let mut rng = Rng::new(seed.wrapping_mul(0x2545_F491_4F6C_DD1D));
-    let (can_tell, trouble) = (rng.roll(2) == 0, [0, 10, 30, 60][rng.roll(4) as usize]);
+    let (finds_tasks, trouble) = (rng.roll(2) == 0, [0, 10, 30, 60][rng.roll(4) as usize]);
     let plan = plan_for([1, 2, 3][rng.roll(3) as usize]);
-    let world = World::by_shot(seed, can_tell, trouble);
+    let world = World::by_shot(seed, finds_tasks, trouble);
     let alone = outcomes(&world, &run_alone(&world, &plan).await);
-    let world = World::by_shot(seed, can_tell, trouble);
+    let world = World::by_shot(seed, finds_tasks, trouble);
     let limits = AccountLimits { in_flight: Some(LIMIT), ..AccountLimits::default() };
     let mut cluster = Cluster::start(seed, &world, limits, 0).await;
     let run = cluster.begin(&plan, BudgetCaps::default()).await;
@@ -318,8 +318,8 @@ async fn compare(seed: u64) {
     check_paid(seed, &world, &cluster, &summary).await;
     assert_eq!(outcomes(&world, &summary), alone, "seed {seed}: the cluster and one machine differ");
     // With cuts, where what became of each submission can be found out, nothing else comes of it either.
-    if can_tell {
-        let world = World::by_shot(seed, can_tell, trouble);
+    if finds_tasks {
+        let world = World::by_shot(seed, finds_tasks, trouble);
         let mut cluster = Cluster::start(seed, &world, limits, 30).await;
         let run = cluster.begin(&plan, BudgetCaps::default()).await;
         let _cut_off = cluster.follow(&run).await;

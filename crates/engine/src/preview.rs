@@ -269,8 +269,8 @@ fn defer(preview: &mut Preview, plan: &Plan, parent: NodeIx, previews: &[Option<
 
 /// The same work at another service, which may be another address of this one: in flight it blocks the shot, as in a run; otherwise it is
 /// said.
-fn apply_other_service(preview: &mut Preview, found: Option<&(String, bool)>) {
-    match found {
+fn apply_other_service(preview: &mut Preview, other: Option<&(String, bool)>) {
+    match other {
         None => {}
         Some((service, true)) => {
             preview.decision = Decision::Blocked;

@@ -85,7 +85,7 @@ fn open_later_format_is_refused_without_writing() {
         drop(later);
         let before = files(folder.path());
         let refused = open(folder.path());
-        assert!(matches!(refused, Err(LedgerError::TooNew { found: 99, .. })), "{refused:?}");
+        assert!(matches!(refused, Err(LedgerError::TooNew { format: 99, .. })), "{refused:?}");
         assert!(files(folder.path()) == before, "not one byte, not one file");
     }
 }

@@ -23,12 +23,12 @@ pub enum ServiceError {
         path: PathBuf,
     },
     /// The database was written by a later version of this program.
-    #[error("the database in {path} has format {found}, newer than {supported}, the newest that this version supports: use a newer version", path = path.display())]
+    #[error("the database in {path} has format {format}, newer than {supported}, the newest that this version supports: use a newer version", path = path.display())]
     NewerFormat {
         /// The directory.
         path: PathBuf,
         /// The database's format.
-        found: i64,
+        format: i64,
         /// The newest format that this version supports.
         supported: i64,
     },

@@ -9,9 +9,9 @@ use crate::mask::Mask;
 const MAX_SIDE: f32 = 4_096.0;
 
 /// Draws a glyph with its origin at `(x, y)`, `scale` pixels per unit of the font. A glyph without an outline leaves no ink.
-pub(crate) fn draw(face: &Face<'_>, glyph: u16, scale: f32, (x, y): (f32, f32), mask: &mut Mask) {
+pub(crate) fn draw(font: &Face<'_>, glyph: u16, scale: f32, (x, y): (f32, f32), mask: &mut Mask) {
     let glyph = GlyphId(glyph);
-    let Some(bounds) = face.glyph_bounding_box(glyph) else { return };
+    let Some(bounds) = font.glyph_bounding_box(glyph) else { return };
     let left = (x + f32::from(bounds.x_min) * scale).floor();
     let top = (y - f32::from(bounds.y_max) * scale).floor();
     let right = (x + f32::from(bounds.x_max) * scale).ceil();
@@ -28,7 +28,7 @@ pub(crate) fn draw(face: &Face<'_>, glyph: u16, scale: f32, (x, y): (f32, f32), 
         start: Point::default(),
         last: Point::default(),
     };
-    if face.outline_glyph(glyph, &mut pen).is_none() {
+    if font.outline_glyph(glyph, &mut pen).is_none() {
         return;
     }
     pen.rasterizer.for_each_pixel_2d(|column, row, coverage| {

@@ -275,10 +275,12 @@ pub enum ManifestError {
     #[error("it is not a manifest: a manifest is a JSON object")]
     NotAnObject,
     /// A later program has written it.
-    #[error("it has version {found}, and this program reads version {MANIFEST_VERSION}: use a newer version")]
+    #[error(
+        "it has version {version}, and this program reads version {MANIFEST_VERSION}: use a newer version"
+    )]
     Newer {
         /// Its version.
-        found: u32,
+        version: u32,
     },
 }
 
@@ -314,7 +316,7 @@ impl Manifest {
         // First: a later version may have other members.
         let Version { version } = serde_json::from_str(text)?;
         if version > MANIFEST_VERSION {
-            return Err(ManifestError::Newer { found: version });
+            return Err(ManifestError::Newer { version });
         }
         let mut manifest: Self = serde_json::from_str(text)?;
         if manifest.version == 1 {
@@ -368,12 +370,12 @@ mod tests {
         let mut manifest = Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), 1);
         let text = |manifest: &Manifest| serde_json::to_string(manifest).unwrap();
         assert_eq!(Manifest::from_json(&text(&manifest)).unwrap(), manifest);
-        manifest.version = 3;
-        assert!(matches!(Manifest::from_json(&text(&manifest)), Err(ManifestError::Newer { found: 3 })));
+        manifest.version = MANIFEST_VERSION + 1;
+        assert!(matches!(Manifest::from_json(&text(&manifest)), Err(ManifestError::Newer { version: 4 })));
         assert!(matches!(Manifest::from_json("[]"), Err(ManifestError::NotAnObject)));
         assert!(matches!(Manifest::from_json("{}"), Err(ManifestError::Malformed(_))));
         let later = r#"{"version":9,"clips":{}}"#;
-        assert!(matches!(Manifest::from_json(later), Err(ManifestError::Newer { found: 9 })));
+        assert!(matches!(Manifest::from_json(later), Err(ManifestError::Newer { version: 9 })));
     }
 
     #[test]

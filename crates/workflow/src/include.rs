@@ -23,7 +23,7 @@ pub(crate) fn add(workflow: &mut Workflow, source: &mut Source, files: &dyn File
         files,
         problems,
         open: Vec::new(),
-        seen: HashMap::new(),
+        visited: HashMap::new(),
         bytes,
         included: IncludedEntries::default(),
     };
@@ -98,7 +98,7 @@ struct Reader<'a> {
     /// The files that are being read, outermost first, each with the span that includes it.
     open: Vec<(PathBuf, Span)>,
     /// The files that were read.
-    seen: HashMap<PathBuf, Span>,
+    visited: HashMap<PathBuf, Span>,
     bytes: usize,
     included: IncludedEntries,
 }
@@ -128,14 +128,14 @@ impl Reader<'_> {
             self.problems.push(diagnostic.help("move what both need into a file of its own"));
             return;
         }
-        if self.seen.contains_key(&path) {
+        if self.visited.contains_key(&path) {
             return;
         }
-        if self.seen.len() >= limits::MAX_INCLUDES || self.open.len() >= limits::MAX_INCLUDE_DEPTH {
+        if self.visited.len() >= limits::MAX_INCLUDES || self.open.len() >= limits::MAX_INCLUDE_DEPTH {
             self.limit(name.span);
             return;
         }
-        self.seen.insert(path.clone(), name.span);
+        self.visited.insert(path.clone(), name.span);
         let Some(text) = self.text(name, &path) else { return };
         let shown = shown(self.source.name(), &path);
         let warnings = &mut self.included.text_warnings;

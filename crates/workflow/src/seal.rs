@@ -28,32 +28,32 @@ fn count_occurrences(nodes: &mut [Node]) -> Result<(), InvalidPlan> {
     let order = by_depth(nodes)?;
     let mut digests = ValueDigests::default();
     let mut fingerprints: Vec<Fingerprint> = vec![[0; 32]; nodes.len()];
-    let mut seen: HashMap<Fingerprint, u32> = HashMap::with_capacity(nodes.len());
+    let mut counts: HashMap<Fingerprint, u32> = HashMap::with_capacity(nodes.len());
     // A node that a frame is taken from counts by its request alone.
     for ix in &order {
         fingerprints[*ix] = fingerprint(&nodes[*ix], &fingerprints, &mut digests);
     }
     for (node, fingerprint) in nodes.iter_mut().zip(&fingerprints) {
-        node.earlier_occurrence = next(&mut seen, *fingerprint);
+        node.earlier_occurrence = next(&mut counts, *fingerprint);
     }
     // Nodes that differ by their requests alone differ all the more.
-    if seen.len() == nodes.len() {
+    if counts.len() == nodes.len() {
         return Ok(());
     }
     // It counts by its own occurrence as well: what is numbered together continues the same video, so that no other shot, pick or order
     // changes a number. Nodes with equal fingerprints have the same depth, and come in file order.
-    seen.clear();
+    counts.clear();
     for ix in order {
         let fingerprint = fingerprint(&nodes[ix], &fingerprints, &mut digests);
-        nodes[ix].occurrence = next(&mut seen, fingerprint);
+        nodes[ix].occurrence = next(&mut counts, fingerprint);
         fingerprints[ix] = numbered(&fingerprint, nodes[ix].occurrence);
     }
     Ok(())
 }
 
 /// The number of times that a fingerprint was counted before.
-fn next(seen: &mut HashMap<Fingerprint, u32>, fingerprint: Fingerprint) -> u32 {
-    let count = seen.entry(fingerprint).or_default();
+fn next(counts: &mut HashMap<Fingerprint, u32>, fingerprint: Fingerprint) -> u32 {
+    let count = counts.entry(fingerprint).or_default();
     *count += 1;
     *count - 1
 }

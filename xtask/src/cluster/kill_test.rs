@@ -61,8 +61,8 @@ pub(super) fn run(
 ) -> Result<String, String> {
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
     let behavior = Behavior {
-        lost_answers: 3,
-        lost_requests: 3,
+        dropped_answers: 3,
+        dropped_requests: 3,
         throttled: 6,
         latency: Duration::from_millis(400),
         task: Duration::from_millis(1_500),

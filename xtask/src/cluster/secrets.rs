@@ -31,8 +31,8 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
     // Answers that are lost, and refusals: their messages are in the journal.
     let behavior = Behavior {
-        lost_answers: 15,
-        lost_requests: 15,
+        dropped_answers: 15,
+        dropped_requests: 15,
         throttled: 15,
         latency: Duration::from_millis(100),
         task: Duration::from_millis(500),

@@ -44,9 +44,9 @@ pub(super) struct BusyTimes {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Behavior {
     /// Out of a hundred answers to accepted submissions, so many are lost.
-    pub(super) lost_answers: u64,
+    pub(super) dropped_answers: u64,
     /// Out of a hundred submissions, so many are lost before they are accepted.
-    pub(super) lost_requests: u64,
+    pub(super) dropped_requests: u64,
     /// Out of a hundred submissions, so many are throttled.
     pub(super) throttled: u64,
     /// The longest time until a submission is accepted, and until it is answered after that.
@@ -60,7 +60,7 @@ pub(super) struct Behavior {
 impl Behavior {
     /// Nothing is lost or throttled.
     pub(super) fn without_faults(latency: Duration, task: Duration) -> Self {
-        Self { lost_answers: 0, lost_requests: 0, throttled: 0, latency, task, renderers: None }
+        Self { dropped_answers: 0, dropped_requests: 0, throttled: 0, latency, task, renderers: None }
     }
 }
 
@@ -287,7 +287,7 @@ impl CountingService {
 
     /// What a submission leads to; `None` is a connection that breaks.
     async fn handle(&self, request: &Value, peer: u16) -> Option<Response> {
-        let Behavior { lost_answers, lost_requests, throttled, .. } = self.0.behavior;
+        let Behavior { dropped_answers, dropped_requests, throttled, .. } = self.0.behavior;
         self.0.moments.reach(Moment::PostArrived, peer).await;
         self.pause().await;
         let roll = self.roll(100);
@@ -296,13 +296,13 @@ impl CountingService {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(1));
             return Some(response);
         }
-        if roll < throttled + lost_requests {
+        if roll < throttled + dropped_requests {
             return None;
         }
         let task = self.accept(request);
         self.0.moments.reach(Moment::PostAccepted, peer).await;
         self.pause().await;
-        if self.roll(100) < lost_answers {
+        if self.roll(100) < dropped_answers {
             return None;
         }
         self.0.moments.pass(Moment::Answered, peer);

@@ -23,19 +23,19 @@ const BUILT_IN: [&str; 2] = ["help", "version"];
 
 pub(super) fn problems(root: &Path, declared: &[Name]) -> Result<Vec<String>, String> {
     let read = |file: &str| fs_err::read_to_string(root.join(file)).map_err(|error| error.to_string());
-    let mut known: BTreeSet<String> = flags(&read(COMMANDS)?).map(|(_, flag)| flag.to_owned()).collect();
+    let mut flag_names: BTreeSet<String> = flags(&read(COMMANDS)?).map(|(_, flag)| flag.to_owned()).collect();
     let of_sources = declared.iter().filter(|name| {
         name.kind == Kind::Flag && ["crates/runner/", "xtask/"].iter().any(|dir| name.file.starts_with(dir))
     });
-    known.extend(of_sources.map(|name| name.text.replace('_', "-")));
-    known.extend(BUILT_IN.map(str::to_owned));
+    flag_names.extend(of_sources.map(|name| name.text.replace('_', "-")));
+    flag_names.extend(BUILT_IN.map(str::to_owned));
     let mut documents = Vec::new();
     for file in repository::files(root)? {
         if is_document(&file) {
             documents.push((file.clone(), read(&file)?));
         }
     }
-    Ok(check(&documents, &known))
+    Ok(check(&documents, &flag_names))
 }
 
 fn is_document(file: &str) -> bool {
@@ -45,10 +45,10 @@ fn is_document(file: &str) -> bool {
     (is_page && file != "CHANGELOG.md") || file.starts_with("crates/workflow/src/diagnostic/examples/")
 }
 
-fn check(documents: &[(String, String)], known: &BTreeSet<String>) -> Vec<String> {
+fn check(documents: &[(String, String)], declared: &BTreeSet<String>) -> Vec<String> {
     let (mut problems, mut used) = (Vec::new(), BTreeSet::new());
     for (file, text) in documents {
-        for (line, flag) in flags(text).filter(|(_, flag)| !known.contains(*flag)) {
+        for (line, flag) in flags(text).filter(|(_, flag)| !declared.contains(*flag)) {
             if OTHERS.iter().any(|(_, flags)| flags.contains(&flag)) {
                 used.insert(flag);
             } else {
@@ -94,9 +94,9 @@ mod tests {
 
     #[test]
     fn flags_that_no_program_has_are_reported() {
-        let known = ["only".to_owned()].into();
+        let declared = ["only".to_owned()].into();
         let text = "`--only`, `cargo build --release`,\n`--allow-outside`".to_owned();
-        let problems = check(&[("docs/a.md".to_owned(), text)], &known);
+        let problems = check(&[("docs/a.md".to_owned(), text)], &declared);
         assert_eq!(problems[0], "docs/a.md:2: no program has a flag `--allow-outside`");
         assert!(problems.contains(&"xtask/src/tidy/flags.rs: no document names `docker --rm`".to_owned()));
         assert!(!problems.iter().any(|problem| problem.contains("--release")));

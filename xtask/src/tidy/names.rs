@@ -1,6 +1,8 @@
-//! Collects the names that a Rust source file declares, with syn: types, variants, modules, functions, constants, command-line flags, JSON members.
+//! Collects the names that a Rust source file declares, with syn: types, variants, fields, modules, functions with their parameters, constants,
+//! command-line flags, JSON members.
 //!
-//! What macros declare is read from their tokens. Not collected: local variables, ordinary fields, and functions of trait implementations, which the trait names.
+//! What macros declare is read from their tokens. Not collected: local variables, parameters of closures, and functions of trait implementations,
+//! which the trait names.
 
 use std::fmt;
 use std::path::Path;
@@ -8,8 +10,8 @@ use std::path::Path;
 use quote::ToTokens;
 use syn::buffer::TokenBuffer;
 use syn::{
-    Attribute, Block, Expr, ExprLit, Fields, Ident, ImplItem, Item, Lit, Path as SynPath, Stmt, Token,
-    TraitItem,
+    Attribute, Block, Expr, ExprLit, Fields, FnArg, Ident, ImplItem, Item, Lit, Pat, Path as SynPath,
+    Signature, Stmt, Token, TraitItem,
 };
 
 use super::{macro_tokens, web_names};
@@ -22,10 +24,14 @@ pub(super) enum Kind {
     Type,
     /// A variant of an enum.
     Variant,
+    /// A field of a struct or variant that its users do not see under this name.
+    Field,
     /// A module, its file or its folder.
     Module,
     /// A function, method or macro.
     Function,
+    /// A parameter of a function.
+    Parameter,
     /// A constant or static.
     Constant,
     /// A variable of a script.
@@ -36,6 +42,8 @@ pub(super) enum Kind {
     Argument,
     /// A member, or the name of a variant, in serialized form.
     Member,
+    /// The code of a diagnostic.
+    Code,
 }
 
 impl fmt::Display for Kind {
@@ -43,13 +51,16 @@ impl fmt::Display for Kind {
         f.write_str(match self {
             Self::Type => "type",
             Self::Variant => "variant",
+            Self::Field => "field",
             Self::Module => "module",
             Self::Function => "function",
+            Self::Parameter => "parameter",
             Self::Constant => "constant",
             Self::Variable => "variable",
             Self::Flag => "flag",
             Self::Argument => "argument or value",
             Self::Member => "JSON member",
+            Self::Code => "diagnostic code",
         })
     }
 }
@@ -146,6 +157,7 @@ impl Names<'_> {
             }
             Item::Fn(item) => {
                 self.ident(Kind::Function, &item.sig.ident);
+                self.parameters(&item.sig);
                 self.block(&item.block);
             }
             Item::Macro(item) => {
@@ -171,7 +183,10 @@ impl Names<'_> {
                 for item in &item.items {
                     match item {
                         TraitItem::Const(item) => self.ident(Kind::Constant, &item.ident),
-                        TraitItem::Fn(item) => self.ident(Kind::Function, &item.sig.ident),
+                        TraitItem::Fn(item) => {
+                            self.ident(Kind::Function, &item.sig.ident);
+                            self.parameters(&item.sig);
+                        }
                         TraitItem::Type(item) => self.ident(Kind::Type, &item.ident),
                         _ => {}
                     }
@@ -187,6 +202,7 @@ impl Names<'_> {
                             if block.trait_.is_none() {
                                 self.ident(Kind::Function, &item.sig.ident);
                             }
+                            self.parameters(&item.sig);
                             self.block(&item.block);
                         }
                         _ => {}
@@ -207,11 +223,38 @@ impl Names<'_> {
     }
 
     fn fields(&mut self, attributes: &[Attribute], fields: &Fields) {
-        let Some(kind) = public_kind(attributes) else { return };
+        let kind = public_kind(attributes);
         for field in fields {
-            if let Some(name) = explicit_name(&field.attrs).or_else(|| field.ident.as_ref().map(plain)) {
+            let explicit = kind.and_then(|kind| Some((kind, explicit_name(&field.attrs)?)));
+            match (&field.ident, kind) {
+                (Some(ident), Some(kind)) if explicit.is_none() => {
+                    self.ident(kind.field(&field.attrs), ident);
+                }
+                (Some(ident), _) => self.ident(Kind::Field, ident),
+                (None, _) => {}
+            }
+            if let Some((kind, name)) = explicit {
                 self.add(kind.field(&field.attrs), name);
             }
+        }
+    }
+
+    fn parameters(&mut self, signature: &Signature) {
+        for input in &signature.inputs {
+            if let FnArg::Typed(input) = input {
+                self.pattern(&input.pat);
+            }
+        }
+    }
+
+    /// The names that a pattern of a parameter binds: `name`, `(left, right)`, `Json(body)`.
+    fn pattern(&mut self, pattern: &Pat) {
+        match pattern {
+            Pat::Ident(pattern) => self.ident(Kind::Parameter, &pattern.ident),
+            Pat::Tuple(pattern) => pattern.elems.iter().for_each(|element| self.pattern(element)),
+            Pat::TupleStruct(pattern) => pattern.elems.iter().for_each(|element| self.pattern(element)),
+            Pat::Reference(pattern) => self.pattern(&pattern.pat),
+            _ => {}
         }
     }
 }
@@ -317,7 +360,7 @@ mod tests {
             #[derive(clap::Args)] struct Flags { #[arg(long = "max-jobs", short)] jobs: u8, #[arg(long, value_name = "N")] dry_run: bool }
             #[derive(Debug, Serialize)] struct Record { #[serde(rename = "type", default)] kind: u8, at: u8 }
             struct Private { hidden: u8 }
-            trait Shape { fn area(&self); }
+            trait Shape { fn area(&self, scale: f32, (width, _): (u8, u8)); }
             enum Plain { StillOpen(u8), Closed }
             #[derive(clap::ValueEnum)] enum Format { #[value(name = "ndjson")] Lines }
             states! { Queued = "queued", Done = "done" }
@@ -337,14 +380,19 @@ mod tests {
             "function make",
             "constant DEEP",
             "type Flags",
+            "field jobs",
             "flag max-jobs",
             "flag dry_run",
             "type Record",
+            "field kind",
             "JSON member type",
             "JSON member at",
             "type Private",
+            "field hidden",
             "type Shape",
             "function area",
+            "parameter scale",
+            "parameter width",
             "type Plain",
             "variant StillOpen",
             "variant Closed",

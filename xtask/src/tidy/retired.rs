@@ -9,6 +9,8 @@ use super::names::{Kind, Name};
 
 const PAGE: &str = "docs/glossary.md";
 const HEADING: &str = "## Retired words";
+/// Where the codes of diagnostics are.
+const CODES: &str = "crates/workflow/src/diagnostic/codes.rs";
 /// Schemas of JSON that the program reads or writes.
 const SCHEMAS: [&str; 5] = [
     "docs/events.schema.json",
@@ -22,6 +24,9 @@ const SCHEMAS: [&str; 5] = [
 const ALLOWED: &[(&str, &str)] = &[
     ("not found", "the HTTP status 404 and `io::ErrorKind::NotFound`"),
     ("in place", "standard term for an operation without a copy"),
+    ("known entries", "a field of the protocol of Restate"),
+    ("ambiguous instance", "the code of a reference that several instances match"),
+    ("ambiguous pick", "the code of a pick that several instances match"),
 ];
 
 /// A retired word.
@@ -57,6 +62,12 @@ pub(super) fn problems(root: &Path, declared: &[Name]) -> Result<Vec<String>, St
         let schema = serde_json::from_str(&text).map_err(|error| format!("{file}: {error}"))?;
         members(file, &schema, &mut all);
     }
+    let code = |(code, _): &(&str, &str)| Name {
+        file: CODES.to_owned(),
+        kind: Kind::Code,
+        text: (*code).to_owned(),
+    };
+    all.extend(workflow::CODES.iter().map(code));
     Ok(check(&retired, &all))
 }
 
@@ -119,7 +130,10 @@ fn check(retired: &[RetiredWord], names: &[Name]) -> Vec<String> {
                 Scope::Types => name.kind == Kind::Type,
                 Scope::Constants => name.kind == Kind::Constant,
                 Scope::Constructors => name.kind == Kind::Function && name.text == retired.word,
-                Scope::Whole => words.trim() == retired.word,
+                // A field or a parameter may hold words.
+                Scope::Whole => {
+                    words.trim() == retired.word && !matches!(name.kind, Kind::Field | Kind::Parameter)
+                }
             };
             if applies && words.contains(&format!(" {} ", retired.word)) {
                 problems.insert(format!(
@@ -190,11 +204,18 @@ mod tests {
     }
 
     #[test]
+    fn retired_words_are_refused_in_fields_parameters_and_codes() {
+        assert!(refused(Kind::Field, "last_looked") && refused(Kind::Parameter, "found"));
+        assert!(refused(Kind::Code, "bad-place") && !refused(Kind::Code, "bad-span"));
+    }
+
+    #[test]
     fn notes_restrict_words_to_kinds_of_names() {
         assert!(refused(Kind::Type, "Millis") && !refused(Kind::Function, "as_millis"));
         assert!(refused(Kind::Constant, "MOST_LINES") && refused(Kind::Constant, "FEW"));
         assert!(!refused(Kind::Function, "at_most"));
         assert!(refused(Kind::Constant, "WORDS") && !refused(Kind::Function, "retired_words"));
+        assert!(refused(Kind::Constant, "words") && !refused(Kind::Parameter, "words"));
         assert!(refused(Kind::Function, "of") && !refused(Kind::Function, "size_of"));
     }
 

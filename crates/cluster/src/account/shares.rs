@@ -79,19 +79,19 @@ impl Shares {
 }
 
 impl SharedLimit {
-    fn observe(&mut self, most: Option<usize>, seen: ObservedResponses, first: usize, now: Timestamp) {
+    fn observe(&mut self, most: Option<usize>, responses: ObservedResponses, first: usize, now: Timestamp) {
         if self.most != most {
             self.most = most;
             self.adaptive = None;
         }
-        for _ in 0..seen.answered {
+        for _ in 0..responses.answered {
             let Some(adaptive) = &mut self.adaptive else { break };
             adaptive.speed_up();
             if adaptive.is_restored() && adaptive.held_until(now).is_none() {
                 self.adaptive = None;
             }
         }
-        if let Some(ThrottleNotice { sent, wait }) = seen.throttled {
+        if let Some(ThrottleNotice { sent, wait }) = responses.throttled {
             let limiter = self.adaptive.get_or_insert_with(|| AimdLimiter::new(most.unwrap_or(first)));
             limiter.slow_down(sent, now, now.after(wait));
         }

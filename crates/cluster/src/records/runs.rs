@@ -152,7 +152,7 @@ impl ClusterRecords {
         &self,
         run: &RunId,
         log: &RunLog,
-        found: &mut Vec<OpenAttempt>,
+        open_attempts: &mut Vec<OpenAttempt>,
     ) -> Result<(), ClusterError> {
         let open: Vec<_> = log.open_attempts().collect();
         let keys: Vec<_> = open.iter().map(|open| open.key).collect();
@@ -170,7 +170,7 @@ impl ClusterRecords {
                 _ => continue,
             };
             let node = log.plan.node(open.node);
-            found.push(OpenAttempt {
+            open_attempts.push(OpenAttempt {
                 attempt: attempt.id.clone(),
                 run: run.clone(),
                 node: node.name.clone(),

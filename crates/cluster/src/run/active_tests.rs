@@ -67,8 +67,8 @@ impl Execution {
 }
 
 /// Runs to the end; returns how often each node was submitted.
-fn execute(loaded: &Arc<LoadedSpec>, seed: u64, lost: u64) -> (Execution, World) {
-    let mut world = World::new(loaded, seed, lost);
+fn execute(loaded: &Arc<LoadedSpec>, seed: u64, dropped: u64) -> (Execution, World) {
+    let mut world = World::new(loaded, seed, dropped);
     let mut execution = Execution::new(loaded);
     let first = loaded.spec.first_events().into_iter().map(RunInput::Event).collect();
     execution.step(first, &mut world, &format!("seed {seed}, start"));

@@ -122,13 +122,13 @@ pub(super) struct World {
     /// What became of each attempt: a node answers a message that is sent again from its record.
     outcomes: std::collections::HashMap<AttemptId, Event>,
     /// Out of a hundred messages, so many are lost: their invocations are killed by hand.
-    lost: u64,
+    dropped: u64,
 }
 
 impl World {
-    pub(super) fn new(loaded: &LoadedSpec, seed: u64, lost: u64) -> Self {
+    pub(super) fn new(loaded: &LoadedSpec, seed: u64, dropped: u64) -> Self {
         let (rng, submitted) = (SplitMix64::seed_from_u64(seed), vec![0; loaded.plan.len()]);
-        Self { rng, submitted, tasks: 0, outcomes: std::collections::HashMap::new(), lost }
+        Self { rng, submitted, tasks: 0, outcomes: std::collections::HashMap::new(), dropped }
     }
 
     pub(super) fn roll(&mut self, sides: u64) -> u64 {
@@ -137,7 +137,7 @@ impl World {
 
     /// The inputs that answer a message: none if it is lost, and sometimes two.
     pub(super) fn inputs(&mut self, message: &Outgoing) -> Vec<RunInput> {
-        if self.roll(100) < self.lost {
+        if self.roll(100) < self.dropped {
             return Vec::new();
         }
         match message.handler {

@@ -25,7 +25,7 @@ pub struct FieldShape {
 
 #[derive(Debug, PartialEq)]
 struct Members {
-    known: BTreeMap<String, FieldShape>,
+    by_name: BTreeMap<String, FieldShape>,
     /// Whether the document accepts further members.
     open: bool,
 }
@@ -66,9 +66,10 @@ impl FieldShape {
         }
         if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
             let open = schema.get("additionalProperties").is_some_and(|more| more != &Value::Bool(false));
-            let members = self.members.get_or_insert_with(|| Members { known: BTreeMap::new(), open: false });
+            let members =
+                self.members.get_or_insert_with(|| Members { by_name: BTreeMap::new(), open: false });
             members.open |= open;
-            members.known.extend(properties.iter().map(|(name, schema)| (name.clone(), below(schema))));
+            members.by_name.extend(properties.iter().map(|(name, schema)| (name.clone(), below(schema))));
         }
     }
 
@@ -95,7 +96,7 @@ impl FieldShape {
             }
             Value::Object(object) => {
                 for (name, value) in object {
-                    if let Some(shape) = self.members.as_ref().and_then(|members| members.known.get(name)) {
+                    if let Some(shape) = self.members.as_ref().and_then(|members| members.by_name.get(name)) {
                         shape.normalize(value);
                     }
                 }
@@ -107,17 +108,17 @@ impl FieldShape {
     /// The members that the document does not define, in objects that accept no others. `max` of them at most.
     #[must_use]
     pub fn unknown_members(&self, value: &Value, max: usize) -> Vec<UnknownMember<'_>> {
-        let mut found = Vec::new();
-        self.find_unknown(value, "", (false, max), &mut found);
-        found
+        let mut unknown = Vec::new();
+        self.find_unknown(value, "", (false, max), &mut unknown);
+        unknown
     }
 
     /// The members that the document does not define, in objects that accept further ones. `max` of them at most.
     #[must_use]
     pub fn further_members(&self, value: &Value, max: usize) -> Vec<UnknownMember<'_>> {
-        let mut found = Vec::new();
-        self.find_unknown(value, "", (true, max), &mut found);
-        found
+        let mut unknown = Vec::new();
+        self.find_unknown(value, "", (true, max), &mut unknown);
+        unknown
     }
 
     fn find_unknown<'s>(
@@ -125,32 +126,32 @@ impl FieldShape {
         value: &Value,
         pointer: &str,
         (in_open, max): (bool, usize),
-        found: &mut Vec<UnknownMember<'s>>,
+        unknown: &mut Vec<UnknownMember<'s>>,
     ) {
         match value {
             Value::Array(list) => {
                 let Some(items) = &self.items else { return };
                 for (index, item) in list.iter().enumerate().filter(|(_, item)| !item.is_number()) {
-                    if found.len() >= max {
+                    if unknown.len() >= max {
                         return;
                     }
-                    items.find_unknown(item, &format!("{pointer}/{index}"), (in_open, max), found);
+                    items.find_unknown(item, &format!("{pointer}/{index}"), (in_open, max), unknown);
                 }
             }
             Value::Object(object) => {
                 let Some(members) = &self.members else { return };
                 for (name, value) in object {
-                    if found.len() >= max {
+                    if unknown.len() >= max {
                         return;
                     }
                     let pointer = || format!("{pointer}/{}", escape(name));
-                    match members.known.get(name) {
-                        Some(shape) => shape.find_unknown(value, &pointer(), (in_open, max), found),
+                    match members.by_name.get(name) {
+                        Some(shape) => shape.find_unknown(value, &pointer(), (in_open, max), unknown),
                         None if members.open != in_open => {}
-                        None => found.push(UnknownMember {
+                        None => unknown.push(UnknownMember {
                             pointer: pointer(),
                             name: name.clone(),
-                            known: members.known.keys().map(String::as_str).collect(),
+                            expected: members.by_name.keys().map(String::as_str).collect(),
                         }),
                     }
                 }
@@ -168,7 +169,7 @@ pub struct UnknownMember<'s> {
     /// The member's name.
     pub name: String,
     /// The members that the object has, sorted.
-    pub known: Vec<&'s str>,
+    pub expected: Vec<&'s str>,
 }
 
 /// A float that is a whole number of 64 bits, as an integer.
@@ -226,7 +227,7 @@ mod tests {
         let found = metadata().unknown_members(&value, 100);
         let pointers: Vec<_> = found.iter().map(|member| member.pointer.as_str()).collect();
         assert_eq!(pointers, ["/content/0/image_url/detail", "/content/1/weight"]);
-        assert_eq!(found[0].known, ["url"]);
+        assert_eq!(found[0].expected, ["url"]);
         assert_eq!(metadata().unknown_members(&value, 1).len(), 1);
         let further = metadata().further_members(&value, 100);
         assert_eq!(further.iter().map(|member| member.pointer.as_str()).collect::<Vec<_>>(), ["/mine"]);

@@ -157,13 +157,13 @@ fn kind_of(value: &Value) -> String {
 }
 
 /// The option closest to a misspelled value, if any is close.
-fn nearest<'a>(found: &Value, options: &'a Value) -> Option<&'a str> {
-    let found = found.as_str().filter(|text| text.len() <= MAX_VALUE_CHARS)?;
+fn nearest<'a>(value: &Value, options: &'a Value) -> Option<&'a str> {
+    let text = value.as_str().filter(|text| text.len() <= MAX_VALUE_CHARS)?;
     options
         .as_array()?
         .iter()
         .filter_map(Value::as_str)
-        .map(|option| (strsim::damerau_levenshtein(found, option), option))
+        .map(|option| (strsim::damerau_levenshtein(text, option), option))
         .filter(|(distance, option)| *distance <= option.chars().count() / 4)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, option)| option)

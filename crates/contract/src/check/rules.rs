@@ -73,26 +73,26 @@ fn read_fields(path: &[Step], reject: &Value) -> Option<BTreeSet<String>> {
         Some(Step::Key(field)) => Some(BTreeSet::from([field.clone()])),
         Some(Step::EachItem) => None,
         None => {
-            let mut found = BTreeSet::new();
-            collect_read(reject, &mut found).then_some(found)
+            let mut properties = BTreeSet::new();
+            collect_read(reject, &mut properties).then_some(properties)
         }
     }
 }
 
 /// Collects the members whose values a schema depends on. `false` when a keyword may depend on any.
-fn collect_read(schema: &Value, found: &mut BTreeSet<String>) -> bool {
+fn collect_read(schema: &Value, properties: &mut BTreeSet<String>) -> bool {
     let Some(schema) = schema.as_object() else { return schema.is_boolean() };
-    let all = |schemas: &Value, found: &mut BTreeSet<String>| {
-        schemas.as_array().is_some_and(|list| list.iter().all(|schema| collect_read(schema, found)))
+    let all = |schemas: &Value, properties: &mut BTreeSet<String>| {
+        schemas.as_array().is_some_and(|list| list.iter().all(|schema| collect_read(schema, properties)))
     };
     schema.iter().all(|(keyword, value)| match keyword.as_str() {
         "type" | "required" | "dependentRequired" | "description" | "title" | "$comment" => true,
         "properties" => {
-            found.extend(value.as_object().into_iter().flat_map(Map::keys).cloned());
+            properties.extend(value.as_object().into_iter().flat_map(Map::keys).cloned());
             value.is_object()
         }
-        "not" | "if" | "then" | "else" => collect_read(value, found),
-        "allOf" | "anyOf" | "oneOf" => all(value, found),
+        "not" | "if" | "then" | "else" => collect_read(value, properties),
+        "allOf" | "anyOf" | "oneOf" => all(value, properties),
         _ => false,
     })
 }
@@ -201,17 +201,17 @@ impl RuleCheck {
     }
 }
 
-fn reach<'v>(value: &'v Value, path: &[Step], pointer: String, found: &mut Vec<(String, &'v Value)>) {
+fn reach<'v>(value: &'v Value, path: &[Step], pointer: String, matches: &mut Vec<(String, &'v Value)>) {
     match path.split_first() {
-        None => found.push((pointer, value)),
+        None => matches.push((pointer, value)),
         Some((Step::Key(key), rest)) => {
             if let Some(value) = value.get(key) {
-                reach(value, rest, format!("{pointer}/{}", escape(key)), found);
+                reach(value, rest, format!("{pointer}/{}", escape(key)), matches);
             }
         }
         Some((Step::EachItem, rest)) => {
             for (index, item) in value.as_array().into_iter().flatten().enumerate() {
-                reach(item, rest, format!("{pointer}/{index}"), found);
+                reach(item, rest, format!("{pointer}/{index}"), matches);
             }
         }
     }

@@ -137,9 +137,13 @@ fn check_below<'a>(root: &Node<'a>, node: &Node<'a>) -> Result<(), SpecError> {
 }
 
 /// Each mapped value names an alternative, which lists the value; no alternative is left without one.
-fn check_discriminator<'a>(root: &Node<'a>, node: &Node<'a>, found: &Node<'a>) -> Result<(), SpecError> {
-    let property = found.need("propertyName")?.text()?;
-    let mapping = found.need("mapping")?;
+fn check_discriminator<'a>(
+    root: &Node<'a>,
+    node: &Node<'a>,
+    discriminator: &Node<'a>,
+) -> Result<(), SpecError> {
+    let property = discriminator.need("propertyName")?.text()?;
+    let mapping = discriminator.need("mapping")?;
     let alternatives = node.need("oneOf")?.items()?;
     let mut used = vec![false; alternatives.len()];
     for (value, reference) in mapping.entries()? {

@@ -201,17 +201,17 @@ fn holder(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<Option<K
 }
 
 /// The rerun of the work with this base key that another run has begun since this run looked at the forced reruns, with a salt other than the
-/// `known` ones; and the run that renders it.
+/// `excluded` ones; and the run that renders it.
 fn other_rerun(
     transaction: &Transaction<'_>,
     base: &str,
-    known: &[Option<&String>],
+    excluded: &[Option<&String>],
 ) -> rusqlite::Result<Option<(ForcedRerun, RunId)>> {
     let recorded: Option<String> = transaction
         .prepare_cached("SELECT salt FROM forced_reruns WHERE base_key = ?1")?
         .query_row([base], |row| row.get(0))
         .optional()?;
-    let other = recorded.filter(|salt| !known.contains(&Some(salt)));
+    let other = recorded.filter(|salt| !excluded.contains(&Some(salt)));
     let Some((key, salt)) = NodeKey::parse(base).zip(other) else { return Ok(None) };
     let holder = holder(transaction, &key.salted(&salt).to_string())?;
     Ok(holder.map(|holder| (ForcedRerun { key: base.to_owned(), salt, supersedes: None }, holder.run)))

@@ -39,15 +39,15 @@ impl FileState {
 pub(super) struct FileWatch {
     file: PathBuf,
     log: PathBuf,
-    seen: Mutex<(Option<FileState>, Option<FileState>)>,
+    states: Mutex<(Option<FileState>, Option<FileState>)>,
 }
 
 impl FileWatch {
     /// Watches the database at `file`, which is open.
     pub(super) fn new(file: &Path) -> Self {
         let log = file.with_extension("db-wal");
-        let seen = Mutex::new((FileState::read(file), FileState::read(&log)));
-        Self { file: file.to_owned(), log, seen }
+        let states = Mutex::new((FileState::read(file), FileState::read(&log)));
+        Self { file: file.to_owned(), log, states }
     }
 
     /// Checks that the files are those that were opened. The log exists from the first write on, where the file system has one.
@@ -55,10 +55,10 @@ impl FileWatch {
     /// # Errors
     /// [`LedgerError::Replaced`].
     pub(super) fn check(&self) -> Result<(), LedgerError> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         let (file, log) = (FileState::read(&self.file), FileState::read(&self.log));
         let replaced = |what: &'static str| Err(LedgerError::Replaced { path: self.file.clone(), what });
-        match (seen.0, file) {
+        match (states.0, file) {
             (_, None) => return replaced("was removed or moved"),
             (Some(before), Some(now)) if before.id != now.id => {
                 return replaced("was replaced by another file");
@@ -73,12 +73,12 @@ impl FileWatch {
             }
             _ => {}
         }
-        match (seen.1, log) {
+        match (states.1, log) {
             (Some(_), None) => return replaced("has lost its log (-wal)"),
             (Some(before), Some(now)) if before.id != now.id => return replaced("has another log (-wal)"),
             _ => {}
         }
-        *seen = (file, log);
+        *states = (file, log);
         Ok(())
     }
 }

@@ -78,27 +78,27 @@ pub enum LedgerError {
     },
     /// The file was written by a later version of this program.
     #[error(
-        "the ledger {path} has format {found}, and this program knows formats up to {known}; use the version that wrote it, or a later one"
+        "the ledger {path} has format {format}, and this program knows formats up to {supported}; use the version that wrote it, or a later one"
     )]
     TooNew {
         /// The ledger file.
         path: PathBuf,
         /// Its format.
-        found: i64,
+        format: i64,
         /// The latest format that this version supports.
-        known: i64,
+        supported: i64,
     },
     /// The file was written by an earlier version of this program and is opened read-only, so it is not migrated.
     #[error(
-        "the ledger {path} has format {found}, and this program reads format {known} only; the next `runner run` or `runner plan` here brings it up to date"
+        "the ledger {path} has format {format}, and this program reads format {supported} only; the next `runner run` or `runner plan` here brings it up to date"
     )]
     TooOld {
         /// The ledger file.
         path: PathBuf,
         /// Its format.
-        found: i64,
+        format: i64,
         /// The format that this version supports.
-        known: i64,
+        supported: i64,
     },
     /// The file is not the one that was opened any more: what is written to it is lost.
     #[error(

@@ -115,7 +115,11 @@ impl LedgerReader {
         connection.execute_batch("BEGIN").map_err(wrap)?;
         let found = schema::format_of(&connection).map_err(wrap)?;
         if found < schema::FORMAT {
-            return Err(LedgerError::TooOld { path: file.to_owned(), found, known: schema::FORMAT });
+            return Err(LedgerError::TooOld {
+                path: file.to_owned(),
+                format: found,
+                supported: schema::FORMAT,
+            });
         }
         let folder = file.parent().map_or_else(PathBuf::new, Path::to_path_buf);
         Ok(Some(Self { connection, file: file.to_owned(), folder }))

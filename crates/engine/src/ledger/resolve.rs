@@ -14,8 +14,8 @@ const RESOLVE_RUN: &str = "resolve";
 /// The state of an attempt, its run, its node and its task.
 type Row = (AttemptState, RunId, String, Option<TaskId>);
 
-fn is_adoption_of(resolution: &Resolution, known: &TaskId) -> bool {
-    matches!(resolution, Resolution::Accepted { task } if task == known)
+fn is_adoption_of(resolution: &Resolution, accepted: &TaskId) -> bool {
+    matches!(resolution, Resolution::Accepted { task } if task == accepted)
 }
 
 impl Ledger {

@@ -89,7 +89,7 @@ struct WorldState {
 pub(crate) struct World {
     books: Arc<Mutex<WorldState>>,
     /// Whether it can say what became of a lost submission.
-    pub(crate) can_tell: bool,
+    pub(crate) finds_tasks: bool,
     /// Out of a hundred calls, how many go wrong.
     pub(crate) trouble: u64,
     /// With it, what becomes of a shot depends on this seed and on how often it was tried, and not on when.
@@ -97,7 +97,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, can_tell: bool, trouble: u64) -> Self {
+    pub(crate) fn new(seed: u64, finds_tasks: bool, trouble: u64) -> Self {
         let (opened, mut rng) = (Instant::now(), Rng::new(seed));
         let knows_nothing = (trouble > 0 && rng.roll(4) == 0).then(|| {
             let from = opened + Duration::from_millis(rng.roll(120_000));
@@ -118,13 +118,13 @@ impl World {
             impatient: Vec::new(),
             rolls: BTreeMap::new(),
         };
-        Self { books: Arc::new(Mutex::new(books)), can_tell, trouble, by_shot: None }
+        Self { books: Arc::new(Mutex::new(books)), finds_tasks, trouble, by_shot: None }
     }
 
     /// A service in which what becomes of a shot depends on the seed and on how often it was tried: two engines that try the same see the
     /// same. Other faults only delay.
-    pub(crate) fn by_shot(seed: u64, can_tell: bool, trouble: u64) -> Self {
-        let world = Self::new(seed, can_tell, trouble);
+    pub(crate) fn by_shot(seed: u64, finds_tasks: bool, trouble: u64) -> Self {
+        let world = Self::new(seed, finds_tasks, trouble);
         world.with(|books| books.knows_nothing = None);
         Self { by_shot: Some(seed), ..world }
     }
@@ -323,7 +323,7 @@ impl World {
                     return Err(no_response("the answer was lost on its way"));
                 }
                 // Answered with the id of another task. A service that can find tasks keeps them apart.
-                5 if !self.can_tell => {
+                5 if !self.finds_tasks => {
                     let other = self.task_that_was_polled();
                     let task = self.accept(request);
                     self.pause().await;
@@ -524,7 +524,7 @@ impl Provider for World {
 
     fn find_tasks<'a>(&'a self, digest: &'a str, _since: Timestamp) -> BoxFuture<'a, SubmissionLookup> {
         Box::pin(async move {
-            if !self.can_tell {
+            if !self.finds_tasks {
                 return SubmissionLookup::Unsupported;
             }
             self.with(|books| {

@@ -201,8 +201,8 @@ mod tests {
         image
     }
 
-    fn difference(wanted: &RgbImage, found: &RgbImage) -> Difference {
-        Statistics::new(found).difference(&Statistics::new(wanted))
+    fn difference(wanted: &RgbImage, actual: &RgbImage) -> Difference {
+        Statistics::new(actual).difference(&Statistics::new(wanted))
     }
 
     #[test]

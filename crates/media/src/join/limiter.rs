@@ -71,7 +71,7 @@ pub(super) struct Limiter {
     /// Frames until all that the filter sees are too quiet to have a peak above the ceiling.
     loud: usize,
     /// Frames whose necessary gain is known.
-    known: u64,
+    measured: u64,
     /// Frames that have arrived.
     arrived: u64,
 }
@@ -94,7 +94,7 @@ impl Limiter {
             sum: window as f64,
             level: 1.0,
             loud: 0,
-            known: 0,
+            measured: 0,
             arrived: 0,
         }
     }
@@ -135,8 +135,8 @@ impl Limiter {
 
     /// The gain that the next frame needs at most.
     fn necessary(&mut self, gain: f32, out: &mut Vec<f32>) {
-        let frame = self.known;
-        self.known += 1;
+        let frame = self.measured;
+        self.measured += 1;
         while self.minima.back().is_some_and(|(_, other)| *other >= gain) {
             self.minima.pop_back();
         }

@@ -53,12 +53,12 @@ pub(super) fn find(
 }
 
 /// The payload of a box; `None` above `max` bytes.
-pub(super) fn payload(file: &mut File, found: &TopLevel, max: u64) -> io::Result<Option<Vec<u8>>> {
-    if found.payload_bytes() > max {
+pub(super) fn payload(file: &mut File, item: &TopLevel, max: u64) -> io::Result<Option<Vec<u8>>> {
+    if item.payload_bytes() > max {
         return Ok(None);
     }
     let mut payload = Vec::new();
-    file.seek(SeekFrom::Start(found.payload))?;
-    file.take(found.payload_bytes()).read_to_end(&mut payload)?;
+    file.seek(SeekFrom::Start(item.payload))?;
+    file.take(item.payload_bytes()).read_to_end(&mut payload)?;
     Ok(Some(payload))
 }

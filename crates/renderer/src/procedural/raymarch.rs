@@ -53,7 +53,7 @@ pub(crate) trait Surface {
     fn stretch(&self, from: [f32; 2], to: [f32; 2], distance: f32) -> Stretch<Self::Hint>;
 
     /// The height at a point of a stretch, seen from `distance`.
-    fn height(&self, known: Self::Hint, x: f32, y: f32, distance: f32) -> f32;
+    fn height(&self, hint: Self::Hint, x: f32, y: f32, distance: f32) -> f32;
 }
 
 /// Columns per sector, which share bounds.

@@ -62,14 +62,14 @@ impl Surface for Surfaces<'_> {
     }
 
     #[inline]
-    fn height(&self, known: HeightHint, x: f32, y: f32, distance: f32) -> f32 {
+    fn height(&self, hint: HeightHint, x: f32, y: f32, distance: f32) -> f32 {
         let level = match &self.swell {
-            Some(swell) if known.water && distance < MAX_WAVE_DISTANCE => swell.level(x, y),
-            Some(_) if known.water => 0.0,
+            Some(swell) if hint.water && distance < MAX_WAVE_DISTANCE => swell.level(x, y),
+            Some(_) if hint.water => 0.0,
             _ => f32::NEG_INFINITY,
         };
-        match known.land {
-            Some(finest) => self.ground.height(finest, known.breakwater, x, y, distance).max(level),
+        match hint.land {
+            Some(finest) => self.ground.height(finest, hint.breakwater, x, y, distance).max(level),
             None => level,
         }
     }

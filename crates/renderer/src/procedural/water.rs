@@ -155,7 +155,7 @@ impl Sea {
 
         let length = (dx * dx + dy * dy + rise * rise).sqrt();
         let facing =
-            ((dx * waves.sx + dy * waves.sy - rise) / length + 0.16 * waves.lost.sqrt()).clamp(0.015, 1.0);
+            ((dx * waves.sx + dy * waves.sy - rise) / length + 0.16 * waves.unresolved.sqrt()).clamp(0.015, 1.0);
         let grazing = 1.0 - facing;
         let g2 = grazing * grazing;
         let fresnel = 0.02 + 0.98 * g2 * g2 * grazing;
@@ -180,17 +180,17 @@ impl Sea {
     fn waves(&self, swell: &Swell<'_>, view: &View, x: f32, y: f32, t: f32) -> Waves {
         let footprint = (t * t / (view.focal * view.eye[2].max(1.5))).max(t / view.focal);
         let mut sum = Color::BLACK;
-        let mut lost = 0.0;
+        let mut unresolved = 0.0;
         for (index, layer) in self.layers.iter().enumerate() {
             let ratio = footprint * 9.0 / layer.length;
             let weight = 1.0 / (1.0 + ratio * ratio);
             let slope = layer.height / layer.length;
-            lost += (1.0 - weight) * slope * slope * self.steepness;
+            unresolved += (1.0 - weight) * slope * slope * self.steepness;
             if weight > 0.1 {
                 sum += swell.layer(index, x, y) * weight;
             }
         }
-        Waves { sx: sum.0[0], sy: sum.0[1], height: sum.0[2], lost }
+        Waves { sx: sum.0[0], sy: sum.0[1], height: sum.0[2], unresolved }
     }
 
     #[inline]
@@ -289,7 +289,7 @@ impl WaterSurroundings<'_> {
     ) -> Color {
         let view = self.view;
         let [_, ahead] = view.turned(waves.sx, waves.sy);
-        let up = (2.0 * ahead - rise + 0.25 * waves.lost.sqrt()).max(0.004);
+        let up = (2.0 * ahead - rise + 0.25 * waves.unresolved.sqrt()).max(0.004);
         let row = view.horizon - up * view.focal;
         let from_sky = |row: f32| sample_column(sky, self.grid.row(row));
         if row < 0.0 {
@@ -322,7 +322,7 @@ fn glitter(light: &Light, d: [f32; 3], length: f32, facing: f32, waves: &Waves) 
     if cos < 0.6 {
         return 0.0;
     }
-    let sharp = 900.0 / (1.0 + waves.lost * 26_000.0);
+    let sharp = 900.0 / (1.0 + waves.unresolved * 26_000.0);
     let lobe = 1.0 / (1.0 + sharp * (1.0 - cos).max(0.0));
     lobe * lobe * (0.35 + 0.0022 * sharp) * smooth(0.6, 0.8, cos)
 }
@@ -333,7 +333,7 @@ struct Waves {
     sy: f32,
     height: f32,
     /// Mean square slope of the waves below pixel size.
-    lost: f32,
+    unresolved: f32,
 }
 
 /// A tileable patch of waves: a sum of a few dozen sines.

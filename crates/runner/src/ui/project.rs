@@ -133,7 +133,7 @@ impl Project {
         &self,
         runtime: &Runtime,
         sender: &watch::Sender<ProjectSnapshot>,
-        mut seen: FileStates,
+        mut last_state: FileStates,
         mut records: Option<Records>,
     ) {
         let mut collected = Instant::now();
@@ -143,7 +143,7 @@ impl Project {
             // The server itself listens, too.
             let interval = if self.engine.is_cluster() { CLUSTER_INTERVAL } else { MAX_INTERVAL };
             let is_due = sender.receiver_count() > 1 && collected.elapsed() >= interval;
-            if collected.elapsed() < MIN_INTERVAL || (state == seen && !is_due) {
+            if collected.elapsed() < MIN_INTERVAL || (state == last_state && !is_due) {
                 continue;
             }
             let last = sender.borrow().clone();
@@ -162,7 +162,7 @@ impl Project {
                 }
                 is_new
             });
-            (seen, collected) = (state, Instant::now());
+            (last_state, collected) = (state, Instant::now());
         }
     }
 

@@ -72,7 +72,7 @@ pub(crate) struct ThrottledSubmission {
 /// Learns the limits of one service.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LimitDiscovery {
-    known: ObservedLimits,
+    observed: ObservedLimits,
     /// When the newest submissions left, oldest first, without those that were refused.
     sent: VecDeque<Timestamp>,
     /// Concurrent POSTs; `None` where the sender paces them.
@@ -104,12 +104,12 @@ impl LimitDiscovery {
 
     /// The limits as far as they are known.
     pub(crate) fn observed(&self) -> ObservedLimits {
-        self.known
+        self.observed
     }
 
     /// Begins with the limits that an earlier run observed.
-    pub(crate) fn begin_with(&mut self, known: ObservedLimits) {
-        self.known = known;
+    pub(crate) fn begin_with(&mut self, observed: ObservedLimits) {
+        self.observed = observed;
     }
 
     /// Whether one more may be submitted. If not, when; `None` if something has to end first.
@@ -125,7 +125,7 @@ impl LimitDiscovery {
         if posts.is_some_and(|posts| posting >= posts) && !self.is_confirmed() {
             return Err(None);
         }
-        if self.known.in_flight.is_some_and(|limit| in_flight >= limit) {
+        if self.observed.in_flight.is_some_and(|limit| in_flight >= limit) {
             return Err(None);
         }
         match self.rate_admits_at() {
@@ -136,7 +136,7 @@ impl LimitDiscovery {
 
     /// Whether the limits are known, and held for a whole stretch since the last refusal.
     fn is_confirmed(&self) -> bool {
-        let stretch = match self.known {
+        let stretch = match self.observed {
             ObservedLimits { rate: Some(rate), .. } => rate.count,
             ObservedLimits { in_flight: Some(_), .. } => 0,
             ObservedLimits { rate: None, in_flight: None } => return false,
@@ -146,14 +146,14 @@ impl LimitDiscovery {
 
     /// When the rate admits the next submission; `None` without one.
     fn rate_admits_at(&self) -> Option<Timestamp> {
-        let rate = self.known.rate?;
+        let rate = self.observed.rate?;
         let nth_last = self.sent.len().checked_sub(rate.count as usize)?;
         Some(self.sent.get(nth_last)?.after(rate.per))
     }
 
     /// Whether to submit one more than the rate admits: most tasks have ended, and waiting would take long if the limit is on tasks.
     fn may_probe(&self, in_flight: usize, at: Timestamp, now: Timestamp) -> bool {
-        let (Some(candidate), Some(rate)) = (self.candidate, self.known.rate) else { return false };
+        let (Some(candidate), Some(rate)) = (self.candidate, self.observed.rate) else { return false };
         self.probe.is_none() && in_flight * 2 <= candidate && at.since(now) * 2 >= rate.per
     }
 
@@ -171,7 +171,7 @@ impl LimitDiscovery {
             self.probe = Some(now);
         }
         self.sent.push_back(now);
-        let most = self.known.rate.map_or(0, |rate| rate.count as usize).max(1_024);
+        let most = self.observed.rate.map_or(0, |rate| rate.count as usize).max(1_024);
         while self.sent.len() > most {
             self.sent.pop_front();
         }
@@ -206,7 +206,7 @@ impl LimitDiscovery {
         }
         self.most_in_flight = self.most_in_flight.max(in_flight);
         let is_late = self.refused_at.is_some_and(|refused| admitted <= refused);
-        if is_late && let Some(rate) = &mut self.known.rate {
+        if is_late && let Some(rate) = &mut self.observed.rate {
             // It left before the refusal and belongs to what was accepted until then.
             rate.count += 1;
             self.candidate = self.candidate.map(|candidate| candidate.max(in_flight));
@@ -216,18 +216,18 @@ impl LimitDiscovery {
         self.since.get_or_insert(left);
         if self.probe == Some(left) {
             // More than the rate was accepted.
-            self.known = ObservedLimits { rate: None, in_flight: self.candidate.take() };
+            self.observed = ObservedLimits { rate: None, in_flight: self.candidate.take() };
         }
         // A few more may have ended that were not polled yet.
         self.candidate.take_if(|candidate| in_flight > *candidate + *candidate / 4 + 1);
         self.raise(in_flight);
-        self.candidate.is_none() && self.known != ObservedLimits::default()
+        self.candidate.is_none() && self.observed != ObservedLimits::default()
     }
 
     /// Raises a limit a little after many acceptances at it: less and less often where that was refused.
     fn raise(&mut self, in_flight: usize) {
         let patience = EXPLORE_AFTER << self.failed_raises.min(8);
-        let ObservedLimits { rate, in_flight: limit } = &mut self.known;
+        let ObservedLimits { rate, in_flight: limit } = &mut self.observed;
         let stretch = rate.map_or(limit.unwrap_or(usize::MAX), |rate| rate.count as usize);
         if (self.accepted as usize) < stretch.saturating_mul(patience) {
             return;
@@ -260,7 +260,7 @@ impl LimitDiscovery {
         self.probe = None;
         self.raises = 0;
         if let Some(before) = self.before_raise.take() {
-            (self.known, self.failed_raises) = (before, self.failed_raises + 1);
+            (self.observed, self.failed_raises) = (before, self.failed_raises + 1);
             return;
         }
         match since {
@@ -270,7 +270,7 @@ impl LimitDiscovery {
                 }
             }
             None if is_asked && !is_first && in_flight > 0 => {
-                self.known = ObservedLimits { rate: None, in_flight: Some(in_flight) };
+                self.observed = ObservedLimits { rate: None, in_flight: Some(in_flight) };
                 self.candidate = None;
             }
             // The wait was too short, or the service refuses everything for a while.
@@ -288,7 +288,7 @@ impl LimitDiscovery {
         left: Timestamp,
         wait: Duration,
     ) -> Option<(u32, Timestamp)> {
-        if self.known.rate.is_some() {
+        if self.observed.rate.is_some() {
             return Some((accepted, since));
         }
         let longest_pause = 2 * wait.max(ROUNDING);
@@ -305,14 +305,14 @@ impl LimitDiscovery {
     /// So many were accepted, and the next one will be after `per`.
     fn learn(&mut self, accepted: u32, per: Duration, in_flight: usize) {
         // With about as many tasks in flight as at the refusal before: their number is limited, whatever the rate is.
-        let limit = self.known.in_flight.or(self.candidate);
+        let limit = self.observed.in_flight.or(self.candidate);
         if let Some(limit) = limit.filter(|limit| in_flight * 4 >= limit * 3) {
-            self.known = ObservedLimits { rate: None, in_flight: Some(limit.min(in_flight).max(1)) };
+            self.observed = ObservedLimits { rate: None, in_flight: Some(limit.min(in_flight).max(1)) };
             self.candidate = None;
             return;
         }
-        self.known.in_flight = None;
-        let rate = match self.known.rate {
+        self.observed.in_flight = None;
+        let rate = match self.observed.rate {
             // Longer than one stretch: the rate was a little too fast, and a little less is accepted at once.
             Some(rate) if accepted > rate.count => {
                 let count = rate.count.saturating_sub((rate.count / 10).max(1)).max(1);
@@ -321,7 +321,7 @@ impl LimitDiscovery {
             }
             _ => ObservedRate { count: accepted, per: window(per).mul_f64(MARGIN) },
         };
-        self.known.rate = Some(rate);
+        self.observed.rate = Some(rate);
         self.candidate = (in_flight >= self.most_in_flight).then_some(in_flight);
     }
 }

@@ -118,9 +118,9 @@ impl RunState {
 
     /// The same run with the limits that earlier runs observed.
     #[must_use]
-    pub fn with_observed_limits(mut self, known: ObservedLimits) -> Self {
+    pub fn with_observed_limits(mut self, observed: ObservedLimits) -> Self {
         if let Some(discovery) = &mut self.limits.discovery {
-            discovery.begin_with(known);
+            discovery.begin_with(observed);
         }
         self
     }

@@ -403,7 +403,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         open_database(folder.path()).unwrap().pragma_update(None, "user_version", 99).unwrap();
         let error = Store::open(folder.path()).unwrap_err();
-        assert!(matches!(error, ServiceError::NewerFormat { found: 99, .. }), "{error}");
+        assert!(matches!(error, ServiceError::NewerFormat { format: 99, .. }), "{error}");
     }
 
     #[test]

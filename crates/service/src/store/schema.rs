@@ -87,7 +87,7 @@ pub(crate) fn open_database(data: &Path) -> Result<Connection, ServiceError> {
     let found: i64 =
         transaction.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(database)?;
     if found > FORMAT {
-        return Err(ServiceError::NewerFormat { path: data.to_owned(), found, supported: FORMAT });
+        return Err(ServiceError::NewerFormat { path: data.to_owned(), format: found, supported: FORMAT });
     }
     let done = usize::try_from(found).map_err(|_| ServiceError::Store("a negative format".to_owned()))?;
     if done < STEPS.len() {

@@ -10,7 +10,7 @@ use crate::source::Span;
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     diagnostics: Vec<Diagnostic>,
-    seen: HashSet<(&'static str, Span, String)>,
+    identities: HashSet<(&'static str, Span, String)>,
     /// Keys that hold a credential: nothing else is reported of them.
     secret_keys: HashSet<Span>,
     /// Number of errors beyond the limit.
@@ -25,7 +25,7 @@ impl Problems {
             return;
         }
         let identity = (diagnostic.code, diagnostic.primary.span, diagnostic.message.clone());
-        if self.seen.contains(&identity) {
+        if self.identities.contains(&identity) {
             return;
         }
         if self.diagnostics.len() >= limits::MAX_DIAGNOSTICS {
@@ -41,7 +41,7 @@ impl Problems {
                 }
             }
         }
-        self.seen.insert(identity);
+        self.identities.insert(identity);
         self.diagnostics.push(diagnostic);
     }
 

@@ -17,7 +17,7 @@ pub(super) const PROMPT: &str = "prompt";
 /// The last prompt that was composed, shared with the next instance if that has the same parts.
 pub(super) struct ComposedPrompt {
     /// The descriptions, with a line end behind each.
-    front: String,
+    prefix: String,
     /// The prompt as the file has it.
     own: Arc<Value>,
     whole: Arc<Value>,
@@ -34,11 +34,11 @@ pub(super) fn put(
     let cast = &builder.icx.cast;
     let Some(own) = builder.field(PROMPT).map(|field| Arc::clone(&field.sent)) else { return };
     let Some(text) = own.as_str().filter(|text| !text.trim().is_empty()) else { return };
-    let front = descriptions(cast);
-    if front.is_empty() {
+    let prefix = descriptions(cast);
+    if prefix.is_empty() {
         return;
     }
-    if front.len() > limits::MAX_RENDERED_BYTES {
+    if prefix.len() > limits::MAX_RENDERED_BYTES {
         let span = cast.listed.first().map_or(builder.icx.expanded.shot.id.span, |(_, span)| *span);
         let message = format!(
             "the descriptions of the characters have more than {} KiB",
@@ -49,11 +49,11 @@ pub(super) fn put(
         return;
     }
     let is_same =
-        |last: &ComposedPrompt| last.front == front && (Arc::ptr_eq(&last.own, &own) || last.own == own);
+        |last: &ComposedPrompt| last.prefix == prefix && (Arc::ptr_eq(&last.own, &own) || last.own == own);
     let known = last.as_ref().filter(|last| is_same(last)).map(|last| Arc::clone(&last.whole));
     let whole = known.unwrap_or_else(|| {
-        let whole = interner.value(Value::String(format!("{front}{text}")));
-        *last = Some(ComposedPrompt { front, own: Arc::clone(&own), whole: Arc::clone(&whole) });
+        let whole = interner.value(Value::String(format!("{prefix}{text}")));
+        *last = Some(ComposedPrompt { prefix, own: Arc::clone(&own), whole: Arc::clone(&whole) });
         whole
     });
     if let Some(field) = builder.fields.iter_mut().find(|field| field.name == PROMPT) {
@@ -62,15 +62,15 @@ pub(super) fn put(
 }
 
 fn descriptions(cast: &InstanceCast) -> String {
-    let mut front = String::new();
+    let mut prefix = String::new();
     for (index, _) in cast.listed.iter() {
         let Some(text) = cast.text(*index) else { continue };
         let description = Some(&text.description).filter(|_| !cast.uses.names_description(*index));
         let voice = text.voice.as_ref().filter(|_| !cast.uses.names_voice(*index));
         for part in description.into_iter().chain(voice).filter(|part| !part.is_empty()) {
-            front.push_str(part);
-            front.push('\n');
+            prefix.push_str(part);
+            prefix.push('\n');
         }
     }
-    front
+    prefix
 }

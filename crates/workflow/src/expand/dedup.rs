@@ -10,9 +10,9 @@ use crate::source::Span;
 /// Diagnostics of instances, deduplicated and counted.
 #[derive(Default)]
 pub(super) struct DiagnosticDedup {
-    found: Vec<Occurrences>,
+    occurrences: Vec<Occurrences>,
     /// Index into the list by code, primary span and deduplication key.
-    known: HashMap<(&'static str, Span, String), usize>,
+    indexes: HashMap<(&'static str, Span, String), usize>,
     /// The number of diagnostics added, duplicates included.
     total: usize,
     /// Whether some instances were skipped, so that the counts are lower bounds.
@@ -46,14 +46,14 @@ impl DiagnosticDedup {
 
     fn insert(&mut self, instance: &Instance, key: String, diagnostic: Diagnostic) {
         let identity = (diagnostic.code, diagnostic.primary.span, key);
-        if let Some(index) = self.known.get(&identity) {
-            let counted = &mut self.found[*index];
+        if let Some(index) = self.indexes.get(&identity) {
+            let counted = &mut self.occurrences[*index];
             counted.count += 1;
             counted.shots.insert(instance.shot);
             return;
         }
-        self.known.insert(identity, self.found.len());
-        self.found.push(Occurrences {
+        self.indexes.insert(identity, self.occurrences.len());
+        self.occurrences.push(Occurrences {
             diagnostic,
             count: 1,
             first: instance.name.clone(),
@@ -80,7 +80,7 @@ impl DiagnosticDedup {
 
     /// Pushes the diagnostics, each labelled with the number of instances affected if its shots have several.
     pub(super) fn flush(self, expansion: &Expansion<'_>, problems: &mut Problems) {
-        for Occurrences { mut diagnostic, count, first, shots } in self.found {
+        for Occurrences { mut diagnostic, count, first, shots } in self.occurrences {
             let all: usize = shots
                 .iter()
                 .filter_map(|index| expansion.shots[*index].as_ref())

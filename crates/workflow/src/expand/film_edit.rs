@@ -21,24 +21,24 @@ pub(super) struct ClipContent<'a> {
     /// `None` where it is not known.
     length: Option<VideoDuration>,
     is_own: bool,
-    stands_still: bool,
+    is_still: bool,
 }
 
 impl<'a> ClipContent<'a> {
     /// Videos of nodes: the shortest of several candidates, because any of them may be picked.
     pub(super) fn nodes(name: &'a str, source: &ClipSource, nodes: &[Node]) -> Self {
         let lengths = source.nodes().iter().filter_map(|ix| nodes.get(ix.index())).map(|node| node.duration);
-        Self { name, length: lengths.min(), is_own: false, stands_still: false }
+        Self { name, length: lengths.min(), is_own: false, is_still: false }
     }
 
     /// A video of one's own.
     pub(super) fn file(name: &'a str, length: Option<VideoDuration>) -> Self {
-        Self { name, length, is_own: true, stands_still: false }
+        Self { name, length, is_own: true, is_still: false }
     }
 
     /// What stands still for as long as it is shown.
     pub(super) fn still(name: &'a str) -> Self {
-        Self { name, length: None, is_own: true, stands_still: true }
+        Self { name, length: None, is_own: true, is_still: true }
     }
 }
 
@@ -65,7 +65,7 @@ pub(super) fn check(clip: &ClipSpec, source: &ClipContent<'_>, is_last: bool, pr
         );
         return;
     }
-    if source.stands_still {
+    if source.is_still {
         if let Some(EditTime::Micros(length)) = clip.length.as_ref().map(|length| length.value) {
             // Of a transition to another clip, half lies before the cut.
             check_transition(

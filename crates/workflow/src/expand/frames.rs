@@ -142,14 +142,14 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
         let workflow: &'w Workflow = self.resolver.workflow;
         let shot_index = self.resolver.expansion.instances[index].shot;
         let shot = &workflow.shots[shot_index];
-        let mut found = Vec::new();
+        let mut uses = Vec::new();
         if self.count > limits::MAX_TOTAL_MEDIA {
-            return found;
+            return uses;
         }
         if let Some(continues) = &shot.continues
             && let Some(medium) = self.continued_frame(index, &continues.shot, dedup)
         {
-            found.push(MediumUse {
+            uses.push(MediumUse {
                 slot: Slot::FirstFrame,
                 medium,
                 key: "continues",
@@ -164,10 +164,10 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
         for (entry, key, slot) in entries {
             let Some(entry) = entry else { continue };
             if let Some(known) = self.literal.get(&(shot_index, key)) {
-                found.extend(known.iter().cloned());
+                uses.extend(known.iter().cloned());
                 continue;
             }
-            let (first, reported) = (found.len(), dedup.total());
+            let (first, reported) = (uses.len(), dedup.total());
             let Some(rendered) = cx.templates.render(&entry.value, scope, problems) else { continue };
             let items = match slot {
                 Slot::Reference(_) => syntax::one_or_many(&rendered),
@@ -177,26 +177,26 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
                 let Some(named) = media::read(item, key, entry.key.span, problems) else { continue };
                 let asked =
                     MediumSite { key, slot, span: item.span.or(entry.key.span), key_span: entry.key.span };
-                found.extend(self.media(index, named, &asked, cx, dedup));
-                if self.too_many(index, &found, asked.span, dedup) {
+                uses.extend(self.media(index, named, &asked, cx, dedup));
+                if self.too_many(index, &uses, asked.span, dedup) {
                     return Vec::new();
                 }
             }
             let is_fixed = is_literal(&entry.value) && dedup.total() == reported;
             if is_fixed
                 && !problems.any()
-                && found[first..].iter().all(|used| !matches!(used.medium, Medium::Instance { .. }))
+                && uses[first..].iter().all(|used| !matches!(used.medium, Medium::Instance { .. }))
             {
-                self.literal.insert((shot_index, key), found[first..].to_vec());
+                self.literal.insert((shot_index, key), uses[first..].to_vec());
             }
         }
         if let Some(entry) = &shot.cast {
-            self.add_characters(icx, is_literal(&entry.value), &mut found, dedup, problems);
-            if self.too_many(index, &found, entry.key.span, dedup) {
+            self.add_characters(icx, is_literal(&entry.value), &mut uses, dedup, problems);
+            if self.too_many(index, &uses, entry.key.span, dedup) {
                 return Vec::new();
             }
         }
-        self.count += found.len();
+        self.count += uses.len();
         if self.count > limits::MAX_TOTAL_MEDIA {
             let message =
                 format!("the instances up to this one take more than {} media", limits::MAX_TOTAL_MEDIA);
@@ -206,8 +206,8 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
                 diagnostic.help("use fewer references or instances"),
             );
         }
-        self.check_sum(index, &found, cx, dedup);
-        found
+        self.check_sum(index, &uses, cx, dedup);
+        uses
     }
 
     /// Adds the media of the characters; `named_literally` says that all instances show the same.
@@ -215,13 +215,13 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
         &mut self,
         icx: &MediaCx<'_, 'w>,
         named_literally: bool,
-        found: &mut Vec<MediumUse>,
+        uses: &mut Vec<MediumUse>,
         dedup: &mut DiagnosticDedup,
         problems: &mut Problems,
     ) {
         let key = (self.instance(icx.index).shot, "cast");
         if let Some(known) = self.literal.get(&key) {
-            found.extend(known.iter().cloned());
+            uses.extend(known.iter().cloned());
             return;
         }
         let reported = dedup.total();
@@ -233,12 +233,12 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
         {
             self.literal.insert(key, media.clone());
         }
-        found.extend(media);
+        uses.extend(media);
     }
 
     /// Whether an instance has more media than a request may take, which is reported.
-    fn too_many(&self, index: usize, found: &[MediumUse], span: Span, dedup: &mut DiagnosticDedup) -> bool {
-        if found.len() <= limits::MAX_MEDIA {
+    fn too_many(&self, index: usize, uses: &[MediumUse], span: Span, dedup: &mut DiagnosticDedup) -> bool {
+        if uses.len() <= limits::MAX_MEDIA {
             return false;
         }
         let message = format!("a request takes more than {} media", limits::MAX_MEDIA);
@@ -249,8 +249,8 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
     }
 
     /// Reports media that are too large together for one request.
-    fn check_sum(&self, index: usize, found: &[MediumUse], cx: &ExpandCx<'w>, dedup: &mut DiagnosticDedup) {
-        let inline = || found.iter().filter_map(|used| Some((used, inline_bytes(&used.medium)?)));
+    fn check_sum(&self, index: usize, uses: &[MediumUse], cx: &ExpandCx<'w>, dedup: &mut DiagnosticDedup) {
+        let inline = || uses.iter().filter_map(|used| Some((used, inline_bytes(&used.medium)?)));
         let (gate, sum) = (cx.files.media_gate(), inline().map(|(_, bytes)| bytes).sum());
         let Some((largest, _)) =
             inline().max_by_key(|(_, bytes)| *bytes).filter(|_| sum > gate.max_request_bytes)

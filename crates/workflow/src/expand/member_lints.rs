@@ -43,7 +43,7 @@ pub(super) fn run(workflow: &Workflow, requests: &Requests<'_>, cx: &ExpandCx<'_
 }
 
 fn warning(field: &str, member: &UnknownMember<'_>, node: &Node, workflow: &Workflow) -> Option<Diagnostic> {
-    let meant = nearest_name(&member.name, member.known.iter().copied())?;
+    let meant = nearest_name(&member.name, member.expected.iter().copied())?;
     let shot = workflow.shots.iter().find(|shot| shot.id.value == *node.shot)?;
     let span = entry(workflow, shot, field).map_or(shot.id.span, |(entry, _)| {
         let (within, name) = member.pointer.rsplit_once('/').unwrap_or_default();

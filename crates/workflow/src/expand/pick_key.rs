@@ -240,11 +240,11 @@ fn has_value(cell: &Cell, axis: &str, value: &AxisValue) -> bool {
 }
 
 /// Reports an axis that no cell has, and a value that no cell has on its axis.
-fn check_axes(pick: &PickValue, known: &AxisValues<'_>, problems: &mut Problems) -> Option<()> {
+fn check_axes(pick: &PickValue, values_by_axis: &AxisValues<'_>, problems: &mut Problems) -> Option<()> {
     for (axis, value) in &pick.axes {
         let name = axis.value.as_str();
-        let Some(values) = known.get(name) else {
-            let axes = || known.keys().copied();
+        let Some(values) = values_by_axis.get(name) else {
+            let axes = || values_by_axis.keys().copied();
             let help = did_you_mean(name, axes())
                 .unwrap_or_else(|| format!("its axes are {}", quoted_list(axes(), 12)));
             let message = format!("this shot has no axis `{name}`");

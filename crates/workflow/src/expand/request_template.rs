@@ -307,7 +307,7 @@ fn is_field_of_any(name: &str, cx: &ExpandCx<'_>) -> bool {
 pub(super) fn unknown_member(field: &str, member: &UnknownMember<'_>, span: Span) -> Diagnostic {
     let object = object_of(field, member);
     let message = format!("`{}` is not a member of `{object}`", super::shortened(&member.name));
-    let known = || member.known.iter().copied();
+    let known = || member.expected.iter().copied();
     Diagnostic::error("unknown-field", span, message).help(
         did_you_mean(&member.name, known())
             .unwrap_or_else(|| format!("remove it; the members are {}", quoted_list(known(), 12))),

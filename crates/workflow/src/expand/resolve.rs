@@ -291,13 +291,13 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         &self,
         user: &Cell,
         reference: &Spanned<ShotRef>,
-        known: &Parent,
+        parent: &Parent,
     ) -> Result<Option<Candidates<'_, 'w>>, Box<Diagnostic>> {
         let Some(&shot) = self.ids.get(reference.value.shot.as_str()) else {
             return Err(Box::new(unknown_shot(reference, self.workflow)));
         };
         let Some(target) = &self.expansion.shots[shot] else { return Ok(None) };
-        match known {
+        match parent {
             Parent::None => {}
             Parent::Cell(cell) => return Ok(Some(Candidates { shot, target, cells: vec![*cell] })),
             Parent::Open(cells) => return Ok(Some(Candidates { shot, target, cells: cells.clone() })),

@@ -47,15 +47,15 @@ fn attribute(value: &Value, path: &Value, work: &TemplateWork) -> Result<Value, 
 }
 
 /// The name of a filter or a test that a filter calls. Only public names: those charge for themselves.
-fn callee<'v>(name: &'v Value, noun: &str, known: &[&'static str]) -> Result<&'v str, Error> {
+fn callee<'v>(name: &'v Value, noun: &str, names: &[&'static str]) -> Result<&'v str, Error> {
     let text = name.as_str().ok_or_else(|| {
-        invalid_operation(format!("the name of a {noun} is text, such as `'{}'`", known[0]))
+        invalid_operation(format!("the name of a {noun} is text, such as `'{}'`", names[0]))
     })?;
-    if known.contains(&text) {
+    if names.contains(&text) {
         return Ok(text);
     }
-    let help = did_you_mean(text, known.iter().copied())
-        .unwrap_or_else(|| format!("the {noun}s are {}", quoted_list(known.iter().copied(), known.len())));
+    let help = did_you_mean(text, names.iter().copied())
+        .unwrap_or_else(|| format!("the {noun}s are {}", quoted_list(names.iter().copied(), names.len())));
     Err(invalid_operation(format!("there is no {noun} `{text}`; {help}")))
 }
 

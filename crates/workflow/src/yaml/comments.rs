@@ -7,12 +7,12 @@ use crate::source::Span;
 
 /// Warnings of comments right after plain text, in order. One that is meant as a comment has a blank after its `#`, or two before it.
 pub(super) fn warnings(tree: &Yaml, text: &str) -> impl Iterator<Item = Diagnostic> {
-    let mut found = Vec::new();
-    collect(tree, text, &mut found);
+    let mut spans = Vec::new();
+    collect(tree, text, &mut spans);
     // What an anchor names is in the tree once for each alias.
-    found.sort_unstable();
-    found.dedup();
-    found.into_iter().map(|comment| {
+    spans.sort_unstable();
+    spans.dedup();
+    spans.into_iter().map(|comment| {
         Diagnostic::warning(
             "comment-in-text",
             comment,
@@ -22,11 +22,11 @@ pub(super) fn warnings(tree: &Yaml, text: &str) -> impl Iterator<Item = Diagnost
     })
 }
 
-fn collect(value: &Yaml, text: &str, found: &mut Vec<Span>) {
+fn collect(value: &Yaml, text: &str, spans: &mut Vec<Span>) {
     match &value.value {
-        YamlValue::Text(_) => found.extend(comment_after(value.span, text)),
-        YamlValue::List(items) => items.iter().for_each(|item| collect(item, text, found)),
-        YamlValue::Map(entries) => entries.iter().for_each(|(_, value)| collect(value, text, found)),
+        YamlValue::Text(_) => spans.extend(comment_after(value.span, text)),
+        YamlValue::List(items) => items.iter().for_each(|item| collect(item, text, spans)),
+        YamlValue::Map(entries) => entries.iter().for_each(|(_, value)| collect(value, text, spans)),
         YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) => {}
     }
 }

@@ -129,9 +129,9 @@ impl Simulation<'_> {
         last as f64 / 1e3
     }
 
-    /// A run that begins with `known` limits.
-    pub(super) fn run(&self, policy: Policy, known: ObservedLimits) -> Outcome {
-        let mut state = RunState::new(Arc::clone(self.plan), "bench", policy).with_observed_limits(known);
+    /// A run that begins with `observed` limits.
+    pub(super) fn run(&self, policy: Policy, observed: ObservedLimits) -> Outcome {
+        let mut state = RunState::new(Arc::clone(self.plan), "bench", policy).with_observed_limits(observed);
         let (mut meter, mut render_times) = (Meter::new(self.limit), self.render_times());
         let mut ends: BTreeMap<NodeIx, i64> = BTreeMap::new();
         let mut queue: BTreeMap<(i64, usize), Happening> = BTreeMap::new();

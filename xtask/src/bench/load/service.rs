@@ -39,7 +39,7 @@ struct Task {
     starts: Duration,
     ends: Duration,
     /// When a poll was first told that it has ended.
-    seen: Option<Duration>,
+    observed: Option<Duration>,
 }
 
 /// Requests received.
@@ -93,7 +93,7 @@ impl StubService {
     /// The mean time from a task's end to the poll that was told so.
     pub(super) fn mean_lag(&self) -> Duration {
         let state = self.state();
-        let lags = state.tasks.values().filter_map(|task| Some(task.seen?.saturating_sub(task.ends)));
+        let lags = state.tasks.values().filter_map(|task| Some(task.observed?.saturating_sub(task.ends)));
         lags.sum::<Duration>() / u32::try_from(state.tasks.len()).unwrap_or(u32::MAX).max(1)
     }
 
@@ -131,7 +131,7 @@ async fn create(State(service): State<StubService>) -> Json<Value> {
     let free_at = state.renderers.pop().map_or(now, |Reverse(time)| time);
     let starts = free_at.max(now);
     let render_time = service.0.render_times.get(number).copied().unwrap_or_default();
-    let task = Task { accepted: now, starts, ends: starts + render_time, seen: None };
+    let task = Task { accepted: now, starts, ends: starts + render_time, observed: None };
     state.renderers.push(Reverse(task.ends));
     state.tasks.insert(number, task);
     state.calls.posts += 1;
@@ -147,7 +147,7 @@ async fn poll(State(service): State<StubService>, Path(id): Path<String>) -> Res
     let task = number.and_then(|number| {
         let task = state.tasks.get_mut(&number)?;
         if now >= task.ends {
-            task.seen.get_or_insert(now);
+            task.observed.get_or_insert(now);
         }
         Some((number, *task))
     });

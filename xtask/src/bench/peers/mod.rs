@@ -86,10 +86,10 @@ pub(super) fn measure(root: &Path, args: &Peers) -> Result<String, String> {
         for tool in tools.iter().filter(|tool| tool.can(workload)) {
             let mut outcomes = Vec::new();
             for run in 0..args.runs {
-                let place = folder.path().join(format!("{}-{}-{run}", workload.name, tool.name));
-                fs_err::create_dir_all(&place).map_err(|error| error.to_string())?;
+                let directory = folder.path().join(format!("{}-{}-{run}", workload.name, tool.name));
+                fs_err::create_dir_all(&directory).map_err(|error| error.to_string())?;
                 let service = runtime.block_on(PeerService::start(workload))?;
-                outcomes.push(run_once(tool, workload, &service, &place)?);
+                outcomes.push(run_once(tool, workload, &service, &directory)?);
             }
             let row = row(tool.name, &outcomes);
             eprint!("{} {row}", workload.name);
@@ -109,11 +109,11 @@ fn run_once(
     tool: &Tool,
     workload: &Workload,
     service: &PeerService,
-    place: &Path,
+    directory: &Path,
 ) -> Result<Outcome, String> {
-    let out = place.join("out");
+    let out = directory.join("out");
     fs_err::create_dir_all(&out).map_err(|error| error.to_string())?;
-    let start = || tool.command(workload, service.base_url(), place, &out);
+    let start = || tool.command(workload, service.base_url(), directory, &out);
     let usage = match workload.kill_after {
         None => process::run(&mut start()?, TIMEOUT)?,
         Some(after) => {

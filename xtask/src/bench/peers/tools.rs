@@ -56,18 +56,18 @@ impl Tool {
         !(workload.chained && matches!(self.kind, Kind::Promptfoo(_)))
     }
 
-    /// The command, in the folder `place`; its videos go below `out`.
+    /// The command, in the folder `directory`; its videos go below `out`.
     pub(super) fn command(
         &self,
         workload: &Workload,
         base_url: &str,
-        place: &Path,
+        directory: &Path,
         out: &Path,
     ) -> Result<Command, String> {
         let jobs = workload.jobs.to_string();
         let mut command = match &self.kind {
             Kind::Runner(program) => {
-                let file = place.join("load.yaml");
+                let file = directory.join("load.yaml");
                 if !file.exists() {
                     fs_err::write(&file, workflow(workload)).map_err(|error| error.to_string())?;
                 }
@@ -82,7 +82,11 @@ impl Tool {
             }
             Kind::Snakemake(program) => {
                 let mut command = Command::new(program);
-                command.arg("--snakefile").arg(self.scripts.join("Snakefile")).arg("--directory").arg(place);
+                command
+                    .arg("--snakefile")
+                    .arg(self.scripts.join("Snakefile"))
+                    .arg("--directory")
+                    .arg(directory);
                 // A lock that a killed process leaves would refuse the same command.
                 command.args(["--cores", &jobs, "--jobs", &jobs, "--retries", "3", "--keep-going"]);
                 command.args(["--rerun-incomplete", "--nolock", "--quiet", "all"]);
@@ -100,12 +104,12 @@ impl Tool {
                     "--no-write",
                 ]);
                 command.env("PROMPTFOO_DISABLE_TELEMETRY", "1").env("PROMPTFOO_DISABLE_UPDATE", "1");
-                command.env("PROMPTFOO_CONFIG_DIR", place);
+                command.env("PROMPTFOO_CONFIG_DIR", directory);
                 command
             }
         };
         command
-            .current_dir(place)
+            .current_dir(directory)
             .env("PYTHONPATH", &self.scripts)
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("NO_PROXY", "127.0.0.1")

@@ -32,7 +32,7 @@ pub(super) struct LearnedSchedule {
     policy: Policy,
     /// Tasks in flight.
     in_flight: usize,
-    known: ClassStats,
+    stats: ClassStats,
     observations: HashMap<usize, (TaskObservations, Option<u8>)>,
 }
 
@@ -40,7 +40,7 @@ impl LearnedSchedule {
     /// With the policy for a remote service and the given cost of a poll in seconds of lag.
     pub(super) fn new(poll_cost: f64, in_flight: usize) -> Self {
         let policy = Policy { poll_cost: Duration::from_secs_f64(poll_cost), ..Policy::remote() };
-        Self { policy, in_flight, known: ClassStats::default(), observations: HashMap::new() }
+        Self { policy, in_flight, stats: ClassStats::default(), observations: HashMap::new() }
     }
 }
 
@@ -48,7 +48,7 @@ impl Schedule for LearnedSchedule {
     fn wait(&mut self, number: usize, elapsed: f64) -> f64 {
         let (observations, percent) = self.observations.get(&number).copied().unwrap_or_default();
         let elapsed = Duration::from_secs_f64(elapsed);
-        polling::wait(&self.policy, Some(&self.known), &observations, elapsed, percent, self.in_flight)
+        polling::wait(&self.policy, Some(&self.stats), &observations, elapsed, percent, self.in_flight)
             .as_secs_f64()
     }
 
@@ -62,6 +62,6 @@ impl Schedule for LearnedSchedule {
         let (observations, _) = self.observations.remove(&number).unwrap_or_default();
         let unfinished = self.observations.values().map(|(observations, _)| observations.running_at());
         let elapsed = Duration::from_secs_f64(elapsed);
-        self.known.finished(&observations, elapsed, took.map(Duration::from_secs_f64), unfinished);
+        self.stats.finished(&observations, elapsed, took.map(Duration::from_secs_f64), unfinished);
     }
 }

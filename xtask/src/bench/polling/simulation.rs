@@ -28,7 +28,7 @@ pub(super) trait Schedule {
     /// The wait before the next poll of task `number`.
     fn wait(&mut self, number: usize, elapsed: f64) -> f64;
     /// A poll found the task unfinished.
-    fn running(&mut self, _number: usize, _elapsed: f64, _standing: ReportedStatus, _percent: u8) {}
+    fn running(&mut self, _number: usize, _elapsed: f64, _status: ReportedStatus, _percent: u8) {}
     /// A poll found the task finished; `took` is the duration that the service reports.
     fn finished(&mut self, _number: usize, _elapsed: f64, _took: Option<f64>) {}
 }

@@ -13,7 +13,7 @@ const SECONDS: f64 = 3.0;
 pub(super) struct Seam {
     pub(super) report: String,
     /// Whether the step at the join is within its bound.
-    pub(super) is_kept: bool,
+    pub(super) is_continuous: bool,
 }
 
 /// Renders a shot and one that continues it, and compares their steps as drawn. The frame that both have counts once.
@@ -46,13 +46,13 @@ pub(super) fn measure(job: &Job) -> Result<Seam, String> {
     }
     let [one, two] = steps.map(|steps| mean(&steps[steps.len() / 4..steps.len() * 3 / 4]));
     let usual = 0.5 * (one + two);
-    let is_kept = (seam - usual).abs() <= MAX_DIFFERENCE;
-    let kept = if is_kept { "kept" } else { "not kept" };
+    let is_continuous = (seam - usual).abs() <= MAX_DIFFERENCE;
+    let kept = if is_continuous { "kept" } else { "not kept" };
     let report = format!(
         "\nPSNR of neighbouring frames of a chain: {one:.1} dB in the middle of the first shot, {seam:.1} dB at the join, {two:.1} dB in the middle \
          of the second; at most {MAX_DIFFERENCE} dB between the join and their mean are wanted: {kept}\n"
     );
-    Ok(Seam { report, is_kept })
+    Ok(Seam { report, is_continuous })
 }
 
 fn mean(values: &[f64]) -> f64 {

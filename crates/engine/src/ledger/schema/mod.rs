@@ -61,7 +61,7 @@ pub(super) fn ensure_supported_format(file: &Path) -> Result<(), LedgerError> {
         found = opened.and_then(|connection| format_of(&connection)).unwrap_or(0);
     }
     if found > FORMAT {
-        Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT })
+        Err(LedgerError::TooNew { path: file.to_owned(), format: found, supported: FORMAT })
     } else {
         Ok(())
     }
@@ -85,7 +85,7 @@ pub(super) fn configure(
     connection.busy_timeout(BUSY_TIMEOUT).map_err(wrap)?;
     let found = format_of(connection).map_err(wrap)?;
     if found > FORMAT {
-        return Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT });
+        return Err(LedgerError::TooNew { path: file.to_owned(), format: found, supported: FORMAT });
     }
     connection.set_prepared_statement_cache_capacity(64);
     // Query plans independent of bound values: otherwise statements that a partial index may serve are compiled at each use.
@@ -109,7 +109,7 @@ fn migrate(connection: &mut Connection, file: &Path) -> Result<(), LedgerError> 
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(wrap)?;
     let mut found = format_of(&transaction).map_err(wrap)?;
     if found > FORMAT {
-        return Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT });
+        return Err(LedgerError::TooNew { path: file.to_owned(), format: found, supported: FORMAT });
     }
     while let Some(migration) = usize::try_from(found).ok().and_then(|found| MIGRATIONS.get(found)) {
         transaction.execute_batch(migration.sql).map_err(wrap)?;

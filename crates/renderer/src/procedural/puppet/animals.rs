@@ -11,7 +11,7 @@ const EYE: u32 = 0x14_1210;
 /// The four legs of a walking or running animal: hips, lengths, and how far they swing.
 struct Gait {
     /// x of the front and of the rear legs, and where they begin.
-    front: Point,
+    fore: Point,
     rear: Point,
     swing: f32,
     lift: f32,
@@ -23,7 +23,7 @@ impl Gait {
     fn legs(&self, parts: &mut Parts, look: Appearance, color: Color, near: bool) {
         let phase = TAU * look.time * self.hertz;
         let offset = if near { 0.0 } else { 0.5 };
-        for (hip, shift, bend) in [(self.rear, 0.0, -1.0), (self.front, 0.32, 1.0)] {
+        for (hip, shift, bend) in [(self.rear, 0.0, -1.0), (self.fore, 0.32, 1.0)] {
             let angle = phase + TAU * (offset + shift);
             let (swing, lift) = (angle.sin() * self.swing, angle.cos().max(0.0) * self.lift);
             let foot = (hip.0 + swing, lift + self.radii[2]);
@@ -43,7 +43,7 @@ pub(super) fn dog(parts: &mut Parts, look: Appearance) {
     let bob = 0.02 * (TAU * look.time * 3.2).sin();
     let wag = 0.10 * (TAU * look.time * 2.6).sin();
     let gait = Gait {
-        front: (0.26, 0.40 + bob),
+        fore: (0.26, 0.40 + bob),
         rear: (-0.28, 0.42 + bob),
         swing: 0.17,
         lift: 0.10,
@@ -134,7 +134,7 @@ pub(super) fn horse(parts: &mut Parts, look: Appearance) {
     let phase = TAU * look.time * 1.3;
     let bob = 0.06 * phase.sin();
     let gait = Gait {
-        front: (0.58, 1.02 + bob),
+        fore: (0.58, 1.02 + bob),
         rear: (-0.62, 1.05 + bob),
         swing: 0.46,
         lift: 0.34,
@@ -163,7 +163,7 @@ pub(super) fn elephant(parts: &mut Parts, look: Appearance) {
     let color = look.color;
     let sway = 0.05 * (TAU * look.time * 0.5).sin();
     let gait = Gait {
-        front: (0.75, 1.35),
+        fore: (0.75, 1.35),
         rear: (-0.85, 1.35),
         swing: 0.26,
         lift: 0.10,
@@ -239,7 +239,7 @@ pub(super) fn bear(parts: &mut Parts, look: Appearance) {
     let color = look.color;
     let bob = 0.03 * (TAU * look.time * 1.2).sin();
     let gait = Gait {
-        front: (0.52, 0.78),
+        fore: (0.52, 0.78),
         rear: (-0.62, 0.78),
         swing: 0.26,
         lift: 0.12,

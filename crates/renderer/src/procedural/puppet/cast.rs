@@ -270,7 +270,7 @@ fn arrange(spec: &SceneSpec, aspect: f32, rng: &mut Rng) -> Vec<UnplacedFigure> 
         let in_focus = order == 0 && count == 1;
         if is_human(figure.subject) && in_focus {
             // The head, or half of the body.
-            let head = body.face.1 / body.height;
+            let head = body.close_up.1 / body.height;
             match spec.framing {
                 Framing::Close => (share, foot) = (2.5, 0.42 + 2.5 * head),
                 Framing::Medium => (share, foot) = (1.42, 0.34 + 1.42 * head),
@@ -278,8 +278,8 @@ fn arrange(spec: &SceneSpec, aspect: f32, rng: &mut Rng) -> Vec<UnplacedFigure> 
             }
         } else if spec.framing == Framing::Close && in_focus && !objects_only {
             let mirror = if spec.side > 0.0 { -1.0 } else { 1.0 };
-            centre = 0.5 - mirror * body.face.0 / body.height * share / aspect;
-            foot = 0.48 + body.face.1 / body.height * share;
+            centre = 0.5 - mirror * body.close_up.0 / body.height * share / aspect;
+            foot = 0.48 + body.close_up.1 / body.height * share;
         } else if figure.subject == Subject::Plane {
             foot = 0.36;
         } else if figure.subject == Subject::Fish {

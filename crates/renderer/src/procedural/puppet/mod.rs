@@ -78,12 +78,12 @@ struct Measures {
     /// The share of the picture's height that it takes without a framing.
     share: f32,
     /// What a close-up shows, in metres from its foot.
-    face: (f32, f32),
+    close_up: (f32, f32),
 }
 
 const fn measures(subject: Subject) -> Measures {
     use Subject as S;
-    let (height, length, share, face) = match subject {
+    let (height, length, share, close_up) = match subject {
         S::Child => (1.75, 0.7, 0.46, (0.0, 1.58)),
         S::Crowd => (1.75, 0.7, 0.44, (0.0, 1.58)),
         S::Robot => (1.8, 0.8, 0.62, (0.0, 1.46)),
@@ -111,7 +111,7 @@ const fn measures(subject: Subject) -> Measures {
         S::Device => (0.16, 0.1, 0.52, (0.0, 0.08)),
         _ => (1.75, 0.7, 0.64, (0.0, 1.58)),
     };
-    Measures { height, length, share, face }
+    Measures { height, length, share, close_up }
 }
 
 /// Whether it lies or stands on a table.

@@ -32,8 +32,8 @@ fn wheel(parts: &mut Parts, look: Appearance, centre: Point, radius: f32, spokes
     parts.disc(centre, radius * 0.16, Color::surface(0x50_545c));
 }
 
-fn lamps(parts: &mut Parts, front: Point, rear: Point, size: f32) {
-    parts.ellipse(front, (size, size * 0.8), Color::surface(0xff_f0c0));
+fn lamps(parts: &mut Parts, headlight: Point, rear: Point, size: f32) {
+    parts.ellipse(headlight, (size, size * 0.8), Color::surface(0xff_f0c0));
     parts.glowing();
     parts.ellipse(rear, (size * 0.7, size * 0.8), Color::surface(0xf0_3020));
     parts.glowing();

@@ -57,7 +57,7 @@ enum WatchOutput {
     /// A screen that is redrawn.
     Screen(Screen),
     /// New and changed records, as lines of text or JSON.
-    Changes { is_text: bool, known: HashMap<String, Record> },
+    Changes { is_text: bool, latest: HashMap<String, Record> },
 }
 
 impl WatchOutput {
@@ -66,7 +66,7 @@ impl WatchOutput {
         if is_text && std::io::stdout().is_terminal() && crate::terminal::supports_cursor() {
             Self::Screen(Screen::stdout())
         } else {
-            Self::Changes { is_text, known: HashMap::new() }
+            Self::Changes { is_text, latest: HashMap::new() }
         }
     }
 
@@ -79,8 +79,8 @@ impl WatchOutput {
                     lines.iter().take(rows).map(|line| fit(line, columns)).collect();
                 screen.draw(&[], &lines);
             }
-            Self::Changes { is_text, known } => {
-                for record in changes(known, snapshot) {
+            Self::Changes { is_text, latest } => {
+                for record in changes(latest, snapshot) {
                     if *is_text {
                         if let Some(line) = text::change(&record, now) {
                             outln!("{line}");
@@ -94,8 +94,8 @@ impl WatchOutput {
     }
 }
 
-/// The records that are new or differ from `known`, which is updated.
-pub(super) fn changes(known: &mut HashMap<String, Record>, snapshot: &StatusSnapshot) -> Vec<Record> {
+/// The records that are new or differ from `latest`, which is updated.
+pub(super) fn changes(latest: &mut HashMap<String, Record>, snapshot: &StatusSnapshot) -> Vec<Record> {
     let mut new = Vec::new();
     for record in snapshot.records() {
         let name = match &record {
@@ -106,8 +106,8 @@ pub(super) fn changes(known: &mut HashMap<String, Record>, snapshot: &StatusSnap
             }
             Record::Totals(_) => "totals".to_owned(),
         };
-        if known.get(&name) != Some(&record) {
-            known.insert(name, record.clone());
+        if latest.get(&name) != Some(&record) {
+            latest.insert(name, record.clone());
             new.push(record);
         }
     }

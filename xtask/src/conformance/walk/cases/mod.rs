@@ -125,8 +125,8 @@ fn is_error(answer: &Answer) -> bool {
 }
 
 /// `Ok` if it holds.
-fn holds(is_met: bool, found: impl std::fmt::Display) -> Result<(), String> {
-    if is_met { Ok(()) } else { Err(found.to_string()) }
+fn holds(is_met: bool, actual: impl std::fmt::Display) -> Result<(), String> {
+    if is_met { Ok(()) } else { Err(actual.to_string()) }
 }
 
 /// Walks all sections.

@@ -91,15 +91,15 @@ pub(super) async fn walk(walker: &Walker, report: &mut Report) -> Result<(), Str
         let mut body = request(model, &fields);
         body["prompt"] = prompt.into();
         body["seconds"] = "4".into();
-        let seen = walker.follow(&body).await?;
-        for task in &seen {
+        let polls = walker.follow(&body).await?;
+        for task in &polls {
             let sent = format!("a task object of {model}: {} at {} %", task["status"], task["progress"]);
             for Member { at, agrees } in MEMBERS {
                 report.record(at, &sent, holds(agrees(task), task));
             }
             report.record(("8", "| progress |"), &sent, holds((MEMBERS[4].agrees)(task), task));
         }
-        states(&seen, model, report);
+        states(&polls, model, report);
     }
     for (fields, size) in
         [(json!({"size": "720x1280"}), "720x1280"), (json!({"size": "1280x720"}), "1280x720")]
@@ -114,9 +114,9 @@ pub(super) async fn walk(walker: &Walker, report: &mut Report) -> Result<(), Str
     Ok(())
 }
 
-/// The tasks in the order in which they were seen.
-fn states(seen: &[Value], model: &str, report: &mut Report) {
-    let (Some(first), Some(last)) = (seen.first(), seen.last()) else { return };
+/// The tasks in the order in which they were polls.
+fn states(polls: &[Value], model: &str, report: &mut Report) {
+    let (Some(first), Some(last)) = (polls.first(), polls.last()) else { return };
     let sent = format!("the states of a task of {model}");
     let is_new = is(first, "queued") && first["progress"] == 0 && is_time(&first["created_at"]);
     report.record(("3", "An accepted `POST /v1/videos` creates"), &sent, holds(is_new, first));
@@ -131,18 +131,18 @@ fn states(seen: &[Value], model: &str, report: &mut Report) {
             .position(|status| is(task, status))
             .map(|rank| rank.min(2))
     };
-    let is_forward = seen.windows(2).all(|pair| {
+    let is_forward = polls.windows(2).all(|pair| {
         rank(&pair[0]) <= rank(&pair[1]) && pair[0]["progress"].as_u64() <= pair[1]["progress"].as_u64()
     });
     report.record(
         ("3", "A client polls until"),
         &sent,
-        holds(is_forward && rank(last) == Some(2), Value::from(seen.to_vec())),
+        holds(is_forward && rank(last) == Some(2), Value::from(polls.to_vec())),
     );
     report.record(
         ("6", "Progress is read by polling"),
         &sent,
-        holds(seen.len() >= 2 && is_forward, Value::from(seen.to_vec())),
+        holds(polls.len() >= 2 && is_forward, Value::from(polls.to_vec())),
     );
     if is(last, "completed") {
         let is_set =
