@@ -6,6 +6,8 @@ use crate::repository;
 
 /// Maximum lines of a source file without its tests.
 const MAX_LINES: usize = 400;
+/// Maximum lines of a test module within a file.
+const MAX_INLINE_TEST_LINES: usize = 140;
 /// File names without meaning.
 const VAGUE_NAMES: &[&str] = &["utils", "util", "helpers", "helper", "manager", "common", "misc", "data"];
 
@@ -51,6 +53,12 @@ fn check(name: &Path, text: &str) -> Vec<String> {
     if lines > MAX_LINES && !is_test {
         problems.push(format!("{file}: {lines} lines without tests, more than {MAX_LINES}: split it"));
     }
+    let tests = text.lines().skip_while(|line| !line.ends_with("mod tests {")).count();
+    if tests > MAX_INLINE_TEST_LINES && !is_test {
+        problems.push(format!(
+            "{file}: {tests} lines of tests, more than {MAX_INLINE_TEST_LINES}: move them to `tests.rs` or `{stem}_tests.rs`"
+        ));
+    }
     if name.file_stem().is_some_and(|stem| VAGUE_NAMES.iter().any(|vague| stem == *vague)) {
         problems.push(format!("{file}: the name does not say what the file contains"));
     }
@@ -76,9 +84,11 @@ mod tests {
     #[test]
     fn each_rule_reports_its_violation() {
         let long = format!("//! Long.\n{}", "fn f() {}\n".repeat(MAX_LINES));
-        let tested = format!("//! Long tests.\n#[cfg(test)]\n{}", "fn f() {}\n".repeat(MAX_LINES));
+        let tested =
+            |lines| format!("//! Tests.\n#[cfg(test)]\nmod tests {{\n{}}}\n", "fn f() {}\n".repeat(lines));
         assert_eq!(check(Path::new("src/a.rs"), &long).len(), 1);
-        assert_eq!(check(Path::new("src/a.rs"), &tested).len(), 0);
+        assert_eq!(check(Path::new("src/a.rs"), &tested(MAX_INLINE_TEST_LINES - 2)).len(), 0);
+        assert_eq!(check(Path::new("src/a.rs"), &tested(MAX_INLINE_TEST_LINES)).len(), 1);
         assert_eq!(check(Path::new("src/tests.rs"), &long).len(), 0);
         assert_eq!(check(Path::new("src/a_tests.rs"), &long).len(), 0);
         assert_eq!(check(Path::new("src/a.rs"), "fn f() {}\n").len(), 1);

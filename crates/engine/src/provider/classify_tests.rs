@@ -1,0 +1,380 @@
+//! Tests of the classification of responses.
+
+use super::*;
+
+fn none() -> ModerationCodes {
+    ModerationCodes::default()
+}
+
+fn refused_with(status: u16, body: &str) -> Submission {
+    refused_under(ServerErrorPolicy::Indeterminate, status, body)
+}
+
+fn refused_under(policy: ServerErrorPolicy, status: u16, body: &str) -> Submission {
+    submission(Err(CallError::Http(Box::new(HttpError::new(status, body.to_owned(), None)))), policy, &none())
+}
+
+/// Statuses and bodies as services and gateways send them: flat, nested, pages.
+#[test]
+fn submission_refusals_are_classified_by_status_and_body() {
+    use FailureKind::{Expired, InputModerated, Invalid, Quota, RateLimited, Transient, Unauthorized};
+    use RefusalKind::{InvalidRequest, Retryable, ServiceUnusable, Throttled};
+    for (status, body, failure_kind, refusal_kind) in [
+        (
+            400,
+            r#"{"error":{"message":"no","type":"invalid_request_error","param":"seconds","code":"invalid_duration"}}"#,
+            Invalid,
+            InvalidRequest,
+        ),
+        (
+            400,
+            r#"{"error":{"type":"api_error","message":"the prompt was refused by moderation","code":"input_moderated"}}"#,
+            InputModerated,
+            InvalidRequest,
+        ),
+        (
+            403,
+            r#"{"error":{"type":"content_policy_violation","message":"no"}}"#,
+            InputModerated,
+            InvalidRequest,
+        ),
+        (
+            400,
+            r#"{"error":{"type":"api_error","message":"no","code":"DataInspectionFailed"}}"#,
+            InputModerated,
+            InvalidRequest,
+        ),
+        (422, r#"{"error":{"message":"no","type":"content_filter"}}"#, InputModerated, InvalidRequest),
+        (
+            400,
+            r#"{"error":{"type":"api_error","message":"no","code":"insufficient_balance"}}"#,
+            Quota,
+            ServiceUnusable,
+        ),
+        (
+            400,
+            r#"{"error":{"type":"api_error","message":"unknown field `credit`","code":"unknown_field"}}"#,
+            Invalid,
+            InvalidRequest,
+        ),
+        (
+            401,
+            r#"{"error":{"type":"api_error","message":"no key","code":"invalid_api_key"}}"#,
+            Unauthorized,
+            ServiceUnusable,
+        ),
+        (402, r#"{"error":{"type":"api_error","message":"pay first"}}"#, Quota, ServiceUnusable),
+        (
+            403,
+            r#"{"error":{"type":"api_error","message":"your account is in arrears"}}"#,
+            Quota,
+            ServiceUnusable,
+        ),
+        (
+            404,
+            r#"{"error":{"type":"api_error","message":"unknown path","code":"unknown_path"}}"#,
+            Expired,
+            ServiceUnusable,
+        ),
+        (
+            413,
+            r#"{"error":{"type":"api_error","message":"too large","code":"body_too_large"}}"#,
+            Invalid,
+            InvalidRequest,
+        ),
+        (415, r#"{"error":{"type":"api_error","message":"send JSON"}}"#, Invalid, InvalidRequest),
+        (422, r#"{"error":{"type":"api_error","message":"no"}}"#, Invalid, InvalidRequest),
+        (
+            429,
+            r#"{"error":{"type":"api_error","message":"slow down","code":"rate_limit_exceeded"}}"#,
+            RateLimited,
+            Throttled,
+        ),
+        (429, "<html>Too Many Requests</html>", RateLimited, Throttled),
+        (
+            429,
+            r#"{"error":{"type":"api_error","message":"no","code":"insufficient_quota"}}"#,
+            Quota,
+            ServiceUnusable,
+        ),
+        (503, r#"{"error":{"type":"api_error","message":"overloaded"}}"#, Transient, Retryable),
+    ] {
+        let Submission::Refused(refusal) = refused_with(status, body) else {
+            panic!("{status} {body} is a refusal");
+        };
+        assert_eq!((refusal.failure.kind, refusal.kind), (failure_kind, refusal_kind), "{status} {body}");
+    }
+}
+
+/// The request may have been passed on, or accepted before the service failed to answer.
+#[test]
+fn submission_with_any_other_response_is_indeterminate() {
+    let own_form = r#"{"error":{"message":"an error inside","type":"server_error"}}"#;
+    for status in [408, 409, 410, 418, 425, 499, 500, 501, 502, 504, 520, 301] {
+        assert!(
+            matches!(refused_with(status, own_form), Submission::Indeterminate { task_hint: None, .. }),
+            "{status}"
+        );
+    }
+    for status in [400, 401, 402, 403, 404, 413, 415, 422, 500, 502, 503, 504] {
+        for body in [
+            "",
+            "<html>oops</html>",
+            "upstream connect error",
+            r#"{"message":"x","code":1}"#,
+            r#"{"error":{"message":"upstream reset before headers"}}"#,
+            r#"{"error":{"message":"Bad gateway","code":503,"status":"UNAVAILABLE"}}"#,
+        ] {
+            assert!(
+                matches!(refused_with(status, body), Submission::Indeterminate { task_hint: None, .. }),
+                "{status} {body}"
+            );
+        }
+    }
+}
+
+/// What was not read of it may name a task.
+#[test]
+fn submission_response_that_is_truncated_is_indeterminate() {
+    let body = r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#.to_owned();
+    for status in [400, 429, 503] {
+        let error = HttpError::new(status, body.clone(), None).with_truncated_body(true);
+        let submission = submission(Err(CallError::Http(Box::new(error))), ServerErrorPolicy::Retry, &none());
+        assert!(matches!(submission, Submission::Indeterminate { .. }), "{status}");
+    }
+}
+
+#[test]
+fn submission_response_that_names_a_task_is_indeterminate_with_its_id() {
+    for status in [400, 429, 500, 503] {
+        for body in [
+            r#"{"id":"task_7","error":{"message":"an error inside"}}"#,
+            r#"{"id":"task_7","error":{"mess"#,
+            r#"{"error":{"message":"timed out","type":"server_error","param":null,"code":"timeout","task_id":"task_7"}}"#,
+            r#"{"error":{"message":"task task_7 is queued, and its status is unknown","type":"server_error"}}"#,
+        ] {
+            let Submission::Indeterminate { task_hint, .. } = refused_with(status, body) else {
+                panic!("{status} {body} names a task");
+            };
+            assert_eq!(task_hint, Some(TaskId("task_7".to_owned())), "{status} {body}");
+        }
+    }
+}
+
+#[test]
+fn submission_server_errors_are_repeated_by_policy_only() {
+    let kind = |status, body: &str| match refused_under(ServerErrorPolicy::Retry, status, body) {
+        Submission::Refused(refusal) => Some(refusal.kind),
+        Submission::Indeterminate { .. } => None,
+        Submission::Accepted { task, .. } => panic!("{task} was not accepted"),
+    };
+    for status in [500, 502, 504, 520] {
+        assert_eq!(kind(status, "<html>oops</html>"), Some(RefusalKind::ServerError), "{status}");
+        assert_eq!(kind(status, r#"{"id":"task_7","error":{"message":"x"}}"#), None, "{status}");
+    }
+    assert_eq!(
+        kind(503, r#"{"error":{"type":"api_error","message":"overloaded"}}"#),
+        Some(RefusalKind::Retryable)
+    );
+    assert_eq!(kind(503, "upstream connect error"), Some(RefusalKind::ServerError));
+    for status in [400, 404, 408, 409] {
+        assert_eq!(kind(status, "<html>oops</html>"), None, "{status}");
+    }
+}
+
+/// A wrong base URL or key, answered by a gateway: the run stops instead of leaving every shot to be resolved.
+#[test]
+fn submission_halts_after_another_servers_refusal() {
+    let halts = |status, body: &str| {
+        matches!(refused_with(status, body), Submission::Indeterminate { halts: true, .. })
+    };
+    for status in [301, 308, 401, 402, 403, 404, 405, 407, 421, 511] {
+        assert!(halts(status, "<html>nginx</html>"), "{status}");
+        assert!(!halts(status, r#"{"id":"task_7"}"#), "{status}");
+    }
+    for status in [400, 408, 500, 502, 503] {
+        assert!(!halts(status, "<html>nginx</html>"), "{status}");
+    }
+}
+
+/// A page with a success status, such as a web site has for every address.
+#[test]
+fn submission_halts_after_a_response_that_is_no_task() {
+    let halts = |task_hint: Option<&str>, is_answered| {
+        let task_hint = task_hint.map(str::to_owned);
+        let error = CallError::Indeterminate { reason: "a page".to_owned(), task_hint, is_answered };
+        let submission = submission(Err(error), ServerErrorPolicy::Indeterminate, &none());
+        matches!(submission, Submission::Indeterminate { halts: true, .. })
+    };
+    assert!(halts(None, true));
+    assert!(!halts(Some("task_7"), true), "it was accepted");
+    assert!(!halts(None, false), "the connection broke");
+}
+
+#[test]
+fn poll_result_not_found_needs_the_services_own_form() {
+    let polled = |status, body: &str| {
+        poll_result(Err(CallError::Http(Box::new(HttpError::new(status, body.to_owned(), None)))), &none())
+    };
+    let own_form = r#"{"error":{"type":"api_error","message":"unknown task"}}"#;
+    assert_eq!(polled(404, own_form), PollResult::NotFound { expired: false });
+    assert_eq!(polled(410, own_form), PollResult::NotFound { expired: true });
+    assert!(matches!(polled(403, own_form), PollResult::Unauthorized { .. }));
+    for status in [401, 402, 403, 404, 410] {
+        for page in ["<html>nginx</html>", "session expired", r#"{"error":{"message":"Not Found"}}"#] {
+            assert!(matches!(polled(status, page), PollResult::Unreachable { .. }), "{status} {page}");
+        }
+    }
+}
+
+#[test]
+fn download_is_expired_only_in_the_services_own_form() {
+    let kind = |status, body: &str| {
+        let error = HttpError::new(status, body.to_owned(), None);
+        download(CallError::Http(Box::new(error)), &none()).kind
+    };
+    for status in [404, 410] {
+        let own_form = r#"{"error":{"type":"api_error","message":"the file has expired"}}"#;
+        assert_eq!(kind(status, own_form), FailureKind::Expired, "{status}");
+        for page in ["", "<html>404 Not Found nginx</html>", r#"{"error":{"message":"Not Found"}}"#] {
+            assert_eq!(kind(status, page), FailureKind::Transient, "{status} {page}");
+        }
+    }
+}
+
+/// The status of content that is not available is unspecified (spec 4.3).
+#[test]
+fn download_refused_with_any_client_error_is_invalid() {
+    for status in [400, 409, 422, 425] {
+        let body =
+            r#"{"error":{"type":"api_error","message":"the task is queued","code":"task_not_completed"}}"#;
+        let error = HttpError::new(status, body.to_owned(), None);
+        assert_eq!(
+            download(CallError::Http(Box::new(error)), &none()).kind,
+            FailureKind::Invalid,
+            "{status}"
+        );
+    }
+}
+
+/// Services send `error` with any status.
+#[test]
+fn poll_result_follows_the_status_whatever_the_error_member() {
+    for (status, error, expected) in [
+        ("in_progress", r#"{"message":"gpu 3 lost, rescheduled"}"#, "running"),
+        ("queued", r#"{"code":0,"message":"success"}"#, "running"),
+        ("in_progress", r#""none""#, "running"),
+        ("rescheduled", r#"{"message":"x"}"#, "running"),
+        ("completed", r#"{"message":"one frame was repeated"}"#, "completed"),
+        ("failed", r#"{"message":"no"}"#, "failed"),
+    ] {
+        let body = format!(
+            r#"{{"id":"t","status":"{status}","error":{error},"metadata":{{"url":"https://example.com/a.mp4"}}}}"#
+        );
+        let result = poll_result(Ok(TaskResponse::decode(&body, Some("t")).expect("a task")), &none());
+        let kind = match result {
+            PollResult::Running { .. } => "running",
+            PollResult::Completed { url: Some(_), .. } => "completed",
+            PollResult::Failed { .. } => "failed",
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(kind, expected, "{body}");
+    }
+}
+
+#[test]
+fn poll_result_of_completed_task_has_what_error_says_as_warning() {
+    for (error, expected) in [
+        (r#"{"message":"one frame was repeated"}"#, Some("one frame was repeated")),
+        (
+            r#"{"message":"one frame was repeated","code":"partial"}"#,
+            Some("one frame was repeated (partial)"),
+        ),
+        (r#"{"code":"upscaled","message":""}"#, Some("upscaled")),
+        (r#""the sound is missing""#, Some("the sound is missing")),
+        (r#"{"code":0,"message":"success"}"#, None),
+        (r#"{"code":"OK","message":""}"#, None),
+        (r#""none""#, None),
+        ("null", None),
+        ("{}", None),
+    ] {
+        let body = format!(
+            r#"{{"id":"t","status":"completed","error":{error},"metadata":{{"url":"https://example.com/a.mp4"}}}}"#
+        );
+        let result = poll_result(Ok(TaskResponse::decode(&body, Some("t")).expect("a task")), &none());
+        let PollResult::Completed { warning, .. } = result else { panic!("{result:?}") };
+        assert_eq!(warning.as_deref(), expected, "{body}");
+    }
+}
+
+/// Tasks as they fail, in bodies of several shapes, through the client's own reader.
+#[test]
+fn poll_result_task_errors_are_classified_by_code_and_message() {
+    use FailureKind::{InputModerated, Invalid, OutputModerated, Quota, Task, Transient};
+    for (error, kind) in [
+        (r#""error":{"code":"render_failed","message":"the renderer ended with 1"}"#, Task),
+        (r#""error":{"code":"render_aborted","message":"given up"}"#, Task),
+        (r#""error":{"code":"storage_failed","message":"no room"}"#, Task),
+        (r#""error":{"code":"render_timed_out","message":"too slow"}"#, Transient),
+        (r#""error":{"code":"input_unavailable","message":"gone"}"#, Transient),
+        (r#""error":{"code":"InternalServiceError","message":"sorry"}"#, Transient),
+        (r#""error":{"code":"ServerOverloaded","message":""}"#, Transient),
+        (r#""error":{"message":"timed out, please try again"}"#, Transient),
+        (r#""error":{"code":"render_unsupported","message":"no"}"#, Invalid),
+        (r#""error":{"code":"invalid_image","message":"no"}"#, Invalid),
+        (
+            r#""error":{"code":"input_moderated","message":"an input was refused by moderation"}"#,
+            InputModerated,
+        ),
+        (
+            r#""error":{"code":"output_moderated","message":"the video was withheld by moderation"}"#,
+            OutputModerated,
+        ),
+        (
+            r#""error":{"code":"OutputVideoSensitiveContentDetected","message":"the request failed"}"#,
+            OutputModerated,
+        ),
+        (
+            r#""error":{"code":"InputImageSensitiveContentDetected","message":"the output was withheld"}"#,
+            InputModerated,
+        ),
+        (r#""error":{"error":{"code":"moderation_blocked","message":"blocked"}}"#, InputModerated),
+        (r#""error":"the generated video was withheld by moderation""#, OutputModerated),
+        (r#""error":"the prompt leads to output that moderation withholds""#, InputModerated),
+        (r#""error":{"code":"content_filter","message":"blocked"}"#, InputModerated),
+        (r#""error":{"code":"nsfw","message":"blocked"}"#, InputModerated),
+        (r#""error":{"code":"SAFETY.OUTPUT.VIDEO","message":"blocked"}"#, OutputModerated),
+        (r#""error":{"message":"NSFW content was detected in the result"}"#, OutputModerated),
+        (r#""error":{"code":"QuotaExceeded","message":"no"}"#, Quota),
+        (r#""error":{"code":"render_failed","message":"no credit for the light on her face"}"#, Task),
+        (r#""code":"output_moderated","message":"flat""#, OutputModerated),
+        (r#""fail_reason":"internal error""#, Transient),
+        (r#""progress":40"#, Task),
+    ] {
+        let body = format!(r#"{{"id":"task_1","object":"video","status":"failed",{error}}}"#);
+        let read = TaskResponse::decode(&body, Some("task_1")).expect("a task");
+        let PollResult::Failed { failure } = poll_result(Ok(read), &none()) else { panic!("{body} failed") };
+        assert_eq!(failure.kind, kind, "{body}");
+    }
+}
+
+/// A code that its service alone uses: a failure of a task that `retry` repeats, unless the user names it.
+#[test]
+fn codes_of_the_user_are_moderation() {
+    let codes = ModerationCodes::parse("1301");
+    let body = r#"{"id":"t","status":"failed","error":{"code":"1301","message":"refused"}}"#;
+    let polled = |codes| poll_result(Ok(TaskResponse::decode(body, Some("t")).expect("a task")), codes);
+    for (codes, kind) in [(&codes, FailureKind::InputModerated), (&none(), FailureKind::Task)] {
+        let PollResult::Failed { failure } = polled(codes) else { panic!("the task failed") };
+        assert_eq!(failure.kind, kind);
+    }
+    let refused = |codes| {
+        let body = r#"{"error":{"type":"api_error","code":1301,"message":"refused"}}"#.to_owned();
+        let error = CallError::Http(Box::new(HttpError::new(400, body, None)));
+        submission(Err(error), ServerErrorPolicy::default(), codes)
+    };
+    for (codes, kind) in [(&codes, FailureKind::InputModerated), (&none(), FailureKind::Invalid)] {
+        let Submission::Refused(refusal) = refused(codes) else { panic!("it is refused") };
+        assert_eq!(refusal.failure.kind, kind);
+    }
+}
