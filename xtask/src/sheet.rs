@@ -78,7 +78,7 @@ fn picture(entry: &Entry, look: Look) -> Result<RgbImage, String> {
 fn caption(fonts: &mut Fonts, entry: &Entry, (width, height): (u32, u32)) -> RgbImage {
     let mut label = RgbImage::new(width, height.max(1));
     label.pixels_mut().chunks_exact_mut(3).for_each(|pixel| pixel.copy_from_slice(&[16, 18, 22]));
-    let style = Style { size: 9.5, bold: false, align: Align::Start, width, lines: 3 };
+    let style = Style { size: 9.5, is_bold: false, align: Align::Start, width, lines: 3 };
     let drawn = fonts.draw(&format!("{}  {}", entry.language, entry.prompt), &style);
     for y in 0..drawn.mask.height().min(height) {
         for (x, covered) in drawn.mask.row(y).iter().enumerate() {

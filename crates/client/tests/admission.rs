@@ -40,7 +40,7 @@ fn fitting_value(field: &Field) -> BoxedStrategy<Value> {
             prop_oneof![(1..16_i64).prop_map(Value::from), (1.0..15.0).prop_map(Value::from)].boxed()
         }
         FieldKind::Boolean => any::<bool>().prop_map(Value::from).boxed(),
-        FieldKind::String if field.digit_string => {
+        FieldKind::String if field.is_digit_string => {
             (1..17_u32).prop_map(|digits| json!(digits.to_string())).boxed()
         }
         FieldKind::String => {

@@ -81,16 +81,16 @@ async fn localize(
     let target = target.to_owned();
     Ok(match source.clone() {
         InputSource::Address(url) => InputSource::Address(url),
-        InputSource::Frame { video, last } => {
+        InputSource::Frame { video, is_last } => {
             let hash = artifact_hash(&video).ok_or_else(|| {
                 Failure::new(FailureKind::Local, "the video of the frame is not in the shared store")
             })?;
             store.get_file(ObjectKind::Artifact, hash, &target).await?;
-            InputSource::Frame { video: target, last }
+            InputSource::Frame { video: target, is_last }
         }
-        InputSource::FileFrame { sha256, last, .. } => {
+        InputSource::FileFrame { sha256, is_last, .. } => {
             store.get_file(ObjectKind::File, &sha256, &target).await?;
-            InputSource::FileFrame { video: target, sha256, last }
+            InputSource::FileFrame { video: target, sha256, is_last }
         }
         InputSource::File { sha256, media_type, .. } => {
             store.get_file(ObjectKind::File, &sha256, &target).await?;

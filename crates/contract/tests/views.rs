@@ -138,7 +138,7 @@ fn seconds_range_equals_duration_range() {
     let contract = Contract::embedded();
     for model in contract.models() {
         let field = contract.field(&model.family, "seconds").expect("both families have it");
-        assert!(field.digit_string && field.kind == FieldKind::String);
+        assert!(field.is_digit_string && field.kind == FieldKind::String);
         let image = if model.needs_image { json!("AAAA") } else { Value::Null };
         for seconds in 0..100_u32 {
             let mut request = json!({ "model": model.id, "prompt": "x", "seconds": seconds.to_string() });
@@ -163,9 +163,9 @@ fn fields_by_family() {
         let note = |flag: bool, word: &str| if flag { format!(" {word}") } else { String::new() };
         let values: Vec<String> = field.values.iter().map(ToString::to_string).collect();
         let mut line = format!("  {}: {:?}", field.name, field.kind);
-        line += &note(field.digit_string, "digits");
+        line += &note(field.is_digit_string, "digits");
         line += &note(field.required, "required");
-        line += &note(field.deprecated, "deprecated");
+        line += &note(field.is_deprecated, "deprecated");
         line += &note(!values.is_empty(), &format!("[{}]", values.join(" ")));
         for (name, value) in [("min", field.minimum), ("max", field.maximum)] {
             line += &value.map(|value| format!(" {name}={value}")).unwrap_or_default();

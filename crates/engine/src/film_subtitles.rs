@@ -72,7 +72,7 @@ pub(crate) fn overlays(timeline: &Timeline, cues: Vec<Cue>, fonts: &SharedFonts)
 fn draw(fonts: &mut Fonts, text: &str, (width, height): (u32, u32)) -> Option<Overlay> {
     let line = (width as f32 * (1.0 - 2.0 * SIDE_MARGIN)) as u32;
     let size = (height as f32 / 16.0).min(line as f32 / LETTERS / LETTER_WIDTH);
-    let style = Style { size, bold: true, align: Align::Center, width: line, lines: 4 };
+    let style = Style { size, is_bold: true, align: Align::Center, width: line, lines: 4 };
     let mask = fonts.draw(text, &style).mask;
     let outline = (size / 14.0).round().max(1.0) as u32;
     let (ink, opacity) = outlined(&mask, outline);

@@ -101,8 +101,8 @@ impl Lines {
         let mut size = base * share;
         // Long texts are set smaller, until they fit.
         let masks = loop {
-            let style = Style { size, bold: true, align, width: line, lines: MAX_LINES };
-            let small = Style { size: size * SECOND_SIZE, bold: false, ..style };
+            let style = Style { size, is_bold: true, align, width: line, lines: MAX_LINES };
+            let small = Style { size: size * SECOND_SIZE, is_bold: false, ..style };
             let mut masks = vec![fonts.draw(first, &style).mask];
             masks.extend((!rest.is_empty()).then(|| fonts.draw(rest, &small).mask));
             let high: u32 = masks.iter().map(Mask::height).sum();

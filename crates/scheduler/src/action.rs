@@ -25,7 +25,7 @@ pub enum Action {
         /// Its key.
         key: NodeKey,
         /// Inline frames as data even where the service hosts them at a URL.
-        inline: bool,
+        is_inline: bool,
     },
     /// Send the prepared request.
     Submit {

@@ -69,8 +69,8 @@ impl Script {
             .iter()
             .map(|action| match action {
                 Action::Lookup { node, .. } => format!("lookup {}", name(node)),
-                Action::Prepare { node, inline: false, .. } => format!("prepare {}", name(node)),
-                Action::Prepare { node, inline: true, .. } => format!("prepare {} inline", name(node)),
+                Action::Prepare { node, is_inline: false, .. } => format!("prepare {}", name(node)),
+                Action::Prepare { node, is_inline: true, .. } => format!("prepare {} is_inline", name(node)),
                 Action::Submit { node, .. } => format!("submit {}", name(node)),
                 Action::Discard { node, .. } => format!("discard {}", name(node)),
                 Action::Poll { node, .. } => format!("poll {}", name(node)),

@@ -23,7 +23,7 @@ pub struct Style {
     /// Size of the font in pixels, from 4 to 1000.
     pub size: f32,
     /// Bold where the font has it: Latin, Greek and Cyrillic.
-    pub bold: bool,
+    pub is_bold: bool,
     /// Where lines begin.
     pub align: Align,
     /// The widest line in pixels; longer ones are broken.
@@ -67,7 +67,7 @@ impl Fonts {
             Align::Start => None,
             Align::Center => Some(cosmic_text::Align::Center),
         };
-        buffer.set_text(&text, &self.attributes(style.bold), Shaping::Advanced, align);
+        buffer.set_text(&text, &self.attributes(style.is_bold), Shaping::Advanced, align);
         buffer.shape_until_scroll(&mut self.system, false);
         let runs: Vec<LayoutRun<'_>> = buffer.layout_runs().take(style.lines.max(1)).collect();
         let mut mask = Mask::new(width, (runs.len().max(1) as f32 * line_height) as u32);
@@ -97,9 +97,9 @@ impl Fonts {
         missing.into_iter().collect()
     }
 
-    fn attributes(&self, bold: bool) -> Attrs<'_> {
+    fn attributes(&self, is_bold: bool) -> Attrs<'_> {
         let family = self.added.first().map_or(FAMILY, String::as_str);
-        let weight = if bold { Weight::BOLD } else { Weight::NORMAL };
+        let weight = if is_bold { Weight::BOLD } else { Weight::NORMAL };
         Attrs::new().family(Family::Name(family)).weight(weight)
     }
 

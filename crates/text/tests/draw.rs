@@ -3,7 +3,7 @@
 
 use text::{Align, FontError, Fonts, Mask, Style};
 
-const STYLE: Style = Style { size: 32.0, bold: false, align: Align::Start, width: 640, lines: 9 };
+const STYLE: Style = Style { size: 32.0, is_bold: false, align: Align::Start, width: 640, lines: 9 };
 
 /// Where the ink lies from left to right.
 fn ink(mask: &Mask) -> std::ops::Range<u32> {
@@ -31,7 +31,7 @@ fn scripts_of_the_embedded_fonts_have_their_characters() {
 #[test]
 fn bold_text_falls_back_to_other_scripts() {
     let mut fonts = Fonts::embedded();
-    let bold = Style { bold: true, ..STYLE };
+    let bold = Style { is_bold: true, ..STYLE };
     let drawn = fonts.draw("Lamp 灯塔 مصباح", &bold);
     assert_eq!(drawn.missing, Vec::<char>::new());
     let covered =

@@ -19,7 +19,7 @@ pub struct Timecode {
     /// Frames within the second.
     pub frames: u64,
     /// Whether it is drop-frame counting.
-    pub drop_frame: bool,
+    pub is_drop_frame: bool,
 }
 
 impl Timecode {
@@ -27,15 +27,15 @@ impl Timecode {
     #[must_use]
     pub fn new(frame: u64, rate: FrameRate) -> Self {
         let per_second = nominal_rate(rate);
-        let drop_frame = is_drop_frame(rate);
-        let number = if drop_frame { frame.saturating_add(dropped(frame, per_second)) } else { frame };
+        let is_drop_frame = is_drop_frame(rate);
+        let number = if is_drop_frame { frame.saturating_add(dropped(frame, per_second)) } else { frame };
         let seconds = number / per_second;
         Self {
             hours: seconds / 3_600,
             minutes: seconds / 60 % 60,
             seconds: seconds % 60,
             frames: number % per_second,
-            drop_frame,
+            is_drop_frame,
         }
     }
 }
@@ -44,7 +44,7 @@ impl Timecode {
     /// Reads `01:00:04:12`, and `01:00:04;12` or `01:00:04.12` as drop-frame counting. Minutes and seconds are below 60.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (rest, frames) = text.rsplit_once([':', ';', '.'])?;
-        let drop_frame = !text[rest.len()..].starts_with(':');
+        let is_drop_frame = !text[rest.len()..].starts_with(':');
         let mut parts = rest.split([':', ';']);
         let number = |text: &str| {
             let is_number = (1..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -53,7 +53,7 @@ impl Timecode {
         let mut next = || number(parts.next()?);
         let (hours, minutes, seconds) = (next()?, next()?, next()?);
         let is_whole = parts.next().is_none() && minutes < 60 && seconds < 60;
-        is_whole.then_some(Self { hours, minutes, seconds, frames: number(frames)?, drop_frame })
+        is_whole.then_some(Self { hours, minutes, seconds, frames: number(frames)?, is_drop_frame })
     }
 
     /// The frame that it numbers, counted from 00:00:00:00. Drop-frame counting counts where the rate has it.
@@ -61,7 +61,7 @@ impl Timecode {
         let per_second = nominal_rate(rate);
         let minutes = self.hours * 60 + self.minutes;
         let number = (minutes * 60 + self.seconds) * per_second + self.frames;
-        let is_dropping = self.drop_frame && is_drop_frame(rate);
+        let is_dropping = self.is_drop_frame && is_drop_frame(rate);
         let dropped = if is_dropping { per_second / 15 * (minutes - minutes / 10) } else { 0 };
         number.saturating_sub(dropped)
     }
@@ -90,7 +90,7 @@ fn dropped(frame: u64, per_second: u64) -> u64 {
 
 impl fmt::Display for Timecode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let separator = if self.drop_frame { ';' } else { ':' };
+        let separator = if self.is_drop_frame { ';' } else { ':' };
         write!(f, "{:02}:{:02}:{:02}{separator}{:02}", self.hours, self.minutes, self.seconds, self.frames)
     }
 }

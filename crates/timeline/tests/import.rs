@@ -71,7 +71,7 @@ fn changes_of_an_editor_are_read() {
         ignored,
         [(0, "a transition without a clip before it"), (1, "a gap"), (2, "effects of a clip")]
     );
-    assert!(!edit.items[0].enabled && edit.items[1].enabled);
+    assert!(!edit.items[0].is_enabled && edit.items[1].is_enabled);
     assert_eq!((edit.items[0].speed.as_f64(), edit.items[1].speed.as_f64()), (2.0, 1.0));
     assert_eq!(
         edit.items[0].transition.map(|one| (one.kind, one.frames)),

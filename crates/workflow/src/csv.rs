@@ -15,7 +15,7 @@ pub(crate) struct Cell {
     pub(crate) text: String,
     pub(crate) span: Span,
     /// Whether it is in quotes: `""` is a value, nothing between two delimiters is none.
-    quoted: bool,
+    is_quoted: bool,
 }
 
 /// Why a text is not CSV.
@@ -79,7 +79,7 @@ fn read_cells(
         delimiter,
         reader: ReaderBuilder::new().delimiter(delimiter).build(),
         buffer: vec![0; 1024],
-        row_starts: true,
+        is_row_start: true,
     };
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     let mut row: Vec<Cell> = Vec::new();
@@ -99,7 +99,7 @@ fn read_cells(
             continue;
         }
         let row = std::mem::take(&mut row);
-        if row.iter().all(|cell| cell.text.is_empty() && !cell.quoted) {
+        if row.iter().all(|cell| cell.text.is_empty() && !cell.is_quoted) {
             continue;
         }
         if rows.len() == max_rows {
@@ -138,12 +138,12 @@ pub(crate) fn read_table(
 /// The delimiter that occurs most often in the first line with text, outside of quotes; a comma where none does.
 fn sniff(text: &str) -> u8 {
     let mut counts = [0_usize; DELIMITERS.len()];
-    let mut quoted = false;
+    let mut is_quoted = false;
     for byte in text.trim_start_matches(['\r', '\n']).bytes() {
         match byte {
-            b'"' => quoted = !quoted,
-            b'\r' | b'\n' if !quoted => break,
-            byte if !quoted => {
+            b'"' => is_quoted = !is_quoted,
+            b'\r' | b'\n' if !is_quoted => break,
+            byte if !is_quoted => {
                 if let Some(index) = DELIMITERS.iter().position(|delimiter| *delimiter == byte) {
                     counts[index] += 1;
                 }
@@ -163,7 +163,7 @@ struct Cells<'t> {
     reader: Reader,
     buffer: Vec<u8>,
     /// Whether the next cell is the first of its row.
-    row_starts: bool,
+    is_row_start: bool,
 }
 
 impl Cells<'_> {
@@ -182,7 +182,7 @@ impl Cells<'_> {
                 ReadFieldResult::InputEmpty => {}
                 ReadFieldResult::OutputFull => self.buffer.resize(self.buffer.len() * 2, 0),
                 ReadFieldResult::Field { record_end } => {
-                    self.row_starts = record_end;
+                    self.is_row_start = record_end;
                     return Ok(Some((self.cell(start, written)?, record_end)));
                 }
                 ReadFieldResult::End => return Ok(None),
@@ -193,7 +193,7 @@ impl Cells<'_> {
     /// Skips empty lines before a row, and blanks before a quote, which the reader would take for text.
     fn skip_to_cell(&mut self) {
         let mut rest = &self.text[self.offset..];
-        if self.row_starts {
+        if self.is_row_start {
             rest = rest.trim_start_matches(['\r', '\n']);
         }
         let delimiter = char::from(self.delimiter);
@@ -211,7 +211,7 @@ impl Cells<'_> {
             let raw = raw.strip_suffix(char::from(self.delimiter)).unwrap_or(raw);
             let start = start + (raw.len() - raw.trim_start().len());
             let span = Span::new(start, start + raw.trim().len());
-            return Ok(Cell { text: text.trim().to_owned(), span, quoted: false });
+            return Ok(Cell { text: text.trim().to_owned(), span, is_quoted: false });
         };
         let Some(close) = closing_quote(inner) else {
             return Err(CsvError::new(
@@ -234,7 +234,7 @@ impl Cells<'_> {
         let blanks = behind.len() - behind.trim_end().len();
         let span = Span::new(start, start + 1 + close + 1 + behind.len() - blanks);
         let text = text.get(..text.len().saturating_sub(blanks)).unwrap_or_default().to_owned();
-        Ok(Cell { text, span, quoted: true })
+        Ok(Cell { text, span, is_quoted: true })
     }
 }
 

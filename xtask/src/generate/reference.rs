@@ -101,7 +101,7 @@ fn is_object(contract: &Contract, field: &Field) -> bool {
 
 fn row(field: &Field) -> String {
     let kind = match field.kind {
-        FieldKind::String if field.digit_string => "string of digits",
+        FieldKind::String if field.is_digit_string => "string of digits",
         FieldKind::String => "string",
         FieldKind::Integer => "integer",
         FieldKind::Number => "number",
@@ -122,7 +122,7 @@ fn row(field: &Field) -> String {
     }
     let default = field.default.as_ref().map(|value| format!("`{value}`")).unwrap_or_default();
     let required = if field.required { "yes" } else { "" };
-    let meaning = if field.deprecated {
+    let meaning = if field.is_deprecated {
         format!("Deprecated. {}", field.description)
     } else {
         field.description.clone()

@@ -113,7 +113,7 @@ pub(crate) fn outgoing(
             Outgoing::after(Target::Node(key.to_string()), "lookup", &message, not_before.since(now))
                 .answered_to(Waiter::Node(node))
         }
-        Action::Prepare { node, key, inline } => {
+        Action::Prepare { node, key, is_inline } => {
             let timeout = state.plan().node(node).timeout.unwrap_or(head.policy.task_timeout);
             let message = Prepare {
                 run,
@@ -122,7 +122,7 @@ pub(crate) fn outgoing(
                 node,
                 attempt: new_attempt(),
                 // Names in the shared store, and paths below the workflow's folder.
-                sources: input_sources(node, state, provider, Path::new(""), inline, now),
+                sources: input_sources(node, state, provider, Path::new(""), is_inline, now),
                 reservation: state.budget().reservation(state.plan(), node),
                 lease: timeout + LEASE_MARGIN,
                 forced_rerun: state.forced_rerun(node),

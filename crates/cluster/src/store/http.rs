@@ -34,14 +34,14 @@ impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let allows_http = options.get_config_value(&ClientConfigKey::AllowHttp);
         let https_only = allows_http.as_deref() != Some("true");
-        Ok(HttpClient::new(Connection { client: self.0.clone(), https_only }))
+        Ok(HttpClient::new(Connection { client: self.0.clone(), is_https_only: https_only }))
     }
 }
 
 #[derive(Debug)]
 struct Connection {
     client: Client,
-    https_only: bool,
+    is_https_only: bool,
 }
 
 #[async_trait]
@@ -50,7 +50,7 @@ impl HttpService for Connection {
         let (parts, body) = request.into_parts();
         let url = reqwest::Url::parse(&parts.uri.to_string())
             .map_err(|error| HttpError::new(HttpErrorKind::Unknown, error))?;
-        if self.https_only && url.scheme() != "https" {
+        if self.is_https_only && url.scheme() != "https" {
             return Err(HttpError::new(HttpErrorKind::Unknown, UnencryptedAddress));
         }
         let is_metadata = url.host_str() == Some("169.254.169.254");

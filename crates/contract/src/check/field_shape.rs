@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 16;
 /// The integers and the objects within a field.
 #[derive(Debug, Default, PartialEq)]
 pub struct FieldShape {
-    integer: bool,
+    is_integer: bool,
     /// The members of an object that lists them.
     members: Option<Members>,
     /// The items of a list.
@@ -56,7 +56,7 @@ impl FieldShape {
         for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
             self.read(part, definitions, depth + 1);
         }
-        self.integer |= match schema.get("type") {
+        self.is_integer |= match schema.get("type") {
             Some(Value::String(kind)) => kind == "integer",
             Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "integer"),
             _ => false,
@@ -82,7 +82,7 @@ impl FieldShape {
     /// Writes every number that the document calls an integer as one: `7.0` becomes `7`. Other values stay as they are.
     pub fn normalize(&self, value: &mut Value) {
         match value {
-            Value::Number(number) if self.integer => {
+            Value::Number(number) if self.is_integer => {
                 if let Some(integer) = whole(number) {
                     *number = integer;
                 }

@@ -44,10 +44,10 @@ pub struct Field {
     /// The JSON type.
     pub kind: FieldKind,
     /// The field is a string on the wire and nothing but digits, such as `seconds`: a number in a file is meant as such a string.
-    pub digit_string: bool,
+    pub is_digit_string: bool,
     /// The values that are allowed, in the document's order; empty when any is.
     pub values: Vec<Value>,
-    /// The numbers from 0 to 999 that a [`Field::digit_string`] takes, if its pattern is one of digits, groups and repetitions.
+    /// The numbers from 0 to 999 that a [`Field::is_digit_string`] takes, if its pattern is one of digits, groups and repetitions.
     #[serde(skip)]
     pub numbers: Option<BTreeSet<u32>>,
     /// The pattern (ECMA 262) that a string has to match.
@@ -61,7 +61,7 @@ pub struct Field {
     /// Whether a request without the field is refused.
     pub required: bool,
     /// Whether another field is to be preferred.
-    pub deprecated: bool,
+    pub is_deprecated: bool,
     /// What the field means, in Markdown.
     pub description: String,
     /// The component that an object, or each item of a list, belongs to.
@@ -117,7 +117,7 @@ fn read_one(root: &Node<'_>, name: &str, node: &Node<'_>, required: &[String]) -
     Ok(Field {
         name: name.to_owned(),
         kind,
-        digit_string: digits.is_some(),
+        is_digit_string: digits.is_some(),
         numbers: digits.and_then(digit_pattern::numbers),
         values,
         pattern,
@@ -125,7 +125,7 @@ fn read_one(root: &Node<'_>, name: &str, node: &Node<'_>, required: &[String]) -
         maximum: either("maximum").and_then(Value::as_f64),
         default: either("default").cloned(),
         required: required.iter().any(|one| one == name),
-        deprecated: either("deprecated").and_then(Value::as_bool).unwrap_or(false),
+        is_deprecated: either("deprecated").and_then(Value::as_bool).unwrap_or(false),
         description: either("description").and_then(Value::as_str).unwrap_or_default().trim().to_owned(),
         component,
         media,

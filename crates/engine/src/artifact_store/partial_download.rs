@@ -46,7 +46,7 @@ pub(crate) struct PartialDownload {
     origin: Option<Origin>,
     length: u64,
     /// Whether the origin is on disk beside the file.
-    origin_written: bool,
+    is_origin_written: bool,
 }
 
 impl PartialDownload {
@@ -59,7 +59,7 @@ impl PartialDownload {
             is_private: false,
             origin: None,
             length: 0,
-            origin_written: false,
+            is_origin_written: false,
         };
         let file = match OpenOptions::new().read(true).append(true).open(&download.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(download),
@@ -71,7 +71,7 @@ impl PartialDownload {
         download.length = file.metadata()?.len();
         download.file = Some(file);
         if let Ok(text) = std::fs::read(download.origin_path()) {
-            download.origin_written = true;
+            download.is_origin_written = true;
             download.origin = serde_json::from_slice(&text).ok();
         }
         if download.origin.is_none() || download.length == 0 {
@@ -111,7 +111,7 @@ impl PartialDownload {
             self.file()?.write_all(piece)?;
         }
         self.length += piece.len() as u64;
-        if self.length < MIN_RESUMABLE_BYTES as u64 || self.origin_written {
+        if self.length < MIN_RESUMABLE_BYTES as u64 || self.is_origin_written {
             Ok(())
         } else {
             self.write_origin()
@@ -191,13 +191,13 @@ impl PartialDownload {
             && !self.is_private
         {
             std::fs::write(self.origin_path(), serde_json::to_vec(origin)?)?;
-            self.origin_written = true;
+            self.is_origin_written = true;
         }
         Ok(())
     }
 
     fn remove_origin(&mut self) {
-        if std::mem::take(&mut self.origin_written) {
+        if std::mem::take(&mut self.is_origin_written) {
             let _ = std::fs::remove_file(self.origin_path());
         }
     }

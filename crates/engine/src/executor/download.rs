@@ -85,7 +85,7 @@ pub(super) async fn fetch_then(
         source,
         total: None,
         io_error: None,
-        started: false,
+        has_started: false,
         is_other_file: false,
         received: Arc::clone(&received),
     };
@@ -96,7 +96,7 @@ pub(super) async fn fetch_then(
         failure = too_slow(&received, bounds.min_rate) => Err(failure),
         downloaded = provider.download(&download.task, url, resume.as_ref(), &mut sink) => downloaded,
     };
-    let PartSink { part, total, io_error, started, is_other_file, .. } = sink;
+    let PartSink { part, total, io_error, has_started, is_other_file, .. } = sink;
     if let Some(error) = io_error {
         part.discard();
         return Err(local("the video cannot be written", &error).into());
@@ -108,7 +108,7 @@ pub(super) async fn fetch_then(
     }
     if let Err(failure) = downloaded {
         // The service rejected the range: the next attempt starts from the beginning.
-        if !started && resume.is_some() && failure.kind == FailureKind::Invalid {
+        if !has_started && resume.is_some() && failure.kind == FailureKind::Invalid {
             part.discard();
             return Err(failure.into());
         }
@@ -225,7 +225,7 @@ struct PartSink {
     total: Option<u64>,
     /// An error of the local disk, as opposed to the network.
     io_error: Option<io::Error>,
-    started: bool,
+    has_started: bool,
     /// Whether the rest that the service sent belongs to another file than the part.
     is_other_file: bool,
     /// Bytes received in this try, or [`NOT_STARTED`].
@@ -244,7 +244,7 @@ impl PartSink {
 
 impl DownloadSink for PartSink {
     fn start(&mut self, start: DownloadStart) -> io::Result<()> {
-        self.started = true;
+        self.has_started = true;
         self.received.store(0, Ordering::Relaxed);
         self.total = start.total;
         if start.offset == 0 {

@@ -63,7 +63,7 @@ impl EffectRunner {
             Action::Lookup { node, key, not_before } => {
                 self.request_lookup(node, key, not_before, state, now);
             }
-            Action::Prepare { node, key, inline } => self.prepare(node, key, inline, state, now),
+            Action::Prepare { node, key, is_inline } => self.prepare(node, key, is_inline, state, now),
             Action::Submit { node, attempt } => self.submit(node, attempt),
             Action::Discard { node, attempt } => {
                 self.take_prepared(&attempt);
@@ -143,8 +143,8 @@ impl EffectRunner {
         self.provider.is_paid().then(|| Sidecar::for_node(&self.plan, download.node, record, parent))
     }
 
-    fn prepare(&mut self, node: NodeIx, key: NodeKey, inline: bool, state: &RunState, now: Timestamp) {
-        let sources = inputs::input_sources(node, state, &*self.provider, &self.workflow_dir, inline, now);
+    fn prepare(&mut self, node: NodeIx, key: NodeKey, is_inline: bool, state: &RunState, now: Timestamp) {
+        let sources = inputs::input_sources(node, state, &*self.provider, &self.workflow_dir, is_inline, now);
         let (plan, prepared) = (Arc::clone(&self.plan), Arc::clone(&self.prepared));
         let (attempt, ffmpeg) = (self.attempts.next(), Arc::clone(&self.ffmpeg));
         let provider = &self.provider;

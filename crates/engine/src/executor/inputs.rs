@@ -28,7 +28,8 @@ pub enum InputSource {
         /// The path of the video.
         video: PathBuf,
         /// The last frame, or the first.
-        last: bool,
+        #[serde(rename = "last")]
+        is_last: bool,
     },
     /// A frame of a local video.
     FileFrame {
@@ -37,7 +38,8 @@ pub enum InputSource {
         /// Its hash at planning time, lower-case hex.
         sha256: String,
         /// The last frame, or the first.
-        last: bool,
+        #[serde(rename = "last")]
+        is_last: bool,
     },
     /// A local file.
     File {
@@ -58,14 +60,14 @@ impl InputSource {
     }
 }
 
-/// The source of each input of a node whose dependencies are done. `inline` takes frames as data even where the service hosts them.
+/// The source of each input of a node whose dependencies are done. `is_inline` takes frames as data even where the service hosts them.
 #[must_use]
 pub fn input_sources(
     node: NodeIx,
     state: &RunState,
     provider: &dyn Provider,
     workflow_dir: &Path,
-    inline: bool,
+    is_inline: bool,
     now: Timestamp,
 ) -> Vec<InputSource> {
     state
@@ -77,7 +79,9 @@ pub fn input_sources(
             Source::LastFrame(parent) => {
                 let artifact = state.artifact(*parent);
                 match artifact.and_then(|artifact| artifact.usable_last_frame_url(now, URL_EXPIRY_MARGIN)) {
-                    Some(url) if !inline && provider.can_reach(url) => InputSource::Address(url.to_owned()),
+                    Some(url) if !is_inline && provider.can_reach(url) => {
+                        InputSource::Address(url.to_owned())
+                    }
                     _ => frame(artifact.map(|artifact| artifact.path.clone()), true),
                 }
             }
@@ -89,7 +93,7 @@ pub fn input_sources(
             Source::FileFrame { path, sha256, frame } => InputSource::FileFrame {
                 video: workflow_dir.join(path),
                 sha256: sha256.clone(),
-                last: *frame == Frame::Last,
+                is_last: *frame == Frame::Last,
             },
             Source::File { path, sha256, media_type, .. } => InputSource::File {
                 path: workflow_dir.join(path),
@@ -100,8 +104,8 @@ pub fn input_sources(
         .collect()
 }
 
-fn frame(video: Option<PathBuf>, last: bool) -> InputSource {
-    InputSource::Frame { video: video.unwrap_or_default(), last }
+fn frame(video: Option<PathBuf>, is_last: bool) -> InputSource {
+    InputSource::Frame { video: video.unwrap_or_default(), is_last }
 }
 
 /// Reads all inputs and returns their values in order.
@@ -127,15 +131,15 @@ pub async fn load_inputs(
 fn value(inputs: InputSource, ffmpeg: &media::Ffmpeg) -> Result<String, Failure> {
     match inputs {
         InputSource::Address(url) => Ok(url),
-        InputSource::FileFrame { video, sha256, last } => {
+        InputSource::FileFrame { video, sha256, is_last } => {
             if crate::artifact::file_sha256(&video).map_err(|error| local(error.to_string()))? != sha256 {
                 return Err(changed(&video));
             }
-            value(InputSource::Frame { video, last }, ffmpeg)
+            value(InputSource::Frame { video, is_last }, ffmpeg)
         }
-        InputSource::Frame { video, last } => {
-            let taken = if last { ffmpeg.last_frame(&video) } else { ffmpeg.first_frame(&video) };
-            let which = if last { "last" } else { "first" };
+        InputSource::Frame { video, is_last } => {
+            let taken = if is_last { ffmpeg.last_frame(&video) } else { ffmpeg.first_frame(&video) };
+            let which = if is_last { "last" } else { "first" };
             let image = taken.map_err(|error| {
                 local(format!("the {which} frame of {} cannot be taken: {error}", video.display()))
             })?;

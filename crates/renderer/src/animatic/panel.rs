@@ -158,8 +158,13 @@ impl Drawing {
     }
 
     fn text(&mut self, text: &str, size: f32, bold: bool, width: f32, lines: usize) -> Line {
-        let style =
-            Style { size: size * self.unit, bold, align: Align::Start, width: width.max(1.0) as u32, lines };
+        let style = Style {
+            size: size * self.unit,
+            is_bold: bold,
+            align: Align::Start,
+            width: width.max(1.0) as u32,
+            lines,
+        };
         let mask = self.fonts.draw(text, &style).mask;
         let ink = mask.ink().map_or(0, |(columns, _)| columns.end);
         Line { width: ink as f32, height: mask.height() as f32, mask }

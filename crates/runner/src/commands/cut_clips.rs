@@ -12,11 +12,11 @@ const HOUR: i64 = 3_600_000_000;
 /// The clips that the cut shows, and what of it they cannot have.
 pub(super) fn cut_clips(edit: &ImportedEdit, folder: &Path) -> (Vec<CutClip>, Vec<String>) {
     let mut notes: Vec<String> = edit.notes().collect();
-    let hidden = edit.items.iter().filter(|item| !item.enabled).count();
+    let hidden = edit.items.iter().filter(|item| !item.is_enabled).count();
     if hidden > 0 {
         notes.push(format!("{hidden} disabled in the cut: left out"));
     }
-    let clips = edit.items.iter().filter(|item| item.enabled).map(|item| clip(item, folder, &mut notes));
+    let clips = edit.items.iter().filter(|item| item.is_enabled).map(|item| clip(item, folder, &mut notes));
     (clips.collect(), notes)
 }
 

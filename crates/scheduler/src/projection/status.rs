@@ -104,12 +104,6 @@ status_kinds! {
 }
 
 impl StatusKind {
-    /// Whether its run is working on it: a POST, a task or a download is in progress.
-    #[must_use]
-    pub const fn is_in_progress(self) -> bool {
-        matches!(self, Self::Submitting | Self::InFlight | Self::Downloading)
-    }
-
     /// Whether its video is there.
     #[must_use]
     pub const fn is_done(self) -> bool {

@@ -80,10 +80,10 @@ impl RunState {
             }
             let state = self.node_mut(node);
             state.sent_at = now;
-            let inline = state.inline;
+            let is_inline = state.is_inline;
             self.reserve(node);
             self.set_phase(node, Phase::Preparing);
-            actions.push(Action::Prepare { node, key, inline });
+            actions.push(Action::Prepare { node, key, is_inline });
         }
         more_at
     }

@@ -55,7 +55,7 @@ pub struct RunState {
     scope: RunScope,
     halt: Option<Halt>,
     /// Whether the service has responded to any request of this run.
-    service_reached: bool,
+    is_service_reached: bool,
     /// When the service last reported on any task.
     last_answer: Option<Timestamp>,
     /// Nodes whose task the service did not know when it was last asked.
@@ -99,7 +99,7 @@ impl RunState {
             films,
             scope: RunScope::default(),
             halt: None,
-            service_reached: false,
+            is_service_reached: false,
             last_answer: None,
             unknown_tasks: BTreeSet::new(),
             unreachable_since: None,

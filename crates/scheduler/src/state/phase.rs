@@ -122,7 +122,7 @@ pub struct NodeState {
     /// Bytes of its video on disk, from which a download resumes.
     pub(super) partial_bytes: u64,
     /// Whether to inline frames: the service refused their URLs.
-    pub(super) inline: bool,
+    pub(super) is_inline: bool,
     /// Whether the request in progress refers to frames by URL.
     pub(super) by_url: bool,
     /// What the record says about the task that it adopted.
@@ -150,7 +150,7 @@ impl NodeState {
             refusals: 0,
             failed_downloads: 0,
             partial_bytes: 0,
-            inline: false,
+            is_inline: false,
             by_url: false,
             adopted: AdoptedTask::default(),
             has_answered: false,

@@ -49,7 +49,7 @@ impl RunState {
                 Event::DownloadFailed { node, attempt, failure, partial_bytes, next }
             }
             Event::Indeterminate { node, attempt, reason, halts, suggested_task } => {
-                let halts = halts && !self.service_reached;
+                let halts = halts && !self.is_service_reached;
                 Event::Indeterminate { node, attempt, reason, halts, suggested_task }
             }
             Event::LookupDone { node, key, existing: ExistingWork::ClaimedByOtherRun { run } } => {
@@ -75,7 +75,7 @@ impl RunState {
             | RefusalKind::Unreachable => {
                 let tries = state.refusals + 1;
                 let is_timed_out = refusal.kind == RefusalKind::Unreachable
-                    && !self.service_reached
+                    && !self.is_service_reached
                     && self
                         .unreachable_since
                         .is_some_and(|since| now.since(since) >= self.policy.unreachable_timeout);
@@ -96,7 +96,9 @@ impl RunState {
             // The service may no longer reach a frame that it hosts itself: the picture is inlined instead, once. A request refused by
             // moderation is never sent again in another form.
             RefusalKind::InvalidRequest
-                if state.by_url && !state.inline && refusal.failure.kind != FailureKind::InputModerated =>
+                if state.by_url
+                    && !state.is_inline
+                    && refusal.failure.kind != FailureKind::InputModerated =>
             {
                 NextStep::Resubmit { not_before: now }
             }

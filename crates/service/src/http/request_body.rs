@@ -24,14 +24,14 @@ pub(super) struct RequestBody {
     stream: BodyDataStream,
     declared: Option<u64>,
     limits: BodyLimits,
-    ended: bool,
+    has_ended: bool,
 }
 
 impl RequestBody {
     pub(super) fn new(headers: &HeaderMap, body: Body, limits: BodyLimits) -> Self {
         let declared =
             headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-        Self { stream: body.into_data_stream(), declared, limits, ended: false }
+        Self { stream: body.into_data_stream(), declared, limits, has_ended: false }
     }
 
     /// Reads the whole body; `memory` accounts for what has arrived.
@@ -50,7 +50,7 @@ impl RequestBody {
             waited += begin.elapsed();
             let Some(chunk) = chunk else { break };
             let chunk = chunk.map_err(|error| {
-                self.ended = true;
+                self.has_ended = true;
                 ApiError::invalid("incomplete_body", format!("the body was cut off: {error}"))
             })?;
             if bytes.len() + chunk.len() > self.limits.bytes {
@@ -59,14 +59,14 @@ impl RequestBody {
             memory.take(chunk.len()).await?;
             bytes.extend_from_slice(&chunk);
         }
-        self.ended = true;
+        self.has_ended = true;
         Ok(bytes.freeze())
     }
 
     /// Reads and discards the rest, up to twice the limit. A client that is still sending when the connection closes may
     /// never read the response.
     pub(super) async fn drain(mut self) {
-        if self.ended {
+        if self.has_ended {
             return;
         }
         let mut left = self.limits.bytes.saturating_mul(2);

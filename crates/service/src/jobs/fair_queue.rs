@@ -19,12 +19,15 @@ pub(super) struct FairQueue<T> {
 struct State<T> {
     /// One queue per key, the next key first. Invariant: no queue is empty.
     queues: VecDeque<(KeyId, VecDeque<T>)>,
-    closed: bool,
+    is_closed: bool,
 }
 
 impl<T> FairQueue<T> {
     pub(super) fn new() -> Self {
-        Self { state: Mutex::new(State { queues: VecDeque::new(), closed: false }), changed: Condvar::new() }
+        Self {
+            state: Mutex::new(State { queues: VecDeque::new(), is_closed: false }),
+            changed: Condvar::new(),
+        }
     }
 
     pub(super) fn push(&self, key: &KeyId, item: T) {
@@ -41,7 +44,7 @@ impl<T> FairQueue<T> {
     pub(super) fn next(&self) -> Option<T> {
         let mut state = self.state();
         loop {
-            if state.closed {
+            if state.is_closed {
                 return None;
             }
             if let Some(item) = state.take() {
@@ -53,7 +56,7 @@ impl<T> FairQueue<T> {
 
     /// Wakes all waiting threads; they get `None`.
     pub(super) fn close(&self) {
-        self.state().closed = true;
+        self.state().is_closed = true;
         self.changed.notify_all();
     }
 

@@ -78,7 +78,7 @@ pub fn read_edl(text: &str, rate: Option<FrameRate>) -> Result<ImportedEdit, Edl
 fn guessed_rate(text: &str, events: &[EdlEvent<'_>]) -> FrameRate {
     let codes = || events.iter().flat_map(|event| &event.lines).flat_map(|line| line.codes);
     let is_dropping =
-        codes().any(|code| code.drop_frame) || text.lines().any(|line| line.trim() == "FCM: DROP FRAME");
+        codes().any(|code| code.is_drop_frame) || text.lines().any(|line| line.trim() == "FCM: DROP FRAME");
     let last = codes().map(|code| code.frames).max().unwrap_or_default();
     let (up, down) = match (last, is_dropping) {
         (0..30, true) => (30_000, 1_001),
@@ -346,7 +346,7 @@ impl Reader {
             }),
             speed,
             transition: None,
-            enabled: true,
+            is_enabled: true,
         });
         Ok(())
     }

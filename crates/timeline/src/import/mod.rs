@@ -40,7 +40,7 @@ pub struct ImportedItem {
     /// The transition to the next clip.
     pub transition: Option<ImportedTransition>,
     /// Whether it is a part of the film.
-    pub enabled: bool,
+    pub is_enabled: bool,
 }
 
 /// What a document says about a clip's media. It is untrusted text, never a path to be opened.

@@ -187,7 +187,7 @@ fn item(clip: &Value, at: &str) -> Result<ImportedItem, ReadError> {
         speed: Speed::NORMAL,
         range: range.filter(|range| !range.is_null()).map(|value| range_of(value, at)).transpose()?,
         transition: None,
-        enabled: clip.get("enabled").and_then(Value::as_bool).unwrap_or(true),
+        is_enabled: clip.get("enabled").and_then(Value::as_bool).unwrap_or(true),
     })
 }
 

@@ -96,7 +96,7 @@ pub fn recut(
     let names: Vec<(&str, &ClipInfo)> =
         candidates.iter().map(|clip| (clip.facts.name.as_str(), &clip.info)).collect();
     let mut notes: Vec<String> = edit.notes().collect();
-    let items: Vec<&ImportedItem> = edit.items.iter().filter(|item| item.enabled).collect();
+    let items: Vec<&ImportedItem> = edit.items.iter().filter(|item| item.is_enabled).collect();
     let mut unknown = Vec::new();
     let mut used = vec![false; film.clips.len()];
     let mut entries = Vec::new();

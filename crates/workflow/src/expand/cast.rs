@@ -238,7 +238,7 @@ impl<'w> Cast<'w> {
                 || self.uses.was_named(index)
                 || in_excluded.contains(name)
                 || named.contains(CAST) && named.contains(name);
-            if !is_used && !character.included {
+            if !is_used && !character.is_included {
                 let message = format!("no shot shows the character `{name}`");
                 problems.push(
                     Diagnostic::warning("unused-character", character.key.span, message)

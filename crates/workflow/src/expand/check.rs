@@ -164,15 +164,15 @@ fn help_for(
         return Some(cast::DESCRIPTION_ONLY.to_owned());
     }
     let all = || main.into_iter().chain(others);
-    let mixed = all().any(|origin| origin.from_defaults)
-        && all().any(|origin| !origin.from_defaults && origin.key.is_none());
+    let mixed = all().any(|origin| origin.is_from_defaults)
+        && all().any(|origin| !origin.is_from_defaults && origin.key.is_none());
     if mixed {
         let named = violation
             .related
             .iter()
             .chain([&violation.pointer])
             .zip(others.iter().chain(main))
-            .find(|(_, origin)| origin.from_defaults)
+            .find(|(_, origin)| origin.is_from_defaults)
             .map(|(pointer, _)| pointer.trim_start_matches('/').to_owned())?;
         return Some(format!("or drop the default: `{named}: null` in the shot"));
     }
@@ -192,7 +192,7 @@ fn wants_text(
         && cx
             .contract
             .field(&builder.model.family, name)
-            .is_some_and(|field| field.kind == FieldKind::String && !field.digit_string)
+            .is_some_and(|field| field.kind == FieldKind::String && !field.is_digit_string)
         && builder.value(name).is_some_and(|value| !value.is_string())
 }
 

@@ -16,7 +16,7 @@ pub(super) struct DiagnosticDedup {
     /// The number of diagnostics added, duplicates included.
     total: usize,
     /// Whether some instances were skipped, so that the counts are lower bounds.
-    truncated: bool,
+    is_truncated: bool,
 }
 
 struct Occurrences {
@@ -69,13 +69,13 @@ impl DiagnosticDedup {
     /// Whether so many have been added that further instances are skipped.
     pub(super) fn is_full(&mut self) -> bool {
         let is_full = self.total >= limits::MAX_INSTANCE_DIAGNOSTICS;
-        self.truncated |= is_full;
+        self.is_truncated |= is_full;
         is_full
     }
 
     /// Records that some instances were skipped, so that the counts are lower bounds.
     pub(super) fn mark_truncated(&mut self) {
-        self.truncated = true;
+        self.is_truncated = true;
     }
 
     /// Pushes the diagnostics, each labelled with the number of instances affected if its shots have several.
@@ -88,7 +88,7 @@ impl DiagnosticDedup {
                 .sum();
             if all > 1 {
                 let which = match (count, all) {
-                    (count, all) if self.truncated && count < all => {
+                    (count, all) if self.is_truncated && count < all => {
                         format!("in at least {count} instances, first `{first}`")
                     }
                     (count, _) if shots.len() > 1 => format!("in {count} instances, first `{first}`"),

@@ -55,7 +55,10 @@ pub(super) fn field_message(
     }
     let expected = expected(&field)?;
     // A text that is wrong for another reason than its type, such as its format.
-    if field.kind == FieldKind::String && field.values.is_empty() && value.is_string() && !field.digit_string
+    if field.kind == FieldKind::String
+        && field.values.is_empty()
+        && value.is_string()
+        && !field.is_digit_string
     {
         return None;
     }
@@ -246,7 +249,7 @@ fn suggested_number(field: &Field, value: &Value) -> Option<String> {
     let number = nearest.or_else(|| example(field))?;
     let line = format!("`{}: {number}`", field.name);
     // Digits in quotes, where the wire has a number.
-    let only_quotes = !field.digit_string && value.as_str().is_some_and(|text| text.trim() == number);
+    let only_quotes = !field.is_digit_string && value.as_str().is_some_and(|text| text.trim() == number);
     Some(if only_quotes { format!("write it without quotes: {line}") } else { format!("write {line}") })
 }
 

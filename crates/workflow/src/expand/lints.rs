@@ -67,7 +67,7 @@ pub(super) fn run(
 
 /// A parameter that no template uses. Parameters of included files are exempt.
 fn unused_params(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problems) {
-    for param in workflow.all_params().filter(|param| !param.included) {
+    for param in workflow.all_params().filter(|param| !param.is_included) {
         let name = &param.key.value;
         if !used.contains(name.as_str()) {
             problems.push(
@@ -86,7 +86,7 @@ fn unused_params(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Probl
 fn unused_groups(workflow: &Workflow, problems: &mut Problems) {
     let used: HashSet<usize> = workflow.shots.iter().filter_map(|shot| shot.group).collect();
     for (index, group) in workflow.groups.iter().enumerate() {
-        if !group.included && !used.contains(&index) {
+        if !group.is_included && !used.contains(&index) {
             let name = &group.key.value;
             let message = format!("no shot is in the group `{name}`");
             problems.push(

@@ -108,9 +108,9 @@ fn pending<'a, 'w>(
         };
         let mut set = builder.fields.iter().filter(|field| first_frame_fields.contains(&field.name));
         if used.slot == Slot::FirstFrame
-            && let Some((entry, from_defaults)) = set.find_map(|field| field.entry)
+            && let Some((entry, is_from_defaults)) = set.find_map(|field| field.entry)
         {
-            dedup.add(icx.instance, two_first_frames(used, entry, from_defaults));
+            dedup.add(icx.instance, two_first_frames(used, entry, is_from_defaults));
             continue;
         }
         if let Some((value, source)) = lowered_value(used, icx.resolver) {
@@ -293,9 +293,9 @@ fn unsupported(used: &MediumUse, model: &Model, cx: &ExpandCx<'_>) -> Diagnostic
 }
 
 /// The diagnostic for a first frame beside a request field that sets one.
-fn two_first_frames(used: &MediumUse, by_hand: &Entry, from_defaults: bool) -> Diagnostic {
+fn two_first_frames(used: &MediumUse, by_hand: &Entry, is_from_defaults: bool) -> Diagnostic {
     let field = &by_hand.key.value;
-    let help = if from_defaults {
+    let help = if is_from_defaults {
         format!("`{field}: null` in the shot drops the default")
     } else {
         format!("keep `{}` or `{field}`", used.key)

@@ -180,7 +180,7 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
             scope,
             cast,
             media: &media[index],
-            continued: continued[index],
+            is_continued: continued[index],
             resolver: &resolver,
         };
         let node = builder.node(&icx, cx, &mut dedup, problems);

@@ -19,7 +19,7 @@ pub(super) struct Origin<'a> {
     pub(super) span: Span,
     /// The value as written, if the file has one.
     pub(super) written: Option<&'a Yaml>,
-    pub(super) from_defaults: bool,
+    pub(super) is_from_defaults: bool,
     /// The key of the shot that it was lowered from, if it is not a request field.
     pub(super) key: Option<&'static str>,
 }
@@ -30,7 +30,7 @@ impl<'w> RequestBuilder<'_, 'w> {
         let of_lowered = |part: &LoweredPart| Origin {
             span: part.span,
             written: None,
-            from_defaults: false,
+            is_from_defaults: false,
             key: Some(part.key),
         };
         if let Some(part) = self.lowered.iter().find(|part| is_within(pointer, &part.pointer)) {
@@ -39,10 +39,10 @@ impl<'w> RequestBuilder<'_, 'w> {
         let mut tokens = pointer.split('/').skip(1);
         let name = tokens.next()?;
         let field = self.fields.iter().find(|field| field.name == name);
-        if let Some((entry, from_defaults)) = field.and_then(|field| field.entry) {
+        if let Some((entry, is_from_defaults)) = field.and_then(|field| field.entry) {
             let (written, span) = entry.value.descend(tokens);
             let span = if std::ptr::eq(written, &raw const entry.value) { entry.span() } else { span };
-            return Some(Origin { span, written: Some(written), from_defaults, key: None });
+            return Some(Origin { span, written: Some(written), is_from_defaults, key: None });
         }
         // A part that consists of lowered parts only, such as all of `metadata.content`.
         self.lowered.iter().find(|part| is_within(&part.pointer, pointer)).map(of_lowered)

@@ -27,7 +27,7 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
         problems.push(diagnostic.clone());
     }
 
-    let is_known = |field: &&FieldTemplate<'_>| field.literal && !field.from_defaults;
+    let is_known = |field: &&FieldTemplate<'_>| field.literal && !field.is_from_defaults;
     let known: Vec<&FieldTemplate<'_>> = template.fields.iter().filter(is_known).collect();
     let mut request = Map::from_iter([("model".to_owned(), Value::from(model.id.as_str()))]);
     for field in &known {

@@ -39,7 +39,7 @@ pub(super) struct InstanceCx<'a, 'w> {
     pub(super) cast: InstanceCast,
     pub(super) media: &'a [MediumUse],
     /// Whether another instance uses its last frame.
-    pub(super) continued: bool,
+    pub(super) is_continued: bool,
     pub(super) resolver: &'a RefResolver<'a, 'w>,
 }
 
@@ -268,7 +268,7 @@ fn render<'a, 'w>(
         builder.fields.push(BuiltField {
             name,
             value: FieldState { sent: Arc::clone(&last.value), validated: None },
-            entry: Some((field.entry, field.from_defaults)),
+            entry: Some((field.entry, field.is_from_defaults)),
         });
     }
     if local_path {
@@ -284,7 +284,7 @@ fn render<'a, 'w>(
 
 /// Requests the last frame of an instance that is continued.
 fn request_last_frame<'w>(builder: &mut RequestBuilder<'_, 'w>, interner: &mut Interner, cx: &ExpandCx<'w>) {
-    if builder.icx.continued
+    if builder.icx.is_continued
         && let Some(name) = &cx.contract.inputs(builder.model).returns_last_frame
         && builder.field(name).is_none()
     {

@@ -56,7 +56,7 @@ pub(super) struct FieldTemplate<'w> {
     pub(super) field: &'w Field,
     pub(super) shape: Option<&'w FieldShape>,
     pub(super) entry: &'w Entry,
-    pub(super) from_defaults: bool,
+    pub(super) is_from_defaults: bool,
     /// Whether the value contains no template: then `last` is the value of all instances.
     pub(super) literal: bool,
     /// The value of the last instance that had one, shared with the next one if equal.
@@ -101,11 +101,11 @@ impl<'w> RequestTemplate<'w> {
         cx: &ExpandCx<'w>,
     ) -> Self {
         let fields = cx.contract.fields(&model.family).iter().filter_map(|field| {
-            let (entry, from_defaults) = entry(workflow, shot, &field.name)?;
+            let (entry, is_from_defaults) = entry(workflow, shot, &field.name)?;
             let literal = is_literal(&entry.value);
             let shape = cx.contract.field_shape(&model.family, &field.name);
             let make = || wire_value(entry.value.to_json(), field, shape);
-            let value = match (literal, from_defaults) {
+            let value = match (literal, is_from_defaults) {
                 (false, _) => None,
                 (true, true) => Some(interner.default_value(entry, field, make)),
                 (true, false) => Some(interner.value(make())),
@@ -114,7 +114,7 @@ impl<'w> RequestTemplate<'w> {
                 return None;
             }
             let last = value.map(|value| FieldValue::new(value, field, shape, local, cx));
-            Some(FieldTemplate { field, shape, entry, from_defaults, literal, last })
+            Some(FieldTemplate { field, shape, entry, is_from_defaults, literal, last })
         });
         Self {
             model,
@@ -176,7 +176,7 @@ pub(super) fn wire_value(mut value: Value, field: &Field, shape: Option<&FieldSh
         shape.normalize(&mut value);
     }
     match &value {
-        Value::Number(number) if field.digit_string => {
+        Value::Number(number) if field.is_digit_string => {
             let whole = number.as_i64().or_else(|| {
                 number
                     .as_f64()
@@ -191,7 +191,7 @@ pub(super) fn wire_value(mut value: Value, field: &Field, shape: Option<&FieldSh
 
 /// The number of a text from a template that is one in a form of its own, such as `1e3` from an axis, where the field takes numbers.
 pub(super) fn number_meant(value: Value, field: &Field) -> Value {
-    let takes_numbers = field.digit_string || matches!(field.kind, FieldKind::Integer | FieldKind::Number);
+    let takes_numbers = field.is_digit_string || matches!(field.kind, FieldKind::Integer | FieldKind::Number);
     let number = || {
         let text = value.as_str()?;
         yaml::number_in(text).filter(|number| number.to_string() != text)

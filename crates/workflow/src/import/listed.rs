@@ -38,7 +38,7 @@ pub(super) struct ListedShot {
     /// Names of the characters who are seen.
     pub(super) cast: Vec<String>,
     /// Whether something is heard in it.
-    pub(super) audible: bool,
+    pub(super) is_audible: bool,
     /// Whole seconds, within the model's range.
     pub(super) seconds: Option<u32>,
     /// How many takes of it are made, where there are several.

@@ -92,7 +92,7 @@ pub(super) fn read(
             note: row.note(),
             dialogue: row.dialogue(problems),
             cast: Vec::new(),
-            audible: row.cell(Column::Dialogue).or(row.cell(Column::Sound)).is_some(),
+            is_audible: row.cell(Column::Dialogue).or(row.cell(Column::Sound)).is_some(),
             seconds: row.seconds(durations, problems),
             takes: None,
         });

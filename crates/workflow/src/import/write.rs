@@ -43,7 +43,7 @@ pub(super) fn workflow(
     let _ = writeln!(out, "defaults:\n  model: {}", scalar(&model.id));
     out.push_str(&shape.fields("  "));
     let _ = writeln!(out, "  seconds: {default_seconds}");
-    if asks_for_sound && shots.iter().any(|shot| shot.audible) {
+    if asks_for_sound && shots.iter().any(|shot| shot.is_audible) {
         let _ = writeln!(out, "  {SOUND}: true");
     }
     out.push_str("\nshots:\n");

@@ -185,9 +185,9 @@ impl Definition for Retry {
 pub(super) fn object(object: &ObjectSpec, generator: &mut SchemaGenerator) -> Value {
     let properties: Map<String, Value> =
         object.keys.iter().map(|key| (key.name.to_owned(), property(key, generator))).collect();
-    let required: Vec<&str> = object.keys.iter().filter(|key| key.required).map(|key| key.name).collect();
+    let required: Vec<&str> = object.keys.iter().filter(|key| key.is_required).map(|key| key.name).collect();
     let mut schema =
-        json!({ "type": "object", "additionalProperties": object.open, "properties": properties });
+        json!({ "type": "object", "additionalProperties": object.is_open, "properties": properties });
     if !required.is_empty() {
         schema["required"] = json!(required);
     }
@@ -197,11 +197,11 @@ pub(super) fn object(object: &ObjectSpec, generator: &mut SchemaGenerator) -> Va
 /// The value of a key: its shape, a template where one may stand, `null` where the key may be absent.
 fn property(key: &KeySpec, generator: &mut SchemaGenerator) -> Value {
     let mut forms = vec![shape(key.shape, generator)];
-    if key.template && forms[0].get("type") != Some(&json!("string")) {
+    if key.is_template && forms[0].get("type") != Some(&json!("string")) {
         forms.push(template());
     }
     // An empty `continues` is more likely a mistake than a way to leave it out.
-    if !key.required && !matches!(key.shape, Shape::ShotRef | Shape::Any) {
+    if !key.is_required && !matches!(key.shape, Shape::ShotRef | Shape::Any) {
         forms.push(json!({ "type": "null" }));
     }
     let mut schema = match <[Value; 1]>::try_from(forms) {

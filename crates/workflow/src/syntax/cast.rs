@@ -8,8 +8,8 @@ use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
 use crate::yaml::{Key, Yaml, YamlValue};
 
-/// The characters of a file. `included` says that they come from an included file.
-pub(super) fn read(file: &Mapping<'_>, included: bool, problems: &mut Problems) -> Vec<Character> {
+/// The characters of a file. `is_included` says that they come from an included file.
+pub(super) fn read(file: &Mapping<'_>, is_included: bool, problems: &mut Problems) -> Vec<Character> {
     let Some((key, value)) = file.get(&workflow::CAST).filter(|(_, value)| !value.is_null()) else {
         return Vec::new();
     };
@@ -22,7 +22,7 @@ pub(super) fn read(file: &Mapping<'_>, included: bool, problems: &mut Problems) 
             Vec::new()
         }
         YamlValue::Map(entries) => {
-            entries.iter().filter_map(|(key, value)| character(key, value, included, problems)).collect()
+            entries.iter().filter_map(|(key, value)| character(key, value, is_included, problems)).collect()
         }
         _ => {
             report_wrong_type(&workflow::CAST, value, key.span, problems);
@@ -31,7 +31,7 @@ pub(super) fn read(file: &Mapping<'_>, included: bool, problems: &mut Problems) 
     }
 }
 
-fn character(key: &Key, value: &Yaml, included: bool, problems: &mut Problems) -> Option<Character> {
+fn character(key: &Key, value: &Yaml, is_included: bool, problems: &mut Problems) -> Option<Character> {
     if let Err(message) = identifier(&key.value) {
         problems.error("bad-name", key.span, message);
         return None;
@@ -39,7 +39,7 @@ fn character(key: &Key, value: &Yaml, included: bool, problems: &mut Problems) -
     if let YamlValue::Text(_) = &value.value {
         let description = Entry { key: key.clone(), value: value.clone() };
         let description = Some(description);
-        return Some(Character { key: key.clone(), description, stills: None, voice: None, included });
+        return Some(Character { key: key.clone(), description, stills: None, voice: None, is_included });
     }
     if !matches!(value.value, YamlValue::Map(_)) {
         let message = format!("the character `{}` must be text or a mapping", key.value);
@@ -62,5 +62,5 @@ fn character(key: &Key, value: &Yaml, included: bool, problems: &mut Problems) -
             keys::STILLS.example
         )));
     }
-    Some(Character { key: key.clone(), description, stills, voice, included })
+    Some(Character { key: key.clone(), description, stills, voice, is_included })
 }

@@ -91,15 +91,15 @@ pub(super) fn include(file: &Mapping<'_>, problems: &mut Problems) -> Vec<Spanne
     items.filter_map(|item| value::expect_text(item, &keys::INCLUDE, key.span, problems)).collect()
 }
 
-/// The parameters. `included` says that they come from an included file.
+/// The parameters. `is_included` says that they come from an included file.
 pub(super) fn params_of(
     map: &Mapping<'_>,
     key: &KeySpec,
-    included: bool,
+    is_included: bool,
     problems: &mut Problems,
 ) -> Vec<Param> {
     let entries = entries(map, key, problems).iter();
-    entries.filter_map(|(key, value)| params::read(key, value, included, problems)).collect()
+    entries.filter_map(|(key, value)| params::read(key, value, is_included, problems)).collect()
 }
 
 /// The request fields, and the keys of shots, that are written once for several.

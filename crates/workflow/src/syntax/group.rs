@@ -10,8 +10,8 @@ use crate::limits;
 use crate::source::Spanned;
 use crate::yaml::{Key, Yaml, YamlValue};
 
-/// The groups of a file. `included` says that they come from an included file.
-pub(super) fn read(file: &Mapping<'_>, included: bool, problems: &mut Problems) -> Vec<Group> {
+/// The groups of a file. `is_included` says that they come from an included file.
+pub(super) fn read(file: &Mapping<'_>, is_included: bool, problems: &mut Problems) -> Vec<Group> {
     let Some((key, value)) = file.get(&workflow::GROUPS).filter(|(_, value)| !value.is_null()) else {
         return Vec::new();
     };
@@ -25,7 +25,7 @@ pub(super) fn read(file: &Mapping<'_>, included: bool, problems: &mut Problems) 
             Vec::new()
         }
         YamlValue::Map(entries) => {
-            entries.iter().filter_map(|(key, value)| group(key, value, included, problems)).collect()
+            entries.iter().filter_map(|(key, value)| group(key, value, is_included, problems)).collect()
         }
         _ => {
             report_wrong_type(&workflow::GROUPS, value, key.span, problems);
@@ -34,7 +34,7 @@ pub(super) fn read(file: &Mapping<'_>, included: bool, problems: &mut Problems) 
     }
 }
 
-fn group(key: &Key, value: &Yaml, included: bool, problems: &mut Problems) -> Option<Group> {
+fn group(key: &Key, value: &Yaml, is_included: bool, problems: &mut Problems) -> Option<Group> {
     let key = Spanned::new(normalized(&key.value).into_owned(), key.span);
     if let Err(message) = plain_name(&key.value) {
         problems.error("bad-name", key.span, message);
@@ -43,10 +43,10 @@ fn group(key: &Key, value: &Yaml, included: bool, problems: &mut Problems) -> Op
     let map = Mapping::read(value, &keys::GROUP, key.span, problems)?;
     map.text(&keys::NOTE, problems);
     Some(Group {
-        params: file::params_of(&map, &keys::PARAMS, included, problems),
+        params: file::params_of(&map, &keys::PARAMS, is_included, problems),
         defaults: file::defaults(&map, &keys::DEFAULTS, problems),
         shot_defaults: Vec::new(),
-        included,
+        is_included,
         key,
     })
 }

@@ -63,13 +63,13 @@ impl<'y> Mapping<'y> {
     /// Reports unknown and missing keys. A missing key that an unknown one was probably meant to be is reported once.
     fn check_keys(&self, extensions: bool, problems: &mut Problems) {
         let mut meant = Vec::new();
-        if !self.object.open {
+        if !self.object.is_open {
             for (key, _) in self.others().filter(|(key, _)| !(extensions && is_extension(&key.value))) {
                 problems.push(self.object.unknown_key(key));
                 meant.extend(nearest(&key.value, self.object.names()));
             }
         }
-        for key in self.object.keys.iter().filter(|key| key.required && self.get(key).is_none()) {
+        for key in self.object.keys.iter().filter(|key| key.is_required && self.get(key).is_none()) {
             if meant.contains(&key.name) {
                 continue;
             }

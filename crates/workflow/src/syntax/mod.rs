@@ -211,7 +211,7 @@ pub struct Group {
     /// The keys of shots in its `defaults`. Shots without their own value share them.
     pub shot_defaults: Vec<Arc<Entry>>,
     /// Whether it was declared in an included file.
-    pub included: bool,
+    pub is_included: bool,
 }
 
 /// A character of the cast.
@@ -226,7 +226,7 @@ pub struct Character {
     /// How the character sounds.
     pub voice: Option<Entry>,
     /// Whether it was declared in an included file.
-    pub included: bool,
+    pub is_included: bool,
 }
 
 /// A line of dialogue.

@@ -26,7 +26,7 @@ pub struct Param {
     /// The largest number allowed.
     pub max: Option<Spanned<Number>>,
     /// Whether it was declared in an included file.
-    pub included: bool,
+    pub is_included: bool,
 }
 
 /// The kind of a parameter's values.
@@ -78,7 +78,7 @@ impl ParamKind {
 }
 
 /// One parameter; `None` if it has no usable name.
-pub(super) fn read(key: &Key, value: &Yaml, included: bool, problems: &mut Problems) -> Option<Param> {
+pub(super) fn read(key: &Key, value: &Yaml, is_included: bool, problems: &mut Problems) -> Option<Param> {
     if let Err(message) = identifier(&key.value) {
         problems.error("bad-name", key.span, message);
         return None;
@@ -90,7 +90,7 @@ pub(super) fn read(key: &Key, value: &Yaml, included: bool, problems: &mut Probl
         one_of: Vec::new(),
         min: None,
         max: None,
-        included,
+        is_included,
     };
     match &value.value {
         YamlValue::Map(_) if keys::DECLARATION_KEYS.iter().any(|key| value.get(key.name).is_some()) => {

@@ -73,7 +73,7 @@ pub(super) fn tojson(value: &Value, kwargs: &Kwargs) -> Result<String, Error> {
         value.serialize(&mut serde_json::Serializer::with_formatter(&mut out, formatter))
     };
     match written {
-        _ if out.full => Err(too_large()),
+        _ if out.is_full => Err(too_large()),
         Err(error) => Err(invalid_operation(format!("this cannot be written as JSON: {error}"))),
         Ok(()) => Ok(String::from_utf8_lossy(&out.text).into_owned()),
     }

@@ -172,13 +172,13 @@ impl<'w> Templates<'w> {
         if self.work.finish(steps, size) { result } else { Err(TemplateError::total()) }
     }
 
-    /// A compiled template; `bare` is an expression without braces.
-    fn prepared(&self, text: &'w str, bare: bool, scope: &Scope) -> Rc<PreparedTemplate<'w>> {
-        let address = (text.as_ptr().addr(), text.len(), bare);
+    /// A compiled template; `is_bare` is an expression without braces.
+    fn prepared(&self, text: &'w str, is_bare: bool, scope: &Scope) -> Rc<PreparedTemplate<'w>> {
+        let address = (text.as_ptr().addr(), text.len(), is_bare);
         if let Some(prepared) = self.compiled.borrow().get(&address) {
             return Rc::clone(prepared);
         }
-        let shape = if bare {
+        let shape = if is_bare {
             scan::scan_expression(text).map(|()| Shape::Expression(0..text.len()))
         } else {
             scan::scan(text)
@@ -186,14 +186,14 @@ impl<'w> Templates<'w> {
         let compiled = match shape {
             Err(refusal) => CompiledTemplate::Broken(refusal.into()),
             Ok(Shape::Plain) => CompiledTemplate::Plain,
-            Ok(Shape::Expression(range)) => self.expression(text, range, bare, scope),
+            Ok(Shape::Expression(range)) => self.expression(text, range, is_bare, scope),
             Ok(Shape::Text) => self.template(text, scope),
         };
         let (mut compared, mut indexed) = (Vec::new(), Vec::new());
         let compares = scan::compares(text);
         if compares || text.contains('[') {
             let mut names: Vec<&str> =
-                if bare { scan::identifiers(text).collect() } else { scan::identifiers_used(text) };
+                if is_bare { scan::identifiers(text).collect() } else { scan::identifiers_used(text) };
             names.sort_unstable();
             names.dedup();
             *(if compares { &mut compared } else { &mut indexed }) = names;
@@ -208,12 +208,12 @@ impl<'w> Templates<'w> {
         &self,
         text: &'w str,
         range: Range<usize>,
-        bare: bool,
+        is_bare: bool,
         scope: &Scope,
     ) -> CompiledTemplate<'w> {
         let code = &text[range.clone()];
-        let stars = if bare { scan::stars_of_expression(code) } else { scan::stars(text) };
-        let start = if bare { 0 } else { range.start };
+        let stars = if is_bare { scan::stars_of_expression(code) } else { scan::stars(text) };
+        let start = if is_bare { 0 } else { range.start };
         let stars: Vec<usize> = stars.into_iter().filter_map(|star| star.checked_sub(start)).collect();
         let products = (!stars.is_empty()).then(|| CheckedProducts::new(code, &stars));
         let compiled = match &products {
@@ -251,7 +251,7 @@ impl<'w> Templates<'w> {
     ) -> (Result<Json, TemplateError>, u64) {
         let mut out = BoundedWriter::default();
         let steps = match template.render_captured_to(context, &mut out) {
-            _ if out.full => {
+            _ if out.is_full => {
                 return (
                     Err(TemplateError::limit(format!(
                         "this gives more than {} KiB of text",

@@ -145,7 +145,7 @@ struct Region {
     /// The range with its braces.
     outer: Range<usize>,
     /// Whether it is an expression, `{{ … }}`.
-    expression: bool,
+    is_expression: bool,
     joins: usize,
     /// What the parser recurses on: a bound.
     operators: usize,
@@ -184,7 +184,7 @@ fn regions(text: &str) -> Vec<Region> {
 fn code(bytes: &[u8], open: usize, close: u8) -> Region {
     let mut region = Region {
         outer: open..bytes.len(),
-        expression: close == b'}',
+        is_expression: close == b'}',
         joins: 0,
         operators: 0,
         stars: Vec::new(),
@@ -248,7 +248,7 @@ pub(super) fn after_quoted(bytes: &[u8], open: usize) -> usize {
 fn whole_expression(text: &str, regions: &[Region]) -> Option<Range<usize>> {
     let [only] = regions else { return None };
     let start = text.len() - text.trim_start().len();
-    if !only.expression
+    if !only.is_expression
         || only.outer != (start..text.trim_end().len())
         || !text[only.outer.clone()].ends_with("}}")
     {

@@ -10,13 +10,13 @@ pub(super) struct BoundedWriter {
     /// What was written.
     pub(super) text: Vec<u8>,
     /// Whether the limit was exceeded.
-    pub(super) full: bool,
+    pub(super) is_full: bool,
 }
 
 impl io::Write for BoundedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.text.len() + bytes.len() > limits::MAX_RENDERED_BYTES {
-            self.full = true;
+            self.is_full = true;
             return Err(io::Error::other("too much text"));
         }
         self.text.extend_from_slice(bytes);

@@ -18,12 +18,12 @@ pub(super) fn labels(manifest: &Manifest, width: u32) -> Vec<RgbImage> {
     let mut fonts = Fonts::embedded();
     let size = (width as f32 / 18.0).clamp(10.0, 26.0);
     let of_one_shot = manifest.clips.windows(2).all(|pair| pair[0].shot == pair[1].shot);
-    let style = |lines| Style { size, bold: false, align: Align::Start, width, lines };
+    let style = |lines| Style { size, is_bold: false, align: Align::Start, width, lines };
     let texts: Vec<(Mask, Mask)> = manifest
         .clips
         .iter()
         .map(|clip| {
-            let name = fonts.draw(&name(clip, of_one_shot), &Style { bold: true, ..style(NAME_LINES) });
+            let name = fonts.draw(&name(clip, of_one_shot), &Style { is_bold: true, ..style(NAME_LINES) });
             (name.mask, fonts.draw(&detail(clip), &style(1)).mask)
         })
         .collect();

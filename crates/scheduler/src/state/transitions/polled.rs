@@ -27,7 +27,7 @@ impl RunState {
         let task = task.clone();
         let is_throttled = matches!(result, PollResult::Throttled { .. });
         if !matches!(result, PollResult::Unreachable { .. }) {
-            self.service_reached = true;
+            self.is_service_reached = true;
             if !is_throttled {
                 self.limits.poll_rate.speed_up(self.node(node).sent_at);
             }

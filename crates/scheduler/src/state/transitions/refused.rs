@@ -65,13 +65,13 @@ impl RunState {
             | RefusalKind::ServerError
             | RefusalKind::Unreachable
             | RefusalKind::ServiceUnusable => {}
-            RefusalKind::InvalidRequest => self.node_mut(node).inline = true,
+            RefusalKind::InvalidRequest => self.node_mut(node).is_inline = true,
         }
         let is_unusable = match kind {
             RefusalKind::ServiceUnusable => true,
             RefusalKind::Unreachable => {
                 self.unreachable_since.get_or_insert(now);
-                !self.service_reached && *next == NextStep::Fail
+                !self.is_service_reached && *next == NextStep::Fail
             }
             RefusalKind::Throttled
             | RefusalKind::Held
@@ -79,7 +79,7 @@ impl RunState {
             | RefusalKind::ServerError
             | RefusalKind::InvalidRequest => false,
         };
-        self.service_reached |= kind != RefusalKind::Unreachable;
+        self.is_service_reached |= kind != RefusalKind::Unreachable;
         // Before the shot fails: it is the reason of the halt even under `--fail-fast`.
         let is_halted_now = is_unusable && self.halt.is_none();
         if is_halted_now {

@@ -12,7 +12,7 @@ impl RunState {
         if self.node(node).phase != (Phase::Submitting { attempt: attempt.clone() }) {
             return;
         }
-        self.service_reached = true;
+        self.is_service_reached = true;
         self.limits.concurrency.speed_up();
         self.node_mut(node).refusals = 0;
         self.set_phase(node, Phase::InFlight { attempt, task, since: now });

@@ -40,7 +40,7 @@ pub(super) struct Speech {
     /// What stands in parentheses behind the name, such as `V.O.`.
     pub(super) extensions: Vec<String>,
     /// Whether it is spoken at the same time as the speech before it.
-    pub(super) dual: bool,
+    pub(super) is_dual: bool,
     pub(super) parts: Vec<Part>,
 }
 
@@ -244,7 +244,7 @@ fn character(text: &str, can_be_named: bool) -> Option<Speech> {
     if !can_be_named {
         return None;
     }
-    let dual = text.ends_with('^');
+    let is_dual = text.ends_with('^');
     let text = text.trim_end_matches('^').trim_end();
     let forced = text.strip_prefix('@');
     let text = forced.unwrap_or(text).trim();
@@ -258,7 +258,7 @@ fn character(text: &str, can_be_named: bool) -> Option<Speech> {
     if name.is_empty() {
         return None;
     }
-    Some(Speech { name: plain(name), extensions, dual, parts: Vec::new() })
+    Some(Speech { name: plain(name), extensions, is_dual, parts: Vec::new() })
 }
 
 /// What stands in parentheses behind a name; `None` if other text does.
@@ -287,8 +287,8 @@ mod tests {
         let shown = |kind: Kind| match kind {
             Kind::SceneHeading { text, number } => format!("scene {text} {number:?}"),
             Kind::Action(text) => format!("action {text:?}"),
-            Kind::Speech(Speech { name, extensions, dual, parts }) => {
-                format!("{name} {extensions:?}{} {parts:?}", if dual { " dual" } else { "" })
+            Kind::Speech(Speech { name, extensions, is_dual, parts }) => {
+                format!("{name} {extensions:?}{} {parts:?}", if is_dual { " dual" } else { "" })
             }
             Kind::Transition(text) => format!("transition {text}"),
             Kind::Centered(text) => format!("centered {text}"),

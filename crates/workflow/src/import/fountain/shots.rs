@@ -313,7 +313,7 @@ fn shots(
             headings: shot.headings,
             prompt,
             note: joined(&shot.notes),
-            audible: !shot.dialogue.is_empty(),
+            is_audible: !shot.dialogue.is_empty(),
             dialogue: shot.dialogue,
             cast: shot.cast.into_iter().map(|index| characters.name(index).to_owned()).collect(),
             seconds: Some(seconds.max(MIN_SECONDS).clamp(least, most)),

@@ -31,5 +31,5 @@ pub(crate) const CHARACTER: ObjectSpec = ObjectSpec {
     noun: "character",
     keys: &[&DESCRIPTION, &STILLS, &VOICE, &NOTE],
     help: "write its description, or `{description: a grey-bearded keeper, stills: stills/keeper.png}`",
-    open: false,
+    is_open: false,
 };

@@ -24,5 +24,5 @@ pub(crate) const LINE: ObjectSpec = ObjectSpec {
     noun: "line of dialogue",
     keys: &[&TEXT, &SPEAKER, &AT, &LENGTH],
     help: "write the text, or `{speaker: Keeper, text: Who is there?, at: 0.5s}`",
-    open: false,
+    is_open: false,
 };

@@ -95,7 +95,7 @@ pub(crate) const FILM: ObjectSpec = ObjectSpec {
         &SHOTS,
     ],
     help: "write `output: lighthouse.mp4` below it, and the list of its `shots` where it does not show all",
-    open: false,
+    is_open: false,
 };
 
 pub(crate) const SHOT: KeySpec =
@@ -177,7 +177,7 @@ pub(crate) const CLIP: ObjectSpec = ObjectSpec {
         &MUTE,
     ],
     help: "write the name of a shot, `{shot: harbor, in: 0.5s, out: -10f}`, `{group: storm}`, `{file: logo.png, seconds: 2}` or `{title: THE LAMP}`",
-    open: false,
+    is_open: false,
 };
 
 pub(crate) const DISSOLVE: KeySpec = KeySpec::new(
@@ -226,7 +226,7 @@ pub(crate) const TRANSITION_KINDS: ObjectSpec = ObjectSpec {
     noun: "transition",
     keys: &[&DISSOLVE, &FADE, &WIPE, &TRANSITION_LENGTH],
     help: "write `{dissolve: 12f}`, `{fade: black}` or `{wipe: left}`",
-    open: false,
+    is_open: false,
 };
 
 pub(crate) const FROM: KeySpec = KeySpec::new(
@@ -251,5 +251,5 @@ pub(crate) const SUBTITLE_KEYS: ObjectSpec = ObjectSpec {
     noun: "`subtitles`",
     keys: &[&FROM, &BURN],
     help: "write `subtitles: dialogue`, or `subtitles: {burn: true}`",
-    open: false,
+    is_open: false,
 };

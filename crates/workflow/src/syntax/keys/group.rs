@@ -22,5 +22,5 @@ pub(crate) const GROUP: ObjectSpec = ObjectSpec {
     noun: "group",
     keys: &[&NOTE, &PARAMS, &DEFAULTS],
     help: "write `{params: {weather: heavy rain}, defaults: {seconds: 8}}`",
-    open: false,
+    is_open: false,
 };

@@ -26,7 +26,7 @@ pub(crate) const MATRIX: ObjectSpec = ObjectSpec {
     noun: "matrix",
     keys: &[&INCLUDE, &EXCLUDE, &ZIP],
     help: "write `matrix: {seed: [1, 2, 3]}`",
-    open: true,
+    is_open: true,
 };
 
 pub(crate) const FROM: KeySpec =
@@ -42,7 +42,7 @@ pub(crate) const RANGE: ObjectSpec = ObjectSpec {
     noun: "range",
     keys: &[&FROM, &TO, &STEP],
     help: "write `{from: 1, to: 9, step: 2}`",
-    open: false,
+    is_open: false,
 };
 
 pub(crate) const CSV: KeySpec = KeySpec::new(
@@ -55,7 +55,7 @@ pub(crate) const CSV: KeySpec = KeySpec::new(
 
 /// An axis of the rows of a table.
 pub(crate) const CSV_AXIS: ObjectSpec =
-    ObjectSpec { noun: "table", keys: &[&CSV], help: "write `{csv: cast.csv}`", open: false };
+    ObjectSpec { noun: "table", keys: &[&CSV], help: "write `{csv: cast.csv}`", is_open: false };
 
 pub(crate) const FILES: KeySpec = KeySpec::new(
     "files",
@@ -70,5 +70,5 @@ pub(crate) const FILES_AXIS: ObjectSpec = ObjectSpec {
     noun: "list of files",
     keys: &[&FILES],
     help: "write `{files: \"stills/*.png\"}`",
-    open: false,
+    is_open: false,
 };

@@ -36,5 +36,5 @@ pub(crate) const MEDIUM: ObjectSpec = ObjectSpec {
     noun: "image, video or sound",
     keys: &[&SHOT, &FRAME, &FILE, &URL, &TYPE],
     help: "write a file, a URL, or `{shot: harbor, frame: last}`",
-    open: false,
+    is_open: false,
 };

@@ -46,22 +46,22 @@ pub(crate) struct KeySpec {
     /// A line of YAML that is right, for messages about a wrong or missing value.
     pub(crate) example: &'static str,
     /// Whether the mapping is wrong without it.
-    pub(crate) required: bool,
+    pub(crate) is_required: bool,
     /// Whether its value may be a template.
-    pub(crate) template: bool,
+    pub(crate) is_template: bool,
 }
 
 impl KeySpec {
     const fn new(name: &'static str, shape: Shape, doc: &'static str, example: &'static str) -> Self {
-        Self { name, shape, doc, example, required: false, template: false }
+        Self { name, shape, doc, example, is_required: false, is_template: false }
     }
 
     const fn required(self) -> Self {
-        Self { required: true, ..self }
+        Self { is_required: true, ..self }
     }
 
     const fn templated(self) -> Self {
-        Self { template: true, ..self }
+        Self { is_template: true, ..self }
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct ObjectSpec {
     /// The help for a value that is not a mapping.
     pub(crate) help: &'static str,
     /// Whether it has other keys too, which are read by other rules: request fields, names of axes.
-    pub(crate) open: bool,
+    pub(crate) is_open: bool,
 }
 
 impl ObjectSpec {
@@ -142,7 +142,7 @@ pub fn key_tables() -> Vec<(&'static str, String)> {
 fn table(object: &ObjectSpec) -> String {
     let mut out = String::from("| key | value | meaning |\n|---|---|---|\n");
     for key in object.keys {
-        let required = if key.required { "; required" } else { "" };
+        let required = if key.is_required { "; required" } else { "" };
         let _ = writeln!(out, "| `{}` | {} | {}{required} |", key.name, key.shape, key.doc);
     }
     out

@@ -31,7 +31,7 @@ pub(crate) const PARAM: ObjectSpec = ObjectSpec {
     noun: "parameter",
     keys: &[&TYPE, &DEFAULT, &REQUIRED, &ONE_OF, &MIN, &MAX, &NOTE],
     help: "write `{type: text, default: noir}`",
-    open: false,
+    is_open: false,
 };
 
 /// A mapping with one of these keys is a declaration; a mapping without them is a value.

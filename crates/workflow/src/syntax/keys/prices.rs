@@ -25,7 +25,7 @@ pub(crate) const PRICE_TABLE: ObjectSpec = ObjectSpec {
     noun: "price table",
     keys: &[&VERSION, &CURRENCY, &AS_OF, &SOURCE, &PRICES],
     help: "begin with `version: 1`, `currency:`, `as_of:`, `source:` and a list of `prices:`",
-    open: false,
+    is_open: false,
 };
 
 pub(crate) const MODEL: KeySpec =
@@ -58,5 +58,5 @@ pub(crate) const PRICE: ObjectSpec = ObjectSpec {
     noun: "price",
     keys: &[&MODEL, &RESOLUTION, &SOUND, &VIDEO_INPUT, &PER_SECOND, &PER_TASK],
     help: "write it as `- model: modelb-video-480p` with `per_second:` or `per_task:` below",
-    open: false,
+    is_open: false,
 };

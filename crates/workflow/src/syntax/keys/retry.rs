@@ -25,7 +25,7 @@ pub(crate) const RETRY: ObjectSpec = ObjectSpec {
     noun: "`retry`",
     keys: &[&ATTEMPTS, &ON],
     help: "write `retry: 3` or `retry: {attempts: 3, on: [transient, corrupt]}`",
-    open: false,
+    is_open: false,
 };
 
 fn retry_on() -> Vec<&'static str> {

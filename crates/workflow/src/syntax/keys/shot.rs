@@ -134,7 +134,7 @@ pub(crate) const DEFAULTS: ObjectSpec = ObjectSpec {
     noun: "`defaults`",
     keys: &[&REFERENCES, &CAST, &TAKES, &RETRY, &TIMEOUT, &NOTE],
     help: "write `defaults: {seconds: 5}`",
-    open: true,
+    is_open: true,
 };
 
 /// Why `defaults` does not hold a key of a shot.
@@ -180,5 +180,5 @@ pub(crate) const SHOT: ObjectSpec = ObjectSpec {
         &TIMEOUT,
     ],
     help: "write it as `- id: harbor` with its fields below",
-    open: true,
+    is_open: true,
 };

@@ -36,7 +36,7 @@ pub(crate) const MUSIC: ObjectSpec = ObjectSpec {
     noun: "`music`",
     keys: &[&MUSIC_FILE, &GAIN, &MUSIC_IN, &REPEAT, &FADE_IN, &FADE_OUT, &DUCK],
     help: "write the name of a sound file, or `{file: score.wav, gain: -12dB}`",
-    open: false,
+    is_open: false,
 };
 
 pub(crate) const VOICE_FILE: KeySpec =
@@ -57,5 +57,5 @@ pub(crate) const VOICE: ObjectSpec = ObjectSpec {
     noun: "voice",
     keys: &[&VOICE_FILE, &AT, &DELAY, &GAIN],
     help: "write the name of a sound file, or `{file: vo/01.wav, at: lamp}`",
-    open: false,
+    is_open: false,
 };

@@ -82,7 +82,7 @@ pub(crate) const WORKFLOW: ObjectSpec = ObjectSpec {
         &MAX_CHAIN,
     ],
     help: "begin with `version: 1`, `name:` and a list of `shots:`",
-    open: false,
+    is_open: false,
 };
 
 /// The version of an included file, which may leave it out.
@@ -94,5 +94,5 @@ pub(crate) const FRAGMENT: ObjectSpec = ObjectSpec {
     noun: "included file",
     keys: &[&FRAGMENT_VERSION, &INCLUDE, &PARAMS, &CAST, &DEFAULTS, &GROUPS],
     help: "it holds `params:`, `cast:`, `defaults:` and `groups:`",
-    open: false,
+    is_open: false,
 };
