@@ -1,6 +1,6 @@
 /** What can be done with a clip where there is a server. */
 import type { Clip } from "../data/types";
-import { Icon } from "../parts/Icon";
+import { Icon } from "../components/Icon";
 import { model } from "../state/store";
 import { openDialog } from "./open-dialog";
 import { isLive } from "./server";

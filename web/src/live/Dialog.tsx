@@ -1,7 +1,7 @@
 /** A modal dialog: closes with Escape, its button, or a click beside it. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Icon } from "../parts/Icon";
+import { Icon } from "../components/Icon";
 import { closeDialog } from "./open-dialog";
 
 interface Props {

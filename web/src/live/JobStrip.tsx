@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { isOpenChoice } from "../data/model";
 import { NO_FILTER } from "../logic/filter";
-import { Icon } from "../parts/Icon";
+import { Icon } from "../components/Icon";
 import { go, model } from "../state/store";
 import { openDialog } from "./open-dialog";
 import type { Job } from "./protocol";

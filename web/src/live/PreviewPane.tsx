@@ -1,5 +1,5 @@
 /** What an action would do: the difference, the cost, and the command that does the same. */
-import { CopyButton } from "../parts/CopyButton";
+import { CopyButton } from "../components/CopyButton";
 import { diffLines } from "./diff";
 import type { PreviewState } from "./use-preview";
 

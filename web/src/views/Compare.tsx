@@ -2,10 +2,10 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Clip } from "../data/types";
 import { COMPARE_MODES, type CompareMode } from "../logic/route";
-import { ClipHead } from "../parts/ClipHead";
-import { Icon } from "../parts/Icon";
-import { SyncVideo } from "../parts/SyncVideo";
-import { Transport } from "../parts/Transport";
+import { ClipHead } from "../components/ClipHead";
+import { Icon } from "../components/Icon";
+import { SyncVideo } from "../components/SyncVideo";
+import { Transport } from "../components/Transport";
 import { useKeys } from "../state/keys";
 import { go, model, route, select, selectedClips } from "../state/store";
 import type { SyncSession } from "../state/sync-session";

@@ -3,8 +3,8 @@ import { useMemo, useState } from "preact/hooks";
 import type { Clip, Json } from "../data/types";
 import { formatCost, formatDuration, formatSeconds } from "../logic/format";
 import { flatten, valueLabel } from "../logic/values";
-import { side, wordDiff } from "../logic/worddiff";
-import { LETTERS } from "../parts/ClipHead";
+import { side, wordDiff } from "../logic/word-diff";
+import { LETTERS } from "../components/ClipHead";
 
 export function Differences({ clips, currency }: { clips: Clip[]; currency: string | null }) {
   const [onlyDifferent, setOnlyDifferent] = useState(true);

@@ -1,8 +1,8 @@
 /** Search, filters and order of the wall. */
 import type { ComponentChildren } from "preact";
-import { Icon } from "../parts/Icon";
-import { Menu } from "../parts/Menu";
-import { STATE_TEXT } from "../parts/State";
+import { Icon } from "../components/Icon";
+import { Menu } from "../components/Menu";
+import { STATE_TEXT } from "../components/State";
 import { isFiltered, NO_FILTER, type Sort } from "../logic/filter";
 import { valueLabel } from "../logic/values";
 import type { StatusKind } from "../data/types";

@@ -2,8 +2,8 @@
 import { useMemo, useState } from "preact/hooks";
 import { CHOICE_WIDTH, NODE_HEIGHT, NODE_WIDTH, layoutGraph, type GraphEdge, type GraphNode } from "../logic/graph-layout";
 import { valueLabel } from "../logic/values";
-import { Icon } from "../parts/Icon";
-import { STATE_TEXT, StateBadge } from "../parts/State";
+import { Icon } from "../components/Icon";
+import { STATE_TEXT, StateBadge } from "../components/State";
 import { useKeys } from "../state/keys";
 import { linkTo, model, route } from "../state/store";
 

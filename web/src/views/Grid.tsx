@@ -2,8 +2,8 @@
 import { useEffect } from "preact/hooks";
 import type { Clip, Shot } from "../data/types";
 import { ABSENT, layoutGrid, type GridLayout } from "../logic/grid-layout";
-import { Icon } from "../parts/Icon";
-import { Transport } from "../parts/Transport";
+import { Icon } from "../components/Icon";
+import { Transport } from "../components/Transport";
 import { useKeys } from "../state/keys";
 import { go, model, route, select } from "../state/store";
 import type { SyncSession } from "../state/sync-session";

@@ -1,9 +1,9 @@
 /** A cell of the grid: a poster, or a player where it plays in step with others. */
 import type { Clip } from "../data/types";
-import { Icon } from "../parts/Icon";
-import { Poster } from "../parts/Poster";
-import { STATE_TEXT, StateIcon } from "../parts/State";
-import { SyncVideo } from "../parts/SyncVideo";
+import { Icon } from "../components/Icon";
+import { Poster } from "../components/Poster";
+import { STATE_TEXT, StateIcon } from "../components/State";
+import { SyncVideo } from "../components/SyncVideo";
 import { go, isSelected, toggleSelected } from "../state/store";
 import type { SyncSession } from "../state/sync-session";
 

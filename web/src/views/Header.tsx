@@ -1,7 +1,7 @@
 /** Title, views, totals and what applies to the whole page. */
-import { STATE_TEXT, StateIcon } from "../parts/State";
+import { STATE_TEXT, StateIcon } from "../components/State";
 import { RunButton } from "../live/JobStrip";
-import { Icon } from "../parts/Icon";
+import { Icon } from "../components/Icon";
 import { isOpenChoice } from "../data/model";
 import { count, formatCost, formatDate } from "../logic/format";
 import { NO_FILTER } from "../logic/filter";

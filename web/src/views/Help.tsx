@@ -1,7 +1,7 @@
 /** The list of the keys that are bound now. */
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Icon } from "../parts/Icon";
+import { Icon } from "../components/Icon";
 import { keyGroups } from "../state/keys";
 import { setSingleKeys, singleKeys } from "../state/preferences";
 

@@ -1,10 +1,10 @@
 /** Two clips on top of each other: a wipe between them, or their difference made brighter. */
 import { useRef, useState } from "preact/hooks";
 import type { Clip } from "../data/types";
-import { SyncVideo } from "../parts/SyncVideo";
+import { SyncVideo } from "../components/SyncVideo";
 import { useKeys } from "../state/keys";
 import type { SyncSession } from "../state/sync-session";
-import { ClipHead } from "../parts/ClipHead";
+import { ClipHead } from "../components/ClipHead";
 
 const MAX_BRIGHTNESS = 12;
 

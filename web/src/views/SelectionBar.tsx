@@ -1,7 +1,7 @@
 /** The selected clips, and what can be done with them. */
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Icon } from "../parts/Icon";
-import { Poster } from "../parts/Poster";
+import { Icon } from "../components/Icon";
+import { Poster } from "../components/Poster";
 import { go, route, select, selectedClips, toggleSelected } from "../state/store";
 
 export function SelectionBar() {

@@ -1,8 +1,8 @@
 /** The films as strips of cuts, with the takes under each shot. */
 import type { Clip, Cut, Film } from "../data/types";
 import { cellKey, isOpenChoice, shownClip, takesOf } from "../data/model";
-import { FILM_TEXT, StateBadge, StateIcon } from "../parts/State";
-import { Poster } from "../parts/Poster";
+import { FILM_TEXT, StateBadge, StateIcon } from "../components/State";
+import { Poster } from "../components/Poster";
 import { count, formatSeconds, formatTime } from "../logic/format";
 import { mediaUrl } from "../logic/media-url";
 import { go, model } from "../state/store";

@@ -1,8 +1,8 @@
 /** All clips as posters, with filters, search and order. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Clip } from "../data/types";
-import { Icon } from "../parts/Icon";
-import { ClipCard } from "../parts/ClipCard";
+import { Icon } from "../components/Icon";
+import { ClipCard } from "../components/ClipCard";
 import { count } from "../logic/format";
 import { NO_FILTER, isFiltered } from "../logic/filter";
 import { useKeys } from "../state/keys";

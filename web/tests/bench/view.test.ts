@@ -1,6 +1,6 @@
 /** `cargo xtask bench view`: times and rates of the page. They depend on the machine, so that no other test asserts them. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { wordDiff } from "../../src/logic/worddiff";
+import { wordDiff } from "../../src/logic/word-diff";
 import { film, wall } from "../support/data";
 import { at, drifts, firstPictures, plainPage, processorTimes, report, scroll, stolen } from "../support/measure";
 import { ready, selection, useBrowser, visit, writeSite } from "../support/site";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { side, wordDiff, splitWords } from "../../src/logic/worddiff";
+import { side, wordDiff, splitWords } from "../../src/logic/word-diff";
 
 const brief = (before: string, after: string) =>
   wordDiff(before, after).map((part) => `${{ same: "=", removed: "-", added: "+" }[part.kind]}${part.text}`);
