@@ -522,7 +522,7 @@ async fn simulate_fetches(seed: u64) {
     let mut stored: BTreeMap<String, usize> = BTreeMap::new();
     let accepted = |shot: &str| world.accepted().get(shot).map_or(0, |(accepted, _)| *accepted);
     for _ in 0..2 {
-        let (setup, _asked) = project.setup(&world, BudgetLimits::default(), RunScope::default());
+        let (setup, _asked) = project.setup(&world, BudgetCaps::default(), RunScope::default());
         let mut silent = Silent;
         let mut run = Box::pin(engine::run(Arc::clone(&plan), setup, &mut silent));
         'run: loop {
