@@ -6,7 +6,7 @@ use rusty_h264::YuvFrame;
 
 use crate::MediaError;
 use crate::color::ColorSpace;
-use crate::h264::{DecoderConfig, VideoDecoder};
+use crate::h264::{DecoderConfig, VideoChecker, VideoDecoder};
 use crate::mp4::{Movie, Track};
 use crate::presentation::Presentation;
 use crate::probe::coding_name;
@@ -210,9 +210,10 @@ impl Frames {
     /// Decodes what remains, for its errors only.
     pub(crate) fn check(mut self) -> Result<(), MediaError> {
         let mut waiting: BTreeSet<usize> = self.waiting.into_keys().collect();
+        let mut checker = VideoChecker::new(self.decoder);
         for (sample, position) in self.reader.track.samples.iter().zip(&self.position).skip(self.sample) {
             self.reader.movie.load_sample(sample, &mut self.bytes)?;
-            self.decoder.check(&self.bytes)?;
+            checker.check(&self.bytes)?;
             waiting.insert(*position);
             while waiting.remove(&self.next) {
                 self.next += 1;

@@ -16,6 +16,11 @@ impl<'a> BitReader<'a> {
         self.position
     }
 
+    /// Passes over so many bits.
+    pub(crate) fn skip(&mut self, bits: usize) {
+        self.position += bits;
+    }
+
     pub(crate) fn bit(&mut self) -> Option<bool> {
         let byte = *self.bytes.get(self.position / 8)?;
         let bit = byte >> (7 - self.position % 8) & 1;
@@ -161,6 +166,24 @@ pub(crate) fn unescape(payload: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Where a byte of what [`unescape`] returns is in the payload.
+pub(crate) fn unescaped_position(payload: &[u8], index: usize) -> Option<usize> {
+    let mut zeros = 0;
+    let mut kept = 0;
+    for (at, &byte) in payload.iter().enumerate() {
+        if zeros >= 2 && byte == 3 {
+            zeros = 0;
+            continue;
+        }
+        if kept == index {
+            return Some(at);
+        }
+        zeros = if byte == 0 { zeros + 1 } else { 0 };
+        kept += 1;
+    }
+    None
+}
+
 /// Puts stuffing bytes into a payload, appending it to `out`.
 pub(crate) fn escape_into(payload: &[u8], out: &mut Vec<u8>) {
     let mut zeros = 0;
@@ -246,6 +269,9 @@ mod tests {
             escape_into(payload, &mut escaped);
             assert!(!escaped.windows(3).any(|w| matches!(w, [0, 0, 0..=2])), "{escaped:?}");
             assert_eq!(unescape(&escaped), payload);
+            let found = (0..payload.len()).map(|index| unescaped_position(&escaped, index));
+            assert!(found.zip(payload).all(|(at, byte)| at.is_some_and(|at| escaped[at] == *byte)));
+            assert_eq!(unescaped_position(&escaped, payload.len()), None);
         }
     }
 

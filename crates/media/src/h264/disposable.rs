@@ -4,9 +4,13 @@
 use super::bits::{BitReader, unescape};
 use super::header::NAL_SLICE;
 use super::parameters::Sps;
+use super::slice_header::{SliceHeaders, SliceKind};
 
 /// Supplemental information, an access unit delimiter and filler data: decoders pass over them.
 const NO_PICTURE: [u8; 3] = [6, 9, 12];
+
+/// Bytes of a slice that may be a header and a number.
+const MAX_SKIPPED_LEN: usize = 64;
 
 /// Whether a sample is a picture to which no other refers.
 pub(super) fn is_disposable<'a>(units: impl Iterator<Item = &'a [u8]>) -> bool {
@@ -24,45 +28,14 @@ pub(super) fn is_disposable<'a>(units: impl Iterator<Item = &'a [u8]>) -> bool {
 /// Recognizes B pictures in which every macroblock is skipped, coded with CAVLC: a header and a number in each slice.
 #[derive(Clone, Debug)]
 pub(super) struct SkippedPictures {
-    picture_set: u32,
-    frame_number_bits: u32,
-    picture_order_bits: u32,
+    headers: SliceHeaders,
     macroblocks: u64,
-    has_bottom_order: bool,
-    has_filter: bool,
 }
 
 impl SkippedPictures {
-    /// For a stream with these parameter sets; `None` where its headers are of a kind that is not read here.
-    pub(super) fn new(sps: &Sps, pps: &[u8]) -> Option<Self> {
-        let rbsp = unescape(pps.get(1..)?);
-        let mut r = BitReader::new(&rbsp);
-        let picture_set = r.unsigned()?;
-        let is_of_sequence = r.unsigned()? == sps.id;
-        let cabac = r.bit()?;
-        let has_bottom_order = r.bit()?;
-        let has_slice_groups = r.unsigned()? != 0;
-        r.unsigned()?; // num_ref_idx_l0_default_active_minus1
-        r.unsigned()?; // num_ref_idx_l1_default_active_minus1
-        r.bit()?; // weighted_pred_flag
-        let has_explicit_weights = r.bits(2)? == 1;
-        r.signed()?; // pic_init_qp_minus26
-        r.signed()?; // pic_init_qs_minus26
-        r.signed()?; // chroma_qp_index_offset
-        let has_filter = r.bit()?;
-        r.bit()?; // constrained_intra_pred_flag
-        let has_redundant_pictures = r.bit()?;
-        let is_read = is_of_sequence
-            && sps.progressive
-            && !(cabac || has_slice_groups || has_explicit_weights || has_redundant_pictures);
-        is_read.then_some(Self {
-            picture_set,
-            frame_number_bits: sps.frame_number_bits,
-            picture_order_bits: sps.picture_order_bits?,
-            macroblocks: sps.macroblocks,
-            has_bottom_order,
-            has_filter,
-        })
+    /// For a stream with this parameter set and these headers; `None` where it is coded otherwise.
+    pub(super) fn new(sps: &Sps, headers: &SliceHeaders) -> Option<Self> {
+        (!headers.cabac).then(|| Self { headers: headers.clone(), macroblocks: sps.macroblocks })
     }
 
     /// Whether a sample is such a picture, whole.
@@ -80,31 +53,16 @@ impl SkippedPictures {
     /// The first macroblock of a slice, and how many it skips; `None` for one that holds anything else.
     fn skipped_in(&self, unit: &[u8]) -> Option<(u64, u64)> {
         let (&NAL_SLICE, payload) = unit.split_first()? else { return None };
-        let rbsp = unescape(payload);
-        let mut r = BitReader::new(&rbsp);
-        let first = r.unsigned()?; // first_mb_in_slice
-        let is_b = matches!(r.unsigned()?, 1 | 6); // slice_type
-        if !is_b || r.unsigned()? != self.picture_set {
+        if payload.len() > MAX_SKIPPED_LEN {
             return None;
         }
-        r.bits(self.frame_number_bits)?; // frame_num
-        r.bits(self.picture_order_bits)?; // pic_order_cnt_lsb
-        if self.has_bottom_order {
-            r.signed()?; // delta_pic_order_cnt_bottom
+        let rbsp = unescape(payload);
+        let header = self.headers.read(NAL_SLICE, &rbsp)?;
+        if header.kind != SliceKind::B || header.is_reordered {
+            return None;
         }
-        r.bit()?; // direct_spatial_mv_pred_flag
-        if r.bit()? {
-            r.unsigned()?; // num_ref_idx_l0_active_minus1
-            r.unsigned()?; // num_ref_idx_l1_active_minus1
-        }
-        if r.bits(2)? != 0 {
-            return None; // reference list modification
-        }
-        r.signed()?; // slice_qp_delta
-        if self.has_filter && r.unsigned()? != 1 {
-            r.signed()?; // slice_alpha_c0_offset_div2
-            r.signed()?; // slice_beta_offset_div2
-        }
+        let mut r = BitReader::new(&rbsp);
+        r.skip(header.len);
         let count = r.unsigned()?; // mb_skip_run
         // rbsp_trailing_bits, and nothing behind them.
         let ends = r.bit()? && r.position().div_ceil(8) == rbsp.len();
@@ -113,7 +71,7 @@ impl SkippedPictures {
                 return None;
             }
         }
-        ends.then_some((u64::from(first), u64::from(count)))
+        ends.then_some((u64::from(header.first_macroblock), u64::from(count)))
     }
 }
 
@@ -131,7 +89,8 @@ mod tests {
             pictures.extend(encoder.encode_after(&stripes(phase), 3).unwrap());
         }
         let sets = encoder.parameter_sets().unwrap();
-        let recognizer = SkippedPictures::new(&Sps::parse(&sets.sps).unwrap(), &sets.pps);
+        let sps = Sps::parse(&sets.sps).unwrap();
+        let recognizer = SkippedPictures::new(&sps, &SliceHeaders::new(&sps, &sets.pps).unwrap());
         (pictures, recognizer)
     }
 

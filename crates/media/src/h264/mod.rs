@@ -9,8 +9,9 @@ mod merge;
 mod motion;
 mod parameters;
 mod skipped;
+mod slice_header;
 
-pub(crate) use decode::{DecoderConfig, VideoDecoder};
+pub(crate) use decode::{DecoderConfig, VideoChecker, VideoDecoder};
 pub use encode::Effort;
 pub(crate) use encode::{CodedPicture, ParameterSets, StreamSpec, VideoEncoder};
 pub(crate) use header::{ParameterSetIds, VideoSignal};
