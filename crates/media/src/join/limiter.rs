@@ -44,6 +44,9 @@ const MAX_FILTER_GAIN: f32 = 2.1;
 /// A sample lies between this tap and the next one of the filter that begins this many samples before it.
 const CENTER: usize = 6;
 
+/// Frames that are passed on together where none of them is loud.
+const QUIET_FRAMES: usize = 256;
+
 /// How long the gain falls before a peak, and at least stays low after it.
 const ATTACK_SECONDS: f64 = 0.005;
 /// The time constant with which the gain rises again.
@@ -68,6 +71,8 @@ pub(super) struct Limiter {
     sum: f64,
     /// The gain after the release.
     level: f32,
+    /// The last frames in a row with full gain after the release.
+    unchanged: usize,
     /// Frames until all that the filter sees are too quiet to have a peak above the ceiling.
     loud: usize,
     /// Frames whose necessary gain is known.
@@ -93,6 +98,7 @@ impl Limiter {
             smoothed: std::iter::repeat_n(1.0, window).collect(),
             sum: window as f64,
             level: 1.0,
+            unchanged: window,
             loud: 0,
             measured: 0,
             arrived: 0,
@@ -101,10 +107,52 @@ impl Limiter {
 
     /// Takes interleaved frames and appends those that are ready.
     pub(super) fn push(&mut self, samples: &[f32], out: &mut Vec<f32>) {
+        for piece in samples.chunks(QUIET_FRAMES * self.channels) {
+            if self.is_idle() && !piece.iter().any(|sample| self.is_loud(*sample)) {
+                self.push_quiet(piece, out);
+            } else {
+                self.push_each(piece, out);
+            }
+        }
+    }
+
+    fn push_each(&mut self, samples: &[f32], out: &mut Vec<f32>) {
         for frame in samples.chunks_exact(self.channels) {
             self.waiting.extend(frame);
             self.arrive(|channel| frame[channel], out);
         }
+    }
+
+    /// As [`Limiter::push_each`], for frames without a loud sample while the limiter is idle.
+    fn push_quiet(&mut self, samples: &[f32], out: &mut Vec<f32>) {
+        let frames = samples.len() / self.channels;
+        self.waiting.extend(&samples[..frames * self.channels]);
+        for frame in samples.chunks_exact(self.channels).skip(frames.saturating_sub(TAPS)) {
+            for (history, sample) in self.history.iter_mut().zip(frame) {
+                history.rotate_left(1);
+                history[TAPS - 1] = *sample;
+            }
+        }
+        let passed_on = |known: u64| (known + 1).saturating_sub(2 * self.window as u64);
+        let before = passed_on(self.known);
+        self.arrived += frames as u64;
+        self.known = self.arrived.saturating_sub(CENTER as u64);
+        let ready = (passed_on(self.known) - before) as usize * self.channels;
+        if let Some(last) = self.known.checked_sub(1) {
+            self.minima.clear();
+            self.minima.push_back((last, 1.0));
+        }
+        out.extend(self.waiting.drain(..ready));
+    }
+
+    /// Whether all frames that can still be changed have full gain.
+    fn is_idle(&self) -> bool {
+        self.loud == 0 && self.unchanged >= self.window
+    }
+
+    /// Whether a peak around a sample can be above the ceiling.
+    fn is_loud(&self, sample: f32) -> bool {
+        sample.abs() * MAX_FILTER_GAIN > self.ceiling
     }
 
     /// Appends the rest.
@@ -117,13 +165,14 @@ impl Limiter {
     /// One more frame; its peak concerns the frame that is in the middle of the filter.
     fn arrive(&mut self, frame: impl Fn(usize) -> f32, out: &mut Vec<f32>) {
         self.loud = self.loud.saturating_sub(1);
-        for (channel, history) in self.history.iter_mut().enumerate() {
-            history.rotate_left(1);
+        for channel in 0..self.channels {
             let sample = frame(channel);
-            history[TAPS - 1] = sample;
-            if sample.abs() * MAX_FILTER_GAIN > self.ceiling {
+            if self.is_loud(sample) {
                 self.loud = TAPS;
             }
+            let history = &mut self.history[channel];
+            history.rotate_left(1);
+            history[TAPS - 1] = sample;
         }
         let peak = if self.loud == 0 { 0.0 } else { self.history.iter().map(true_peak).fold(0.0, f32::max) };
         self.arrived += 1;
@@ -137,6 +186,21 @@ impl Limiter {
     fn necessary(&mut self, gain: f32, out: &mut Vec<f32>) {
         let frame = self.measured;
         self.measured += 1;
+        if gain < 1.0 || self.unchanged < self.window {
+            self.follow(frame, gain);
+        } else {
+            // The gain stays full, and nothing else is known of the frames in the window.
+            self.minima.clear();
+            self.minima.push_back((frame, 1.0));
+        }
+        if frame + 1 >= 2 * self.window as u64 {
+            let average = (self.sum / self.window as f64) as f32;
+            self.pass_on(if average > 0.999_999 { 1.0 } else { average }, out);
+        }
+    }
+
+    /// Lets the gain follow what a frame needs.
+    fn follow(&mut self, frame: u64, gain: f32) {
         while self.minima.back().is_some_and(|(_, other)| *other >= gain) {
             self.minima.pop_back();
         }
@@ -150,13 +214,10 @@ impl Limiter {
         if self.level > 0.999_999 {
             self.level = 1.0;
         }
+        self.unchanged = if self.level < 1.0 { 0 } else { self.unchanged + 1 };
         let oldest = self.smoothed.pop_front().unwrap_or(1.0);
         self.smoothed.push_back(self.level);
         self.sum += f64::from(self.level) - f64::from(oldest);
-        if frame + 1 >= 2 * self.window as u64 {
-            let average = (self.sum / self.window as f64) as f32;
-            self.pass_on(if average > 0.999_999 { 1.0 } else { average }, out);
-        }
     }
 
     /// Passes the oldest frame on.
@@ -243,6 +304,33 @@ mod tests {
         let whole = limited(&sound, sound.len());
         for piece in [2, 334, 1_024] {
             assert_eq!(limited(&sound, piece), whole);
+        }
+    }
+
+    #[test]
+    fn quiet_frames_are_passed_on_as_each_of_them_would_be() {
+        // Quiet from the beginning, loud now and then, and quiet again until the gain is full.
+        let sound: Vec<f32> = (0..200_000)
+            .map(|n| (n as f32 * 0.37).sin() * if n % 60_000 > 59_000 || n == 31_111 { 1.5 } else { 0.3 })
+            .collect();
+        for piece in [2, 26, 512, 5_000] {
+            let mut limiter = Limiter::new(SPEC, CEILING_LINEAR);
+            let mut reference = Limiter::new(SPEC, CEILING_LINEAR);
+            let (mut out, mut expected, mut quiet) = (Vec::new(), Vec::new(), 0);
+            for piece in sound.chunks(piece) {
+                quiet += usize::from(limiter.is_idle() && piece.iter().all(|s| !limiter.is_loud(*s)));
+                limiter.push(piece, &mut out);
+                for frame in piece.chunks(2) {
+                    // It never counts as idle.
+                    reference.unchanged = 0;
+                    reference.push_each(frame, &mut expected);
+                }
+                assert_eq!(out.len(), expected.len());
+            }
+            assert!(quiet * piece > sound.len() / 10, "{quiet} pieces of {piece}");
+            limiter.finish(&mut out);
+            reference.finish(&mut expected);
+            assert!(out == expected, "in pieces of {piece}");
         }
     }
 
