@@ -11,6 +11,7 @@ const MAX_REFERENCES: u32 = 32;
 
 /// Reads the headers of slices that refer to one picture parameter set.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the flags of a parameter set")]
 pub(super) struct SliceHeaders {
     picture_set: u32,
     frame_number_bits: u32,
