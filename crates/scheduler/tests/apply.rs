@@ -70,7 +70,7 @@ impl Script {
             .map(|action| match action {
                 Action::Lookup { node, .. } => format!("lookup {}", name(node)),
                 Action::Prepare { node, is_inline: false, .. } => format!("prepare {}", name(node)),
-                Action::Prepare { node, is_inline: true, .. } => format!("prepare {} is_inline", name(node)),
+                Action::Prepare { node, is_inline: true, .. } => format!("prepare {} inline", name(node)),
                 Action::Submit { node, .. } => format!("submit {}", name(node)),
                 Action::Discard { node, .. } => format!("discard {}", name(node)),
                 Action::Poll { node, .. } => format!("poll {}", name(node)),

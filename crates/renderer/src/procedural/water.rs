@@ -154,8 +154,8 @@ impl Sea {
         let mirrored = scene.mirror(canvas, sky, (start, y), rise, &waves);
 
         let length = (dx * dx + dy * dy + rise * rise).sqrt();
-        let facing =
-            ((dx * waves.sx + dy * waves.sy - rise) / length + 0.16 * waves.unresolved.sqrt()).clamp(0.015, 1.0);
+        let facing = ((dx * waves.sx + dy * waves.sy - rise) / length + 0.16 * waves.unresolved.sqrt())
+            .clamp(0.015, 1.0);
         let grazing = 1.0 - facing;
         let g2 = grazing * grazing;
         let fresnel = 0.02 + 0.98 * g2 * g2 * grazing;

@@ -265,7 +265,7 @@ impl RunState {
         }
     }
 
-    /// Cancels nodes that wait to be submitted. Under a budget limit, nodes that another run claims or that are being looked up still end
+    /// Cancels nodes that wait to be submitted. Under a cap, nodes that another run claims or that are being looked up still end
     /// normally.
     fn cancel_ready(&mut self) {
         let ready = self.queues.ready.iter().map(|(_, node)| *node);

@@ -158,7 +158,7 @@ impl RunState {
     }
 
     /// The same run, replayed from the ledger. When a shot was admitted depends on timers and on polls that are not recorded, so a replay
-    /// admits no submission itself: the recorded [`Event::Prepared`] shows which one was admitted. Whether a budget limit halted the run
+    /// admits no submission itself: the recorded [`Event::Prepared`] shows which one was admitted. Whether a cap halted the run
     /// was decided at such a moment too, and is not reproduced.
     #[must_use]
     pub fn replaying(self) -> Self {
