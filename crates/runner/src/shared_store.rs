@@ -1,6 +1,6 @@
 //! The shared store of a cluster, with the settings of the environment, and what to do about its errors.
 
-use cluster::store::{StoreError, StoreErrorKind};
+use cluster::store::{SharedStoreError, SharedStoreErrorKind};
 use cluster::{ClusterError, SharedStore, StoreOptions};
 use url::Url;
 
@@ -36,26 +36,26 @@ pub(crate) fn hints(error: &ClusterError) -> Vec<String> {
     }
 }
 
-fn store_hint(error: &StoreError) -> Option<String> {
+fn store_hint(error: &SharedStoreError) -> Option<String> {
     let url = Url::parse(&error.store).ok()?;
     let scheme = url.scheme();
     Some(match error.kind {
-        StoreErrorKind::NoStore if scheme == "file" => {
+        SharedStoreErrorKind::NoStore if scheme == "file" => {
             let folder = url.to_file_path().ok()?;
             let folder = shell::quote(folder.to_str()?);
             format!("mount it on this machine, or create it: mkdir -p {folder}")
         }
-        StoreErrorKind::NoStore if scheme == "s3" => {
+        SharedStoreErrorKind::NoStore if scheme == "s3" => {
             "create the bucket, or correct --store; for a store that is not Amazon's: export AWS_ENDPOINT_URL=https://…"
                 .to_owned()
         }
-        StoreErrorKind::NoStore => "create it, or correct --store".to_owned(),
-        StoreErrorKind::Denied => format!("set the credentials of a user who may read and write there: {}", credentials(scheme)),
-        StoreErrorKind::Unavailable if scheme == "s3" => {
+        SharedStoreErrorKind::NoStore => "create it, or correct --store".to_owned(),
+        SharedStoreErrorKind::Denied => format!("set the credentials of a user who may read and write there: {}", credentials(scheme)),
+        SharedStoreErrorKind::Unavailable if scheme == "s3" => {
             "check AWS_ENDPOINT_URL and AWS_REGION, and that this machine reaches the store".to_owned()
         }
-        StoreErrorKind::Unavailable => "check that this machine reaches the store, and run again".to_owned(),
-        StoreErrorKind::Invalid | StoreErrorKind::Missing => return None,
+        SharedStoreErrorKind::Unavailable => "check that this machine reaches the store, and run again".to_owned(),
+        SharedStoreErrorKind::Invalid | SharedStoreErrorKind::Missing => return None,
     })
 }
 
@@ -93,20 +93,20 @@ mod tests {
     fn errors_of_a_store_come_with_what_to_do() {
         let error = |store: &str, kind| {
             let (action, reason) = ("write plans/a.json".to_owned(), "AccessDenied".to_owned());
-            ClusterError::Store(StoreError { store: store.to_owned(), kind, action, reason })
+            ClusterError::Store(SharedStoreError { store: store.to_owned(), kind, action, reason })
         };
         for (store, kind, hint) in [
-            ("s3://films/a", StoreErrorKind::Denied, "export AWS_ACCESS_KEY_ID="),
-            ("gs://films", StoreErrorKind::Denied, "export GOOGLE_APPLICATION_CREDENTIALS="),
-            ("az://films", StoreErrorKind::Denied, "export AZURE_STORAGE_ACCOUNT_NAME="),
-            ("file:///mnt/our%20films", StoreErrorKind::NoStore, "mkdir -p '/mnt/our films'"),
-            ("s3://films", StoreErrorKind::NoStore, "export AWS_ENDPOINT_URL="),
-            ("s3://films", StoreErrorKind::Unavailable, "AWS_REGION"),
+            ("s3://films/a", SharedStoreErrorKind::Denied, "export AWS_ACCESS_KEY_ID="),
+            ("gs://films", SharedStoreErrorKind::Denied, "export GOOGLE_APPLICATION_CREDENTIALS="),
+            ("az://films", SharedStoreErrorKind::Denied, "export AZURE_STORAGE_ACCOUNT_NAME="),
+            ("file:///mnt/our%20films", SharedStoreErrorKind::NoStore, "mkdir -p '/mnt/our films'"),
+            ("s3://films", SharedStoreErrorKind::NoStore, "export AWS_ENDPOINT_URL="),
+            ("s3://films", SharedStoreErrorKind::Unavailable, "AWS_REGION"),
         ] {
             let hints = hints(&error(store, kind));
             assert!(hints.len() == 1 && hints[0].contains(hint), "{store}: {hints:?}");
         }
-        assert!(hints(&error("s3://films", StoreErrorKind::Invalid)).is_empty());
+        assert!(hints(&error("s3://films", SharedStoreErrorKind::Invalid)).is_empty());
         for (store, command) in [
             ("file:///mnt/videos/", "mv /mnt/videos/plans/a.json /mnt/videos/plans/a.json.damaged"),
             ("s3://films/a", "aws s3 mv s3://films/a/plans/a.json s3://films/a/plans/a.json.damaged"),
