@@ -134,11 +134,11 @@ impl Limiter {
             }
         }
         let passed_on = |known: u64| (known + 1).saturating_sub(2 * self.window as u64);
-        let before = passed_on(self.known);
+        let before = passed_on(self.measured);
         self.arrived += frames as u64;
-        self.known = self.arrived.saturating_sub(CENTER as u64);
-        let ready = (passed_on(self.known) - before) as usize * self.channels;
-        if let Some(last) = self.known.checked_sub(1) {
+        self.measured = self.arrived.saturating_sub(CENTER as u64);
+        let ready = (passed_on(self.measured) - before) as usize * self.channels;
+        if let Some(last) = self.measured.checked_sub(1) {
             self.minima.clear();
             self.minima.push_back((last, 1.0));
         }
