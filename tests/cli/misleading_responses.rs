@@ -53,6 +53,19 @@ fn error_that_names_a_task_is_not_a_refusal() {
             r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#,
         ),
         (429, &[("x-task-id", "t1")], r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#),
+        (429, &[], r#"{"error":{"message":"slow down","type":"rate_limit_error","task":"t1"}}"#),
+        (503, &[], r#"{"error":{"message":"busy","type":"server_error"},"tasks":[{"id":"t1"}]}"#),
+        (
+            503,
+            &[],
+            r#"{"error":{"message":"poll https://a.example/v1/videos/t1 for it","type":"server_error"}}"#,
+        ),
+        (
+            503,
+            &[("link", "</v1/videos/t1>; rel=monitor")],
+            r#"{"error":{"message":"busy","type":"server_error"}}"#,
+        ),
+        (400, &[], r#"{"error":{"message":"no","type":"invalid_request_error","info":{"taskId":"t1"}}}"#),
     ] {
         let service = accepting_with(status, headers, body);
         let project = against(&service);
@@ -70,6 +83,8 @@ fn error_that_only_resembles_the_services_is_not_a_refusal() {
     for (status, body) in [
         (503, r#"{"error":{"message":"upstream reset before headers"}}"#),
         (503, r#"{"error":{"message":"Bad gateway","code":503,"status":"UNAVAILABLE"}}"#),
+        // What it says in a member that the contract does not define may be a task.
+        (503, r#"{"error":{"message":"busy","type":"server_error"},"accepted":["8f12"]}"#),
         (404, r#"{"error":{"message":"Not Found"}}"#),
         (400, r#"{"error":{"message":"Bad Request"}}"#),
     ] {

@@ -42,6 +42,8 @@ pub struct HttpError {
     /// Whether the body is an error in the service's own form (spec 7), so that the service itself responded, and not a gateway in front of
     /// it.
     pub is_service_error: bool,
+    /// Whether the body has members that the contract does not define, beside harmless ones.
+    pub has_unknown_members: bool,
     /// Whether the body was not read to its end, because it is too long or slow, or because the connection broke: the rest may name a task.
     pub is_truncated: bool,
     /// An id in the body: when a gateway fails after the service accepted a submission, probably that of the task.
@@ -57,8 +59,19 @@ impl HttpError {
     pub fn new(status: u16, mut body: String, retry_after: Option<Duration>) -> Self {
         let (error, task_hint) = (ErrorObject::decode(&body), find_task_id(&body));
         let is_service_error = ErrorObject::is_in_service_form(&body);
+        let has_unknown_members = ErrorObject::has_unknown_members(&body);
         body.truncate(body.floor_char_boundary(MAX_BODY_TEXT_BYTES));
-        Self { status, error, retry_after, body, is_service_error, is_truncated: false, task_hint }
+        let is_truncated = false;
+        Self {
+            status,
+            error,
+            retry_after,
+            body,
+            is_service_error,
+            has_unknown_members,
+            is_truncated,
+            task_hint,
+        }
     }
 
     /// The same error with a task id from a header, where the body names none.

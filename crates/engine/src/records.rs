@@ -198,8 +198,8 @@ impl WorkRecords for Ledger {
         ready_work(self.work_at_other_services(service))
     }
 
-    fn unfinished_reruns<'a>(&'a self, workflow: &'a str) -> WorkReading<'a, HashSet<NodeKey>> {
-        ready_work(self.unfinished_reruns(workflow))
+    fn unfinished_reruns<'a>(&'a self, _workflow: &'a str) -> WorkReading<'a, HashSet<NodeKey>> {
+        ready_work(self.unfinished_reruns())
     }
 
     fn last_run<'a>(&'a self, workflow: &'a str, file: &'a Path) -> WorkReading<'a, Option<RunRecord>> {

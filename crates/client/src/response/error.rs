@@ -55,6 +55,45 @@ impl ErrorObject {
         })
     }
 
+    /// Whether a body has members that the contract does not define, beside harmless ones: they may say that a task was accepted all the same.
+    #[must_use]
+    pub fn has_unknown_members(body: &str) -> bool {
+        const DEFINED: [&str; 4] = ["message", "type", "param", "code"];
+        const HARMLESS: [&str; 12] = [
+            "object",
+            "success",
+            "status",
+            "status_code",
+            "http_status",
+            "request_id",
+            "requestId",
+            "trace_id",
+            "timestamp",
+            "retry_after",
+            "doc_url",
+            "documentation_url",
+        ];
+        // The name of a field and a word for what went wrong have few digits; an id has many.
+        let may_be_id = |value: &Value| {
+            let text = value.as_str().unwrap_or_default();
+            text.len() >= 8 && text.bytes().filter(u8::is_ascii_digit).count() >= 4
+        };
+        let is_scalar = |value: &Value| !value.is_object() && !value.is_array();
+        let is_defined = |name: &str, value: &Value| {
+            DEFINED.contains(&name) && is_scalar(value) && (name == "message" || !may_be_id(value))
+        };
+        let is_known = |name: &str, value: &Value| HARMLESS.contains(&name) && is_scalar(value);
+        match serde_json::from_str(body.trim_start_matches('\u{feff}')) {
+            Ok(Value::Object(object)) => object.iter().any(|(name, value)| match value {
+                Value::Object(error) if name == "error" => {
+                    error.iter().any(|(name, value)| !(is_defined(name, value) || is_known(name, value)))
+                }
+                value => !is_known(name, value),
+            }),
+            _ => true,
+        }
+    }
+
     /// The error in a JSON value: its own fields, or those of what it wraps.
     pub(super) fn from_value(value: &Value, depth: usize) -> Self {
         const WRAPPERS: [&str; 4] = ["error", "errors", "detail", "data"];
@@ -135,6 +174,22 @@ mod tests {
 
     fn error(message: &str, code: Option<&str>) -> ErrorObject {
         ErrorObject { message: message.into(), code: code.map(Into::into), ..ErrorObject::default() }
+    }
+
+    #[test]
+    fn unknown_members_are_those_that_may_name_a_task() {
+        for (body, has_unknown) in [
+            (r#"{"error":{"message":"m","type":"server_error","param":null,"code":"c"}}"#, false),
+            (r#"{"error":{"message":"m","type":"t","request_id":"r1"},"status":503}"#, false),
+            (r#"{"error":{"message":"m","type":"t","accepted":"x9"}}"#, true),
+            (r#"{"error":{"message":"m","type":"t","param":"5f0c9a1e-77d2"}}"#, true),
+            (r#"{"error":{"message":"m","type":"t"},"queue":["x9"]}"#, true),
+            (r#"{"error":{"message":"m","type":"t","code":{"x":1}}}"#, true),
+            (r#"{"error":{"message":"m","type":"t","status":["x9"]}}"#, true),
+            ("<html>", true),
+        ] {
+            assert_eq!(ErrorObject::has_unknown_members(body), has_unknown, "{body}");
+        }
     }
 
     #[test]

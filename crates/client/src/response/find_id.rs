@@ -3,6 +3,7 @@
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
+use super::suspected_id::{id_in_path, suspected_id};
 use super::{ErrorObject, first_json};
 
 /// The members that hold a task id, the most reliable first.
@@ -25,23 +26,28 @@ pub fn find_task_id(body: &str) -> Option<String> {
         Some(value) => {
             let mut ids = Vec::new();
             collect(&value, body, true, 0, &mut ids);
-            ids.into_iter().next().or_else(|| id_in_message(&value))
+            ids.into_iter().next().or_else(|| id_in_message(&value)).or_else(|| suspected_id(&value))
         }
         None => scan_truncated_json(body),
     }
 }
 
 /// Headers whose URL names what a request has created (RFC 9110, 8.7 and 10.2.2; the last one is that of asynchronous APIs).
-const URL_HEADERS: [&str; 3] = ["location", "content-location", "operation-location"];
-/// Headers that services give the id of a task in.
-const ID_HEADERS: [&str; 4] = ["x-task-id", "task-id", "x-video-id", "x-job-id"];
+const URL_HEADERS: [&str; 4] = ["location", "content-location", "operation-location", "link"];
+/// What the names of headers in which services give the id of a task contain, beside `id` at their end.
+const ID_HEADERS: [&str; 5] = ["task", "video", "job", "generation", "resource"];
 
 /// The task id that the headers of a response name.
 #[must_use]
 pub(crate) fn id_in_headers(headers: &HeaderMap) -> Option<String> {
-    let values = |names: &'static [&str]| names.iter().filter_map(|name| headers.get(*name)?.to_str().ok());
-    let in_url = values(&URL_HEADERS).find_map(id_in_location);
-    in_url.or_else(|| values(&ID_HEADERS).map(str::trim).find(|id| !id.is_empty()).map(str::to_owned))
+    let urls = || URL_HEADERS.iter().filter_map(|name| headers.get(*name)?.to_str().ok());
+    let of_task = headers.iter().filter(|(name, _)| {
+        let name = name.as_str();
+        name.ends_with("id") && ID_HEADERS.iter().any(|part| name.contains(part))
+    });
+    let ids = of_task.filter_map(|(_, value)| value.to_str().ok());
+    let in_url = urls().find_map(id_in_path).or_else(|| urls().find_map(id_in_location));
+    in_url.or_else(|| ids.map(str::trim).find(|id| !id.is_empty()).map(str::to_owned))
 }
 
 /// The task id in the URL of a header.
@@ -295,6 +301,11 @@ mod tests {
             ("operation-location", "/v1/videos/t1", Some("t1")),
             ("x-task-id", " t1 ", Some("t1")),
             ("x-request-id", "r1", None),
+            ("x-taskid", "t1", Some("t1")),
+            ("x-generation-id", "t1", Some("t1")),
+            ("link", "</v1/videos/t1>; rel=\"monitor\"", Some("t1")),
+            ("location", "/v1/tasks/t1", Some("t1")),
+            ("operation-location", "https://a.example/operations/t1", Some("t1")),
             ("location", "/login", None),
             ("x-task-id", "", None),
         ] {

@@ -6,6 +6,7 @@
 mod error;
 mod find_id;
 mod rate_limit;
+mod suspected_id;
 mod task;
 mod time;
 

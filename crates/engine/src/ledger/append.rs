@@ -58,6 +58,9 @@ impl Ledger {
         let wrap = |source| self.sqlite(source);
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
+        if !is_recorded(&transaction, run_lock.run()).map_err(wrap)? {
+            return Err(self.missing_records());
+        }
         let mut applied = Vec::with_capacity(events.len());
         let mut stored = Vec::with_capacity(events.len());
         let mut writer = Writer::new(self, &transaction, run_lock.run(), time);
@@ -81,6 +84,11 @@ impl Ledger {
         }
         Ok(applied)
     }
+}
+
+/// Whether the run is on record: not where an earlier state of the ledger was restored into its file.
+fn is_recorded(transaction: &Transaction<'_>, run: &RunId) -> rusqlite::Result<bool> {
+    transaction.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?.exists([run.as_str()])
 }
 
 /// The event to store and apply in place of `event`.
@@ -225,9 +233,11 @@ fn other_rendering(
 ) -> rusqlite::Result<Option<(ForcedRerun, RunId)>> {
     let run: Option<String> = transaction
         .prepare_cached(concat!(
-            "SELECT run FROM attempts WHERE key = ?1 AND run <> ?2 AND ",
+            "SELECT a.run FROM attempts a WHERE a.key = ?1 AND a.run <> ?2 AND ",
             holds_key!(),
-            " AND intended_at >= (SELECT started_at FROM runs WHERE id = ?2)"
+            " AND EXISTS (SELECT 1 FROM events e WHERE e.run = a.run
+                AND e.seq > (SELECT MIN(seq) FROM events WHERE run = ?2)
+                AND json_extract(e.body, '$.event') = 'prepared' AND json_extract(e.body, '$.attempt') = a.id)"
         ))?
         .query_row([base, own.as_str()], |row| row.get(0))
         .optional()?;

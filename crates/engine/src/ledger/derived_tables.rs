@@ -13,12 +13,11 @@ use scheduler::{
 };
 use workflow::plan::Node;
 
-use super::Ledger;
-use super::attempt_state::holds_key;
-use super::replaced_tasks::separate_key;
+use super::fetched::FETCH_RUN;
 use super::schema::EVENT_VERSION;
-use super::sql::{Sql, column};
+use super::sql::{Sql, column, one_row};
 use super::totals::{AttemptEnd, BudgetDelta, Settlement};
+use super::{Ledger, replaced_tasks};
 
 /// Writes events of one run, or of `runner resolve`, in one transaction.
 pub(super) struct Writer<'a> {
@@ -68,11 +67,11 @@ impl<'a> Writer<'a> {
     pub(super) fn update_tables(&mut self, event: &Event, node: Option<&Node>) -> rusqlite::Result<()> {
         match event {
             Event::LookupDone { existing: ExistingWork::Completed { attempt, artifact, .. }, .. } => {
-                self.rejoin(attempt)?;
+                replaced_tasks::rejoin(self.transaction, attempt)?;
                 self.update_artifact(attempt, artifact)
             }
             Event::LookupDone { existing: ExistingWork::InFlight { attempt, .. }, .. } => {
-                self.rejoin(attempt)?;
+                replaced_tasks::rejoin(self.transaction, attempt)?;
                 self.take_up(attempt)
             }
             Event::Prepared { .. } => self.insert_intent(event, node),
@@ -91,7 +90,8 @@ impl<'a> Writer<'a> {
                 self.end(attempt, refusal.kind.attempt_state(), settlement, failure)
             }
             Event::Indeterminate { attempt, reason, suggested_task, .. } => {
-                self.transaction
+                let changed = self
+                    .transaction
                     .prepare_cached(
                         "UPDATE attempts SET state = ?2, failure = ?3, suggested_task = ?4 WHERE id = ?1",
                     )?
@@ -101,13 +101,19 @@ impl<'a> Writer<'a> {
                         reason.as_str(),
                         suggested_task.as_ref().map(TaskId::as_str),
                     ))?;
-                Ok(())
+                one_row(changed)
             }
             Event::Polled { attempt, next: Some(NextStep::Missing { reason }), .. } => {
+                match self.state(attempt)? {
+                    AttemptState::Submitted | AttemptState::Missing => {}
+                    AttemptState::Completed if !self.has_been_stored(attempt)? => {}
+                    // Another run or a person has decided about it meanwhile, and another attempt may hold its key.
+                    _ => return Ok(()),
+                }
                 self.end(attempt, AttemptState::Missing, Settlement::Full, Some(reason.as_str()))
             }
             Event::Polled { attempt, result: PollResult::Failed { failure }, .. } => {
-                if self.has_been_stored(attempt)? {
+                if self.state(attempt)? == AttemptState::Abandoned || self.has_been_stored(attempt)? {
                     return Ok(());
                 }
                 let failure = Some(failure.message.as_str());
@@ -115,7 +121,7 @@ impl<'a> Writer<'a> {
             }
             Event::Downloaded { attempt, artifact, cost, .. } => {
                 let settlement = cost.map_or(Settlement::Full, Settlement::Actual);
-                self.separate_from_replacement(attempt)?;
+                replaced_tasks::separate_from_holder(self.transaction, attempt)?;
                 self.end(attempt, AttemptState::Completed, settlement, None)?;
                 self.insert_artifact(attempt, artifact)
             }
@@ -191,10 +197,11 @@ impl<'a> Writer<'a> {
     }
 
     fn submit(&self, attempt: &AttemptId, task: &TaskId, time: Timestamp) -> rusqlite::Result<()> {
-        self.transaction
+        let changed = self
+            .transaction
             .prepare_cached("UPDATE attempts SET state = ?2, task = ?3, submitted_at = ?4 WHERE id = ?1")?
             .execute((attempt.as_str(), Sql(AttemptState::Submitted), task.as_str(), Sql(time)))?;
-        Ok(())
+        one_row(changed)
     }
 
     fn end(
@@ -224,15 +231,20 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Whether another command (`fetch`) has stored the video of an attempt since this run began. What the run hears of the task later, or
-    /// has heard before, does not undo that.
+    /// Whether another command (`fetch`, or a run) has stored the video of an attempt since this run began, by the order of events: clocks may
+    /// have been set meanwhile. What the run hears of the task later, or has heard before, does not undo that.
     fn has_been_stored(&self, attempt: &AttemptId) -> rusqlite::Result<bool> {
         self.transaction
             .prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM attempts WHERE id = ?1 AND state = ?2
-                 AND ended_at >= (SELECT started_at FROM runs WHERE id = ?3))",
+                "SELECT EXISTS (SELECT 1 FROM attempts WHERE id = ?1 AND state = ?2) AND EXISTS (
+                    SELECT 1 FROM (SELECT id FROM runs WHERE id <> ?3 UNION ALL SELECT ?4) other
+                    JOIN events e ON e.run = other.id AND e.seq > (SELECT MIN(seq) FROM events WHERE run = ?3)
+                    WHERE json_extract(e.body, '$.event') = 'downloaded' AND json_extract(e.body, '$.attempt') = ?1)",
             )?
-            .query_row((attempt.as_str(), Sql(AttemptState::Completed), self.run.as_str()), |row| row.get(0))
+            .query_row(
+                (attempt.as_str(), Sql(AttemptState::Completed), self.run.as_str(), FETCH_RUN),
+                |row| row.get(0),
+            )
     }
 
     fn resolve(&mut self, attempt: &AttemptId, resolution: &Resolution) -> rusqlite::Result<()> {
@@ -251,32 +263,10 @@ impl<'a> Writer<'a> {
                 self.end(attempt, AttemptState::NotAccepted, Settlement::Released, None)
             }
             Resolution::Abandoned => {
-                self.separate_from_replacement(attempt)?;
+                replaced_tasks::separate_from_later_task(self.transaction, attempt)?;
                 self.end(attempt, AttemptState::Abandoned, Settlement::Full, None)
             }
         }
-    }
-
-    /// Before an attempt holds its key again whose task a `retry` gave up: see [`separate_key`].
-    fn separate_from_replacement(&self, attempt: &AttemptId) -> rusqlite::Result<()> {
-        let Some(key) = separate_key(self.transaction, attempt)? else { return Ok(()) };
-        self.transaction
-            .prepare_cached("UPDATE attempts SET replaced_key = key, key = ?2 WHERE id = ?1")?
-            .execute((attempt.as_str(), key.to_string()))?;
-        Ok(())
-    }
-
-    /// A lookup found the video of a replaced task, whose key no attempt holds any more; or one that was abandoned, which keeps it.
-    fn rejoin(&self, attempt: &AttemptId) -> rusqlite::Result<()> {
-        self.transaction
-            .prepare_cached(concat!(
-                "UPDATE attempts SET key = replaced_key, replaced_key = NULL WHERE id = ?1 AND replaced_key IS NOT NULL
-                 AND NOT EXISTS (SELECT 1 FROM attempts holder WHERE holder.key = attempts.replaced_key AND ",
-                holds_key!(),
-                ")"
-            ))?
-            .execute([attempt.as_str()])?;
-        Ok(())
     }
 
     fn state(&self, attempt: &AttemptId) -> rusqlite::Result<AttemptState> {

@@ -10,7 +10,7 @@ use super::{AttemptRow, Ledger, LedgerError};
 use crate::failpoint::{self, Boundary};
 
 /// The run id of events of `runner fetch`.
-const FETCH_RUN: &str = "fetch";
+pub(super) const FETCH_RUN: &str = "fetch";
 
 impl Ledger {
     /// Appends an event about the task of `row`: that its video was downloaded, or that it failed. Returns whether it was appended: not where

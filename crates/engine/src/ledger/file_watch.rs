@@ -50,6 +50,10 @@ impl FileWatch {
         Self { file: file.to_owned(), log, states }
     }
 
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
     /// Checks that the files are those that were opened. The log exists from the first write on, where the file system has one.
     ///
     /// # Errors
@@ -76,6 +80,10 @@ impl FileWatch {
         match (states.1, log) {
             (Some(_), None) => return replaced("has lost its log (-wal)"),
             (Some(before), Some(now)) if before.id != now.id => return replaced("has another log (-wal)"),
+            // It never shrinks while it is open: no checkpoint of this program truncates it.
+            (Some(before), Some(now)) if now.bytes < before.bytes => {
+                return replaced("has a log (-wal) that was truncated");
+            }
             _ => {}
         }
         *states = (file, log);
@@ -103,7 +111,7 @@ mod tests {
         let (connection, watch) = open(folder.path());
         for _ in 0..3 {
             watch.check().unwrap();
-            connection.execute_batch("INSERT INTO t VALUES (2); PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+            connection.execute_batch("INSERT INTO t VALUES (2); PRAGMA wal_checkpoint(PASSIVE)").unwrap();
         }
         watch.check().unwrap();
     }
@@ -112,7 +120,7 @@ mod tests {
     #[test]
     fn check_reports_every_way_to_lose_the_ledger() {
         type Damage = fn(&std::path::Path);
-        let damages: [(Damage, &str); 6] = [
+        let damages: [(Damage, &str); 7] = [
             (|file| std::fs::remove_file(file).unwrap(), "removed"),
             (|file| std::fs::rename(file, file.with_extension("old")).unwrap(), "removed or moved"),
             (
@@ -125,6 +133,10 @@ mod tests {
             (|file| std::fs::write(file, "").unwrap(), "truncated"),
             (|file| std::fs::hard_link(file, file.with_extension("copy")).unwrap(), "hard link"),
             (|file| std::fs::remove_file(file.with_extension("db-wal")).unwrap(), "log"),
+            (
+                |file| std::fs::write(file.with_extension("db-wal"), "").unwrap(),
+                "log (-wal) that was truncated",
+            ),
         ];
         for (damage, words) in damages {
             let folder = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension as _};
-use scheduler::{AttemptState, RunId, Timestamp};
+use scheduler::{AttemptState, RunId};
 use workflow::plan::NodeKey;
 
 use super::attempt_state::holds_key;
@@ -23,23 +23,23 @@ impl Ledger {
     }
 
     /// Base keys of forced reruns that were begun and not finished: their task is in flight or may be, the run that forced them is alive, or it
-    /// was one of `workflow` that died, and no run that has the same shot has ended since.
+    /// has died, and no run that has the same shot has ended since.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn unfinished_reruns(&self, workflow: &str) -> Result<HashSet<NodeKey>, LedgerError> {
+    pub fn unfinished_reruns(&self) -> Result<HashSet<NodeKey>, LedgerError> {
         let connection = self.connection();
         let read = || {
             let mut statement = connection.prepare(
-                "SELECT f.base_key, f.salt, f.run, r.started_at
-                 FROM forced_reruns f LEFT JOIN runs r ON r.id = f.run AND r.workflow = ?1 AND r.ended_at IS NULL",
+                "SELECT f.base_key, f.salt, f.run, r.rowid
+                 FROM forced_reruns f LEFT JOIN runs r ON r.id = f.run AND r.ended_at IS NULL",
             )?;
             let mut held = connection
                 .prepare(concat!("SELECT state FROM attempts WHERE key = ?1 AND ", holds_key!()))?;
-            let mut rows = statement.query([workflow])?;
+            let mut rows = statement.query([])?;
             let (mut unfinished, mut alive) = (HashSet::new(), HashMap::new());
             // Read where a run has died only.
-            let mut ended: Option<HashMap<String, Timestamp>> = None;
+            let mut ended: Option<HashMap<String, i64>> = None;
             while let Some(row) = rows.next()? {
                 let (base, salt): (String, String) = (row.get(0)?, row.get(1)?);
                 let Some(base) = NodeKey::parse(&base) else { continue };
@@ -47,14 +47,14 @@ impl Ledger {
                 let state: Option<AttemptState> = held.query_row([&key], |row| column(row, 0)).optional()?;
                 let run = RunId(row.get(2)?);
                 let is_alive = *alive.entry(run.clone()).or_insert_with(|| self.is_alive(&run));
-                let has_died = match column::<Option<Timestamp>>(row, 3)? {
+                let has_died = match row.get::<_, Option<i64>>(3)? {
                     None => false,
-                    Some(started_at) => {
+                    Some(began) => {
                         let ended = match &mut ended {
                             Some(ended) => ended,
-                            None => ended.insert(keys_of_ended_runs(&connection, workflow)?),
+                            None => ended.insert(keys_of_ended_runs(&connection)?),
                         };
-                        ended.get(&key).is_none_or(|later| *later < started_at)
+                        ended.get(&key).is_none_or(|later| *later < began)
                     }
                 };
                 if is_alive || has_died || state.is_some_and(AttemptState::is_in_flight) {
@@ -67,18 +67,16 @@ impl Ledger {
     }
 }
 
-/// The keys that runs of `workflow` which have ended looked up, each with the start of the latest of these runs.
-fn keys_of_ended_runs(
-    connection: &Connection,
-    workflow: &str,
-) -> rusqlite::Result<HashMap<String, Timestamp>> {
+/// The keys that runs which have ended looked up since the first run that has not, each with the latest of these runs: its number in the order
+/// in which they began, because clocks may have been set meanwhile.
+fn keys_of_ended_runs(connection: &Connection) -> rusqlite::Result<HashMap<String, i64>> {
     connection
         .prepare(
-            "SELECT json_extract(e.body, '$.key'), MAX(r.started_at) FROM runs r JOIN events e ON e.run = r.id
-             WHERE r.workflow = ?1 AND r.ended_at IS NOT NULL AND json_extract(e.body, '$.event') = 'lookup-done'
-             GROUP BY 1",
+            "SELECT json_extract(e.body, '$.key'), MAX(r.rowid) FROM runs r JOIN events e ON e.run = r.id
+             WHERE r.ended_at IS NOT NULL AND r.rowid > (SELECT MIN(rowid) FROM runs WHERE ended_at IS NULL)
+             AND json_extract(e.body, '$.event') = 'lookup-done' GROUP BY 1",
         )?
-        .query_map([workflow], |row| Ok((row.get(0)?, column(row, 1)?)))?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect()
 }
 

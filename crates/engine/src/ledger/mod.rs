@@ -227,7 +227,17 @@ impl Ledger {
     }
 
     fn sqlite(&self, source: rusqlite::Error) -> LedgerError {
+        // See `sql::one_row`.
+        if matches!(source, rusqlite::Error::StatementChangedRows(_)) {
+            return self.missing_records();
+        }
         LedgerError::Sqlite { path: self.folder.clone(), source }
+    }
+
+    /// Records of a live run are missing in the file that it has opened.
+    fn missing_records(&self) -> LedgerError {
+        let what = "has lost records of a live run (an earlier state was restored into it)";
+        LedgerError::Replaced { path: self.watch.file().to_owned(), what }
     }
 
     /// The stored form of a path: relative to the base where it is below it.

@@ -130,9 +130,13 @@ impl Ledger {
     pub fn end(&self, run_lock: &RunLock, now: Timestamp) -> Result<(), LedgerError> {
         failpoint::hit(Boundary::Before, "end");
         self.watch.check()?;
-        self.connection()
+        let changed = self
+            .connection()
             .execute("UPDATE runs SET ended_at = ?2 WHERE id = ?1", (run_lock.run.as_str(), Sql(now)))
             .map_err(|error| self.sqlite(error))?;
+        if changed != 1 {
+            return Err(self.missing_records());
+        }
         failpoint::hit(Boundary::After, "end");
         Ok(())
     }

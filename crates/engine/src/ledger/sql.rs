@@ -90,6 +90,11 @@ impl<T: FromColumn> FromColumn for Option<T> {
     }
 }
 
+/// An update of a record that exists. Without it, an earlier state of the ledger was restored into its file ([`super::LedgerError::Replaced`]).
+pub(super) fn one_row(changed: usize) -> rusqlite::Result<()> {
+    if changed == 1 { Ok(()) } else { Err(rusqlite::Error::StatementChangedRows(changed)) }
+}
+
 #[cfg(test)]
 mod tests {
     use rusqlite::Connection;

@@ -5,7 +5,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
 
 use super::attempt_state::is_in_flight;
-use super::sql::{Sql, column};
+use super::sql::{Sql, column, one_row};
 use super::{Ledger, LedgerError};
 use scheduler::budget::{Amount, BudgetCap, BudgetCaps, Reservation};
 use scheduler::{AttemptId, AttemptState, Timestamp};
@@ -147,10 +147,10 @@ impl BudgetDelta {
             .query_row([attempt.as_str()], read_reservation)
             .optional()?;
         let Some(reservation) = reservation else {
-            transaction
+            let changed = transaction
                 .prepare_cached("UPDATE attempts SET state = ?2, failure = ?3, ended_at = ?4 WHERE id = ?1")?
                 .execute((attempt.as_str(), Sql(state), failure, Sql(time)))?;
-            return Ok(());
+            return one_row(changed);
         };
         transaction
             .prepare_cached(

@@ -93,7 +93,8 @@ fn refusal_kind(
     Some(match error.status {
         429 if failure == FailureKind::Quota => RefusalKind::ServiceUnusable,
         429 => RefusalKind::Throttled,
-        503 if error.is_service_error => RefusalKind::Retryable,
+        // The status alone leaves open whether it was accepted: the error has to be the contract's, without anything that may name a task.
+        503 if error.is_service_error && !error.has_unknown_members => RefusalKind::Retryable,
         500..=599 if is_repeated => RefusalKind::ServerError,
         _ if !error.is_service_error => return None,
         400 | 413 | 415 | 422 if failure == FailureKind::Quota => RefusalKind::ServiceUnusable,

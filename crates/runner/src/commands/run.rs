@@ -308,7 +308,7 @@ async fn execute<'t>(
         .with_salt(args.salt.clone())
         .with_forced(force.iter().copied(), run.as_str());
     let keys = match args.rerun {
-        Some(_) => keys.with_unfinished_reruns(ledger.unfinished_reruns(plan.name())?),
+        Some(_) => keys.with_unfinished_reruns(ledger.unfinished_reruns()?),
         None => keys,
     };
     if !is_free {
