@@ -78,6 +78,20 @@ fn error_that_names_a_task_is_not_a_refusal() {
     }
 }
 
+/// What looks like an id is a word of the request: a new task has a new one.
+#[test]
+fn error_that_quotes_the_request_is_a_refusal() {
+    let service = ScriptedService::start(|call| {
+        let error = r#"{"error":{"message":"the prompt 'buoy task_1234567' is too short","type":"invalid_request_error"}}"#;
+        (is_post(call) && call.nth == 1).then(|| response(400, &[], error))
+    });
+    let text = ONE.replace("a quiet sea", "buoy task_1234567");
+    let project = Project::new("one.yaml", &text).against(&service.url, "sk-test-0123456789abcdef");
+    project.runner(&["run", "one.yaml"]).expect(1);
+    project.runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!((service.posts(), shots(&project, "one").len()), (2, 1));
+}
+
 #[test]
 fn error_that_only_resembles_the_services_is_not_a_refusal() {
     for (status, body) in [

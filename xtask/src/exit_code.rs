@@ -14,7 +14,7 @@ pub(crate) const BUDGET_EXCEEDED: i32 = 4;
 pub(crate) const UNUSABLE: i32 = 5;
 /// An interrupt.
 pub(crate) const INTERRUPTED: i32 = 130;
-/// A panic: not of the list, but of Rust.
+/// A panic: Rust's own code, which is not in the list.
 pub(crate) const PANICKED: i32 = 101;
 
 #[cfg(test)]

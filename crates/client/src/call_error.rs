@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use reqwest::StatusCode;
 
-use crate::response::{ErrorObject, find_task_id, is_json, plain_text};
+use crate::response::{ErrorObject, find_new_task_id, is_json, plain_text};
 
 /// A call without a usable result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,8 +56,18 @@ const MAX_BODY_TEXT_BYTES: usize = 4096;
 impl HttpError {
     /// The error of a response with this body, of which the beginning is kept.
     #[must_use]
-    pub fn new(status: u16, mut body: String, retry_after: Option<Duration>) -> Self {
-        let (error, task_hint) = (ErrorObject::decode(&body), find_task_id(&body));
+    pub fn new(status: u16, body: String, retry_after: Option<Duration>) -> Self {
+        Self::in_response_to("", status, body, retry_after)
+    }
+
+    /// As [`Self::new`], in response to this request: what the error quotes from it is no task.
+    pub(crate) fn in_response_to(
+        request: &str,
+        status: u16,
+        mut body: String,
+        retry_after: Option<Duration>,
+    ) -> Self {
+        let (error, task_hint) = (ErrorObject::decode(&body), find_new_task_id(&body, request));
         let is_service_error = ErrorObject::is_in_service_form(&body);
         let has_unknown_members = ErrorObject::has_unknown_members(&body);
         body.truncate(body.floor_char_boundary(MAX_BODY_TEXT_BYTES));

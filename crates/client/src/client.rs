@@ -118,12 +118,14 @@ impl Client {
     pub async fn create(&self, request: &PreparedRequest) -> Result<TaskResponse, CallError> {
         let span = debug_span!("create_video", task_id = tracing::field::Empty);
         async {
+            let body = String::from_utf8_lossy(request.body());
             let request = self.create_request(request)?;
             debug!(method = %request.method(), path = request.url().path(), "sending a request");
             let sent = self.shared.submits.execute(request).await;
             let response = sent.map_err(|error| CallError::from_transport(&error))?;
             debug!(status = response.status().as_u16(), "received a response");
-            let response = self.ensure_success(Response(ResponseValue::stream(response)), ERROR_BODY).await?;
+            let response =
+                self.ensure_success(Response(ResponseValue::stream(response)), &body, ERROR_BODY).await?;
             let rate_limit = RateLimit::read(response.headers(), SystemTime::now());
             let named = self.task_in_headers(response.headers());
             let task = self.read_task(response.into_stream(), None).await;
@@ -295,7 +297,7 @@ impl Client {
             max_bytes: MAX_DOWNLOAD_ERROR_BODY_BYTES,
             timeout: self.shared.download_error_timeout,
         };
-        let response = self.ensure_success(response, error_body).await?;
+        let response = self.ensure_success(response, "", error_body).await?;
         let headers = response.headers().clone();
         let mut download = Download::new(response.status(), &headers, response.into_stream())?;
         // It is stored for a later run.
@@ -334,11 +336,17 @@ impl Client {
         sent: Result<ResponseValue<ByteStream>, Error<ByteStream>>,
     ) -> Result<Response, CallError> {
         let response = self.response_from(sent)?;
-        self.ensure_success(response, ERROR_BODY).await
+        self.ensure_success(response, "", ERROR_BODY).await
     }
 
-    /// A response with a success status as it is; any other as a [`CallError::Http`], of whose body so much is read.
-    async fn ensure_success(&self, response: Response, error_body: ErrorBody) -> Result<Response, CallError> {
+    /// A response with a success status as it is; any other as a [`CallError::Http`], of whose body so much is read. `request` is the body of
+    /// the request, if it creates a task.
+    async fn ensure_success(
+        &self,
+        response: Response,
+        request: &str,
+        error_body: ErrorBody,
+    ) -> Result<Response, CallError> {
         let status = response.status();
         if status.is_success() {
             return Ok(response);
@@ -349,7 +357,7 @@ impl Client {
         let beginning =
             body::read_prefix(response.into_stream(), error_body.max_bytes, error_body.timeout).await;
         let text = self.redact_key(&String::from_utf8_lossy(&beginning.bytes));
-        let error = HttpError::new(status.as_u16(), text, wait)
+        let error = HttpError::in_response_to(request, status.as_u16(), text, wait)
             .with_task_hint(named)
             .with_truncated_body(beginning.is_truncated);
         let code = error.error.as_ref().and_then(|error| error.code.as_deref());

@@ -14,8 +14,8 @@ use engine::{Ledger, LedgerError};
 use rusqlite::Connection;
 use scheduler::budget::{Amount, BudgetCap, BudgetCaps, Reservation};
 use scheduler::{
-    Artifact, AttemptId, Event, ExistingWork, Failure, FailureKind, ModificationTime, PollResult, Refusal,
-    RefusalKind, Resolution, RunId, TaskId, Timestamp,
+    Artifact, AttemptId, Event, ExistingWork, Failure, FailureKind, ModificationTime, NextStep, PollResult,
+    Refusal, RefusalKind, Resolution, RunId, TaskId, Timestamp,
 };
 use support::plan;
 use support::world::Rng;
@@ -241,8 +241,37 @@ fn append_downloaded_costs_what_was_reserved_at_most() {
     assert_eq!((held.cost, spent.cost), (Money::ZERO, limit));
 }
 
+/// Its video was shorter than what was reserved, and is gone by now.
 #[test]
-fn append_under_cost_limit_counts_unpriced_tasks_in_flight_as_unknown() {
+fn adopting_an_abandoned_task_reserves_what_was_reserved_and_no_less_is_spent() {
+    let (_folder, ledger) = new();
+    let plan = plan(&["a"]);
+    let node = NodeIx::new(0);
+    let run = begin(&ledger, "run", BudgetCaps::default());
+    write(&ledger, &run, &plan, prepared(0, "run.1", 10));
+    let (attempt, task) = (AttemptId::from("run.1"), TaskId("task".to_owned()));
+    let submitted = Event::Submitted { node, attempt: attempt.clone(), task: task.clone() };
+    write(&ledger, &run, &plan, submitted);
+    let cost = Some(Money::from_micros(4));
+    let downloaded = Event::Downloaded { node, attempt: attempt.clone(), artifact: artifact(), cost };
+    write(&ledger, &run, &plan, downloaded);
+    let costs = || {
+        let (held, spent) = ledger.spending().expect("it can be read");
+        (held.cost.as_micros(), spent.cost.as_micros())
+    };
+    assert_eq!(costs(), (0, 4));
+    let next = Some(NextStep::Missing { reason: "the service does not know the task".to_owned() });
+    let result = PollResult::NotFound { expired: false };
+    write(&ledger, &run, &plan, Event::Polled { node, attempt: attempt.clone(), result, next });
+    drop(run);
+    ledger.resolve(&attempt, &Resolution::Abandoned, Timestamp(3)).expect("no run is alive");
+    assert_eq!(costs(), (0, 4));
+    ledger.resolve(&attempt, &Resolution::Accepted { task }, Timestamp(4)).expect("it can be adopted");
+    assert_eq!(costs(), (10, 0));
+}
+
+#[test]
+fn append_under_cap_on_cost_counts_unpriced_tasks_in_flight_as_unknown() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
     let unpriced = |attempt: &str| match prepared(0, attempt, 0) {

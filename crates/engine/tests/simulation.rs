@@ -326,7 +326,7 @@ fn caps(rng: &mut Rng) -> BudgetCaps {
 }
 
 /// Replays the recorded events of the latest run, whether it ended or not, and checks that nothing was submitted after a halt. Without
-/// budget limits: they depend on moments at which nothing else happened, which are not recorded.
+/// caps: they depend on moments at which nothing else happened, which are not recorded.
 fn replay(seed: u64, plan: &Arc<Plan>, project: &Project) -> RunSummary {
     let run = RunId(format!("run{}", project.runs));
     let mut replayed = scheduler::RunState::new(Arc::clone(plan), "simulated", policy())

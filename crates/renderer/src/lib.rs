@@ -1,7 +1,7 @@
 //! Renderers of the service: video with sound from a prompt and reference media.
 //!
 //! [`Renderer`] is the interface: a [`Job`] in, an MP4 out. [`Procedural`] draws scenes on the CPU, [`Animatic`] the same with a storyboard
-//! panel; [`Command`] runs an external program.
+//! panel; [`ExternalRenderer`] runs an external program.
 
 use std::{ops::ControlFlow, path::PathBuf};
 

@@ -124,46 +124,46 @@ pub(crate) fn check_minimum(
     if args.partial {
         return Ok(());
     }
-    let below = |flag: &str, limit: String, minimum: String| {
+    let below = |flag: &str, cap: String, minimum: String| {
         Err(CommandError::new(
             ErrorKind::BudgetExceeded,
-            format!("{flag} {limit} is below the minimum of this run, {minimum}; nothing was submitted"),
+            format!("{flag} {cap} is below the minimum of this run, {minimum}; nothing was submitted"),
         )
         .hint(format!("raise {flag}, or add --partial to submit what it allows")))
     };
     let certain = || document.shots.iter().filter(|shot| shot.certain);
-    if let Some(limit) = args.max_cost.filter(|_| !is_free) {
+    if let Some(cap) = args.max_cost.filter(|_| !is_free) {
         let costs = certain().filter_map(|shot| shot.cost);
         let minimum =
             Money::from_micros(required(costs.map(|cost| (cost.min.as_micros(), cost.max.as_micros()))));
-        if limit < minimum {
-            return below("--max-cost", limit.to_string(), format!("{minimum} {currency}"));
+        if cap < minimum {
+            return below("--max-cost", cap.to_string(), format!("{minimum} {currency}"));
         }
     }
-    if let Some(limit) = args.max_tasks.filter(|limit| u64::from(*limit) < totals.tasks.min) {
-        return below("--max-tasks", limit.to_string(), format!("{} tasks", totals.tasks.min));
+    if let Some(cap) = args.max_tasks.filter(|cap| u64::from(*cap) < totals.tasks.min) {
+        return below("--max-tasks", cap.to_string(), format!("{} tasks", totals.tasks.min));
     }
-    if let Some(limit) = args.max_video_seconds {
+    if let Some(cap) = args.max_video_seconds {
         let durations = certain().map(|shot| shot.price_inputs.seconds);
         let minimum = VideoDuration::from_millis(required(
             durations.map(|duration| (duration.min.as_millis(), duration.max.as_millis())),
         ));
-        if limit < minimum {
-            return below("--max-video-seconds", limit.to_string(), format!("{minimum} seconds of video"));
+        if cap < minimum {
+            return below("--max-video-seconds", cap.to_string(), format!("{minimum} seconds of video"));
         }
     }
     Ok(())
 }
 
-/// The lowest limit under which all tasks can be submitted, if each comes to its least. A task, given as its least and its most, is submitted
-/// when its most fits beside what the others have come to; the order that needs the least submits the tasks with the widest range first.
+/// The lowest cap under which all tasks can be submitted, if each comes to its minimum. A task, given as its minimum and its maximum, is
+/// submitted when its maximum fits beside what the others have come to; the order that needs the least submits the tasks with the widest range first.
 fn required(tasks: impl Iterator<Item = (u64, u64)>) -> u64 {
     let mut tasks: Vec<(u64, u64)> = tasks.collect();
-    tasks.sort_unstable_by_key(|(least, most)| std::cmp::Reverse(most.saturating_sub(*least)));
+    tasks.sort_unstable_by_key(|(min, max)| std::cmp::Reverse(max.saturating_sub(*min)));
     let (mut spent, mut required) = (0_u64, 0);
-    for (least, most) in tasks {
-        required = required.max(spent.saturating_add(most));
-        spent = spent.saturating_add(least);
+    for (min, max) in tasks {
+        required = required.max(spent.saturating_add(max));
+        spent = spent.saturating_add(min);
     }
     required
 }
@@ -180,7 +180,7 @@ mod tests {
     fn required_counts_the_reservation_of_the_last_task() {
         assert_eq!(required_by(&[]), 0);
         assert_eq!(required_by(&[(20, 20); 6]), 120);
-        // Any of them may be the last; its most has to fit beside the others' least.
+        // Any of them may be the last; its maximum has to fit beside the others' minimum.
         assert_eq!(required_by(&[(10, 30), (10, 30)]), 40);
         // The wide range first: it needs no room beside others.
         assert_eq!(required_by(&[(10, 90), (20, 25)]), 90);

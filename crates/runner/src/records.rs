@@ -91,7 +91,7 @@ impl Records {
         })
     }
 
-    /// Takes away hints that the records do not have.
+    /// Removes hints at commands that these records do not support.
     pub(crate) fn retain_hints(&self, previews: &mut [Preview]) {
         let links_accounts = match self {
             Self::Local(_) => true,

@@ -1,4 +1,4 @@
-//! Files on disk, that track which of them a workflow has asked for: a change of one of them changes the workflow.
+//! Files on disk, with a record of those that a workflow has asked for: a change of one of them changes the workflow.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -72,7 +72,7 @@ pub enum Event {
     BudgetExceeded {
         /// The node.
         node: NodeIx,
-        /// The limit.
+        /// The cap.
         #[serde(rename = "limit")]
         cap: BudgetCap,
     },

@@ -189,7 +189,7 @@ pub enum Halt {
     },
     /// One more task would exceed a budget cap.
     BudgetExceeded {
-        /// The limit.
+        /// The cap.
         #[serde(rename = "limit")]
         cap: BudgetCap,
     },

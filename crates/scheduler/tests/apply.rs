@@ -1065,7 +1065,7 @@ fn interrupted_run_downloads_finished_videos_within_the_grace() {
 }
 
 #[test]
-fn budget_limit_halts_the_run_once_no_reservation_is_open() {
+fn cap_halts_the_run_once_no_reservation_is_open() {
     let caps = BudgetCaps { tasks: Some(2), ..BudgetCaps::default() };
     let state = RunState::new(plan(&["a", "b", "c", "d<a"]), "test", Policy::remote())
         .with_budget(Budget::new(caps, Arc::new(NoPrices)));

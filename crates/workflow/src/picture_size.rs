@@ -1,4 +1,4 @@
-//! Sizes of pictures as people write them, for help: `1080p`, `4k`, `1920*1080`, `16:9`.
+//! Sizes of pictures as people write them (`1080p`, `4k`, `1920*1080`, `16:9`), for the help of a size in the wrong form.
 
 /// The numbers of lines that are written without a unit: other numbers are widths.
 const LINES: [u32; 8] = [360, 480, 540, 720, 1080, 1440, 2160, 4320];

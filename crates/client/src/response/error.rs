@@ -59,7 +59,7 @@ impl ErrorObject {
     #[must_use]
     pub fn has_unknown_members(body: &str) -> bool {
         const DEFINED: [&str; 4] = ["message", "type", "param", "code"];
-        const HARMLESS: [&str; 12] = [
+        const HARMLESS: [&str; 13] = [
             "object",
             "success",
             "status",
@@ -70,19 +70,27 @@ impl ErrorObject {
             "trace_id",
             "timestamp",
             "retry_after",
+            "retryAfter",
             "doc_url",
             "documentation_url",
         ];
-        // The name of a field and a word for what went wrong have few digits; an id has many.
+        // The name of a field has few digits; an id has many.
         let may_be_id = |value: &Value| {
             let text = value.as_str().unwrap_or_default();
             text.len() >= 8 && text.bytes().filter(u8::is_ascii_digit).count() >= 4
         };
         let is_scalar = |value: &Value| !value.is_object() && !value.is_array();
-        let is_defined = |name: &str, value: &Value| {
-            DEFINED.contains(&name) && is_scalar(value) && (name == "message" || !may_be_id(value))
+        let is_empty = |value: &Value| match value {
+            Value::Null | Value::Bool(_) => true,
+            Value::Array(items) => items.is_empty(),
+            Value::Object(members) => members.is_empty(),
+            Value::Number(_) | Value::String(_) => false,
         };
-        let is_known = |name: &str, value: &Value| HARMLESS.contains(&name) && is_scalar(value);
+        let is_defined = |name: &str, value: &Value| {
+            DEFINED.contains(&name) && is_scalar(value) && (name != "param" || !may_be_id(value))
+        };
+        let is_known =
+            |name: &str, value: &Value| is_empty(value) || (HARMLESS.contains(&name) && is_scalar(value));
         match serde_json::from_str(body.trim_start_matches('\u{feff}')) {
             Ok(Value::Object(object)) => object.iter().any(|(name, value)| match value {
                 Value::Object(error) if name == "error" => {
@@ -181,6 +189,7 @@ mod tests {
         for (body, has_unknown) in [
             (r#"{"error":{"message":"m","type":"server_error","param":null,"code":"c"}}"#, false),
             (r#"{"error":{"message":"m","type":"t","request_id":"r1"},"status":503}"#, false),
+            (r#"{"error":{"message":"m","type":"t","code":"ERR_50301","details":null,"fields":[]}}"#, false),
             (r#"{"error":{"message":"m","type":"t","accepted":"x9"}}"#, true),
             (r#"{"error":{"message":"m","type":"t","param":"5f0c9a1e-77d2"}}"#, true),
             (r#"{"error":{"message":"m","type":"t"},"queue":["x9"]}"#, true),

@@ -3,7 +3,7 @@
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use super::suspected_id::{id_in_path, suspected_id};
+use super::suspected_id::{id_in_path, is_quoted, suspected_id, suspected_id_in_text};
 use super::{ErrorObject, first_json};
 
 /// The members that hold a task id, the most reliable first.
@@ -21,15 +21,23 @@ const TASKS_PATH: &str = "/videos/";
 /// member with a fitting name. Verbatim.
 #[must_use]
 pub fn find_task_id(body: &str) -> Option<String> {
+    find_new_task_id(body, "")
+}
+
+/// As [`find_task_id`], in the response to a submission of `request`: without what is quoted from it.
+pub(crate) fn find_new_task_id(body: &str, request: &str) -> Option<String> {
     let body = body.trim_start_matches('\u{feff}').trim_start();
-    match first_json(body) {
-        Some(value) => {
-            let mut ids = Vec::new();
-            collect(&value, body, true, 0, &mut ids);
-            ids.into_iter().next().or_else(|| id_in_message(&value)).or_else(|| suspected_id(&value))
-        }
-        None => scan_truncated_json(body),
-    }
+    let is_new = |id: &String| !is_quoted(id, request);
+    let value: Option<Value> = serde_json::from_str(body).ok();
+    let is_whole = value.is_some();
+    let in_json = value.or_else(|| first_json(body)).and_then(|value| {
+        let mut ids = Vec::new();
+        collect(&value, body, true, 0, &mut ids);
+        let own = ids.into_iter().find(is_new).or_else(|| id_in_message(&value).filter(is_new));
+        own.or_else(|| suspected_id(&value, request))
+    });
+    let in_text = || scan_truncated_json(body).or_else(|| suspected_id_in_text(body, request));
+    in_json.or_else(|| if is_whole { None } else { in_text() })
 }
 
 /// Headers whose URL names what a request has created (RFC 9110, 8.7 and 10.2.2; the last one is that of asynchronous APIs).
@@ -46,7 +54,9 @@ pub(crate) fn id_in_headers(headers: &HeaderMap) -> Option<String> {
         name.ends_with("id") && ID_HEADERS.iter().any(|part| name.contains(part))
     });
     let ids = of_task.filter_map(|(_, value)| value.to_str().ok());
-    let in_url = urls().find_map(id_in_path).or_else(|| urls().find_map(id_in_location));
+    // Of a link to a page, only what has the form of an id.
+    let created = || URL_HEADERS[..3].iter().filter_map(|name| headers.get(*name)?.to_str().ok());
+    let in_url = urls().find_map(id_in_path).or_else(|| created().find_map(id_in_location));
     in_url.or_else(|| ids.map(str::trim).find(|id| !id.is_empty()).map(str::to_owned))
 }
 
@@ -155,7 +165,7 @@ fn digits_of(number: &serde_json::Number, body: &str) -> Option<String> {
     if let Some(first) = digits_at(body) {
         return Some(first);
     }
-    let named = NAMES.iter().flat_map(|name| {
+    let named = NAMES.iter().chain(&ERROR_NAMES).flat_map(|name| {
         let quoted = format!("\"{name}\"");
         let ends: Vec<usize> =
             body.match_indices(&quoted).map(|(index, found)| index + found.len()).collect();
@@ -255,6 +265,9 @@ mod tests {
             (r#"{"id":" spaced = +@é"}"#, " spaced = +@é"),
             (r#"{"error":{"message":"the task t17 is queued, its status is unknown"}}"#, "t17"),
             (r#"{"error":{"message":"try again (task_id=t17)"}}"#, "t17"),
+            ("429 task vid8f120077 was accepted, slow down", "vid8f120077"),
+            (r#"<html><a href="/v1/videos/8f120077">wait</a></html>"#, "8f120077"),
+            ("{\"error\":{\"message\":\"busy\"}}\n{\"task_id\":\"t1\"}", "t1"),
             (r#"{"error":{"message":"timeout","type":"server_error","param":"task_8a"}}"#, "task_8a"),
             (r#"{"error":{"message":"lost the connection to task id \"task_7\"."}}"#, "task_7"),
             (
@@ -307,6 +320,7 @@ mod tests {
             ("location", "/v1/tasks/t1", Some("t1")),
             ("operation-location", "https://a.example/operations/t1", Some("t1")),
             ("location", "/login", None),
+            ("link", "<https://docs.example/videos/rate-limits>; rel=\"help\"", None),
             ("x-task-id", "", None),
         ] {
             assert_eq!(named(name, value).as_deref(), id, "{name}: {value}");

@@ -13,7 +13,7 @@ mod time;
 pub use error::ErrorObject;
 pub(crate) use error::plain_text;
 pub use find_id::find_task_id;
-pub(crate) use find_id::id_in_headers;
+pub(crate) use find_id::{find_new_task_id, id_in_headers};
 pub use rate_limit::RateLimit;
 pub use task::{Status, TaskFailure, TaskResponse};
 pub(crate) use time::retry_after;

@@ -7,57 +7,92 @@ use serde_json::Value;
 /// Deeper values are not searched.
 const MAX_DEPTH: usize = 16;
 /// Members whose value is the id of a task, in lower case without `_` and `-`.
-const ID_NAMES: [&str; 12] = [
-    "task",
-    "taskid",
-    "tasks",
-    "taskids",
-    "video",
-    "videoid",
-    "videos",
-    "videoids",
-    "job",
-    "jobid",
-    "generationid",
-    "resourceid",
-];
+const ID_NAMES: [&str; 7] =
+    ["taskid", "taskids", "videoid", "videoids", "jobid", "generationid", "resourceid"];
+/// Members that may hold an id, but also a number of tasks or a kind: a text with a digit is one.
+const TASK_NAMES: [&str; 6] = ["task", "tasks", "video", "videos", "job", "jobs"];
 /// Members whose value is the id of what their object describes.
 const OWN_ID_NAMES: [&str; 2] = ["id", "uuid"];
-/// Members that describe the request, which has an id of its own.
-const REQUEST_NAMES: [&str; 4] = ["request", "req", "trace", "span"];
+/// Members that describe something else that has an id.
+const OTHER_NAMES: [&str; 18] = [
+    "request",
+    "req",
+    "trace",
+    "span",
+    "user",
+    "account",
+    "organization",
+    "org",
+    "project",
+    "team",
+    "key",
+    "apikey",
+    "model",
+    "limit",
+    "quota",
+    "policy",
+    "plan",
+    "client",
+];
+/// Members whose text is a name, whatever it begins with: the model `video-01`.
+const NAMES_OF_KINDS: [&str; 2] = ["model", "type"];
 /// Path segments below which services have tasks.
 const COLLECTIONS: [&str; 5] = ["videos", "tasks", "jobs", "generations", "operations"];
 /// What precedes an id in prose.
 const LABELS: [&str; 5] = ["task", "video", "job", "generation", "operation"];
 /// Digits and letters of an id behind such a word, at least: `video 480p` is none.
 const MIN_ID_LENGTH: usize = 8;
+/// Characters of a word that is looked for in the request, at least: shorter ones may be in it by chance.
+const MIN_QUOTED_LENGTH: usize = 6;
 /// Characters of an id with dashes, at least.
 const MIN_UUID_LENGTH: usize = 20;
 
-/// What may be the id of a task in a value.
-pub(super) fn suspected_id(value: &Value) -> Option<String> {
-    in_value(value, None, 0)
+/// What may be the id of a task in a value, and is not quoted from the request: see [`is_quoted`].
+pub(super) fn suspected_id(value: &Value, request: &str) -> Option<String> {
+    in_value(value, None, request, 0)
+}
+
+/// What may be the id of a task in a text: in a URL, or behind a word such as `task`.
+pub(super) fn suspected_id_in_text(text: &str, request: &str) -> Option<String> {
+    let is_mark = |c: char| c.is_whitespace() || "\"'`<>()".contains(c);
+    let ids = text.split(is_mark).filter_map(id_in_path).chain(ids_behind_labels(text));
+    ids.into_iter().find(|id| !is_quoted(id, request))
+}
+
+/// Whether a word of an error is one of the request that it answers. A task that the request has created has a new id.
+pub(super) fn is_quoted(id: &str, request: &str) -> bool {
+    let is_whole = |at: usize| {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+        !request[..at].ends_with(is_part) && !request[at + id.len()..].starts_with(is_part)
+    };
+    id.len() >= MIN_QUOTED_LENGTH && request.match_indices(id).any(|(at, _)| is_whole(at))
 }
 
 /// `name` is that of the member that the value is in.
-fn in_value(value: &Value, name: Option<&str>, depth: usize) -> Option<String> {
+fn in_value(value: &Value, name: Option<&str>, request: &str, depth: usize) -> Option<String> {
     if depth > MAX_DEPTH {
         return None;
     }
+    let is_new = |id: &String| !is_quoted(id, request);
     match value {
         Value::Object(object) => {
-            let of_request = name.is_some_and(|name| REQUEST_NAMES.contains(&name));
+            let is_other = name.is_some_and(|name| OTHER_NAMES.contains(&name));
             object.iter().find_map(|(name, value)| {
                 let name = normalized(name);
-                let is_own_id = depth > 0 && OWN_ID_NAMES.contains(&name.as_str()) && !of_request;
-                let own = if is_own_id { id_text(value) } else { None };
-                own.or_else(|| in_value(value, Some(&name), depth + 1))
+                let is_own_id = depth > 0 && OWN_ID_NAMES.contains(&name.as_str()) && !is_other;
+                let own = if is_own_id { id_text(value).filter(is_new) } else { None };
+                own.or_else(|| in_value(value, Some(&name), request, depth + 1))
             })
         }
-        Value::Array(items) => items.iter().find_map(|item| in_value(item, name, depth + 1)),
+        Value::Array(items) => items.iter().find_map(|item| in_value(item, name, request, depth + 1)),
         Value::String(text) => {
-            let named = name.filter(|name| ID_NAMES.contains(name)).and_then(|_| id_text(value));
-            named.or_else(|| has_prefix_of_ids(text).then(|| text.clone())).or_else(|| in_text(text))
+            let is_named = |names: &[&str]| name.is_some_and(|name| names.contains(&name));
+            let has_digit = text.contains(|c: char| c.is_ascii_digit());
+            let is_id = is_named(&ID_NAMES)
+                || (is_named(&TASK_NAMES) && has_digit)
+                || (has_prefix_of_ids(text) && !is_named(&NAMES_OF_KINDS));
+            let own = if is_id { id_text(value).filter(is_new) } else { None };
+            own.or_else(|| suspected_id_in_text(text, request))
         }
         Value::Number(_) => name.filter(|name| ID_NAMES.contains(name)).and_then(|_| id_text(value)),
         Value::Bool(_) | Value::Null => None,
@@ -74,7 +109,8 @@ fn id_text(value: &Value) -> Option<String> {
         Value::String(text) if !text.trim().is_empty() && !text.trim().contains(char::is_whitespace) => {
             Some(text.clone())
         }
-        Value::Number(number) => Some(number.to_string()),
+        // The digits of a number that is too large are not known here.
+        Value::Number(number) if !number.is_f64() => Some(number.to_string()),
         _ => None,
     }
 }
@@ -83,27 +119,27 @@ fn id_text(value: &Value) -> Option<String> {
 fn has_prefix_of_ids(text: &str) -> bool {
     let prefixes = ["task", "vid", "video", "job", "gen", "generation"];
     text.split_once(['_', '-']).is_some_and(|(prefix, rest)| {
-        let is_one_word =
-            !rest.contains(['_', '-', ' ']) || (rest.len() >= MIN_UUID_LENGTH && !rest.contains(' '));
-        prefixes.contains(&prefix) && is_one_word && rest.contains(|c: char| c.is_ascii_digit())
+        let digits = rest.bytes().filter(u8::is_ascii_digit).count();
+        let is_one_word = !rest.contains(['_', '-', ' ']) && digits > 0;
+        let is_uuid = rest.len() >= MIN_UUID_LENGTH && !rest.contains(' ') && digits >= 4;
+        prefixes.contains(&prefix) && (is_one_word || is_uuid)
     })
 }
 
-/// The id in a URL or behind a word such as `task`.
-fn in_text(text: &str) -> Option<String> {
-    text.split_whitespace().find_map(id_in_path).or_else(|| id_behind_label(text))
-}
-
-/// The segment of a path or URL that follows a collection of tasks, if it has a digit, as ids have and pages have not.
+/// The segment of a path or URL that follows a collection of tasks, if it has a digit, as ids have and pages have not. The name of a file and a
+/// version (`v2`) are none.
 pub(super) fn id_in_path(url: &str) -> Option<String> {
     let marks = ['"', '\'', '`', '<', '(', '[', '>', ')', ']', ',', ';', '?', '#'];
     let path = url.trim_start_matches(marks).split(marks).next().unwrap_or_default();
     let mut segments = path.split('/').skip_while(|segment| !COLLECTIONS.contains(segment)).skip(1);
     let segment = segments.next()?.trim_end_matches(['.', ':']);
-    segment.contains(|c: char| c.is_ascii_digit()).then(|| segment.to_owned())
+    let is_version = segment.strip_prefix('v').is_some_and(|rest| rest.bytes().all(|c| c.is_ascii_digit()));
+    let has_digit = segment.contains(|c: char| c.is_ascii_digit());
+    (has_digit && !is_version && !segment.contains('.')).then(|| segment.to_owned())
 }
 
-fn id_behind_label(text: &str) -> Option<String> {
+fn ids_behind_labels(text: &str) -> Vec<String> {
+    let mut ids = Vec::new();
     let mut words =
         text.split_whitespace().map(|word| word.trim_matches(|c: char| "\"'`,;:.()[]".contains(c)));
     while let Some(word) = words.next() {
@@ -113,15 +149,20 @@ fn id_behind_label(text: &str) -> Option<String> {
         if !LABELS.contains(&label.strip_suffix("id").unwrap_or(&label)) {
             continue;
         }
-        let Some(id) = joined.map(str::to_owned).or_else(|| words.clone().next().map(str::to_owned)) else {
-            continue;
-        };
-        let digits = id.chars().filter(char::is_ascii_digit).count();
-        if digits >= 2 && id.len() >= MIN_ID_LENGTH {
-            return Some(id);
-        }
+        ids.extend(
+            joined.or_else(|| words.clone().next()).filter(|id| has_form_of_id(id)).map(str::to_owned),
+        );
     }
-    None
+    ids
+}
+
+/// Digits, and as long as ids are; neither a size (`1280x720`) nor a URL or a path.
+fn has_form_of_id(word: &str) -> bool {
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    let is_size = word.split_once('x').is_some_and(|(width, height)| {
+        [width, height].iter().all(|side| side.bytes().all(|c| c.is_ascii_digit()))
+    });
+    digits >= 2 && word.len() >= MIN_ID_LENGTH && !is_size && !word.contains(['/', '.'])
 }
 
 #[cfg(test)]
@@ -146,7 +187,7 @@ mod tests {
             json!({"error": {"message": "busy", "url": "https://a.example/v1/videos/t1?x=1"}}),
             json!({"error": {"message": "poll /v1/videos/t1 for the result"}}),
         ] {
-            assert_eq!(suspected_id(&value).as_deref(), Some("t1"), "{value}");
+            assert_eq!(suspected_id(&value, "").as_deref(), Some("t1"), "{value}");
         }
         for (value, id) in [
             (json!({"error": {"code": "task-1"}}), "task-1"),
@@ -155,7 +196,21 @@ mod tests {
             (json!({"error": {"message": "job 8f120077-aa is queued"}}), "8f120077-aa"),
             (json!({"error": {"message": "busy", "job_id": 17}}), "17"),
         ] {
-            assert_eq!(suspected_id(&value).as_deref(), Some(id), "{value}");
+            assert_eq!(suspected_id(&value, "").as_deref(), Some(id), "{value}");
+        }
+    }
+
+    /// The frame of another task, for instance.
+    #[test]
+    fn suspected_id_is_not_a_word_of_the_request() {
+        let request = r#"{"image_url":"https://a.example/v1/videos/task_12/last_frame.png","seed":1234567}"#;
+        let value = json!({"error": {"message": "could not fetch https://a.example/v1/videos/task_12/last_frame.png"}});
+        assert_eq!(suspected_id(&value, request), None);
+        let value = json!({"error": {"message": "task task_123456 continues /v1/videos/task_12"}});
+        assert_eq!(suspected_id(&value, request).as_deref(), Some("task_123456"));
+        // By chance a short id is in it, and a longer one a part of another word.
+        for id in ["12", "123456"] {
+            assert_eq!(suspected_id(&json!({"error": {"job_id": id}}), request).as_deref(), Some(id));
         }
     }
 
@@ -169,10 +224,19 @@ mod tests {
             json!({"error": {"message": "try again in 1.5 s", "retry_after": 2, "request": {"id": "r1"}}}),
             json!({"error": {"message": "no", "details": [{"field": "task_type", "issue": "unknown"}]}}),
             json!({"error": {"message": "a video of 10 seconds at 1920x1080 costs more", "param": "video_url"}}),
+            json!({"error": {"message": "video 1280x720 is not supported by this model"}}),
+            json!({"error": {"message": "failed to fetch video https://bucket.example/ref_01.mp4: 403"}}),
+            json!({"error": {"message": "cannot download https://cdn.example/videos/shot01.png"}}),
+            json!({"error": {"message": "too many", "limit": {"tasks": 10}, "usage": {"videos": 3}}}),
+            json!({"error": {"message": "no", "task": "text-to-video", "fields": {"video": "required"}}}),
+            json!({"error": {"message": "no", "organization": {"id": "org-1"}, "model": "video-01"}}),
+            json!({"error": {"message": "slow", "code": "video_generation_rate_limit_exceeded_v2"}}),
+            json!({"error": {"message": "see https://docs.example/videos/v2/errors"}}),
+            json!({"error": {"message": "no", "job_id": 1.234e22}}),
             json!([]),
             json!("task"),
         ] {
-            assert_eq!(suspected_id(&value), None, "{value}");
+            assert_eq!(suspected_id(&value, ""), None, "{value}");
         }
     }
 }

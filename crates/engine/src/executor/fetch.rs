@@ -131,7 +131,8 @@ fn with_current_key(
     let key = config.ledger.key_of_video(row)?.ok_or_else(malformed)?;
     let target = folder.join(file_name_of(&row.node, &key));
     let key = key.to_string();
-    let replaced_key = row.replaced_key.clone().or_else(|| (key != row.key).then(|| row.key.clone()));
+    let own = row.replaced_key.as_ref().unwrap_or(&row.key);
+    let replaced_key = (key != *own).then(|| own.clone());
     Ok((AttemptRow { key, replaced_key, ..row.clone() }, target))
 }
 

@@ -60,7 +60,7 @@ impl InputSource {
     }
 }
 
-/// The source of each input of a node whose dependencies are done. `is_inline` takes frames as data even where the service hosts them.
+/// The source of each input of a node whose dependencies are done. With `is_inline`, frames are sent as data even where the service hosts them.
 #[must_use]
 pub fn input_sources(
     node: NodeIx,

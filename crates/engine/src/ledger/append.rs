@@ -118,7 +118,7 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
             let concurrent = match (forced_rerun, recorded_rerun) {
                 (Some(own), _) => {
                     match other_rerun(transaction, &own.key, &[Some(&own.salt), own.supersedes.as_ref()])? {
-                        None => other_rendering(transaction, &own.key, run_lock.run())?,
+                        None => other_rendering(transaction, &own.key, run_lock)?,
                         other => other,
                     }
                 }
@@ -229,17 +229,14 @@ fn other_rerun(
 fn other_rendering(
     transaction: &Transaction<'_>,
     base: &str,
-    own: &RunId,
+    own: &RunLock,
 ) -> rusqlite::Result<Option<(ForcedRerun, RunId)>> {
     let run: Option<String> = transaction
         .prepare_cached(concat!(
-            "SELECT a.run FROM attempts a WHERE a.key = ?1 AND a.run <> ?2 AND ",
+            "SELECT run FROM attempts WHERE key = ?1 AND run <> ?2 AND rowid > ?3 AND ",
             holds_key!(),
-            " AND EXISTS (SELECT 1 FROM events e WHERE e.run = a.run
-                AND e.seq > (SELECT MIN(seq) FROM events WHERE run = ?2)
-                AND json_extract(e.body, '$.event') = 'prepared' AND json_extract(e.body, '$.attempt') = a.id)"
         ))?
-        .query_row([base, own.as_str()], |row| row.get(0))
+        .query_row((base, own.run().as_str(), own.last_attempt()), |row| row.get(0))
         .optional()?;
     Ok(run
         .map(|run| (ForcedRerun { key: base.to_owned(), salt: String::new(), supersedes: None }, RunId(run))))

@@ -227,8 +227,8 @@ impl Ledger {
     }
 
     fn sqlite(&self, source: rusqlite::Error) -> LedgerError {
-        // See `sql::one_row`.
-        if matches!(source, rusqlite::Error::StatementChangedRows(_)) {
+        // See `sql::one_row`. What may be missing is read as an `Option`.
+        if matches!(source, rusqlite::Error::StatementChangedRows(_) | rusqlite::Error::QueryReturnedNoRows) {
             return self.missing_records();
         }
         LedgerError::Sqlite { path: self.folder.clone(), source }

@@ -35,6 +35,8 @@ pub struct RunLock {
     caps: BudgetCaps,
     /// The total spent by all runs before this one: its caps apply to what is spent afterwards.
     spent_before: Amount,
+    /// The latest attempt before it, by the order in which attempts are recorded.
+    last_attempt: i64,
     /// Whether the file stays when the run ends: the ledger that has the run on record is gone, and the file shows that there was one.
     stays: AtomicBool,
     // Held for its lock.
@@ -51,6 +53,10 @@ impl RunLock {
     /// Leaves the file behind when the run ends, as a killed run does.
     pub(crate) fn leave_behind(&self) {
         self.stays.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn last_attempt(&self) -> i64 {
+        self.last_attempt
     }
 
     pub(super) fn caps(&self) -> (BudgetCaps, Amount) {
@@ -115,12 +121,22 @@ impl Ledger {
             )
             .map_err(wrap)?;
         let (_, spent_before) = totals::sums(&transaction).map_err(wrap)?;
+        let last_attempt = "SELECT COALESCE(MAX(rowid), 0) FROM attempts";
+        let last_attempt = transaction.query_row(last_attempt, [], |row| row.get(0)).map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
         drop(connection);
         let file = File::create(&path).map_err(|error| at_path(&path, &error))?;
         file.try_lock().map_err(|error| at_path(&path, &error.into()))?;
         failpoint::hit(Boundary::After, "begin");
-        Ok(RunLock { run, path, caps, spent_before, stays: AtomicBool::new(false), _file: file })
+        Ok(RunLock {
+            run,
+            path,
+            caps,
+            spent_before,
+            last_attempt,
+            stays: AtomicBool::new(false),
+            _file: file,
+        })
     }
 
     /// Records the regular end of a run.

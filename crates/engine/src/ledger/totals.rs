@@ -176,6 +176,12 @@ impl BudgetDelta {
         transaction: &Transaction<'_>,
         attempt: &AttemptId,
     ) -> rusqlite::Result<()> {
+        // It may have been settled at less than what was reserved.
+        let spent: Option<Money> = transaction.query_row(
+            "SELECT COALESCE(actual_cost, reserved_cost) FROM attempts WHERE id = ?1",
+            [attempt.as_str()],
+            |row| column(row, 0),
+        )?;
         let reservation = transaction.query_row(
             "UPDATE attempts SET state = ?2, actual_cost = NULL, ended_at = NULL WHERE id = ?1
                  RETURNING video_ms, reserved_cost",
@@ -184,7 +190,7 @@ impl BudgetDelta {
         )?;
         let reserved = reservation.amount();
         self.reserved.added += reserved;
-        self.spent.removed += reserved;
+        self.spent.removed += Amount { cost: spent.unwrap_or(Money::ZERO), ..reserved };
         Ok(())
     }
 

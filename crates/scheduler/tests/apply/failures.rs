@@ -154,7 +154,7 @@ fn expired_task_is_retried_only_if_retry_on_lists_expired() {
 }
 
 #[test]
-fn retry_respects_the_budget_limit() {
+fn retry_respects_the_cap() {
     let plan = plan_with(&["a"], |node| node["retry"] = 3.into());
     let caps = BudgetCaps { tasks: Some(2), ..BudgetCaps::default() };
     let state =

@@ -276,7 +276,7 @@ impl<'w> FilmCell<'_, 'w> {
     }
 }
 
-/// Names the help where a group has the name of a shot that there is not.
+/// Adds help where a group has the name of a shot that does not exist.
 fn hint_at_group(diagnostic: &mut Diagnostic, shot: &Spanned<ShotRef>, workflow: &Workflow) {
     let name = &shot.value.shot;
     if diagnostic.code == "unknown-shot" && workflow.groups.iter().any(|group| group.key.value == *name) {

@@ -3,7 +3,7 @@
 use super::error::TemplateError;
 use super::scan;
 
-/// Texts that are longer are not repeated in help, in bytes.
+/// Maximum length of a text that help repeats, in bytes.
 const MAX_QUOTED_LEN: usize = 80;
 
 /// The error with what was meant, where the text tells.

@@ -172,7 +172,7 @@ impl<'w> Templates<'w> {
         if self.work.finish(steps, size) { result } else { Err(TemplateError::total()) }
     }
 
-    /// A compiled template; `is_bare` is an expression without braces.
+    /// A compiled template; with `is_bare`, of an expression without braces.
     fn prepared(&self, text: &'w str, is_bare: bool, scope: &Scope) -> Rc<PreparedTemplate<'w>> {
         let address = (text.as_ptr().addr(), text.len(), is_bare);
         if let Some(prepared) = self.compiled.borrow().get(&address) {

@@ -7,7 +7,7 @@ use super::{Yaml, YamlValue, as_quoted};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
-/// Texts that are longer are not repeated in help, in bytes.
+/// Maximum length of a text that help repeats, in bytes.
 const MAX_QUOTED_LEN: usize = 120;
 
 /// Warnings of anchors of plain text that no alias uses, in order. Anchors of other values, and of blocks, drop no text of a line.

@@ -99,7 +99,7 @@ fn breached(breach: &BudgetBreach) -> String {
     }
 }
 
-/// The longest line that help repeats, in bytes.
+/// Maximum length of a line that help repeats, in bytes.
 const MAX_QUOTED_LINE: usize = 400;
 
 /// The mistakes that most often lead to a message of the parser, with the line that was probably meant.

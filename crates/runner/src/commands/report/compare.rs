@@ -88,7 +88,7 @@ pub(super) fn compare(before: &Manifest, after: &Manifest) -> Comparison {
     );
     let changed = clips.iter().filter(|clip| clip.change != Change::Removed).count();
     Comparison {
-        version: 2,
+        version: 3,
         before: totals(before),
         after: totals(after),
         unchanged: after.clips.len().saturating_sub(changed),

@@ -114,7 +114,7 @@ pub(super) async fn walk(walker: &Walker, report: &mut Report) -> Result<(), Str
     Ok(())
 }
 
-/// The tasks in the order in which they were polls.
+/// The tasks in the order in which polls returned them.
 fn states(polls: &[Value], model: &str, report: &mut Report) {
     let (Some(first), Some(last)) = (polls.first(), polls.last()) else { return };
     let sent = format!("the states of a task of {model}");
