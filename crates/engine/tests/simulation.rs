@@ -575,7 +575,7 @@ fn simulate_alone(seed: u64) -> String {
         if seed.is_multiple_of(4) {
             simulate_two(seed).await;
         }
-        if seed % 4 == 1 {
+        if seed % 8 == 1 {
             simulate_fetches(seed).await;
         }
         happened

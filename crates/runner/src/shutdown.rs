@@ -19,8 +19,9 @@ pub(crate) fn shutdown_signal_with(
     exit_message: impl FnOnce() -> String + Send + 'static,
 ) -> watch::Receiver<bool> {
     let (sender, receiver) = watch::channel(false);
+    // Before the task first runs: a signal until then would end the process.
+    let mut signals = Signals::new();
     tokio::spawn(async move {
-        let mut signals = Signals::new();
         signals.next().await;
         sender.send_replace(true);
         signals.next().await;
@@ -178,6 +179,17 @@ impl Signals {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As from a script that waits for what `ui` prints. Without a handler it would end this process.
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn signal_before_the_first_wait_asks_for_an_end() {
+        let mut interrupt = shutdown_signal();
+        let sent =
+            std::process::Command::new("kill").args(["-INT", &std::process::id().to_string()]).status();
+        assert!(sent.unwrap().success());
+        assert!(*interrupt.wait_for(|asked| *asked).await.unwrap());
+    }
 
     #[test]
     fn exit_message_counts_tasks_in_flight() {
