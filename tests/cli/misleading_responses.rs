@@ -82,10 +82,10 @@ fn error_that_names_a_task_is_not_a_refusal() {
 #[test]
 fn error_that_quotes_the_request_is_a_refusal() {
     let service = ScriptedService::start(|call| {
-        let error = r#"{"error":{"message":"the prompt 'buoy task_1234567' is too short","type":"invalid_request_error"}}"#;
+        let error = r#"{"error":{"message":"the prompt 'on video vid8f120077' is too short","type":"invalid_request_error"}}"#;
         (is_post(call) && call.nth == 1).then(|| response(400, &[], error))
     });
-    let text = ONE.replace("a quiet sea", "buoy task_1234567");
+    let text = ONE.replace("a quiet sea", "on video vid8f120077");
     let project = Project::new("one.yaml", &text).against(&service.url, "sk-test-0123456789abcdef");
     project.runner(&["run", "one.yaml"]).expect(1);
     project.runner(&["run", "one.yaml"]).expect(0);

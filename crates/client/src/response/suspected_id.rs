@@ -59,13 +59,15 @@ pub(super) fn suspected_id_in_text(text: &str, request: &str) -> Option<String> 
     ids.into_iter().find(|id| !is_quoted(id, request))
 }
 
-/// Whether a word of an error is one of the request that it answers. A task that the request has created has a new id.
+/// Whether a word of an error is one of the request that it answers. A task that the request has created has a new id; a number may be equal to
+/// one of the request by chance.
 pub(super) fn is_quoted(id: &str, request: &str) -> bool {
     let is_whole = |at: usize| {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
         !request[..at].ends_with(is_part) && !request[at + id.len()..].starts_with(is_part)
     };
-    id.len() >= MIN_QUOTED_LENGTH && request.match_indices(id).any(|(at, _)| is_whole(at))
+    let is_word = id.len() >= MIN_QUOTED_LENGTH && id.contains(char::is_alphabetic);
+    is_word && request.match_indices(id).any(|(at, _)| is_whole(at))
 }
 
 /// `name` is that of the member that the value is in.
@@ -208,8 +210,8 @@ mod tests {
         assert_eq!(suspected_id(&value, request), None);
         let value = json!({"error": {"message": "task task_123456 continues /v1/videos/task_12"}});
         assert_eq!(suspected_id(&value, request).as_deref(), Some("task_123456"));
-        // By chance a short id is in it, and a longer one a part of another word.
-        for id in ["12", "123456"] {
+        // By chance a short id is in it, a longer one a part of another word, and the seed is a number that counts up.
+        for id in ["12", "123456", "1234567"] {
             assert_eq!(suspected_id(&json!({"error": {"job_id": id}}), request).as_deref(), Some(id));
         }
     }
