@@ -107,9 +107,13 @@ impl LimitDiscovery {
         self.observed
     }
 
-    /// Begins with the limits that an earlier run observed.
+    /// Begins with the limits that an earlier run observed. Those that would admit nothing, or less than any service's window, are learned again.
     pub(crate) fn begin_with(&mut self, observed: ObservedLimits) {
-        self.observed = observed;
+        let longest = Duration::from_secs(WINDOWS[WINDOWS.len() - 1]).mul_f64(MARGIN);
+        self.observed = ObservedLimits {
+            rate: observed.rate.filter(|rate| rate.count > 0 && rate.per <= longest),
+            in_flight: observed.in_flight.filter(|limit| *limit > 0),
+        };
     }
 
     /// Whether one more may be submitted. If not, when; `None` if something has to end first.
@@ -280,7 +284,7 @@ impl LimitDiscovery {
 
     /// The acceptances that explain a refusal, and when the first of them left: those after the last pause that was longer than the wait that
     /// the service asks for. What was accepted before it was not what used the limit up, and the pause was the run's own: counted with it,
-    /// a single acceptance a minute ago would allow one submission a minute. Not where a rate is known, whose pauses are its own.
+    /// a single acceptance a minute ago would allow one submission a minute. Where a rate is known, its own pauses are not the run's.
     fn explains(
         &self,
         accepted: u32,
@@ -288,10 +292,7 @@ impl LimitDiscovery {
         left: Timestamp,
         wait: Duration,
     ) -> Option<(u32, Timestamp)> {
-        if self.observed.rate.is_some() {
-            return Some((accepted, since));
-        }
-        let longest_pause = 2 * wait.max(ROUNDING);
+        let longest_pause = 2 * wait.max(ROUNDING).max(self.observed.rate.map_or(ROUNDING, |rate| rate.per));
         let (mut count, mut first) = (0, left);
         for sent in self.sent.iter().rev().copied().filter(|sent| *sent <= left) {
             if sent < since || first.since(sent) > longest_pause {
@@ -395,6 +396,16 @@ mod tests {
         let rate = ObservedRate { count: 2, per: Duration::from_millis(1_010) };
         assert_eq!(discovery.observed().rate, Some(rate));
 
+        // A chain whose tasks take ten minutes, at a service with a known rate that refuses once.
+        let mut discovery = LimitDiscovery::new(true);
+        let rate = Some(ObservedRate { count: 10, per: Duration::from_millis(1_010) });
+        let known = ObservedLimits { rate, in_flight: None };
+        discovery.begin_with(known);
+        accept(&mut discovery, 1_000, 5, 1, 1);
+        discovery.admitted(Timestamp(601_000));
+        discovery.refused(throttled(601_000, 1, 0));
+        assert_eq!(discovery.observed(), known, "not one in ten minutes");
+
         // 3 in an hour: the pause is shorter than the wait.
         let mut discovery = LimitDiscovery::new(true);
         accept(&mut discovery, 1_000, 60_000, 3, 1);
@@ -412,6 +423,20 @@ mod tests {
         assert_eq!(discovery.observed(), ObservedLimits { rate: None, in_flight: Some(10) });
         assert_eq!(discovery.admits(10, 0, Timestamp(90_000)), Err(None));
         assert_eq!(discovery.admits(9, 0, Timestamp(90_000)), Ok(()));
+    }
+
+    #[test]
+    fn recorded_limits_that_admit_nothing_are_learned_again() {
+        for (count, per, in_flight) in [(0, 1, Some(0)), (1, 86_400, None), (0, 1, None)] {
+            let mut discovery = LimitDiscovery::new(true);
+            let rate = Some(ObservedRate { count, per: Duration::from_secs(per) });
+            discovery.begin_with(ObservedLimits { rate, in_flight });
+            assert_eq!(discovery.observed(), ObservedLimits::default());
+        }
+        let mut discovery = LimitDiscovery::new(true);
+        let rate = Some(ObservedRate { count: 3, per: Duration::from_secs(3_600).mul_f64(MARGIN) });
+        discovery.begin_with(ObservedLimits { rate, in_flight: Some(1) });
+        assert_eq!(discovery.observed(), ObservedLimits { rate, in_flight: Some(1) });
     }
 
     #[test]
