@@ -34,6 +34,7 @@ mod media_gate;
 mod misleading_responses;
 mod missing_tasks;
 mod models_and_schema;
+mod paid_videos;
 mod picks;
 mod plan;
 mod report;

@@ -117,6 +117,13 @@ const MUTATIONS: &[Mutation] = &[
         violations: &["was paid for", "is paid for, and", "were out under a limit of"],
     },
     Mutation {
+        name: "a `retry` pays for another task where the video of the first has been removed",
+        file: "crates/scheduler/src/existing_work.rs",
+        original: "!was_downloaded && (!is_missing || *is_given_up)",
+        replacement: "{ let _ = was_downloaded; !is_missing || *is_given_up }",
+        violations: &["was paid for again"],
+    },
+    Mutation {
         name: "a run submits shots that it does not select",
         file: "crates/scheduler/src/state/transitions/lookup_done.rs",
         original: "if !self.is_selected(node) && !matches!(existing, ExistingWork::Completed { .. }) {",

@@ -32,6 +32,9 @@ pub struct Preview {
     /// Whether its submission is certain, provided that nothing fails: always for [`Decision::Execute`], and for [`Decision::Deferred`] where
     /// the frame that it waits for is that of a video that does not exist yet, so that no earlier video can be its own.
     pub is_certain: bool,
+    /// Whether a `retry` may pay for another task where this one fails ([`ExistingWork::may_be_retried`]).
+    #[serde(skip)]
+    pub may_be_retried: bool,
     /// The decision of the user that a blocked node waits for.
     #[serde(skip)]
     pub hint: Option<Hint>,
@@ -176,6 +179,7 @@ impl PreviewBuilder<'_> {
             key: None,
             full_key: None,
             is_certain: false,
+            may_be_retried: true,
             hint: None,
         };
         let unpicked = plan.unpicked(ix).next();
@@ -308,6 +312,7 @@ fn state(existing: &ExistingWork) -> StatusKind {
 
 fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artifact> {
     preview.state = state(&existing);
+    preview.may_be_retried = existing.may_be_retried();
     match existing {
         // No lookup says that the record has changed.
         ExistingWork::None | ExistingWork::Changed { .. } => None,
@@ -316,7 +321,15 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
             preview.task = Some(task);
             Some(artifact)
         }
-        ExistingWork::InFlight { task, was_downloaded, is_missing, is_other_account, damage, .. } => {
+        ExistingWork::InFlight {
+            task,
+            was_downloaded,
+            is_missing,
+            is_given_up,
+            is_other_account,
+            damage,
+            ..
+        } => {
             preview.decision = Decision::Adopt;
             preview.task = Some(task);
             if is_other_account {
@@ -327,6 +340,8 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
                     "it was submitted with another API key; an account that does not own it cannot see it"
                         .to_owned(),
                 )
+            } else if is_given_up {
+                Some("the service did not know its task, or had no intact video of it, and an earlier run gave it up; it is asked again before another one is paid for".to_owned())
             } else if is_missing {
                 Some("the service did not know its task, or had no intact video of it, when it was last asked; it is asked again, and nothing is submitted".to_owned())
             } else if let Some(damage) = damage {

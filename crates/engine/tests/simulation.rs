@@ -566,6 +566,46 @@ async fn simulate_fetches(seed: u64) {
     }
 }
 
+/// Videos are removed when the service has long finished their tasks, and put back later: nothing is paid for in between, whatever the service
+/// answers about the tasks and their files, and whatever `retry` says.
+async fn simulate_removed_videos(seed: u64) {
+    let mut rng = Rng::new(seed.wrapping_mul(0xD134_2543_DE82_EF95));
+    let world = World::new(seed, rng.roll(2) == 0, [0, 5, 20][rng.roll(3) as usize]);
+    let plan = plan_with(SHOTS, |node| {
+        node["retry"] = 3.into();
+        node["retry_on"] = serde_json::json!(["expired", "corrupt", "failed", "transient"]);
+    });
+    let mut project = Project::new();
+    let summary = project.run(&plan, &world).await;
+    let accepted = |shot: &str| world.accepted().get(shot).map_or(0, |(accepted, _)| *accepted);
+    let is_done = |outcome: &Outcome| matches!(outcome, Outcome::Done { .. });
+    let finished = summary.nodes.iter().filter(|node| is_done(&node.outcome));
+    let finished: Vec<(String, usize)> =
+        finished.map(|node| (node.name.clone(), accepted(&node.name))).collect();
+    let folders = ["out", ".runner/artifacts"].map(|folder| project.folder.path().join(folder));
+    for folder in &folders {
+        fs_err::rename(folder, folder.with_extension("aside")).expect("the videos can be moved");
+    }
+    world.age();
+    for _ in 0..2 {
+        project.run(&plan, &world).await;
+        for (shot, before) in &finished {
+            assert_eq!(accepted(shot), *before, "seed {seed}: {shot} was paid for again");
+        }
+    }
+    for folder in &folders {
+        drop(fs_err::remove_dir_all(folder));
+        fs_err::rename(folder.with_extension("aside"), folder).expect("the videos can be moved");
+    }
+    let summary = project.run(&plan, &world).await;
+    for (shot, before) in &finished {
+        let node = summary.nodes.iter().find(|node| node.name == *shot).expect("a shot of the plan");
+        assert!(is_done(&node.outcome), "seed {seed}: {shot} ended as {:?}", node.outcome);
+        assert_eq!(accepted(shot), *before, "seed {seed}: {shot} was paid for again");
+    }
+    check_tables(seed, &plan, &project);
+}
+
 /// Simulates a seed alone in its world: nothing of the machine's own time or threads gets in. Gives what happened.
 fn simulate_alone(seed: u64) -> String {
     engine::failpoint::run_blocking_inline();
@@ -577,6 +617,9 @@ fn simulate_alone(seed: u64) -> String {
         }
         if seed % 8 == 1 {
             simulate_fetches(seed).await;
+        }
+        if seed % 8 == 3 {
+            simulate_removed_videos(seed).await;
         }
         happened
     })

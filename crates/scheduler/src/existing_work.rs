@@ -34,6 +34,9 @@ pub enum ExistingWork {
         /// Whether the service did not know the task when an earlier run asked.
         #[serde(default)]
         is_missing: bool,
+        /// Whether it is missing because a `retry` of an earlier run gave it up, without another being accepted since.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_given_up: bool,
         /// Whether it was submitted with another API key: if that is another account, this run cannot see it.
         #[serde(default)]
         is_other_account: bool,
@@ -96,6 +99,24 @@ impl ExistingWork {
             Self::OtherService { .. } => "other-service",
             Self::ClaimedByOtherRun { .. } => "claimed-by-other-run",
             Self::Changed { .. } => "changed",
+        }
+    }
+
+    /// Whether a `retry` may pay for another task in place of this one, should it fail: not where the task's video has been here before, and not
+    /// where an earlier run has lost sight of the task. It is asked about, and a person decides.
+    #[must_use]
+    pub fn may_be_retried(&self) -> bool {
+        match self {
+            Self::InFlight { was_downloaded, is_missing, is_given_up, .. } => {
+                !was_downloaded && (!is_missing || *is_given_up)
+            }
+            Self::None
+            | Self::Completed { .. }
+            | Self::Indeterminate { .. }
+            | Self::Abandoned { .. }
+            | Self::OtherService { .. }
+            | Self::ClaimedByOtherRun { .. }
+            | Self::Changed { .. } => true,
         }
     }
 

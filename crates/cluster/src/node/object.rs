@@ -112,6 +112,9 @@ impl NodeObject {
     #[handler]
     async fn poll(&self, ctx: ObjectContext<'_>, message: Json<Poll>) -> Result<(), HandlerError> {
         let Poll { run, seq, node, attempt, task } = message.0;
+        // Such a task keeps its key, whatever the service reports: its run decides, and marks it as missing.
+        let had_video =
+            record(&ctx).await?.attempt(&attempt).is_some_and(|attempt| attempt.artifact.is_some());
         let (worker, reported_to, reported) = (Arc::clone(&self.0), run.clone(), attempt.clone());
         let polled = ctx.run(move || async move {
             worker.share.poll(&worker).await?;
@@ -124,9 +127,10 @@ impl NodeObject {
                 PollResult::Unreachable { .. } => {}
                 _ => worker.share.polled(None),
             }
-            if let PollResult::Failed { failure } = result {
-                return Ok(Json(Some(failure)));
-            }
+            let result = match result {
+                PollResult::Failed { failure } if !had_video => return Ok(Json(Some(failure))),
+                other => other,
+            };
             // Nothing is recorded of it, so it is reported in the same step. If that is run again, the task is polled again.
             let polled = Event::Polled { node, attempt: reported, result, next: None };
             worker.report(reported_to.as_str(), seq, vec![polled]).await?;

@@ -205,14 +205,19 @@ async fn wait_until_completed(
                 return Ok((download, warning));
             }
             PollResult::Failed { failure } => {
+                // Its key stays its own where it has had a video, as in a run.
+                let lost = row
+                    .artifact
+                    .as_ref()
+                    .map(|_| format!("the service now reports that it has failed: {}", failure.message));
                 let event = Event::Polled {
                     node: no_node(),
                     attempt: row.attempt.clone(),
                     result: PollResult::Failed { failure: failure.clone() },
-                    next: Some(NextStep::Fail),
+                    next: Some(lost.clone().map_or(NextStep::Fail, |reason| NextStep::Missing { reason })),
                 };
                 config.ledger.append_fetched(row, &event, now)?;
-                return Err(FetchError::Failed(failure));
+                return Err(lost.map_or(FetchError::Failed(failure), FetchError::StillOpen));
             }
             PollResult::Unauthorized { failure } => return Err(FetchError::Unauthorized(failure)),
             PollResult::Running { progress, .. } => {

@@ -115,7 +115,8 @@ async fn task_or_artifact(
     target: Option<PathBuf>,
     verify: &Verify,
 ) -> Result<ExistingWork, LedgerError> {
-    let is_missing = matches!(row.state, AttemptState::Missing | AttemptState::Expired);
+    let is_given_up = row.state == AttemptState::Expired;
+    let is_missing = is_given_up || row.state == AttemptState::Missing;
     // Unknown where an older version submitted it.
     let is_other_account = match row.account.as_deref().zip(account) {
         Some((then, now)) => then != now && !ledger.is_same_account(&row.service, then, now)?,
@@ -133,6 +134,7 @@ async fn task_or_artifact(
             since,
             was_downloaded,
             is_missing,
+            is_given_up,
             is_other_account,
             damage: None,
         });
@@ -146,7 +148,16 @@ async fn task_or_artifact(
         VideoLookup::Damaged(reason) => Some(reason),
     };
     let was_downloaded = true;
-    Ok(ExistingWork::InFlight { attempt, task, since, was_downloaded, is_missing, is_other_account, damage })
+    Ok(ExistingWork::InFlight {
+        attempt,
+        task,
+        since,
+        was_downloaded,
+        is_missing,
+        is_given_up,
+        is_other_account,
+        damage,
+    })
 }
 
 /// The video of an attempt on disk.

@@ -170,14 +170,20 @@ fn warning(error: &TaskFailure) -> Option<String> {
     }
 }
 
-/// A failed download.
-pub(super) fn download(error: CallError, moderation: &ModerationCodes) -> Failure {
+/// A failed download. A 404 is no proof that the file is gone for good: the service may not have this route, or a replica may lag. Polls say
+/// whether it still knows the task.
+#[must_use]
+pub fn download(error: CallError, moderation: &ModerationCodes) -> Failure {
     match error {
         CallError::NotSent { reason } | CallError::Indeterminate { reason, .. } => {
             Failure::new(FailureKind::Transient, reason)
         }
         CallError::Http(refusal) => {
-            Failure { retry_after: refusal.retry_after, ..failure(&refusal, moderation) }
+            let failure = Failure { retry_after: refusal.retry_after, ..failure(&refusal, moderation) };
+            match (failure.kind, refusal.status) {
+                (FailureKind::Expired, 404) => Failure { kind: FailureKind::Transient, ..failure },
+                _ => failure,
+            }
         }
     }
 }

@@ -228,14 +228,15 @@ fn poll_result_not_found_needs_the_services_own_form() {
 }
 
 #[test]
-fn download_is_expired_only_in_the_services_own_form() {
+fn download_is_expired_only_by_410_in_the_services_own_form() {
     let kind = |status, body: &str| {
         let error = HttpError::new(status, body.to_owned(), None);
         download(CallError::Http(Box::new(error)), &none()).kind
     };
+    let own_form = r#"{"error":{"type":"api_error","message":"the file has expired"}}"#;
+    assert_eq!(kind(410, own_form), FailureKind::Expired);
+    assert_eq!(kind(404, own_form), FailureKind::Transient, "the route may be unknown");
     for status in [404, 410] {
-        let own_form = r#"{"error":{"type":"api_error","message":"the file has expired"}}"#;
-        assert_eq!(kind(status, own_form), FailureKind::Expired, "{status}");
         for page in ["", "<html>404 Not Found nginx</html>", r#"{"error":{"message":"Not Found"}}"#] {
             assert_eq!(kind(status, page), FailureKind::Transient, "{status} {page}");
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use client::{CallError, HttpError, TaskResponse};
 use engine::provider::classify;
 use engine::provider::{ModerationCodes, ServerErrorPolicy, Submission};
-use scheduler::{PollResult, TaskId};
+use scheduler::{Failure, PollResult, TaskId};
 use serde_json::{Value, json};
 
 /// Who words a response.
@@ -120,6 +120,11 @@ pub(crate) fn submission(response: Result<Value, CallError>) -> Submission {
 /// What the engine takes a response to a poll of `task` for.
 pub(crate) fn poll_result(task: &TaskId, response: Result<Value, CallError>) -> PollResult {
     classify::poll_result(decode(response, Some(task.as_str())), &ModerationCodes::default())
+}
+
+/// What the engine takes a refused download for.
+pub(crate) fn failed_download(refused: CallError) -> Failure {
+    classify::download(refused, &ModerationCodes::default())
 }
 
 fn decode(response: Result<Value, CallError>, polled: Option<&str>) -> Result<TaskResponse, CallError> {

@@ -59,6 +59,21 @@ struct AcceptedTask {
     forgotten: Option<(Instant, bool)>,
 }
 
+/// How a service may answer about a task that was finished long ago, and about its files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AgedTask {
+    /// As before.
+    Kept,
+    /// As failed: "file expired".
+    Failed,
+    Unknown,
+    Expired,
+    /// Finished, with files that have expired.
+    WithoutFiles,
+    /// Finished. The host of its video cannot be reached, and the service has no content endpoint.
+    Unreachable,
+}
+
 #[derive(Debug)]
 struct WorldState {
     opened: Instant,
@@ -66,6 +81,8 @@ struct WorldState {
     /// From when to when the service knows no task at all.
     knows_nothing: Option<(Instant, Instant)>,
     tasks: BTreeMap<String, AcceptedTask>,
+    /// What became of tasks that had been finished for long.
+    aged: BTreeMap<String, AgedTask>,
     /// Most unfinished tasks at once.
     most_out: usize,
     /// When POSTs arrived.
@@ -108,6 +125,7 @@ impl World {
             rng,
             knows_nothing,
             tasks: BTreeMap::new(),
+            aged: BTreeMap::new(),
             most_out: 0,
             posts: Vec::new(),
             polls: Vec::new(),
@@ -165,6 +183,25 @@ impl World {
 
     async fn pause(&self) {
         sleep(Duration::from_millis(5 + self.roll(200))).await;
+    }
+
+    /// Time passes: finished tasks may be forgotten, and so may their files.
+    pub(crate) fn age(&self) {
+        use AgedTask::{Expired, Failed, Kept, Unknown, Unreachable, WithoutFiles};
+        self.with(|books| {
+            let now = Instant::now();
+            let finished: Vec<String> = books
+                .tasks
+                .iter()
+                .filter(|(_, task)| task.done_at <= now && !task.fails)
+                .map(|(id, _)| id.clone())
+                .collect();
+            for id in finished {
+                let kinds = [Kept, Failed, Unknown, Expired, WithoutFiles, Unreachable];
+                let aged = kinds[books.rng.roll(kinds.len() as u64) as usize];
+                books.aged.insert(id, aged);
+            }
+        });
     }
 
     /// How many tasks were accepted for each shot, and how many of these failed (a failed task costs nothing).
@@ -399,6 +436,12 @@ impl World {
             if books.knows_nothing.is_some_and(|(from, until)| (from..until).contains(&now)) {
                 return unknown(found.done_at.duration_since(books.opened).as_millis() % 2 == 0);
             }
+            match books.aged.get(id) {
+                Some(AgedTask::Failed) => return Ok(responses::failed_task(id)),
+                Some(AgedTask::Unknown) => return unknown(false),
+                Some(AgedTask::Expired) => return unknown(true),
+                Some(AgedTask::Kept | AgedTask::WithoutFiles | AgedTask::Unreachable) | None => {}
+            }
             Ok(if found.done_at > now {
                 responses::task(id, "in_progress", Some(40), None, words)
             } else if found.fails {
@@ -486,7 +529,7 @@ impl Provider for World {
     fn download<'a>(
         &'a self,
         task: &'a TaskId,
-        _url: Option<&'a str>,
+        url: Option<&'a str>,
         resume: Option<&'a Resume>,
         sink: &'a mut dyn DownloadSink,
     ) -> BoxFuture<'a, Result<(), Failure>> {
@@ -499,6 +542,15 @@ impl Provider for World {
             });
             if !is_ready {
                 return Err(failure(FailureKind::Transient));
+            }
+            match (self.with(|books| books.aged.get(task.as_str()).copied()), url) {
+                (Some(AgedTask::WithoutFiles), _) => return Err(failure(FailureKind::Expired)),
+                (Some(AgedTask::Unreachable), Some(_)) => return Err(failure(FailureKind::Transient)),
+                (Some(AgedTask::Unreachable), None) => {
+                    let refused = responses::error(404, Form::Service, None, None);
+                    return Err(responses::failed_download(refused));
+                }
+                _ => {}
             }
             let local = |error: std::io::Error| Failure::new(FailureKind::Local, error.to_string());
             let first = resume.map_or(0, |resume| resume.offset as usize).min(CLIP.len());

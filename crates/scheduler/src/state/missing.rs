@@ -35,11 +35,7 @@ impl RunState {
             return Some(NextStep::Detach { reason: reason.to_owned() });
         }
         // The retry of a task that an earlier run has lost sight of was never announced: nothing was to be submitted for it.
-        if is_proven
-            && !state.adopted.was_downloaded
-            && !state.adopted.was_missing
-            && self.may_retry(node, FailureKind::Expired)
-        {
+        if is_proven && !state.adopted.was_missing && self.may_retry(node, FailureKind::Expired) {
             return Some(self.fail_or_retry(node, FailureKind::Expired, now));
         }
         let others = self.unknown_tasks.iter().any(|other| *other != node);

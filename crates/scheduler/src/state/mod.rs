@@ -22,7 +22,7 @@ use std::sync::Arc;
 use workflow::plan::{NodeIx, Plan};
 
 pub use expected::UnexpectedEvent;
-use phase::AdoptedTask;
+use phase::{AdoptedTask, UnusableCopies};
 pub use phase::{NodeState, Phase};
 pub use scope::RunScope;
 pub use summary::{FilmSummary, NodeSummary, PickSummary, RunSummary};

@@ -6,7 +6,7 @@ use crate::budget::Amount;
 use crate::ids::{AttemptId, TaskId};
 use crate::polling::{ClassIx, TaskObservations};
 use crate::timestamp::Timestamp;
-use crate::{Download, Outcome, Shot, StatusKind};
+use crate::{Download, FailureKind, Outcome, Shot, StatusKind};
 
 /// The phases of a node, in order.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,6 +91,36 @@ pub(super) struct AdoptedTask {
     pub(super) was_missing: bool,
     /// It was submitted with another API key.
     pub(super) is_other_account: bool,
+    /// No `retry` pays for another task in its place ([`crate::ExistingWork::may_be_retried`]).
+    pub(super) excludes_retry: bool,
+}
+
+/// The addresses of a video that last answered that it is gone for good, or with a damaged one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct UnusableCopies {
+    /// `metadata.url`.
+    pub(super) is_url_unusable: bool,
+    /// The content endpoint.
+    pub(super) is_content_unusable: bool,
+}
+
+impl UnusableCopies {
+    /// After one more failed try.
+    pub(super) fn after(self, download: &Download, failure: FailureKind) -> Self {
+        let is_unusable = matches!(failure, FailureKind::Corrupt | FailureKind::Expired);
+        if download.uses_url() {
+            Self { is_url_unusable: is_unusable, ..self }
+        } else {
+            Self { is_content_unusable: is_unusable, ..self }
+        }
+    }
+
+    /// Whether no address has the video any more. One that cannot be reached, or that refuses access, may still have it, unless its files have
+    /// expired by the service's own word.
+    pub(super) fn are_all(self, download: &Download, now: Timestamp) -> bool {
+        let has_expired = download.expires_at.is_some_and(|expires_at| now >= expires_at);
+        self.is_content_unusable && (download.url.is_none() || self.is_url_unusable || has_expired)
+    }
 }
 
 /// A node in a run: its projection, and what else the scheduler needs.
@@ -121,6 +151,8 @@ pub struct NodeState {
     pub(super) failed_downloads: u32,
     /// Bytes of its video on disk, from which a download resumes.
     pub(super) partial_bytes: u64,
+    /// Where its video cannot be had any more.
+    pub(super) unusable_copies: UnusableCopies,
     /// Whether to inline frames: the service refused their URLs.
     pub(super) is_inline: bool,
     /// Whether the request in progress refers to frames by URL.
@@ -150,6 +182,7 @@ impl NodeState {
             refusals: 0,
             failed_downloads: 0,
             partial_bytes: 0,
+            unusable_copies: UnusableCopies::default(),
             is_inline: false,
             by_url: false,
             adopted: AdoptedTask::default(),

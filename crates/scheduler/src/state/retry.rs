@@ -150,6 +150,10 @@ impl RunState {
         match result {
             PollResult::Running { .. } | PollResult::Throttled { .. } => poll_again(),
             PollResult::Completed { .. } => NextStep::Continue,
+            // It had a video; its files are gone, whatever the service calls that.
+            PollResult::Failed { failure } if state.adopted.was_downloaded => NextStep::Missing {
+                reason: format!("the service now reports that it has failed: {}", failure.message),
+            },
             PollResult::Failed { failure } => self.fail_or_retry(node, failure.kind, now),
             PollResult::NotFound { expired } => {
                 self.after_not_found(node, *since, *expired, now).unwrap_or_else(poll_again)
@@ -180,9 +184,12 @@ impl RunState {
         if tries < self.policy.max_download_attempts && failure.kind != FailureKind::Local && is_in_time {
             return NextStep::Continue;
         }
-        // The video exists but cannot be downloaded: another one is paid for only if the shot's `retry` says so.
-        let is_lost = matches!(failure.kind, FailureKind::Corrupt | FailureKind::Expired);
-        if is_lost && self.may_retry(node, failure.kind) {
+        // The task is paid for. Another one is only if the shot's `retry` says so and the video is nowhere to be had.
+        let is_unusable = self.download_of(node).is_some_and(|download| {
+            let unusable_copies = self.node(node).unusable_copies.after(download, failure.kind);
+            unusable_copies.are_all(download, now)
+        });
+        if is_unusable && self.may_retry(node, failure.kind) {
             return self.fail_or_retry(node, failure.kind, now);
         }
         NextStep::Detach { reason: format!("its video could not be downloaded: {}", failure.message) }
@@ -211,10 +218,11 @@ impl RunState {
         NextStep::Retry { attempt: attempt + 1, of: self.plan.node(node).retry, not_before }
     }
 
-    /// Whether the shot's `retry` covers such a failure.
+    /// Whether the shot's `retry` covers such a failure of its task.
     pub(super) fn may_retry(&self, node: NodeIx, kind: FailureKind) -> bool {
         let planned = self.plan.node(node);
         self.halt.is_none()
+            && !self.node(node).adopted.excludes_retry
             && self.node(node).shot.attempt_number() < planned.retry
             && kind.retried_as().is_some_and(|on| planned.retry_on.contains(on))
     }

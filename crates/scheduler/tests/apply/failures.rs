@@ -4,7 +4,7 @@ use super::*;
 
 /// A run of `a` and `b`, whose `a` has `retry: {attempts: 2, on: …}`; `None` is the default of `on`.
 fn retried(on: Option<&serde_json::Value>) -> Script {
-    let policy = Policy { max_download_attempts: 1, ..Policy::remote() };
+    let policy = Policy { max_download_attempts: 2, ..Policy::remote() };
     let plan = plan_with(&["a", "b<a", "c"], |node| {
         if node["name"] == "a" {
             node["retry"] = 2.into();
@@ -25,7 +25,19 @@ fn failed(kind: FailureKind) -> PollResult {
     PollResult::Failed { failure: Failure::new(kind, "failed") }
 }
 
+/// The video is at neither of its addresses.
 fn not_downloaded(run: &mut Script, kind: FailureKind) -> Vec<String> {
+    not_downloaded_from(run, kind, kind)
+}
+
+fn not_downloaded_from(run: &mut Script, url: FailureKind, content: FailureKind) -> Vec<String> {
+    download_failed(run, url);
+    run.pass(Duration::from_mins(1));
+    run.on(Event::TimerFired);
+    download_failed(run, content)
+}
+
+fn download_failed(run: &mut Script, kind: FailureKind) -> Vec<String> {
     let failure = Failure::new(kind, "no video");
     run.on(Event::DownloadFailed {
         node: run.ix("a"),
@@ -137,6 +149,89 @@ fn corrupt_download_detaches_and_is_retried_only_if_retry_on_lists_it() {
         run.completed("a");
         assert!(not_downloaded(&mut run, kind).is_empty());
         assert!(matches!(run.outcome("a"), Outcome::Detached { .. }), "{kind:?}");
+    }
+}
+
+#[test]
+fn video_that_one_address_may_have_is_not_paid_for_again() {
+    use FailureKind::{Corrupt, Expired, Transient, Unauthorized};
+    for (url, content) in [
+        (Transient, Expired),
+        (Transient, Corrupt),
+        (Unauthorized, Expired),
+        (Expired, Transient),
+        (Corrupt, Transient),
+    ] {
+        let mut run = retried(Some(&json!(["corrupt", "expired"])));
+        run.completed("a");
+        assert!(not_downloaded_from(&mut run, url, content).is_empty(), "{url:?} {content:?}");
+        assert!(matches!(run.outcome("a"), Outcome::Detached { .. }), "{url:?} {content:?}");
+    }
+    // By the time that the service gave, what is at the URL has expired as well.
+    let mut run = retried(Some(&json!(["expired"])));
+    let expires_at = Some(run.now.after(Duration::from_secs(30)));
+    let url = Some("u".to_owned());
+    run.polled(
+        "a",
+        PollResult::Completed { url, last_frame_url: None, expires_at, took: None, warning: None },
+    );
+    assert_eq!(not_downloaded_from(&mut run, Unauthorized, Expired), ["expire run.a", "prepare a"]);
+}
+
+/// Adopted work, of which `plan` says that nothing is submitted for it.
+#[test]
+fn task_that_had_a_video_or_was_missing_is_never_retried() {
+    let every = json!(["failed", "transient", "output-moderated", "corrupt", "expired"]);
+    let adopted = |was_downloaded, is_missing, is_given_up| {
+        let plan = plan_with(&["a"], |node| {
+            node["retry"] = 3.into();
+            node["retry_on"] = every.clone();
+        });
+        let policy = Policy { max_download_attempts: 2, ..Policy::remote() };
+        let mut run = Script::with(RunState::new(plan, "test", policy));
+        run.start();
+        let ExistingWork::InFlight { attempt, task, since, is_other_account, damage, .. } =
+            in_flight("a", run.now, false)
+        else {
+            panic!("in flight")
+        };
+        run.lookup_done(
+            "a",
+            ExistingWork::InFlight {
+                attempt,
+                task,
+                since,
+                was_downloaded,
+                is_missing,
+                is_given_up,
+                is_other_account,
+                damage,
+            },
+        );
+        run
+    };
+    for kind in [FailureKind::Task, FailureKind::Transient, FailureKind::OutputModerated] {
+        let mut run = adopted(true, false, false);
+        assert!(run.polled("a", failed(kind)).is_empty());
+        assert!(matches!(run.outcome("a"), Outcome::Missing { .. }), "its key stays its own: {kind:?}");
+        let last = run.state.node(run.ix("a")).shot().attempts().last().map(|attempt| attempt.state);
+        assert_eq!(last, Some(scheduler::AttemptState::Missing));
+
+        let mut run = adopted(false, true, false);
+        assert!(run.polled("a", failed(kind)).is_empty());
+        assert!(matches!(run.outcome("a"), Outcome::Failed { .. }), "{kind:?}");
+    }
+    for kind in [FailureKind::Corrupt, FailureKind::Expired] {
+        for (was_downloaded, is_missing) in [(true, false), (false, true), (true, true)] {
+            let mut run = adopted(was_downloaded, is_missing, false);
+            run.completed("a");
+            assert!(not_downloaded(&mut run, kind).is_empty());
+            assert!(matches!(run.outcome("a"), Outcome::Detached { .. }), "{kind:?}");
+        }
+        // An earlier run gave it up, as the shot's `retry` says, and has submitted nothing in its place.
+        let mut run = adopted(false, true, true);
+        run.completed("a");
+        assert_eq!(not_downloaded(&mut run, kind), ["expire run.a", "prepare a"]);
     }
 }
 

@@ -167,7 +167,7 @@ impl Document {
                 if let Some(kind) = estimate_kind(preview) {
                     totals.add(&inputs, cost, kind);
                 }
-                for _ in 1..attempts(node, preview.decision) {
+                for _ in 1..attempts(node, preview) {
                     totals.add(&inputs, cost, EstimateKind::Retry);
                 }
                 planned(plan, ix, node, preview, inputs, cost, unpriced)
@@ -227,10 +227,17 @@ fn estimate_kind(preview: &Preview) -> Option<EstimateKind> {
 }
 
 /// Maximum number of attempts of a node. An adopted task may fail too, and be retried.
-fn attempts(node: &Node, decision: Decision) -> u32 {
-    match decision {
-        Decision::Execute | Decision::Deferred | Decision::Adopt => node.retry.max(1),
-        Decision::Reuse | Decision::Blocked | Decision::NotSelected => 1,
+fn attempts(node: &Node, preview: &Preview) -> u32 {
+    match preview.decision {
+        Decision::Execute | Decision::Deferred | Decision::Adopt if preview.may_be_retried => {
+            node.retry.max(1)
+        }
+        Decision::Execute
+        | Decision::Deferred
+        | Decision::Adopt
+        | Decision::Reuse
+        | Decision::Blocked
+        | Decision::NotSelected => 1,
     }
 }
 

@@ -63,6 +63,7 @@ fn decided(name: &str, decision: Decision) -> Preview {
         key: (decision != Decision::Deferred).then(|| "0123456789ab".to_owned()),
         full_key: None,
         is_certain: decision == Decision::Execute,
+        may_be_retried: true,
         hint: None,
     }
 }

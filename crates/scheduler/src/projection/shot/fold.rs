@@ -70,6 +70,7 @@ impl Shot {
                         since: *since,
                         was_downloaded: false,
                         is_missing: false,
+                        is_given_up: false,
                         is_other_account: false,
                         damage: None,
                     },
@@ -284,7 +285,11 @@ impl Shot {
                 }
                 self.set(ShotStatus::Downloading, now);
             }
-            PollResult::Failed { failure } => ended = Some((AttemptState::Failed, failure.clone())),
+            PollResult::Failed { failure } => {
+                let is_missing = matches!(next, NextStep::Missing { .. });
+                let state = if is_missing { AttemptState::Missing } else { AttemptState::Failed };
+                ended = Some((state, failure.clone()));
+            }
             PollResult::NotFound { expired } => {
                 let message = if *expired {
                     "the service reports that the task has expired"

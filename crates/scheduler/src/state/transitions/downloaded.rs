@@ -54,6 +54,7 @@ impl RunState {
         let tries = self.failed_downloads(node, partial_bytes);
         let next_try = self.next_download(node, failure, partial_bytes, now);
         let state = self.node_mut(node);
+        state.unusable_copies = state.unusable_copies.after(&download, failure.kind);
         state.failed_downloads = tries;
         state.partial_bytes = partial_bytes;
         match next {

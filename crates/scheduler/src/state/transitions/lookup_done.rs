@@ -39,6 +39,7 @@ impl RunState {
             return;
         }
         let key = self.key(node);
+        let excludes_retry = !existing.may_be_retried();
         self.release_reservation(node);
         match existing {
             ExistingWork::None => self.set_phase(node, Phase::Ready { not_before: now }),
@@ -58,7 +59,7 @@ impl RunState {
                 // A time from a clock that was ahead counts as now.
                 let since = since.min(now);
                 self.node_mut(node).adopted =
-                    AdoptedTask { was_downloaded, was_missing: is_missing, is_other_account };
+                    AdoptedTask { was_downloaded, was_missing: is_missing, is_other_account, excludes_retry };
                 self.set_phase(node, Phase::InFlight { attempt, task, since });
                 self.schedule_adopted_poll(node, since, now);
             }

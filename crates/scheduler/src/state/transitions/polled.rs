@@ -6,9 +6,9 @@ use workflow::plan::NodeIx;
 
 use crate::ids::AttemptId;
 use crate::limits::jitter;
-use crate::state::{AdoptedTask, Phase, RunState};
+use crate::state::{AdoptedTask, Phase, RunState, UnusableCopies};
 use crate::timestamp::Timestamp;
-use crate::{Action, Download, Event, NextStep, PollResult};
+use crate::{Action, Download, Event, ExistingWork, NextStep, PollResult};
 
 impl RunState {
     pub(crate) fn polled(
@@ -124,6 +124,7 @@ impl RunState {
         state.missing_since = None;
         state.failed_downloads = 0;
         state.partial_bytes = 0;
+        state.unusable_copies = UnusableCopies::default();
         match next {
             NextStep::Retry { not_before, .. } | NextStep::Resubmit { not_before } => {
                 let not_before = *not_before;
@@ -138,6 +139,19 @@ impl RunState {
     /// The timeout of a node's task.
     pub(crate) fn task_timeout(&self, node: NodeIx) -> Duration {
         self.plan.node(node).timeout.unwrap_or(self.policy.task_timeout)
+    }
+
+    /// Whether an event that must be recorded may be applied first, and recorded with the next one: it leads to reads and to other events only, and
+    /// whatever has an effect outside follows an event of its own. After a crash in between, the next run looks up or polls again.
+    #[must_use]
+    pub fn may_be_deferred(&self, event: &Event) -> bool {
+        match event {
+            Event::LookupDone { existing: ExistingWork::None, .. } => true,
+            Event::Polled { result: PollResult::Completed { .. }, next, .. } => {
+                next.as_ref().is_none_or(|next| *next == NextStep::Continue)
+            }
+            _ => false,
+        }
     }
 
     /// Whether an event must be recorded. Polls that report an unfinished task and timers need not be: a replay reaches the same state
