@@ -318,6 +318,28 @@ fn append_under_cap_on_cost_counts_unpriced_tasks_in_flight_as_unknown() {
     assert!(matches!(write(&ledger, &lenient, &plan, prepared(0, "lenient.1", 1)), Event::Prepared { .. }));
 }
 
+/// What was applied before it was stored: see `RunState::may_be_deferred`.
+#[test]
+fn applied_events_are_stored_first_and_with_their_own_time() {
+    let (_folder, ledger) = new();
+    let plan = plan(&["a"]);
+    let run = begin(&ledger, "run", BudgetCaps::default());
+    let lookup = Event::LookupDone {
+        node: NodeIx::new(0),
+        key: "key run.1".to_owned(),
+        existing: scheduler::ExistingWork::None,
+    };
+    let intent = prepared(0, "run.1", 1);
+    let batch = vec![(lookup.clone(), Persist::Applied(Timestamp(5))), (intent.clone(), Persist::Yes)];
+    let applied = ledger.append(&run, &plan, Timestamp(7), batch).expect("it can be written");
+    assert_eq!(applied, [intent.clone()], "what was applied is not applied again");
+    let events = ledger.events(&RunId::from("run")).expect("it can be read");
+    assert_eq!(events, [(Timestamp(5), lookup.clone()), (Timestamp(7), intent)]);
+    let rest = vec![(lookup, Persist::Applied(Timestamp(8)))];
+    assert_eq!(ledger.append(&run, &plan, Timestamp(9), rest).expect("it can be written"), []);
+    assert_eq!(ledger.events(&RunId::from("run")).expect("it can be read").len(), 3);
+}
+
 /// One id answered twice: the rest of the batch is recorded. Another service may have a task of the same id.
 #[test]
 fn append_task_of_another_attempt_is_indeterminate() {

@@ -1,11 +1,13 @@
 //! The event loop of a run: appends events to the ledger, applies them to the scheduler, reports them and executes the resulting actions.
 //!
 //! The loop is the only writer of [`RunState`]. Slow effects (network, frame extraction, joining) run in tasks that each return one event.
-//! Invariant: an event is durable before it is applied, and therefore before anything acts on it.
+//! Invariant: an event is durable before anything outside of the process depends on it. Most are before they are applied; those that only lead to
+//! reads, or to other events, are stored with the next one ([`RunState::may_be_deferred`]).
 
 pub(crate) mod download;
 mod drain;
 mod effects;
+mod event_log;
 pub mod fetch;
 pub(crate) mod inputs;
 pub(crate) mod join;
@@ -25,7 +27,7 @@ use workflow::plan::Plan;
 use crate::artifact_store::Verify;
 use crate::blocking::run_blocking;
 use crate::clean;
-use crate::ledger::{Ledger, LedgerError, Persist, PlanArguments, ServiceAccount};
+use crate::ledger::{Ledger, LedgerError, PlanArguments, ServiceAccount};
 use crate::provider::Provider;
 use crate::reporter::{FilmProgress, Reporter};
 use crate::time::Clock;
@@ -167,6 +169,7 @@ pub async fn run(
     };
     effects.start_lookups(lookup_requests, config.verify);
     let mut events: Vec<Event> = config.scope.to_event(&plan).into_iter().chain([Event::Started]).collect();
+    let mut log = event_log::EventLog::new(Arc::clone(&ledger), Arc::clone(&run_lock), Arc::clone(&plan));
     let mut interruptible = true;
     let mut received = Vec::new();
     let failed = loop {
@@ -175,23 +178,7 @@ pub async fn run(
         events = events.into_iter().map(|event| state.decide(event, now)).collect();
         let unsaved: Vec<Event> =
             events.iter().filter(|event| drain::resolves_submission(event)).cloned().collect();
-        let batch: Vec<(Event, Persist)> = events
-            .drain(..)
-            .map(|event| {
-                let persist = if state.must_persist(&event, now) { Persist::Yes } else { Persist::No };
-                (event, persist)
-            })
-            .collect();
-        let applied = if batch.iter().all(|(_, persist)| *persist == Persist::No) {
-            // Timers and polls without news, most of all events: no thread is woken for them.
-            Ok(batch.into_iter().map(|(event, _)| event).collect())
-        } else {
-            let (ledger, run_lock, plan) = (Arc::clone(&ledger), Arc::clone(&run_lock), Arc::clone(&plan));
-            run_blocking(move || ledger.append(&run_lock, &plan, now, batch))
-                .await
-                .map_err(RunError::Internal)?
-        };
-        let applied = match applied {
+        let applied = match log.append(&state, std::mem::take(&mut events), now).await? {
             Ok(applied) => applied,
             Err(source) => break Some((source, unsaved)),
         };
@@ -256,7 +243,8 @@ pub async fn run(
     }
     // Polls and downloads of detached tasks, whose events would not be applied.
     effects.tasks.shutdown().await;
-    if let Err(source) = ledger.end(&run_lock, clock.now()) {
+    let flushed = log.flush(clock.now()).await?;
+    if let Err(source) = flushed.and_then(|()| ledger.end(&run_lock, clock.now())) {
         if matches!(source, LedgerError::Replaced { .. }) {
             run_lock.leave_behind();
             return Err(RunError::LedgerReplaced { source, tasks: drain::tasks_without_video(&state, &[]) });

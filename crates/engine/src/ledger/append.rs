@@ -18,6 +18,8 @@ pub enum Persist {
     Yes,
     /// A replay reaches the same state without it ([`scheduler::RunState::must_persist`]).
     No,
+    /// It was applied at this time, and is stored now, before the others ([`scheduler::RunState::may_be_deferred`]).
+    Applied(Timestamp),
 }
 
 impl Ledger {
@@ -41,7 +43,7 @@ impl Ledger {
         events: Vec<(Event, Persist)>,
     ) -> Result<Vec<Event>, LedgerError> {
         for (event, persist) in &events {
-            if *persist == Persist::Yes {
+            if *persist != Persist::No {
                 failpoint::hit(Boundary::Before, event.kind().as_str());
             }
         }
@@ -65,14 +67,24 @@ impl Ledger {
         let mut stored = Vec::with_capacity(events.len());
         let mut writer = Writer::new(self, &transaction, run_lock.run(), time);
         for (event, persist) in events {
-            let event = decide(&writer, run_lock, event).map_err(wrap)?;
+            let event = match persist {
+                Persist::Applied(_) => event,
+                Persist::Yes | Persist::No => decide(&writer, run_lock, event).map_err(wrap)?,
+            };
             let node = event.node().map(|node| plan.node(node));
             writer.update_tables(&event, node).map_err(wrap)?;
-            if persist == Persist::Yes {
-                writer.store(node.map(|node| node.name.as_str()), &event).map_err(wrap)?;
+            let name = node.map(|node| node.name.as_str());
+            match persist {
+                Persist::Yes => writer.store(name, &event, time).map_err(wrap)?,
+                Persist::Applied(applied_at) => writer.store(name, &event, applied_at).map_err(wrap)?,
+                Persist::No => {}
+            }
+            if persist != Persist::No {
                 stored.push(event.kind());
             }
-            applied.push(event);
+            if !matches!(persist, Persist::Applied(_)) {
+                applied.push(event);
+            }
         }
         writer.finish().map_err(wrap)?;
         transaction.commit().map_err(wrap)?;

@@ -47,14 +47,14 @@ impl<'a> Writer<'a> {
         &self.delta
     }
 
-    /// Appends an event to the log. `node` is the name of its node.
-    pub(super) fn store(&self, node: Option<&str>, event: &Event) -> rusqlite::Result<()> {
+    /// Appends an event of this time to the log. `node` is the name of its node.
+    pub(super) fn store(&self, node: Option<&str>, event: &Event, time: Timestamp) -> rusqlite::Result<()> {
         let body = to_json(event)?;
         self.transaction
             .prepare_cached(
                 "INSERT INTO events (run, time, node, version, body) VALUES (?1, ?2, ?3, ?4, ?5)",
             )?
-            .execute((self.run.as_str(), Sql(self.time), node, EVENT_VERSION, body))?;
+            .execute((self.run.as_str(), Sql(time), node, EVENT_VERSION, body))?;
         Ok(())
     }
 

@@ -46,7 +46,7 @@ impl Ledger {
         let run = RunId::from(FETCH_RUN);
         let mut writer = Writer::new(self, &transaction, &run, time);
         writer.update_tables(event, None).map_err(wrap)?;
-        writer.store(Some(&row.node), event).map_err(wrap)?;
+        writer.store(Some(&row.node), event, time).map_err(wrap)?;
         writer.finish().map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
         failpoint::hit(Boundary::After, event.kind().as_str());
