@@ -13,8 +13,9 @@ const KEY: &str = "sk-test-0123456789abcdef";
 fn workflow(shots: &[&str]) -> String {
     let retry = "retry: { attempts: 3, on: [failed, transient, output-moderated, corrupt, expired] }";
     let defaults = format!("defaults: {{ model: modelb-video-480p, seconds: 1, size: 480x480, {retry} }}");
-    let shots: String =
+    let shots: Vec<String> =
         shots.iter().map(|shot| format!("  - {{ id: {shot}, prompt: a quiet {shot} }}\n")).collect();
+    let shots = shots.concat();
     format!("version: 1\nname: one\n{defaults}\nshots:\n{shots}")
 }
 

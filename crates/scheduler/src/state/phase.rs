@@ -84,6 +84,7 @@ impl Phase {
 
 /// What the record says about the task of an earlier run.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of the record, not states of one thing")]
 pub(super) struct AdoptedTask {
     /// Its video was downloaded before and is no longer on disk.
     pub(super) was_downloaded: bool,
