@@ -261,6 +261,20 @@ fn abandoned_attempt_is_not_submitted_again() {
     assert_eq!(proxy.posts().len(), 4);
 }
 
+/// A task without a price is in flight at a service that is paid. What the embedded service renders costs nothing.
+#[test]
+fn cap_on_cost_stops_nothing_that_is_free() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = against(&proxy, false);
+    let killed = project.runner_killed_at("after submitted", &["run", "three.yaml", "--jobs", "1"]);
+    assert_eq!(killed.code, None, "{}", killed.transcript());
+    let project = project.embedded();
+    fs_err::write(project.file("other.yaml"), THREE.replace("sea", "lake")).expect("the file can be written");
+    project.runner(&["run", "other.yaml", "--max-cost", "1"]).expect(0);
+    project.runner(&["run", "other.yaml", "--rerun", "a", "--max-tasks", "0"]).expect(4);
+}
+
 /// For users who may write anywhere, the program runs as a user who may not.
 #[cfg(unix)]
 #[test]

@@ -119,8 +119,8 @@ const MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "a `retry` pays for another task where the video of the first has been removed",
         file: "crates/scheduler/src/existing_work.rs",
-        original: "!was_downloaded && (!is_missing || *is_given_up)",
-        replacement: "{ let _ = was_downloaded; !is_missing || *is_given_up }",
+        original: "!was_downloaded && (!is_missing || *is_expired)",
+        replacement: "{ let _ = was_downloaded; !is_missing || *is_expired }",
         violations: &["was paid for again"],
     },
     Mutation {

@@ -325,7 +325,7 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
             task,
             was_downloaded,
             is_missing,
-            is_given_up,
+            is_expired,
             is_other_account,
             damage,
             ..
@@ -340,7 +340,7 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
                     "it was submitted with another API key; an account that does not own it cannot see it"
                         .to_owned(),
                 )
-            } else if is_given_up {
+            } else if is_expired {
                 Some("the service did not know its task, or had no intact video of it, and an earlier run gave it up; it is asked again before another one is paid for".to_owned())
             } else if is_missing {
                 Some("the service did not know its task, or had no intact video of it, when it was last asked; it is asked again, and nothing is submitted".to_owned())

@@ -332,7 +332,7 @@ fn applied_events_are_stored_first_and_with_their_own_time() {
     let intent = prepared(0, "run.1", 1);
     let batch = vec![(lookup.clone(), Persist::Applied(Timestamp(5))), (intent.clone(), Persist::Yes)];
     let applied = ledger.append(&run, &plan, Timestamp(7), batch).expect("it can be written");
-    assert_eq!(applied, [intent.clone()], "what was applied is not applied again");
+    assert_eq!(applied, std::slice::from_ref(&intent), "what was applied is not applied again");
     let events = ledger.events(&RunId::from("run")).expect("it can be read");
     assert_eq!(events, [(Timestamp(5), lookup.clone()), (Timestamp(7), intent)]);
     let rest = vec![(lookup, Persist::Applied(Timestamp(8)))];

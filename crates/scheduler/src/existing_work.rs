@@ -36,7 +36,7 @@ pub enum ExistingWork {
         is_missing: bool,
         /// Whether it is missing because a `retry` of an earlier run gave it up, without another being accepted since.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        is_given_up: bool,
+        is_expired: bool,
         /// Whether it was submitted with another API key: if that is another account, this run cannot see it.
         #[serde(default)]
         is_other_account: bool,
@@ -107,8 +107,8 @@ impl ExistingWork {
     #[must_use]
     pub fn may_be_retried(&self) -> bool {
         match self {
-            Self::InFlight { was_downloaded, is_missing, is_given_up, .. } => {
-                !was_downloaded && (!is_missing || *is_given_up)
+            Self::InFlight { was_downloaded, is_missing, is_expired, .. } => {
+                !was_downloaded && (!is_missing || *is_expired)
             }
             Self::None
             | Self::Completed { .. }

@@ -208,7 +208,7 @@ fn in_flight(name: &str, since: Timestamp, was_downloaded: bool) -> ExistingWork
         since,
         was_downloaded,
         is_missing: false,
-        is_given_up: false,
+        is_expired: false,
         is_other_account: false,
         damage: None,
     }
@@ -835,7 +835,7 @@ fn missing_task_is_asked_about_once_and_adopted_if_it_answers() {
             since,
             was_downloaded,
             is_missing: true,
-            is_given_up: false,
+            is_expired: false,
             is_other_account,
             damage: None,
         },

@@ -53,6 +53,11 @@ impl Project {
         self
     }
 
+    /// The same folder, with the embedded service.
+    pub(crate) fn embedded(self) -> Self {
+        Self { service: None, ..self }
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }

@@ -160,7 +160,7 @@ impl NodeRecord {
                     since: submitted_at.unwrap_or(intended_at),
                     was_downloaded,
                     is_missing: matches!(holder.state, AttemptState::Missing | AttemptState::Expired),
-                    is_given_up: holder.state == AttemptState::Expired,
+                    is_expired: holder.state == AttemptState::Expired,
                     is_other_account: holder
                         .account
                         .as_deref()

@@ -115,8 +115,8 @@ async fn task_or_artifact(
     target: Option<PathBuf>,
     verify: &Verify,
 ) -> Result<ExistingWork, LedgerError> {
-    let is_given_up = row.state == AttemptState::Expired;
-    let is_missing = is_given_up || row.state == AttemptState::Missing;
+    let is_expired = row.state == AttemptState::Expired;
+    let is_missing = is_expired || row.state == AttemptState::Missing;
     // Unknown where an older version submitted it.
     let is_other_account = match row.account.as_deref().zip(account) {
         Some((then, now)) => then != now && !ledger.is_same_account(&row.service, then, now)?,
@@ -134,7 +134,7 @@ async fn task_or_artifact(
             since,
             was_downloaded,
             is_missing,
-            is_given_up,
+            is_expired,
             is_other_account,
             damage: None,
         });
@@ -154,7 +154,7 @@ async fn task_or_artifact(
         since,
         was_downloaded,
         is_missing,
-        is_given_up,
+        is_expired,
         is_other_account,
         damage,
     })

@@ -31,6 +31,7 @@ use crate::ledger::{Ledger, LedgerError, PlanArguments, ServiceAccount};
 use crate::provider::Provider;
 use crate::reporter::{FilmProgress, Reporter};
 use crate::time::Clock;
+use scheduler::budget::BudgetCaps;
 use scheduler::{
     AttemptId, Budget, Event, KeyResolver, Policy, RunId, RunScope, RunState, RunSummary, TaskId,
 };
@@ -130,7 +131,10 @@ pub async fn run(
     fs_err::create_dir_all(&output_dir)?;
     let at = ServiceAccount { service: provider.identity(), account: provider.account() };
     let arguments = config.arguments.as_ref();
-    let run_lock = ledger.begin_with(run.clone(), plan.name(), arguments, at, budget.caps(), clock.now())?;
+    // What costs nothing exceeds no cost, whatever is in flight at a service that is paid.
+    let cost = budget.caps().cost.filter(|_| provider.is_paid());
+    let caps = BudgetCaps { cost, ..budget.caps() };
+    let run_lock = ledger.begin_with(run.clone(), plan.name(), arguments, at, caps, clock.now())?;
     let run_lock = Arc::new(run_lock);
     let mut limits = ledger.observed_limits(provider.identity());
     let submits = policy.submit_rate.map_or(0, |rate| rate.count);

@@ -63,7 +63,7 @@ struct AcceptedTask {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AgedTask {
     /// As before.
-    Kept,
+    Unchanged,
     /// As failed: "file expired".
     Failed,
     Unknown,
@@ -187,7 +187,7 @@ impl World {
 
     /// Time passes: finished tasks may be forgotten, and so may their files.
     pub(crate) fn age(&self) {
-        use AgedTask::{Expired, Failed, Kept, Unknown, Unreachable, WithoutFiles};
+        use AgedTask::{Expired, Failed, Unchanged, Unknown, Unreachable, WithoutFiles};
         self.with(|books| {
             let now = Instant::now();
             let finished: Vec<String> = books
@@ -197,7 +197,7 @@ impl World {
                 .map(|(id, _)| id.clone())
                 .collect();
             for id in finished {
-                let kinds = [Kept, Failed, Unknown, Expired, WithoutFiles, Unreachable];
+                let kinds = [Unchanged, Failed, Unknown, Expired, WithoutFiles, Unreachable];
                 let aged = kinds[books.rng.roll(kinds.len() as u64) as usize];
                 books.aged.insert(id, aged);
             }
@@ -440,7 +440,7 @@ impl World {
                 Some(AgedTask::Failed) => return Ok(responses::failed_task(id)),
                 Some(AgedTask::Unknown) => return unknown(false),
                 Some(AgedTask::Expired) => return unknown(true),
-                Some(AgedTask::Kept | AgedTask::WithoutFiles | AgedTask::Unreachable) | None => {}
+                Some(AgedTask::Unchanged | AgedTask::WithoutFiles | AgedTask::Unreachable) | None => {}
             }
             Ok(if found.done_at > now {
                 responses::task(id, "in_progress", Some(40), None, words)

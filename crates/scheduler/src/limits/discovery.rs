@@ -434,7 +434,7 @@ mod tests {
             assert_eq!(discovery.observed(), ObservedLimits::default());
         }
         let mut discovery = LimitDiscovery::new(true);
-        let rate = Some(ObservedRate { count: 3, per: Duration::from_secs(3_600).mul_f64(MARGIN) });
+        let rate = Some(ObservedRate { count: 3, per: Duration::from_hours(1).mul_f64(MARGIN) });
         discovery.begin_with(ObservedLimits { rate, in_flight: Some(1) });
         assert_eq!(discovery.observed(), ObservedLimits { rate, in_flight: Some(1) });
     }

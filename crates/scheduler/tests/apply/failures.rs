@@ -182,7 +182,7 @@ fn video_that_one_address_may_have_is_not_paid_for_again() {
 #[test]
 fn task_that_had_a_video_or_was_missing_is_never_retried() {
     let every = json!(["failed", "transient", "output-moderated", "corrupt", "expired"]);
-    let adopted = |was_downloaded, is_missing, is_given_up| {
+    let adopted = |was_downloaded, is_missing, is_expired| {
         let plan = plan_with(&["a"], |node| {
             node["retry"] = 3.into();
             node["retry_on"] = every.clone();
@@ -203,7 +203,7 @@ fn task_that_had_a_video_or_was_missing_is_never_retried() {
                 since,
                 was_downloaded,
                 is_missing,
-                is_given_up,
+                is_expired,
                 is_other_account,
                 damage,
             },

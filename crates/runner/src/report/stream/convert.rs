@@ -200,7 +200,7 @@ fn existing_work(existing: &ExistingWork) -> line::ExistingWork<'_> {
             since,
             was_downloaded: _,
             is_missing: _,
-            is_given_up: _,
+            is_expired: _,
             is_other_account: _,
             damage: _,
         } => line::ExistingWork::InFlight { attempt: attempt.as_str(), task: task.as_str(), since: *since },

@@ -31,7 +31,7 @@ impl RunState {
                 since,
                 was_downloaded: false,
                 is_missing: false,
-                is_given_up: false,
+                is_expired: false,
                 is_other_account: false,
                 damage: None,
             },
