@@ -66,6 +66,20 @@ fn error_that_names_a_task_is_not_a_refusal() {
             r#"{"error":{"message":"busy","type":"server_error"}}"#,
         ),
         (400, &[], r#"{"error":{"message":"no","type":"invalid_request_error","info":{"taskId":"t1"}}}"#),
+        (
+            429,
+            &[("link", "<https://docs.example/errors>; rel=help"), ("link", "</v1/videos/t1>; rel=item")],
+            "{}",
+        ),
+        (429, &[("link", "<https://docs.example/errors>; rel=help, </v1/videos/t1>; rel=item")], "{}"),
+        (429, &[("azure-asyncoperation", "https://a.example/operations/t1?api-version=1")], "{}"),
+        (429, &[("x-acme-operation-id", "t1")], "{}"),
+        (429, &[("x-poll-url", "https://a.example/v1/tasks/t1")], "{}"),
+        (307, &[("location", "/v1/videos/t1")], ""),
+        (303, &[("location", "https://a.example/status?task_id=t1")], ""),
+        // One id in the body, and another one of what was created.
+        (201, &[("location", "/v1/videos/t1")], r#"{"id":"req-1","object":"video","status":"queued"}"#),
+        (200, &[], r#"{"id":"req-1","task_id":"t1","status":"queued"}"#),
     ] {
         let service = accepting_with(status, headers, body);
         let project = against(&service);
@@ -473,4 +487,60 @@ fn task_that_was_replaced_is_closed_when_it_never_comes_back() {
     project.runner(&["resolve", "one.yaml", &attempt, "--abandon"]).expect(0);
     project.runner(&["run", "one.yaml"]).expect(0);
     assert_eq!((service.posts(), shots(&project, "one").len()), (2, 1));
+}
+
+/// The id that the service does not know is not the task's: a single 404 proves nothing.
+#[test]
+fn submission_with_two_ids_is_not_paid_for_again() {
+    let service = ScriptedService::start(|call| {
+        let gone = r#"{"error":{"message":"no such task","type":"invalid_request_error"}}"#;
+        let body = r#"{"id":"req-1","task_id":"task_1","status":"queued"}"#;
+        match call.path {
+            "/v1/videos" => Some(response(200, &[], body)),
+            "/v1/videos/req-1" => Some(response(404, &[], gone)),
+            _ => None,
+        }
+    });
+    let text = ONE.replace("{ attempts: 3 }", "{ attempts: 3, on: [expired] }");
+    let project = Project::new("one.yaml", &text).against(&service.url, "sk-test-0123456789abcdef");
+    cli_snapshot!("run_submission_with_two_ids", project.runner(&["run", "one.yaml"]).expect(3));
+    assert_eq!(service.posts(), 1);
+    project.runner(&["resolve", "one.yaml", "lamp", "--adopt", "task_1"]).expect(0);
+    project.runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!((service.posts(), shots(&project, "one").len()), (1, 1));
+}
+
+/// The only task, which has never answered: its id may be that of something else.
+#[test]
+fn task_that_has_never_answered_is_missing_and_not_paid_for_again() {
+    let path = format!("/v1/videos/{}", task_id(1));
+    let service = ScriptedService::start(move |call| {
+        let gone = r#"{"error":{"message":"no such task","type":"invalid_request_error"}}"#;
+        (call.path == path).then(|| response(404, &[], gone))
+    });
+    let text = ONE.replace("{ attempts: 3 }", "{ attempts: 3, on: [expired] }");
+    let project = Project::new("one.yaml", &text).against(&service.url, "sk-test-0123456789abcdef");
+    let run = project.runner(&["run", "one.yaml"]).expect(3);
+    assert_eq!(service.posts(), 1, "{}", run.transcript());
+}
+
+/// A task may be named in it.
+#[test]
+fn error_that_cannot_be_read_is_not_a_refusal() {
+    for (headers, body) in [
+        (&[("content-encoding", "gzip")][..], &b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xabV\xcaLQ\xb2"[..]),
+        (&[], b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xabV\xcaLQ\xb2"),
+        (&[("trailer", "X-Task-Id")], b"{}"),
+    ] {
+        let service = ScriptedService::start(move |call| {
+            (is_post(call) && call.nth == 1).then(|| response(429, headers, body))
+        });
+        let project = against(&service);
+        let run = project.runner(&["run", "one.yaml"]).expect(3);
+        assert_eq!(service.posts(), 1, "{headers:?}: {}", run.transcript());
+    }
+    // Nothing is compressed in an empty body.
+    let service = accepting_with(429, &[("content-encoding", "gzip")], "");
+    against(&service).runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!(service.posts(), 2);
 }

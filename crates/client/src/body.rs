@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use progenitor_client::ByteStream;
+use reqwest::header::{CONTENT_ENCODING, TRAILER};
 
-use crate::CallError;
+use crate::{CallError, response::is_binary, unread_response::Response};
 
 /// Reads a whole body of at most `limit` bytes.
 ///
@@ -31,12 +32,32 @@ pub(crate) async fn read(stream: ByteStream, limit: usize) -> Result<Vec<u8>, (C
 /// The beginning of a body.
 pub(crate) struct BodyPrefix {
     pub(crate) bytes: Vec<u8>,
-    /// Whether there may be more: a limit was reached, or the connection broke.
+    /// Whether there may be more: a limit was reached, the connection broke, or something of the response cannot be read.
     pub(crate) is_truncated: bool,
 }
 
+/// How much of an error response's body is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ErrorBody {
+    pub(crate) max_bytes: usize,
+    pub(crate) timeout: Duration,
+}
+
+/// Reads the beginning of an error response's body. What is compressed, although that was not asked for, and headers behind the body are not
+/// read.
+pub(crate) async fn read_error(response: Response, limits: ErrorBody) -> BodyPrefix {
+    let headers = response.headers();
+    let has_trailers = headers.contains_key(TRAILER);
+    let mut codings = headers.get_all(CONTENT_ENCODING).iter();
+    let is_encoded = codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"));
+    let mut prefix = read_prefix(response.into_stream(), limits.max_bytes, limits.timeout).await;
+    let is_unreadable = is_encoded || is_binary(&String::from_utf8_lossy(&prefix.bytes));
+    prefix.is_truncated |= has_trailers || (is_unreadable && !prefix.bytes.is_empty());
+    prefix
+}
+
 /// Reads at most the first `limit` bytes of a body, for at most `timeout`.
-pub(crate) async fn read_prefix(stream: ByteStream, limit: usize, timeout: Duration) -> BodyPrefix {
+async fn read_prefix(stream: ByteStream, limit: usize, timeout: Duration) -> BodyPrefix {
     let mut stream = stream.into_inner();
     let mut bytes = Vec::new();
     let end = tokio::time::Instant::now() + timeout;

@@ -16,10 +16,12 @@ use url::Url;
 
 use crate::{
     CallError, CapturedRequest, ClientConfig, ConfigError, Download, HttpError, MAX_RESPONSE_BYTES,
-    PreparedRequest, Proxies, RateLimit, Resume, TaskResponse, body, find_task_id, generated,
+    PreparedRequest, Proxies, RateLimit, Resume, TaskResponse,
+    body::{self, ErrorBody},
+    find_task_id, generated,
     hooks::{self, HookState},
     http, origin, redact,
-    response::{id_in_headers, retry_after},
+    response::{Call, id_in_headers, retry_after},
     task_id,
     unread_response::{Response, redirect_target},
 };
@@ -27,13 +29,6 @@ use crate::{
 /// How much of an error response's body is read: the error may quote a long prompt, and a truncated one is not known to be the service's.
 /// The call's own timeout bounds the time.
 const ERROR_BODY: ErrorBody = ErrorBody { max_bytes: MAX_RESPONSE_BYTES, timeout: Duration::from_hours(1) };
-
-/// How much of an error response's body is read.
-#[derive(Debug, Clone, Copy)]
-struct ErrorBody {
-    max_bytes: usize,
-    timeout: Duration,
-}
 
 /// The bytes of it of a download, whose error only the user reads.
 const MAX_DOWNLOAD_ERROR_BODY_BYTES: usize = 4096;
@@ -105,7 +100,7 @@ impl Client {
         })
     }
 
-    /// The service's base URL without `/v1`. Identifies the service in the ledger.
+    /// The service's base URL without `/v1`.
     #[must_use]
     pub fn base_url(&self) -> &Url {
         &self.shared.base
@@ -126,9 +121,11 @@ impl Client {
             debug!(status = response.status().as_u16(), "received a response");
             let response =
                 self.ensure_success(Response(ResponseValue::stream(response)), &body, ERROR_BODY).await?;
-            let rate_limit = RateLimit::read(response.headers(), SystemTime::now());
-            let named = self.task_in_headers(response.headers());
-            let task = self.read_task(response.into_stream(), None).await;
+            let headers = response.headers().clone();
+            let rate_limit = RateLimit::read(&headers, SystemTime::now());
+            let named = self.task_in_headers(&headers);
+            let call = Call::Submission { request: &body, headers: &headers };
+            let task = self.read_task(response.into_stream(), call).await;
             let task = TaskResponse { rate_limit, ..task.map_err(|error| error.with_task_hint(named))? };
             if redact::has_long_key(&task.id, &self.shared.key) {
                 return Err(CallError::indeterminate("the task id in the response contains the API key"));
@@ -171,7 +168,7 @@ impl Client {
             let mut generated = self.shared.reads.clone();
             generated.inner.url = url;
             let response = self.send(generated.get_video().task_id(task_id).send().await).await?;
-            let task = self.read_task(response.into_stream(), Some(task_id)).await?;
+            let task = self.read_task(response.into_stream(), Call::Poll(task_id)).await?;
             debug!(status = %task.status, progress = task.progress, "the task was polled");
             Ok(task)
         }
@@ -354,8 +351,7 @@ impl Client {
         let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let wait = retry_after(header(RETRY_AFTER), header(DATE), SystemTime::now());
         let named = self.task_in_headers(response.headers());
-        let beginning =
-            body::read_prefix(response.into_stream(), error_body.max_bytes, error_body.timeout).await;
+        let beginning = body::read_error(response, error_body).await;
         let text = self.redact_key(&String::from_utf8_lossy(&beginning.bytes));
         let error = HttpError::in_response_to(request, status.as_u16(), text, wait)
             .with_task_hint(named)
@@ -366,22 +362,19 @@ impl Client {
     }
 
     /// Reads and decodes a task. The key is redacted after decoding, so that escapes do not hide it.
-    async fn read_task(
-        &self,
-        stream: ByteStream,
-        polled_id: Option<&str>,
-    ) -> Result<TaskResponse, CallError> {
-        let hint = |bytes: &[u8]| {
-            let hint = find_task_id(&String::from_utf8_lossy(bytes))?;
-            Some(self.redact_key(&hint)).filter(|redacted| *redacted == hint)
-        };
+    async fn read_task(&self, stream: ByteStream, call: Call<'_>) -> Result<TaskResponse, CallError> {
+        let without_key = |hint: String| Some(self.redact_key(&hint)).filter(|redacted| *redacted == hint);
+        let hint = |bytes: &[u8]| find_task_id(&String::from_utf8_lossy(bytes)).and_then(without_key);
         let bytes = match body::read(stream, MAX_RESPONSE_BYTES).await {
             Ok(bytes) => bytes,
             Err((error, partial)) => return Err(error.with_task_hint(hint(&partial))),
         };
         let text = String::from_utf8_lossy(&bytes);
-        let mut task = TaskResponse::decode(&text, polled_id)
-            .map_err(|why| CallError::not_a_task(self.redact_key(&why)).with_task_hint(hint(&bytes)))?;
+        let mut task = TaskResponse::decode_in(&text, call).map_err(|error| {
+            let error_hint = error.task_hint.and_then(without_key);
+            CallError::not_a_task(self.redact_key(&error.reason))
+                .with_task_hint(error_hint.or_else(|| hint(&bytes)))
+        })?;
         task.redact(|text| self.redact_key(text), |url| redact::url_has_key(url, &self.shared.key));
         Ok(task)
     }

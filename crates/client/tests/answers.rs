@@ -288,3 +288,41 @@ fn decode_submission_in_an_envelope_with_an_id_of_its_own_is_the_task() {
         assert!(reason.contains("a1") && reason.contains("b2"), "{reason}");
     }
 }
+
+/// Each of them may be the task, and the others something else: a request, a batch.
+#[test]
+fn decode_submission_with_several_ids_is_refused() {
+    for (body, ids) in [
+        (r#"{"id":"req-1","task_id":"task_1","status":"queued"}"#, ["req-1", "task_1"]),
+        (r#"{"id":"req-1","taskId":"task_1","object":"video","status":"queued"}"#, ["req-1", "task_1"]),
+        (r#"{"id":"req-1","task_id":"task_1"}"#, ["req-1", "task_1"]),
+        (r#"{"data":{"id":"req-1","video_id":"task_1","status":"queued"}}"#, ["req-1", "task_1"]),
+        (r#"{"id":"req-1","job_id":"task_1","status":"queued"}"#, ["req-1", "task_1"]),
+        (r#"{"id":"req-1","status":"queued","metadata":{"task_id":"task_1"}}"#, ["req-1", "task_1"]),
+        (r#"{"id":"req-1","status":"queued","output":{"TaskId":"task_1"}}"#, ["req-1", "task_1"]),
+        (r#"{"id":17,"task_id":"task_1","status":"queued"}"#, ["17", "task_1"]),
+        (r#"[{"id":"t1","status":"queued"},{"id":"t2","status":"queued"}]"#, ["t1", "t2"]),
+        (r#"{"data":[{"id":"t1","object":"video"},{"id":"t2","object":"video"}]}"#, ["t1", "t2"]),
+        (r#"{"task":{"id":"t1","status":"queued"},"video":{"id":"v1","status":"queued"}}"#, ["t1", "v1"]),
+        (r#"{"object":"video","status":"queued","data":{"id":"t1"},"task":{"id":"t2"}}"#, ["t1", "t2"]),
+        ("{\"id\":\"t1\",\"status\":\"queued\"}\n{\"id\":\"t2\",\"status\":\"queued\"}", ["t1", "t2"]),
+        (r#"{"id":"t1","status":"queued","tasks":[{"id":"t2","status":"queued"}]}"#, ["t1", "t2"]),
+    ] {
+        let reason = TaskResponse::decode(body, None).expect_err("either may be the task");
+        assert!(ids.iter().all(|id| reason.contains(id)), "{body}: {reason}");
+    }
+    for (body, id) in [
+        (r#"{"id":17,"task_id":"17","status":"queued"}"#, "17"),
+        (r#"{"id":"t1","task_id":"t1","videoId":"t1","object":"video","status":"queued"}"#, "t1"),
+        (r#"{"id":"t1","task_id":"","video_id":null,"status":"queued"}"#, "t1"),
+        (r#"[{"id":"t1","status":"queued"},{"id":"t1","status":"queued"}]"#, "t1"),
+        (r#"{"id":"t1","status":"queued","request_id":"r1","model_id":"m1","user":{"id":"u1"}}"#, "t1"),
+        (r#"{"id":"t1","object":"video","status":"queued","metadata":{"job_id":"j1"}}"#, "t1"),
+        (
+            r#"{"id":123456789012345678901234,"task_id":"123456789012345678901234","status":"queued"}"#,
+            "123456789012345678901234",
+        ),
+    ] {
+        assert_eq!(TaskResponse::decode(body, None).expect("a task").id, id, "{body}");
+    }
+}

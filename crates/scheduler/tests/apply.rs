@@ -826,6 +826,30 @@ fn task_is_proven_missing_by_a_response_about_another_one() {
     }
 }
 
+/// Its id may not be that of the task. A response that says that it is gone is one about the task.
+#[test]
+fn task_alone_is_proven_missing_where_it_has_answered_or_is_gone() {
+    let alone = || {
+        let mut run = retried_on_expired(&["a"]);
+        run.lookup_done("a", ExistingWork::None);
+        run.submit("a");
+        run
+    };
+    let mut run = alone();
+    run.polled("a", UNKNOWN);
+    run.pass(Duration::from_secs(61));
+    assert!(run.polled("a", UNKNOWN).is_empty());
+    assert!(matches!(run.outcome("a"), Outcome::Missing { .. }));
+
+    let mut run = alone();
+    run.running("a", None);
+    run.polled("a", UNKNOWN);
+    run.pass(Duration::from_secs(61));
+    assert_eq!(run.polled("a", UNKNOWN), ["expire run.a", "prepare a"]);
+
+    assert_eq!(alone().polled("a", EXPIRED), ["expire run.a", "prepare a"]);
+}
+
 #[test]
 fn missing_task_is_asked_about_once_and_adopted_if_it_answers() {
     let missing = |name: &str, since, is_other_account| match in_flight(name, since, false) {

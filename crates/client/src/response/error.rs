@@ -169,7 +169,7 @@ pub(crate) fn plain_text(body: &str) -> String {
 }
 
 /// Whether a body is compressed or otherwise not text: an eighth of its first characters could not be decoded.
-fn is_binary(body: &str) -> bool {
+pub(crate) fn is_binary(body: &str) -> bool {
     let (unreadable, total) = body.chars().take(64).fold((0, 0), |(unreadable, total), c| {
         (unreadable + usize::from(c == '\0' || c == char::REPLACEMENT_CHARACTER), total + 1)
     });

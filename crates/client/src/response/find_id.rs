@@ -1,10 +1,9 @@
 //! Search for a task id in a body, also in malformed or truncated JSON.
 
-use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use super::suspected_id::{id_in_path, is_quoted, suspected_id, suspected_id_in_text};
-use super::{ErrorObject, first_json};
+use super::first_json;
+use super::suspected_id::{suspected_id, suspected_id_in_text};
 
 /// The members that hold a task id, the most reliable first.
 pub(super) const NAMES: [&str; 5] = ["id", "task_id", "taskId", "video_id", "videoId"];
@@ -14,8 +13,6 @@ const WRAPPERS: [&str; 6] = ["data", "task", "video", "result", "response", "out
 const ERROR_WRAPPERS: [&str; 6] = ["error", "errors", "detail", "details", "metadata", "meta"];
 /// Members that hold a task id in errors only.
 const ERROR_NAMES: [&str; 4] = ["job_id", "jobId", "generation_id", "resource_id"];
-/// The path below which tasks are (spec 4.2).
-const TASKS_PATH: &str = "/videos/";
 
 /// The task id in a body: of the object itself, of an object that it wraps, or, in truncated or malformed JSON, of the first
 /// member with a fitting name. Verbatim.
@@ -27,81 +24,16 @@ pub fn find_task_id(body: &str) -> Option<String> {
 /// As [`find_task_id`], in the response to a submission of `request`: without what is quoted from it.
 pub(crate) fn find_new_task_id(body: &str, request: &str) -> Option<String> {
     let body = body.trim_start_matches('\u{feff}').trim_start();
-    let is_new = |id: &String| !is_quoted(id, request);
     let value: Option<Value> = serde_json::from_str(body).ok();
     let is_whole = value.is_some();
     let in_json = value.or_else(|| first_json(body)).and_then(|value| {
         let mut ids = Vec::new();
         collect(&value, body, true, 0, &mut ids);
         // A member that is called a task's id counts whatever the request has: the seed may be equal to a number that counts up.
-        let own = ids.into_iter().next().or_else(|| id_in_message(&value).filter(is_new));
-        own.or_else(|| suspected_id(&value, request))
+        ids.into_iter().next().or_else(|| suspected_id(&value, request))
     });
     let in_text = || scan_truncated_json(body).or_else(|| suspected_id_in_text(body, request));
     in_json.or_else(|| if is_whole { None } else { in_text() })
-}
-
-/// Headers whose URL names what a request has created (RFC 9110, 8.7 and 10.2.2; the last one is that of asynchronous APIs).
-const URL_HEADERS: [&str; 4] = ["location", "content-location", "operation-location", "link"];
-/// What the names of headers in which services give the id of a task contain, beside `id` at their end.
-const ID_HEADERS: [&str; 5] = ["task", "video", "job", "generation", "resource"];
-
-/// The task id that the headers of a response name.
-#[must_use]
-pub(crate) fn id_in_headers(headers: &HeaderMap) -> Option<String> {
-    let urls = || URL_HEADERS.iter().filter_map(|name| headers.get(*name)?.to_str().ok());
-    let of_task = headers.iter().filter(|(name, _)| {
-        let name = name.as_str();
-        name.ends_with("id") && ID_HEADERS.iter().any(|part| name.contains(part))
-    });
-    let ids = of_task.filter_map(|(_, value)| value.to_str().ok());
-    // Of a link to a page, only what has the form of an id.
-    let created = || URL_HEADERS[..3].iter().filter_map(|name| headers.get(*name)?.to_str().ok());
-    let in_url = urls().find_map(id_in_path).or_else(|| created().find_map(id_in_location));
-    in_url.or_else(|| ids.map(str::trim).find(|id| !id.is_empty()).map(str::to_owned))
-}
-
-/// The task id in the URL of a header.
-fn id_in_location(location: &str) -> Option<String> {
-    let path = location.split(['?', '#']).next().unwrap_or_default();
-    let (_, below) = path.rsplit_once(TASKS_PATH)?;
-    let segment = below.split('/').next().filter(|segment| !segment.is_empty())?;
-    percent_encoding::percent_decode_str(segment).decode_utf8().ok().map(std::borrow::Cow::into_owned)
-}
-
-/// The task id that an error's message names in words: `task t17 was accepted`, `task_id=t17`. It begins with `task` or has several digits and a
-/// letter, as ids have, and limits (`10`) and kinds of tasks (`text2video`) have not.
-fn id_in_message(value: &Value) -> Option<String> {
-    const LABELS: [&str; 4] = ["task", "task_id", "taskid", "task-id"];
-    let message = ErrorObject::from_value(value, 0).message;
-    let is_mark = |c: char| "\"'`:,;.()[]{}<>".contains(c);
-    let mut words =
-        message.split_whitespace().map(|word| word.trim_matches(is_mark)).filter(|word| !word.is_empty());
-    let is_label = |word: &str| LABELS.iter().any(|label| word.eq_ignore_ascii_case(label));
-    while let Some(word) = words.next() {
-        let id = match word.split_once(['=', ':']) {
-            Some((label, id)) if is_label(label) => Some(id.trim_matches(is_mark)),
-            _ if is_label(word) => {
-                words.next().filter(|next| !next.eq_ignore_ascii_case("id")).or_else(|| words.next())
-            }
-            _ => None,
-        };
-        let Some(id) = id else { continue };
-        let has_form_of_id = count_digits(id) >= 2 && id.contains(char::is_alphabetic);
-        if is_prefixed_id(id) || has_form_of_id {
-            return Some(id.to_owned());
-        }
-    }
-    None
-}
-
-/// Whether a text can only be a task's id: `task_17`, and not `task_id`.
-fn is_prefixed_id(text: &str) -> bool {
-    (text.starts_with("task_") || text.starts_with("task-")) && count_digits(text) >= 1
-}
-
-fn count_digits(text: &str) -> usize {
-    text.bytes().filter(u8::is_ascii_digit).count()
 }
 
 /// The ids in a value and in what it wraps, the most reliable first. `body` is the text that the value was parsed from.
@@ -142,6 +74,28 @@ pub(super) fn own_ids(object: &serde_json::Map<String, Value>, body: &str) -> Ve
 /// Whether every member of an object names a task: an answer that says nothing else.
 pub(super) fn has_only_ids(object: &serde_json::Map<String, Value>) -> bool {
     !object.is_empty() && object.keys().all(|name| NAMES.contains(&name.as_str()))
+}
+
+/// The ids in members of an object, at any depth, that are called a task's by `is_named`.
+pub(super) fn named_ids(object: &serde_json::Map<String, Value>, is_named: fn(&str) -> bool) -> Vec<String> {
+    let mut ids = Vec::new();
+    let mut objects = vec![object];
+    while let Some(object) = objects.pop() {
+        for (name, value) in object {
+            match value {
+                Value::Object(inner) => objects.push(inner),
+                Value::Array(items) => {
+                    objects.extend(items.iter().filter_map(Value::as_object));
+                    ids.extend(items.iter().filter(|_| is_named(name)).filter_map(|item| id_text(item, "")));
+                }
+                // The digits of a number that is too large are known of the ids of a task only.
+                Value::Number(number) if number.is_f64() => {}
+                value if is_named(name) => ids.extend(id_text(value, "")),
+                _ => {}
+            }
+        }
+    }
+    ids
 }
 
 /// An id as text, verbatim: a number as its digits in `body`, where it is too large for the type that it was parsed to.
@@ -229,9 +183,7 @@ fn end_of_string(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-
-    use super::{find_task_id, id_in_headers, id_in_location};
+    use super::find_task_id;
 
     #[test]
     fn find_task_id_in_wrappers_and_truncated_json() {
@@ -299,46 +251,6 @@ mod tests {
             r#"{"error":{"message":"too long","type":"invalid_request_error","param":"seconds"}}"#,
         ] {
             assert_eq!(find_task_id(body), None, "{body}");
-        }
-    }
-
-    #[test]
-    fn id_in_headers_is_that_of_a_url_or_of_a_header_of_its_own() {
-        let named = |name: &'static str, value: &'static str| {
-            let header = (HeaderName::from_static(name), HeaderValue::from_static(value));
-            id_in_headers(&HeaderMap::from_iter([header]))
-        };
-        for (name, value, id) in [
-            ("location", "/v1/videos/t1", Some("t1")),
-            ("content-location", "https://a.example/v1/videos/t1?x=1", Some("t1")),
-            ("operation-location", "/v1/videos/t1", Some("t1")),
-            ("x-task-id", " t1 ", Some("t1")),
-            ("x-request-id", "r1", None),
-            ("x-taskid", "t1", Some("t1")),
-            ("x-generation-id", "t1", Some("t1")),
-            ("link", "</v1/videos/t1>; rel=\"monitor\"", Some("t1")),
-            ("location", "/v1/tasks/t1", Some("t1")),
-            ("operation-location", "https://a.example/operations/t1", Some("t1")),
-            ("location", "/login", None),
-            ("link", "<https://docs.example/videos/rate-limits>; rel=\"help\"", None),
-            ("x-task-id", "", None),
-        ] {
-            assert_eq!(named(name, value).as_deref(), id, "{name}: {value}");
-        }
-    }
-
-    #[test]
-    fn id_in_location_is_the_segment_below_videos() {
-        for (location, id) in [
-            ("/v1/videos/t1", Some("t1")),
-            ("https://api.example.com/gateway/v1/videos/t%2F1?x=/videos/no", Some("t/1")),
-            ("/v1/videos/t1/content", Some("t1")),
-            ("/v1/videos", None),
-            ("/v1/videos/", None),
-            ("/login?next=/v1/videos/t1", None),
-            ("", None),
-        ] {
-            assert_eq!(id_in_location(location).as_deref(), id, "{location}");
         }
     }
 }

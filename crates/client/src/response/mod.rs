@@ -5,16 +5,19 @@
 
 mod error;
 mod find_id;
+mod header_id;
 mod rate_limit;
 mod suspected_id;
 mod task;
 mod time;
 
 pub use error::ErrorObject;
-pub(crate) use error::plain_text;
+pub(crate) use error::{is_binary, plain_text};
+pub(crate) use find_id::find_new_task_id;
 pub use find_id::find_task_id;
-pub(crate) use find_id::{find_new_task_id, id_in_headers};
+pub(crate) use header_id::id_in_headers;
 pub use rate_limit::RateLimit;
+pub(crate) use task::Call;
 pub use task::{Status, TaskFailure, TaskResponse};
 pub(crate) use time::retry_after;
 

@@ -2,23 +2,28 @@
 //! rather than too little: a submission that is wrongly taken for accepted waits for a person, one that is wrongly taken for refused is paid
 //! for twice.
 
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
+
+use crate::task_id;
 
 /// Deeper values are not searched.
 const MAX_DEPTH: usize = 16;
 /// Members whose value is the id of a task, in lower case without `_` and `-`.
-const ID_NAMES: [&str; 7] =
-    ["taskid", "taskids", "videoid", "videoids", "jobid", "generationid", "resourceid"];
+const ID_NAMES: [&str; 8] =
+    ["taskid", "taskids", "videoid", "videoids", "jobid", "generationid", "operationid", "resourceid"];
 /// Members that may hold an id, but also a number of tasks or a kind: a text with a digit is one.
 const TASK_NAMES: [&str; 6] = ["task", "tasks", "video", "videos", "job", "jobs"];
 /// Members whose value is the id of what their object describes.
 const OWN_ID_NAMES: [&str; 2] = ["id", "uuid"];
-/// Members that describe something else that has an id.
-const OTHER_NAMES: [&str; 18] = [
+/// Members, and parts of headers' names, that describe something else that has an id.
+pub(super) const OTHER_NAMES: [&str; 20] = [
     "request",
     "req",
     "trace",
     "span",
+    "correlation",
+    "session",
     "user",
     "account",
     "organization",
@@ -40,6 +45,10 @@ const NAMES_OF_KINDS: [&str; 2] = ["model", "type"];
 const COLLECTIONS: [&str; 5] = ["videos", "tasks", "jobs", "generations", "operations"];
 /// What precedes an id in prose.
 const LABELS: [&str; 5] = ["task", "video", "job", "generation", "operation"];
+/// What may be between such a word and the id.
+const FILLERS: [&str; 7] = ["id", "is", "with", "number", "no", "#", "="];
+/// Such words between them, at most.
+const MAX_FILLERS: usize = 3;
 /// Digits and letters of an id behind such a word, at least: `video 480p` is none.
 const MIN_ID_LENGTH: usize = 8;
 /// Characters of a word that is looked for in the request, at least: shorter ones may be in it by chance.
@@ -54,20 +63,28 @@ pub(super) fn suspected_id(value: &Value, request: &str) -> Option<String> {
 
 /// What may be the id of a task in a text: in a URL, or behind a word such as `task`.
 pub(super) fn suspected_id_in_text(text: &str, request: &str) -> Option<String> {
-    let is_mark = |c: char| c.is_whitespace() || "\"'`<>()".contains(c);
-    let ids = text.split(is_mark).filter_map(id_in_path).chain(ids_behind_labels(text));
+    let ids = urls_in(text).flat_map(ids_in_url).chain(ids_behind_labels(text));
     ids.into_iter().find(|id| !is_quoted(id, request))
+}
+
+/// The parts of a text, or of a header's value, that may be URLs.
+pub(super) fn urls_in(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || "\"'`<>()[],;".contains(c)).filter(|part| part.contains('/'))
 }
 
 /// Whether a word of an error is one of the request that it answers. A task that the request has created has a new id; a number may be equal to
 /// one of the request by chance.
 pub(super) fn is_quoted(id: &str, request: &str) -> bool {
-    let is_whole = |at: usize| {
+    let is_word = |id: &str| {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-        !request[..at].ends_with(is_part) && !request[at + id.len()..].starts_with(is_part)
+        request.match_indices(id).any(|(at, _)| {
+            !request[..at].ends_with(is_part) && !request[at + id.len()..].starts_with(is_part)
+        })
     };
-    let is_word = id.len() >= MIN_QUOTED_LENGTH && id.contains(char::is_alphabetic);
-    is_word && request.match_indices(id).any(|(at, _)| is_whole(at))
+    // As part of a URL it is encoded.
+    id.len() >= MIN_QUOTED_LENGTH
+        && id.contains(char::is_alphabetic)
+        && (is_word(id) || task_id::path_segment(id).is_ok_and(|encoded| encoded != id && is_word(&encoded)))
 }
 
 /// `name` is that of the member that the value is in.
@@ -79,10 +96,14 @@ fn in_value(value: &Value, name: Option<&str>, request: &str, depth: usize) -> O
     match value {
         Value::Object(object) => {
             let is_other = name.is_some_and(|name| OTHER_NAMES.contains(&name));
-            object.iter().find_map(|(name, value)| {
-                let name = normalized(name);
+            let has_tasks = name.is_some_and(|name| TASK_NAMES.contains(&name));
+            object.iter().find_map(|(verbatim, value)| {
+                let name = normalized(verbatim);
                 let is_own_id = depth > 0 && OWN_ID_NAMES.contains(&name.as_str()) && !is_other;
                 let own = if is_own_id { id_text(value).filter(is_new) } else { None };
+                // Tasks by their ids.
+                let is_id = has_tasks && has_prefix_of_ids(verbatim);
+                let own = own.or_else(|| is_id.then(|| verbatim.clone()).filter(is_new));
                 own.or_else(|| in_value(value, Some(&name), request, depth + 1))
             })
         }
@@ -101,7 +122,13 @@ fn in_value(value: &Value, name: Option<&str>, request: &str, depth: usize) -> O
     }
 }
 
-fn normalized(name: &str) -> String {
+/// Whether a member's name says that its value is the id of a task.
+fn is_name_of_id(name: &str) -> bool {
+    ID_NAMES.contains(&normalized(name).as_str())
+}
+
+/// In lower case without `_` and `-`.
+pub(super) fn normalized(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
@@ -128,43 +155,77 @@ fn has_prefix_of_ids(text: &str) -> bool {
     })
 }
 
-/// The segment of a path or URL that follows a collection of tasks, if it has a digit, as ids have and pages have not. The name of a file and a
-/// version (`v2`) are none.
-pub(super) fn id_in_path(url: &str) -> Option<String> {
-    let marks = ['"', '\'', '`', '<', '(', '[', '>', ')', ']', ',', ';', '?', '#'];
-    let path = url.trim_start_matches(marks).split(marks).next().unwrap_or_default();
-    let mut segments = path.split('/').skip_while(|segment| !COLLECTIONS.contains(segment)).skip(1);
-    let segment = segments.next()?.trim_end_matches(['.', ':']);
-    let is_version = segment.strip_prefix('v').is_some_and(|rest| rest.bytes().all(|c| c.is_ascii_digit()));
-    let has_digit = segment.contains(|c: char| c.is_ascii_digit());
-    (has_digit && !is_version && !segment.contains('.')).then(|| segment.to_owned())
+/// What may be ids of tasks in a URL or path: the segment that follows a collection of tasks, if it has a digit, as ids have and pages have not
+/// (the name of a file and a version, `v2`, are none); and a parameter that is called a task's id.
+pub(super) fn ids_in_url(url: &str) -> Vec<String> {
+    let end = ['.', ':'];
+    let url = url.split('#').next().unwrap_or_default();
+    let (path, query) = url.split_once('?').unwrap_or((url, ""));
+    let segments: Vec<&str> = path.split('/').collect();
+    let below = segments.windows(2).enumerate().filter_map(|(at, pair)| {
+        let (collection, segment) = (pair[0], pair[1].trim_end_matches(end));
+        let is_version =
+            segment.strip_prefix('v').is_some_and(|rest| rest.bytes().all(|c| c.is_ascii_digit()));
+        let may_be_id = segment.contains(|c: char| c.is_ascii_digit())
+            && !is_version
+            && !segment.contains('.')
+            // `10 tasks/60s` is no path.
+            && (at > 0 || has_form_of_id(segment));
+        (COLLECTIONS.contains(&collection) && may_be_id).then_some(segment)
+    });
+    let parameters = query.split('&').filter_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        let value = value.trim_end_matches(end);
+        (is_name_of_id(name) && !value.is_empty()).then_some(value)
+    });
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    below.chain(parameters).map(decoded).collect()
 }
 
+/// What may be ids of tasks behind a word such as `task`: `task t17 was accepted`, `task_id=t17`, `the job with id 8f120077`. Limits (`10`) and
+/// kinds of tasks (`text2video`) are none.
 fn ids_behind_labels(text: &str) -> Vec<String> {
-    let mut ids = Vec::new();
-    let mut words =
-        text.split_whitespace().map(|word| word.trim_matches(|c: char| "\"'`,;:.()[]".contains(c)));
-    while let Some(word) = words.next() {
-        let (label, joined) =
-            word.split_once(['=', ':']).map_or((word, None), |(label, id)| (label, Some(id)));
+    let is_mark = |c: char| "\"'`,;:.()[]{}<>".contains(c);
+    let words: Vec<&str> = text
+        .split_whitespace()
+        .map(|word| word.trim_matches(is_mark))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_filler = |word: &str| FILLERS.iter().any(|filler| word.eq_ignore_ascii_case(filler));
+    let ids = words.iter().enumerate().filter_map(|(at, word)| {
+        let (label, joined) = match word.split_once(['=', ':']) {
+            Some((label, id)) => (label.trim_matches(is_mark), Some(id.trim_matches(is_mark))),
+            None => (*word, None),
+        };
         let label = normalized(label);
-        if !LABELS.contains(&label.strip_suffix("id").unwrap_or(&label)) {
-            continue;
+        let label = label.strip_suffix("id").unwrap_or(&label);
+        if !LABELS.contains(&label) {
+            return (word.starts_with("task") && has_prefix_of_ids(word)).then_some(*word);
         }
-        ids.extend(
-            joined.or_else(|| words.clone().next()).filter(|id| has_form_of_id(id)).map(str::to_owned),
-        );
-    }
-    ids
+        let next = || words[at + 1..].iter().take(MAX_FILLERS + 1).find(|word| !is_filler(word)).copied();
+        let id = joined.filter(|id| !id.is_empty()).or_else(next)?;
+        let is_of_task = label == "task" && id.contains(char::is_alphabetic) && count_digits(id) >= 2;
+        let is_id = has_prefix_of_ids(id) || has_form_of_id(id) || (is_of_task && is_one_word(id));
+        is_id.then_some(id)
+    });
+    ids.map(str::to_owned).collect()
 }
 
-/// Digits, and as long as ids are; neither a size (`1280x720`) nor a URL or a path.
+fn count_digits(text: &str) -> usize {
+    text.bytes().filter(u8::is_ascii_digit).count()
+}
+
+/// Digits, and as long as ids are.
 fn has_form_of_id(word: &str) -> bool {
-    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    count_digits(word) >= 2 && word.len() >= MIN_ID_LENGTH && is_one_word(word)
+}
+
+/// Neither a size (`1280x720`) nor a URL, a path or the name of a file.
+fn is_one_word(word: &str) -> bool {
     let is_size = word.split_once('x').is_some_and(|(width, height)| {
         [width, height].iter().all(|side| side.bytes().all(|c| c.is_ascii_digit()))
     });
-    digits >= 2 && word.len() >= MIN_ID_LENGTH && !is_size && !word.contains(['/', '.'])
+    !is_size && !word.contains(['/', '.'])
 }
 
 #[cfg(test)]
@@ -197,6 +258,13 @@ mod tests {
             (json!({"error": {"message": "video vid8f120077 is rendered"}}), "vid8f120077"),
             (json!({"error": {"message": "job 8f120077-aa is queued"}}), "8f120077-aa"),
             (json!({"error": {"message": "busy", "job_id": 17}}), "17"),
+            (json!({"error": {"reason": "task id: t17 was accepted"}}), "t17"),
+            (json!({"error": {"message": "the job with id = 8f120077 is queued"}}), "8f120077"),
+            (json!({"error": {"message": "the body was {\"task_id\":\"t17\"}"}}), "t17"),
+            (json!({"error": {"message": "see https://a.example/query?task_id=t%2F17."}}), "t/17"),
+            (json!({"error": {"message": "see /v1/videos/generations/t17"}}), "t17"),
+            (json!({"error": {"message": "busy", "operation_id": "o1"}}), "o1"),
+            (json!({"error": {"message": "busy", "tasks": {"task_17": {"status": "queued"}}}}), "task_17"),
         ] {
             assert_eq!(suspected_id(&value, "").as_deref(), Some(id), "{value}");
         }
@@ -235,6 +303,8 @@ mod tests {
             json!({"error": {"message": "slow", "code": "video_generation_rate_limit_exceeded_v2"}}),
             json!({"error": {"message": "see https://docs.example/videos/v2/errors"}}),
             json!({"error": {"message": "no", "job_id": 1.234e22}}),
+            json!({"error": {"message": "no more than 10 tasks/60s or 120 videos/24h"}}),
+            json!({"error": {"message": "the task is too long: 1280x720 is too large for a task"}}),
             json!([]),
             json!("task"),
         ] {

@@ -2,9 +2,12 @@
 
 use std::fmt;
 
+use reqwest::header::HeaderMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::header_id::certain_ids_in_headers;
+use super::suspected_id::{is_quoted, normalized};
 use super::{ErrorObject, RateLimit, error::plain_text, find_id, first_json, text_of, time::milliseconds};
 
 /// A task's status (spec 3).
@@ -94,19 +97,50 @@ pub struct TaskResponse {
     pub raw: String,
 }
 
+/// What a response answers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Call<'a> {
+    /// A poll of the task with this id.
+    Poll(&'a str),
+    /// The submission of a request. The headers of the response may name a task too.
+    Submission { request: &'a str, headers: &'a HeaderMap },
+}
+
+/// A body that is not a task, or in which several ids may be the task's.
+#[derive(Debug)]
+pub(crate) struct NotATask {
+    /// Why.
+    pub(crate) reason: String,
+    /// The id that is probably the task's, where the search for one ([`crate::find_task_id`]) would prefer another.
+    pub(crate) task_hint: Option<String>,
+}
+
+impl From<String> for NotATask {
+    fn from(reason: String) -> Self {
+        Self { reason, task_hint: None }
+    }
+}
+
 impl TaskResponse {
     /// Decodes a body. `polled_id` is the id of the poll that it answers; `None` for a submission.
     ///
     /// # Errors
     /// The body is not a task: it is not whole JSON, or says nothing of a task. To a poll: it is about other tasks only. To a submission: it
-    /// contains no id, or one in an object that is not known to be a task, because it has neither `status` nor `object` and other members;
-    /// [`crate::find_task_id`] gives such an id as a hint.
+    /// contains no id, several that may be the task's, or one in an object that is not known to be a task, because it has neither `status` nor
+    /// `object` and other members; [`crate::find_task_id`] gives such an id as a hint.
     pub fn decode(body: &str, polled_id: Option<&str>) -> Result<Self, String> {
+        let headers = HeaderMap::new();
+        let submission = Call::Submission { request: "", headers: &headers };
+        Self::decode_in(body, polled_id.map_or(submission, Call::Poll)).map_err(|error| error.reason)
+    }
+
+    /// As [`Self::decode`], in the response to a call.
+    pub(crate) fn decode_in(body: &str, call: Call<'_>) -> Result<Self, NotATask> {
         let body_text = body.trim_start_matches('\u{feff}').trim_start();
         let value = first_json(body_text);
         let not_a_task = || {
             let text = ErrorObject::decode(body).map_or_else(|| plain_text(body), |error| error.to_string());
-            Err(format!("the response contains no task: {text}"))
+            Err(format!("the response contains no task: {text}").into())
         };
         let Some((value, task)) = value.as_ref().and_then(|value| Some((value, task_object(value, 0)?)))
         else {
@@ -116,26 +150,32 @@ impl TaskResponse {
         let own = find_id::own_ids(task, body_text);
         // The ids of the object that is read; those around it only where it has none.
         let ids = if own.is_empty() { find_id::ids_in(value, body_text) } else { own };
-        let id = match polled_id {
-            Some(polled) if ids.iter().any(|id| id == polled) => polled.to_owned(),
+        let id = match call {
+            Call::Poll(polled) if ids.iter().any(|id| id == polled) => polled.to_owned(),
             // A poll knows its id, but a `status` alone may be that of anything, such as a gateway.
-            Some(polled) if ids.is_empty() && is_task("status") && is_video(task) => polled.to_owned(),
-            Some(_) => match ids.first() {
-                Some(other) => return Err(format!("the response is about another task, {other}")),
+            Call::Poll(polled) if ids.is_empty() && is_task("status") && is_video(task) => polled.to_owned(),
+            Call::Poll(_) => match ids.first() {
+                Some(other) => return Err(format!("the response is about another task, {other}").into()),
                 None => return not_a_task(),
             },
-            None if is_task("status") || is_task("object") || find_id::has_only_ids(task) => {
-                match (ids.into_iter().next(), rival(task)) {
-                    (Some(id), None) => id,
-                    (Some(id), Some(other)) => {
-                        return Err(format!(
+            Call::Submission { request, headers }
+                if is_task("status") || is_task("object") || find_id::has_only_ids(task) =>
+            {
+                let Some(id) = ids.first() else { return not_a_task() };
+                let named = ids.iter().cloned().chain(rivals(value, task, body_text));
+                let beside = ids_beside(task, id, headers).into_iter().filter(|id| !is_quoted(id, request));
+                if let Some(other) = named.chain(beside).find(|other| other != id) {
+                    return Err(NotATask {
+                        reason: format!(
                             "the response names {id} and {other}, and which one is the task is not said"
-                        ));
-                    }
-                    (None, _) => return not_a_task(),
+                        ),
+                        // The name or the place of the first may be that of anything.
+                        task_hint: Some(other),
+                    });
                 }
+                id.clone()
             }
-            None => return not_a_task(),
+            Call::Submission { .. } => return not_a_task(),
         };
         Ok(Self::from_object(id, task, body))
     }
@@ -203,11 +243,66 @@ fn task_object(value: &Value, depth: usize) -> Option<&Map<String, Value>> {
     }
 }
 
-/// The id of a wrapped object that looks as much like a task as the object around it.
-fn rival(object: &Map<String, Value>) -> Option<String> {
-    let inner = WRAPPERS.iter().find_map(|name| task_object(object.get(*name)?, 0))?;
-    let id_of = |object: &Map<String, Value>| find_id::own_ids(object, "").into_iter().next();
-    id_of(inner).filter(|id| likeness(object) <= MAX_UNCLEAR && Some(id) != id_of(object).as_ref())
+/// The ids of other objects that may be the task as well: those that look as much like one, where the task looks like an envelope those that it
+/// wraps, and those of JSON values behind the first.
+fn rivals(value: &Value, task: &Map<String, Value>, body: &str) -> Vec<String> {
+    let values = serde_json::Deserializer::from_str(body).into_iter::<Value>();
+    let others: Vec<Value> = values.skip(1).map_while(Result::ok).collect();
+    let (mut equals, mut inner) = (Vec::new(), Vec::new());
+    for value in &others {
+        collect_objects(value, 0, &mut inner);
+    }
+    collect_objects(value, 0, &mut equals);
+    equals.retain(|object| likeness(object) >= likeness(task));
+    if likeness(task) <= MAX_UNCLEAR {
+        for wrapped in wrapped_in(task) {
+            collect_objects(wrapped, 1, &mut inner);
+        }
+    }
+    equals.into_iter().chain(inner).flat_map(|object| find_id::own_ids(object, body)).collect()
+}
+
+/// More members that services wrap tasks in, also several of a batch.
+const OTHER_WRAPPERS: [&str; 7] = ["output", "response", "tasks", "videos", "jobs", "results", "items"];
+
+/// What may be tasks in an object.
+fn wrapped_in(object: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+    WRAPPERS.iter().chain(&OTHER_WRAPPERS).filter_map(|name| object.get(*name))
+}
+
+/// The objects that a value wraps, and itself.
+fn collect_objects<'a>(value: &'a Value, depth: usize, objects: &mut Vec<&'a Map<String, Value>>) {
+    match value {
+        _ if depth > 4 => {}
+        Value::Object(object) => {
+            objects.push(object);
+            for wrapped in wrapped_in(object) {
+                collect_objects(wrapped, depth + 1, objects);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                collect_objects(item, depth + 1, objects);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The ids of tasks that are named beside the `id` of one: under other names in its object, and in the headers. Where the object is a video by the
+/// contract, `id` is its id, and others may be anything.
+fn ids_beside(task: &Map<String, Value>, id: &str, headers: &HeaderMap) -> Vec<String> {
+    let mut others = certain_ids_in_headers(headers);
+    // A URL may have more ids than one in its path.
+    if others.iter().any(|other| other == id) {
+        others.clear();
+    }
+    if !is_video(task) {
+        let is_of_task =
+            |name: &str| ["taskid", "videoid", "jobid", "generationid"].contains(&normalized(name).as_str());
+        others.extend(find_id::named_ids(task, is_of_task));
+    }
+    others
 }
 
 /// The greatest [`likeness`] of an object that may be an envelope as well.

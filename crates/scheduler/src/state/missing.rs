@@ -18,7 +18,7 @@ impl RunState {
     ) -> Option<NextStep> {
         let state = self.node(node);
         let missing_since = state.missing_since.unwrap_or(now);
-        let is_proven = self.is_proven_missing(node, missing_since);
+        let is_proven = self.is_proven_missing(node, missing_since, expired);
         // Replicated services answer 404 for a moment after accepting a task, or while a replica lags; and the response about another task
         // may still prove something.
         let is_decided = now.since(missing_since) >= self.policy.not_found_grace
@@ -69,8 +69,9 @@ impl RunState {
     }
 
     /// Whether the service knows tasks of this account, so that it is this one that is missing: it has reported on another task since, or
-    /// this is the only one and it was known before. Tasks that vanish together prove nothing.
-    fn is_proven_missing(&self, node: NodeIx, missing_since: Timestamp) -> bool {
+    /// this is the only one and it was known before: it has answered, or it is of this run and the service says that it is gone (`expired`). A
+    /// task that has never answered may have another id. Tasks that vanish together prove nothing.
+    fn is_proven_missing(&self, node: NodeIx, missing_since: Timestamp, expired: bool) -> bool {
         let state = self.node(node);
         if state.adopted.is_other_account {
             return false;
@@ -81,7 +82,7 @@ impl RunState {
         let is_alone =
             self.queues.in_flight <= 1 && self.unknown_tasks.iter().all(|unknown| *unknown == node);
         let is_of_this_run = state.shot().attempts().last().is_some_and(|attempt| !attempt.is_adopted);
-        is_alone && (is_of_this_run || state.has_answered)
+        is_alone && (state.has_answered || (expired && is_of_this_run))
     }
 
     /// A poll reported on the node's task: the service knows it.
