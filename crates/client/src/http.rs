@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
-use reqwest::{Client, ClientBuilder, redirect};
+use reqwest::{Client, ClientBuilder, Proxy, redirect};
 use url::Url;
 
 use crate::{ConfigError, Proxies};
@@ -13,7 +13,7 @@ use crate::{ConfigError, Proxies};
 /// # Errors
 /// The system has no usable TLS set-up.
 pub fn http_client() -> Result<Client, ConfigError> {
-    build_with(|builder| builder, &Proxies::default(), Roots::Optional)
+    build_with(|builder| builder, &[], Roots::Optional)
 }
 
 /// As [`http_client`], for one address. If that is an http address the client cannot connect by https, and is built without loading root
@@ -22,11 +22,7 @@ pub fn http_client() -> Result<Client, ConfigError> {
 /// # Errors
 /// The system has no usable TLS set-up.
 pub fn http_client_for(base: &Url) -> Result<Client, ConfigError> {
-    if base.scheme() == "http" {
-        build_with(|builder| builder, &Proxies::default(), Roots::None)
-    } else {
-        http_client()
-    }
+    if base.scheme() == "http" { build_with(|builder| builder, &[], Roots::None) } else { http_client() }
 }
 
 /// As [`http_client`], through proxies and with time-outs: until a connection exists, and until the next bytes or the head of a response come.
@@ -40,7 +36,7 @@ pub fn http_client_with(
 ) -> Result<Client, ConfigError> {
     let settings =
         |builder: ClientBuilder| builder.connect_timeout(connect_timeout).read_timeout(read_timeout);
-    build_with(settings, proxies, Roots::Optional)
+    build_with(settings, &proxies.to_reqwest(None)?, Roots::Optional)
 }
 
 /// A client for https hosts.
@@ -48,7 +44,7 @@ pub(crate) fn build_https(
     proxies: &Proxies,
     settings: impl Fn(ClientBuilder) -> ClientBuilder,
 ) -> Result<Client, ConfigError> {
-    build_with(settings, proxies, Roots::Required)
+    build_with(settings, &proxies.to_reqwest(None)?, Roots::Required)
 }
 
 /// Whether the system's root certificates are loaded. Loading takes longer than most requests.
@@ -67,15 +63,15 @@ pub(crate) fn build(
     proxies: &Proxies,
     settings: impl Fn(ClientBuilder) -> ClientBuilder,
 ) -> Result<Client, ConfigError> {
-    build_with(settings, proxies, if base.scheme() == "http" { Roots::None } else { Roots::Required })
+    let roots = if base.scheme() == "http" { Roots::None } else { Roots::Required };
+    build_with(settings, &proxies.to_reqwest(Some(base))?, roots)
 }
 
 fn build_with(
     settings: impl Fn(ClientBuilder) -> ClientBuilder,
-    proxies: &Proxies,
+    proxies: &[Proxy],
     roots: Roots,
 ) -> Result<Client, ConfigError> {
-    let proxies = proxies.to_reqwest()?;
     // Fails when a provider is installed already, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {

@@ -8,14 +8,15 @@ use url::Url;
 use crate::ConfigError;
 
 /// This machine, which is never reached through a proxy.
-const LOOPBACK: &str = "localhost,127.0.0.0/8,::1";
+const LOOPBACK: &str = "localhost,127.0.0.0/8,::1,::ffff:127.0.0.0/104";
 
-/// Proxies by the scheme of the request's URL. Requests to the loopback interface never use one.
+/// Proxies by the scheme of the request's URL. Requests to the loopback interface never use one, and neither do requests to a service at an http
+/// URL: the proxy would read the API key.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Proxies {
     /// For `https` URLs. The proxy sees the host, not the request: the connection is a tunnel.
     pub https: Option<Url>,
-    /// For `http` URLs.
+    /// For `http` URLs of other hosts than the service's.
     pub http: Option<Url>,
     /// Hosts that are reached directly: names with their subdomains, addresses and networks, separated by commas; `*` for all.
     pub no_proxy: Option<String>,
@@ -34,12 +35,18 @@ impl fmt::Debug for Proxies {
 }
 
 impl Proxies {
-    pub(crate) fn to_reqwest(&self) -> Result<Vec<Proxy>, ConfigError> {
+    /// `service` is the base URL of the requests that carry the API key, if any.
+    pub(crate) fn to_reqwest(&self, service: Option<&Url>) -> Result<Vec<Proxy>, ConfigError> {
         let direct = match &self.no_proxy {
             Some(hosts) => format!("{LOOPBACK},{hosts}"),
             None => LOOPBACK.to_owned(),
         };
-        let proxy = |url: &Option<Url>, by_scheme: fn(Url) -> reqwest::Result<Proxy>| {
+        // https is a tunnel; http, by SOCKS too, is read by what passes it on.
+        let direct_by_http = match service.filter(|url| url.scheme() == "http").and_then(Url::host_str) {
+            Some(host) => format!("{},{direct}", host.trim_matches(['[', ']'])),
+            None => direct.clone(),
+        };
+        let proxy = |url: &Option<Url>, direct: &str, by_scheme: fn(Url) -> reqwest::Result<Proxy>| {
             let Some(url) = url else { return Ok(None) };
             if !matches!(url.scheme(), "http" | "https" | "socks5" | "socks5h") {
                 let scheme = url.scheme();
@@ -51,9 +58,10 @@ impl Proxies {
             let proxy = by_scheme(url.clone()).map_err(|_| {
                 ConfigError::Proxy("the proxy cannot be used: its URL is not valid".to_owned())
             })?;
-            Ok(Some(proxy.no_proxy(NoProxy::from_string(&direct))))
+            Ok(Some(proxy.no_proxy(NoProxy::from_string(direct))))
         };
-        let both = [proxy(&self.https, Proxy::https)?, proxy(&self.http, Proxy::http)?];
+        let both =
+            [proxy(&self.https, &direct, Proxy::https)?, proxy(&self.http, &direct_by_http, Proxy::http)?];
         Ok(both.into_iter().flatten().collect())
     }
 }

@@ -78,3 +78,42 @@ async fn no_proxy_hosts_are_reached_directly() {
     client.create(&prepared()).await.expect_err("there is no such host");
     assert_eq!(*seen.lock().expect("no test panics with the lock"), "");
 }
+
+/// The proxy would read the key: a service at an http URL is reached directly, and only other hosts through the proxy.
+#[tokio::test]
+async fn http_service_is_never_reached_through_a_proxy() {
+    let (proxy, seen) = refusing_proxy().await;
+    for base in [
+        "http://nas.invalid:8080",
+        "http://nas.invalid",
+        "http://NAS.invalid./v1",
+        "http://[::ffff:127.0.0.1]:1",
+    ] {
+        let base = base.parse().expect("a URL");
+        let config = ClientConfig { proxies: through(&proxy, Some("other.invalid")), ..config(&base) };
+        let client = Client::new(config).expect("a client");
+        let error = client.create(&prepared()).await.expect_err("there is no such host");
+        assert!(matches!(error, CallError::NotSent { .. }), "{error}");
+        client.get("task_1").await.expect_err("there is no such host");
+        client.content("task_1").await.map(|_| ()).expect_err("there is no such host");
+        assert_eq!(*seen.lock().expect("no test panics with the lock"), "", "{base}");
+    }
+    let base = "http://nas.invalid:8080".parse().expect("a URL");
+    let client =
+        Client::new(ClientConfig { proxies: through(&proxy, None), ..config(&base) }).expect("a client");
+    client.fetch("http://files.invalid/v.mp4").await.map(|_| ()).expect_err("the proxy refuses");
+    let seen = seen.lock().expect("no test panics with the lock").clone();
+    assert!(seen.starts_with("GET http://files.invalid/v.mp4 HTTP/1.1\r\n"), "{seen}");
+    assert!(!seen.contains(KEY), "{seen}");
+}
+
+#[tokio::test]
+async fn http_service_is_never_reached_through_socks() {
+    let (proxy, seen) = refusing_proxy().await;
+    let socks: url::Url = proxy.url.as_str().replacen("http", "socks5h", 1).parse().expect("a URL");
+    let proxies = Proxies { https: Some(socks.clone()), http: Some(socks), no_proxy: None };
+    let base = "http://nas.invalid:8080".parse().expect("a URL");
+    let client = Client::new(ClientConfig { proxies, ..config(&base) }).expect("a client");
+    client.create(&prepared()).await.expect_err("there is no such host");
+    assert_eq!(*seen.lock().expect("no test panics with the lock"), "");
+}

@@ -26,7 +26,9 @@ pub(super) struct Connector(Client);
 impl Connector {
     /// `stall_timeout`: until the head of a response, and between two pieces of its body.
     pub(super) fn new(proxies: &Proxies, stall_timeout: Duration) -> Result<Self, client::ConfigError> {
-        client::http_client_with(proxies, CONNECT_TIMEOUT, stall_timeout).map(Self)
+        // A proxy for http would read credentials: those of a store without TLS, and those of the machine, which its metadata service has.
+        let proxies = Proxies { http: None, ..proxies.clone() };
+        client::http_client_with(&proxies, CONNECT_TIMEOUT, stall_timeout).map(Self)
     }
 }
 
