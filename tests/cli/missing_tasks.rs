@@ -3,6 +3,7 @@
 use crate::support::program::Output;
 use crate::support::project_state::shots;
 use crate::support::proxy::{KEY, OTHER_KEY, RecordingProxy, ResponseFault};
+use crate::support::scripted::{ScriptedService, response, task_id};
 use crate::support::{Project, cli_snapshot, inline_snapshot};
 
 const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
@@ -138,4 +139,34 @@ fn new_key_of_the_same_account_is_linked_where_the_service_shows_a_task_to_it() 
     proxy.forget_tasks(0);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
+}
+
+/// That the service refuses one task of another account says nothing about the next.
+#[test]
+fn fetch_goes_on_after_a_task_of_another_account() {
+    for status in [401, 403, 404] {
+        let path = format!("/v1/videos/{}", task_id(1));
+        let service = ScriptedService::start(move |call| {
+            let body = r#"{"error":{"message":"not your task","type":"invalid_request_error"}}"#;
+            (call.path == path).then(|| response(status, &[], body))
+        });
+        let mut project = Project::new("two.yaml", TWO);
+        for (shot, key) in [("one", KEY), ("two", OTHER_KEY)] {
+            project = project.against(&service.url, key);
+            let killed = project.runner_killed_at("before polled", &["run", "two.yaml", "--only", shot]);
+            assert_eq!(killed.code, None, "{}", killed.transcript());
+        }
+        let fetched = project.runner(&["fetch", "--all", "--in", "two.yaml"]).expect(3);
+        cli_snapshot!("fetch_task_of_another_account", fetched);
+        assert_eq!((service.posts(), shots(&project, "two").len()), (2, 1));
+    }
+    // A key that is refused for its own tasks is of no use.
+    let service = ScriptedService::start(|call| {
+        let body = r#"{"error":{"message":"no such key","type":"authentication_error"}}"#;
+        (call.path != "/v1/videos").then(|| response(401, &[], body))
+    });
+    let project = Project::new("two.yaml", TWO).against(&service.url, KEY);
+    let killed = project.runner_killed_at("before polled", &["run", "two.yaml", "--only", "one"]);
+    assert_eq!(killed.code, None, "{}", killed.transcript());
+    project.runner(&["fetch", "--all"]).expect(5);
 }

@@ -66,6 +66,9 @@ pub enum FetchError {
     /// The task is kept: it is not finished, not known, or its video could not be downloaded.
     #[error("{0}")]
     StillOpen(String),
+    /// The task is kept: it was submitted with the key of another account, and the service does not show it to this one.
+    #[error("it was submitted with another API key, and the service does not show it to this one")]
+    OtherAccount,
     /// No request of this account can succeed.
     #[error("{}", .0.message)]
     Unauthorized(Failure),
@@ -175,6 +178,7 @@ async fn wait_until_completed(
     let submitted = row.submitted_at.unwrap_or(row.intended_at);
     let deadline = started.after(config.timeout);
     let (mut unknown_since, mut unreachable_since) = (None, None);
+    let is_other_account = config.ledger.is_of_other_account(row, provider.account())?;
     loop {
         let result = tokio::select! {
             result = provider.poll(task) => result,
@@ -218,6 +222,10 @@ async fn wait_until_completed(
                 };
                 config.ledger.append_fetched(row, &event, now)?;
                 return Err(lost.map_or(FetchError::Failed(failure), FetchError::StillOpen));
+            }
+            // It says nothing about this account, nor about the task.
+            PollResult::Unauthorized { .. } | PollResult::NotFound { .. } if is_other_account => {
+                return Err(FetchError::OtherAccount);
             }
             PollResult::Unauthorized { failure } => return Err(FetchError::Unauthorized(failure)),
             PollResult::Running { progress, .. } => {

@@ -117,11 +117,7 @@ async fn task_or_artifact(
 ) -> Result<ExistingWork, LedgerError> {
     let is_expired = row.state == AttemptState::Expired;
     let is_missing = is_expired || row.state == AttemptState::Missing;
-    // Unknown where an older version submitted it.
-    let is_other_account = match row.account.as_deref().zip(account) {
-        Some((then, now)) => then != now && !ledger.is_same_account(&row.service, then, now)?,
-        None => false,
-    };
+    let is_other_account = ledger.is_of_other_account(&row, account)?;
     // The table's CHECK guarantees a task in these states.
     let Some(task) = row.task.clone() else { return Ok(indeterminate(row)) };
     let AttemptRow { attempt, artifact, submitted_at, intended_at, .. } = row;

@@ -6,7 +6,7 @@ use scheduler::{TaskId, Timestamp};
 
 use super::attempt_state::has_open_task;
 use super::sql::Sql;
-use super::{Ledger, LedgerError};
+use super::{AttemptRow, Ledger, LedgerError};
 
 /// How many tasks of an account are candidates for the proof.
 const MAX_TASKS: i64 = 5;
@@ -78,13 +78,19 @@ impl Ledger {
         write().map_err(|error| self.sqlite(error))
     }
 
-    /// Whether two digests are of one account, as far as that was proven.
+    /// Whether a task was submitted with the key of another account than `account`, as far as is known: unknown are the account of what an
+    /// older version submitted, and keys of one account that were not linked.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub(crate) fn is_same_account(&self, service: &str, one: &str, other: &str) -> Result<bool, LedgerError> {
+    pub(crate) fn is_of_other_account(
+        &self,
+        row: &AttemptRow,
+        account: Option<&str>,
+    ) -> Result<bool, LedgerError> {
+        let Some((then, now)) = row.account.as_deref().zip(account) else { return Ok(false) };
         let connection = self.connection();
-        let read = || Ok(root(&connection, service, one)? == root(&connection, service, other)?);
+        let read = || Ok(root(&connection, &row.service, then)? != root(&connection, &row.service, now)?);
         read().map_err(|error| self.sqlite(error))
     }
 }

@@ -119,6 +119,12 @@ async fn fetch_all(
                 kept += usize::from(!args.all || row.state != AttemptState::Expired);
                 line(args.format, row, "kept", &sanitize::message(&reason), None)
             }
+            Err(error @ FetchError::OtherAccount) => {
+                kept += usize::from(!args.all || row.state != AttemptState::Expired);
+                let command = format!("runner ledger link-account {}", crate::shell::path(&args.project));
+                let reason = format!("{error}; if it is a new key of the same account: `{command}`");
+                line(args.format, row, "kept", &reason, None)
+            }
             Err(FetchError::Unauthorized(failure)) => {
                 let message = sanitize::message(&failure.message);
                 print_records(args.format, records);
