@@ -258,10 +258,10 @@ async fn run(server: &Server, folder: &std::path::Path, tries: u32) -> RunSummar
 
 async fn run_with(server: &Server, folder: &std::path::Path, tries: u32, verify: Verify) -> RunSummary {
     let ledger = Ledger::open_without_sync(&folder.join(".runner/ledger.db"), folder).expect("a ledger");
-    let client =
-        Client::new(ClientConfig::new(server.url.parse().expect("a URL"), "sk-test".to_owned().into()))
-            .expect("a client");
-    let provider = Remote::new(client);
+    let url: url::Url = server.url.parse().expect("a URL");
+    let identity = engine::provider::service_identity(&url);
+    let client = Client::new(ClientConfig::new(url, "sk-test".to_owned().into())).expect("a client");
+    let provider = Remote::new(client, identity);
     let keys = KeyResolver::new(engine::provider::Provider::identity(&provider));
     let (_asked, interrupt) = tokio::sync::watch::channel(false);
     let setup = RunConfig {

@@ -281,6 +281,48 @@ fn open_format_6_gives_rows_the_identity_of_their_service() {
     assert_eq!(of_attempts, format!("{alias}, {identity}"));
 }
 
+/// What identified a service until format 12 and is written otherwise now. Its keys of that time are found under the earlier name.
+#[test]
+fn open_format_12_gives_rows_the_present_identity_of_their_service() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    drop(open(folder.path()));
+    let before = Connection::open(folder.path().join("ledger.db")).expect("a database");
+    let (mapped, escaped, alias) =
+        ("http://[::ffff:7f00:1]:8080", "https://example.com/g%61te%c3%a9", "https://API.example.com/v1/");
+    before
+        .execute_batch(&format!(
+            "PRAGMA user_version = 12;
+             INSERT INTO runs (id, workflow, service, started_at) VALUES
+                ('one', 'w', '{mapped}', 1), ('two', 'w', '{escaped}', 1), ('three', 'w', 'https://example.com/v1', 1),
+                ('four', 'w', 'embedded', 1);
+             INSERT INTO service_aliases (alias, service) VALUES ('older', '{mapped}'), ('{alias}', 'https://api.example.com');
+             INSERT INTO linked_accounts (service, account, same_as, task, time) VALUES ('{mapped}', 'a', 'b', 't', 1);
+             INSERT INTO attempts (id, run, service, node, key, model, video_ms, digest, state, task, intended_at) VALUES
+                ('one.1', 'one', '{mapped}', 'a', 'k1', 'm', 1, 'd', 'submitted', 'task_1', 1),
+                ('one.2', 'one', '{alias}', 'b', 'k2', 'm', 1, 'd', 'submitted', 'task_1', 1);"
+        ))
+        .expect("rows");
+    drop(before);
+    drop(open(folder.path()));
+    let after = Connection::open(folder.path().join("ledger.db")).expect("a database");
+    let texts = |sql: &str| -> Vec<String> {
+        let mut statement = after.prepare(sql).expect("a statement");
+        let texts = statement.query_map([], |row| row.get(0)).expect("rows");
+        texts.map(|text| text.expect("a text")).collect()
+    };
+    let loopback = "http://127.0.0.1:8080";
+    assert_eq!(
+        texts("SELECT service FROM runs ORDER BY rowid"),
+        [loopback, "https://example.com/gate%C3%A9", "https://example.com/v1", "embedded"]
+    );
+    assert_eq!(texts("SELECT service FROM attempts ORDER BY id"), [loopback, alias], "an alias stays one");
+    assert_eq!(texts("SELECT service FROM linked_accounts"), [loopback]);
+    assert_eq!(
+        texts("SELECT alias FROM service_aliases WHERE service = 'http://127.0.0.1:8080' ORDER BY alias"),
+        [mapped, "older"]
+    );
+}
+
 #[test]
 fn open_each_older_format_keeps_events_readable() {
     for (index, fixture) in FIXTURES.iter().enumerate() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use client::{Client, ClientConfig, Proxies};
 use engine::provider::{
     DownloadSink, ModerationCodes, PreparedRequest, Provider, Remote, Resume, ServerErrorPolicy, Submission,
-    SubmissionLookup, TaskDescription,
+    SubmissionLookup, TaskDescription, is_loopback,
 };
 use futures_util::future::BoxFuture;
 use renderer::{Procedural, Renderer};
@@ -20,7 +20,7 @@ use crate::project_paths::ProjectPaths;
 use crate::proxies;
 #[cfg(feature = "cluster")]
 use crate::service_address::api_key_from;
-use crate::service_address::{API_KEY, BASE_URL, api_key, base_url, is_loopback};
+use crate::service_address::{API_KEY, BASE_URL, api_key, base_url};
 
 /// The identity of the embedded service.
 pub(crate) const EMBEDDED: &str = "embedded";
@@ -211,14 +211,14 @@ impl Backend {
 
     /// Connects to a service that is not the embedded one.
     pub(crate) fn connect_remote(self) -> Result<Connection, CommandError> {
-        let account = self.account();
+        let (account, identity) = (self.account(), self.identity());
         let Self::Remote { url, key, proxies, server_errors, moderation } = self else {
             return Err(CommandError::invalid(format!("{BASE_URL} is not set")));
         };
         let policy = if is_loopback(&url) { Policy::local() } else { Policy::remote() };
         let config = ClientConfig { proxies: *proxies, ..ClientConfig::new(url, key) };
         let client = Client::new(config).map_err(CommandError::unusable)?;
-        let provider = Remote::new(client)
+        let provider = Remote::new(client, identity)
             .with_account(account)
             .with_server_errors(server_errors)
             .with_moderation_codes(moderation);
@@ -242,8 +242,10 @@ impl Backend {
                 let service = Arc::new(service);
                 let client = Client::new(ClientConfig::new(service.base_url(), key))
                     .map_err(CommandError::unusable)?;
-                let provider =
-                    EmbeddedProvider { remote: Remote::new(client), service: Arc::clone(&service) };
+                let provider = EmbeddedProvider {
+                    remote: Remote::new(client, EMBEDDED.to_owned()),
+                    service: Arc::clone(&service),
+                };
                 Ok(Connection {
                     provider: Arc::new(provider),
                     policy: Policy::embedded(),
@@ -290,7 +292,7 @@ struct EmbeddedProvider {
 impl Provider for EmbeddedProvider {
     // Not its URL: the port changes with every start.
     fn identity(&self) -> &'static str {
-        "embedded"
+        EMBEDDED
     }
 
     fn is_paid(&self) -> bool {

@@ -1,7 +1,7 @@
 //! `RUNNER_BASE_URL` and `RUNNER_API_KEY`: what they may be, and what to write where they are something else. Neither value is shown unless it can be
 //! no secret.
 
-use url::{Host, Url};
+use url::Url;
 use workflow::is_private_host;
 
 use crate::error::CommandError;
@@ -89,16 +89,6 @@ pub(crate) fn api_key_from<'a>(text: &'a str, source: &str, alone: &str) -> Resu
         return Err(wrong("has blanks or other characters in it that no key has").hint(alone));
     }
     Ok(key)
-}
-
-/// Whether a URL is of this machine.
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
 }
 
 /// Whether a text without a scheme is a host, with a port and a path at most. A key is none: it has no dot and no port.

@@ -1,8 +1,8 @@
 //! Keys as they are recorded: of this version, and of earlier ones, which numbered equal shots otherwise
 //! ([`KeyResolver::with_numbered_keys`]) and had other names of services.
 //!
-//! The names are those from versions that took a base URL as it was written: with `/v1`, a trailing slash, `localhost`, in upper case. They are
-//! part of the keys of that time, so a key is looked up under them too ([`KeyResolver::with_service_aliases`]).
+//! The names are those from versions that took a base URL as it was written: with `/v1`, a trailing slash, `localhost`, in upper case; or with
+//! IPv4 addresses as IPv6 ones and other percent-encodings. They are part of the keys of that time, so a key is looked up under them too ([`KeyResolver::with_service_aliases`]).
 //!
 //! Invariant: keys, tasks and states of that time stay as they are; only the name of the service in the rows becomes its identity.
 
@@ -13,26 +13,39 @@ use scheduler::KeyResolver;
 use workflow::plan::{NodeKey, Plan};
 
 use super::{Ledger, LedgerError, forced_reruns};
-use crate::provider::service_identity;
+use crate::provider::{present_identity, service_identity};
 
 /// Gives the rows of each service its identity, and keeps the names that it had. A part of the migration to format 9.
 pub(super) fn record(connection: &Connection) -> rusqlite::Result<()> {
+    rename(connection, |name| name.parse().ok().map(|url| service_identity(&url)))
+}
+
+/// The same, where the identity itself is written otherwise since. A part of the migration to format 13.
+pub(super) fn record_present_identities(connection: &Connection) -> rusqlite::Result<()> {
+    rename(connection, present_identity)
+}
+
+/// Gives the rows of each service the name that `identity_of` gives it, and keeps the one that it had.
+fn rename(connection: &Connection, identity_of: fn(&str) -> Option<String>) -> rusqlite::Result<()> {
+    // A task that was recorded under two names stayed under both: one of them is an alias.
     let names: Vec<String> = connection
-        .prepare("SELECT service FROM runs UNION SELECT service FROM attempts")?
+        .prepare(
+            "SELECT service FROM runs UNION SELECT service FROM attempts EXCEPT SELECT alias FROM service_aliases",
+        )?
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     for name in names {
         // The embedded service and tests have names that are no URLs.
-        let Some(identity) = name.parse().ok().map(|url| service_identity(&url)) else { continue };
-        if identity == name {
-            continue;
+        let Some(identity) = identity_of(&name).filter(|identity| *identity != name) else { continue };
+        for sql in [
+            "UPDATE service_aliases SET service = ?2 WHERE service = ?1",
+            "INSERT INTO service_aliases (alias, service) VALUES (?1, ?2)",
+            "UPDATE OR IGNORE linked_accounts SET service = ?2 WHERE service = ?1",
+            "UPDATE runs SET service = ?2 WHERE service = ?1",
+            "UPDATE OR IGNORE attempts SET service = ?2 WHERE service = ?1",
+        ] {
+            connection.execute(sql, (&name, &identity))?;
         }
-        connection
-            .execute("INSERT INTO service_aliases (alias, service) VALUES (?1, ?2)", (&name, &identity))?;
-        connection.execute("UPDATE runs SET service = ?2 WHERE service = ?1", (&name, &identity))?;
-        // A task that was recorded under two names stays under both.
-        connection
-            .execute("UPDATE OR IGNORE attempts SET service = ?2 WHERE service = ?1", (&name, &identity))?;
     }
     Ok(())
 }

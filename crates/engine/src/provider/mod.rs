@@ -4,6 +4,7 @@
 
 mod account;
 pub mod classify;
+mod identity;
 mod moderation;
 pub mod remote;
 
@@ -13,8 +14,10 @@ pub use client::PreparedRequest;
 use futures_util::future::BoxFuture;
 
 pub use account::account_digest;
+pub(crate) use identity::present_identity;
+pub use identity::{is_loopback, service_identity};
 pub use moderation::ModerationCodes;
-pub use remote::{Remote, service_identity};
+pub use remote::Remote;
 use scheduler::{Failure, PollResult, Refusal, SubmitQuota, TaskId, Timestamp};
 use workflow::units::VideoDuration;
 

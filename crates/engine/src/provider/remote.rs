@@ -7,7 +7,7 @@ use url::Url;
 
 use super::{
     DownloadSink, DownloadStart, ModerationCodes, Provider, Resume, ServerErrorPolicy, Submission,
-    TaskDescription, classify,
+    TaskDescription, classify, identity::is_loopback,
 };
 use scheduler::{Failure, FailureKind, PollResult, TaskId, Timestamp};
 use workflow::units::VideoDuration;
@@ -23,10 +23,9 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// The service that `client` talks to.
+    /// The service that `client` talks to, with its identity ([`service_identity`](super::service_identity)).
     #[must_use]
-    pub fn new(client: Client) -> Self {
-        let identity = service_identity(client.base_url());
+    pub fn new(client: Client, identity: String) -> Self {
         Self {
             client,
             identity,
@@ -53,32 +52,6 @@ impl Remote {
     pub fn with_moderation_codes(self, moderation: ModerationCodes) -> Self {
         Self { moderation, ..self }
     }
-}
-
-/// Identifies the service at a base URL in every key: origin and path, without user info and query, which may hold secrets. One service has
-/// one identity, however its base URL is written: with or without `/v1`, a trailing slash, the default port or a final dot of the host, in
-/// upper or lower case, and by any name of the loopback interface.
-#[must_use]
-pub fn service_identity(base_url: &Url) -> String {
-    let mut url = base_url.clone();
-    let host = match base_url.host() {
-        Some(url::Host::Domain(name)) => {
-            let name = name.trim_end_matches('.');
-            Some(if name == "localhost" { "127.0.0.1" } else { name }.to_owned())
-        }
-        Some(url::Host::Ipv6(address)) if address.is_loopback() => Some("127.0.0.1".to_owned()),
-        _ => None,
-    };
-    if let Some(host) = host {
-        // A host that was valid stays so.
-        let _ = url.set_host(Some(&host));
-    }
-    let path = url.path().trim_end_matches('/');
-    format!(
-        "{}{}",
-        url.origin().ascii_serialization(),
-        path.strip_suffix("/v1").unwrap_or(path).trim_end_matches('/')
-    )
 }
 
 impl Provider for Remote {
@@ -153,47 +126,6 @@ impl Provider for Remote {
 
     fn can_reach(&self, url: &str) -> bool {
         let Ok(url) = Url::parse(url) else { return false };
-        let is_here = match url.host() {
-            Some(url::Host::Domain(name)) => name == "localhost",
-            Some(url::Host::Ipv4(address)) => address.is_loopback(),
-            Some(url::Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
-        };
-        !is_here || url.origin() == self.client.base_url().origin()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::service_identity;
-
-    #[test]
-    fn service_has_one_identity_however_its_url_is_written() {
-        let identity = |url: &str| service_identity(&url.parse().expect("a URL"));
-        for url in [
-            "http://127.0.0.1:8080",
-            "http://127.0.0.1:8080/",
-            "http://127.0.0.1:8080/v1",
-            "http://127.0.0.1:8080/v1/",
-            "http://localhost:8080//v1//",
-            "HTTP://LocalHost.:8080",
-            "http://[::1]:8080/v1",
-        ] {
-            assert_eq!(identity(url), "http://127.0.0.1:8080", "{url}");
-        }
-        for url in ["https://API.example.com", "https://api.example.com:443/v1", "https://api.example.com./"]
-        {
-            assert_eq!(identity(url), "https://api.example.com", "{url}");
-        }
-        for url in ["https://example.com/gateway/v1/", "https://me:pw@example.com/gateway?key=1"] {
-            assert_eq!(identity(url), "https://example.com/gateway", "{url}");
-        }
-        for (one, other) in [
-            ("https://example.com", "http://example.com"),
-            ("http://127.0.0.1:8080", "http://127.0.0.2:8080"),
-            ("https://example.com/a", "https://example.com/A"),
-        ] {
-            assert_ne!(identity(one), identity(other));
-        }
+        !is_loopback(&url) || url.origin() == self.client.base_url().origin()
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use cluster::account::AccountLimits;
 use cluster::{ClusterError, EngineClient, Worker, WorkerConfig};
 use engine::Clock;
+use engine::provider::is_loopback;
 use scheduler::policy::Rate;
 use tokio::net::{TcpListener, TcpSocket};
 use url::Url;
@@ -19,7 +20,7 @@ use crate::commands::cluster_address::{engine_error, price_source};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ffmpeg;
-use crate::service_address::{BASE_URL, is_loopback};
+use crate::service_address::BASE_URL;
 use crate::shared_store;
 use crate::shutdown::shutdown_signal;
 

@@ -34,6 +34,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("format10.sql"), then: None },
     Migration { sql: include_str!("format11.sql"), then: None },
     Migration { sql: include_str!("format12.sql"), then: None },
+    Migration { sql: include_str!("format13.sql"), then: Some(keys::record_present_identities) },
 ];
 
 /// The version of stored events that this program writes.
