@@ -86,7 +86,7 @@ fn task_whose_video_is_gone_is_closed_and_stays_paid() {
     --- stdout
     --- stderr
     error: nothing is to be resolved for one: its last submission is recorded as submitted with task [TASK]
-    hint: `runner run two.yaml --only one` goes on from there
+    hint: `runner run two.yaml --only one` continues from there
     ");
     cli_snapshot!(
         "resolve_abandon_task",

@@ -141,3 +141,8 @@ fn refusal_of_the_engine_is_quoted() {
     let engine = ScriptedService::start(|_| Some(json(403, "{\"message\": \"not for \\u001b[31myou\"}")));
     cli_snapshot!("plan_engine_refuses", on_cluster(&project, &engine.url, &["plan", "one.yaml"]).expect(5));
 }
+
+#[test]
+fn help_of_worker() {
+    cli_snapshot!("help_worker", project().runner(&["worker", "--help"]).expect(0));
+}

@@ -24,14 +24,26 @@ fn help_of_every_command() {
     let help = project.runner(&["--help"]).expect(0);
     let commands = listed_commands(&help.out);
     assert_eq!(commands.len(), 22, "{}", help.out);
-    for command in commands {
-        cli_snapshot!(format!("help_{command}"), project.runner(&[command, "--help"]).expect(0));
-    }
-    cli_snapshot!("help_ledger_adopt", project.runner(&["ledger", "adopt", "--help"]).expect(0));
-    let help_link = project.runner(&["ledger", "link-account", "--help"]).expect(0);
-    cli_snapshot!("help_ledger_link_account", help_link);
-    cli_snapshot!("help_serve_keys", project.runner(&["serve", "keys", "--help"]).expect(0));
+    assert_eq!(
+        snapshot_help_below(&project, &[]),
+        22 + 2 + 5,
+        "with those of `ledger`, `serve` and `serve keys`"
+    );
     cli_snapshot!("help", help);
+}
+
+/// Compares the help of each command below a command, at any depth, with its snapshot. Returns how many there are.
+pub(crate) fn snapshot_help_below(project: &Project, parents: &[&str]) -> usize {
+    let help = project.runner(&[parents, &["--help"]].concat()).expect(0);
+    let commands = listed_commands(&help.out);
+    let mut count = commands.len();
+    for command in commands {
+        let path = [parents, &[command]].concat();
+        let name = format!("help_{}", path.join("_").replace('-', "_"));
+        cli_snapshot!(name, project.runner(&[&path[..], &["--help"]].concat()).expect(0));
+        count += snapshot_help_below(project, &path);
+    }
+    count
 }
 
 #[test]

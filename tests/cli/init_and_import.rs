@@ -54,13 +54,13 @@ fn import_shot_list_checks() {
     cli_snapshot!("check_imported", check);
     assert_eq!(project.plan("my shots.yaml").edges().count(), 1);
     cli_snapshot!("import_existing_file", project.runner(&["import", "my shots.csv"]).expect(2));
-    let shown = project.runner(&["import", "my shots.csv", "-o", "-"]).expect(0);
+    let shown = project.runner(&["import", "my shots.csv", "--output", "-"]).expect(0);
     cli_snapshot!("import_to_stdout", shown);
 
     fs_err::write(project.file("liste.csv"), "Nr;Was man sieht;Zeit\n1;Das Meer;6\n")
         .expect("it can be written");
     cli_snapshot!("import_foreign_columns", project.runner(&["import", "liste.csv"]).expect(2));
-    let chosen = ["import", "liste.csv", "--column", "description=Was man sieht", "-o", "-"];
+    let chosen = ["import", "liste.csv", "--column", "description=Was man sieht", "--output", "-"];
     cli_snapshot!("import_chosen_column", project.runner(&chosen).expect(0));
     cli_snapshot!(
         "import_unknown_meaning",

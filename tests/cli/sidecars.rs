@@ -122,7 +122,7 @@ fn output_folder_with_manifest_is_adopted_on_another_machine() {
     project.runner(&["view", "two.yaml", "--no-open"]).expect(0);
     let other = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     fs_err::rename(project.file("out/two"), other.file("received")).expect("a folder");
-    let adopt = ["ledger", "adopt", "two.yaml", "--from", "received"];
+    let adopt = ["ledger", "adopt", "two.yaml", "--from-folder", "received"];
     let dry_run = [&adopt[..], &["--dry-run"]].concat();
     cli_snapshot!("manifest_adopt_dry_run", other.runner(&dry_run).expect(0));
     assert!(!other.file(".runner").exists(), "a dry run writes nothing");
@@ -146,7 +146,7 @@ fn hostile_descriptions_are_reported_and_skipped() {
     fs_err::create_dir_all(other.file("received")).expect("a folder");
     cli_snapshot!(
         "adopt_from_empty_folder",
-        other.runner(&["ledger", "adopt", "two.yaml", "--from", "received"]).expect(2)
+        other.runner(&["ledger", "adopt", "two.yaml", "--from-folder", "received"]).expect(2)
     );
     // A manifest with a changed video, a path out of the folder and a key of another form.
     let text = fs_err::read_to_string(project.file("out/two/manifest.json")).expect("a manifest");
@@ -188,7 +188,7 @@ fn hostile_descriptions_are_reported_and_skipped() {
         lines.sort_by_key(|line| line.rsplit_once(": ").map(|(_, reason)| reason));
         Output { out: lines.iter().flat_map(|line| [*line, "\n"]).collect(), ..ended }
     };
-    let adopt = ["ledger", "adopt", "two.yaml", "--from", "received"];
+    let adopt = ["ledger", "adopt", "two.yaml", "--from-folder", "received"];
     cli_snapshot!("adopt_hostile", by_reason(other.runner(&adopt).expect(3)));
     cli_snapshot!("plan_after_hostile", other.runner(&["plan", "two.yaml"]).expect(0));
     fs_err::write(other.file("received/manifest.json"), "{}").expect("writable");

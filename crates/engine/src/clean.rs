@@ -1,4 +1,4 @@
-//! Files that nobody needs any more: `runner clean` lists and removes them. A run removes the partial downloads of its finished tasks.
+//! Files that are no longer needed: `runner clean` lists and removes them. A run removes the partial downloads of its finished tasks.
 //!
 //! Invariant: what a task may still need and what another process uses is never removed. What was paid for, a video or what is left of
 //! one that cannot be downloaded any more, is removed on request only.

@@ -5,7 +5,7 @@
 //! * [`provider`]: the interface to the video service, and its implementation over the HTTP client.
 //! * [`executor`]: appends events to the ledger, applies them, reports them and executes the actions.
 //! * [`records`]: runs and work on record, as the commands that show them read it.
-//! * [`preview`]: what a run would do; [`explain`]: why; [`adopt`]: work that the ledger does not know; [`clean`]: files that nobody needs;
+//! * [`preview`]: what a run would do; [`explain`]: why; [`adopt`]: work that the ledger does not know; [`clean`]: files that are no longer needed;
 //!   [`cuts`]: earlier cuts of films; [`sidecar`]: what each paid video is, beside it.
 //!
 //! Invariant: this crate does not know the embedded service; a service is a base URL and a key.

@@ -57,8 +57,8 @@ pub(crate) use self::workflow_args::{OverrideArgs, WorkflowArgs};
 
 /// Turns a storyboard into finished video.
 ///
-/// A workflow file lists shots. `run` submits each shot to the video service, downloads the videos and joins them into a film. No shot is
-/// ever paid for twice: finished videos are reused, and tasks still in flight at the service are adopted.
+/// A workflow file lists shots. `run` submits each shot to the video service, downloads the videos and joins them into a film. Finished
+/// videos are reused and tasks in flight are adopted, so that no shot is paid for twice (docs/guarantees.md says what remains).
 ///
 /// Without RUNNER_BASE_URL everything runs against an embedded service on this machine, which renders real video and is free.
 #[derive(Debug, Parser)]
@@ -120,7 +120,7 @@ pub(crate) enum Command {
     Edit(EditArgs),
     /// Look at the clips and films of a workflow: write one page, and open it in the browser.
     View(ViewArgs),
-    /// Serve the same page on this machine, live and with actions, and open it in the browser.
+    /// Serve the page of `view` on this machine, live and with actions, and open it in the browser.
     Ui(UiArgs),
     /// Write a film's edit in a format of editors (OTIO, FCPXML, EDL, a table), or the film in another format.
     Export(ExportArgs),
@@ -128,12 +128,12 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Download the videos of recorded tasks, also of those that no shot asks for any more.
     Fetch(FetchArgs),
-    /// List files that nobody needs any more, and remove them with `--delete`: partial downloads, earlier cuts of films, clips that the
+    /// List files that are no longer needed, and remove them with `--delete`: partial downloads, earlier cuts of films, clips that the
     /// workflow does not use, and what killed processes have left.
     Clean(CleanArgs),
     /// Repair the ledger: record work that it does not know, and keys of one account.
     Ledger(LedgerArgs),
-    /// Resolve indeterminate submissions, those whose response was lost, and close tasks whose video is gone. Alone: list them.
+    /// Resolve indeterminate submissions, those whose response was lost, and close tasks whose video is gone. Without a shot: list them.
     Resolve(ResolveArgs),
     /// List the models: family, resolutions, durations, capabilities.
     Models(ModelsArgs),
@@ -157,8 +157,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) workflow: WorkflowArgs,
     /// Output folder for videos and films [default: out/NAME beside the workflow file].
-    #[arg(short, long, value_name = "FOLDER")]
-    pub(crate) out: Option<PathBuf>,
+    #[arg(short = 'o', long, value_name = "FOLDER")]
+    pub(crate) output_dir: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     /// Price table [default: prices.yaml beside the workflow file, if it exists].
@@ -180,17 +180,17 @@ pub(crate) struct RunArgs {
     /// Stop submitting after the first failed shot; tasks in flight are finished.
     #[arg(long)]
     pub(crate) fail_fast: bool,
-    /// How long an interrupted run may go on downloading videos that are ready.
+    /// How long an interrupted run may continue to download videos that are ready.
     #[arg(long, value_name = "SECONDS", value_parser = duration, default_value = "20")]
     pub(crate) shutdown_grace: Duration,
-    /// Render these shots again even if they have a video [default: all selected shots]. The cost is shown first; from then on the new
-    /// video is the one that counts. The old one is kept.
+    /// Render these shots again even if they have a video [default: all selected shots]. The cost is shown first. Once rendered, the
+    /// new video replaces the old one in films and dependent shots; the old file is kept.
     #[arg(long, value_name = "SHOT", num_args = 0..)]
     pub(crate) rerun: Option<Vec<String>>,
     /// Text that becomes part of every shot's key: videos are shared only between runs with the same salt.
     #[arg(long, value_name = "TEXT")]
     pub(crate) salt: Option<String>,
-    /// Go on although there are videos, or runs that were killed, that the ledger does not know: what it does not know is paid for again.
+    /// Continue although there are videos, or runs that were killed, that the ledger does not know: what it does not know is paid for again.
     #[arg(long)]
     pub(crate) force: bool,
     /// Verify existing videos by their content hash, and decode them. Damaged ones are downloaded again, which costs nothing. By default
@@ -301,7 +301,7 @@ pub(crate) struct CheckArgs {
 pub(crate) struct PickArgs {
     #[command(flatten)]
     pub(crate) workflow: WorkflowArgs,
-    /// Shot as named by `plan`: `lamp`, or `lamp@look=noir` for a part of its instances. Alone, lists the candidates.
+    /// Shot as named by `plan`: `lamp`, or `lamp@look=noir` for a part of its instances. Without a choice: list its candidates.
     pub(crate) shot: Option<String>,
     /// What to pick: a take (`2`), an instance (`look=noir,seed=3`, or its name), or both (`look=noir#2`).
     #[arg(requires = "shot")]

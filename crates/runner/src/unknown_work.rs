@@ -61,8 +61,9 @@ pub(crate) async fn check(
             "to record tasks that these runs submitted, as your account at the service lists them: runner ledger adopt {file} --task SHOT=TASK"
         ));
     }
-    Err(error
-        .hint(format!("to go on, and pay again for what is not recorded by then: runner run {file} --force")))
+    Err(error.hint(format!(
+        "to continue and pay again for what is not recorded by then: runner run {file} --force"
+    )))
 }
 
 /// Marks the shots of a plan whose videos the ledger does not know: a run stops there.
@@ -119,7 +120,7 @@ pub(crate) async fn check_cluster(
     );
     Err(CommandError::new(ErrorKind::ActionNeeded, message)
         .hint("to use them, run on this machine: without --engine, and without RUNNER_ENGINE")
-        .hint(format!("to go on, and pay for that work again: runner run {file} --force")))
+        .hint(format!("to continue and pay for that work again: runner run {file} --force")))
 }
 
 fn about_videos(videos: &[UnknownVideo]) -> Option<String> {

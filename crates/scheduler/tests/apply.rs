@@ -265,7 +265,7 @@ fn unpicked_takes_are_rendered_and_their_successors_wait() {
     assert_eq!(run.outcome("c"), &Outcome::Blocked { by: run.ix("b") });
     assert_eq!(run.state.node(run.ix("b")).shot().decision(), Some(Decision::Deferred));
     let summary = run.state.clone().into_summary(RunId::from("run"));
-    assert_eq!(summary.films[0].outcome, FilmOutcome::Unpicked { missing: 2 });
+    assert_eq!(summary.films[0].outcome, FilmOutcome::Unpicked { missing: 2, picks: vec!["a".to_owned()] });
     assert_eq!(summary.picks, [two_takes_of("a")]);
 
     let mut picked = takes("a#2");

@@ -177,7 +177,7 @@ fn failures(cluster: &Cluster, service: &CountingService) -> Result<(), String> 
 /// Another client has nothing but the file: the page shows the videos and the film of the cluster.
 fn other_client(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
     let client = Client::new(cluster, service, "viewer", WORKFLOW)?;
-    let viewed = client.output(&["view", "w.yaml", "--no-open", "--out", "out"])?;
+    let viewed = client.output(&["view", "w.yaml", "--no-open", "--output-dir", "out"])?;
     expect(&viewed.status.code(), &Some(DONE), &stderr(&viewed))?;
     let manifest = fs_err::read(client.folder.join("out/manifest.json")).map_err(text)?;
     let manifest: Value = serde_json::from_slice(&manifest).map_err(text)?;
@@ -219,7 +219,7 @@ fn picks(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
 fn page(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
     let client = Client::new(cluster, service, "page", WORKFLOW)?;
     let mut child = client
-        .command(&["ui", "w.yaml", "--no-open", "--out", "out"])
+        .command(&["ui", "w.yaml", "--no-open", "--output-dir", "out"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -145,7 +145,7 @@ impl Round {
         let log = log.map_err(|error| error.to_string())?.into_file();
         let out = self.output();
         cluster
-            .command_at(node, &["run", &self.file, "--jobs", "16", "--out", &out])
+            .command_at(node, &["run", &self.file, "--jobs", "16", "--output-dir", &out])
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
@@ -221,8 +221,16 @@ impl Round {
         let out = self.output();
         let mut last = String::new();
         for _ in 0..MAX_CALM_RUNS {
-            let ran =
-                cluster.output(&["run", &self.file, "--jobs", "16", "--out", &out, "--format", "json"])?;
+            let ran = cluster.output(&[
+                "run",
+                &self.file,
+                "--jobs",
+                "16",
+                "--output-dir",
+                &out,
+                "--format",
+                "json",
+            ])?;
             if ran.status.success() {
                 return Ok(());
             }

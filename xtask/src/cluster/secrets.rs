@@ -56,7 +56,7 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
     let formats = ["text", "ndjson", "json"];
     for format in formats {
         let ran = cluster
-            .command(&["-vvv", "run", &file, "--out", "out", "--format", format])
+            .command(&["-vvv", "run", &file, "--output-dir", "out", "--format", format])
             .output()
             .map_err(|error| error.to_string())?;
         if !matches!(ran.status.code(), Some(DONE | ACTION_NEEDED)) {

@@ -9,7 +9,7 @@ use url::Url;
 
 use super::BudgetArgs;
 
-/// A run on a cluster: it is executed by workers, and followed from here. An interrupt detaches; the run goes on.
+/// A run on a cluster: it is executed by workers, and followed from here. An interrupt detaches; the run continues.
 #[derive(Debug, Args)]
 pub(crate) struct AttachArgs {
     /// With --engine: follow this run instead of starting one.

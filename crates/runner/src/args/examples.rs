@@ -142,7 +142,7 @@ const EXAMPLES: &[Examples] = &[
     Examples {
         command: "clean",
         lines: &[
-            ("List what nobody needs", "runner clean storyboard.yaml"),
+            ("List files that are no longer needed", "runner clean storyboard.yaml"),
             ("Remove it", "runner clean storyboard.yaml --delete"),
         ],
     },

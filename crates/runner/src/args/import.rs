@@ -28,7 +28,7 @@ pub(crate) struct ImportArgs {
     #[command(flatten)]
     pub(crate) overrides: OverrideArgs,
     /// Workflow file to create, or - for standard output [default: the list's name with .yaml].
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Chain shots: each starts on the last frame of the shot before it in the same scene.
     #[arg(long, value_enum, value_name = "WITHIN")]

@@ -36,12 +36,12 @@ pub(crate) struct AdoptArgs {
     #[command(flatten)]
     pub(crate) workflow: WorkflowArgs,
     /// Folder with the videos [default: out/NAME beside the workflow file].
-    #[arg(short, long, value_name = "FOLDER")]
-    pub(crate) out: Option<PathBuf>,
+    #[arg(short = 'o', long, value_name = "FOLDER")]
+    pub(crate) output_dir: Option<PathBuf>,
     /// Also adopt videos from this folder: an output folder with its `manifest.json`, or a copy of an artifact store. Their hashes are
     /// verified, and they are copied into the artifact store.
     #[arg(long, value_name = "FOLDER")]
-    pub(crate) from: Option<PathBuf>,
+    pub(crate) from_folder: Option<PathBuf>,
     /// List what would be adopted, and write nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,

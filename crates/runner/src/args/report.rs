@@ -11,15 +11,15 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) workflow: WorkflowArgs,
     /// Output folder of the run [default: out/NAME beside the workflow file].
-    #[arg(short, long, value_name = "FOLDER")]
-    pub(crate) out: Option<PathBuf>,
+    #[arg(short = 'o', long, value_name = "FOLDER")]
+    pub(crate) output_dir: Option<PathBuf>,
     /// Format of the report.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ReportFormat::Md)]
     pub(crate) format: ReportFormat,
     /// Only the clips of this shot.
     #[arg(long, value_name = "SHOT")]
     pub(crate) shot: Option<String>,
-    /// Compares with an earlier state: a report in the format `json`, a manifest, or an output folder.
+    /// Compare with an earlier state: a report in the format `json`, a manifest, or an output folder.
     #[arg(long, value_name = "FILE|FOLDER")]
     pub(crate) compare: Option<PathBuf>,
     /// Clips in a row of a contact sheet or grid video [default: one row per value of the first axis, or about as many rows as columns].

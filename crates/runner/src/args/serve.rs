@@ -63,7 +63,7 @@ pub(crate) enum ServeCommand {
 pub(crate) enum KeysCommand {
     /// Create a key and print it. It is shown only once.
     Add(NewKeyArgs),
-    /// Change permissions and limits of a key; what is not given stays. Applies within two seconds.
+    /// Change permissions and limits of a key; settings without a flag are unchanged. Applies within two seconds.
     Set(SetKeyArgs),
     /// List all keys and their usage.
     List,

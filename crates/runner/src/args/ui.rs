@@ -13,8 +13,8 @@ pub(crate) struct UiArgs {
     #[command(flatten)]
     pub(crate) workflow: WorkflowArgs,
     /// Output folder of runs [default: out/NAME beside the workflow file].
-    #[arg(short, long, value_name = "FOLDER")]
-    pub(crate) out: Option<PathBuf>,
+    #[arg(short = 'o', long, value_name = "FOLDER")]
+    pub(crate) output_dir: Option<PathBuf>,
     /// Address to listen on; port 0 picks a free port. Others than loopback need `--public-url`.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,

@@ -14,8 +14,8 @@ pub(crate) struct ViewArgs {
     #[command(flatten)]
     pub(crate) overrides: OverrideArgs,
     /// Output folder of the run [default: out/NAME beside the workflow file].
-    #[arg(short, long, value_name = "FOLDER")]
-    pub(crate) out: Option<PathBuf>,
+    #[arg(short = 'o', long, value_name = "FOLDER")]
+    pub(crate) output_dir: Option<PathBuf>,
     /// Write the page without opening it. Without a terminal it is never opened.
     #[arg(long)]
     pub(crate) no_open: bool,

@@ -1,4 +1,4 @@
-//! `runner clean`: lists and removes files that nobody needs any more: partial downloads, and of a workflow file also earlier cuts, clips that it
+//! `runner clean`: lists and removes files that are no longer needed: partial downloads, and of a workflow file also earlier cuts, clips that it
 //! does not use, and what killed processes have left. Nothing is removed without `--delete`, and nothing that was paid for without `--paid`.
 
 use std::path::Path;

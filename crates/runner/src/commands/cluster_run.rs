@@ -46,7 +46,7 @@ pub(super) async fn run(
     address: ClusterAddress,
 ) -> Result<Exit, CommandError> {
     check_flags(args)?;
-    let output = paths.out_or(args.out.as_deref(), plan.name())?;
+    let output = paths.out_or(args.output_dir.as_deref(), plan.name())?;
     let mut estimate = None;
     let run = match &args.cluster.attach {
         Some(run) => RunId(run.clone()),
@@ -258,10 +258,10 @@ async fn follow(
     Ok(report(args, &plan, FinishedRun { summary, prices, reporter, unclaimed: Vec::new() }))
 }
 
-/// How a run goes on that nobody follows.
+/// How a detached run continues.
 fn detached(args: &RunArgs, run: &RunId) -> String {
     let command = format!("runner run {} --attach {run}", quoted_file(args));
-    format!("detached: run {run} goes on; to follow it: {command}; to end it: add --cancel")
+    format!("detached: run {run} continues; to follow it: {command}; to end it: add --cancel")
 }
 
 /// Resolves when the user interrupts the command; never once the sender is gone.

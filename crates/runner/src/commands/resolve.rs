@@ -192,7 +192,7 @@ fn not_resolvable(ledger: &Ledger, shot: &str, file: &Path) -> Result<Option<Com
     Ok(Some(error.hint(if latest.state.holds_key() && !latest.state.is_in_flight() {
         format!("`runner run {file} --rerun {shot}` pays for another one")
     } else {
-        format!("`runner run {file} --only {shot}` goes on from there")
+        format!("`runner run {file} --only {shot}` continues from there")
     })))
 }
 

@@ -79,7 +79,7 @@ pub(super) async fn after_run(args: &RunArgs, plan: &Plan, exit: Exit) -> Result
         terminal::notify(&format!("runner: {} has ended with exit code {}", plan.name(), exit.code()));
     }
     if args.open {
-        view::show(&args.workflow, args.out.as_deref(), &args.engine).await?;
+        view::show(&args.workflow, args.output_dir.as_deref(), &args.engine).await?;
     }
     Ok(())
 }
@@ -294,7 +294,7 @@ async fn execute<'t>(
     selection: Option<Selection>,
     table: Option<&'t PriceTable>,
 ) -> Result<FinishedRun<'t>, CommandError> {
-    let output_dir = paths.out_or(args.out.as_deref(), plan.name())?;
+    let output_dir = paths.out_or(args.output_dir.as_deref(), plan.name())?;
     let force = match &args.rerun {
         Some(names) => selection::forced_nodes(names, &plan, selection.as_ref(), &args.workflow.file)?,
         None => Vec::new(),

@@ -211,8 +211,19 @@ fn film(film: &FilmSummary, one_of_several: bool) -> String {
             let have = if *missing == 1 { "has" } else { "have" };
             format!("{which}: not joined, {missing} of its shots {have} no video")
         }
-        FilmOutcome::Unpicked { missing } => {
-            format!("{which}: not joined, {missing} of its shots {} not picked", is_or_are(*missing))
+        FilmOutcome::Unpicked { picks, .. } => {
+            let count = match picks.len() {
+                0 => "picks".to_owned(),
+                1 => "1 pick".to_owned(),
+                more => format!("{more} picks"),
+            };
+            let mut names: Vec<String> =
+                picks.iter().take(MAX_OTHERS).map(|name| sanitize::line(name).into_owned()).collect();
+            if picks.len() > MAX_OTHERS {
+                names.push(format!("and {} more", picks.len() - MAX_OTHERS));
+            }
+            let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+            format!("{which}: not joined: it waits for {count}{names}")
         }
         FilmOutcome::Failed { failure } => {
             format!("{which}: not joined: {}", sanitize::message(&failure.message))

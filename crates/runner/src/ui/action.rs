@@ -84,7 +84,7 @@ pub(super) enum Resolution {
 pub(super) struct Target<'a> {
     pub(super) file: &'a Path,
     pub(super) overrides: &'a OverrideArgs,
-    pub(super) out: Option<&'a Path>,
+    pub(super) output_dir: Option<&'a Path>,
     pub(super) engine: &'a EngineAddressArgs,
 }
 
@@ -119,7 +119,7 @@ impl Action {
                 run.rerun.iter().for_each(|shot| flag("rerun", shot));
                 run.max_cost.iter().for_each(|cost| flag("max-cost", cost));
                 run.max_tasks.iter().for_each(|tasks| flag("max-tasks", &tasks.to_string()));
-                target.out.iter().for_each(|folder| flag("out", &folder.display().to_string()));
+                target.output_dir.iter().for_each(|folder| flag("output-dir", &folder.display().to_string()));
                 vec![file]
             }
             Self::Stop { .. } => return None,
@@ -204,7 +204,7 @@ mod tests {
         action.command(Target {
             file: Path::new("six.yaml"),
             overrides: &overrides,
-            out: None,
+            output_dir: None,
             engine: &engine,
         })
     }

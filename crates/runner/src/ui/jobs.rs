@@ -67,7 +67,7 @@ pub(super) struct Counts {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum JobError {
     /// One run of a server at a time.
-    #[error("a run is going on; stop it first, or wait until it ends")]
+    #[error("a run is in progress; stop it first, or wait until it ends")]
     Busy,
     /// There is no such job, or it has ended.
     #[error("there is no such job that could be stopped")]

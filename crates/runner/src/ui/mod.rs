@@ -48,7 +48,7 @@ pub(crate) async fn ui(args: UiArgs) -> Result<Exit, CommandError> {
     let address = listener.local_addr().map_err(CommandError::unusable)?;
     let origin = Origin::choose(address, public, args.insecure).map_err(CommandError::invalid)?;
     let WorkflowArgs { file, overrides } = args.workflow;
-    let project = Project { file, overrides, out: args.out, engine: args.engine };
+    let project = Project { file, overrides, output_dir: args.output_dir, engine: args.engine };
     let watched = project.clone();
     // It blocks on a runtime of its own.
     let snapshots =
@@ -81,7 +81,7 @@ pub(crate) async fn ui(args: UiArgs) -> Result<Exit, CommandError> {
         _ = interrupt.wait_for(|asked| *asked) => {}
     }
     if jobs.has_running() {
-        errln!("waiting until what the page has started has stopped; interrupt again to leave at once");
+        errln!("waiting for started commands to stop; interrupt again to exit at once");
     }
     jobs.stop_all().await;
     Ok(Exit::Done)

@@ -94,14 +94,14 @@ impl ProjectSnapshot {
 pub(super) struct Project {
     pub(super) file: PathBuf,
     pub(super) overrides: OverrideArgs,
-    pub(super) out: Option<PathBuf>,
+    pub(super) output_dir: Option<PathBuf>,
     pub(super) engine: EngineAddressArgs,
 }
 
 impl Project {
     pub(super) fn target(&self) -> Target<'_> {
         let (file, overrides, engine) = (&self.file, &self.overrides, &self.engine);
-        Target { file, overrides, out: self.out.as_deref(), engine }
+        Target { file, overrides, output_dir: self.output_dir.as_deref(), engine }
     }
 
     pub(super) fn planned_file(&self) -> PlannedFile<'_> {
@@ -190,7 +190,7 @@ impl Project {
             }
         };
         let records = self.records(&plan, records).await?;
-        let collected = view::collect(&plan, &self.file, self.out.as_deref(), records).await;
+        let collected = view::collect(&plan, &self.file, self.output_dir.as_deref(), records).await;
         let (folder, manifest) = match collected? {
             Ok(collected) => collected,
             Err(error) => return Err(CommandError::invalid(error.text())),

@@ -2,6 +2,7 @@
 //! complete.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::time::Duration;
 
 use workflow::plan::{Clip, ClipSource, NodeIx};
@@ -231,7 +232,7 @@ impl RunState {
         Some(if self.halt == Some(Halt::Interrupted) || is_failed {
             FilmPhase::Done(FilmOutcome::Pending { missing })
         } else if missing > 0 {
-            FilmPhase::Done(FilmOutcome::Unpicked { missing })
+            FilmPhase::Done(FilmOutcome::Unpicked { missing, picks: self.picks_of_film(clips) })
         } else {
             FilmPhase::Joining
         })
@@ -243,11 +244,36 @@ impl RunState {
 
     /// Whether a node ended only because it, or a dependency, waits for a pick.
     fn waits_for_a_pick(&self, node: NodeIx) -> bool {
+        !self.picks_of_node(node).is_empty()
+    }
+
+    /// The open picks for which a node, or the dependency that blocks it, has not started.
+    fn picks_of_node(&self, node: NodeIx) -> &[String] {
         let mut current = node;
         while let Some(Outcome::Blocked { by }) = self.node(current).outcome() {
             current = *by;
         }
-        matches!(self.node(current).outcome(), Some(Outcome::Unpicked { .. }))
+        match self.node(current).outcome() {
+            Some(Outcome::Unpicked { takes }) => takes,
+            _ => &[],
+        }
+    }
+
+    /// The open picks that a film's clips wait for, each once.
+    fn picks_of_film(&self, clips: &[Clip]) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for clip in clips {
+            let of_clip = match &clip.source {
+                ClipSource::Pick(candidates) => vec![self.plan.open_pick(candidates).name.into_owned()],
+                ClipSource::Node(node) => self.picks_of_node(*node).to_vec(),
+                ClipSource::Video(_) | ClipSource::Image(_) | ClipSource::Card => Vec::new(),
+            };
+            names.extend(of_clip);
+        }
+        // A film may show a hundred clips of one pick.
+        let mut listed = HashSet::new();
+        names.retain(|name| listed.insert(name.clone()));
+        names
     }
 
     /// Ends nodes whose dependencies did not succeed as blocked, and their successors in turn.

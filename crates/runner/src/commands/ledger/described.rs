@@ -1,4 +1,4 @@
-//! The described videos of `ledger adopt`: of the sidecars in the artifact store, and of those and the manifest in the folder of `--from`.
+//! The described videos of `ledger adopt`: of the sidecars in the artifact store, and of those and the manifest in the folder of `--from-folder`.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ impl Descriptions {
 
     fn add_folder(&mut self, from: &Path, workflow: &Path) -> Result<(), CommandError> {
         if !from.is_dir() {
-            let message = format!("--from {}: it is not a folder", display_path(from));
+            let message = format!("--from-folder {}: it is not a folder", display_path(from));
             return Err(CommandError::invalid(message));
         }
         let has_sidecars = self.add_sidecars(from)?;
@@ -52,7 +52,7 @@ impl Descriptions {
             return Ok(());
         }
         let message = format!(
-            "--from {}: it has neither a {MANIFEST} nor sidecars, so nothing says what its videos are; nothing was recorded",
+            "--from-folder {}: it has neither a {MANIFEST} nor sidecars, so nothing says what its videos are; nothing was recorded",
             display_path(from)
         );
         let file = shell::path(workflow);
@@ -62,7 +62,7 @@ impl Descriptions {
                 "where the videos were made, this writes {MANIFEST} beside them: runner view {file} --no-open"
             ))
             .hint(format!(
-                "if their names still end with their keys: runner ledger adopt {file} --out {folder}"
+                "if their names still end with their keys: runner ledger adopt {file} --output-dir {folder}"
             )))
     }
 

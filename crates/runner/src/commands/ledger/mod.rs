@@ -40,10 +40,11 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
     let backend = Backend::from_environment()?;
     let (service, account) = (backend.identity(), backend.account());
-    let descriptions = described::Descriptions::read(&paths, args.from.as_deref(), &args.workflow.file)?;
+    let descriptions =
+        described::Descriptions::read(&paths, args.from_folder.as_deref(), &args.workflow.file)?;
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
     let keys = key_resolver(ledger.as_ref(), &plan, &service)?.with_salt(args.salt.clone());
-    let folder = paths.out_or(args.out.as_deref(), plan.name())?;
+    let folder = paths.out_or(args.output_dir.as_deref(), plan.name())?;
     let arguments = task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), &paths);
     let adoption = Adoption {
         plan: &plan,

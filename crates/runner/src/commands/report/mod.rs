@@ -39,9 +39,9 @@ pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
     let paths = ProjectPaths::for_workflow(file)?;
     let records = Records::open(&paths, &args.engine, Some(plan.name())).await?;
     let collected = if args.format == ReportFormat::ContactSheet {
-        collect(&plan, file, args.out.as_deref(), &records).await?
+        collect(&plan, file, args.output_dir.as_deref(), &records).await?
     } else {
-        collect_without_posters(&plan, file, args.out.as_deref(), &records).await?
+        collect_without_posters(&plan, file, args.output_dir.as_deref(), &records).await?
     };
     let (folder, mut manifest) = match collected {
         Ok(collected) => collected,

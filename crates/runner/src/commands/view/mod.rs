@@ -30,12 +30,12 @@ const PAGE: &str = "index.html";
 
 pub(crate) async fn view(args: ViewArgs) -> Result<Exit, CommandError> {
     let page = if args.target.is_dir() {
-        if args.out.is_some() {
-            return Err(CommandError::invalid("--out is the folder of a workflow file, not of a folder"));
+        if args.output_dir.is_some() {
+            return Err(CommandError::invalid("--output-dir is the folder of a workflow file, not of a folder"));
         }
         from_manifest(&args.target)?
     } else {
-        match from_workflow(&args.target, &args.overrides, args.out.as_deref(), &args.engine).await? {
+        match from_workflow(&args.target, &args.overrides, args.output_dir.as_deref(), &args.engine).await? {
             Ok(page) => page,
             Err(error) => return Ok(error.report(Format::Text)),
         }

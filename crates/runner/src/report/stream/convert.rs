@@ -283,7 +283,7 @@ pub(crate) fn film(outcome: &scheduler::FilmOutcome) -> FilmOutcome {
             },
         },
         scheduler::FilmOutcome::Pending { missing } => FilmOutcome::Pending { missing: *missing },
-        scheduler::FilmOutcome::Unpicked { missing } => FilmOutcome::Unpicked { missing: *missing },
+        scheduler::FilmOutcome::Unpicked { missing, picks: _ } => FilmOutcome::Unpicked { missing: *missing },
         scheduler::FilmOutcome::Failed { failure } => {
             FilmOutcome::Failed { failure: convert_failure(failure) }
         }
