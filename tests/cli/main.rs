@@ -29,6 +29,8 @@ mod formats;
 mod frames_of_files;
 mod import_cut;
 mod init_and_import;
+#[cfg(unix)]
+mod interrupts;
 mod ledger_recovery;
 mod media_gate;
 mod misleading_responses;

@@ -516,6 +516,7 @@ async fn simulate_fetches(seed: u64) {
         clock: project.clock.clone(),
         ffmpeg: media::Ffmpeg::default(),
         timeout: Duration::from_secs(20),
+        interrupt: tokio::sync::watch::channel(false).1,
     };
     let folder = project.folder.path().join("out");
     // By shot, the number of tasks that were accepted when its video was stored.

@@ -56,6 +56,9 @@ pub enum MediaError {
         /// The failure, with the last line of the tool's output.
         reason: String,
     },
+    /// [`crate::Cancellation`] ended it.
+    #[error("it was cancelled")]
+    Cancelled,
     /// Any of the above, in this file.
     #[error("{}: {source}", path.display())]
     At {

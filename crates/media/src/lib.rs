@@ -17,6 +17,7 @@
 mod aac;
 mod audio;
 mod audio_stream;
+mod cancellation;
 mod catch_panic;
 mod clip;
 mod color;
@@ -46,6 +47,7 @@ mod wav;
 mod whole;
 
 pub use crate::audio::{AudioBuffer, AudioDecodeSpec, decode_audio, sound_duration};
+pub use crate::cancellation::Cancellation;
 pub use crate::clip::{AudioSpec, ClipSpec, ClipWriter, MAX_SIDE};
 pub use crate::error::MediaError;
 pub use crate::ffmpeg::{Delivery, DeliveryFormat, Ffmpeg};

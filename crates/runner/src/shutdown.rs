@@ -7,6 +7,8 @@ use engine::{FilmProgress, Reporter};
 use scheduler::{Event, Halt, Phase, RunState, StatusKind, Timestamp};
 use tokio::sync::watch;
 
+use crate::error::CommandError;
+use crate::ffmpeg;
 use crate::report::live;
 
 /// Becomes true with the first SIGINT or SIGTERM. The second one exits the process at once, which the ledger allows at any instant.
@@ -35,6 +37,27 @@ pub(crate) fn shutdown_signal_with(
         exit_now();
     });
     receiver
+}
+
+/// Runs work with media on a thread of its own. An interrupt ends it early, and it removes its temporary files; `None` where that happened.
+pub(crate) async fn interruptible<T: Send + 'static>(
+    work: impl FnOnce(&media::Ffmpeg) -> Result<T, CommandError> + Send + 'static,
+) -> Result<Option<T>, CommandError> {
+    let tools = ffmpeg::find();
+    let cancellation = tools.cancellation.clone();
+    let mut interrupt = shutdown_signal();
+    let mut working = tokio::task::spawn_blocking(move || work(&tools));
+    let ended = tokio::select! {
+        ended = &mut working => ended,
+        Ok(_) = interrupt.wait_for(|asked| *asked) => {
+            cancellation.cancel();
+            working.await
+        }
+    };
+    match ended.map_err(CommandError::unusable)? {
+        Err(_) if cancellation.is_cancelled() => Ok(None),
+        ended => ended.map(Some),
+    }
 }
 
 #[expect(clippy::exit, reason = "second signal; every paid task is in the ledger")]

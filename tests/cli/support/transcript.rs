@@ -39,6 +39,7 @@ pub(crate) const REDACTIONS: &[(&str, &str)] = &[
     ),
     (r"typically \d+ s", "typically [DURATION]"),
     (r"(\(attempt \d+ of \d+ in )\d+ (s|min)( \d+ s)?\)  \d+ s", "$1[DURATION])  [DURATION]"),
+    (r"(\(attempt \d+ of \d+ in )\d+ s\):", "$1[DURATION]):"),
     // Numbers of the operating system.
     (r"refused \(os error \d+\)", "refused (os error [NUMBER])"),
     // Measured in floating point.

@@ -8,6 +8,7 @@ use scheduler::{
     Artifact, AttemptState, Download, Event, Failure, FailureKind, NextStep, Policy, PollResult, TaskId,
     Timestamp,
 };
+use tokio::sync::watch;
 use workflow::plan::{NodeIx, NodeKey};
 
 use super::download;
@@ -43,6 +44,19 @@ pub struct FetchConfig {
     pub ffmpeg: media::Ffmpeg,
     /// How long to wait for a task that is not finished.
     pub timeout: Duration,
+    /// Becomes true when the fetch is to end: a task is no longer waited for, and a download that has begun gets
+    /// [`Policy::shutdown_grace`].
+    pub interrupt: watch::Receiver<bool>,
+}
+
+impl FetchConfig {
+    /// Until the fetch is asked to end.
+    async fn interrupted(&self) {
+        // Without a sender nothing can ask.
+        if self.interrupt.clone().wait_for(|asked| *asked).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
 }
 
 /// A video that was fetched.
@@ -72,6 +86,9 @@ pub enum FetchError {
     /// No request of this account can succeed.
     #[error("{}", .0.message)]
     Unauthorized(Failure),
+    /// The fetch was interrupted. The task is recorded as before, and the next download resumes this one.
+    #[error("the fetch was interrupted")]
+    Interrupted,
 }
 
 /// Polls the task of `row` until it ends, and stores its video under a readable name in `folder`.
@@ -90,10 +107,20 @@ pub async fn fetch_task(
         return Ok(FetchedVideo { artifact, warning: None });
     }
     let own_key = NodeKey::parse(&row.key).ok_or_else(malformed)?;
-    let (download, warning) = wait_until_completed(config, row, task, own_key).await?;
+    let (download, warning) = tokio::select! {
+        completed = wait_until_completed(config, row, task, own_key) => completed?,
+        () = config.interrupted() => return Err(FetchError::Interrupted),
+    };
     fs_err::create_dir_all(&folder).map_err(LedgerError::Io)?;
     let (mut row, target) = with_current_key(config, row, &folder)?;
-    let mut artifact = download_video(config, download, target).await?;
+    let grace = async {
+        config.interrupted().await;
+        config.clock.sleep_until(config.clock.now().after(config.policy.shutdown_grace)).await;
+    };
+    let mut artifact = tokio::select! {
+        downloaded = download_video(config, download, target) => downloaded?,
+        () = grace => return Err(FetchError::Interrupted),
+    };
     let store = config.ledger.store();
     for _ in 0..MAX_KEYS {
         write_sidecar(config, &row, &artifact);
@@ -378,6 +405,7 @@ mod tests {
                 clock: Clock::starting_at(Timestamp(0)),
                 ffmpeg: media::Ffmpeg::default(),
                 timeout: Duration::from_secs(seconds),
+                interrupt: watch::channel(false).1,
             };
             let ended = fetch_task(&config, &row(), folder.path().join("out")).await;
             assert_eq!(ended.map(|_| ()).unwrap_err().to_string(), reason);

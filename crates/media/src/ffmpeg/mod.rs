@@ -21,7 +21,7 @@ use rusty_h264::YuvFrame;
 pub use self::encode::{Delivery, DeliveryFormat};
 use self::process::input;
 use crate::audio::AudioBuffer;
-use crate::{Fit, FrameRate, MAX_SIDE, MediaError, MediaType, Probe, RgbImage};
+use crate::{Cancellation, Fit, FrameRate, MAX_SIDE, MediaError, MediaType, Probe, RgbImage};
 
 /// Makes pixels square without a loss, as [`crate::presentation::Presentation`] does.
 const SQUARE_PIXELS: &str =
@@ -38,11 +38,18 @@ pub struct Ffmpeg {
     pub ffprobe: Option<PathBuf>,
     /// A process that runs longer is killed.
     pub time_limit: Duration,
+    /// Ends what uses these programs, and the encodings that may use them, early.
+    pub cancellation: Cancellation,
 }
 
 impl Default for Ffmpeg {
     fn default() -> Self {
-        Self { ffmpeg: None, ffprobe: None, time_limit: Duration::from_mins(5) }
+        Self {
+            ffmpeg: None,
+            ffprobe: None,
+            time_limit: Duration::from_mins(5),
+            cancellation: Cancellation::default(),
+        }
     }
 }
 

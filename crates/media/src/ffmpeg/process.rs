@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::message::readable;
 use super::{Ffmpeg, tool};
@@ -15,11 +15,14 @@ use crate::MediaError;
 /// Containers that ffmpeg may open. Playlists and scripts, which would make it open other files, are excluded.
 const FORMATS: &str = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,mpegvideo,flv,ogg,asf,ivf,h264,hevc,obu,gif,mp3,aac,flac,wav";
 
+/// How often the time limit and the cancellation are checked.
+const WATCH_INTERVAL: Duration = Duration::from_millis(50);
+
 /// Reads the output of a program.
 type Consume<'a> = &'a mut dyn FnMut(&mut dyn Read) -> Result<(), MediaError>;
 
 impl Ffmpeg {
-    /// Runs a program and passes its output to `consume`. Killed at the time limit, and when `consume` fails.
+    /// Runs a program and passes its output to `consume`. Killed at the time limit, when it is cancelled, and when `consume` fails.
     pub(super) fn run(
         &self,
         name: &'static str,
@@ -54,9 +57,14 @@ impl Ffmpeg {
             let (done, watch) = mpsc::channel::<()>();
             let (child, late) = (&child, &late);
             scope.spawn(move || {
-                if watch.recv_timeout(self.time_limit) == Err(mpsc::RecvTimeoutError::Timeout) {
-                    late.store(true, Ordering::Relaxed);
-                    end(child);
+                let started = Instant::now();
+                while watch.recv_timeout(WATCH_INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
+                    let is_late = started.elapsed() >= self.time_limit;
+                    if is_late || self.cancellation.is_cancelled() {
+                        late.store(is_late, Ordering::Relaxed);
+                        end(child);
+                        return;
+                    }
                 }
             });
             let complaint = scope.spawn(move || complaints.map(last_line).unwrap_or_default());
@@ -70,6 +78,7 @@ impl Ffmpeg {
             let status = wait(child);
             drop(done);
             let complaint = readable(&complaint.join().unwrap_or_default(), arguments);
+            self.cancellation.check()?;
             if late.load(Ordering::Relaxed) {
                 return Err(tool(
                     name,

@@ -81,7 +81,7 @@ impl Grid<'_> {
         let mut canvas = YuvFrame::black(width as usize, height as usize);
         rgb_to_i420(background, ColorSpace::WRITTEN, &mut canvas);
         let (timescale, ticks_per_frame) = media_clock(rate);
-        let mut spool = Spool::new()?;
+        let mut spool = Spool::new(&self.ffmpeg.cancellation)?;
         let mut samples = Vec::new();
         for _ in 0..frames {
             for (index, clip, source) in &mut sources {
@@ -202,5 +202,18 @@ mod tests {
         let error = write_grid(&mosaic, &[tile(Some(damaged))], &output, &ffmpeg).unwrap_err();
         assert!(error.to_string().contains("damaged.mp4"), "{error}");
         assert!(!output.exists());
+    }
+
+    #[test]
+    fn cancelled_grid_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let video = clip(folder.path(), "a.mp4", 24, [40, 80]);
+        let output = folder.path().join("grid.mp4");
+        let ffmpeg = Ffmpeg::default();
+        ffmpeg.cancellation.cancel();
+        let tile = GridTile { video: Some(video), label: RgbImage::new(80, 16) };
+        let ended = write_grid(&Mosaic::new(1, 1, (80, 48), 16), &[tile], &output, &ffmpeg);
+        assert!(matches!(ended, Err(MediaError::Cancelled)));
+        assert_eq!(fs_err::read_dir(folder.path()).unwrap().count(), 1, "the clip only");
     }
 }

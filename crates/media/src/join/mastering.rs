@@ -7,7 +7,7 @@ use super::loudness::{Loudness, LoudnessMeter};
 use super::sound_spool::{SoundReader, SoundSpool};
 use super::spool::{Spool, SpoolReader};
 use crate::aac::{AudioDecoder, AudioEncoder};
-use crate::{AudioSpec, MediaError};
+use crate::{AudioSpec, Cancellation, MediaError};
 
 /// The highest true peak of a film, in dBTP (EBU R 128).
 const MAX_TRUE_PEAK: f64 = -1.0;
@@ -122,7 +122,8 @@ impl Settings {
     }
 
     fn encode(self, spec: AudioSpec, sound: ProduceSound<'_>) -> Result<SpooledSound, MediaError> {
-        let mut spool = Spool::new()?;
+        // Sound takes a fraction of the time that pictures take.
+        let mut spool = Spool::new(&Cancellation::default())?;
         let mut sizes = Vec::new();
         let mut encoder = AudioEncoder::new(spec.sample_rate, spec.channels)
             .with_max_peak(amplitude(MAX_TRUE_PEAK - ROUNDING));

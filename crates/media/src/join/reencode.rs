@@ -34,7 +34,7 @@ pub(super) fn write(
     let spec = ClipSpec::new(size.0, size.1, frame_rate);
     let mut encoder = VideoEncoder::new(spec.checked_stream()?)?;
     let (timescale, ticks_per_frame) = media_clock(frame_rate);
-    let mut spool = Spool::new()?;
+    let mut spool = Spool::new(&options.ffmpeg.cancellation)?;
     let mut samples = Vec::new();
     let cuts: Vec<u64> = layout.placements.iter().map(|placement| placement.start).collect();
     let mut painter =

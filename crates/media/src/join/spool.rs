@@ -3,11 +3,12 @@
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 
-use crate::MediaError;
+use crate::{Cancellation, MediaError};
 
 /// Samples in a temporary file without a name, in order.
 pub(super) struct Spool {
     file: BufWriter<File>,
+    cancellation: Cancellation,
 }
 
 /// Reads samples back in the order in which they were written.
@@ -16,12 +17,14 @@ pub(super) struct SpoolReader {
 }
 
 impl Spool {
-    pub(super) fn new() -> Result<Self, MediaError> {
+    /// Every picture that is encoded passes through a spool: `cancellation` ends the encoding at the next one.
+    pub(super) fn new(cancellation: &Cancellation) -> Result<Self, MediaError> {
         let file = tempfile::tempfile().map_err(MediaError::io("cannot create a temporary file"))?;
-        Ok(Self { file: BufWriter::new(file) })
+        Ok(Self { file: BufWriter::new(file), cancellation: cancellation.clone() })
     }
 
     pub(super) fn push(&mut self, sample: &[u8]) -> Result<u32, MediaError> {
+        self.cancellation.check()?;
         let size = u32::try_from(sample.len()).map_err(|_| MediaError::TooLarge {
             what: "an encoded picture".to_owned(),
             limit: "4 GiB".to_owned(),

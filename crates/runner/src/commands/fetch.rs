@@ -18,6 +18,8 @@ use crate::exit::Exit;
 use crate::ffmpeg;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::report::sanitize;
+use crate::shell;
+use crate::shutdown::shutdown_signal_with;
 
 pub(crate) async fn fetch(args: FetchArgs, renderer: Arc<dyn Renderer>) -> Result<Exit, CommandError> {
     if let Some(task) = args.tasks.first().filter(|_| args.all) {
@@ -33,6 +35,11 @@ pub(crate) async fn fetch(args: FetchArgs, renderer: Arc<dyn Renderer>) -> Resul
         report_nothing(args.format, &service);
         return Ok(Exit::Done);
     }
+    let interrupt = shutdown_signal_with({
+        let message =
+            format!("exiting at once: the tasks are kept; {}", continued_by(&command(&args, &rows)));
+        move || message
+    });
     let Connection { provider, policy, service } = backend.connect(&paths, ffmpeg::find()).await?;
     let config = FetchConfig {
         ledger: Arc::new(ledger),
@@ -41,6 +48,7 @@ pub(crate) async fn fetch(args: FetchArgs, renderer: Arc<dyn Renderer>) -> Resul
         policy,
         clock: Clock::starting_at(now()),
         ffmpeg: ffmpeg::find(),
+        interrupt,
     };
     let ended = fetch_all(&args, &config, &rows, &paths).await;
     drop(config);
@@ -102,9 +110,14 @@ async fn fetch_all(
 ) -> Result<Exit, CommandError> {
     let mut records = Vec::new();
     let (mut kept, mut failed) = (0, 0);
+    let (mut left, mut is_noticed) = (Vec::new(), false);
     for row in rows {
+        if *config.interrupt.borrow() {
+            left.push(row.clone());
+            continue;
+        }
         let folder = paths.out(&row.workflow);
-        let record = match fetch_task(config, row, folder).await {
+        let record = match with_notice(config, fetch_task(config, row, folder), &mut is_noticed).await {
             Ok(fetched) => {
                 let file = display_path(&fetched.artifact.path);
                 line(args.format, row, "done", &file, fetched.warning.as_deref())
@@ -125,6 +138,10 @@ async fn fetch_all(
                 let reason = format!("{error}; if it is a new key of the same account: `{command}`");
                 line(args.format, row, "kept", &reason, None)
             }
+            Err(FetchError::Interrupted) => {
+                left.push(row.clone());
+                line(args.format, row, "kept", "interrupted", None)
+            }
             Err(FetchError::Unauthorized(failure)) => {
                 let message = sanitize::message(&failure.message);
                 print_records(args.format, records);
@@ -138,11 +155,57 @@ async fn fetch_all(
         records.push(record);
     }
     print_records(args.format, records);
+    if !left.is_empty() {
+        let (count, all) = (left.len(), rows.len());
+        let are = if count == 1 { "is" } else { "are" };
+        let interrupted = if is_noticed { "" } else { "interrupted: " };
+        errln!(
+            "{interrupted}{count} of {all} tasks {are} left at the service; {}",
+            continued_by(&command(args, &left))
+        );
+        return Ok(Exit::Interrupted);
+    }
     Ok(match (kept, failed) {
         (0, 0) => Exit::Done,
         (0, _) => Exit::Failed,
         _ => Exit::ActionNeeded,
     })
+}
+
+/// Waits for the end of a fetch. Prints a notice where it is interrupted and does not end at once, because a download has begun.
+async fn with_notice<T>(config: &FetchConfig, fetch: impl Future<Output = T>, is_noticed: &mut bool) -> T {
+    let mut fetch = std::pin::pin!(fetch);
+    let mut interrupt = config.interrupt.clone();
+    tokio::select! {
+        biased;
+        ended = &mut fetch => return ended,
+        Ok(_) = interrupt.wait_for(|asked| *asked) => {}
+    }
+    *is_noticed = true;
+    errln!(
+        "interrupted: nothing more is fetched, a download that has begun gets {} s; interrupt again to exit at once",
+        config.policy.shutdown_grace.as_secs()
+    );
+    fetch.await
+}
+
+/// The command that fetches these tasks with the same arguments.
+fn command(args: &FetchArgs, rows: &[AttemptRow]) -> String {
+    let timeout =
+        args.timeout.map_or_else(String::new, |limit| format!(" --timeout {}", limit.as_secs_f64()));
+    let tasks = if args.all {
+        "--all".to_owned()
+    } else {
+        let tasks = rows.iter().filter_map(|row| row.task.as_ref());
+        tasks.map(|task| shell::quote(task.as_str())).collect::<Vec<_>>().join(" ")
+    };
+    let is_here = args.project == Path::new(".");
+    let project = if is_here { String::new() } else { format!(" --in {}", shell::path(&args.project)) };
+    format!("runner fetch {tasks}{project}{timeout}")
+}
+
+fn continued_by(command: &str) -> String {
+    format!("`{command}` continues")
 }
 
 /// What was fetched as one JSON document, also where an error ends the command.
@@ -182,5 +245,5 @@ fn line(format: Format, row: &AttemptRow, outcome: &str, message: &str, warning:
 
 /// The command that fetches every task of a project.
 pub(crate) fn command_for_all(project: &Path) -> String {
-    format!("runner fetch --all --in {}", crate::shell::path(project))
+    format!("runner fetch --all --in {}", shell::path(project))
 }

@@ -88,7 +88,7 @@ impl SmartCut {
         clips: &[Clip],
         options: &JoinOptions,
     ) -> Result<(Vec<(u32, bool)>, SpoolReader), MediaError> {
-        let mut spool = Spool::new()?;
+        let mut spool = Spool::new(&options.ffmpeg.cancellation)?;
         let mut encoded = Vec::new();
         let mut encoder = None;
         let all = self.layout.frames();

@@ -38,7 +38,7 @@ pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
     let collector = project.collector();
     let shown = collector.shown(film)?;
     if let Some(format) = args.format.video {
-        return video::export(&args, format.into(), &project, film, &shown);
+        return video::export(&args, format.into(), &project, film, &shown).await;
     }
     if args.format.sign {
         return sign::export(&args, &project, film, &shown);

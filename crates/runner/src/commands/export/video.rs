@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use engine::film::FilmClip;
-use media::{Delivery, DeliveryFormat};
+use media::{Delivery, DeliveryFormat, Ffmpeg};
 use workflow::plan::Film;
 
 use super::FilmProject;
@@ -12,11 +12,12 @@ use crate::args::ExportArgs;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ffmpeg;
+use crate::shutdown::interruptible;
 
 /// The least time between two lines about the progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 
-pub(super) fn export(
+pub(super) async fn export(
     args: &ExportArgs,
     format: DeliveryFormat,
     project: &FilmProject<'_>,
@@ -24,12 +25,22 @@ pub(super) fn export(
     shown: &[FilmClip],
 ) -> Result<Exit, CommandError> {
     let finished = FinishedFilm::new(args, project, film, shown, format.suffix())?;
-    let tools = ffmpeg::find();
-    if tools.ffmpeg.is_none() {
+    if ffmpeg::find().ffmpeg.is_none() {
         return Err(CommandError::unusable("the film cannot be encoded: there is no ffmpeg on PATH").hint(
             "install it: https://ffmpeg.org/download.html, or `apt install ffmpeg`, `brew install ffmpeg`",
         ));
     }
+    let encoded = interruptible(move |tools| encode(&finished, format, tools)).await?;
+    Ok(encoded.map_or_else(
+        || {
+            errln!("interrupted: nothing was written");
+            Exit::Interrupted
+        },
+        |()| Exit::Done,
+    ))
+}
+
+fn encode(finished: &FinishedFilm, format: DeliveryFormat, tools: &Ffmpeg) -> Result<(), CommandError> {
     let scratch = finished.scratch()?;
     let new = scratch.path().join("film");
     let delivery = Delivery { film: &finished.path, output: &new, format, scratch: scratch.path() };
@@ -42,6 +53,5 @@ pub(super) fn export(
     };
     let encoded = tools.encode_film(delivery, &mut progress);
     encoded.map_err(|error| CommandError::unusable(format!("the film cannot be encoded: {error}")))?;
-    finished.publish(&new)?;
-    Ok(Exit::Done)
+    finished.publish(&new)
 }

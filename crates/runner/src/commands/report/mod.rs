@@ -27,6 +27,7 @@ use crate::project_paths::{ProjectPaths, display_path};
 use crate::records::Records;
 use crate::report::sanitize;
 use crate::selection::unknown_shot;
+use crate::shutdown::interruptible;
 
 pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
     let file = &args.workflow.file;
@@ -166,11 +167,16 @@ async fn write_picture(
     let (format, columns, output) = (args.format, args.columns, args.output.clone().unwrap_or_default());
     let shown = display_path(&output);
     let count = manifest.clips.len();
-    let written = tokio::task::spawn_blocking(move || match format {
-        ReportFormat::GridVideo => pictures::grid_video(&manifest, &folder, columns, &output).map(Some),
+    let written = interruptible(move |tools| match format {
+        ReportFormat::GridVideo => {
+            pictures::grid_video(&manifest, &folder, columns, &output, tools).map(Some)
+        }
         _ => pictures::contact_sheet(&manifest, &folder, columns, &output).map(|()| None),
     });
-    let seconds = written.await.map_err(CommandError::unusable)??;
+    let Some(seconds) = written.await? else {
+        errln!("interrupted: nothing was written");
+        return Ok(Exit::Interrupted);
+    };
     match seconds {
         Some(seconds) => outln!("{shown} ({count} clips, {seconds:.1} s)"),
         None => outln!("{shown} ({count} clips)"),

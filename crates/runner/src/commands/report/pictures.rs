@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use media::{GridTile, MAX_GRID_CLIPS, Mosaic, SheetTile};
+use media::{Ffmpeg, GridTile, MAX_GRID_CLIPS, Mosaic, SheetTile};
 use scheduler::StatusKind;
 use viewer::{Clip, Manifest};
 
 use super::labels::labels;
 use crate::commands::atomic_write::{atomic_write, shell_quoted};
 use crate::error::CommandError;
-use crate::ffmpeg;
 use crate::project_paths::display_path;
 
 /// The most clips of a contact sheet; beyond that nothing can be recognized.
@@ -68,6 +67,7 @@ pub(super) fn grid_video(
     folder: &Path,
     columns: Option<u32>,
     output: &Path,
+    ffmpeg: &Ffmpeg,
 ) -> Result<f64, CommandError> {
     let count = manifest.clips.len();
     if count > MAX_GRID_CLIPS {
@@ -105,8 +105,7 @@ pub(super) fn grid_video(
             CommandError::invalid(message).hint(format!("create it: mkdir -p {}", shell_quoted(parent)))
         );
     }
-    let report =
-        media::write_grid(&mosaic, &tiles, output, &ffmpeg::find()).map_err(CommandError::unusable)?;
+    let report = media::write_grid(&mosaic, &tiles, output, ffmpeg).map_err(CommandError::unusable)?;
     Ok(report.duration.as_secs_f64())
 }
 

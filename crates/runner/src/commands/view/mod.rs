@@ -23,6 +23,8 @@ use crate::load;
 use crate::price_table::PriceTable;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::records::Records;
+use crate::shell;
+use crate::shutdown::interruptible;
 
 /// Beside the clips.
 pub(crate) const MANIFEST: &str = "manifest.json";
@@ -31,13 +33,22 @@ const PAGE: &str = "index.html";
 pub(crate) async fn view(args: ViewArgs) -> Result<Exit, CommandError> {
     let page = if args.target.is_dir() {
         if args.output_dir.is_some() {
-            return Err(CommandError::invalid("--output-dir is the folder of a workflow file, not of a folder"));
+            return Err(CommandError::invalid(
+                "--output-dir is the folder of a workflow file, not of a folder",
+            ));
         }
         from_manifest(&args.target)?
     } else {
         match from_workflow(&args.target, &args.overrides, args.output_dir.as_deref(), &args.engine).await? {
-            Ok(page) => page,
-            Err(error) => return Ok(error.report(Format::Text)),
+            Page::Written(page) => page,
+            Page::Invalid(error) => return Ok(error.report(Format::Text)),
+            Page::Interrupted => {
+                errln!(
+                    "interrupted: the page was not written; `runner view {}` continues",
+                    shell::path(&args.target)
+                );
+                return Ok(Exit::Interrupted);
+            }
         }
     };
     outln!("{}", display_path(&page));
@@ -54,14 +65,15 @@ pub(crate) async fn show(
     engine: &EngineAddressArgs,
 ) -> Result<(), CommandError> {
     match from_workflow(&workflow.file, &workflow.overrides, out, engine).await? {
-        Ok(page) => {
+        Page::Written(page) => {
             errln!("{}", display_path(&page));
             if std::io::stderr().is_terminal() {
                 open_in_browser(&page);
             }
         }
         // It was valid when the run began.
-        Err(error) => drop(error.report(Format::Text)),
+        Page::Invalid(error) => drop(error.report(Format::Text)),
+        Page::Interrupted => errln!("interrupted: the page was not written"),
     }
     Ok(())
 }
@@ -103,28 +115,42 @@ pub(crate) fn read_manifest_file(file: &Path) -> Result<Option<Manifest>, Comman
     Ok(Some(manifest))
 }
 
+/// What became of the page of a workflow.
+enum Page {
+    Written(PathBuf),
+    Invalid(load::LoadError),
+    Interrupted,
+}
+
 /// Collects the manifest of a workflow, and writes it with the page.
 async fn from_workflow(
     file: &Path,
     overrides: &OverrideArgs,
     out: Option<&Path>,
     engine: &EngineAddressArgs,
-) -> Result<Result<PathBuf, load::LoadError>, CommandError> {
+) -> Result<Page, CommandError> {
     let plan = match load::load(file, overrides) {
         Ok(plan) => Arc::new(plan),
-        Err(error) => return Ok(Err(error)),
+        Err(error) => return Ok(Page::Invalid(error)),
     };
     let paths = ProjectPaths::for_workflow(file)?;
     let records = Records::open(&paths, engine, Some(plan.name())).await?;
-    let (folder, mut manifest) = match collect(&plan, file, out, &records).await? {
+    let (folder, manifest) = match collect(&plan, file, out, &records).await? {
         Ok(collected) => collected,
-        Err(error) => return Ok(Err(error)),
+        Err(error) => return Ok(Page::Invalid(error)),
     };
-    proxies::make(&folder, &manifest);
+    let with_proxies = interruptible(move |tools| {
+        proxies::make(&folder, &manifest, tools);
+        if tools.cancellation.is_cancelled() {
+            return Err(CommandError::unusable("interrupted"));
+        }
+        Ok((folder, manifest))
+    });
+    let Some((folder, mut manifest)) = with_proxies.await? else { return Ok(Page::Interrupted) };
     proxies::enter(&folder, &mut manifest);
     let text = serde_json::to_string_pretty(&manifest).map_err(CommandError::unusable)?;
     atomic_write(&folder.join(MANIFEST), format!("{text}\n"), true)?;
-    write_page(&folder, &manifest).map(Ok)
+    write_page(&folder, &manifest).map(Page::Written)
 }
 
 /// Collects the manifest of a plan, and makes the posters that are missing. Returns the folder of the clips with it.

@@ -120,7 +120,9 @@ fn make_one(folder: &Path, video: &VideoFile, ffmpeg: &media::Ffmpeg) -> VideoIn
 
 /// Half a picture is never left under the name.
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let part = path.with_extension(format!("{}.part", std::process::id()));
+    // As `runner clean` recognizes what a killed process has left.
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let part = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
     fs_err::write(&part, bytes)?;
     fs_err::rename(&part, path)
 }

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use media::Ffmpeg;
 use scheduler::StatusKind;
 use viewer::{Clip, Manifest};
-
-use crate::ffmpeg;
 
 /// The folder of the proxies, beside the page.
 const FOLDER: &str = "proxies";
@@ -25,7 +24,7 @@ pub(super) fn enter(folder: &Path, manifest: &mut Manifest) {
 }
 
 /// Makes the proxies that are missing, on all cores. A clip that cannot be read has none, and neither has one that is small itself.
-pub(super) fn make(folder: &Path, manifest: &Manifest) {
+pub(super) fn make(folder: &Path, manifest: &Manifest, ffmpeg: &Ffmpeg) {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     let done = || manifest.clips.iter().filter(|clip| clip.state == StatusKind::Done);
     for clip in done() {
@@ -52,18 +51,22 @@ pub(super) fn make(folder: &Path, manifest: &Manifest) {
         return;
     }
     errln!("making small versions of {} clips for grids of more than {MAX_FULL}", missing.len());
-    let ffmpeg = ffmpeg::find();
     let next = Mutex::new(missing.into_iter());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 loop {
+                    if ffmpeg.cancellation.is_cancelled() {
+                        return;
+                    }
                     let one = next.lock().unwrap_or_else(PoisonError::into_inner).next();
                     let Some((clip, name)) = one else { return };
                     let Some(file) = &clip.file else { continue };
                     let video = folder.join(file);
-                    if let Err(error) = media::write_proxy(&video, &proxies.join(name), &ffmpeg) {
+                    if let Err(error) = media::write_proxy(&video, &proxies.join(name), ffmpeg)
+                        && !ffmpeg.cancellation.is_cancelled()
+                    {
                         tracing::warn!(file = %video.display(), %error, "no small version can be made");
                     }
                 }

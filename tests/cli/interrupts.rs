@@ -1,0 +1,263 @@
+//! SIGINT and SIGTERM in commands besides `run` that wait or write: exit code 130, no temporary files, and the command that continues.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use axum::body::Body;
+
+use crate::support::proxy::KEY;
+use crate::support::scripted::{Call, ScriptedService, clip_of, response};
+use crate::support::{Output, Project, cli_snapshot, wait_until};
+
+const THREE: &str = "version: 1
+name: three
+defaults: {model: modelb-video-480p, seconds: 1, size: 480x480}
+shots:
+  - {id: one, prompt: the sea}
+  - {id: two, prompt: a dune}
+  - {id: three, prompt: a plain}
+";
+
+/// What a service does with the tasks of a run that was interrupted.
+#[derive(Default)]
+struct Tasks {
+    /// Whether the run has ended: before, all of them are in progress.
+    is_fetched: AtomicBool,
+    /// In the order in which they are asked for, from then on.
+    asked: Mutex<Vec<String>>,
+    /// How many of them are done.
+    done: AtomicUsize,
+    /// Whether the last byte of a video arrives.
+    is_whole: AtomicBool,
+}
+
+impl Tasks {
+    /// The number of a task among those that were asked for, from 1.
+    fn number(&self, task: &str) -> usize {
+        let mut asked = self.asked.lock().expect("no handler panics");
+        let at = asked.iter().position(|one| one == task).unwrap_or_else(|| {
+            asked.push(task.to_owned());
+            asked.len() - 1
+        });
+        at + 1
+    }
+
+    fn respond(self: &Arc<Self>, call: &Call<'_>) -> Option<axum::response::Response> {
+        if let Some(name) = call.path.strip_prefix("/files/") {
+            return (!self.is_whole.load(Ordering::Relaxed)).then(|| self.slow_video(name));
+        }
+        let task = call.path.strip_prefix("/v1/videos/")?;
+        let is_done =
+            self.is_fetched.load(Ordering::Relaxed) && self.number(task) <= self.done.load(Ordering::Relaxed);
+        let body = format!(r#"{{"id":"{task}","object":"video","status":"in_progress"}}"#);
+        (!is_done).then(|| response(200, &[], body))
+    }
+
+    /// A video whose last byte waits until [`Self::is_whole`].
+    fn slow_video(self: &Arc<Self>, name: &str) -> axum::response::Response {
+        let mut bytes = clip_of(name.trim_end_matches(".mp4"));
+        let length = bytes.len().to_string();
+        let last = bytes.split_off(bytes.len() - 1);
+        let tasks = Arc::clone(self);
+        let rest = async move {
+            while !tasks.is_whole.load(Ordering::Relaxed) {
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+            Ok::<_, std::io::Error>(last)
+        };
+        let parts = futures_util::StreamExt::chain(
+            futures_util::stream::iter([Ok(bytes)]),
+            futures_util::stream::once(rest),
+        );
+        let headers = [("content-type", "video/mp4"), ("content-length", &length), ("etag", "\"one\"")];
+        response(200, &headers, Body::from_stream(parts))
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.lock().expect("no handler panics").len()
+    }
+}
+
+/// A project with three tasks in flight, of which `done` are finished by the time that they are fetched.
+fn with_three_tasks(done: usize) -> (Project, ScriptedService, Arc<Tasks>) {
+    let tasks = Arc::new(Tasks::default());
+    tasks.done.store(done, Ordering::Relaxed);
+    tasks.is_whole.store(true, Ordering::Relaxed);
+    let shared = Arc::clone(&tasks);
+    let service = ScriptedService::start(move |call| shared.respond(call));
+    let project = Project::new("three.yaml", THREE).against(&service.url, KEY);
+    let mut run = project.command(&["run", "three.yaml"]);
+    project
+        .runner_signalled(&mut run, &mut [("INT", &mut || project.logged("submitted as task") == 3)])
+        .expect(130);
+    tasks.is_fetched.store(true, Ordering::Relaxed);
+    (project, service, tasks)
+}
+
+#[test]
+fn interrupted_fetch_reports_what_it_fetched_and_what_is_left() {
+    for (name, signal, arguments) in [
+        ("fetch_interrupted", "INT", &["fetch", "--all", "--in", "three.yaml", "--timeout", "600"][..]),
+        ("fetch_interrupted_json", "INT", &["fetch", "--all", "--format", "json"]),
+        ("fetch_terminated", "TERM", &["fetch", "--all"]),
+        ("fetch_terminated_json", "TERM", &["fetch", "--all", "--in", "three.yaml", "--format", "json"]),
+        ("fetch_terminated_ndjson", "TERM", &["fetch", "--all", "--format", "ndjson"]),
+    ] {
+        let (project, service, tasks) = with_three_tasks(1);
+        let mut fetch = project.command(arguments);
+        let ended = project.runner_signalled(&mut fetch, &mut [(signal, &mut || tasks.asked() == 2)]);
+        let ended = ended.expect(130);
+        let printed = ended.printed_commands();
+        cli_snapshot!(name, ended);
+        // What it prints continues.
+        tasks.done.store(3, Ordering::Relaxed);
+        let command = printed.first().expect("a command").split_whitespace().skip(1).collect::<Vec<_>>();
+        let rest = project.runner(&command).expect(0);
+        assert_eq!(rest.out.lines().count(), 2, "{}", rest.transcript());
+        project.runner(&["run", "three.yaml"]).expect(0);
+        assert_eq!(service.posts(), 3);
+    }
+}
+
+/// Tasks that are named are named again, without those that are done.
+#[test]
+fn interrupted_fetch_of_named_tasks_names_the_rest() {
+    let (project, _service, tasks) = with_three_tasks(1);
+    let named = [1, 2, 3].map(crate::support::scripted::task_id);
+    let mut fetch = project.command(&["fetch", &named[2], &named[0], &named[1]]);
+    let ended = project.runner_signalled(&mut fetch, &mut [("INT", &mut || tasks.asked() == 2)]).expect(130);
+    let left = format!("`runner fetch {} {}` continues", named[0], named[1]);
+    assert!(ended.err.contains(&left), "{}", ended.transcript());
+    cli_snapshot!("fetch_named_interrupted", ended);
+}
+
+#[test]
+fn interrupted_fetch_finishes_a_download_that_has_begun() {
+    let (project, service, tasks) = with_three_tasks(3);
+    tasks.is_whole.store(false, Ordering::Relaxed);
+    let mut fetch = project.command(&["fetch", "--all"]);
+    let is_downloading = || tasks.asked() == 1 && downloads(&service) == 1;
+    let ends = Arc::clone(&tasks);
+    let ended = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            wait_until("the interrupt is noticed", || project.logged("interrupted: ") == 1);
+            ends.is_whole.store(true, Ordering::Relaxed);
+        });
+        project.runner_signalled(&mut fetch, &mut [("INT", &mut { is_downloading })])
+    });
+    cli_snapshot!("fetch_interrupted_during_download", ended.expect(130));
+    project.runner(&["fetch", "--all"]).expect(0);
+    assert_eq!((downloads(&service), service.posts()), (3, 3), "none is downloaded twice");
+}
+
+#[test]
+fn second_interrupt_ends_a_fetch_at_once() {
+    let (project, service, tasks) = with_three_tasks(3);
+    tasks.is_whole.store(false, Ordering::Relaxed);
+    let mut fetch = project.command(&["fetch", "--all"]);
+    let mut is_downloading = || downloads(&service) == 1;
+    let mut is_noticed = || project.logged("interrupted: ") == 1;
+    let signals: &mut [(&str, &mut dyn FnMut() -> bool)] =
+        &mut [("INT", &mut is_downloading), ("INT", &mut is_noticed)];
+    let ended = project.runner_signalled(&mut fetch, signals).expect(130);
+    cli_snapshot!("fetch_second_interrupt", ended);
+    tasks.is_whole.store(true, Ordering::Relaxed);
+    project.runner(&["fetch", "--all"]).expect(0);
+    assert_eq!(service.posts(), 3);
+}
+
+/// How many downloads were begun.
+fn downloads(service: &ScriptedService) -> usize {
+    (1..=3).map(|task| service.gets(&format!("/files/{}.mp4", crate::support::scripted::task_id(task)))).sum()
+}
+
+/// The temporary files of films in a folder.
+fn temporary(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs_err::read_dir(folder) else { return Vec::new() };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    paths.filter(|path| path.extension().is_some_and(|end| end == "part")).collect()
+}
+
+const FILM: &str = "version: 1
+name: pier
+defaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }
+shots:
+  - { id: door, prompt: the door opens }
+film: { output: pier.mp4, shots: [door] }
+";
+
+/// An ffmpeg that has every encoder and never ends; it writes its process id beside itself.
+const ENDLESS: &str = r#"#!/bin/sh
+case "$*" in
+  *-encoders*) echo " V..... prores_ks" ;;
+  *)
+    for output; do :; done
+    : > "${output#file:}"
+    echo $$ > "${0%/*}/pid"
+    exec /bin/sleep 600
+    ;;
+esac
+"#;
+
+#[test]
+fn interrupted_encoding_ends_ffmpeg_and_leaves_nothing() {
+    use std::os::unix::fs::PermissionsExt as _;
+    for signal in ["INT", "TERM"] {
+        let project = Project::new("pier.yaml", FILM);
+        project.runner(&["run", "pier.yaml"]).expect(0);
+        let tools = project.file("tools");
+        fs_err::create_dir(&tools).expect("a writable folder");
+        fs_err::write(tools.join("ffmpeg"), ENDLESS).expect("a writable folder");
+        fs_err::set_permissions(tools.join("ffmpeg"), std::fs::Permissions::from_mode(0o755))
+            .expect("a writable folder");
+        let mut export = project.command(&["export", "pier.yaml", "--video", "prores"]);
+        export.env("PATH", &tools);
+        let pid = tools.join("pid");
+        let mut is_encoding = || fs_err::read_to_string(&pid).is_ok_and(|text| text.ends_with('\n'));
+        let ended = project.runner_signalled(&mut export, &mut [(signal, &mut is_encoding)]);
+        cli_snapshot!("export_video_interrupted", ended.expect(130));
+        assert_eq!(temporary(&project.file("out/pier")), Vec::<PathBuf>::new());
+        assert!(!project.file("out/pier/pier.mov").exists());
+        let id = fs_err::read_to_string(&pid).expect("its id");
+        let alive = std::process::Command::new("kill").args(["-0", id.trim()]).output().expect("a unix");
+        assert!(!alive.status.success(), "ffmpeg has ended");
+    }
+}
+
+/// A sweep of this many clips of ten seconds.
+fn sweep(count: usize) -> Project {
+    let text = format!(
+        "version: 1\nname: harbor\ndefaults: {{ model: modelb-video-480p, seconds: 10, size: 480x480 }}\n\
+         shots:\n  - {{ id: storm, prompt: \"storm {{{{ n }}}}\", matrix: {{ n: {{ from: 1, to: {count} }} }} }}\n"
+    );
+    let project = Project::new("harbor.yaml", &text);
+    project.runner(&["run", "harbor.yaml"]).expect(0);
+    project
+}
+
+#[test]
+fn interrupted_grid_video_leaves_nothing() {
+    let project = sweep(4);
+    let mut report =
+        project.command(&["report", "harbor.yaml", "--format", "grid-video", "--output", "grid.mp4"]);
+    let mut is_writing = || !temporary(project.path()).is_empty();
+    let ended = project.runner_signalled(&mut report, &mut [("INT", &mut is_writing)]);
+    cli_snapshot!("report_grid_interrupted", ended.expect(130));
+    assert_eq!(temporary(project.path()), Vec::<PathBuf>::new());
+    assert!(!project.file("grid.mp4").exists());
+}
+
+#[test]
+fn interrupted_view_continues_with_the_proxies_that_are_missing() {
+    let project = sweep(10);
+    let mut view = project.command(&["view", "harbor.yaml", "--no-open"]);
+    let mut has_begun = || project.logged("making small versions") == 1;
+    let ended = project.runner_signalled(&mut view, &mut [("TERM", &mut has_begun)]);
+    cli_snapshot!("view_interrupted", ended.expect(130));
+    assert_eq!(temporary(&project.file("out/harbor/proxies")), Vec::<PathBuf>::new());
+    assert!(!project.file("out/harbor/index.html").exists());
+    let viewed: Output = project.runner(&["view", "harbor.yaml", "--no-open"]).expect(0);
+    assert_eq!(fs_err::read_dir(project.file("out/harbor/proxies")).expect("a folder").count(), 10);
+    assert!(project.file("out/harbor/index.html").exists(), "{}", viewed.transcript());
+}
