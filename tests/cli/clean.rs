@@ -74,7 +74,9 @@ fn clean_lists_partial_downloads_and_removes_what_nobody_needs() {
     let (there, gone) = ((true, true), (false, false));
     assert_eq!(left(), [there, gone, gone, there, there]);
     drop(locked);
-    project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0);
+    let mut paid = project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0);
+    paid.out = sorted(&paid.out);
+    cli_snapshot!("clean_delete_paid", paid);
     assert_eq!(left(), [there, gone, gone, gone, gone], "what a task needs stays");
     // The task is adopted, and its partial download has an end with it.
     project.runner(&["run", "two.yaml"]).expect(0);
@@ -111,7 +113,10 @@ fn clean_retains_the_partial_download_of_a_missing_video() {
     {
         fs_err::remove_file(video).expect("the video can be removed");
     }
-    project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0);
+    cli_snapshot!(
+        "clean_part_of_a_missing_video",
+        project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0)
+    );
     assert!(part.exists());
 }
 
@@ -158,7 +163,9 @@ fn clean_removes_earlier_cuts_and_superseded_clips() {
     listed.out = sorted(&listed.out);
     cli_snapshot!("clean_superseded_listed", listed);
     assert_eq!((names(&project, "out/two").len(), names(&project, ".runner/artifacts").len()), (6, 3));
-    project.runner(&["clean", "two.yaml", "--delete"]).expect(0);
+    let mut removed = project.runner(&["clean", "two.yaml", "--delete"]).expect(0);
+    removed.out = sorted(&removed.out);
+    cli_snapshot!("clean_delete", removed);
     assert_eq!((names(&project, "out/two").len(), names(&project, ".runner/artifacts").len()), (3, 3));
     // The original is there: nothing is paid for again.
     changed(&film);
@@ -170,7 +177,9 @@ fn clean_removes_earlier_cuts_and_superseded_clips() {
 
     changed(&loud);
     project.runner(&["run", "two.yaml"]).expect(0);
-    project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0);
+    let mut removed = project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0);
+    removed.out = sorted(&removed.out);
+    cli_snapshot!("clean_delete_original", removed);
     assert_eq!((names(&project, "out/two").len(), names(&project, ".runner/artifacts").len()), (3, 2));
     let current = project.runner(&["run", "two.yaml"]).expect(0);
     // What is used stays.
@@ -218,7 +227,9 @@ fn clean_retains_clips_of_a_workflow_file_with_the_same_name() {
     assert_eq!(names(&project, "out/two"), clips);
     // Without the other file its clips are superseded.
     fs_err::remove_file(project.file("copy.yaml")).expect("a writable folder");
-    project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0);
+    let mut removed = project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0);
+    removed.out = sorted(&removed.out);
+    cli_snapshot!("clean_delete_superseded", removed);
     assert_eq!(names(&project, "out/two").len() + 1, clips.len());
 }
 

@@ -49,7 +49,6 @@ fn serve_interrupted() {
         let mut command = project.command(&["serve", "--listen", "127.0.0.1:0"]);
         let mut is_listening = || project.logged("listening") > 0 || project.logged("ready") > 0;
         let ended = project.runner_signalled(&mut command, &mut [(signal, &mut is_listening)]);
-        assert_eq!(ended.code, Some(0), "{}", ended.transcript());
-        assert!(ended.out.starts_with("http://127.0.0.1:"), "{}", ended.transcript());
+        cli_snapshot!("serve_interrupted", ended);
     }
 }

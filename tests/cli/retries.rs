@@ -1,7 +1,12 @@
 //! `retry` in a workflow: each attempt is a recorded task within the caps and the estimate.
 
+#[cfg(unix)]
+use std::process::Stdio;
+
 use service::FaultProfile;
 
+#[cfg(unix)]
+use crate::support::Output;
 use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::{Project, cli_snapshot, inline_snapshot};
 
@@ -167,13 +172,15 @@ fn status_watch_interrupted_exits_like_status() {
     let printed = project.file("watched");
     let mut command = project.command(&["status", "st.yaml", "--watch"]);
     command.stdout(fs_err::File::create(&printed).expect("the folder can be written").into_file());
-    let mut watch = command.spawn().expect("the program can be started");
+    let watch = command.stderr(Stdio::piped()).spawn().expect("the program can be started");
     let mut has_printed = || fs_err::read_to_string(&printed).is_ok_and(|text| !text.is_empty());
     crate::support::wait_until("the first status", &mut has_printed);
     let sent = std::process::Command::new("kill").args(["-INT", &watch.id().to_string()]).status();
     assert!(sent.is_ok_and(|status| status.success()), "kill is part of every unix");
-    let ended = watch.wait().expect("it ends");
+    let ended = Output::from_process(&watch.wait_with_output().expect("it ends"));
     drop(run.kill());
     drop(run.wait());
-    assert_eq!(ended.code(), once.code, "{}", once.transcript());
+    assert_eq!(ended.code, once.code, "{}", once.transcript());
+    let out = fs_err::read_to_string(&printed).expect("what it printed");
+    cli_snapshot!("status_watch_interrupted", Output { out, ..ended });
 }

@@ -1,6 +1,6 @@
 //! `runner ui`: the live page's server, as a browser talks to it.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::support::http::client_builder;
-use crate::support::{Project, cli_snapshot, inline_snapshot, wait_until};
+use crate::support::{Output, Project, cli_snapshot, inline_snapshot, wait_until};
 
 /// Time-out of every wait.
 const TIMEOUT: Duration = Duration::from_mins(1);
@@ -56,8 +56,11 @@ impl Ui {
     }
 
     async fn start_with(command: &mut Command) -> Self {
-        let mut child =
-            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program can be started");
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program can be started");
         let mut url = String::new();
         let out = child.stdout.take().expect("a pipe");
         BufReader::new(out).read_line(&mut url).expect("the server says where it is");
@@ -72,6 +75,22 @@ impl Ui {
         let (cookie, attributes) = set.split_once("; ").expect("attributes");
         assert_eq!(attributes, "HttpOnly; SameSite=Strict; Path=/");
         Self { child, client, origin: origin.to_owned(), cookie: cookie.to_owned() }
+    }
+
+    /// Interrupts the server. Returns its exit code, and what it has printed to standard error. `after_notice` runs when it has said what it
+    /// waits for.
+    fn interrupted(&mut self, after_notice: Option<&dyn Fn()>) -> Output {
+        let sent = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "kill is part of every unix");
+        let mut err = Vec::new();
+        let mut pipe = BufReader::new(self.child.stderr.take().expect("a pipe"));
+        if let Some(after_notice) = after_notice {
+            pipe.read_until(b'\n', &mut err).expect("what it printed");
+            after_notice();
+        }
+        pipe.read_to_end(&mut err).expect("what it printed");
+        let status = self.child.wait().expect("it ends");
+        Output::from_process(&std::process::Output { status, stdout: Vec::new(), stderr: err })
     }
 
     fn get(&self, path: &str) -> RequestBuilder {
@@ -340,6 +359,27 @@ async fn run_is_stopped_from_the_page_and_its_tasks_are_adopted() {
         |clip: &Value| clip["attempts"].as_array().map_or(0, |all| all.iter().filter(is_sent).count());
     let clips = &events.manifest["manifest"]["clips"];
     assert_eq!(clips.as_array().expect("clips").iter().map(attempts).sum::<usize>(), 3, "{clips}");
+}
+
+#[tokio::test]
+async fn interrupted_server_ends_with_0() {
+    let project = Project::new("harbor.yaml", WORKFLOW);
+    let mut ui = Ui::start(&project).await;
+    cli_snapshot!("ui_interrupted", ui.interrupted(None));
+}
+
+/// The run ends as after an interrupt of its own, and the next one adopts its tasks.
+#[tokio::test]
+async fn interrupted_server_waits_for_the_run_that_it_started() {
+    let project = Project::new("harbor.yaml", WORKFLOW);
+    let mut ui = Ui::start_held(&project).await;
+    ui.perform(&json!({ "action": "run" })).await;
+    wait_held(&project);
+    let ended = ui.interrupted(Some(&|| go_on(&project)));
+    cli_snapshot!("ui_interrupted_during_a_run", ended);
+    // How many of its tasks were accepted by then depends on timing.
+    let status = project.runner(&["status", "harbor.yaml"]);
+    assert!(status.out.starts_with("harbor: ended "), "{}", status.transcript());
 }
 
 #[tokio::test]

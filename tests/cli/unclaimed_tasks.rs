@@ -90,7 +90,7 @@ fn tasks_of_edited_and_removed_shots_are_listed_and_fetched() {
     let unknown = project.runner(&["fetch", "task_of_nobody"]).expect(2);
     cli_snapshot!("fetch_unknown_task", unknown);
     cli_snapshot!("fetch_task", project.runner(&["fetch", &tasks[0]]).expect(0));
-    project.runner(&["fetch", "--all", "--in", "two.yaml"]).expect(0);
+    cli_snapshot!("fetch_all", project.runner(&["fetch", "--all", "--in", "two.yaml"]).expect(0));
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (3, 3));
     cli_snapshot!("fetch_nothing", project.runner(&["fetch", "--all"]).expect(0));
     project.runner(&["status", "two.yaml"]).expect(0);
@@ -111,7 +111,10 @@ fn status_shows_what_was_fetched_after_the_run() {
     assert_eq!(killed.code, None, "{}", killed.transcript());
     let none_finished = project.runner(&["status", "two.yaml", "--runs", "0"]).expect(3);
     inline_snapshot!(none_finished.out.lines().next().unwrap_or_default(), @"no run is alive");
-    project.runner(&["fetch", "--all", "--in", "two.yaml"]).expect(0);
+    cli_snapshot!(
+        "fetch_all_after_the_run",
+        project.runner(&["fetch", "--all", "--in", "two.yaml"]).expect(0)
+    );
     let status = project.runner(&["status", "two.yaml"]).expect(0).out;
     let fetched: Vec<&str> = status.lines().filter(|line| line.starts_with("one ")).collect();
     inline_snapshot!(fetched.join("\n"), @"one  done  -  -  [TASK]  fetched after the run");
@@ -137,7 +140,7 @@ fn fetch_reports_a_task_that_the_service_does_not_know_and_keeps_it() {
     let kept = project.runner(&["fetch", "--all", "--format", "json"]).expect(3);
     cli_snapshot!("fetch_task_unknown_to_service", kept);
     proxy.forget_tasks(0);
-    project.runner(&["fetch", "--all"]).expect(0);
+    cli_snapshot!("fetch_all_known_again", project.runner(&["fetch", "--all"]).expect(0));
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
 }

@@ -64,7 +64,7 @@ fn view_shows_what_exists_and_follows_the_pick() {
         project.command(&["view", "harbor.yaml"]).env("RUNNER_BASE_URL", "https://example.com").output();
     assert!(view.expect("the program can be started").status.success());
     assert_eq!(manifest(&project)["clips"][0]["state"], "not-started", "at that service there is no work");
-    project.runner(&["view", "harbor.yaml", "--no-open"]).expect(0);
+    cli_snapshot!("view_picked", project.runner(&["view", "harbor.yaml", "--no-open"]).expect(0));
     let picked = manifest(&project);
     insta::assert_snapshot!("manifest_picked", clips(&picked));
     let film = &picked["films"][0];
@@ -118,7 +118,7 @@ fn view_of_foreign_manifests_is_bounded() {
     foreign["clips"][0]["file"] = "../../../etc/passwd".into();
     foreign["clips"][0]["poster"] = "https://example.com/tracker.png".into();
     write(&foreign.to_string());
-    project.runner(&["view", "empty"]).expect(0);
+    cli_snapshot!("view_foreign_manifest", project.runner(&["view", "empty"]).expect(0));
     let page = fs_err::read_to_string(project.file("empty/index.html")).expect("a page");
     // Absent from a page that has the viewer's scripts.
     assert!(!page.contains("etc/passwd") && !page.contains("tracker.png"));
