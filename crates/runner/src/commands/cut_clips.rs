@@ -1,13 +1,14 @@
 //! The clips of an editor's cut as a new workflow has them: files of the workflow's folder, or shots to be made.
 
 use std::path::Path;
+use std::time::Duration;
 
 use timeline::import::{ImportedEdit, ImportedItem};
 use workflow::import::{CutClip, CutSource};
 use workflow::plan::Transition;
 use workflow::units::{EditTime, FrameRate};
 
-const HOUR: i64 = 3_600_000_000;
+const HOUR: Duration = Duration::from_hours(1);
 
 /// The clips that the cut shows, and what of it they cannot have.
 pub(super) fn cut_clips(edit: &ImportedEdit, folder: &Path) -> (Vec<CutClip>, Vec<String>) {
@@ -24,8 +25,8 @@ fn clip(item: &ImportedItem, folder: &Path, notes: &mut Vec<String>) -> CutClip 
     let media = &item.media;
     let of_file = media.file.as_ref().and_then(|name| Some((name, media::probe(&folder.join(name)).ok()?)));
     let (start, length) = match item.range {
-        Some(range) => (micros(range.start, range.rate), Some(micros(range.frames, range.rate))),
-        None => (0, None),
+        Some(range) => (time(range.start, range.rate), Some(time(range.frames, range.rate))),
+        None => (Duration::ZERO, None),
     };
     let mut clip = CutClip {
         name: media.shot.as_ref().or(media.file.as_ref()).unwrap_or(&media.name).clone(),
@@ -37,29 +38,34 @@ fn clip(item: &ImportedItem, folder: &Path, notes: &mut Vec<String>) -> CutClip 
         start,
         length,
         speed: item.speed,
-        transition: item
-            .transition
-            .map(|one| Transition { kind: one.kind, length: EditTime::Micros(micros(one.frames, one.rate)) }),
+        transition: item.transition.map(|one| Transition {
+            kind: one.kind,
+            length: EditTime::from_duration(time(one.frames, one.rate)),
+        }),
         takes: media.alternatives,
     };
     if let Some((name, probe)) = of_file {
-        let whole = i64::try_from(probe.duration.as_micros()).unwrap_or(i64::MAX);
         // Cameras count from another timecode than zero, most of them from a whole hour.
-        if clip.start >= whole {
-            clip.start %= HOUR;
+        if clip.start >= probe.duration {
+            clip.start = since_the_hour(clip.start);
         }
-        if clip.start >= whole {
+        if clip.start >= probe.duration {
             notes.push(format!(
                 "`{name}` is shorter than what the cut shows of it: it is shown from its beginning"
             ));
-            clip.start = 0;
+            clip.start = Duration::ZERO;
         }
     }
     clip
 }
 
-fn micros(frames: u64, rate: FrameRate) -> i64 {
+fn since_the_hour(time: Duration) -> Duration {
+    Duration::new(time.as_secs() % HOUR.as_secs(), time.subsec_nanos())
+}
+
+/// The time of a frame, in whole microseconds as a film's list has it.
+fn time(frames: u64, rate: FrameRate) -> Duration {
     let micros =
         u128::from(frames) * 1_000_000 * u128::from(rate.denominator()) / u128::from(rate.numerator());
-    i64::try_from(micros).unwrap_or(i64::MAX)
+    Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
 }

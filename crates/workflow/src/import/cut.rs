@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -17,10 +18,7 @@ use crate::scaffold::ScaffoldError;
 use crate::units::{EditTime, Speed};
 use contract::Contract;
 
-/// Microseconds in a second.
-const SECOND: i64 = 1_000_000;
-
-/// A clip of a cut. Times are in microseconds of the clip's own media.
+/// A clip of a cut. Times are those of the clip's own media.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CutClip {
     /// The clip's name. It becomes the prompt of its shot.
@@ -28,12 +26,12 @@ pub struct CutClip {
     /// What becomes of it.
     pub source: CutSource,
     /// Where the shown part begins.
-    pub start: i64,
+    pub start: Duration,
     /// How long it is shown; `None` for the whole.
-    pub length: Option<i64>,
+    pub length: Option<Duration>,
     /// How fast it is played.
     pub speed: Speed,
-    /// The transition to the next clip, its length in microseconds.
+    /// The transition to the next clip.
     pub transition: Option<Transition>,
     /// How many versions of the clip the cut knows.
     pub takes: u32,
@@ -98,8 +96,8 @@ pub fn import_cut(
 /// A shot and the part of its clip's media that the cut shows.
 struct ShotUse {
     name: String,
-    start: i64,
-    end: i64,
+    start: Duration,
+    end: Duration,
     /// The length of its video.
     seconds: Option<u32>,
     takes: u32,
@@ -112,7 +110,7 @@ struct Uses {
 }
 
 fn shots_of(clips: &[CutClip], durations: &RangeInclusive<u32>, notes: &mut Vec<String>) -> Uses {
-    let longest = i64::from(*durations.end()) * SECOND;
+    let longest = Duration::from_secs((*durations.end()).into());
     let mut uses = Uses { shots: Vec::new(), of_clips: Vec::with_capacity(clips.len()) };
     let mut last_of: HashMap<&str, usize> = HashMap::new();
     for (index, clip) in clips.iter().enumerate() {
@@ -142,7 +140,7 @@ fn shots_of(clips: &[CutClip], durations: &RangeInclusive<u32>, notes: &mut Vec<
         uses.of_clips.push(Some(found));
     }
     for used in uses.shots.iter_mut().filter(|used| used.end > used.start) {
-        let seconds = (used.end - used.start + SECOND - 1) / SECOND;
+        let seconds = (used.end - used.start).as_micros().div_ceil(1_000_000);
         let within = seconds.clamp((*durations.start()).into(), (*durations.end()).into());
         if within < seconds {
             notes.push(format!(
@@ -156,24 +154,23 @@ fn shots_of(clips: &[CutClip], durations: &RangeInclusive<u32>, notes: &mut Vec<
 }
 
 /// The part of its media that a clip needs: what is shown, and what its transitions play beyond the cuts.
-fn needed(clips: &[CutClip], index: usize) -> (i64, i64) {
+fn needed(clips: &[CutClip], index: usize) -> (Duration, Duration) {
     let clip = &clips[index];
     let Some(length) = clip.length else { return (clip.start, clip.start) };
     let window = |transition: Option<Transition>| match transition {
-        Some(Transition { kind: TransitionKind::FadeBlack | TransitionKind::FadeWhite, .. }) | None => 0,
-        Some(Transition { length: EditTime::Micros(length), .. }) => length,
-        Some(_) => 0,
+        Some(Transition { kind: TransitionKind::FadeBlack | TransitionKind::FadeWhite, .. }) | None => None,
+        Some(transition) => transition.length.to_duration(),
     };
-    let before = index.checked_sub(1).map_or(0, |before| window(clips[before].transition)) / 2;
-    let after = if index + 1 < clips.len() { (window(clip.transition) + 1) / 2 } else { 0 };
-    let played = |time: i64| (time as f64 * clip.speed.as_f64()).round() as i64;
-    let end = clip.start.saturating_add(played(length.saturating_add(after)));
-    (clip.start.saturating_sub(played(before)).max(0), end)
+    let half = |window: Option<Duration>| window.unwrap_or_default() / 2;
+    let before = half(index.checked_sub(1).and_then(|before| window(clips[before].transition)));
+    let after = if index + 1 < clips.len() { half(window(clip.transition)) } else { Duration::ZERO };
+    let end = clip.start.saturating_add(clip.speed.played(length.saturating_add(after)));
+    (clip.start.saturating_sub(clip.speed.played(before)), end)
 }
 
 impl ShotUse {
     const fn from_its_beginning() -> Self {
-        Self { name: String::new(), start: 0, end: 0, seconds: None, takes: 1 }
+        Self { name: String::new(), start: Duration::ZERO, end: Duration::ZERO, seconds: None, takes: 1 }
     }
 
     fn listed(&self, ids: &mut Ids) -> ListedShot {
@@ -197,16 +194,16 @@ impl ShotUse {
 
 fn entry(clip: &CutClip, kind: &'static str, name: &str, used: &ShotUse) -> FilmEntry {
     let mut members = vec![(kind, flow_value(&json!(name)))];
-    let mut time = |key, micros: i64| members.push((key, EditTime::Micros(micros).to_string()));
-    let start = clip.start - used.start;
+    let mut time = |key, time| members.push((key, EditTime::from_duration(time).to_string()));
+    let start = clip.start.saturating_sub(used.start);
     // Of a shot, the video's length is known.
-    let whole = used.seconds.map(|seconds| i64::from(seconds) * SECOND);
-    if start > 0 {
+    let whole = used.seconds.map(|seconds| Duration::from_secs(seconds.into()));
+    if !start.is_zero() {
         time("in", start);
     }
     if let Some(length) = clip.length {
-        let shown = (length as f64 * clip.speed.as_f64()).round() as i64;
-        if whole.is_none_or(|whole| start + shown < whole) {
+        let shown = clip.speed.played(length);
+        if whole.is_none_or(|whole| start.saturating_add(shown) < whole) {
             time("length", length);
         }
     }
@@ -226,12 +223,11 @@ mod tests {
     use crate::scaffold::PictureOptions;
 
     fn clip(name: &str, start: f64, length: f64) -> CutClip {
-        let micros = |seconds: f64| (seconds * 1e6).round() as i64;
         CutClip {
             name: name.to_owned(),
             source: CutSource::Shot,
-            start: micros(start),
-            length: Some(micros(length)),
+            start: Duration::from_secs_f64(start),
+            length: Some(Duration::from_secs_f64(length)),
             speed: Speed::NORMAL,
             transition: None,
             takes: 1,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +35,21 @@ impl EditTime {
     #[must_use]
     pub const fn is_zero(self) -> bool {
         matches!(self, Self::Frames(0) | Self::Micros(0))
+    }
+
+    /// A duration, in whole microseconds.
+    #[must_use]
+    pub fn from_duration(duration: Duration) -> Self {
+        Self::Micros(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX))
+    }
+
+    /// The duration; `None` for frames, whose length the frame rate decides, and below zero.
+    #[must_use]
+    pub fn to_duration(self) -> Option<Duration> {
+        match self {
+            Self::Frames(_) => None,
+            Self::Micros(micros) => u64::try_from(micros).ok().map(Duration::from_micros),
+        }
     }
 
     /// The number of frames at a rate, to the nearest; a half is rounded away from zero.

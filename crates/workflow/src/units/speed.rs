@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,14 @@ impl Speed {
     #[must_use]
     pub fn as_f64(self) -> f64 {
         f64::from(self.0) / f64::from(UNIT)
+    }
+
+    /// How much of the clip is played in this time, to the nearest microsecond.
+    #[must_use]
+    pub fn played(self, shown: Duration) -> Duration {
+        let unit = u128::from(UNIT);
+        let micros = shown.as_micros().saturating_mul(self.0.into()).saturating_add(unit / 2) / unit;
+        Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
     }
 
     /// The factor as a fraction.
