@@ -8,7 +8,7 @@ use crate::support::{Project, cli_snapshot, inline_snapshot};
 const THREE: &str = "version: 1\nname: three\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
     - { id: a, prompt: a quiet sea }\n  - { id: b, prompt: a loud sea }\n  - { id: c, prompt: no sea, seconds: 2 }\n";
 
-const PRICES: &str = "version: 1\ncurrency: USD\nas_of: 2026-11-01\nsource: a test\nprices:\n  \
+pub(crate) const PRICES: &str = "version: 1\ncurrency: USD\nas_of: 2026-11-01\nsource: a test\nprices:\n  \
     - { model: modelb-video-480p, per_second: 0.10 }\n";
 
 fn against(proxy: &RecordingProxy, priced: bool) -> Project {

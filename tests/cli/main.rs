@@ -45,6 +45,7 @@ mod retries;
 mod selection;
 mod serve;
 mod service_aliases;
+mod shot_states;
 mod sidecars;
 #[cfg(unix)]
 mod signals;

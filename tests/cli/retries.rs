@@ -117,7 +117,7 @@ fn status_between_attempts_is_waiting_for_retry() {
     let status: serde_json::Value = serde_json::from_str(&json.out).expect("a document");
     let shot = &status["shots"][0];
     assert_eq!(
-        (&shot["state"], &shot["retry"]["attempt"], &shot["retry"]["of"]),
+        (&shot["state"], &shot["retry"]["number"], &shot["retry"]["of"]),
         (&"waiting-for-retry".into(), &2.into(), &3.into()),
         "{status}"
     );

@@ -184,6 +184,7 @@ async fn check_paid(seed: u64, world: &World, cluster: &Cluster, summary: &RunSu
             Outcome::Done { task, .. } | Outcome::Detached { task, .. } | Outcome::Missing { task, .. } => {
                 *task == paid
             }
+            Outcome::AtOtherService { task, .. } => task.as_ref() == Some(&paid),
             Outcome::Indeterminate { .. } => true,
             Outcome::Failed { .. }
             | Outcome::Blocked { .. }

@@ -48,7 +48,7 @@ pub struct NearestAttempt {
     /// The name of its node at that time.
     pub shot: String,
     /// When its intent was recorded.
-    pub at: Timestamp,
+    pub intended_at: Timestamp,
     /// Its state.
     pub state: AttemptState,
     /// The differences; empty if the key is the same.
@@ -178,7 +178,7 @@ fn nearest(
         .map(|(attempt, changes)| NearestAttempt {
             attempt: attempt.attempt.to_string(),
             shot: attempt.node.clone(),
-            at: attempt.intended_at,
+            intended_at: attempt.intended_at,
             state: attempt.state,
             changes,
         })

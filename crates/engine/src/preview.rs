@@ -8,7 +8,7 @@ use workflow::plan::{NodeIx, NodeKey, PickKind, Plan};
 use crate::artifact_store::Verify;
 use crate::ledger::{Ledger, LedgerError};
 use crate::records::WorkRecords;
-use scheduler::{Artifact, AttemptId, Decision, ExistingWork, KeyResolver, Shot, StatusKind, TaskId};
+use scheduler::{Artifact, AttemptId, Decision, ExistingWork, KeyResolver, LastAttempt, StatusKind, TaskId};
 
 /// The preview of one node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -17,9 +17,9 @@ pub struct Preview {
     pub name: String,
     /// The decision.
     pub decision: Decision,
-    /// The state of its work under its present key, whichever run did it: the projection of what the lookup finds.
+    /// What decides the state of its work under its present key, whichever run did it: see [`Self::state`].
     #[serde(skip)]
-    pub state: StatusKind,
+    pub basis: StateBasis,
     /// The reason, if the decision alone does not say it.
     pub why: Option<String>,
     /// The task that would be reused or adopted.
@@ -31,6 +31,7 @@ pub struct Preview {
     pub full_key: Option<NodeKey>,
     /// Whether its submission is certain, provided that nothing fails: always for [`Decision::Execute`], and for [`Decision::Deferred`] where
     /// the frame that it waits for is that of a video that does not exist yet, so that no earlier video can be its own.
+    #[serde(rename = "certain")]
     pub is_certain: bool,
     /// Whether a `retry` may pay for another task where this one fails ([`ExistingWork::may_be_retried`]).
     #[serde(skip)]
@@ -38,6 +39,26 @@ pub struct Preview {
     /// The decision of the user that a blocked node waits for.
     #[serde(skip)]
     pub hint: Option<Hint>,
+}
+
+/// What decides the state of a node outside of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StateBasis {
+    /// It waits for other nodes or for a pick, or its work is at another service, or adopted: this is its state.
+    Fixed(StatusKind),
+    /// What the lookup of its key has returned.
+    Lookup(ExistingWork),
+}
+
+impl Preview {
+    /// The state of the node's work, whichever run did it. `last`: the latest attempt with its key.
+    #[must_use]
+    pub fn state(&self, last: Option<LastAttempt>) -> StatusKind {
+        match &self.basis {
+            StateBasis::Fixed(state) => *state,
+            StateBasis::Lookup(existing) => StatusKind::from_record(existing, last),
+        }
+    }
 }
 
 /// A decision of the user that unblocks a node.
@@ -173,7 +194,7 @@ impl PreviewBuilder<'_> {
         let mut preview = Preview {
             name: plan.node(ix).name.clone(),
             decision: Decision::Execute,
-            state: StatusKind::NotStarted,
+            basis: StateBasis::Lookup(ExistingWork::None),
             why: None,
             task: None,
             key: None,
@@ -186,7 +207,7 @@ impl PreviewBuilder<'_> {
         if let (Some(open), None) = (&unpicked, waits_for) {
             let one = if open.kind == PickKind::Take { "a take" } else { "an instance" };
             preview.decision = Decision::Deferred;
-            preview.state = StatusKind::Unpicked;
+            preview.basis = StateBasis::Fixed(StatusKind::Unpicked);
             preview.why = Some(format!("waits until {one} of {} is picked", open.name));
         } else if let Some(parent) = waits_for {
             let will_exist = |before: &NodeIx| {
@@ -202,7 +223,7 @@ impl PreviewBuilder<'_> {
             defer(&mut preview, plan, *parent, previews, is_certain);
             // A person may pick among the candidates that exist.
             if unpicked.is_some() && preview.decision == Decision::Deferred {
-                preview.state = StatusKind::Unpicked;
+                preview.basis = StateBasis::Fixed(StatusKind::Unpicked);
             }
         } else {
             preview.full_key = keys.key(plan, ix, |parent| made[parent.index()].as_ref());
@@ -229,7 +250,7 @@ impl PreviewBuilder<'_> {
         let Some(preview) = &mut self.previews[ix.index()] else { return };
         if let Some(artifact) = adopted.filter(|_| preview.decision == Decision::Execute) {
             preview.decision = Decision::Reuse;
-            preview.state = StatusKind::Reused;
+            preview.basis = StateBasis::Fixed(StatusKind::Done);
             self.made[ix.index()] = Some(artifact.clone());
         }
         if preview.decision == Decision::Execute && !at_other_services.is_empty() {
@@ -251,7 +272,7 @@ pub fn block(plan: &Plan, previews: &mut [Preview], node: NodeIx, why: String) {
             continue;
         }
         preview.decision = Decision::Blocked;
-        preview.state = StatusKind::Blocked;
+        preview.basis = StateBasis::Fixed(StatusKind::Blocked);
         preview.is_certain = false;
         preview.why = Some(why);
         let waits_for = format!("waits for {}", plan.node(node).name);
@@ -262,11 +283,12 @@ pub fn block(plan: &Plan, previews: &mut [Preview], node: NodeIx, why: String) {
 fn defer(preview: &mut Preview, plan: &Plan, parent: NodeIx, previews: &[Option<Preview>], is_certain: bool) {
     let blocked =
         previews[parent.index()].as_ref().is_some_and(|parent| parent.decision == Decision::Blocked);
-    (preview.decision, preview.state) = if blocked {
+    let (decision, state) = if blocked {
         (Decision::Blocked, StatusKind::Blocked)
     } else {
         (Decision::Deferred, StatusKind::Pending)
     };
+    (preview.decision, preview.basis) = (decision, StateBasis::Fixed(state));
     preview.is_certain = is_certain && !blocked;
     preview.why = Some(format!("waits for {}", plan.node(parent).name));
 }
@@ -278,7 +300,7 @@ fn apply_other_service(preview: &mut Preview, other: Option<&(String, bool)>) {
         None => {}
         Some((service, true)) => {
             preview.decision = Decision::Blocked;
-            preview.state = StatusKind::Detached;
+            preview.basis = StateBasis::Fixed(StatusKind::AtOtherService);
             preview.why = Some(format!("it is in flight at {service}"));
         }
         Some((service, false)) => {
@@ -295,24 +317,9 @@ fn is_new_video(keys: &KeyResolver, node: NodeIx, previews: &[Option<Preview>]) 
     !keys.is_forced(node) && previews[node.index()].as_ref().is_some_and(|preview| preview.is_certain)
 }
 
-/// The state of a shot for which a lookup finds `existing`. A run would ask for a missing task again; until one does, it is missing.
-fn state(existing: &ExistingWork) -> StatusKind {
-    match existing {
-        ExistingWork::None => StatusKind::NotStarted,
-        ExistingWork::InFlight { is_missing: true, .. } => StatusKind::Missing,
-        ExistingWork::Completed { .. }
-        | ExistingWork::InFlight { .. }
-        | ExistingWork::Indeterminate { .. }
-        | ExistingWork::Abandoned { .. }
-        | ExistingWork::OtherService { .. }
-        | ExistingWork::ClaimedByOtherRun { .. }
-        | ExistingWork::Changed { .. } => Shot::from_existing_work(existing).kind(),
-    }
-}
-
 fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artifact> {
-    preview.state = state(&existing);
     preview.may_be_retried = existing.may_be_retried();
+    preview.basis = StateBasis::Lookup(existing.clone());
     match existing {
         // No lookup says that the record has changed.
         ExistingWork::None | ExistingWork::Changed { .. } => None,

@@ -11,8 +11,8 @@ use futures_util::future::{BoxFuture, LocalBoxFuture};
 use scheduler::budget::Amount;
 use scheduler::last_run::RunRecord;
 use scheduler::{
-    Artifact, AttemptId, AttemptState, ExistingWork, Film, KeyResolver, RecordedEvent, RunId, TaskId,
-    Timestamp,
+    Artifact, AttemptId, AttemptState, ExistingWork, Film, KeyResolver, RecordedEvent, RunId, Seq,
+    StateInRun, TaskId, Timestamp,
 };
 use workflow::plan::{NodeKey, Plan};
 use workflow::units::Money;
@@ -32,7 +32,7 @@ pub trait RunRecords {
     fn runs(&self, ended: u32) -> RunReading<'_, Vec<RunRow>>;
 
     /// The events of a run after sequence number `after`, in order.
-    fn events<'a>(&'a self, run: &'a RunId, after: i64) -> RunReading<'a, Vec<RecordedEvent>>;
+    fn events<'a>(&'a self, run: &'a RunId, after: Seq) -> RunReading<'a, Vec<RecordedEvent>>;
 
     /// Attempts whose task is in flight, may be, or is missing; the oldest first. Those of runs that are alive may be left out.
     fn open_attempts(&self) -> RunReading<'_, Vec<OpenAttempt>>;
@@ -88,6 +88,12 @@ pub trait WorkRecords: Send + Sync {
     /// The latest run of a workflow in the file of this name, or in another file if none is recorded with it.
     fn last_run<'a>(&'a self, workflow: &'a str, file: &'a Path) -> WorkReading<'a, Option<RunRecord>>;
 
+    /// The state that runs give to the shots of their attempts, by the last attempt of each shot: runs that are alive, and `others`.
+    fn states_in_runs<'a>(
+        &'a self,
+        others: &'a HashSet<RunId>,
+    ) -> WorkReading<'a, HashMap<AttemptId, StateInRun>>;
+
     /// The first twelve digits of recorded keys; those that are left out cost a lookup.
     fn short_keys(&self) -> WorkReading<'_, HashSet<String>>;
 
@@ -101,25 +107,29 @@ pub trait WorkRecords: Send + Sync {
     fn localize<'a>(&'a self, video: Artifact, target: &'a Path) -> WorkReading<'a, Artifact>;
 }
 
-/// An attempt, as the viewer shows it.
+/// An attempt, as the viewer shows it. One of another key was for another request: the shot's prompt, say, was edited since.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShotAttempt {
     /// The attempt.
     pub attempt: AttemptId,
+    /// The run that intended it.
+    pub run: RunId,
+    /// The key of the work that it was intended for; `None` where the record has no valid one.
+    pub key: Option<NodeKey>,
     /// The name of its node at that time.
     pub node: String,
     /// Its state.
     pub state: AttemptState,
     /// When the intent was recorded.
     pub intended_at: Timestamp,
-    /// Its task, if it holds its key.
+    /// Its task, once it was accepted.
     pub task: Option<TaskId>,
-    /// The last error, if it holds its key.
+    /// The last error.
     pub failure: Option<String>,
-    /// The most that was reserved for it, if it holds its key.
+    /// The most that was reserved for it, where a price was known.
     pub reserved_cost: Option<Money>,
-    /// From its submission to its video, in milliseconds.
-    pub elapsed_ms: Option<u64>,
+    /// From its submission to its video.
+    pub elapsed: Option<Duration>,
 }
 
 fn ready<'a, T: 'a>(read: Result<T, LedgerError>) -> RunReading<'a, T> {
@@ -135,7 +145,7 @@ impl RunRecords for LedgerReader {
         ready(self.runs(ended))
     }
 
-    fn events<'a>(&'a self, run: &'a RunId, after: i64) -> RunReading<'a, Vec<RecordedEvent>> {
+    fn events<'a>(&'a self, run: &'a RunId, after: Seq) -> RunReading<'a, Vec<RecordedEvent>> {
         ready(self.events(run, after))
     }
 
@@ -206,6 +216,13 @@ impl WorkRecords for Ledger {
         ready_work(self.last_run(workflow, file))
     }
 
+    fn states_in_runs<'a>(
+        &'a self,
+        others: &'a HashSet<RunId>,
+    ) -> WorkReading<'a, HashMap<AttemptId, StateInRun>> {
+        ready_work(self.states_in_runs(others))
+    }
+
     fn short_keys(&self) -> WorkReading<'_, HashSet<String>> {
         ready_work(self.short_keys())
     }
@@ -227,20 +244,22 @@ fn shot_attempts(ledger: &Ledger, shot: &str) -> Result<Vec<ShotAttempt>, Ledger
     let records = ledger.attempts_of_shot(shot)?.into_iter();
     let attempts = records.map(|record| {
         let row = ledger.attempt(&record.attempt)?;
-        let took = row.as_ref().filter(|row| row.state == AttemptState::Completed).and_then(|row| {
-            let (ended, submitted) = (row.ended_at?, row.submitted_at?);
-            u64::try_from(ended.0.checked_sub(submitted.0)?).ok()
-        });
-        Ok(ShotAttempt {
+        let completed = row.as_ref().filter(|row| row.state == AttemptState::Completed);
+        let elapsed = completed.and_then(|row| Some(row.ended_at?.since(row.submitted_at?)));
+        let run = row.as_ref().map(|row| row.run.clone());
+        Ok(run.map(|run| ShotAttempt {
             attempt: record.attempt,
+            run,
+            key: record.key,
             node: record.node,
             state: record.state,
             intended_at: record.intended_at,
             task: row.as_ref().and_then(|row| row.task.clone()),
             reserved_cost: row.as_ref().and_then(|row| row.reservation.cost),
-            elapsed_ms: took,
+            elapsed,
             failure: row.and_then(|row| row.failure),
-        })
+        }))
     });
-    attempts.collect()
+    // Nobody removes attempts.
+    attempts.filter_map(Result::transpose).collect()
 }

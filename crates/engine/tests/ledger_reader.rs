@@ -13,7 +13,8 @@ use engine::ledger::{LedgerReader, OpenAttempt, Persist, RunLock};
 use engine::{Ledger, LedgerError};
 use scheduler::budget::{BudgetCaps, Reservation};
 use scheduler::{
-    Artifact, AttemptId, Event, ExistingWork, PollResult, RunId, RunProjection, StatusKind, TaskId, Timestamp,
+    Artifact, AttemptId, Event, ExistingWork, PollResult, RunId, RunProjection, Seq, StatusKind, TaskId,
+    Timestamp,
 };
 use support::plan;
 use workflow::plan::{NodeIx, Plan};
@@ -230,7 +231,7 @@ fn reader_open_creates_no_files() {
     }
     // The last connection has closed: everything is in one file, and looking makes no other.
     let before = project.all();
-    assert_eq!(project.reading().events(&RunId::from("r1"), 0).expect("events").len(), 1);
+    assert_eq!(project.reading().events(&RunId::from("r1"), Seq(0)).expect("events").len(), 1);
     assert_eq!(project.all(), before);
 }
 

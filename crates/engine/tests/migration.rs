@@ -444,7 +444,7 @@ fn open_each_older_format_keeps_events_readable() {
         let reader = LedgerReader::open(&file).expect("it can be read").expect("it is there");
         let mut projection = RunProjection::default();
         reader
-            .events(&RunId::from(RUN), 0)
+            .events(&RunId::from(RUN), scheduler::Seq(0))
             .expect("events")
             .into_iter()
             .for_each(|event| projection.on_event(event));

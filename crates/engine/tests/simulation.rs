@@ -274,6 +274,7 @@ fn check_every_paid_task_is_accounted_for(seed: u64, world: &World, summary: &Ru
             Outcome::Done { task, .. } | Outcome::Detached { task, .. } | Outcome::Missing { task, .. } => {
                 *task == paid
             }
+            Outcome::AtOtherService { task, .. } => task.as_ref() == Some(&paid),
             Outcome::Indeterminate { .. } => true,
             Outcome::Failed { .. }
             | Outcome::Blocked { .. }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::LedgerError;
-use engine::preview::Preview;
+use engine::preview::{Preview, StateBasis};
 use engine::records::WorkRecords;
 use scheduler::{Decision, StatusKind};
 use workflow::plan::{NodeIx, Plan, Selection, UnknownName};
@@ -153,7 +153,7 @@ pub(crate) fn apply_selection(
             let task = preview.task.as_ref().map(|task| sanitize::line(task.as_str()));
             preview.why = task.map(|task| format!("not selected; its task {task} stays in flight"));
             preview.decision = Decision::NotSelected;
-            preview.state = StatusKind::NotSelected;
+            preview.basis = StateBasis::Fixed(StatusKind::NotSelected);
             preview.is_certain = false;
         }
     }

@@ -142,6 +142,7 @@ fn count(state: &RunState) -> InFlight {
             | StatusKind::Waiting
             | StatusKind::Pending
             | StatusKind::ClaimedByOtherRun
+            | StatusKind::AtOtherService
             | StatusKind::Indeterminate
             | StatusKind::Missing
             | StatusKind::Failed

@@ -1,4 +1,4 @@
-//! Ids of runs, attempts and tasks, as distinct types.
+//! Ids of runs, attempts and tasks, and sequence numbers of events, as distinct types.
 
 use std::fmt;
 
@@ -45,3 +45,7 @@ id! {
     /// The service's id of a submitted task (spec 2.5 `id`).
     TaskId
 }
+
+/// The sequence number of a recorded event: larger than those of all events that were recorded before it in the same log. 0 is before the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Seq(pub i64);

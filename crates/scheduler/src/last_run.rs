@@ -96,6 +96,7 @@ fn category(kind: StatusKind) -> EndState {
         | StatusKind::Downloading
         | StatusKind::ClaimedByOtherRun
         | StatusKind::Detached
+        | StatusKind::AtOtherService
         | StatusKind::Missing
         | StatusKind::Indeterminate => EndState::InFlight,
     }

@@ -38,7 +38,7 @@ pub use attempt::Attempt;
 pub use attempt_state::AttemptState;
 pub use budget::Budget;
 pub use event::{Event, EventKind, ExistingWork, ForcedRerun, PollResult, Refusal, RefusalKind, Resolution};
-pub use ids::{AttemptId, RunId, TaskId};
+pub use ids::{AttemptId, RunId, Seq, TaskId};
 pub use key_resolver::{KeyResolver, input_identities, key_parts};
 pub use limits::{AimdLimiter, ObservedLimits, ObservedRate, PostRamp, SubmitQuota, TokenBucket};
 pub use next_step::NextStep;
@@ -46,7 +46,7 @@ pub use outcome::{
     Decision, Failure, FailureKind, Film, FilmLoudness, FilmOutcome, FilmPictures, Halt, Outcome,
 };
 pub use policy::Policy;
-pub use projection::{RecordedEvent, RunProjection, Shot, ShotStatus, StatusKind};
+pub use projection::{LastAttempt, RecordedEvent, RunProjection, Shot, ShotStatus, StateInRun, StatusKind};
 pub use state::{
     FilmSummary, NodeState, NodeSummary, Phase, PickSummary, RunScope, RunState, RunSummary, UnexpectedEvent,
 };

@@ -150,6 +150,17 @@ pub enum Outcome {
         /// Why this run stopped waiting.
         reason: String,
     },
+    /// The same work is in flight, or may be, at another service than that of the run.
+    AtOtherService {
+        /// That service.
+        service: String,
+        /// The attempt there.
+        attempt: AttemptId,
+        /// Its task; `None` where it is not known to be accepted.
+        task: Option<TaskId>,
+        /// What the run says about it.
+        reason: String,
+    },
     /// The service does not know its task, which is paid for. It is not submitted again without a decision of the user.
     Missing {
         /// The task.
@@ -165,7 +176,7 @@ pub enum Outcome {
     /// It was not started because it depends on one of several takes or instances and none is picked.
     Unpicked {
         /// Names of the shots or instances with something to pick from.
-        takes: Vec<String>,
+        picks: Vec<String>,
     },
     /// It was not started because the run ended first.
     NotStarted,

@@ -261,7 +261,7 @@ fn unpicked_takes_are_rendered_and_their_successors_wait() {
     assert!(!run.state.is_over());
     assert!(run.lookup_done("a#2", completed_work("a2")).is_empty());
     assert!(run.state.is_over());
-    assert_eq!(run.outcome("b"), &Outcome::Unpicked { takes: vec!["a".to_owned()] });
+    assert_eq!(run.outcome("b"), &Outcome::Unpicked { picks: vec!["a".to_owned()] });
     assert_eq!(run.outcome("c"), &Outcome::Blocked { by: run.ix("b") });
     assert_eq!(run.state.node(run.ix("b")).shot().decision(), Some(Decision::Deferred));
     let summary = run.state.clone().into_summary(RunId::from("run"));

@@ -1,15 +1,15 @@
-//! The data of the viewer, version 3: what a workflow's output folder contains and how it came to be.
+//! The data of the viewer, version 4: what a workflow's output folder contains and how it came to be.
 
 use std::collections::BTreeMap;
 
-use scheduler::StatusKind;
+use scheduler::{StatusKind, Timestamp};
 use schemars::JsonSchema;
 use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 /// The version of the format.
-pub const MANIFEST_VERSION: u32 = 3;
+pub const MANIFEST_VERSION: u32 = 4;
 
 /// Maximum length of a manifest, in bytes.
 pub const MAX_MANIFEST_BYTES: usize = 256 << 20;
@@ -23,7 +23,8 @@ pub struct Manifest {
     /// The program that has written it.
     pub generator: String,
     /// When it was written.
-    pub created_at: i64,
+    #[schemars(with = "i64")]
+    pub created_at: Timestamp,
     /// The workflow.
     pub workflow: Workflow,
     /// The currency of the price table.
@@ -123,14 +124,14 @@ pub struct Clip {
     pub key: Option<String>,
     /// The service's task.
     pub task: Option<String>,
-    /// What was reserved for its latest task.
+    /// What was reserved for the latest task with its key.
     pub cost: Option<u64>,
     /// From its submission to its video. Version 2 called it `took_ms`.
     #[serde(alias = "took_ms")]
     pub elapsed_ms: Option<u64>,
-    /// Its attempts, oldest first.
+    /// All attempts of its name, oldest first, those of earlier texts included.
     pub attempts: Vec<Attempt>,
-    /// Why it has no video.
+    /// Why the present text has no video.
     pub failure: Option<String>,
     /// The clips that it depends on.
     pub parents: Vec<Parent>,
@@ -143,10 +144,14 @@ pub struct Clip {
 pub struct Attempt {
     /// Its id.
     pub attempt: String,
+    /// The beginning of the key that it was for. Where it is not that of the clip, the request was another one.
+    pub key: Option<String>,
     /// The service's task.
     pub task: Option<String>,
-    /// When its intent was recorded.
-    pub at: Option<i64>,
+    /// When its intent was recorded. Version 3 called it `at`.
+    #[serde(alias = "at")]
+    #[schemars(with = "Option<i64>")]
+    pub intended_at: Option<Timestamp>,
     /// What became of it.
     pub result: String,
     /// The last error.
@@ -287,7 +292,7 @@ pub enum ManifestError {
 impl Manifest {
     /// A manifest without shots.
     #[must_use]
-    pub fn new(generator: String, workflow: String, file: String, created_at: i64) -> Self {
+    pub fn new(generator: String, workflow: String, file: String, created_at: Timestamp) -> Self {
         Self {
             version: MANIFEST_VERSION,
             generator,
@@ -323,6 +328,11 @@ impl Manifest {
             // It called so what waits for the clips that it depends on.
             let waiting = manifest.clips.iter_mut().filter(|clip| clip.state == StatusKind::Waiting);
             waiting.for_each(|clip| clip.state = StatusKind::Pending);
+        }
+        if manifest.version <= 3 {
+            // It called so what is in flight at another service, and nothing else.
+            let detached = manifest.clips.iter_mut().filter(|clip| clip.state == StatusKind::Detached);
+            detached.for_each(|clip| clip.state = StatusKind::AtOtherService);
         }
         manifest.version = MANIFEST_VERSION;
         let clips =
@@ -367,11 +377,12 @@ mod tests {
 
     #[test]
     fn manifests_of_later_versions_are_refused() {
-        let mut manifest = Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), 1);
+        let mut manifest =
+            Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), Timestamp(1));
         let text = |manifest: &Manifest| serde_json::to_string(manifest).unwrap();
         assert_eq!(Manifest::from_json(&text(&manifest)).unwrap(), manifest);
         manifest.version = MANIFEST_VERSION + 1;
-        assert!(matches!(Manifest::from_json(&text(&manifest)), Err(ManifestError::Newer { version: 4 })));
+        assert!(matches!(Manifest::from_json(&text(&manifest)), Err(ManifestError::Newer { version: 5 })));
         assert!(matches!(Manifest::from_json("[]"), Err(ManifestError::NotAnObject)));
         assert!(matches!(Manifest::from_json("{}"), Err(ManifestError::Malformed(_))));
         let later = r#"{"version":9,"clips":{}}"#;
@@ -387,7 +398,8 @@ mod tests {
             })
         };
         let states = |version: u32, states: &[&str]| -> Result<Vec<StatusKind>, ManifestError> {
-            let manifest = Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), 1);
+            let manifest =
+                Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), Timestamp(1));
             let mut text = serde_json::to_value(manifest).unwrap();
             text["version"] = version.into();
             text["clips"] = states.iter().map(|state| clip(state)).collect();
@@ -405,7 +417,8 @@ mod tests {
 
     #[test]
     fn manifest_of_version_2_has_names_of_this_version() {
-        let manifest = Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), 1);
+        let manifest =
+            Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), Timestamp(1));
         let mut text = serde_json::to_value(manifest).unwrap();
         text["version"] = 2.into();
         text["clips"] = serde_json::json!([{
@@ -416,5 +429,23 @@ mod tests {
         let manifest = Manifest::from_json(&text.to_string()).unwrap();
         assert_eq!(manifest.clips[0].elapsed_ms, Some(7));
         assert_eq!(manifest.films[0].state, FilmState::Pending);
+    }
+
+    #[test]
+    fn manifest_of_version_3_has_names_of_this_version() {
+        let manifest =
+            Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), Timestamp(1));
+        let read = |version: u32| {
+            let mut text = serde_json::to_value(&manifest).unwrap();
+            text["version"] = version.into();
+            text["clips"] = serde_json::json!([{
+                "id": "a", "shot": "a", "cell": {}, "take": null, "state": "detached", "is_picked": false, "model": "m", "family": "a",
+                "request": {}, "attempts": [{"attempt": "r.1", "at": 7, "result": "submitted"}], "parents": [], "command": "runner run a.yaml"
+            }]);
+            Manifest::from_json(&text.to_string()).unwrap().clips.remove(0)
+        };
+        assert_eq!(read(3).state, StatusKind::AtOtherService);
+        assert_eq!(read(3).attempts[0].intended_at, Some(Timestamp(7)));
+        assert_eq!(read(4).state, StatusKind::Detached);
     }
 }

@@ -57,7 +57,12 @@ mod tests {
 
     #[test]
     fn live_page_may_ask_its_server_only() {
-        let manifest = Manifest::new(String::new(), DATA_ELEMENT.to_owned(), OFFLINE.to_owned(), 0);
+        let manifest = Manifest::new(
+            String::new(),
+            DATA_ELEMENT.to_owned(),
+            OFFLINE.to_owned(),
+            scheduler::Timestamp(0),
+        );
         for part in [OFFLINE, FILES_ONLY, DATA_ELEMENT] {
             assert_eq!(TEMPLATE.matches(part).count(), 1, "{part}");
         }
@@ -74,7 +79,12 @@ mod tests {
     #[test]
     fn data_cannot_leave_its_element() {
         let hostile = "</script><!--<script>alert(1)</script>\u{2028}\u{202e}";
-        let manifest = Manifest::new("runner test".to_owned(), hostile.to_owned(), "film.yaml".to_owned(), 0);
+        let manifest = Manifest::new(
+            "runner test".to_owned(),
+            hostile.to_owned(),
+            "film.yaml".to_owned(),
+            scheduler::Timestamp(0),
+        );
         let page = page(&manifest).unwrap();
         let start = page.find(r#"id="data">"#).unwrap() + r#"id="data">"#.len();
         let end = start + page[start..].find("</script>").unwrap();

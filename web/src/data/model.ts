@@ -35,6 +35,7 @@ export const STATE_ORDER: readonly StatusKind[] = [
   "indeterminate",
   "missing",
   "detached",
+  "at-other-service",
   "unpicked",
   "submitting",
   "claimed-by-other-run",

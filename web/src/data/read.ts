@@ -15,8 +15,8 @@ export function readData(text: string): ReadResult {
     return { problem: "This page has no data yet. Write it for a workflow: runner view FILE" };
   }
   const data = value as Partial<ViewerData>;
-  if (data.version !== 3) {
-    return { problem: `The data of this page has version ${String(data.version)}; this page reads version 3.` };
+  if (data.version !== 4) {
+    return { problem: `The data of this page has version ${String(data.version)}; this page reads version 4.` };
   }
   if (!Array.isArray(data.clips) || !Array.isArray(data.shots) || !Array.isArray(data.films)) {
     return { problem: "The data of this page lacks clips, shots or films." };

@@ -1,4 +1,4 @@
-/** The data of the page, version 3. `docs/manifest.schema.json` is the authority. Times are milliseconds since the epoch; `null` is unknown. */
+/** The data of the page, version 4. `docs/manifest.schema.json` is the authority. Times are milliseconds since the epoch; `null` is unknown. */
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
@@ -14,6 +14,7 @@ export type StatusKind =
   | "pending"
   | "claimed-by-other-run"
   | "detached"
+  | "at-other-service"
   | "indeterminate"
   | "missing"
   | "failed"
@@ -26,7 +27,7 @@ export type FilmState = "done" | "pending" | "unpicked" | "not-joined" | "failed
 export type ParentKind = "continues" | "reference" | "needs" | "pick";
 
 export interface ViewerData {
-  version: 3;
+  version: 4;
   generator: string;
   created_at: number;
   workflow: { name: string; file: string; title: string | null };
@@ -53,8 +54,10 @@ export interface Shot {
 
 export interface Attempt {
   attempt: string;
+  /** The beginning of the key that it was for; another one than that of the clip where the request has changed since. */
+  key: string | null;
   task: string | null;
-  at: number | null;
+  intended_at: number | null;
   result: string;
   message: string | null;
 }

@@ -1,6 +1,7 @@
 /** What can be done with a clip where there is a server. */
 import type { Clip } from "../data/types";
 import { Icon } from "../components/Icon";
+import { latestAttempt } from "../logic/attempts";
 import { model } from "../state/store";
 import { openDialog } from "./open-dialog";
 import { isLive } from "./server";
@@ -10,7 +11,7 @@ export function ClipActions({ clip }: { clip: Clip }) {
   const performing = usePerform();
   if (!isLive.value) return null;
   const hasVideo = clip.file !== null;
-  const attempt = clip.state === "indeterminate" ? clip.attempts[clip.attempts.length - 1]?.attempt : undefined;
+  const attempt = clip.state === "indeterminate" ? latestAttempt(clip)?.attempt : undefined;
   return (
     <section class="actions" aria-label="Actions">
       <div class="row">

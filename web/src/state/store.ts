@@ -6,7 +6,7 @@ import { filterClips, sortClips } from "../logic/filter";
 import { MAX_SELECTED, START, formatRoute, parseRoute, type Route } from "../logic/route";
 
 const EMPTY: ViewerData = {
-  version: 3,
+  version: 4,
   generator: "",
   created_at: 0,
   workflow: { name: "", file: "", title: null },

@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Clip } from "../data/types";
 import { ClipActions } from "../live/ClipActions";
+import { isOfOtherRequest } from "../logic/attempts";
 import { formatBytes, formatCost, formatDate, formatDuration, formatSeconds } from "../logic/format";
 import { mediaUrl } from "../logic/media-url";
 import { valueLabel } from "../logic/values";
@@ -97,7 +98,7 @@ function Body({ clip }: { clip: Clip }) {
           <ol class="attempts">
             {clip.attempts.map((attempt) => (
               <li key={attempt.attempt}>
-                <span class="strong">{attempt.result}</span> <span class="dim num">{formatDate(attempt.at)}</span>
+                <span class="strong">{attempt.result}</span> <span class="dim num">{formatDate(attempt.intended_at)}</span>{isOfOtherRequest(clip, attempt) && <span class="dim"> of another request</span>}
                 {attempt.message !== null && <p dir="auto">{attempt.message}</p>}
                 {attempt.task !== null && <p class="mono dim">{attempt.task}</p>}
               </li>

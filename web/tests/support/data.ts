@@ -28,7 +28,7 @@ export function clip(id: string, change: Partial<Clip> = {}): Clip {
     task: `task_${id}`,
     cost: 120_000,
     elapsed_ms: 42_000,
-    attempts: [{ attempt: `at_${id}`, task: `task_${id}`, at: 1_790_000_000_000, result: "done", message: null }],
+    attempts: [{ attempt: `at_${id}`, key: "c786b7a7bf87", task: `task_${id}`, intended_at: 1_790_000_000_000, result: "done", message: null }],
     failure: null,
     parents: [],
     command: `runner run film.yaml --rerun '${id}'`,
@@ -38,7 +38,7 @@ export function clip(id: string, change: Partial<Clip> = {}): Clip {
 
 export function page(name: string, shots: Shot[], clips: Clip[], films: Film[] = []): ViewerData {
   return {
-    version: 3,
+    version: 4,
     generator: "runner 0.1.0",
     created_at: 1_790_000_000_000,
     workflow: { name, file: `${name}.yaml`, title: null },
@@ -75,7 +75,7 @@ export function film(): ViewerData {
     clip("lamp#1", { ...media("lamp-1"), has_audio: true, take: 1, is_picked: true, dialogue: "Come on. Light.", parents: [{ clip: "sea", kind: "needs" }], ...prompted("The lamp of the lighthouse turns on; warm light, rain on the glass.", 1) }),
     clip("lamp#2", { ...media("lamp-2"), has_audio: true, take: 2, parents: [{ clip: "sea", kind: "needs" }], ...prompted("The lamp of the lighthouse turns on; warm light, rain on the glass.", 2) }),
     clip("lamp#3", { file: null, poster: null, take: 3, state: "failed", seconds: null, cost: null, failure: "The service refused the prompt: content policy", parents: [{ clip: "sea", kind: "needs" }], ...prompted("The lamp of the lighthouse turns on; warm light, rain on the glass.", 5), attempts: [
-      { attempt: "at_1", task: "task_9f1c", at: 1_790_000_000_000, result: "failed", message: "The service refused the prompt: content policy" },
+      { attempt: "at_1", key: "c786b7a7bf87", task: "task_9f1c", intended_at: 1_790_000_000_000, result: "failed", message: "The service refused the prompt: content policy" },
     ] }),
     clip("sunrise", { ...media("sunrise"), has_audio: true, parents: [{ clip: "lamp#1", kind: "continues" }], ...prompted("Sunrise over a calm sea, golden light, clear sky.", 3) }),
     clip("gulls#1", { ...media("breakwater"), take: 1, ...prompted("Gulls over the harbor, handheld.", 1) }),
@@ -162,7 +162,7 @@ export function hostile(): ViewerData {
     command: `runner run 'film.yaml' --rerun '${text.slice(0, 80)}'`,
     request: { prompt: text, "<b>": [text.slice(0, 50)] },
     parents: [{ clip: "no such clip <b>", kind: "needs" }],
-    attempts: [{ attempt: text.slice(0, 30), task: text.slice(0, 30), at: null, result: "failed", message: text }],
+    attempts: [{ attempt: text.slice(0, 30), key: text.slice(0, 30), task: text.slice(0, 30), intended_at: null, result: "failed", message: text }],
   }));
   const data = page("hostile", names.map((name, index) => shot(name, { note: HOSTILE[index] ?? null, axes: index < 2 ? [{ name: HOSTILE[index] as string, values: [HOSTILE[index] as string, "other"] }] : [] })), clips, [
     { name: HOSTILE[1] as string, file: "../film.mp4", poster: null, seconds: null, state: "failed", cuts: clips.map((each, index) => ({ clip: each.id, kind: "shot" as const, start: index, seconds: 1 })), captions: [{ start: 0, end: 1, speaker: "<b>", text: HOSTILE[1] as string }] },

@@ -35,8 +35,8 @@ describe("values", () => {
 });
 
 describe("readData", () => {
-  it("reads version 3 and explains everything else", () => {
+  it("reads version 4 and explains everything else", () => {
     expect(readData(JSON.stringify(page("p", [], [])))).toHaveProperty("data");
-    for (const text of ["", "3", "null", '{"__VIEWER_DATA__":0}', '{"version":1}', '{"version":2}']) expect(readData(text)).toHaveProperty("problem");
+    for (const text of ["", "3", "null", '{"__VIEWER_DATA__":0}', '{"version":1}', '{"version":2}', '{"version":3}']) expect(readData(text)).toHaveProperty("problem");
   });
 });

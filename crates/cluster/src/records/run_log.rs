@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use engine::ledger::PlanArguments;
-use scheduler::{Attempt, Event, Film, RecordedEvent, RunId, RunProjection, Timestamp};
+use scheduler::{Attempt, Event, Film, RecordedEvent, RunId, RunProjection, Seq, Timestamp};
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use crate::client::EngineClient;
@@ -93,7 +93,7 @@ impl RunLog {
     }
 
     /// The events after a sequence number. The first one has the number 1.
-    pub(super) fn events_after(&self, after: i64) -> impl Iterator<Item = RecordedEvent> {
+    pub(super) fn events_after(&self, after: Seq) -> impl Iterator<Item = RecordedEvent> {
         let first = self.events.partition_point(|recorded| recorded.seq <= after);
         self.events[first..].iter().cloned()
     }
@@ -124,7 +124,7 @@ impl RunLog {
         if self.is_needed(&event, time) {
             self.record_keys_and_films(&event);
             let shot = event.node().map(|node| self.plan.node(node).name.clone());
-            let seq = i64::try_from(self.length).unwrap_or(i64::MAX);
+            let seq = Seq(i64::try_from(self.length).unwrap_or(i64::MAX));
             let recorded = RecordedEvent { seq, time, shot, event };
             self.projection.on_event(recorded.clone());
             self.events.push(recorded);

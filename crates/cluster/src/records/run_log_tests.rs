@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use scheduler::budget::Reservation;
 use scheduler::{
-    AttemptId, AttemptState, ExistingWork, Failure, FailureKind, Halt, NextStep, Policy, PollResult,
+    AttemptId, AttemptState, ExistingWork, Failure, FailureKind, Halt, NextStep, Policy, PollResult, Seq,
     StatusKind, TaskId,
 };
 
@@ -188,6 +188,6 @@ fn events_are_read_from_a_number_on() {
     for event in downloading() {
         log.add(logged(1, event));
     }
-    let numbers: Vec<i64> = log.events_after(3).map(|recorded| recorded.seq).collect();
+    let numbers: Vec<i64> = log.events_after(Seq(3)).map(|recorded| recorded.seq.0).collect();
     assert_eq!(numbers, [4, 5]);
 }

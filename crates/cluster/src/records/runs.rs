@@ -8,7 +8,7 @@ use engine::ledger::{OpenAttempt, OpenTaskState, PlanKeys, RunRow};
 use engine::records::{RunReading, RunRecords, WorkRecords as _};
 use scheduler::budget::Amount;
 use scheduler::polling::Class;
-use scheduler::{AttemptId, AttemptState, RecordedEvent, RunId, StatusKind};
+use scheduler::{AttemptId, AttemptState, RecordedEvent, RunId, Seq, StatusKind};
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use super::ClusterRecords;
@@ -46,7 +46,7 @@ impl RunRecords for ClusterRecords {
         })
     }
 
-    fn events<'a>(&'a self, run: &'a RunId, after: i64) -> RunReading<'a, Vec<RecordedEvent>> {
+    fn events<'a>(&'a self, run: &'a RunId, after: Seq) -> RunReading<'a, Vec<RecordedEvent>> {
         Box::pin(async move {
             let log = self.log(run).await?;
             Ok(log.map(|log| log.events_after(after).collect()).unwrap_or_default())

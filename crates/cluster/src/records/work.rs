@@ -7,7 +7,7 @@ use engine::LedgerError;
 use engine::artifact_store::Verify;
 use engine::records::{ShotAttempt, WorkReading, WorkRecords};
 use scheduler::last_run::RunRecord;
-use scheduler::{Artifact, ExistingWork, Film, KeyResolver};
+use scheduler::{Artifact, AttemptId, ExistingWork, Film, KeyResolver, RunId, StateInRun};
 use workflow::plan::{NodeKey, Plan};
 
 use super::{ClusterRecords, lock};
@@ -84,6 +84,29 @@ impl WorkRecords for ClusterRecords {
         })
     }
 
+    fn states_in_runs<'a>(
+        &'a self,
+        others: &'a HashSet<RunId>,
+    ) -> WorkReading<'a, HashMap<AttemptId, StateInRun>> {
+        Box::pin(async move {
+            let entries = self.client.runs(self.workflow.as_deref()).await?.into_iter();
+            let alive: HashSet<RunId> =
+                entries.filter(|entry| entry.ended.is_none()).map(|entry| entry.run).collect();
+            let mut states = HashMap::new();
+            let over = others.difference(&alive).map(|run| (run, false));
+            for (run, is_alive) in over.chain(alive.iter().map(|run| (run, true))) {
+                let Some(log) = self.log(run).await? else { continue };
+                let mut projection = log.projection().clone();
+                if !is_alive {
+                    projection.on_run_ended(projection.last_time());
+                }
+                let by_attempt = projection.states_by_attempt(is_alive);
+                states.extend(by_attempt.map(|(attempt, state)| (attempt.clone(), state)));
+            }
+            Ok(states)
+        })
+    }
+
     fn short_keys(&self) -> WorkReading<'_, HashSet<String>> {
         // There is no list of all keys.
         Box::pin(std::future::ready(Ok(HashSet::new())))
@@ -129,18 +152,21 @@ impl ClusterRecords {
             name.strip_prefix(shot).is_some_and(|rest| rest.is_empty() || rest.starts_with(['@', '#']))
         };
         let nodes = lock(&self.nodes);
-        let of_shot =
-            nodes.values().flat_map(|record| &record.attempts).filter(|attempt| is_of_shot(&attempt.name));
-        let mut attempts: Vec<ShotAttempt> = of_shot
-            .map(|attempt| ShotAttempt {
+        let all =
+            nodes.iter().flat_map(|(key, record)| record.attempts.iter().map(move |attempt| (key, attempt)));
+        let mut attempts: Vec<ShotAttempt> = all
+            .filter(|(_, attempt)| is_of_shot(&attempt.name))
+            .map(|(key, attempt)| ShotAttempt {
                 attempt: attempt.id.clone(),
+                run: attempt.run.clone(),
+                key: Some(*key),
                 node: attempt.name.clone(),
                 state: attempt.state,
                 intended_at: attempt.intended_at,
                 task: attempt.task.clone(),
                 failure: attempt.reason.clone(),
                 reserved_cost: attempt.reservation.and_then(|reservation| reservation.cost),
-                elapsed_ms: None,
+                elapsed: None,
             })
             .collect();
         attempts.sort_by(|one, other| {

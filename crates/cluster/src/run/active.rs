@@ -134,7 +134,12 @@ impl ActiveRun {
     /// Whether it ended with work that nobody took care of: its log names the attempts that `status` and `resolve` show.
     pub(crate) fn leaves_open_work(&self) -> bool {
         self.loaded.plan.nodes().any(|(node, _)| match self.state.node(node).outcome() {
-            Some(Outcome::Indeterminate { .. } | Outcome::Detached { .. } | Outcome::Missing { .. })
+            Some(
+                Outcome::Indeterminate { .. }
+                | Outcome::Detached { .. }
+                | Outcome::AtOtherService { .. }
+                | Outcome::Missing { .. },
+            )
             | None => true,
             Some(
                 Outcome::Done { .. }

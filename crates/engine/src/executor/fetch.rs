@@ -77,7 +77,10 @@ pub enum FetchError {
     /// The task failed at the service; that is recorded.
     #[error("the task failed: {}", .0.message)]
     Failed(Failure),
-    /// The task is kept: it is not finished, not known, or its video could not be downloaded.
+    /// The service does not know the task, which is paid for.
+    #[error("the service does not know the task")]
+    Missing,
+    /// The task is not finished, or its video could not be downloaded.
     #[error("{0}")]
     StillOpen(String),
     /// The task is kept: it was submitted with the key of another account, and the service does not show it to this one.
@@ -265,7 +268,7 @@ async fn wait_until_completed(
             PollResult::NotFound { expired } => {
                 let since: Timestamp = *unknown_since.get_or_insert(now);
                 if expired || now.since(since) >= policy.not_found_grace {
-                    return Err(FetchError::StillOpen("the service does not know the task".to_owned()));
+                    return Err(FetchError::Missing);
                 }
             }
             PollResult::Unreachable { reason } => {

@@ -1,6 +1,6 @@
 //! Recorded attempts of a shot with the parts of their keys, for `runner explain`.
 
-use workflow::plan::KeyPart;
+use workflow::plan::{KeyPart, NodeKey};
 
 use super::sql::column;
 use super::{Ledger, LedgerError};
@@ -16,6 +16,8 @@ pub struct AttemptRecord {
     pub attempt: AttemptId,
     /// The name of its node at that time.
     pub node: String,
+    /// The key of the work that it was intended for.
+    pub key: Option<NodeKey>,
     /// Its state.
     pub state: AttemptState,
     /// When the intent was recorded.
@@ -33,7 +35,7 @@ impl Ledger {
         let connection = self.connection();
         let read = || {
             let mut statement = connection.prepare(
-                "SELECT id, node, state, intended_at, key_parts FROM attempts
+                "SELECT id, node, state, intended_at, key_parts, COALESCE(replaced_key, key) FROM attempts
                  WHERE node = ?1 OR substr(node, 1, length(?1) + 1) IN (?1 || '@', ?1 || '#')
                  ORDER BY intended_at DESC, id DESC LIMIT ?2",
             )?;
@@ -44,6 +46,7 @@ impl Ledger {
                     Ok(AttemptRecord {
                         attempt: AttemptId(row.get(0)?),
                         node: row.get(1)?,
+                        key: NodeKey::parse(&row.get::<_, String>(5)?),
                         state: column(row, 2)?,
                         intended_at: column(row, 3)?,
                         parts,

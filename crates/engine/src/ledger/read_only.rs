@@ -13,7 +13,7 @@ use super::{LedgerError, PlanArguments, run_lock, schema, service_stats, totals}
 use scheduler::RecordedEvent;
 use scheduler::budget::Amount;
 use scheduler::polling::{Class, DurationStats};
-use scheduler::{AttemptId, AttemptState, RunId, TaskId, Timestamp};
+use scheduler::{AttemptId, AttemptState, RunId, Seq, TaskId, Timestamp};
 use workflow::units::Money;
 
 /// How long a read waits for a writer's lock.
@@ -169,14 +169,15 @@ impl LedgerReader {
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn events(&self, run: &RunId, after: i64) -> Result<Vec<RecordedEvent>, LedgerError> {
+    pub fn events(&self, run: &RunId, after: Seq) -> Result<Vec<RecordedEvent>, LedgerError> {
         let found = self.rows(
             "SELECT seq, time, node, body FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq",
-            (run.as_str(), after),
+            (run.as_str(), after.0),
             |row| {
                 let body: String = row.get(3)?;
                 let Ok(event) = serde_json::from_str(&body) else { return Ok(None) };
-                Ok(Some(RecordedEvent { seq: row.get(0)?, time: column(row, 1)?, shot: row.get(2)?, event }))
+                let (seq, time) = (Seq(row.get(0)?), column(row, 1)?);
+                Ok(Some(RecordedEvent { seq, time, shot: row.get(2)?, event }))
             },
         )?;
         Ok(found.into_iter().flatten().collect())

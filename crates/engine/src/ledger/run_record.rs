@@ -1,14 +1,14 @@
-//! The last run of a workflow with the projection of its events, for `run --failed`.
+//! Projections of recorded runs: of the last one, for `run --failed`, and the states of shots for those who ask outside of a run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use rusqlite::OptionalExtension as _;
+use rusqlite::{Connection, OptionalExtension as _};
 
 use super::sql::column;
 use super::{Ledger, LedgerError, PlanArguments};
 use scheduler::last_run::RunRecord;
-use scheduler::{Event, RecordedEvent, RunId, RunProjection};
+use scheduler::{AttemptId, Event, RecordedEvent, RunId, RunProjection, Seq, StateInRun};
 
 impl Ledger {
     /// The names of the workflow files of runs of a workflow of this name, in the folder of the project.
@@ -43,22 +43,57 @@ impl Ledger {
                 )
                 .optional()?;
             let Some((run, started_at)) = latest else { return Ok(None) };
-            let mut projection = RunProjection::default();
-            let mut statement =
-                connection.prepare("SELECT seq, time, node, body FROM events WHERE run = ?1 ORDER BY seq")?;
-            let mut rows = statement.query([run.as_str()])?;
-            while let Some(row) = rows.next()? {
-                projection.on_event(RecordedEvent {
-                    seq: row.get(0)?,
-                    time: column(row, 1)?,
-                    shot: row.get(2)?,
-                    event: event(&row.get::<_, String>(3)?)?,
-                });
-            }
+            let projection = projection(&connection, &run)?;
             Ok(Some(RunRecord { run, started_at, projection }))
         };
         read().map_err(|error| self.sqlite(error))
     }
+
+    /// The state that the runs that are alive, and `others`, give to the shots of their attempts, by the last attempt of each shot. A run that
+    /// is alive goes before others: it may have adopted their tasks.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read or has an event of another version.
+    pub(crate) fn states_in_runs(
+        &self,
+        others: &HashSet<RunId>,
+    ) -> Result<HashMap<AttemptId, StateInRun>, LedgerError> {
+        let connection = self.connection();
+        let read = || {
+            let mut unfinished = connection.prepare("SELECT id FROM runs WHERE ended_at IS NULL")?;
+            let unfinished = unfinished.query_map([], |row| Ok(RunId(row.get(0)?)))?;
+            let mut alive = unfinished.collect::<rusqlite::Result<HashSet<RunId>>>()?;
+            alive.retain(|run| self.is_alive(run));
+            let mut states = HashMap::new();
+            let over = others.difference(&alive).map(|run| (run, false));
+            for (run, is_alive) in over.chain(alive.iter().map(|run| (run, true))) {
+                let mut projection = projection(&connection, run)?;
+                if !is_alive {
+                    projection.on_run_ended(projection.last_time());
+                }
+                let by_attempt = projection.states_by_attempt(is_alive);
+                states.extend(by_attempt.map(|(attempt, state)| (attempt.clone(), state)));
+            }
+            Ok(states)
+        };
+        read().map_err(|error| self.sqlite(error))
+    }
+}
+
+fn projection(connection: &Connection, run: &RunId) -> rusqlite::Result<RunProjection> {
+    let mut projection = RunProjection::default();
+    let mut statement =
+        connection.prepare_cached("SELECT seq, time, node, body FROM events WHERE run = ?1 ORDER BY seq")?;
+    let mut rows = statement.query([run.as_str()])?;
+    while let Some(row) = rows.next()? {
+        projection.on_event(RecordedEvent {
+            seq: Seq(row.get(0)?),
+            time: column(row, 1)?,
+            shot: row.get(2)?,
+            event: event(&row.get::<_, String>(3)?)?,
+        });
+    }
+    Ok(projection)
 }
 
 fn event(body: &str) -> rusqlite::Result<Event> {

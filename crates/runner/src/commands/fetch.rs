@@ -101,6 +101,14 @@ fn report_nothing(format: Format, service: &str) {
     }
 }
 
+/// The outcome of a task that has no video yet, by what is on record.
+fn open_outcome(row: &AttemptRow) -> &'static str {
+    match row.state {
+        AttemptState::Missing | AttemptState::Expired => "missing",
+        _ => "in-flight",
+    }
+}
+
 /// Fetches one task after the other, and reports each.
 async fn fetch_all(
     args: &FetchArgs,
@@ -109,7 +117,7 @@ async fn fetch_all(
     paths: &ProjectPaths,
 ) -> Result<Exit, CommandError> {
     let mut records = Vec::new();
-    let (mut kept, mut failed) = (0, 0);
+    let (mut open, mut failed) = (0, 0);
     let (mut left, mut is_noticed) = (Vec::new(), false);
     for row in rows {
         if *config.interrupt.borrow() {
@@ -128,19 +136,23 @@ async fn fetch_all(
                 line(args.format, row, "failed", &message, None)
             }
             Err(FetchError::StillOpen(reason)) => {
+                open += usize::from(!args.all || row.state != AttemptState::Expired);
+                line(args.format, row, open_outcome(row), &sanitize::message(&reason), None)
+            }
+            Err(FetchError::Missing) => {
                 // Where the service had lost it when a `retry` gave it up, it rarely comes back, and its shot has another one.
-                kept += usize::from(!args.all || row.state != AttemptState::Expired);
-                line(args.format, row, "kept", &sanitize::message(&reason), None)
+                open += usize::from(!args.all || row.state != AttemptState::Expired);
+                line(args.format, row, "missing", "the service does not know the task", None)
             }
             Err(error @ FetchError::OtherAccount) => {
-                kept += usize::from(!args.all || row.state != AttemptState::Expired);
+                open += usize::from(!args.all || row.state != AttemptState::Expired);
                 let command = format!("runner ledger link-account {}", crate::shell::path(&args.project));
                 let reason = format!("{error}; if it is a new key of the same account: `{command}`");
-                line(args.format, row, "kept", &reason, None)
+                line(args.format, row, open_outcome(row), &reason, None)
             }
             Err(FetchError::Interrupted) => {
                 left.push(row.clone());
-                line(args.format, row, "kept", "interrupted", None)
+                line(args.format, row, open_outcome(row), "interrupted", None)
             }
             Err(FetchError::Unauthorized(failure)) => {
                 let message = sanitize::message(&failure.message);
@@ -165,7 +177,7 @@ async fn fetch_all(
         );
         return Ok(Exit::Interrupted);
     }
-    Ok(match (kept, failed) {
+    Ok(match (open, failed) {
         (0, 0) => Exit::Done,
         (0, _) => Exit::Failed,
         _ => Exit::ActionNeeded,

@@ -355,7 +355,7 @@ fn record(row: &AttemptRow) -> Value {
         "attempt": row.attempt,
         "shot": row.node,
         "run": row.run,
-        "time": row.intended_at,
+        "intended_at": row.intended_at,
         "service": row.service,
         "model": row.model,
         "request": row.digest,

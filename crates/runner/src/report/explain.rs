@@ -65,9 +65,9 @@ fn changes(
     incomplete: bool,
     out: &mut String,
 ) {
-    let NearestAttempt { attempt, shot, at, state, changes } = nearest;
+    let NearestAttempt { attempt, shot, intended_at, state, changes } = nearest;
     let whose = if shot == name { String::new() } else { format!(" of {shot}") };
-    let when = when(*at);
+    let when = when(*intended_at);
     if changes.is_empty() {
         let so_far = if incomplete { "the known part of its key is" } else { "its key is" };
         let _ = writeln!(

@@ -42,6 +42,7 @@ pub(crate) fn final_report(summary: &RunSummary, file: &str, columns: Option<usi
             Outcome::NotStarted => false,
             Outcome::Done { .. }
             | Outcome::Detached { .. }
+            | Outcome::AtOtherService { .. }
             | Outcome::Blocked { .. }
             | Outcome::Unpicked { .. }
             | Outcome::NotSelected { .. } => !is_large,
@@ -114,6 +115,7 @@ fn urgency(kind: StatusKind) -> u8 {
         StatusKind::Indeterminate => 1,
         StatusKind::Missing => 2,
         StatusKind::Detached
+        | StatusKind::AtOtherService
         | StatusKind::Submitting
         | StatusKind::InFlight
         | StatusKind::Downloading
@@ -284,6 +286,7 @@ fn file(node: &NodeSummary) -> String {
         | Outcome::Indeterminate { .. }
         | Outcome::Missing { .. }
         | Outcome::Detached { .. }
+        | Outcome::AtOtherService { .. }
         | Outcome::Unpicked { .. }
         | Outcome::Blocked { .. }
         | Outcome::NotStarted
@@ -337,6 +340,7 @@ mod tests {
                 Outcome::Indeterminate { .. } => (Some(AttemptState::Indeterminate), None),
                 Outcome::Detached { task, .. } => (Some(AttemptState::Submitted), Some(task.clone())),
                 Outcome::Missing { task, .. } => (Some(AttemptState::Missing), Some(task.clone())),
+                Outcome::AtOtherService { task, .. } => (Some(AttemptState::Submitted), task.clone()),
                 Outcome::NotStarted
                 | Outcome::Blocked { .. }
                 | Outcome::Unpicked { .. }

@@ -343,11 +343,8 @@ pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &str) -> Option<Strin
     Some(match outcome {
         Outcome::Done { .. } => return None,
         Outcome::Failed { failure, .. } => {
-            let code = failure
-                .code
-                .as_deref()
-                .map(|code| format!(" ({})", sanitize::message(code)))
-                .unwrap_or_default();
+            let code = failure.code.as_deref().map(|code| format!(" ({})", sanitize::message(code)));
+            let code = code.unwrap_or_default();
             let advice = match failure.kind {
                 FailureKind::Expired => "; run again to render it again",
                 FailureKind::InputModerated => "; change the prompt or the image",
@@ -376,6 +373,13 @@ pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &str) -> Option<Strin
                 sanitize::message(reason)
             )
         }
+        Outcome::AtOtherService { attempt, task, reason, .. } => {
+            let advice = match task {
+                Some(_) => "a run that uses that service adopts it".to_owned(),
+                None => hints::resolve_command(file, attempt.as_str(), None),
+            };
+            format!("at-other-service: {}, so it is not submitted; {advice}", sanitize::message(reason))
+        }
         Outcome::Missing { task, reason } => format!(
             "missing: task {} is paid for, and {}; later runs ask for it again, and only {} pays for another one",
             sanitize::line(task.as_str()),
@@ -383,8 +387,8 @@ pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &str) -> Option<Strin
             rerun()
         ),
         Outcome::Blocked { .. } => "blocked: a shot that it depends on is not done".to_owned(),
-        Outcome::Unpicked { takes } => {
-            format!("unpicked: {} is not picked yet", sanitize::line(&takes.join(" and ")))
+        Outcome::Unpicked { picks } => {
+            format!("unpicked: {} is not picked yet", sanitize::line(&picks.join(" and ")))
         }
         Outcome::NotStarted => "not started".to_owned(),
         Outcome::NotSelected { task } => {

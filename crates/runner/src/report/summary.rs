@@ -15,7 +15,7 @@ const VERSION: u32 = 4;
 #[derive(Serialize)]
 struct Pick<'a> {
     shot: &'a str,
-    takes: usize,
+    candidates: usize,
 }
 
 /// The summary of a finished run. Shots are converted while they are written: there may be a hundred thousand.
@@ -56,7 +56,11 @@ pub(crate) fn summary_json<'a>(
             .iter()
             .map(|film| FinishedFilm { name: &film.name, outcome: stream::film(&film.outcome) })
             .collect(),
-        picks: summary.picks.iter().map(|open| Pick { shot: &open.name, takes: open.candidates }).collect(),
+        picks: summary
+            .picks
+            .iter()
+            .map(|open| Pick { shot: &open.name, candidates: open.candidates })
+            .collect(),
         spending: spending_json(spent),
         halt: summary.halt.as_ref().map(stream::halt),
         budget: stream::budget(summary),

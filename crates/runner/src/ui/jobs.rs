@@ -57,7 +57,7 @@ pub(super) struct Counts {
     pub(super) done: usize,
     /// Failed, missing or indeterminate.
     pub(super) failed: usize,
-    /// Without a video when the run was through with them: detached, blocked, to be picked, or not started.
+    /// Without a video when the run was through with them: detached, at another service, blocked, to be picked, or not started.
     pub(super) unfinished: usize,
     /// Not ended yet.
     pub(super) left: usize,
@@ -289,6 +289,7 @@ fn apply(job: &mut Job, event: ReadLine) {
                 ReadOutcome::Done => counts.done += 1,
                 ReadOutcome::Failed | ReadOutcome::Missing | ReadOutcome::Indeterminate => counts.failed += 1,
                 ReadOutcome::Detached
+                | ReadOutcome::AtOtherService
                 | ReadOutcome::Blocked
                 | ReadOutcome::Unpicked
                 | ReadOutcome::NotStarted => counts.unfinished += 1,
@@ -320,13 +321,13 @@ mod tests {
             echo '{"kind":"prepared","shot":"a"}'
             echo '{"kind":"progress","shot":"a","percent":40}'; echo '{"kind":"progress","shot":"b"}'
             echo '{"kind":"shot-finished","shot":"a","outcome":{"outcome":"done"}}'
-            for outcome in failed missing detached blocked unpicked not-started not-selected; do
+            for outcome in failed missing detached at-other-service blocked unpicked not-started not-selected; do
                 echo '{"kind":"shot-finished","shot":"b","outcome":{"outcome":"'"$outcome"'"}}'
             done
             printf 'line \033[31mred' >&2; exit 3"#;
         shell(&jobs, "run", script).unwrap();
         let job = &ended(&jobs).await[0];
-        assert_eq!(job.counts, Counts { done: 1, failed: 2, unfinished: 4, left: 1 });
+        assert_eq!(job.counts, Counts { done: 1, failed: 2, unfinished: 5, left: 0 });
         assert_eq!((job.exit, job.progress.len()), (Some(3), 0));
         assert!(job.output.starts_with("line") && !job.output.contains('\u{1b}'), "{}", job.output);
     }

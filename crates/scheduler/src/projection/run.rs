@@ -4,16 +4,17 @@ use std::collections::HashSet;
 
 use indexmap::IndexMap;
 
-use super::{Shot, StatusKind};
+use super::{Shot, StateInRun, StatusKind};
 use crate::event::Event;
+use crate::ids::{AttemptId, Seq};
 use crate::outcome::{Failure, FailureKind, Halt};
 use crate::timestamp::Timestamp;
 
 /// A recorded event of a run.
 #[derive(Debug, Clone)]
 pub struct RecordedEvent {
-    /// Its sequence number in the ledger.
-    pub seq: i64,
+    /// Its sequence number.
+    pub seq: Seq,
     /// When it was recorded.
     pub time: Timestamp,
     /// Name of the shot that it concerns.
@@ -26,7 +27,8 @@ pub struct RecordedEvent {
 #[derive(Debug, Clone, Default)]
 pub struct RunProjection {
     shots: IndexMap<String, Shot>,
-    last_seq: i64,
+    last_seq: Seq,
+    last_time: Timestamp,
     /// The shots that it may submit; `None` for all.
     only: Option<HashSet<String>>,
     is_fail_fast: bool,
@@ -50,7 +52,7 @@ impl RunProjection {
 
     /// The sequence number of the last folded event.
     #[must_use]
-    pub fn last_seq(&self) -> i64 {
+    pub fn last_seq(&self) -> Seq {
         self.last_seq
     }
 
@@ -88,6 +90,7 @@ impl RunProjection {
     pub fn on_event(&mut self, recorded: RecordedEvent) {
         let RecordedEvent { seq, time, shot: name, event } = recorded;
         self.last_seq = self.last_seq.max(seq);
+        self.last_time = self.last_time.max(time);
         if let Event::RunConfigured { only, fail_fast } = &event {
             self.only = only.as_ref().map(|names| names.iter().cloned().collect());
             self.is_fail_fast = *fail_fast;
@@ -121,6 +124,22 @@ impl RunProjection {
                 shot.detach_interrupted(time);
             }
         }
+    }
+
+    /// The time of the last folded event.
+    #[must_use]
+    pub fn last_time(&self) -> Timestamp {
+        self.last_time
+    }
+
+    /// The state of each shot that has attempts, by the last one. `is_alive`: whether the run goes on with shots that have not ended.
+    pub fn states_by_attempt(&self, is_alive: bool) -> impl Iterator<Item = (&AttemptId, StateInRun)> {
+        self.shots.values().filter_map(move |shot| {
+            let kind = shot.kind();
+            let goes_on = is_alive && shot.outcome().is_none();
+            let state = if goes_on { StateInRun::Current(kind) } else { StateInRun::Left(kind) };
+            Some((&shot.attempts().last()?.id, state))
+        })
     }
 
     /// The run has ended: shots that still waited were not submitted.

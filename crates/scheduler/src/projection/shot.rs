@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::{ShotStatus, StatusKind};
 use crate::attempt::Attempt;
 use crate::attempt_state::AttemptState;
-use crate::event::ExistingWork;
 use crate::ids::{AttemptId, TaskId};
 use crate::outcome::{Decision, Halt, Outcome};
 use crate::timestamp::Timestamp;
@@ -48,14 +47,6 @@ impl Shot {
         }
     }
 
-    /// What a run that selects the shot would know of it after a lookup that found `existing`.
-    #[must_use]
-    pub fn from_existing_work(existing: &ExistingWork) -> Self {
-        let mut shot = Self::new(true);
-        shot.on_existing_work(existing, Timestamp::default());
-        shot
-    }
-
     /// Its status.
     #[must_use]
     pub fn status(&self) -> &ShotStatus {
@@ -84,6 +75,16 @@ impl Shot {
     #[must_use]
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts
+    }
+
+    /// The attempt that decides the state of the shot once its run is over: the last one; or the one whose task a `retry` gave up, where no
+    /// other was accepted since, with which the next run goes on.
+    #[must_use]
+    pub fn deciding_attempt(&self) -> Option<&Attempt> {
+        let last = self.attempts.last()?;
+        let accepted = self.attempts.iter().rfind(|attempt| attempt.task.is_some());
+        let expired = accepted.filter(|attempt| attempt.state == AttemptState::Expired);
+        Some(expired.filter(|_| last.task.is_none() && !last.state.holds_key()).unwrap_or(last))
     }
 
     /// The number of the current or next attempt, as the shot's `retry` counts: from 1.
@@ -115,6 +116,7 @@ impl Shot {
             ShotStatus::Ended(
                 Outcome::Indeterminate { reason, .. }
                 | Outcome::Detached { reason, .. }
+                | Outcome::AtOtherService { reason, .. }
                 | Outcome::Missing { reason, .. },
             ) => Some(reason),
             _ => self.last_error.as_deref(),
@@ -136,7 +138,9 @@ impl Shot {
                 Outcome::Done { task, .. }
                 | Outcome::Detached { task, .. }
                 | Outcome::Missing { task, .. } => Some(task),
-                Outcome::Failed { task, .. } | Outcome::NotSelected { task } => task.as_ref(),
+                Outcome::Failed { task, .. }
+                | Outcome::AtOtherService { task, .. }
+                | Outcome::NotSelected { task } => task.as_ref(),
                 Outcome::Indeterminate { .. }
                 | Outcome::Blocked { .. }
                 | Outcome::Unpicked { .. }

@@ -85,8 +85,10 @@ status_kinds! {
     Pending = "pending",
     /// Another live run is submitting it.
     ClaimedByOtherRun = "claimed-by-other-run",
-    /// Its task is in flight and is left to a later run.
+    /// Its task is in flight, or finished and not downloaded, and is left to a later run.
     Detached = "detached",
+    /// The same work is in flight, or may be, at another service than that of the run.
+    AtOtherService = "at-other-service",
     /// A submission may or may not have been accepted; it is not repeated until it is resolved.
     Indeterminate = "indeterminate",
     /// The service does not know its task, which is paid for.
@@ -114,7 +116,9 @@ impl StatusKind {
     #[must_use]
     pub const fn needs_action(self) -> bool {
         match self {
-            Self::Indeterminate | Self::Detached | Self::Missing | Self::Unpicked => true,
+            Self::Indeterminate | Self::Detached | Self::AtOtherService | Self::Missing | Self::Unpicked => {
+                true
+            }
             Self::Done
             | Self::Reused
             | Self::InFlight
@@ -163,6 +167,7 @@ impl Outcome {
             Self::Failed { .. } => StatusKind::Failed,
             Self::Indeterminate { .. } => StatusKind::Indeterminate,
             Self::Detached { .. } => StatusKind::Detached,
+            Self::AtOtherService { .. } => StatusKind::AtOtherService,
             Self::Missing { .. } => StatusKind::Missing,
             Self::Blocked { .. } => StatusKind::Blocked,
             Self::Unpicked { .. } => StatusKind::Unpicked,

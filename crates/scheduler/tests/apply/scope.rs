@@ -1,8 +1,8 @@
 //! Runs with a selection, and runs with fail-fast.
 
-use scheduler::RecordedEvent;
 use scheduler::RunScope;
 use scheduler::last_run::{FailedShots, RunRecord};
+use scheduler::{RecordedEvent, Seq};
 
 use super::*;
 
@@ -138,7 +138,7 @@ fn record(scope: Option<(Option<&[&str]>, bool)>, last: Vec<(&str, Event)>) -> R
     };
     let mut on = |shot: Option<&str>, event: Event| {
         let shot = shot.map(ToOwned::to_owned);
-        record.projection.on_event(RecordedEvent { seq: 1, time: Timestamp(0), shot, event });
+        record.projection.on_event(RecordedEvent { seq: Seq(1), time: Timestamp(0), shot, event });
     };
     if let Some((only, fail_fast)) = scope {
         let only = only.map(|names| names.iter().map(|name| (*name).to_owned()).collect());

@@ -37,7 +37,7 @@ fn record(shot: &str, result: &AdoptionResult) -> Value {
             json!({ "shot": shot, "outcome": "not-a-video", "file": path, "reason": why })
         }
         AdoptionResult::TaskOfOther { task, attempt, node } => {
-            json!({ "shot": shot, "outcome": "task-of-other", "task": task, "attempt": attempt, "owner": node })
+            json!({ "shot": shot, "outcome": "task-of-other", "task": task, "attempt": attempt, "owner_shot": node })
         }
         AdoptionResult::NotSubmitted { task, decision, why } => {
             json!({ "shot": shot, "outcome": "not-submitted", "task": task, "decision": decision, "reason": why })

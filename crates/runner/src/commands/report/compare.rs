@@ -13,7 +13,7 @@ use super::{amount, film_state_name, took, total_cost};
 /// The most members of a request of which changes are listed, per clip.
 const MAX_MEMBERS: usize = 40;
 
-/// Two states, and the differences. Version 2 of a documented format (docs/view.md).
+/// Two states, and the differences. Version 3 of a documented format (docs/view.md).
 #[derive(Debug, Serialize)]
 pub(super) struct Comparison {
     version: u32,
@@ -101,7 +101,7 @@ fn totals(manifest: &Manifest) -> Totals {
     let done = || manifest.clips.iter().filter(|clip| clip.state == StatusKind::Done);
     Totals {
         workflow: manifest.workflow.name.clone(),
-        created_at: Timestamp(manifest.created_at),
+        created_at: manifest.created_at,
         clips: manifest.clips.len(),
         done: done().count(),
         seconds: done().filter_map(|clip| clip.seconds).fold(0.0, |sum, seconds| sum + seconds),
@@ -179,7 +179,7 @@ fn clip_properties(manifest: &Manifest, clip: &Clip) -> Properties {
         ("seconds", seconds(clip.seconds)),
         ("picked", clip.is_picked.then(|| "yes".to_owned())),
         ("attempts", Some(clip.attempts.len().to_string())),
-        ("took", seconds(took(clip))),
+        ("took", seconds(took(clip).map(|took| took.as_secs_f64()))),
         ("cost", cost),
     ];
     let mut properties: Properties =

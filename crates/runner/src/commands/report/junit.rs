@@ -2,6 +2,7 @@
 //! standard; this is what GitHub, GitLab and Jenkins read.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use scheduler::StatusKind;
 use viewer::{Clip, FilmState, Manifest};
@@ -17,7 +18,7 @@ enum Verdict {
 
 struct Case {
     name: String,
-    seconds: f64,
+    took: Duration,
     verdict: Verdict,
     state: &'static str,
     message: String,
@@ -33,7 +34,7 @@ pub(super) fn report(manifest: &Manifest) -> String {
     if !manifest.films.is_empty() {
         let films = manifest.films.iter().map(|film| Case {
             name: film.name.clone(),
-            seconds: 0.0,
+            took: Duration::ZERO,
             verdict: match film.state {
                 FilmState::Done => Verdict::Passed,
                 FilmState::Failed => Verdict::Failure,
@@ -69,7 +70,7 @@ fn case(clip: &Clip) -> Case {
     add("prompt", clip.prompt.clone());
     Case {
         name: clip.id.clone(),
-        seconds: took(clip).unwrap_or_default(),
+        took: took(clip).unwrap_or_default(),
         verdict: match clip.state {
             StatusKind::Done => Verdict::Passed,
             state if is_failure(state) => Verdict::Failure,
@@ -82,10 +83,10 @@ fn case(clip: &Clip) -> Case {
 }
 
 fn totals<'c>(cases: impl Iterator<Item = &'c Case>) -> String {
-    let (mut tests, mut failures, mut skipped, mut seconds) = (0, 0, 0, 0.0);
+    let (mut tests, mut failures, mut skipped, mut took) = (0, 0, 0, Duration::ZERO);
     for case in cases {
         tests += 1;
-        seconds += case.seconds;
+        took += case.took;
         match case.verdict {
             Verdict::Passed => {}
             Verdict::Failure => failures += 1,
@@ -93,7 +94,8 @@ fn totals<'c>(cases: impl Iterator<Item = &'c Case>) -> String {
         }
     }
     format!(
-        "tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\" time=\"{seconds:.3}\""
+        "tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\" time=\"{:.3}\"",
+        took.as_secs_f64()
     )
 }
 
@@ -103,7 +105,7 @@ fn write_case(case: &Case, class: &str, out: &mut String) {
         "    <testcase name=\"{}\" classname=\"{}\" time=\"{:.3}\">",
         xml(&case.name),
         xml(class),
-        case.seconds
+        case.took.as_secs_f64()
     );
     if !case.properties.is_empty() {
         out.push_str("      <properties>\n");

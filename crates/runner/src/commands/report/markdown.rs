@@ -53,7 +53,7 @@ fn shots(manifest: &Manifest, out: &mut String) {
             cell(&clip.model),
             clip.seed.map(|seed| seed.to_string()).unwrap_or_default(),
             number(clip.seconds),
-            number(took(clip)),
+            number(took(clip).map(|took| took.as_secs_f64())),
         );
         if has_cost {
             let _ = write!(

@@ -12,6 +12,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use scheduler::StatusKind;
 use viewer::{Clip, FilmState, Manifest};
@@ -173,12 +174,12 @@ async fn write_picture(
         }
         _ => pictures::contact_sheet(&manifest, &folder, columns, &output).map(|()| None),
     });
-    let Some(seconds) = written.await? else {
+    let Some(length) = written.await? else {
         errln!("interrupted: nothing was written");
         return Ok(Exit::Interrupted);
     };
-    match seconds {
-        Some(seconds) => outln!("{shown} ({count} clips, {seconds:.1} s)"),
+    match length {
+        Some(length) => outln!("{shown} ({count} clips, {:.1} s)", length.as_secs_f64()),
         None => outln!("{shown} ({count} clips)"),
     }
     Ok(Exit::Done)
@@ -224,6 +225,7 @@ fn is_failure(state: StatusKind) -> bool {
         | StatusKind::Indeterminate
         | StatusKind::Missing
         | StatusKind::Detached
+        | StatusKind::AtOtherService
         | StatusKind::Blocked => true,
         StatusKind::Done
         | StatusKind::Reused
@@ -240,11 +242,9 @@ fn is_failure(state: StatusKind) -> bool {
     }
 }
 
-/// Why a clip has no video: its failure, or that of its last attempt. Messages of services may contain anything.
+/// Why a clip has no video. Messages of services may contain anything. Not those of its attempts: one may have been for an earlier text.
 fn reason(clip: &Clip) -> Option<String> {
-    let of_attempt = || clip.attempts.last().and_then(|attempt| attempt.message.as_deref());
-    let reason = clip.failure.as_deref().or_else(of_attempt);
-    reason.filter(|_| clip.state != StatusKind::Done).map(sanitize::message)
+    clip.failure.as_deref().filter(|_| clip.state != StatusKind::Done).map(sanitize::message)
 }
 
 /// Text without control characters besides line ends and tabs.
@@ -253,9 +253,9 @@ fn printable(text: &str) -> String {
     text.chars().map(|c| if is_hidden(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// Seconds from a clip's submission to its video.
-fn took(clip: &Clip) -> Option<f64> {
-    clip.elapsed_ms.map(|millis| millis as f64 / 1e3)
+/// From a clip's submission to its video.
+fn took(clip: &Clip) -> Option<Duration> {
+    clip.elapsed_ms.map(Duration::from_millis)
 }
 
 /// An amount in the manifest's currency.

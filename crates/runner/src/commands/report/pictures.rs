@@ -1,6 +1,7 @@
 //! Clips side by side: the contact sheet, and the video of a sweep.
 
 use std::path::Path;
+use std::time::Duration;
 
 use media::{Ffmpeg, GridTile, MAX_GRID_CLIPS, Mosaic, SheetTile};
 use scheduler::StatusKind;
@@ -61,14 +62,14 @@ fn poster(clip: &Clip, folder: &Path) -> Option<media::RgbImage> {
     media::decode_image(&bytes).ok()
 }
 
-/// Writes a video in which the clips of one shot play side by side. Returns the length of the video in seconds.
+/// Writes a video in which the clips of one shot play side by side. Returns the length of the video.
 pub(super) fn grid_video(
     manifest: &Manifest,
     folder: &Path,
     columns: Option<u32>,
     output: &Path,
     ffmpeg: &Ffmpeg,
-) -> Result<f64, CommandError> {
+) -> Result<Duration, CommandError> {
     let count = manifest.clips.len();
     if count > MAX_GRID_CLIPS {
         return Err(CommandError::invalid(format!(
@@ -106,7 +107,7 @@ pub(super) fn grid_video(
         );
     }
     let report = media::write_grid(&mosaic, &tiles, output, ffmpeg).map_err(CommandError::unusable)?;
-    Ok(report.duration.as_secs_f64())
+    Ok(report.duration)
 }
 
 /// The width of a clip in a grid video that fits into the largest one.

@@ -2,6 +2,7 @@
 
 use timeline::export::{csv_row, inert_text};
 use viewer::Manifest;
+use workflow::units::Money;
 
 use super::{printable, reason};
 
@@ -52,7 +53,7 @@ pub(super) fn report(manifest: &Manifest) -> String {
             number(clip.seed),
             number(clip.seconds),
             number(clip.elapsed_ms),
-            number(clip.cost.map(|micros| micros as f64 / 1e6)),
+            number(clip.cost.map(Money::from_micros)),
             text(clip.cost.map(|_| currency)),
             number(clip.width),
             number(clip.height),

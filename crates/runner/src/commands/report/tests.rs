@@ -24,14 +24,14 @@ fn manifest() -> Manifest {
     let done = json!({
         "file": "pier-0123.mp4", "task": "task_1", "cost": 250_000, "elapsed_ms": 61_500, "seed": 7, "is_picked": true,
         "width": 854, "height": 480, "cell": { "look": "noir" },
-        "attempts": [{ "attempt": "a", "task": "task_1", "at": 1, "result": "completed", "message": null }],
+        "attempts": [{ "attempt": "a", "task": "task_1", "intended_at": 1, "result": "completed", "message": null }],
     });
     let failed = json!({
         "prompt": "=1+1 | <b>\"&\u{0}\n`x`", "failure": "refused: see https://example.com/?key=secret | *now*",
-        "attempts": [{ "attempt": "b", "task": null, "at": 2, "result": "failed", "message": "refused" }],
+        "attempts": [{ "attempt": "b", "task": null, "intended_at": 2, "result": "failed", "message": "refused" }],
     });
     serde_json::from_value(json!({
-        "version": 3, "generator": "runner", "created_at": 0, "currency": "EUR",
+        "version": 4, "generator": "runner", "created_at": 0, "currency": "EUR",
         "workflow": { "name": "pier", "file": "pier.yaml", "title": null },
         "shots": [shot("pier"), shot("sea"), shot("lamp")],
         "clips": [
@@ -65,7 +65,7 @@ fn report_as_junit() {
 /// The same with another prompt and video, a clip less, and one more.
 fn later() -> Manifest {
     let mut later = manifest();
-    later.created_at = 86_400_000;
+    later.created_at = scheduler::Timestamp(86_400_000);
     let clip = &mut later.clips[0];
     clip.prompt = Some("a long pier | at night".to_owned());
     clip.sha256 = Some("0123456789abcdef".to_owned());

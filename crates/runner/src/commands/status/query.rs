@@ -130,8 +130,9 @@ impl StatusQuery {
             for event in records.events(&row.run, projection.last_seq()).await? {
                 projection.on_event(event);
             }
-            if let Some(time) = row.ended_at {
-                projection.on_run_ended(time);
+            if !row.is_alive {
+                // A run that has died goes on with nothing either.
+                projection.on_run_ended(row.ended_at.unwrap_or_else(|| projection.last_time()));
             }
         }
         let open = records.open_attempts().await?;
@@ -139,10 +140,15 @@ impl StatusQuery {
         let (held, spent) = records.spending().await?;
         let totals = Totals { reserved: stream::amount(held), spent: stream::amount(spent) };
         let owners = self.owners.find(records, &open).await?;
-        let changed = records.attempt_states(&self.left_attempts(&shown)).await?;
+        let deciding = self.deciding_attempts(&shown);
+        let attempts: Vec<AttemptId> = deciding.values().cloned().collect();
+        let states = records.attempt_states(&attempts).await?;
         let mut shots: Vec<Shot> = shown.iter().flat_map(|row| self.shots(row, &typical)).collect();
         for shot in &mut shots {
-            shot.update(&changed);
+            let attempt = deciding.get(&(shot.run.clone(), shot.shot.clone()));
+            if let Some(state) = attempt.and_then(|attempt| states.get(attempt)) {
+                shot.update(*state);
+            }
         }
         let action_needed = self.action_needed(&rows, &open, &typical, owners, &shots);
         let is_listed = |row: &&RunRow| row.is_alive || self.ended > 0;
@@ -151,13 +157,18 @@ impl StatusQuery {
         Ok(StatusSnapshot { runs, has_runs: !rows.is_empty(), shots, action_needed, totals })
     }
 
-    /// The last attempts of shots that runs have left without a video: other commands may have changed them since.
-    fn left_attempts(&self, shown: &[&RunRow]) -> Vec<AttemptId> {
-        let over = shown.iter().filter(|row| !row.is_alive);
-        over.filter_map(|row| self.projections.get(&row.run))
-            .flat_map(RunProjection::shots)
-            .filter(|(_, shot)| !shot.kind().is_done())
-            .filter_map(|(_, shot)| Some(shot.attempts().last()?.id.clone()))
+    /// The attempts that decide the states of shots that runs have left without a video, by run and shot: the runs may have died, and other
+    /// commands may have changed the attempts since.
+    fn deciding_attempts(&self, shown: &[&RunRow]) -> HashMap<(String, String), AttemptId> {
+        let shown = shown.iter().filter_map(|row| Some((row, self.projections.get(&row.run)?)));
+        shown
+            .flat_map(|(row, projection)| projection.shots().map(move |(name, shot)| (row, name, shot)))
+            .filter(|(row, _, shot)| !row.is_alive || shot.outcome().is_some())
+            .filter(|(_, _, shot)| !shot.kind().is_done())
+            .filter_map(|(row, name, shot)| {
+                let attempt = shot.deciding_attempt()?.id.clone();
+                Some(((row.run.to_string(), name.to_owned()), attempt))
+            })
             .collect()
     }
 
@@ -199,7 +210,7 @@ impl StatusQuery {
                     since: shot.since(),
                     retry: match shot.status() {
                         ShotStatus::WaitingForRetry { attempt, of, not_before } => {
-                            Some(Retry { attempt: *attempt, of: *of, not_before: *not_before })
+                            Some(Retry { number: *attempt, of: *of, not_before: *not_before })
                         }
                         _ => None,
                     },

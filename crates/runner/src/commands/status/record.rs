@@ -1,10 +1,10 @@
 //! Status records: printed as JSON, or formatted as text. docs/events.md describes their format.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use scheduler::{AttemptId, AttemptState, StatusKind, Timestamp};
+use scheduler::{AttemptState, StatusKind, Timestamp};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -174,17 +174,21 @@ pub(crate) struct Shot {
 }
 
 impl Shot {
-    /// Applies what other commands have recorded since the run: `fetch` and `resolve`.
-    pub(super) fn update(&mut self, states: &HashMap<AttemptId, AttemptState>) {
-        let Some(attempt) = self.attempt.as_ref().filter(|_| !self.state.is_done()) else { return };
-        let Some(state) = states.get(&AttemptId(attempt.clone())) else { return };
-        let (kind, note) = match state {
-            AttemptState::Completed => (StatusKind::Done, "fetched after the run"),
-            AttemptState::Failed => (StatusKind::Failed, "its task was found to have failed after the run"),
-            AttemptState::Abandoned => (StatusKind::Failed, "abandoned after the run"),
-            AttemptState::NotAccepted => (StatusKind::NotStarted, "found not to be accepted after the run"),
-            AttemptState::Submitted if self.state == StatusKind::Indeterminate => {
-                (StatusKind::Detached, "its task was named after the run")
+    /// Applies what is recorded of its attempt after its run, which is over: the run may have died, and `fetch` and `resolve` may have changed
+    /// it.
+    pub(super) fn update(&mut self, attempt: AttemptState) {
+        let (left, kind) = (self.state, StatusKind::after_run(attempt, Some(self.state)));
+        if left.is_done() || left == kind {
+            return;
+        }
+        self.state = kind;
+        let note = match attempt {
+            AttemptState::Completed => "fetched after the run",
+            AttemptState::Failed => "its task was found to have failed after the run",
+            AttemptState::Abandoned => "abandoned after the run",
+            AttemptState::NotAccepted => "found not to be accepted after the run",
+            AttemptState::Submitted if left == StatusKind::Indeterminate => {
+                "its task was named after the run"
             }
             // As the run has left it.
             AttemptState::Intended
@@ -194,9 +198,7 @@ impl Shot {
             | AttemptState::Expired
             | AttemptState::Missing => return,
         };
-        if self.state != kind {
-            (self.state, self.failure, self.after_run) = (kind, None, Some(note.to_owned()));
-        }
+        (self.failure, self.after_run) = (None, Some(note.to_owned()));
     }
 }
 
@@ -230,7 +232,7 @@ pub(crate) struct ActionNeeded {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Retry {
     /// Its number, from 2.
-    pub(crate) attempt: u32,
+    pub(crate) number: u32,
     /// How many attempts the shot has.
     pub(crate) of: u32,
     /// Earliest time of its submission.

@@ -37,7 +37,7 @@ fn shot(name: &str, state: StatusKind, since: i64) -> Shot {
         state,
         since: before(since),
         retry: (state == StatusKind::WaitingForRetry).then_some(Retry {
-            attempt: 2,
+            number: 2,
             of: 3,
             not_before: NOW.after(Duration::from_secs(54)),
         }),

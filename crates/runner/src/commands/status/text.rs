@@ -103,12 +103,12 @@ fn remark(shot: &Shot) -> Option<String> {
 
 /// The status of a shot: `in-flight`, `waiting (attempt 2 of 3 in 54 s)`.
 fn status(shot: &Shot, now: Timestamp) -> String {
-    let Some(Retry { attempt, of, not_before }) = shot.retry else {
+    let Some(Retry { number, of, not_before }) = shot.retry else {
         return shot.state.as_str().to_owned();
     };
     let wait = not_before.since(now);
     let when = if wait.as_secs() == 0 { String::new() } else { format!(" in {}", humanize(wait)) };
-    format!("waiting (attempt {attempt} of {of}{when})")
+    format!("waiting (attempt {number} of {of}{when})")
 }
 
 fn action_needed(open: &[ActionNeeded], now: Timestamp, room: usize) -> Vec<String> {

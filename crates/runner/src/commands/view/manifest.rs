@@ -8,7 +8,7 @@ use engine::film::{film_clips, film_cues, film_timeline};
 use engine::ledger::LedgerError;
 use engine::preview::Preview;
 use engine::records::{ShotAttempt, WorkRecords};
-use scheduler::{Artifact, AttemptState, StatusKind};
+use scheduler::{Artifact, AttemptId, LastAttempt, StateInRun, StatusKind, Timestamp};
 use serde_json::{Value, json};
 use timeline::subtitles::Cue;
 use timeline::{Item, Timeline};
@@ -38,7 +38,7 @@ pub(super) struct ManifestInputs<'p> {
 }
 
 impl ManifestInputs<'_> {
-    pub(super) async fn manifest(&self, now: i64) -> Result<Manifest, LedgerError> {
+    pub(super) async fn manifest(&self, now: Timestamp) -> Result<Manifest, LedgerError> {
         let generator = format!("runner {}", env!("CARGO_PKG_VERSION"));
         let file = self.file.display().to_string();
         let mut manifest = Manifest::new(generator, self.plan.name().to_owned(), file, now);
@@ -47,16 +47,29 @@ impl ManifestInputs<'_> {
         manifest.shots = self.shots(&chosen);
         // By shot and node.
         let mut attempts: HashMap<Arc<str>, HashMap<String, Vec<ShotAttempt>>> = HashMap::new();
-        for (ix, node) in self.plan.nodes() {
+        for (_, node) in self.plan.nodes() {
             if let (Some(records), false) = (self.records, attempts.contains_key(&node.shot)) {
                 let by_node = attempts.entry(Arc::clone(&node.shot)).or_default();
                 for record in records.attempts_of_shot(&node.shot).await? {
                     by_node.entry(record.node.clone()).or_default().push(record);
                 }
             }
+        }
+        let of_node = |node: &Node| {
             let records = attempts.get(&node.shot).and_then(|by_node| by_node.get(&node.name));
-            let records = records.map_or(&[][..], Vec::as_slice);
-            manifest.clips.push(self.clip(ix, node, records, chosen.contains(&ix)));
+            records.map_or(&[][..], Vec::as_slice)
+        };
+        let latest = self.plan.nodes().filter_map(|(ix, node)| self.latest(ix, of_node(node)));
+        let in_runs = match self.records {
+            Some(records) => {
+                let runs = latest.filter(|latest| latest.state.needs_run()).map(|latest| latest.run.clone());
+                records.states_in_runs(&runs.collect()).await?
+            }
+            None => HashMap::new(),
+        };
+        for (ix, node) in self.plan.nodes() {
+            let clip = self.clip(ix, node, of_node(node), &in_runs, chosen.contains(&ix));
+            manifest.clips.push(clip);
         }
         let last_run = match self.records {
             Some(records) if !self.plan.films().is_empty() => {
@@ -135,27 +148,34 @@ impl ManifestInputs<'_> {
         shots
     }
 
-    fn clip(&self, ix: NodeIx, node: &Node, records: &[ShotAttempt], is_picked: bool) -> Clip {
+    /// The latest attempt at what the present text asks for. `records`: of the node, the latest first.
+    fn latest<'r>(&self, ix: NodeIx, records: &'r [ShotAttempt]) -> Option<&'r ShotAttempt> {
+        let key = self.previews[ix.index()].full_key?;
+        records.iter().find(|record| record.key == Some(key))
+    }
+
+    fn clip(
+        &self,
+        ix: NodeIx,
+        node: &Node,
+        records: &[ShotAttempt],
+        in_runs: &HashMap<AttemptId, StateInRun>,
+        is_picked: bool,
+    ) -> Clip {
         let preview = &self.previews[ix.index()];
         let video = self.videos[ix.index()].as_ref();
         let request = Value::Object(self.plan.request_outline(ix));
-        let mut attempts = Vec::new();
-        let (mut cost, mut failure, mut last_state, mut elapsed_ms) = (None, None, None, None);
-        // The latest first.
-        for record in records.iter().rev() {
-            cost = record.reserved_cost.filter(|_| self.currency.is_some()).map(Money::as_micros);
-            failure.clone_from(&record.failure);
-            elapsed_ms = record.elapsed_ms;
-            last_state = Some(record.state);
-            attempts.push(Attempt {
-                attempt: record.attempt.to_string(),
-                task: record.task.as_ref().map(|task| task.as_str().to_owned()),
-                at: Some(record.intended_at.0),
-                result: record.state.as_str().to_owned(),
-                message: failure.clone(),
-            });
-        }
-        let state = state(preview, last_state);
+        let latest = self.latest(ix, records);
+        let state = preview.state(latest.map(|latest| LastAttempt {
+            state: latest.state,
+            in_run: in_runs.get(&latest.attempt).copied(),
+        }));
+        // Nothing is reserved for a submission that was refused.
+        let reserved = latest.filter(|latest| latest.task.is_some() || latest.state.holds_key());
+        let cost = reserved.and_then(|latest| latest.reserved_cost).filter(|_| self.currency.is_some());
+        let failure = latest.and_then(|latest| latest.failure.clone());
+        let rendered = records.iter().find(|record| record.task.is_some() && record.task == preview.task);
+        let elapsed = rendered.and_then(|record| record.elapsed).filter(|_| video.is_some());
         let text = |name: &str| request.get(name).and_then(Value::as_str).map(str::to_owned);
         let seed = request.get("seed").or_else(|| request.pointer("/metadata/seed")).and_then(Value::as_i64);
         let name = shell::quote(&node.name);
@@ -191,9 +211,9 @@ impl ManifestInputs<'_> {
             dialogue: dialogue(node),
             key: preview.key.clone(),
             task: preview.task.as_ref().map(|task| task.as_str().to_owned()),
-            cost,
-            elapsed_ms: elapsed_ms.filter(|_| video.is_some()),
-            attempts,
+            cost: cost.map(Money::as_micros),
+            elapsed_ms: elapsed.and_then(|elapsed| u64::try_from(elapsed.as_millis()).ok()),
+            attempts: records.iter().rev().map(attempt).collect(),
             failure: (state != StatusKind::Done).then(|| preview.why.clone().or(failure)).flatten(),
             parents: self.parents(ix, node),
             command: format!("runner run {} {flag} {name}", shell::path(self.file)),
@@ -292,10 +312,8 @@ impl ManifestInputs<'_> {
         let mut cuts = Vec::new();
         for clip in &film.clips {
             let Some(ix) = clip.nodes().first() else {
-                let seconds = match clip.length {
-                    Some(EditTime::Micros(micros)) => Some(micros as f64 / 1e6),
-                    _ => None,
-                };
+                let length = clip.length.and_then(EditTime::to_duration);
+                let seconds = length.map(|length| length.as_secs_f64());
                 cuts.push(Cut { clip: own_name(clip), kind: cut_kind(clip), start, seconds });
                 start += seconds.unwrap_or_default();
                 continue;
@@ -341,12 +359,14 @@ fn serialized(value: &impl serde::Serialize) -> String {
     json!(value).as_str().unwrap_or_default().to_owned()
 }
 
-/// The state of a clip outside of a run: it has no video that existed "before", and its last attempt counts until another one begins.
-fn state(preview: &Preview, last: Option<AttemptState>) -> StatusKind {
-    match preview.state {
-        StatusKind::Reused => StatusKind::Done,
-        StatusKind::NotStarted if last == Some(AttemptState::Failed) => StatusKind::Failed,
-        kind => kind,
+fn attempt(record: &ShotAttempt) -> Attempt {
+    Attempt {
+        attempt: record.attempt.to_string(),
+        key: record.key.map(|key| key.short()),
+        task: record.task.as_ref().map(|task| task.as_str().to_owned()),
+        intended_at: Some(record.intended_at),
+        result: record.state.as_str().to_owned(),
+        message: record.failure.clone(),
     }
 }
 

@@ -196,7 +196,7 @@ pub(crate) async fn collect_without_posters(
         // The embedded service is free, whatever the price table says.
         currency: prices.filter(|_| service != EMBEDDED).map(|prices| prices.prices.currency().to_owned()),
     };
-    let manifest = project.manifest(now().0).await?;
+    let manifest = project.manifest(now()).await?;
     Ok(Ok((folder, manifest)))
 }
 

@@ -124,6 +124,7 @@ impl RunProgress {
             | StatusKind::Waiting
             | StatusKind::Pending
             | StatusKind::Detached
+            | StatusKind::AtOtherService
             | StatusKind::Missing
             | StatusKind::Indeterminate
             | StatusKind::Failed

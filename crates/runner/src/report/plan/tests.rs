@@ -57,7 +57,7 @@ fn decided(name: &str, decision: Decision) -> Preview {
     Preview {
         name: name.to_owned(),
         decision,
-        state: scheduler::StatusKind::NotStarted,
+        basis: engine::preview::StateBasis::Fixed(scheduler::StatusKind::NotStarted),
         why: why.map(str::to_owned),
         task: task.map(|task| TaskId(task.to_owned())),
         key: (decision != Decision::Deferred).then(|| "0123456789ab".to_owned()),

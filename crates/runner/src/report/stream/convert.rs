@@ -246,9 +246,13 @@ pub(crate) fn finished_shot<'a>(plan: &'a Plan, node: &'a NodeSummary) -> Finish
             scheduler::Outcome::Detached { task: _, reason } => {
                 Outcome::Detached { reason: sanitize::message(reason) }
             }
+            scheduler::Outcome::AtOtherService { service, attempt, task: _, reason } => {
+                let (attempt, reason) = (attempt.as_str(), sanitize::message(reason));
+                Outcome::AtOtherService { service, attempt, reason }
+            }
             scheduler::Outcome::Blocked { by } => Outcome::Blocked { by: &plan.node(*by).name },
-            scheduler::Outcome::Unpicked { takes } => {
-                Outcome::Unpicked { takes: takes.iter().map(String::as_str).collect() }
+            scheduler::Outcome::Unpicked { picks } => {
+                Outcome::Unpicked { picks: picks.iter().map(String::as_str).collect() }
             }
             scheduler::Outcome::NotStarted => Outcome::NotStarted,
             scheduler::Outcome::NotSelected { task: _ } => Outcome::NotSelected,
@@ -293,7 +297,9 @@ pub(crate) fn film(outcome: &scheduler::FilmOutcome) -> FilmOutcome {
 pub(crate) fn halt(halt: &scheduler::Halt) -> Halt {
     match halt {
         scheduler::Halt::Interrupted => Halt::Interrupted,
-        scheduler::Halt::ServiceUnusable { failure } => Halt::Unusable { failure: convert_failure(failure) },
+        scheduler::Halt::ServiceUnusable { failure } => {
+            Halt::ServiceUnusable { failure: convert_failure(failure) }
+        }
         scheduler::Halt::BudgetExceeded { cap } => Halt::BudgetExceeded { cap: convert_cap(*cap) },
         scheduler::Halt::FailFast { shot } => Halt::FailFast { shot: shot.clone() },
     }
@@ -308,6 +314,7 @@ pub(crate) fn outcomes(summary: &RunSummary) -> Outcomes {
             scheduler::Outcome::Indeterminate { .. } => &mut outcomes.indeterminate,
             scheduler::Outcome::Missing { .. } => &mut outcomes.missing,
             scheduler::Outcome::Detached { .. } => &mut outcomes.detached,
+            scheduler::Outcome::AtOtherService { .. } => &mut outcomes.at_other_service,
             scheduler::Outcome::Blocked { .. } => &mut outcomes.blocked,
             scheduler::Outcome::Unpicked { .. } => &mut outcomes.unpicked,
             scheduler::Outcome::NotStarted => &mut outcomes.not_started,

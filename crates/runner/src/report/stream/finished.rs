@@ -44,6 +44,8 @@ pub(crate) enum Outcome<'a> {
     },
     /// Its task is in flight and left to a later run.
     Detached { reason: String },
+    /// The same work is in flight, or may be, at another service than that of the run.
+    AtOtherService { service: &'a str, attempt: &'a str, reason: String },
     /// The service does not know its task, which is paid for; only `--rerun` pays for another one.
     Missing { reason: String },
     /// A shot that it depends on is not done.
@@ -52,7 +54,7 @@ pub(crate) enum Outcome<'a> {
         by: &'a str,
     },
     /// It waits for picks of these shots.
-    Unpicked { takes: Vec<&'a str> },
+    Unpicked { picks: Vec<&'a str> },
     /// The run ended first.
     NotStarted,
     /// It is not selected.

@@ -211,7 +211,7 @@ pub(crate) enum EventKind<'a> {
     PickNeeded {
         shot: &'a str,
         /// Number of takes or instances to pick from.
-        takes: usize,
+        candidates: usize,
     },
     /// The last line of a run that was not aborted.
     RunFinished(Box<RunFinished<'a>>),
@@ -347,7 +347,7 @@ pub(crate) enum Halt {
     /// An interrupt.
     Interrupted,
     /// The service cannot be used with this account or at this URL.
-    Unusable { failure: Failure },
+    ServiceUnusable { failure: Failure },
     /// A cap is reached.
     BudgetExceeded { cap: BudgetCap },
     /// A shot failed, with `--fail-fast`.

@@ -47,7 +47,7 @@ impl Stream {
     /// Writes the final events and waits until all lines are written.
     pub(crate) fn end(mut self, summary: &RunSummary, spending: Option<Value>, now: Timestamp) {
         for open in &summary.picks {
-            self.lines.write(now, EventKind::PickNeeded { shot: &open.name, takes: open.candidates });
+            self.lines.write(now, EventKind::PickNeeded { shot: &open.name, candidates: open.candidates });
         }
         let finished = RunFinished {
             run: summary.run.as_str(),

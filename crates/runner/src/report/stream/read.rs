@@ -42,6 +42,8 @@ pub(crate) enum ReadOutcome {
     Indeterminate,
     /// Its task is left to a later run.
     Detached,
+    /// The same work is in flight, or may be, at another service.
+    AtOtherService,
     /// The service does not know its task.
     Missing,
     /// A shot that it depends on is not done.
@@ -89,9 +91,12 @@ mod tests {
                 Outcome::Indeterminate { attempt: "r.1", reason: reason(), suggested_task: None }
             }
             ReadOutcome::Detached => Outcome::Detached { reason: reason() },
+            ReadOutcome::AtOtherService => {
+                Outcome::AtOtherService { service: "https://a.test", attempt: "r.1", reason: reason() }
+            }
             ReadOutcome::Missing => Outcome::Missing { reason: reason() },
             ReadOutcome::Blocked => Outcome::Blocked { by: "b" },
-            ReadOutcome::Unpicked => Outcome::Unpicked { takes: vec!["a#1", "a#2"] },
+            ReadOutcome::Unpicked => Outcome::Unpicked { picks: vec!["a#1", "a#2"] },
             ReadOutcome::NotStarted => Outcome::NotStarted,
             ReadOutcome::NotSelected => Outcome::NotSelected,
         }
@@ -125,7 +130,7 @@ mod tests {
     fn every_outcome_of_the_stream_is_read() {
         let schema = line::schema();
         let variants = schema["$defs"]["Outcome"]["oneOf"].as_array().unwrap();
-        assert_eq!(variants.len(), 9);
+        assert_eq!(variants.len(), 10);
         for variant in variants {
             let name = &variant["properties"]["outcome"]["const"];
             let outcome: ReadOutcome =

@@ -29,6 +29,7 @@ pub(crate) struct Outcomes {
     pub(crate) failed: usize,
     pub(crate) indeterminate: usize,
     pub(crate) detached: usize,
+    pub(crate) at_other_service: usize,
     pub(crate) missing: usize,
     pub(crate) blocked: usize,
     pub(crate) unpicked: usize,

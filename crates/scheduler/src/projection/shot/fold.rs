@@ -126,7 +126,7 @@ impl Shot {
         }
     }
 
-    pub(super) fn on_existing_work(&mut self, existing: &ExistingWork, now: Timestamp) {
+    fn on_existing_work(&mut self, existing: &ExistingWork, now: Timestamp) {
         if !self.is_selected && !matches!(existing, ExistingWork::Completed { .. }) {
             self.end(Outcome::NotSelected { task: existing.task().cloned() }, now);
             return;
@@ -178,18 +178,16 @@ impl Shot {
                 let state =
                     if task.is_some() { AttemptState::Submitted } else { AttemptState::Indeterminate };
                 self.adopt(attempt, state, task.as_ref(), now);
-                let outcome = match task.clone() {
-                    Some(task) => Outcome::Detached {
-                        task,
-                        reason: format!("it is in flight at {service}, and this run uses another service"),
-                    },
-                    None => Outcome::Indeterminate {
-                        attempt: attempt.clone(),
-                        reason: format!(
-                            "it was submitted to {service}, without a response, and this run uses another service"
-                        ),
-                        suggested_task: None,
-                    },
+                let how = if task.is_some() {
+                    format!("it is in flight at {service}")
+                } else {
+                    format!("it was submitted to {service}, without a response")
+                };
+                let outcome = Outcome::AtOtherService {
+                    service: service.clone(),
+                    attempt: attempt.clone(),
+                    task: task.clone(),
+                    reason: format!("{how}, and this run uses another service"),
                 };
                 self.end(outcome, now);
             }

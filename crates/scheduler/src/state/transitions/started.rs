@@ -25,9 +25,9 @@ impl RunState {
         if !self.plan.predecessors(node).iter().all(is_done) {
             return;
         }
-        let takes: Vec<String> = self.plan.unpicked(node).map(|open| open.name.into_owned()).collect();
-        if !takes.is_empty() {
-            self.end(node, Outcome::Unpicked { takes });
+        let picks: Vec<String> = self.plan.unpicked(node).map(|open| open.name.into_owned()).collect();
+        if !picks.is_empty() {
+            self.end(node, Outcome::Unpicked { picks });
         } else if let Some(key) = self.key(node) {
             self.node_mut(node).key = Some(key);
             self.set_phase(node, Phase::LookingUp);
