@@ -35,8 +35,7 @@ const SHOTS: [&str; 13] = [
 ];
 
 fn workflow() -> String {
-    let shots: String =
-        SHOTS.iter().map(|shot| format!("  - {{id: {shot}, prompt: the {shot} sea}}\n")).collect();
+    let shots = SHOTS.map(|shot| format!("  - {{id: {shot}, prompt: the {shot} sea}}\n")).concat();
     format!(
         "version: 1\nname: states\ndefaults: {{model: modelb-video-480p, seconds: 1, size: 480x480}}\nshots:\n{shots}"
     )
@@ -118,7 +117,6 @@ impl Seed {
         self.append(vec![self.prepared(node, &attempt)]);
         self.append(match shot {
             "intended" => Vec::new(),
-            "indeterminate" => vec![indeterminate()],
             "submitted" => vec![submitted()],
             "failed" => vec![
                 submitted(),
@@ -141,7 +139,8 @@ impl Seed {
             "missing" => {
                 vec![submitted(), polled(unknown(), NextStep::Missing { reason: "unknown".to_owned() })]
             }
-            "not-accepted" | "abandoned" => vec![indeterminate()],
+            // A person resolves two of them afterwards.
+            "indeterminate" | "not-accepted" | "abandoned" => vec![indeterminate()],
             other => panic!("{other}"),
         });
     }
@@ -302,7 +301,8 @@ fn agree(run: Run) -> String {
         assert_eq!(states, status, "{run:?}: {format} (left) and status");
     }
     drop(lock);
-    status.iter().map(|(shot, state)| format!("{shot}: {state}\n")).collect()
+    let lines: Vec<String> = status.iter().map(|(shot, state)| format!("{shot}: {state}")).collect();
+    lines.join("\n")
 }
 
 #[test]

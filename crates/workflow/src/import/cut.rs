@@ -121,7 +121,7 @@ fn shots_of(clips: &[CutClip], durations: &RangeInclusive<u32>, notes: &mut Vec<
         let (start, end) = needed(clips, index);
         let joined = last_of.get(clip.name.as_str()).copied().filter(|found| {
             let used: &ShotUse = &uses.shots[*found];
-            used.end.max(end) - used.start.min(start) <= longest
+            used.end.max(end).saturating_sub(used.start.min(start)) <= longest
         });
         let found = joined.unwrap_or(uses.shots.len());
         if let Some(used) = uses.shots.get_mut(found) {
@@ -140,7 +140,7 @@ fn shots_of(clips: &[CutClip], durations: &RangeInclusive<u32>, notes: &mut Vec<
         uses.of_clips.push(Some(found));
     }
     for used in uses.shots.iter_mut().filter(|used| used.end > used.start) {
-        let seconds = (used.end - used.start).as_micros().div_ceil(1_000_000);
+        let seconds = used.end.saturating_sub(used.start).as_micros().div_ceil(1_000_000);
         let within = seconds.clamp((*durations.start()).into(), (*durations.end()).into());
         if within < seconds {
             notes.push(format!(
