@@ -32,7 +32,7 @@ fn storyboard_renders_film_and_second_run_submits_nothing() {
     assert!((probe.duration.as_secs_f64() - length).abs() < 0.05, "{:?} against {length} s", probe.duration);
     let sound = probe.audio.expect("the film has sound");
     assert!((sound.duration.as_secs_f64() - length).abs() < 0.05, "{:?} against {length} s", sound.duration);
-    assert!(probe.faststart);
+    assert!(probe.is_faststart);
 
     for (before, after) in &chained {
         let clip = |name: &str| &shots.iter().find(|(shot, _)| shot == name).expect("the shot has a file").1;

@@ -94,7 +94,7 @@ fn film_with_everything_plays_and_measures_right() {
     let probe = media::probe(&film).expect("the film probes");
     let (video, audio) = (probe.video.expect("pictures"), probe.audio.expect("sound"));
     let seconds = video.duration.as_secs_f64();
-    assert!(probe.faststart);
+    assert!(probe.is_faststart);
     assert!((audio.duration.as_secs_f64() - seconds).abs() < 0.05, "sound ends with the pictures");
     project.runner(&["view", "lamp.yaml", "--no-open"]).expect(0);
     let manifest = fs_err::read_to_string(file("manifest.json")).expect("a manifest");

@@ -6,7 +6,7 @@
 use client::{Client, ClientConfig, PreparedRequest};
 use contract::Contract;
 use secrecy::SecretString;
-use workflow::plan::{Node, Plan, Source};
+use workflow::plan::{MediaSource, Node, Plan};
 use workflow::{DirFiles, Options};
 
 use crate::support::program::root;
@@ -38,15 +38,16 @@ fn requests(example: &str) -> String {
 }
 
 fn inputs(plan: &Plan, node: &Node) -> Vec<String> {
-    let shown = |source: &Source| match source {
+    let shown = |source: &MediaSource| match source {
         // A model that returns its last frame is continued by URL; any other by image data.
-        Source::LastFrame(parent) if plan.node(*parent).request.contains_key("return_last_frame") => {
+        MediaSource::LastFrame(parent) if plan.node(*parent).request.contains_key("return_last_frame") => {
             format!("https://frames.example/{}", plan.node(*parent).name)
         }
-        Source::LastFrame(_) | Source::FirstFrame(_) | Source::Pick { .. } | Source::FileFrame { .. } => {
-            "data:image/png;base64,AAAA".to_owned()
-        }
-        Source::File { media_type, .. } => format!("data:{media_type};base64,AAAA"),
+        MediaSource::LastFrame(_)
+        | MediaSource::FirstFrame(_)
+        | MediaSource::Pick { .. }
+        | MediaSource::FileFrame { .. } => "data:image/png;base64,AAAA".to_owned(),
+        MediaSource::File { media_type, .. } => format!("data:{media_type};base64,AAAA"),
     };
     node.inputs.iter().map(|input| shown(&input.source)).collect()
 }

@@ -55,7 +55,7 @@ struct Mutation {
 const MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "an indeterminate submission counts as not accepted and is repeated",
-        file: "crates/engine/src/executor/effects.rs",
+        file: "crates/engine/src/executor/effect_runner.rs",
         original: "match provider.find_tasks(request.digest(), since).await {",
         replacement: "match SubmissionLookup::Tasks([].into()) {",
         violations: &["was paid for", "under a cap of", "in a run that may do so"],
@@ -144,8 +144,8 @@ const CLUSTER_MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "a POST is sent before what allows it is journalled",
         file: "crates/cluster/src/node/submission.rs",
-        original: "TurnOutcome::Token { token, turn, at } => (token, turn, at),",
-        replacement: "TurnOutcome::Token { turn, at, .. } => (worker.gate.issue(), turn, at),",
+        original: "TurnOutcome::Token { token, turn, time } => (token, turn, time),",
+        replacement: "TurnOutcome::Token { turn, time, .. } => (worker.gate.issue(), turn, time),",
         violations: &["was paid for", "tasks under a cap of"],
     },
     Mutation {

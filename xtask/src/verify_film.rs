@@ -13,8 +13,8 @@ pub(crate) fn verify(file: &Path) -> Result<String, String> {
     let video = probe.video.as_ref().ok_or_else(|| format!("{shown}: has no video track"))?;
     let audio = probe.audio.as_ref().ok_or_else(|| format!("{shown}: has no audio track"))?;
     let seconds = probe.duration.as_secs_f64();
-    if seconds < 1.0 || !probe.faststart {
-        return Err(format!("{shown}: {seconds} s long, faststart {}", probe.faststart));
+    if seconds < 1.0 || !probe.is_faststart {
+        return Err(format!("{shown}: {seconds} s long, faststart {}", probe.is_faststart));
     }
     let gap = (audio.duration.as_secs_f64() - seconds).abs();
     if gap > MAX_GAP_SECONDS {

@@ -65,7 +65,7 @@ fn members(fields: &[Field]) -> BoxedStrategy<Value> {
     let one = |field: &Field| {
         let value = prop_oneof![12 => fitting_value(field), 1 => any_value()];
         let name = field.name.clone();
-        prop::option::weighted(if field.required { 0.97 } else { 0.2 }, value)
+        prop::option::weighted(if field.is_required { 0.97 } else { 0.2 }, value)
             .prop_map(move |value| value.map(|value| (name.clone(), value)))
             .boxed()
     };

@@ -12,7 +12,7 @@ use std::{
 };
 
 use client::PreparedRequest;
-use server::{KEY, Server, json_answer, request, task};
+use server::{KEY, Server, json_response, request, task};
 use tracing_subscriber::{filter::LevelFilter, fmt::MakeWriter};
 
 #[derive(Clone, Default)]
@@ -46,7 +46,7 @@ async fn logs_name_the_task_and_no_key_image_or_signature() {
         .with_writer(log.clone())
         .finish();
     let guard = tracing::subscriber::set_default(subscriber);
-    let server = Server::answering(|_| json_answer(200, &task("queued"))).await;
+    let server = Server::answering(|_| json_response(200, &task("queued"))).await;
     let client = server.client();
     let mut picture = request();
     picture["image"] = "data:image/png;base64,SECRETPICTURE".into();

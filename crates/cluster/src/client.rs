@@ -66,7 +66,7 @@ impl EngineClient {
         Ok(Self { transport: Transport::Http(http(&ingress)?), ingress })
     }
 
-    /// A client of an ingress in this process. `address` is what it is called in messages.
+    /// A client of an ingress in this process, as the simulation of a cluster has it. `address` is what it is called in messages.
     #[must_use]
     pub fn in_process(ingress: Arc<dyn Ingress>, address: Url) -> Self {
         Self { transport: Transport::InProcess(ingress), ingress: address }

@@ -49,7 +49,8 @@ impl FilmService {
             };
             Ok(Json((joined, worker.clock.now())))
         });
-        let Json((joined, at)): Json<(Result<JoinedFilm, Failure>, Timestamp)> = effect.name("join").await?;
+        let Json((joined, time)): Json<(Result<JoinedFilm, Failure>, Timestamp)> =
+            effect.name("join").await?;
         let event = match joined {
             Ok((film, files)) => {
                 let target = RequestTarget::object(RUN, run.as_str(), "film_joined");
@@ -62,7 +63,7 @@ impl FilmService {
         let _handle = ctx
             .request::<_, ()>(
                 target,
-                Json(Answers { at, answers: vec![Answer { seq, events: vec![event] }] }),
+                Json(Answers { time, answers: vec![Answer { seq, events: vec![event] }] }),
             )
             .send();
         Ok(())

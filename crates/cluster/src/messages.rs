@@ -28,7 +28,8 @@ pub const ENGINE: &str = "Engine";
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Answers {
     /// When the worker sent them.
-    pub at: Timestamp,
+    #[serde(rename = "at")]
+    pub time: Timestamp,
     /// The answers.
     pub answers: Vec<Answer>,
 }
@@ -334,7 +335,7 @@ impl ThrottleNotice {
     /// of a remote service heeds ([`scheduler::Policy::max_retry_after`]) does not hold the account for longer than that.
     #[must_use]
     pub fn new(sent: Timestamp, retry_after: Option<Duration>) -> Self {
-        let most = scheduler::Policy::remote().max_retry_after;
-        Self { sent, wait: retry_after.unwrap_or(Duration::from_secs(1)).min(most) }
+        let max = scheduler::Policy::remote().max_retry_after;
+        Self { sent, wait: retry_after.unwrap_or(Duration::from_secs(1)).min(max) }
     }
 }

@@ -102,8 +102,8 @@ pub(crate) struct SentPost {
 
 impl SentPost {
     /// The response.
-    pub(crate) fn answered(self, submission: &Submission, now: Timestamp) {
-        self.pacer.lock().answered(self.turn, submission, now);
+    pub(crate) fn responded(self, submission: &Submission, now: Timestamp) {
+        self.pacer.lock().responded(self.turn, submission, now);
     }
 }
 
@@ -137,7 +137,7 @@ impl Pace {
         self.posting.insert(turn.0, None);
     }
 
-    fn answered(&mut self, turn: Turn, submission: &Submission, now: Timestamp) {
+    fn responded(&mut self, turn: Turn, submission: &Submission, now: Timestamp) {
         self.posting.remove(&turn.0);
         self.used = now;
         match submission {
@@ -182,11 +182,11 @@ mod tests {
         assert_eq!(first.len(), 2);
         for turn in first {
             pace.sent(turn);
-            pace.answered(turn, &accepted(), Timestamp(20_010));
+            pace.responded(turn, &accepted(), Timestamp(20_010));
         }
         for _ in 0..30 {
             let turn = pace.take(Timestamp(20_020)).expect("a turn");
-            pace.answered(turn, &accepted(), Timestamp(20_020));
+            pace.responded(turn, &accepted(), Timestamp(20_020));
         }
         assert_eq!(take_all(&mut pace, 20_030).len(), 4);
         assert_eq!(take_all(&mut pace, 20_250).len(), 1);
@@ -199,7 +199,7 @@ mod tests {
         let more = take_all(&mut pace, 21_000);
         assert_eq!((first.len(), more.len()), (2, 4));
         for turn in first.into_iter().chain(more) {
-            pace.answered(turn, &throttled(1), Timestamp(21_000));
+            pace.responded(turn, &throttled(1), Timestamp(21_000));
         }
         assert_eq!(take_all(&mut pace, 22_000).len(), 2);
         assert_eq!(take_all(&mut pace, 29_000).len(), 0);
@@ -210,7 +210,7 @@ mod tests {
         let mut pace = Pace::default();
         let [used, unused] = take_all(&mut pace, 20_000).try_into().expect("two turns");
         pace.sent(used);
-        pace.answered(unused, &throttled(1), Timestamp(20_000));
+        pace.responded(unused, &throttled(1), Timestamp(20_000));
         assert_eq!(pace.take(Timestamp(20_500)), Err(NoTurn::Held(Timestamp(21_000))));
         assert_eq!(take_all(&mut pace, 21_000).len(), 1, "beside the one that has no response");
         assert_eq!(take_all(&mut pace, 50_999).len(), 0);
@@ -218,11 +218,11 @@ mod tests {
     }
 
     #[test]
-    fn what_was_learned_is_forgotten_after_a_pause() {
+    fn pace_starts_over_after_a_pause() {
         let mut pace = Pace::default();
         let [first, second] = take_all(&mut pace, 20_000).try_into().expect("two turns");
-        pace.answered(first, &throttled(1), Timestamp(20_000));
-        pace.answered(second, &accepted(), Timestamp(20_000));
+        pace.responded(first, &throttled(1), Timestamp(20_000));
+        pace.responded(second, &accepted(), Timestamp(20_000));
         assert_eq!(take_all(&mut pace, 30_000).len(), 2);
         assert_eq!(take_all(&mut pace, 30_500).len(), 2, "time counts again");
     }
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn of_many_that_wait_few_meet_a_limit() {
+    async fn few_of_many_waiting_posts_are_throttled() {
         let (pacer, clock) = (Arc::new(PostPacer::default()), Clock::starting_at(Timestamp(20_000)));
         let sent = Arc::new(Mutex::new((0, 0)));
         let posts = (0..64).map(|_| {
@@ -258,7 +258,7 @@ mod tests {
                     is_accepted
                 };
                 let submission = if is_accepted { accepted() } else { throttled(7) };
-                post.answered(&submission, clock.now());
+                post.responded(&submission, clock.now());
                 Ok::<_, Duration>(())
             }
         });

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_sent_while_the_service_wants_to_be_left_alone() {
+    fn polls_and_downloads_wait_for_retry_after() {
         let held = Some(Timestamp(2_000));
         let share = Share { polls_held_until: held, downloads_held_until: held, ..Share::default() };
         let mut own = ShareState { share, ..ShareState::default() };
@@ -206,13 +206,13 @@ mod tests {
     }
 
     #[test]
-    fn throttled_answer_holds_an_account_no_longer_than_a_run_would_wait() {
+    fn throttled_response_holds_an_account_no_longer_than_a_run_would_wait() {
         let throttled = ThrottleNotice::new(Timestamp(0), Some(Duration::from_hours(24)));
         assert_eq!(throttled.wait, Duration::from_mins(5));
     }
 
     #[test]
-    fn throttled_answer_renews_the_share_at_once_and_is_reported_once() {
+    fn throttled_response_renews_the_share_at_once_and_is_reported_once() {
         let share = OwnShare::default();
         share.own().leased = Some(Timestamp(1_000));
         share.polled(None);

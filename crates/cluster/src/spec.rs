@@ -9,7 +9,7 @@ use engine::ledger::PlanArguments;
 use scheduler::budget::{BudgetCaps, TaskPrices};
 use scheduler::{Budget, Event, KeyResolver, Policy, RunId, RunState};
 use serde::{Deserialize, Serialize};
-use workflow::plan::{NodeIx, NodeKey, Plan, Source};
+use workflow::plan::{MediaSource, NodeIx, NodeKey, Plan};
 
 /// The specification of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -105,10 +105,10 @@ impl RunSpec {
 #[must_use]
 pub fn plan_files(plan: &Plan) -> Vec<SpecFile> {
     let inputs = plan.nodes().flat_map(|(_, node)| &node.inputs).filter_map(|input| match &input.source {
-        Source::File { path, sha256, .. } | Source::FileFrame { path, sha256, .. } => {
+        MediaSource::File { path, sha256, .. } | MediaSource::FileFrame { path, sha256, .. } => {
             Some(SpecFile { path: path.clone(), sha256: sha256.clone() })
         }
-        Source::LastFrame(_) | Source::FirstFrame(_) | Source::Pick { .. } => None,
+        MediaSource::LastFrame(_) | MediaSource::FirstFrame(_) | MediaSource::Pick { .. } => None,
     });
     let films = plan.films().iter().flat_map(workflow::plan::Film::files);
     let films = films.map(|file| SpecFile { path: file.path.clone(), sha256: file.sha256.clone() });

@@ -156,7 +156,7 @@ impl Worker {
         });
         let (client, clock) = (config.client.clone(), config.clock.clone());
         let answers = Batcher::new(move |run: String, answers: Vec<Answer>| {
-            let (client, answers) = (client.clone(), Answers { at: clock.now(), answers });
+            let (client, answers) = (client.clone(), Answers { time: clock.now(), answers });
             Box::pin(
                 async move { client.answer(&run, &answers).await.map(|()| vec![(); answers.answers.len()]) },
             )

@@ -206,13 +206,13 @@ impl Contract {
         self.checks.shape(family, field)
     }
 
-    /// Checks a task object (spec 2.5 and 3).
+    /// Checks a task object (spec 2.5 and 3). For what proves that a service keeps the contract: the client reads tasks leniently instead.
     #[must_use]
     pub fn check_task(&self, task: &Value) -> Vec<Violation> {
         self.checks.task(&self.spec, task)
     }
 
-    /// Checks the body of an error response (spec 7).
+    /// Checks the body of an error response (spec 7). For what proves that a service keeps the contract: the client reads errors leniently instead.
     #[must_use]
     pub fn check_error(&self, body: &Value) -> Vec<Violation> {
         self.checks.error(&self.spec, body)

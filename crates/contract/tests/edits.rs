@@ -31,7 +31,7 @@ fn edit_new_optional_field_needs_no_code() {
     })
     .expect("a sound document");
     let family = &contract.model("modela-video-2-0-260128").expect("known").family;
-    assert!(contract.field(family, "negative_prompt").is_some_and(|field| !field.required));
+    assert!(contract.field(family, "negative_prompt").is_some_and(|field| !field.is_required));
     let request = |guidance: f64| json!({ "model": "modela-video-2-0-260128", "prompt": "x", "negative_prompt": "rain", "guidance": guidance });
     assert_eq!(contract.check_request(&request(0.5)), []);
     let found = contract.check_request(&request(2.0));

@@ -164,7 +164,7 @@ fn fields_by_family() {
         let values: Vec<String> = field.values.iter().map(ToString::to_string).collect();
         let mut line = format!("  {}: {:?}", field.name, field.kind);
         line += &note(field.is_digit_string, "digits");
-        line += &note(field.required, "required");
+        line += &note(field.is_required, "required");
         line += &note(field.is_deprecated, "deprecated");
         line += &note(!values.is_empty(), &format!("[{}]", values.join(" ")));
         for (name, value) in [("min", field.minimum), ("max", field.maximum)] {

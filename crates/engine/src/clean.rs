@@ -3,7 +3,7 @@
 //! Invariant: what a task may still need and what another process uses is never removed. What was paid for, a video or what is left of
 //! one that cannot be downloaded any more, is removed on request only.
 
-mod superseded;
+mod superseded_clips;
 mod temporary;
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use scheduler::{AttemptId, AttemptState};
 use crate::artifact_store::{ArtifactStore, Verify, partial_download};
 use crate::ledger::{Ledger, LedgerError};
 
-pub use superseded::superseded_files;
+pub use superseded_clips::superseded_files;
 pub use temporary::temporary_files;
 
 /// A file that may not be needed any more.

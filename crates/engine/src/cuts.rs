@@ -127,7 +127,7 @@ fn sync_folder(file: &Path) {
 mod tests {
     use super::*;
 
-    fn put(folder: &Path, content: &str, is_reserved: &dyn Fn(&str) -> bool) {
+    fn replace_film(folder: &Path, content: &str, is_reserved: &dyn Fn(&str) -> bool) {
         let new = folder.join("new");
         std::fs::write(&new, content).unwrap();
         replace(&new, &folder.join("film.mp4"), is_reserved).unwrap();
@@ -156,18 +156,18 @@ mod tests {
         let text = |list: &[(&str, &str)]| -> Vec<(String, String)> {
             list.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
         };
-        put(folder, "a", &|_| false);
+        replace_film(folder, "a", &|_| false);
         assert_eq!(files(folder), text(&[("film.mp4", "a")]));
-        put(folder, "a", &|_| false);
+        replace_film(folder, "a", &|_| false);
         assert_eq!(files(folder), text(&[("film.mp4", "a")]));
-        put(folder, "b", &|_| false);
+        replace_film(folder, "b", &|_| false);
         assert_eq!(files(folder), text(&[("film.1.mp4", "a"), ("film.mp4", "b")]));
-        put(folder, "a", &|_| false);
-        put(folder, "b", &|_| false);
+        replace_film(folder, "a", &|_| false);
+        replace_film(folder, "b", &|_| false);
         let both = text(&[("film.1.mp4", "a"), ("film.2.mp4", "b"), ("film.mp4", "b")]);
         assert_eq!(files(folder), both, "a cut that is kept already gets no second number");
         // What a kill between the two steps leaves is that state: the current cut under both names.
-        put(folder, "c", &|_| false);
+        replace_film(folder, "c", &|_| false);
         let kept = text(&[("film.1.mp4", "a"), ("film.2.mp4", "b"), ("film.mp4", "c")]);
         assert_eq!(files(folder), kept);
         assert_eq!(
@@ -184,7 +184,7 @@ mod tests {
         std::fs::write(folder.join("film.x.mp4"), "x").unwrap();
         std::fs::create_dir(folder.join("film.3.mp4")).unwrap();
         for content in ["a", "b"] {
-            put(folder, content, &|name| name == "film.4.mp4");
+            replace_film(folder, content, &|name| name == "film.4.mp4");
         }
         assert_eq!(std::fs::read_to_string(folder.join("film.5.mp4")).unwrap(), "a");
         assert_eq!(std::fs::read_to_string(folder.join("film.2.mp4")).unwrap(), "old");

@@ -25,7 +25,7 @@ pub(crate) fn soundtrack(
         path: folder.join(&music.file.path),
         gain: music.gain.amplitude(),
         start: length(music.start),
-        repeat: music.repeat,
+        is_repeated: music.repeat,
         fade_in: length(music.fade_in),
         fade_out: length(music.fade_out),
         duck: 1.0 / music.duck.amplitude(),

@@ -58,7 +58,8 @@ pub(crate) fn overlays(film: &Film, timeline: &Timeline, fonts: &SharedFonts) ->
         };
         let Some(title) = &clip.title else { continue };
         titles.push(title.clone());
-        spans.push(OverlaySpan { frames: shown(timeline, item.clip, item.start..item.end()), fade });
+        spans
+            .push(OverlaySpan { frames: unshared_frames(timeline, item.clip, item.start..item.end()), fade });
     }
     let fonts = Arc::clone(fonts);
     let has_subtitles = film.subtitles.is_some_and(|subtitles| subtitles.burn);
@@ -69,7 +70,7 @@ pub(crate) fn overlays(film: &Film, timeline: &Timeline, fonts: &SharedFonts) ->
 }
 
 /// The frames of a clip in which no other one is seen.
-fn shown(timeline: &Timeline, clip: usize, frames: Range<u64>) -> Range<u64> {
+fn unshared_frames(timeline: &Timeline, clip: usize, frames: Range<u64>) -> Range<u64> {
     let into = timeline.transition_into(clip).map_or(0, |one| one.after);
     let out = timeline.items.get(clip).and_then(|item| item.transition).map_or(0, |one| one.before);
     let (start, end) = (frames.start + into, frames.end.saturating_sub(out));

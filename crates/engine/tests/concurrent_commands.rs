@@ -154,7 +154,7 @@ fn abandoned_attempt_stays_abandoned_whatever_a_run_records() {
 
 /// Clocks are set meanwhile: what came first is told by the order of events.
 #[test]
-fn stored_video_stays_whatever_the_clocks_are() {
+fn stored_video_counts_although_clocks_were_set() {
     for event in [expired, failed] {
         let runs = TwoRuns::with_task();
         let database = Connection::open(runs.folder.path().join("ledger.db")).expect("the database");

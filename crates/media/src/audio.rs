@@ -95,7 +95,7 @@ pub fn decode_audio(bytes: &[u8], ffmpeg: &Ffmpeg, spec: AudioDecodeSpec) -> Res
 pub(crate) fn decoder(movie: &Movie) -> Result<Option<AudioDecoder>, MediaError> {
     let Some(track) = &movie.audio else { return Ok(None) };
     match aac_config(track) {
-        Some(config) if config.object_type == 0x40 && track.one_entry => {
+        Some(config) if config.object_type == 0x40 && track.has_one_entry => {
             AudioDecoder::new(&config.specific).map(Some)
         }
         _ => Err(MediaError::needs(format!("{} sound", coding_name(track.coding())))),

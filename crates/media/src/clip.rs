@@ -23,7 +23,7 @@ pub struct ClipSpec {
     pub frame_rate: FrameRate,
     /// The sound track, if there is to be one.
     pub audio: Option<AudioSpec>,
-    /// The most that pictures may cost, in bits per second over a second or so; `None` for a cap that suits the size
+    /// The most that pictures may cost, in bits per second over a second or so; `None` for a limit that suits the size
     /// (6 Mb/s for 480p, 12 for 720p, 20 for 1080p). Easy pictures stay far below it.
     pub bits_per_second: Option<u32>,
     /// How pictures and sound are encoded.
@@ -40,7 +40,7 @@ pub struct AudioSpec {
 }
 
 impl ClipSpec {
-    /// A silent clip with the usual cap on its rate.
+    /// A silent clip with the usual limit on its bit rate.
     #[must_use]
     pub fn new(width: u32, height: u32, frame_rate: FrameRate) -> Self {
         Self { width, height, frame_rate, audio: None, bits_per_second: None, effort: Effort::Full }
@@ -92,14 +92,14 @@ impl ClipSpec {
             width: self.width,
             height: self.height,
             rate: self.frame_rate,
-            bits_per_second: self.cap().max(1),
+            bits_per_second: self.bit_rate_limit().max(1),
             ids: ParameterSetIds::default(),
             signal: VideoSignal::WRITTEN,
             effort: self.effort,
         })
     }
 
-    fn cap(&self) -> u32 {
+    fn bit_rate_limit(&self) -> u32 {
         self.bits_per_second.unwrap_or(match u64::from(self.width) * u64::from(self.height) {
             0..=600_000 => 6_000_000,
             600_001..=1_200_000 => 12_000_000,
@@ -305,8 +305,8 @@ impl ClipWriter {
         let size = u32::try_from(picture.bytes.len()).map_err(too_large)?;
         self.pictures.extend_from_slice(&picture.bytes);
         let offset = picture.delay.saturating_mul(self.ticks_per_picture).cast_signed();
-        let (duration, sync) = (self.ticks_per_picture, picture.sync);
-        self.samples.push(OutputSample { size, duration, offset, sync });
+        let (duration, sync) = (self.ticks_per_picture, picture.is_sync);
+        self.samples.push(OutputSample { size, duration, offset, is_sync: sync });
         self.is_reordered |= picture.delay != 1;
         Ok(())
     }
@@ -331,7 +331,12 @@ pub(crate) fn audio_track(
     let samples = sound
         .packets
         .iter()
-        .map(|packet| OutputSample { size: packet.len() as u32, duration: aac::FRAME, offset: 0, sync: true })
+        .map(|packet| OutputSample {
+            size: packet.len() as u32,
+            duration: aac::FRAME,
+            offset: 0,
+            is_sync: true,
+        })
         .collect();
     let track = OutputTrack {
         kind: OutputKind::Audio,

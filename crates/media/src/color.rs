@@ -10,7 +10,7 @@ use crate::vector::vectorized;
 pub(crate) struct ColorSpace {
     pub(crate) matrix: Matrix,
     /// 0..=255 for every component instead of the broadcast range 16..=235.
-    pub(crate) full_range: bool,
+    pub(crate) is_full_range: bool,
 }
 
 /// The luma weights.
@@ -22,7 +22,7 @@ pub(crate) enum Matrix {
 
 impl ColorSpace {
     /// The color space that this crate encodes.
-    pub(crate) const WRITTEN: Self = Self { matrix: Matrix::Bt709, full_range: false };
+    pub(crate) const WRITTEN: Self = Self { matrix: Matrix::Bt709, is_full_range: false };
 
     /// From the code points of streams and files (ISO/IEC 23001-8), where 2 means "unspecified". Unspecified values default as in players:
     /// BT.601 for standard definition, BT.709 above.
@@ -33,7 +33,7 @@ impl ColorSpace {
             _ if height >= 720 => Matrix::Bt709,
             _ => Matrix::Bt601,
         };
-        Self { matrix, full_range }
+        Self { matrix, is_full_range: full_range }
     }
 }
 
@@ -63,7 +63,7 @@ impl Forward {
         let (kr, kb) = color.matrix.weights();
         let kg = 1.0 - kr - kb;
         let (luma, chroma, black) =
-            if color.full_range { (1.0, 1.0, 0) } else { (219.0 / 255.0, 224.0 / 255.0, 16) };
+            if color.is_full_range { (1.0, 1.0, 0) } else { (219.0 / 255.0, 224.0 / 255.0, 16) };
         let fixed = |value: f64| (value * f64::from(1 << SHIFT)).round() as i32;
         let (cb, cr) = (chroma / (2.0 * (1.0 - kb)), chroma / (2.0 * (1.0 - kr)));
         Self {
@@ -154,7 +154,7 @@ impl Inverse {
         let (kr, kb) = color.matrix.weights();
         let kg = 1.0 - kr - kb;
         let (luma, chroma, black) =
-            if color.full_range { (1.0, 1.0, 0) } else { (255.0 / 219.0, 255.0 / 224.0, 16) };
+            if color.is_full_range { (1.0, 1.0, 0) } else { (255.0 / 219.0, 255.0 / 224.0, 16) };
         let fixed = |value: f64| (value * f64::from(1 << SHIFT)).round() as i32;
         Self {
             gain: fixed(luma),

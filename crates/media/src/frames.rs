@@ -64,8 +64,11 @@ impl FrameReader {
 
     /// Decodes one sample exactly, starting at the nearest sync sample; on error, at the one before.
     fn decode(&mut self, target: usize) -> Result<YuvFrame, MediaError> {
-        let seek_points: Vec<usize> =
-            (0..=target).rev().filter(|&i| self.track.samples[i].sync || i == 0).take(MAX_ATTEMPTS).collect();
+        let seek_points: Vec<usize> = (0..=target)
+            .rev()
+            .filter(|&i| self.track.samples[i].is_sync || i == 0)
+            .take(MAX_ATTEMPTS)
+            .collect();
         let mut outcome = Err(MediaError::damaged("it has no picture to begin with"));
         for from in seek_points {
             outcome = self.decode_from(from, target);
@@ -146,7 +149,7 @@ fn seek_point(track: &Track, position: &[usize], from: usize) -> usize {
     let mut best = 0;
     for (i, sample) in track.samples.iter().enumerate().rev() {
         earliest = earliest.min(position[i]);
-        if sample.sync && earliest == position[i] && position[i] <= from {
+        if sample.is_sync && earliest == position[i] && position[i] <= from {
             best = i;
             break;
         }
@@ -236,7 +239,7 @@ pub(crate) fn decoder_config(track: &Track) -> Result<DecoderConfig, MediaError>
     if !matches!(&track.coding(), b"avc1" | b"avc3") {
         return Err(MediaError::needs(format!("{} video", coding_name(track.coding()))));
     }
-    if !track.one_entry {
+    if !track.has_one_entry {
         return Err(MediaError::needs("video that changes its coding on the way"));
     }
     let avcc =

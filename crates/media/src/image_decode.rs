@@ -19,7 +19,7 @@ const MAX_DECODED_BYTES: u64 = MAX_IMAGE_PIXELS * 4;
 const MAX_PROGRESSIVE_BYTES: u64 = 400 << 20;
 
 /// An image whose header was read and bounded.
-struct Header<'a> {
+struct ImageHeader<'a> {
     decoder: Box<dyn ImageDecoder + 'a>,
     orientation: Orientation,
     name: &'static str,
@@ -30,16 +30,16 @@ struct Header<'a> {
 /// # Errors
 /// As [`decode_image`], as far as the header shows it.
 pub fn image_size(bytes: &[u8]) -> Result<(u32, u32), MediaError> {
-    Header::read(bytes).map(|header| header.size())
+    ImageHeader::read(bytes).map(|header| header.size())
 }
 
 /// Decodes an image and drops it: whether it is whole, without the memory for its conversion. Returns its size.
 pub(crate) fn check_image(bytes: &[u8]) -> Result<(u32, u32), MediaError> {
-    let header = Header::read(bytes)?;
+    let header = ImageHeader::read(bytes)?;
     let size = header.size();
     check_end(bytes)?;
     let mut pixels = vec![0; usize::try_from(header.decoder.total_bytes()).unwrap_or(usize::MAX)];
-    let Header { decoder, name, .. } = header;
+    let ImageHeader { decoder, name, .. } = header;
     catch_panic(|| decoder.read_image_boxed(&mut pixels))?.map_err(|error| damaged(name, error))?;
     Ok(size)
 }
@@ -50,7 +50,7 @@ pub(crate) fn check_image(bytes: &[u8]) -> Result<(u32, u32), MediaError> {
 /// [`MediaError::TooLarge`] above [`MAX_IMAGE_BYTES`], [`MAX_IMAGE_PIXELS`] or 256 MiB of pixels, [`MediaError::NotMedia`] for any other
 /// format, [`MediaError::Damaged`] when decoding fails or the file ends early.
 pub fn decode_image(bytes: &[u8]) -> Result<RgbImage, MediaError> {
-    let Header { decoder, orientation, name } = Header::read(bytes)?;
+    let ImageHeader { decoder, orientation, name } = ImageHeader::read(bytes)?;
     check_end(bytes)?;
     let decoded = catch_panic(|| DynamicImage::from_decoder(decoder))?;
     let mut picture = decoded.map_err(|error| damaged(name, error))?;
@@ -80,7 +80,7 @@ pub(crate) fn too_many_bytes(length: u64) -> MediaError {
     }
 }
 
-impl<'a> Header<'a> {
+impl<'a> ImageHeader<'a> {
     fn read(bytes: &'a [u8]) -> Result<Self, MediaError> {
         if bytes.len() > MAX_IMAGE_BYTES {
             return Err(too_many_bytes(bytes.len() as u64));

@@ -12,7 +12,7 @@ use crate::image_decode::{MAX_IMAGE_BYTES, check_image, too_many_bytes};
 use crate::mp4::Movie;
 use crate::probe::describe;
 use crate::sniff::{MediaKind, MediaType, describe_content};
-use crate::whole::decode_sound;
+use crate::verify::decode_sound;
 use crate::{MediaError, wav};
 
 /// The largest input file, in bytes (20 MiB).

@@ -43,8 +43,8 @@ mod proxy;
 mod rate;
 mod sniff;
 mod vector;
+mod verify;
 mod wav;
-mod whole;
 
 pub use crate::audio::{AudioBuffer, AudioDecodeSpec, decode_audio, sound_duration};
 pub use crate::cancellation::Cancellation;
@@ -70,3 +70,4 @@ pub use crate::probe::{AudioTrack, Probe, VideoTrack, probe, probe_bytes};
 pub use crate::proxy::{needs_proxy, write_proxy};
 pub use crate::rate::FrameRate;
 pub use crate::sniff::{MediaKind, MediaType, content_in_place_of_video, describe_content};
+pub use crate::vector::vectorized;

@@ -20,7 +20,7 @@ pub struct Probe {
     /// The first audio track.
     pub audio: Option<AudioTrack>,
     /// The index precedes the samples, so that playback can start before the whole file has arrived.
-    pub faststart: bool,
+    pub is_faststart: bool,
 }
 
 /// A video track.
@@ -82,7 +82,7 @@ pub(crate) fn describe(movie: &Movie) -> Result<Probe, MediaError> {
     }
     let tracks = [video.as_ref().map(|v| v.duration), audio.as_ref().map(|a| a.duration)];
     let duration = tracks.into_iter().flatten().max().unwrap_or_default();
-    Ok(Probe { duration, video, audio, faststart: movie.faststart })
+    Ok(Probe { duration, video, audio, is_faststart: movie.is_faststart })
 }
 
 fn video_track(track: &Track) -> Result<VideoTrack, MediaError> {

@@ -75,7 +75,7 @@ mod tests {
         assert!(probed.audio.is_some());
         let movie = Movie::open(&proxy).unwrap();
         let samples = movie.video.unwrap().samples;
-        let keys: Vec<usize> = (0..samples.len()).filter(|&i| samples[i].sync).collect();
+        let keys: Vec<usize> = (0..samples.len()).filter(|&i| samples[i].is_sync).collect();
         assert_eq!(keys, [0, 12, 24]);
         let frames = [(first_frame(&proxy), first_frame(&large)), (last_frame(&proxy), last_frame(&large))];
         for (small, original) in frames.map(|(small, original)| (small.unwrap(), original.unwrap())) {

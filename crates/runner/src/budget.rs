@@ -12,7 +12,7 @@ use workflow::units::{Money, VideoDuration};
 
 use crate::args;
 use crate::error::{CommandError, ErrorKind};
-use crate::report::plan::Document;
+use crate::report::plan::PlanDocument;
 
 /// The caps that the flags set.
 pub(crate) fn caps(args: &args::BudgetArgs) -> BudgetCaps {
@@ -103,7 +103,7 @@ pub(crate) fn check_in_flight(
 pub(crate) fn check_minimum(
     args: &args::BudgetArgs,
     is_free: bool,
-    document: &Document,
+    document: &PlanDocument,
 ) -> Result<(), CommandError> {
     let totals = &document.totals;
     let currency = document.prices.as_ref().map_or("", |prices| prices.currency.as_str());

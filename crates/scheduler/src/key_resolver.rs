@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use workflow::plan::{Frame, InputIdentity, KeyPart, NodeIx, NodeKey, Plan, Source};
+use workflow::plan::{Frame, InputIdentity, KeyPart, MediaSource, NodeIx, NodeKey, Plan};
 
 use crate::artifact::Artifact;
 use crate::event::ForcedRerun;
@@ -276,20 +276,20 @@ pub fn input_identities<'a>(
     let inputs = plan.node(node).inputs.iter();
     inputs
         .map(|input| match &input.source {
-            Source::LastFrame(parent) => {
+            MediaSource::LastFrame(parent) => {
                 artifact(*parent).map(|made| InputIdentity::last_frame_of(&made.sha256))
             }
-            Source::FirstFrame(parent) => {
+            MediaSource::FirstFrame(parent) => {
                 artifact(*parent).map(|made| InputIdentity::first_frame_of(&made.sha256))
             }
             // Nobody has picked a take yet, so the frame is not known.
-            Source::Pick { .. } => None,
-            Source::File { sha256, .. } => Some(InputIdentity::content(sha256)),
+            MediaSource::Pick { .. } => None,
+            MediaSource::File { sha256, .. } => Some(InputIdentity::content(sha256)),
             // As of a shot whose video has this content: it is the same picture.
-            Source::FileFrame { sha256, frame: Frame::Last, .. } => {
+            MediaSource::FileFrame { sha256, frame: Frame::Last, .. } => {
                 Some(InputIdentity::last_frame_of(sha256))
             }
-            Source::FileFrame { sha256, frame: Frame::First, .. } => {
+            MediaSource::FileFrame { sha256, frame: Frame::First, .. } => {
                 Some(InputIdentity::first_frame_of(sha256))
             }
         })

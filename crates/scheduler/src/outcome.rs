@@ -188,8 +188,7 @@ pub enum Outcome {
 }
 
 /// Why a run stopped submitting.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "halt", rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Halt {
     /// The user interrupted the run.
     Interrupted,
@@ -201,7 +200,6 @@ pub enum Halt {
     /// One more task would exceed a budget cap.
     BudgetExceeded {
         /// The cap.
-        #[serde(rename = "limit")]
         cap: BudgetCap,
     },
     /// A shot failed under fail-fast.
@@ -263,8 +261,7 @@ pub struct FilmPictures {
 }
 
 /// The outcome of a film.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "outcome", rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum FilmOutcome {
     /// It is on disk.
     Done {
@@ -272,7 +269,6 @@ pub enum FilmOutcome {
         film: Film,
     },
     /// Some of its clips are missing.
-    #[serde(alias = "waiting")]
     Pending {
         /// Number of missing clips.
         missing: usize,

@@ -120,7 +120,7 @@ fn refuse_misspelled_field(request: &Value) -> Result<(), ApiError> {
     let known: Vec<&Field> =
         own.iter().chain(contract.families().flat_map(|family| contract.fields(family))).collect();
     // `mode` beside `model` is another field.
-    let is_given = |field: &Field| field.required && members.contains_key(&field.name);
+    let is_given = |field: &Field| field.is_required && members.contains_key(&field.name);
     let unknown = members.keys().filter(|name| known.iter().all(|field| field.name != **name));
     for name in unknown.take(MAX_COMPARED_FIELDS) {
         let candidates = known.iter().filter(|field| !is_given(field)).map(|field| field.name.as_str());

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
-use workflow::plan::{ClipSource, Frame, Input, Node, NodeIx, Plan, Source};
+use workflow::plan::{ClipSource, Frame, Input, MediaSource, Node, NodeIx, Plan};
 use workflow::units::FrameRate;
 
 /// What a clip shows.
@@ -76,10 +76,13 @@ impl<'a> ClipVideo<'a> {
 /// does not count.
 #[must_use]
 pub fn continuations(plan: &Plan, shown: &[ClipVideo<'_>]) -> Vec<bool> {
-    let is_last_frame = |source: &Source, before: &ClipVideo<'_>| match source {
-        Source::LastFrame(ix) => before.node == Some(*ix),
-        Source::FileFrame { sha256, frame: Frame::Last, .. } => before.sha256 == sha256,
-        Source::FileFrame { .. } | Source::FirstFrame(_) | Source::Pick { .. } | Source::File { .. } => false,
+    let is_last_frame = |source: &MediaSource, before: &ClipVideo<'_>| match source {
+        MediaSource::LastFrame(ix) => before.node == Some(*ix),
+        MediaSource::FileFrame { sha256, frame: Frame::Last, .. } => before.sha256 == sha256,
+        MediaSource::FileFrame { .. }
+        | MediaSource::FirstFrame(_)
+        | MediaSource::Pick { .. }
+        | MediaSource::File { .. } => false,
     };
     shown
         .windows(2)

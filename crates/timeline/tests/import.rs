@@ -184,7 +184,7 @@ fn film_that_comes_back_as_it_was_is_unchanged() {
 }
 
 #[test]
-fn what_an_editor_changes_is_taken_over() {
+fn recut_takes_over_lengths_order_and_transitions() {
     let (film, facts, context) = with_stills();
     let timeline = resolve(&film, &facts, &[]).unwrap();
     let mut document: Value = serde_json::from_str(&export::otio(&timeline, &context)).unwrap();

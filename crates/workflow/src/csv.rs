@@ -11,7 +11,7 @@ use crate::source::{Source, Span};
 
 /// A cell: its text without quotes, and its span in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cell {
+pub(crate) struct CsvCell {
     pub(crate) text: String,
     pub(crate) span: Span,
     /// Whether it is in quotes: `""` is a value, nothing between two delimiters is none.
@@ -43,7 +43,7 @@ pub(crate) const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// The rows of a text, the names of its columns among them, `max_rows` at most.
-pub(crate) fn read(text: &str, max_rows: usize) -> Result<Vec<Vec<Cell>>, CsvError> {
+pub(crate) fn read(text: &str, max_rows: usize) -> Result<Vec<Vec<CsvCell>>, CsvError> {
     read_cells(text, max_rows, usize::MAX, None)
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn read_by(
     text: &str,
     max_rows: usize,
     delimiter: Option<u8>,
-) -> Result<Vec<Vec<Cell>>, CsvError> {
+) -> Result<Vec<Vec<CsvCell>>, CsvError> {
     read_cells(text, max_rows, usize::MAX, delimiter)
 }
 
@@ -61,7 +61,7 @@ fn read_cells(
     max_rows: usize,
     max_cells: usize,
     chosen: Option<u8>,
-) -> Result<Vec<Vec<Cell>>, CsvError> {
+) -> Result<Vec<Vec<CsvCell>>, CsvError> {
     let mut count = 0;
     let mut start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let mut delimiter = None;
@@ -81,8 +81,8 @@ fn read_cells(
         buffer: vec![0; 1024],
         is_row_start: true,
     };
-    let mut rows: Vec<Vec<Cell>> = Vec::new();
-    let mut row: Vec<Cell> = Vec::new();
+    let mut rows: Vec<Vec<CsvCell>> = Vec::new();
+    let mut row: Vec<CsvCell> = Vec::new();
     loop {
         let Some((cell, end)) = cells.next()? else { return Ok(rows) };
         row.push(cell);
@@ -115,10 +115,10 @@ pub(crate) fn read_table(
     text: &str,
     max_rows: usize,
     max_cells: usize,
-) -> Result<(Vec<Cell>, Vec<Vec<Cell>>), CsvError> {
+) -> Result<(Vec<CsvCell>, Vec<Vec<CsvCell>>), CsvError> {
     let mut rows = read_cells(text, max_rows.saturating_add(1), max_cells, None)?.into_iter();
     let Some(header) = rows.next() else { return Ok((Vec::new(), Vec::new())) };
-    let rows: Vec<Vec<Cell>> = rows.collect();
+    let rows: Vec<Vec<CsvCell>> = rows.collect();
     if let Some(row) = rows.iter().find(|row| row.len() != header.len()) {
         let cells = |count: usize| if count == 1 { "1 cell".to_owned() } else { format!("{count} cells") };
         let message = format!("this row has {}, the first row {}", cells(row.len()), cells(header.len()));
@@ -168,7 +168,7 @@ struct Cells<'t> {
 
 impl Cells<'_> {
     /// The next cell, and whether it is the last of its row; nothing at the end of the text.
-    fn next(&mut self) -> Result<Option<(Cell, bool)>, CsvError> {
+    fn next(&mut self) -> Result<Option<(CsvCell, bool)>, CsvError> {
         self.skip_to_cell();
         let start = self.offset;
         let mut written = 0;
@@ -204,14 +204,14 @@ impl Cells<'_> {
         self.offset = self.text.len() - rest.len();
     }
 
-    fn cell(&self, start: usize, written: usize) -> Result<Cell, CsvError> {
+    fn cell(&self, start: usize, written: usize) -> Result<CsvCell, CsvError> {
         let raw = self.text[start..self.offset].trim_end_matches(['\r', '\n']);
         let text = String::from_utf8_lossy(&self.buffer[..written]).into_owned();
         let Some(inner) = raw.strip_prefix('"') else {
             let raw = raw.strip_suffix(char::from(self.delimiter)).unwrap_or(raw);
             let start = start + (raw.len() - raw.trim_start().len());
             let span = Span::new(start, start + raw.trim().len());
-            return Ok(Cell { text: text.trim().to_owned(), span, is_quoted: false });
+            return Ok(CsvCell { text: text.trim().to_owned(), span, is_quoted: false });
         };
         let Some(close) = closing_quote(inner) else {
             return Err(CsvError::new(
@@ -234,7 +234,7 @@ impl Cells<'_> {
         let blanks = behind.len() - behind.trim_end().len();
         let span = Span::new(start, start + 1 + close + 1 + behind.len() - blanks);
         let text = text.get(..text.len().saturating_sub(blanks)).unwrap_or_default().to_owned();
-        Ok(Cell { text, span, is_quoted: true })
+        Ok(CsvCell { text, span, is_quoted: true })
     }
 }
 

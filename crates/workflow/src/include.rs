@@ -18,7 +18,7 @@ pub(crate) fn add(workflow: &mut Workflow, source: &mut Source, files: &dyn File
         return;
     }
     let bytes = source.text().len();
-    let mut reader = Reader {
+    let mut reader = IncludeReader {
         source,
         files,
         problems,
@@ -91,7 +91,7 @@ struct IncludedEntries {
     text_warnings: Vec<Diagnostic>,
 }
 
-struct Reader<'a> {
+struct IncludeReader<'a> {
     source: &'a mut Source,
     files: &'a dyn Files,
     problems: &'a mut Problems,
@@ -103,7 +103,7 @@ struct Reader<'a> {
     included: IncludedEntries,
 }
 
-impl Reader<'_> {
+impl IncludeReader<'_> {
     fn read_all(&mut self, include: &[Spanned<String>], folder: &Path) {
         for name in include {
             if self.problems.full() {
@@ -137,7 +137,7 @@ impl Reader<'_> {
         }
         self.visited.insert(path.clone(), name.span);
         let Some(text) = self.text(name, &path) else { return };
-        let shown = shown(self.source.name(), &path);
+        let shown = display_path(self.source.name(), &path);
         let warnings = &mut self.included.text_warnings;
         let Some(tree) = read(&shown, text, self.source, warnings, self.problems) else { return };
         let fragment = syntax::fragment(&tree, self.problems);
@@ -236,7 +236,7 @@ fn merge<T>(included: Vec<T>, own: &mut Vec<T>, key: impl Fn(&T) -> &yaml::Key, 
 }
 
 /// An included file's name for messages: relative like the workflow's.
-fn shown(workflow: &str, path: &Path) -> String {
+fn display_path(workflow: &str, path: &Path) -> String {
     let folder = workflow.rfind(['/', '\\']).map_or("", |at| &workflow[..=at]);
     format!("{folder}{}", path.display())
 }

@@ -8,7 +8,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::expand::Instances;
 use crate::plan::{
-    Edge, Fingerprint, Frame, Hasher, InvalidPlan, Node, NodeIx, Plan, Source, ValueDigests, frame_edges,
+    Edge, Fingerprint, Frame, Hasher, InvalidPlan, MediaSource, Node, NodeIx, Plan, ValueDigests, frame_edges,
 };
 
 /// Seals instances into a plan.
@@ -101,20 +101,20 @@ fn fingerprint(node: &Node, before: &[Fingerprint], digests: &mut ValueDigests) 
     for input in &node.inputs {
         hasher.text(&input.pointer);
         match &input.source {
-            Source::LastFrame(ix) => frame_of(&mut hasher, "last", *ix),
-            Source::FirstFrame(ix) => frame_of(&mut hasher, "first", *ix),
-            Source::Pick { candidates, frame } => {
+            MediaSource::LastFrame(ix) => frame_of(&mut hasher, "last", *ix),
+            MediaSource::FirstFrame(ix) => frame_of(&mut hasher, "first", *ix),
+            MediaSource::Pick { candidates, frame } => {
                 hasher.text(if *frame == Frame::First { "pick-first" } else { "pick-last" });
                 hasher.number(candidates.len() as u64);
                 for candidate in candidates {
                     hasher.bytes(&before[candidate.index()]);
                 }
             }
-            Source::File { sha256, .. } => {
+            MediaSource::File { sha256, .. } => {
                 hasher.text("file");
                 hasher.text(sha256);
             }
-            Source::FileFrame { sha256, frame, .. } => {
+            MediaSource::FileFrame { sha256, frame, .. } => {
                 hasher.text(if *frame == Frame::First { "first-of-file" } else { "last-of-file" });
                 hasher.text(sha256);
             }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use contract::Contract;
 use serde_json::{Value, json};
-use workflow::plan::{Clip, ClipSource, Fit, OpenPick, PickKind, Plan, Source};
+use workflow::plan::{Clip, ClipSource, Fit, MediaSource, OpenPick, PickKind, Plan};
 use workflow::{CODES, CheckOutcome, DirFiles, check};
 
 fn folder(name: &str) -> PathBuf {
@@ -56,17 +56,17 @@ fn readable(plan: &Plan) -> String {
             .inputs
             .iter()
             .map(|input| match &input.source {
-                Source::LastFrame(ix) => format!("<last frame of {}>", name_of(*ix)),
-                Source::FirstFrame(ix) => format!("<first frame of {}>", name_of(*ix)),
-                Source::Pick { candidates, frame } => {
+                MediaSource::LastFrame(ix) => format!("<last frame of {}>", name_of(*ix)),
+                MediaSource::FirstFrame(ix) => format!("<first frame of {}>", name_of(*ix)),
+                MediaSource::Pick { candidates, frame } => {
                     let open = plan.open_pick(candidates);
                     let (count, noun) = (candidates.len(), open.noun());
                     format!("<{frame:?} frame of {}, which of its {count} {noun} is not picked>", open.name)
                 }
-                Source::FileFrame { path, sha256, frame } => {
+                MediaSource::FileFrame { path, sha256, frame } => {
                     format!("<{frame:?} frame of {}, {}>", path.display(), &sha256[..8])
                 }
-                Source::File { path, media_type, bytes, sha256 } => {
+                MediaSource::File { path, media_type, bytes, sha256 } => {
                     format!("<{} as {media_type}, {bytes} bytes, {}>", path.display(), &sha256[..8])
                 }
             })

@@ -28,8 +28,8 @@ fn plan(text: &str) -> Plan {
     checked.plan.unwrap()
 }
 
-fn import_options(chain_scenes: bool) -> import::Options {
-    import::Options {
+fn import_options(chain_scenes: bool) -> import::ImportOptions {
+    import::ImportOptions {
         name: "list".to_owned(),
         picture: picture("a", "16:9"),
         chain_scenes,
@@ -41,7 +41,7 @@ fn imported(list: &str, chain_scenes: bool) -> ImportResult {
     imported_bytes(list.as_bytes(), &import_options(chain_scenes))
 }
 
-fn imported_bytes(list: &[u8], options: &import::Options) -> ImportResult {
+fn imported_bytes(list: &[u8], options: &import::ImportOptions) -> ImportResult {
     import::import(list, "shots.csv", SourceKind::ShotList, options, Contract::embedded()).unwrap()
 }
 
@@ -190,7 +190,7 @@ fn import_reads_headers_of_other_languages() {
 #[test]
 fn import_finds_columns_below_a_title_and_by_choice() {
     let below = "The Lamp, shot list, draft 3\n\nScene;Description;Duration\n1;The sea, grey, cold;5\n";
-    let chosen = import::Options {
+    let chosen = import::ImportOptions {
         columns: vec![
             ColumnChoice { column: Column::Description, header: "Was man sieht".to_owned() },
             ColumnChoice { column: Column::Duration, header: "wie lang".to_owned() },
@@ -206,7 +206,7 @@ fn import_finds_columns_below_a_title_and_by_choice() {
             summary(&imported_bytes(list.as_bytes(), &chosen))
         )
     );
-    let absent = import::Options {
+    let absent = import::ImportOptions {
         columns: vec![ColumnChoice { column: Column::Duration, header: "Wie land".to_owned() }],
         ..import_options(false)
     };

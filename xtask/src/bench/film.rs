@@ -69,7 +69,7 @@ fn join(clips: &[PathBuf], score: &Path, minutes: u32, output: &Path) -> Result<
         path: score.to_owned(),
         gain: 0.3,
         start: Duration::ZERO,
-        repeat: true,
+        is_repeated: true,
         fade_in: Duration::from_secs(1),
         fade_out: Duration::from_secs(2),
         duck: 0.4,

@@ -121,7 +121,7 @@ fn row(field: &Field) -> String {
         allowed.push(format!("`{component}`"));
     }
     let default = field.default.as_ref().map(|value| format!("`{value}`")).unwrap_or_default();
-    let required = if field.required { "yes" } else { "" };
+    let required = if field.is_required { "yes" } else { "" };
     let meaning = if field.is_deprecated {
         format!("Deprecated. {}", field.description)
     } else {

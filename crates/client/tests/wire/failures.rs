@@ -9,7 +9,7 @@ use tokio::{
     net::{TcpSocket, TcpStream},
 };
 
-use crate::server::{Server, answer, config, json_answer, prepared, task};
+use crate::server::{Server, answer, config, json_response, prepared, task};
 
 fn indeterminate_reason(error: &CallError) -> &str {
     match error {
@@ -64,7 +64,7 @@ async fn create_error_response_keeps_status_error_and_wait() {
 async fn create_long_error_response_is_the_services_own() {
     let message = format!("the prompt is too long: {}", "é".repeat(10_000));
     let server = Server::answering(move |_| {
-        json_answer(
+        json_response(
             400,
             &json!({ "error": { "message": message, "type": "invalid_request_error", "code": "too_long" } }),
         )
@@ -106,7 +106,7 @@ async fn create_truncated_response_is_indeterminate() {
 
 #[tokio::test]
 async fn create_response_without_id_is_indeterminate() {
-    let server = Server::answering(|_| json_answer(200, &json!({ "status": "queued" }))).await;
+    let server = Server::answering(|_| json_response(200, &json!({ "status": "queued" }))).await;
     let error = server.client().create(&prepared()).await.expect_err("no id");
     assert!(indeterminate_reason(&error).contains("contains no task"), "{error}");
 }
@@ -140,7 +140,7 @@ async fn timeouts_are_per_operation() {
 
 #[tokio::test]
 async fn create_redirect_is_not_followed() {
-    let other_server = Server::answering(|_| json_answer(200, &task("queued"))).await;
+    let other_server = Server::answering(|_| json_response(200, &task("queued"))).await;
     let target = other_server.url.join("/v1/videos").expect("a URL").to_string();
     let server = Server::answering(move |_| answer(307, &[("location", &target)], "")).await;
     let error = server.client().create(&prepared()).await.expect_err("refused");

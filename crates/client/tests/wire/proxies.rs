@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use client::{CallError, Client, ClientConfig, Proxies};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::server::{KEY, Server, answer, config, json_answer, prepared, task};
+use crate::server::{KEY, Server, answer, config, json_response, prepared, task};
 
 /// A proxy that refuses every tunnel, and what it was sent.
 async fn refusing_proxy() -> (Server, Arc<Mutex<String>>) {
@@ -55,7 +55,7 @@ async fn proxy_gets_a_tunnel_request_without_the_key() {
 async fn loopback_is_never_reached_through_a_proxy() {
     let (proxy, seen) = refusing_proxy().await;
     let server = Server::answering(|seen| match seen.method.as_str() {
-        "POST" => json_answer(200, &task("queued")),
+        "POST" => json_response(200, &task("queued")),
         _ => answer(200, &[], "video"),
     })
     .await;

@@ -3,7 +3,7 @@
 use client::{CallError, PreparedRequest, Resume};
 use serde_json::json;
 
-use crate::server::{RecordedRequest, Server, answer, client, json_answer, prepared, task};
+use crate::server::{RecordedRequest, Server, answer, client, json_response, prepared, task};
 
 fn shown(recorded: &[RecordedRequest]) -> String {
     let one = |recorded: &RecordedRequest| {
@@ -27,7 +27,7 @@ async fn requests_send_exactly_these_headers() {
     let server = Server::answering(|recorded| match recorded.path.as_str() {
         path if path.ends_with("/content") => answer(200, &[], "bytes"),
         path if path.starts_with("/files") => answer(200, &[], "bytes"),
-        _ => json_answer(200, &task("queued")),
+        _ => json_response(200, &task("queued")),
     })
     .await;
     let client = server.client();
@@ -41,7 +41,7 @@ async fn requests_send_exactly_these_headers() {
 
 #[tokio::test]
 async fn captured_request_equals_the_one_sent() {
-    let server = Server::answering(|_| json_answer(200, &task("queued"))).await;
+    let server = Server::answering(|_| json_response(200, &task("queued"))).await;
     let client = server.client();
     let request = json!({
         "prompt": "é \"quoted\" \u{1F30A}", "model": "modela-video-2-0-260128", "duration": 5, "seed": -1,
@@ -76,7 +76,7 @@ fn capture_needs_no_runtime() {
 #[tokio::test]
 async fn task_id_of_any_characters_is_one_path_segment() {
     let server =
-        Server::answering(|_| json_answer(200, &json!({ "object": "video", "status": "queued" }))).await;
+        Server::answering(|_| json_response(200, &json!({ "object": "video", "status": "queued" }))).await;
     let client = server.client();
     for (id, path) in [
         ("a/../b", "/v1/videos/a%2F..%2Fb"),
@@ -96,7 +96,7 @@ async fn task_id_of_any_characters_is_one_path_segment() {
 
 #[tokio::test]
 async fn task_id_that_no_url_can_contain_is_not_sent() {
-    let server = Server::answering(|_| json_answer(200, &task("queued"))).await;
+    let server = Server::answering(|_| json_response(200, &task("queued"))).await;
     let client = server.client();
     for id in ["..", ".", ""] {
         for error in [client.get(id).await.err(), client.content(id).await.err()] {
@@ -111,7 +111,7 @@ async fn task_id_that_no_url_can_contain_is_not_sent() {
 async fn submission_with_a_task_id_that_no_url_can_contain_is_indeterminate() {
     for id in ["..", "."] {
         let server = Server::answering(move |_| {
-            json_answer(200, &json!({ "id": id, "object": "video", "status": "queued" }))
+            json_response(200, &json!({ "id": id, "object": "video", "status": "queued" }))
         })
         .await;
         let error = server.client().create(&prepared()).await.expect_err("nothing can be asked about it");

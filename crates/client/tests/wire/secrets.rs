@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::server::{KEY, Server, answer, config, json_answer, prepared};
+use crate::server::{KEY, Server, answer, config, json_response, prepared};
 
 #[tokio::test]
 async fn echoed_key_is_redacted() {
@@ -12,7 +12,7 @@ async fn echoed_key_is_redacted() {
             "POST" => {
                 answer(401, &[], json!({ "error": { "message": format!("wrong key {key}") } }).to_string())
             }
-            _ => json_answer(200, &json!({ "id": "task_1", "status": "queued", "echo": key })),
+            _ => json_response(200, &json!({ "id": "task_1", "status": "queued", "echo": key })),
         }
     })
     .await;

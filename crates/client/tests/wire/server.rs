@@ -156,6 +156,6 @@ pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: impl Into<Body
     builder.body(body.into()).expect("a response").into_response()
 }
 
-pub(crate) fn json_answer(status: u16, body: &Value) -> Response {
+pub(crate) fn json_response(status: u16, body: &Value) -> Response {
     answer(status, &[("content-type", "application/json")], body.to_string())
 }

@@ -43,7 +43,8 @@ pub(super) struct Shares {
 #[serde(default, deny_unknown_fields)]
 struct SharedLimit {
     /// The configured limit.
-    most: Option<usize>,
+    #[serde(rename = "most")]
+    max: Option<usize>,
     /// The limit that the service showed by throttling, until it is as high as the configured one again.
     adaptive: Option<AimdLimiter>,
     leases: BTreeMap<String, Lease>,
@@ -79,9 +80,9 @@ impl Shares {
 }
 
 impl SharedLimit {
-    fn observe(&mut self, most: Option<usize>, responses: ObservedResponses, first: usize, now: Timestamp) {
-        if self.most != most {
-            self.most = most;
+    fn observe(&mut self, max: Option<usize>, responses: ObservedResponses, first: usize, now: Timestamp) {
+        if self.max != max {
+            self.max = max;
             self.adaptive = None;
         }
         for _ in 0..responses.answered {
@@ -92,14 +93,14 @@ impl SharedLimit {
             }
         }
         if let Some(ThrottleNotice { sent, wait }) = responses.throttled {
-            let limiter = self.adaptive.get_or_insert_with(|| AimdLimiter::new(most.unwrap_or(first)));
+            let limiter = self.adaptive.get_or_insert_with(|| AimdLimiter::new(max.unwrap_or(first)));
             limiter.slow_down(sent, now, now.after(wait));
         }
     }
 
     /// The worker's part of what no other worker has; at least what it uses.
     fn lease(&mut self, worker: &str, used: usize, now: Timestamp, whole: fn(f64) -> f64) -> Option<f64> {
-        let configured = self.most.map(|most| most as f64);
+        let configured = self.max.map(|max| max as f64);
         let Some(limit) = self.adaptive.as_ref().map(AimdLimiter::limit).or(configured) else {
             self.leases.clear();
             return None;
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn one_download_at_once_goes_round() {
+    fn single_download_permit_rotates_over_workers() {
         let mut shares = Shares::default();
         let limits = (None, Some(1));
         let mut served = [0, 0];

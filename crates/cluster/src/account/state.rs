@@ -115,17 +115,23 @@ pub struct AccountState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum CountedSubmission {
-    /// It is permitted; `at` is when the permit lapses.
-    Permitted { at: Timestamp },
-    /// It was sent; `at` is when the response was there.
-    Sent { at: Timestamp },
+    /// It is permitted, until the permit lapses.
+    Permitted {
+        #[serde(rename = "at")]
+        until: Timestamp,
+    },
+    /// It was sent, and its response was there at a time.
+    Sent {
+        #[serde(rename = "at")]
+        responded_at: Timestamp,
+    },
 }
 
 impl CountedSubmission {
     /// When it counts no longer.
     fn until(self, per: Duration) -> Timestamp {
         match self {
-            Self::Permitted { at } | Self::Sent { at } => at.after(per),
+            Self::Permitted { until: time } | Self::Sent { responded_at: time } => time.after(per),
         }
     }
 }
@@ -194,9 +200,9 @@ impl AccountState {
     }
 
     /// The timer that was set for `at` has fired.
-    pub fn timer_fired(&mut self, at: Timestamp) {
-        self.now = self.now.max(at);
-        self.timer = self.timer.filter(|timer| *timer > at);
+    pub fn timer_fired(&mut self, time: Timestamp) {
+        self.now = self.now.max(time);
+        self.timer = self.timer.filter(|timer| *timer > time);
     }
 
     /// The latest time that any worker reported.
@@ -314,7 +320,7 @@ impl AccountState {
     fn grant(&mut self, request: &Admit) {
         let attempt = request.attempt.as_str().to_owned();
         if self.limits.submit_rate.is_some() {
-            let permitted = CountedSubmission::Permitted { at: self.now.after(request.lease) };
+            let permitted = CountedSubmission::Permitted { until: self.now.after(request.lease) };
             self.submissions.insert(attempt.clone(), permitted);
         }
         self.permits.insert(attempt.clone(), self.now.after(request.lease));
@@ -342,7 +348,7 @@ impl AccountState {
         if let Some(submission @ CountedSubmission::Permitted { .. }) =
             self.submissions.get_mut(attempt.as_str())
         {
-            *submission = CountedSubmission::Sent { at: self.now };
+            *submission = CountedSubmission::Sent { responded_at: self.now };
         }
     }
 

@@ -53,7 +53,8 @@ pub struct RunEnded {
     /// The run.
     pub run: RunId,
     /// When.
-    pub at: Timestamp,
+    #[serde(rename = "at")]
+    pub time: Timestamp,
 }
 
 /// Runs, oldest first.
@@ -78,7 +79,7 @@ impl RunList {
     /// Records the end of a run.
     pub(crate) fn end(&mut self, ended: &RunEnded) {
         if let Some(entry) = self.0.iter_mut().find(|known| known.run == ended.run) {
-            entry.ended.get_or_insert(ended.at);
+            entry.ended.get_or_insert(ended.time);
         }
     }
 
@@ -136,7 +137,7 @@ mod tests {
         list.add(entry(0));
         for number in 1..=i64::try_from(MAX_RUNS).unwrap() {
             list.add(entry(number));
-            list.end(&RunEnded { run: RunId(format!("r{number}")), at: Timestamp(number + 5) });
+            list.end(&RunEnded { run: RunId(format!("r{number}")), time: Timestamp(number + 5) });
         }
         let runs = list.latest_first();
         assert_eq!(runs.len(), MAX_RUNS);
@@ -148,7 +149,7 @@ mod tests {
     #[test]
     fn message_that_comes_twice_changes_nothing() {
         let mut list = RunList::default();
-        let ended = |at| RunEnded { run: "r1".into(), at: Timestamp(at) };
+        let ended = |time| RunEnded { run: "r1".into(), time: Timestamp(time) };
         list.add(entry(1));
         list.end(&ended(5));
         list.add(entry(1));

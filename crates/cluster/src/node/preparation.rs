@@ -36,7 +36,8 @@ struct PreparedAttempt {
     digest: String,
     name: String,
     admission: Admission,
-    at: Timestamp,
+    #[serde(rename = "at")]
+    time: Timestamp,
 }
 
 /// Prepares an attempt, and waits for its permit.
@@ -61,10 +62,10 @@ pub(super) async fn prepare(
             Err(EffectError::Outage(error)) => return Err(error.into()),
         };
         let admission = asker.admit(wanted).await?;
-        Ok(Json(Ok(PreparedAttempt { digest, name, admission, at: asker.clock.now() })))
+        Ok(Json(Ok(PreparedAttempt { digest, name, admission, time: asker.clock.now() })))
     });
     let Json(prepared): Json<Result<PreparedAttempt, Failure>> = effect.name("prepare").await?;
-    let PreparedAttempt { digest, name, mut admission, mut at } = match prepared {
+    let PreparedAttempt { digest, name, mut admission, mut time } = match prepared {
         Ok(prepared) => prepared,
         Err(failure) => return Ok(Preparation::Failed(failure)),
     };
@@ -90,7 +91,7 @@ pub(super) async fn prepare(
             };
             Ok(Json((admission, asker.clock.now())))
         });
-        Json((admission, at)) = read.name("permit").await?;
+        Json((admission, time)) = read.name("permit").await?;
     }
     Ok(Preparation::Intended(Box::new(NodeAttempt {
         id: message.attempt,
@@ -104,7 +105,7 @@ pub(super) async fn prepare(
         account: worker.provider.account().map(str::to_owned),
         state: AttemptState::Intended,
         reservation: Some(message.reservation),
-        intended_at: at,
+        intended_at: time,
         submitted_at: None,
         task: None,
         suggested_task: None,

@@ -218,11 +218,11 @@ impl NodeRecord {
     }
 
     /// The service accepted an attempt.
-    pub fn submitted(&mut self, id: &AttemptId, task: &TaskId, at: Timestamp) {
+    pub fn submitted(&mut self, id: &AttemptId, task: &TaskId, time: Timestamp) {
         self.update(id, |attempt| {
             attempt.state = AttemptState::Submitted;
             attempt.task = Some(task.clone());
-            attempt.submitted_at = Some(at);
+            attempt.submitted_at = Some(time);
             attempt.reason = None;
         });
     }

@@ -33,7 +33,12 @@ use crate::worker::Worker;
 #[serde(tag = "kind", rename_all = "kebab-case")]
 enum TurnOutcome {
     /// A token.
-    Token { token: PostToken, turn: Turn, at: Timestamp },
+    Token {
+        token: PostToken,
+        turn: Turn,
+        #[serde(rename = "at")]
+        time: Timestamp,
+    },
     /// None: the service throttled another submission, and this much of its Retry-After is left.
     Held { wait: Duration },
 }
@@ -77,14 +82,14 @@ pub(super) async fn submit(
     let issuer = Arc::clone(worker);
     let issued = ctx.run(move || async move {
         Ok(Json(match issuer.pacer.turn(&issuer.clock).await {
-            Ok(turn) => TurnOutcome::Token { token: issuer.gate.issue(), turn, at: issuer.clock.now() },
+            Ok(turn) => TurnOutcome::Token { token: issuer.gate.issue(), turn, time: issuer.clock.now() },
             Err(wait) => TurnOutcome::Held { wait },
         }))
     });
     // Awaited, so that the intent is durable as well: it is before the token in the journal.
     let Json(issued) = issued.name("token").await?;
-    let (token, turn, at) = match issued {
-        TurnOutcome::Token { token, turn, at } => (token, turn, at),
+    let (token, turn, time) = match issued {
+        TurnOutcome::Token { token, turn, time } => (token, turn, time),
         TurnOutcome::Held { wait } => return held(ctx, worker, record, node, id, wait).await,
     };
     let (sender, posted_attempt, posted_token) = (Arc::clone(worker), attempt.clone(), token.clone());
@@ -94,15 +99,15 @@ pub(super) async fn submit(
     worker.gate.forget(&token);
     let unknown = match posted {
         PostOutcome::Accepted { task, quota } => {
-            let reported = quota.map(|quota| Event::QuotaReported { quota, sent: at });
+            let reported = quota.map(|quota| Event::QuotaReported { quota, sent: time });
             let accepted = if claim_task(ctx, worker, &id, vec![task.clone()]).await?.is_some() {
-                record.submitted(&id, &task, at);
+                record.submitted(&id, &task, time);
                 Event::Submitted { node, attempt: id, task }
             } else {
                 let reason =
                     format!("the service answered with task {task}, which is that of another attempt");
                 record.indeterminate(&id, &reason, None);
-                hold(ctx, worker, &id, at).await?;
+                hold(ctx, worker, &id, time).await?;
                 Event::Indeterminate { node, attempt: id, reason, halts: false, suggested_task: None }
             };
             return Ok(reported.into_iter().chain([accepted]).collect());
@@ -110,7 +115,7 @@ pub(super) async fn submit(
         PostOutcome::Refused { refusal } => {
             let settlement = record.refused(&id, refusal.kind, &refusal.failure.message);
             let throttled = (refusal.kind == RefusalKind::Throttled)
-                .then(|| ThrottleNotice::new(at, refusal.retry_after));
+                .then(|| ThrottleNotice::new(time, refusal.retry_after));
             finish(ctx, worker, &id, settlement, throttled).await?;
             return Ok(vec![Event::Refused { node, attempt: id, refusal, next: None }]);
         }
@@ -119,7 +124,7 @@ pub(super) async fn submit(
         }
         PostOutcome::OtherProcess => worker_is_gone(),
     };
-    Ok(vec![resolve_unknown(ctx, worker, record, node, attempt, at, unknown).await?])
+    Ok(vec![resolve_unknown(ctx, worker, record, node, attempt, time, unknown).await?])
 }
 
 /// Nothing was sent: reports to the run when it may be.
@@ -166,7 +171,7 @@ async fn resolve_unknown(
     record: &mut NodeRecord,
     node: NodeIx,
     attempt: &NodeAttempt,
-    at: Timestamp,
+    time: Timestamp,
     unknown: IndeterminateOutcome,
 ) -> Result<Event, TerminalError> {
     let IndeterminateOutcome { reason, task_hint, halts } = unknown;
@@ -175,7 +180,7 @@ async fn resolve_unknown(
     }
     let id = attempt.id.clone();
     record.indeterminate(&id, &reason, task_hint.clone());
-    hold(ctx, worker, &id, at).await?;
+    hold(ctx, worker, &id, time).await?;
     Ok(Event::Indeterminate { node, attempt: id, reason, halts, suggested_task: task_hint })
 }
 
@@ -215,7 +220,7 @@ async fn post(
             // A task of its own: it goes on when the connection to Restate is lost.
             tokio::spawn(async move {
                 let submission = poster.provider.submit(&request).await;
-                sent.answered(&submission, poster.clock.now());
+                sent.responded(&submission, poster.clock.now());
                 sender.send_replace(Some(submission));
             });
             response

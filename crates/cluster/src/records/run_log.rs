@@ -15,7 +15,7 @@ use crate::store::{ObjectKind, SharedStore};
 
 /// An attempt that a run began, whose end is not in its log, and that the run does not take care of.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct NodeAttempt<'a> {
+pub(super) struct OrphanedAttempt<'a> {
     pub(super) node: NodeIx,
     pub(super) key: NodeKey,
     pub(super) attempt: &'a Attempt,
@@ -105,7 +105,7 @@ impl RunLog {
 
     /// The attempts of this run with a task, or a submission without a response, that it leaves to a person or to a later run: all that
     /// are open once it is over, and before that those of shots that have ended.
-    pub(super) fn open_attempts(&self) -> impl Iterator<Item = NodeAttempt<'_>> {
+    pub(super) fn open_attempts(&self) -> impl Iterator<Item = OrphanedAttempt<'_>> {
         let shots = self.keys.iter().filter_map(|(node, key)| {
             let shot = self.projection.shot(&self.plan.node(*node).name)?;
             (self.is_over() || shot.outcome().is_some()).then_some((*node, *key, shot))
@@ -114,7 +114,7 @@ impl RunLog {
             let is_open = |attempt: &&Attempt| {
                 !attempt.is_adopted && (attempt.state.has_open_task() || attempt.state.is_in_flight())
             };
-            shot.attempts().iter().filter(is_open).map(move |attempt| NodeAttempt { node, key, attempt })
+            shot.attempts().iter().filter(is_open).map(move |attempt| OrphanedAttempt { node, key, attempt })
         })
     }
 

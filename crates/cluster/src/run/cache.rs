@@ -63,7 +63,7 @@ impl RunCache {
     }
 
     /// Puts a run back.
-    pub(crate) fn put(&self, stored: &StoredRun, active: ActiveRun) {
+    pub(crate) fn insert(&self, stored: &StoredRun, active: ActiveRun) {
         let mut runs = self.lock();
         if stored.head.is_ended {
             return;

@@ -44,11 +44,11 @@ impl RunObject {
         let worker = Arc::clone(&self.0);
         let asked = loaded.spec.policy.clone();
         // Of the worker that starts the run: others may be configured otherwise.
-        let at = ctx.run(move || async move {
+        let service = ctx.run(move || async move {
             let policy = effective_policy(&asked, worker.min_poll_interval, worker.indeterminate_hold);
             Ok(Json((worker.clock.now(), worker.provider.identity().to_owned(), policy)))
         });
-        let Json((now, identity, policy)) = at.name("service").await?;
+        let Json((now, identity, policy)) = service.name("service").await?;
         let run = RunId(ctx.key().to_owned());
         let workflow = loaded.plan.name().to_owned();
         let entry =
@@ -64,8 +64,8 @@ impl RunObject {
     /// Takes answers of nodes and films.
     #[handler]
     async fn step(&self, ctx: ObjectContext<'_>, message: Json<Answers>) -> Result<(), HandlerError> {
-        let Answers { at, answers } = message.0;
-        self.on(&ctx, answers.into_iter().map(RunInput::Answer).collect(), Some(at)).await
+        let Answers { time, answers } = message.0;
+        self.on(&ctx, answers.into_iter().map(RunInput::Answer).collect(), Some(time)).await
     }
 
     /// A timer of the run has fired.
@@ -162,16 +162,16 @@ impl RunObject {
 }
 
 impl RunObject {
-    /// `at` is the time of the message, if it has one.
+    /// `time` is the time of the message, if it has one.
     async fn on(
         &self,
         ctx: &ObjectContext<'_>,
         inputs: Vec<RunInput>,
-        at: Option<Timestamp>,
+        time: Option<Timestamp>,
     ) -> Result<(), HandlerError> {
         let Some(run) = stored(ctx).await?.filter(|run| !run.head.is_ended) else { return Ok(()) };
-        let now = match at {
-            Some(at) => at.max(run.head.last),
+        let now = match time {
+            Some(time) => time.max(run.head.last),
             None => now(ctx, &self.0, run.head.last).await?,
         };
         self.advance(ctx, run, inputs, now).await
@@ -201,7 +201,7 @@ impl RunObject {
             self.send(ctx, &run.head.run, &workflow, message);
         }
         if run.head.is_ended {
-            to_indexes(ctx, &workflow, "ended", &RunEnded { run: run.head.run.clone(), at: now });
+            to_indexes(ctx, &workflow, "ended", &RunEnded { run: run.head.run.clone(), time: now });
             if !active.leaves_open_work() {
                 let purge = Outgoing::to_run("purge", &serde_json::Value::Null, RETENTION);
                 self.send(ctx, &run.head.run, &workflow, purge);
@@ -214,7 +214,7 @@ impl RunObject {
                 Outgoing::to_run("check", &Check { due: next_check }, CHECK_INTERVAL),
             );
         }
-        self.0.runs.put(&run, active);
+        self.0.runs.insert(&run, active);
         Ok(())
     }
 

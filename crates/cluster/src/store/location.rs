@@ -157,7 +157,7 @@ impl Location {
     pub(super) fn open(url: &Url, options: &StoreOptions) -> Result<Self, SharedStoreError> {
         let secrets = options.settings.iter().filter(|(name, _)| SECRET_SETTINGS.contains(&name.as_str()));
         let wording =
-            Wording { store: shown(url), secrets: secrets.map(|(_, value)| value.clone()).collect() };
+            Wording { store: display_url(url), secrets: secrets.map(|(_, value)| value.clone()).collect() };
         if url.password().is_some() || url.query().is_some() || url.fragment().is_some() {
             return Err(wording.invalid(
                 "a URL of a store has no password, `?` and `#`; credentials belong into the environment",
@@ -270,7 +270,7 @@ fn azure(
 }
 
 /// A URL without what may be a secret.
-fn shown(url: &Url) -> String {
+fn display_url(url: &Url) -> String {
     let mut url = url.clone();
     // Fails where a URL has no password.
     let _ = url.set_password(None);

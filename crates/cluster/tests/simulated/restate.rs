@@ -37,7 +37,7 @@ const AWAKEABLE_PREFIX: &str = "sign_1";
 
 /// What a cut does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum Disruption {
     /// The worker is killed.
     Worker,
     /// The connection is lost; the worker lives.
@@ -144,7 +144,7 @@ impl Restate {
     }
 
     /// Whether, and how, an execution is cut off here.
-    pub(super) fn cut(&self) -> Option<Cut> {
+    pub(super) fn cut(&self) -> Option<Disruption> {
         let mut inner = self.lock();
         if inner.cut_one_in == 0 || inner.cuts_left == 0 {
             return None;
@@ -156,18 +156,18 @@ impl Restate {
         inner.cuts_left -= 1;
         inner.cuts += 1;
         Some(match inner.rng.roll(6) {
-            0 => Cut::Server,
-            1 => Cut::Connection,
-            _ => Cut::Worker,
+            0 => Disruption::Server,
+            1 => Disruption::Connection,
+            _ => Disruption::Worker,
         })
     }
 
     /// Performs a cut.
-    pub(super) fn perform(&self, cut: Cut, process: &Process) {
+    pub(super) fn perform(&self, cut: Disruption, process: &Process) {
         match cut {
-            Cut::Worker => self.0.processes.kill(process),
-            Cut::Connection => {}
-            Cut::Server => self.0.server_kills.send_modify(|kills| *kills += 1),
+            Disruption::Worker => self.0.processes.kill(process),
+            Disruption::Connection => {}
+            Disruption::Server => self.0.server_kills.send_modify(|kills| *kills += 1),
         }
     }
 

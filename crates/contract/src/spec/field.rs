@@ -59,7 +59,7 @@ pub struct Field {
     /// What the service assumes when the field is left out.
     pub default: Option<Value>,
     /// Whether a request without the field is refused.
-    pub required: bool,
+    pub is_required: bool,
     /// Whether another field is to be preferred.
     pub is_deprecated: bool,
     /// What the field means, in Markdown.
@@ -124,7 +124,7 @@ fn read_one(root: &Node<'_>, name: &str, node: &Node<'_>, required: &[String]) -
         minimum: either("minimum").and_then(Value::as_f64),
         maximum: either("maximum").and_then(Value::as_f64),
         default: either("default").cloned(),
-        required: required.iter().any(|one| one == name),
+        is_required: required.iter().any(|one| one == name),
         is_deprecated: either("deprecated").and_then(Value::as_bool).unwrap_or(false),
         description: either("description").and_then(Value::as_str).unwrap_or_default().trim().to_owned(),
         component,

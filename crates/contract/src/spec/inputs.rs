@@ -31,7 +31,7 @@ pub enum InputForm {
 impl InputForm {
     /// Puts a medium into a request, creating the lists and objects around it, and returns its JSON pointer. Returns `None` and
     /// leaves the request unchanged when a value of another type is in the way, or a field for one medium has one already.
-    pub fn put(&self, request: &mut Map<String, Value>, medium: Value) -> Option<String> {
+    pub fn insert_medium(&self, request: &mut Map<String, Value>, medium: Value) -> Option<String> {
         match self {
             Self::Field(name) => {
                 if request.contains_key(name) {
@@ -176,7 +176,9 @@ mod tests {
         let pointers: Vec<_> = [&frame, &frame, &references, &references, &image]
             .iter()
             .enumerate()
-            .map(|(index, form)| form.put(&mut request, json!(index)).expect("nothing is in the way"))
+            .map(|(index, form)| {
+                form.insert_medium(&mut request, json!(index)).expect("nothing is in the way")
+            })
             .collect();
         let request = json!(request);
         for (index, pointer) in pointers.iter().enumerate() {
@@ -194,8 +196,8 @@ mod tests {
             role: "first_frame".into(),
             data_field: Some("image".into()),
         };
-        assert_eq!(frame.put(&mut request, json!("z")), None);
-        assert_eq!(InputForm::Field("image".into()).put(&mut request, json!("z")), None);
+        assert_eq!(frame.insert_medium(&mut request, json!("z")), None);
+        assert_eq!(InputForm::Field("image".into()).insert_medium(&mut request, json!("z")), None);
         assert_eq!(request, before);
     }
 }

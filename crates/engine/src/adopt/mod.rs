@@ -2,7 +2,7 @@
 //! manifest describes, and tasks that a person names. The ledger was removed, restored from a backup or not copied along.
 //! `runner ledger adopt` records them.
 
-mod described;
+mod descriptions;
 mod record;
 mod traces;
 
@@ -19,10 +19,10 @@ use crate::artifact_store::Verify;
 use crate::ledger::{Ledger, LedgerError, PlanArguments, ServiceAccount};
 use crate::preview::{Preview, survey_with};
 
-pub use described::{ClipDescription, DescribedVideo, UnusedDescription, described_by_sidecars};
+pub use descriptions::{ClipDescription, DescribedVideo, UnusedDescription, described_by_sidecars};
 pub use traces::{UnknownVideo, unknown_videos};
 
-use described::Descriptions;
+use descriptions::Descriptions;
 use traces::videos_by_key;
 
 /// What became of a node's unrecorded work.
@@ -62,7 +62,7 @@ pub struct Adoption<'a> {
     /// Keys of the plan's nodes.
     pub keys: &'a KeyResolver,
     /// The service and the account that the work was submitted with.
-    pub at: ServiceAccount<'a>,
+    pub account: ServiceAccount<'a>,
     /// Whether tasks of the service cost money.
     pub is_paid: bool,
     /// The folder with videos.
@@ -95,9 +95,9 @@ pub struct AdoptionReport {
 /// # Errors
 /// When the ledger, the store or a file cannot be used.
 pub async fn adopt(adoption: Adoption<'_>, ledger: &Ledger) -> Result<AdoptionReport, LedgerError> {
-    let Adoption { plan, at, ref run, now, .. } = adoption;
+    let Adoption { plan, account, ref run, now, .. } = adoption;
     let caps = BudgetCaps::default();
-    let lock = ledger.begin_with(run.clone(), plan.name(), adoption.arguments, at, caps, now)?;
+    let lock = ledger.begin_with(run.clone(), plan.name(), adoption.arguments, account, caps, now)?;
     let (report, recordable) = collect(&adoption, Some(ledger)).await?;
     for item in recordable {
         record::record(&adoption, ledger, &lock, &item)?;
@@ -170,7 +170,7 @@ async fn collect(
     let mut is_visited = vec![false; plan.len()];
     let previews = loop {
         let (previews, made) =
-            survey_with(plan, ledger, adoption.keys, adoption.at.account, &Verify::Metadata, &adopted)
+            survey_with(plan, ledger, adoption.keys, adoption.account.account, &Verify::Metadata, &adopted)
                 .await?;
         let key = |ix: NodeIx| adoption.keys.key(plan, ix, |parent| made[parent.index()].as_ref());
         let keys: Arc<[Option<NodeKey>]> = plan.nodes().map(|(ix, _)| key(ix)).collect();
@@ -222,7 +222,7 @@ async fn collect(
     let mut unused = collector.unused;
     for video in collector.descriptions.unused() {
         let reason = match &video.service {
-            Some(service) if service != adoption.at.service => format!("it is work of {service}"),
+            Some(service) if service != adoption.account.service => format!("it is work of {service}"),
             _ => "no shot of this plan has its key".to_owned(),
         };
         unused.push(UnusedDescription::not_needed(&video.source, reason));
@@ -296,7 +296,7 @@ impl Collector<'_> {
                 continue;
             }
             if let Some(service) =
-                described.service.as_ref().filter(|name| **name != *self.adoption.at.service)
+                described.service.as_ref().filter(|name| **name != *self.adoption.account.service)
             {
                 self.unused.push(UnusedDescription::not_needed(source, format!("it is work of {service}")));
                 continue;
@@ -336,7 +336,7 @@ impl Collector<'_> {
     }
 
     fn owner(&self, task: &TaskId) -> Result<Option<(AttemptId, String)>, LedgerError> {
-        self.ledger.map_or(Ok(None), |ledger| ledger.owner_of_task(self.adoption.at.service, task))
+        self.ledger.map_or(Ok(None), |ledger| ledger.owner_of_task(self.adoption.account.service, task))
     }
 
     /// The record of a video file with the readable name `target`; the inner error says why it is not a video.

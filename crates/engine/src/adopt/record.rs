@@ -5,7 +5,7 @@ use scheduler::{Artifact, Event, TaskId, key_parts};
 use workflow::plan::NodeIx;
 use workflow::units::Money;
 
-use super::described::UNKNOWN_TASK;
+use super::descriptions::UNKNOWN_TASK;
 use super::{Adoption, Recordable, Video, Work};
 use crate::ledger::{Ledger, LedgerError, Persist, RunLock};
 use crate::sidecar::{Sidecar, TaskRecord};
@@ -20,7 +20,7 @@ pub(super) fn record(
     lock: &RunLock,
     item: &Recordable,
 ) -> Result<(), LedgerError> {
-    let Adoption { plan, keys, at, now, .. } = adoption;
+    let Adoption { plan, keys, account, now, .. } = adoption;
     let (node, attempt) = (item.node, item.attempt.clone());
     let artifact = |parent: NodeIx| item.made[parent.index()].as_ref();
     // The counting key with the salt of the rerun, if it is one that the ledger does not know.
@@ -44,7 +44,7 @@ pub(super) fn record(
         },
         forced_rerun: item.rerun.clone().map(Box::new),
         recorded_rerun: None,
-        parts: key_parts(plan, node, at.service, artifact),
+        parts: key_parts(plan, node, account.service, artifact),
     };
     let (task, video) = match &item.work {
         Work::Video(video) => (video.task.clone(), Some(video)),
@@ -57,7 +57,7 @@ pub(super) fn record(
         if adoption.is_paid {
             let record = TaskRecord {
                 key,
-                service: at.service,
+                service: account.service,
                 task: task.as_ref(),
                 attempt: &attempt,
                 file: adoption.arguments.map(|arguments| arguments.file.as_str()),

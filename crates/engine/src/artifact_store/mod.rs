@@ -17,7 +17,7 @@ use crate::artifact::{file_sha256, sha256};
 use crate::failpoint::{self, Boundary, CommitPoint};
 use crate::sidecar::Sidecar;
 use dir_sync::DirSync;
-pub(crate) use partial_download::{Origin, PartialDownload};
+pub(crate) use partial_download::{DownloadOrigin, PartialDownload};
 use scheduler::{Artifact, AttemptId, ModificationTime};
 
 /// How a stored file is compared with its record.

@@ -11,7 +11,7 @@ use crate::artifact::{file_sha256, sha256};
 /// Where the bytes of a partial download come from. It is resumed from the same origin only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Origin {
+pub(crate) struct DownloadOrigin {
     /// A digest of the address, or `content` for the content endpoint.
     pub(crate) source: String,
     /// A strong `ETag` or `Last-Modified`, for `If-Range`.
@@ -21,7 +21,7 @@ pub(crate) struct Origin {
     pub(crate) total: Option<u64>,
 }
 
-impl Origin {
+impl DownloadOrigin {
     /// Whether a response with the same origin continues the same bytes. A time of modification alone does not say so: two versions may
     /// have been written within a second.
     pub(crate) fn identifies_bytes(&self) -> bool {
@@ -43,7 +43,7 @@ pub(crate) struct PartialDownload {
     file: Option<File>,
     /// Whether the file has a private name, because another process downloads the same video. It is not resumed.
     is_private: bool,
-    origin: Option<Origin>,
+    origin: Option<DownloadOrigin>,
     length: u64,
     /// Whether the origin is on disk beside the file.
     is_origin_written: bool,
@@ -86,12 +86,12 @@ impl PartialDownload {
     }
 
     /// The origin of the bytes so far; `None` where there are none or they cannot be resumed.
-    pub(crate) fn origin(&self) -> Option<&Origin> {
+    pub(crate) fn origin(&self) -> Option<&DownloadOrigin> {
         self.origin.as_ref().filter(|_| self.length > 0)
     }
 
     /// Drops all bytes and starts again from `origin`; `None` where the download cannot be resumed later.
-    pub(crate) fn restart(&mut self, origin: Option<Origin>) -> io::Result<()> {
+    pub(crate) fn restart(&mut self, origin: Option<DownloadOrigin>) -> io::Result<()> {
         self.buffer.clear();
         if let Some(file) = &mut self.file {
             file.set_len(0)?;
@@ -240,7 +240,7 @@ pub(crate) fn is_private(path: &Path) -> bool {
 
 /// Whether a file has the whole length that the service stated.
 pub(crate) fn is_complete(path: &Path) -> bool {
-    let origin: Option<Origin> =
+    let origin: Option<DownloadOrigin> =
         std::fs::read(origin_path(path)).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let total = origin.and_then(|origin| origin.total);
     total.is_some() && std::fs::metadata(path).ok().map(|metadata| metadata.len()) == total

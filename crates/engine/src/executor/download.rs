@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use media::Ffmpeg;
 
 use crate::artifact::sha256;
-use crate::artifact_store::{ArtifactStore, Origin, PartialDownload};
+use crate::artifact_store::{ArtifactStore, DownloadOrigin, PartialDownload};
 use crate::blocking::run_blocking;
 use crate::provider::{DownloadSink, DownloadStart, Provider, Resume};
 use crate::time::Clock;
@@ -248,7 +248,7 @@ impl DownloadSink for PartSink {
         self.received.store(0, Ordering::Relaxed);
         self.total = start.total;
         if start.offset == 0 {
-            let origin = start.validator.map(|validator| Origin {
+            let origin = start.validator.map(|validator| DownloadOrigin {
                 source: self.source.clone(),
                 validator,
                 total: start.total,

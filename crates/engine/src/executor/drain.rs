@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::effects::EffectResult;
+use super::effect_runner::EffectResult;
 use super::{RunError, UnrecordedTask};
 use crate::ledger::{Ledger, LedgerError, Persist, RunLock};
 use crate::time::Clock;

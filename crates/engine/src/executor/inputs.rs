@@ -7,7 +7,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
-use workflow::plan::{Frame, NodeIx, Source};
+use workflow::plan::{Frame, MediaSource, NodeIx};
 
 use crate::blocking::run_blocking;
 use crate::media_gate::MEDIA_GATE;
@@ -76,7 +76,7 @@ pub fn input_sources(
         .inputs
         .iter()
         .map(|input| match &input.source {
-            Source::LastFrame(parent) => {
+            MediaSource::LastFrame(parent) => {
                 let artifact = state.artifact(*parent);
                 match artifact.and_then(|artifact| artifact.usable_last_frame_url(now, URL_EXPIRY_MARGIN)) {
                     Some(url) if !is_inline && provider.can_reach(url) => {
@@ -85,17 +85,17 @@ pub fn input_sources(
                     _ => frame(artifact.map(|artifact| artifact.path.clone()), true),
                 }
             }
-            Source::FirstFrame(parent) => {
+            MediaSource::FirstFrame(parent) => {
                 frame(state.artifact(*parent).map(|artifact| artifact.path.clone()), false)
             }
             // A node that waits for a pick is never prepared; reading this frame would fail.
-            Source::Pick { frame: which, .. } => frame(None, *which == Frame::Last),
-            Source::FileFrame { path, sha256, frame } => InputSource::FileFrame {
+            MediaSource::Pick { frame: which, .. } => frame(None, *which == Frame::Last),
+            MediaSource::FileFrame { path, sha256, frame } => InputSource::FileFrame {
                 video: workflow_dir.join(path),
                 sha256: sha256.clone(),
                 is_last: *frame == Frame::Last,
             },
-            Source::File { path, sha256, media_type, .. } => InputSource::File {
+            MediaSource::File { path, sha256, media_type, .. } => InputSource::File {
                 path: workflow_dir.join(path),
                 sha256: sha256.clone(),
                 media_type: media_type.clone(),

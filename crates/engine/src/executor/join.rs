@@ -227,7 +227,7 @@ impl Join<'_> {
             duration: joined.duration,
             width: joined.size.0,
             height: joined.size.1,
-            audio: joined.audio,
+            audio: joined.has_audio,
             clips_digest,
             reused: false,
             loudness: joined.loudness.map(|loudness| FilmLoudness {

@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use tokio::sync::mpsc;
 use workflow::plan::{NodeIx, NodeKey};
 
-use super::effects::{EffectResult, EffectRunner};
+use super::effect_runner::{EffectResult, EffectRunner};
 use super::{MAX_BATCH, lookup};
 use crate::artifact::file_name;
 use crate::artifact_store::Verify;

@@ -6,7 +6,7 @@
 
 pub(crate) mod download;
 mod drain;
-mod effects;
+mod effect_runner;
 mod event_log;
 pub mod fetch;
 pub(crate) mod inputs;
@@ -151,7 +151,7 @@ pub async fn run(
     let (lookups, lookup_requests) = mpsc::unbounded_channel();
     let span = trace::run(&run, &plan, provider.identity());
     let service = provider.identity().to_owned();
-    let mut effects = effects::EffectRunner {
+    let mut effects = effect_runner::EffectRunner {
         span: span.clone(),
         workflow_file: arguments.map(|arguments| arguments.file.clone()),
         lookups,
@@ -168,7 +168,7 @@ pub async fn run(
         sender,
         joins,
         wakes: wake_timer::WakeTimer::new(clock.clone()),
-        prepared: effects::PreparedRequests::default(),
+        prepared: effect_runner::PreparedRequests::default(),
         tasks: JoinSet::new(),
     };
     effects.start_lookups(lookup_requests, config.verify);

@@ -13,7 +13,7 @@ use scheduler::{
 };
 use workflow::plan::Node;
 
-use super::fetched::FETCH_RUN;
+use super::fetch_record::FETCH_RUN;
 use super::schema::EVENT_VERSION;
 use super::sql::{Sql, column, one_row};
 use super::totals::{AttemptEnd, BudgetDelta, Settlement};

@@ -10,7 +10,7 @@ mod append;
 mod attempt_records;
 mod attempt_state;
 mod derived_tables;
-mod fetched;
+mod fetch_record;
 mod file_watch;
 mod forced_reruns;
 mod keys;

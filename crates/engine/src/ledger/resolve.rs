@@ -12,7 +12,7 @@ use crate::failpoint::{self, Boundary};
 const RESOLVE_RUN: &str = "resolve";
 
 /// The state of an attempt, its run, its node and its task.
-type Row = (AttemptState, RunId, String, Option<TaskId>);
+type AttemptRow = (AttemptState, RunId, String, Option<TaskId>);
 
 fn is_adoption_of(resolution: &Resolution, accepted: &TaskId) -> bool {
     matches!(resolution, Resolution::Accepted { task } if task == accepted)
@@ -36,7 +36,7 @@ impl Ledger {
         let wrap = |error| self.sqlite(error);
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
-        let row: Option<Row> = transaction
+        let row: Option<AttemptRow> = transaction
             .query_row(
                 "SELECT state, run, node, task FROM attempts WHERE id = ?1",
                 [attempt.as_str()],

@@ -82,11 +82,11 @@ impl Ledger {
         &self,
         run: RunId,
         workflow: &str,
-        at: impl Into<ServiceAccount<'a>>,
+        account: impl Into<ServiceAccount<'a>>,
         caps: BudgetCaps,
         now: Timestamp,
     ) -> Result<RunLock, LedgerError> {
-        self.begin_with(run, workflow, None, at.into(), caps, now)
+        self.begin_with(run, workflow, None, account.into(), caps, now)
     }
 
     /// As [`Ledger::begin`], with the arguments that determine the plan of the run.
@@ -98,11 +98,11 @@ impl Ledger {
         run: RunId,
         workflow: &str,
         arguments: Option<&PlanArguments>,
-        at: ServiceAccount<'_>,
+        account: ServiceAccount<'_>,
         caps: BudgetCaps,
         now: Timestamp,
     ) -> Result<RunLock, LedgerError> {
-        let ServiceAccount { service, account } = at;
+        let ServiceAccount { service, account } = account;
         let path = lock_path(&self.folder, &run);
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder)?;

@@ -106,7 +106,7 @@ pub(super) struct AttemptEnd<'a> {
 
 /// The change of a total.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Change {
+struct TotalDelta {
     added: Amount,
     removed: Amount,
 }
@@ -115,8 +115,8 @@ struct Change {
 #[derive(Debug, Default)]
 #[must_use = "the totals have to be written in the same transaction"]
 pub(super) struct BudgetDelta {
-    reserved: Change,
-    spent: Change,
+    reserved: TotalDelta,
+    spent: TotalDelta,
 }
 
 impl BudgetDelta {
@@ -197,7 +197,7 @@ impl BudgetDelta {
     /// Writes the totals. Call it last before the commit.
     pub(super) fn write(self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         let Self { reserved, spent } = self;
-        if reserved == Change::default() && spent == Change::default() {
+        if reserved == TotalDelta::default() && spent == TotalDelta::default() {
             return Ok(());
         }
         transaction

@@ -4,12 +4,12 @@
 //! Results arrive through a pipe as raw frames or samples, so ffmpeg needs no encoders and leaves no files, except where a film is encoded in
 //! another format ([`Delivery`]); an exit code of 0 without output is an error.
 
+mod decode_whole;
 mod encode;
 mod fit;
 mod message;
 mod probe;
 mod process;
-mod whole;
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -54,7 +54,7 @@ impl Default for Ffmpeg {
 }
 
 impl Ffmpeg {
-    /// This ffmpeg, and the ffprobe beside it.
+    /// This ffmpeg, and the ffprobe beside it. For tests, which replace both; the program gets each by a path of its own.
     #[must_use]
     pub fn with_ffmpeg(ffmpeg: PathBuf) -> Self {
         let name = if ffmpeg.extension().is_some_and(|e| e.eq_ignore_ascii_case("exe")) {

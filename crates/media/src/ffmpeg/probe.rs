@@ -51,7 +51,7 @@ fn read_probe(text: &str) -> Option<Probe> {
         Duration::try_from_secs_f64(seconds).ok()
     };
     let whole = seconds("format.duration").unwrap_or_default();
-    let mut probe = Probe { duration: whole, video: None, audio: None, faststart: false };
+    let mut probe = Probe { duration: whole, video: None, audio: None, is_faststart: false };
     for stream in 0..16 {
         let key = |field: &str| format!("streams.stream.{stream}.{field}");
         let codec = || {

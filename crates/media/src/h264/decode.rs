@@ -82,9 +82,9 @@ impl DecoderConfig {
             });
         }
         let unusual = match sps {
-            Sps { eight_bits: false, .. } => "H.264 video with more than 8 bits",
-            Sps { four_two_zero: false, .. } => "H.264 video other than 4:2:0",
-            Sps { progressive: false, .. } => "interlaced H.264 video",
+            Sps { has_eight_bits: false, .. } => "H.264 video with more than 8 bits",
+            Sps { is_four_two_zero: false, .. } => "H.264 video other than 4:2:0",
+            Sps { is_progressive: false, .. } => "interlaced H.264 video",
             _ => return Ok(()),
         };
         Err(MediaError::needs(unusual))

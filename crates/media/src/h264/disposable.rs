@@ -35,7 +35,7 @@ pub(super) struct SkippedPictures {
 impl SkippedPictures {
     /// For a stream with this parameter set and these headers; `None` where it is coded otherwise.
     pub(super) fn new(sps: &Sps, headers: &SliceHeaders) -> Option<Self> {
-        (!headers.cabac).then(|| Self { headers: headers.clone(), macroblocks: sps.macroblocks })
+        (!headers.is_cabac).then(|| Self { headers: headers.clone(), macroblocks: sps.macroblocks })
     }
 
     /// Whether a sample is such a picture, whole.

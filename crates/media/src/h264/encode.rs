@@ -1,6 +1,6 @@
-//! H.264 High encoding in groups of pictures, at constant quality under a cap on the rate.
+//! H.264 High encoding in groups of pictures, at constant quality under a limit on the bit rate.
 //!
-//! Each group has one quantiser. Easy pictures are coded at that of the [`Effort`]; where that would exceed the cap the group is cut short and the next one
+//! Each group has one quantiser. Easy pictures are coded at that of the [`Effort`]; where that would exceed the limit the group is cut short and the next one
 //! is coded more coarsely. So the file of an easy clip is small, and rain at night does not fill the disk.
 
 use std::ops::Range;
@@ -13,7 +13,7 @@ use super::header::{
     with_initial_qp, with_vui,
 };
 use super::motion;
-use super::skipped::{SkippedKind, SkippedSlice};
+use super::skipped_slices::{SkippedKind, SkippedSlice};
 
 use crate::{FrameRate, MediaError};
 
@@ -37,7 +37,7 @@ impl Effort {
     }
 }
 
-/// Maximum quantizer; a bit rate cap that needs a coarser one is exceeded instead.
+/// Maximum quantizer; a bit rate limit that needs a coarser one is exceeded instead.
 const WORST_QP: u8 = 38;
 const REFERENCE_FRAMES: u32 = 1;
 /// A group shorter than this many pictures says too little about the rate.
@@ -59,7 +59,7 @@ pub(crate) struct StreamSpec {
 pub(crate) struct CodedPicture {
     pub(crate) bytes: Vec<u8>,
     /// Decoding may begin here.
-    pub(crate) sync: bool,
+    pub(crate) is_sync: bool,
     /// How many pictures after its decoding it is shown: 1 unless pictures are interpolated, because each of them is decoded after one that is
     /// shown later.
     pub(crate) delay: u32,
@@ -193,7 +193,7 @@ impl VideoEncoder {
         for (macroblocks, kind) in slices {
             let slice = SkippedSlice {
                 kind: *kind,
-                cabac: self.spec.effort == Effort::Full,
+                is_cabac: self.spec.effort == Effort::Full,
                 macroblocks: macroblocks.clone(),
                 picture_set: self.spec.ids.picture,
                 frame_number: (self.group.references % 16) as u32,
@@ -205,7 +205,7 @@ impl VideoEncoder {
         }
         self.group.pictures += 1;
         self.group.bits += bytes.len() as u64 * 8;
-        CodedPicture { bytes, sync: false, delay }
+        CodedPicture { bytes, is_sync: false, delay }
     }
 
     /// `pic_order_cnt_lsb` of the picture that is shown after `between` others.
@@ -261,14 +261,14 @@ impl VideoEncoder {
     fn repackage(&self, stream: &[u8], picture_order: u32) -> Result<CodedPicture, MediaError> {
         let context = SliceContext {
             coded_initial_qp: i32::from(self.qp),
-            weighted_prediction: true,
-            cabac: self.spec.effort == Effort::Full,
+            has_weighted_prediction: true,
+            is_cabac: self.spec.effort == Effort::Full,
             picture_set: self.spec.ids.picture,
             idr_picture_id: self.groups % 2,
             picture_order,
         };
         let mut picture =
-            CodedPicture { bytes: Vec::with_capacity(stream.len() + 16), sync: false, delay: 1 };
+            CodedPicture { bytes: Vec::with_capacity(stream.len() + 16), is_sync: false, delay: 1 };
         for unit in nal_units(stream) {
             match unit[0] & 0x1f {
                 NAL_SPS | NAL_PPS => {}
@@ -279,7 +279,7 @@ impl VideoEncoder {
                         .ok_or_else(|| unexpected("a slice header of unknown form"))?;
                     let length = (picture.bytes.len() - start - 4) as u32;
                     picture.bytes[start..start + 4].copy_from_slice(&length.to_be_bytes());
-                    picture.sync = kind == NAL_IDR;
+                    picture.is_sync = kind == NAL_IDR;
                 }
                 _ => return Err(unexpected("a unit of unknown kind")),
             }

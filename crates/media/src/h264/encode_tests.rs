@@ -112,7 +112,7 @@ fn pictures_before_a_new_group_are_repeated() {
     encoder.encode(&stripes(0)).expect("it encodes");
     encoder.cut().expect("it cuts");
     let pictures = encoder.encode_after(&stripes(1), 2).expect("it encodes");
-    assert!(pictures.iter().map(|picture| (picture.sync, picture.delay)).eq([
+    assert!(pictures.iter().map(|picture| (picture.is_sync, picture.delay)).eq([
         (false, 1),
         (false, 1),
         (true, 1)

@@ -19,14 +19,14 @@ pub(super) const NAL_PPS: u8 = 8;
 /// The color that a sequence parameter set names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VideoSignal {
-    pub(crate) full_range: bool,
+    pub(crate) is_full_range: bool,
     /// Color primaries, transfer characteristics and matrix, as code points (ISO/IEC 23001-8).
     pub(crate) color: Option<[u8; 3]>,
 }
 
 impl VideoSignal {
     /// BT.709 in broadcast range.
-    pub(crate) const WRITTEN: Self = Self { full_range: false, color: Some([1, 1, 1]) };
+    pub(crate) const WRITTEN: Self = Self { is_full_range: false, color: Some([1, 1, 1]) };
 }
 
 /// The numbers of parameter sets, which slices and picture parameter sets refer to.
@@ -86,7 +86,7 @@ pub(super) fn with_vui(
     out.bit(false); // overscan_info_present_flag
     out.bit(true); // video_signal_type_present_flag
     out.bits(5, 3); // video_format: unspecified
-    out.bit(signal.full_range); // video_full_range_flag
+    out.bit(signal.is_full_range); // video_full_range_flag
     out.bit(signal.color.is_some()); // color_description_present_flag
     for code_point in signal.color.iter().flatten() {
         out.bits(u32::from(*code_point), 8);
@@ -164,8 +164,8 @@ pub(super) fn with_initial_qp(pps: &[u8], ids: ParameterSetIds) -> Option<(Vec<u
 pub(super) struct SliceContext {
     /// What [`with_initial_qp`] found in the slice's own parameter set.
     pub(super) coded_initial_qp: i32,
-    pub(super) weighted_prediction: bool,
-    pub(super) cabac: bool,
+    pub(super) has_weighted_prediction: bool,
+    pub(super) is_cabac: bool,
     /// The number of the picture parameter set that the slice names.
     pub(super) picture_set: u32,
     /// Told apart in neighbouring IDR pictures, as the standard demands.
@@ -208,14 +208,14 @@ pub(super) fn rewrite_slice(slice: &[u8], context: &SliceContext, out: &mut Vec<
             return None; // reference list modification
         }
         writer.bit(false);
-        if context.weighted_prediction {
+        if context.has_weighted_prediction {
             copy_weights(&mut reader, &mut writer, references)?;
         }
         if reader.bit()? {
             return None; // adaptive reference marking
         }
         writer.bit(false);
-        if context.cabac {
+        if context.is_cabac {
             writer.unsigned(reader.unsigned()?); // cabac_init_idc
         }
     }
@@ -227,7 +227,7 @@ pub(super) fn rewrite_slice(slice: &[u8], context: &SliceContext, out: &mut Vec<
         writer.signed(reader.signed()?); // slice_beta_offset_div2
     }
     out.push(header);
-    if context.cabac {
+    if context.is_cabac {
         // Its payload begins on a whole byte, in front of it there are ones.
         writer.align(true);
         let mut rewritten = writer.into_bytes();

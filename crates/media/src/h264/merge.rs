@@ -54,7 +54,7 @@ impl<'a> Configuration<'a> {
     /// The color that its sets name.
     pub(crate) fn signal(&self) -> Option<VideoSignal> {
         let sps = Sps::parse(self.sequence_sets.first()?)?;
-        Some(VideoSignal { full_range: sps.full_range.unwrap_or(false), color: sps.color })
+        Some(VideoSignal { is_full_range: sps.full_range.unwrap_or(false), color: sps.color })
     }
 
     /// The configuration with other sets too, which have numbers of their own.

@@ -8,7 +8,7 @@ mod header;
 mod merge;
 mod motion;
 mod parameters;
-mod skipped;
+mod skipped_slices;
 mod slice_header;
 
 pub(crate) use decode::{DecoderConfig, VideoChecker, VideoDecoder};

@@ -17,7 +17,7 @@ pub(super) struct SliceHeaders {
     frame_number_bits: u32,
     picture_order_bits: u32,
     /// Arithmetic coding; otherwise CAVLC.
-    pub(super) cabac: bool,
+    pub(super) is_cabac: bool,
     has_bottom_order: bool,
     /// Active entries of the two reference lists, where a slice states no others.
     references: [u32; 2],
@@ -67,14 +67,14 @@ impl SliceHeaders {
         r.bit()?; // constrained_intra_pred_flag
         let has_redundant_pictures = r.bit()?;
         let is_read = is_of_sequence
-            && sps.progressive
-            && sps.four_two_zero
+            && sps.is_progressive
+            && sps.is_four_two_zero
             && !(has_slice_groups || has_explicit_weights || has_redundant_pictures);
         is_read.then_some(Self {
             picture_set,
             frame_number_bits: sps.frame_number_bits,
             picture_order_bits: sps.picture_order_bits?,
-            cabac,
+            is_cabac: cabac,
             has_bottom_order,
             references,
             has_weights,
@@ -135,7 +135,7 @@ impl SliceHeaders {
         if nal_header >> 5 & 3 != 0 {
             skip_reference_marking(&mut r, is_idr)?;
         }
-        if self.cabac && kind != SliceKind::I {
+        if self.is_cabac && kind != SliceKind::I {
             r.unsigned()?; // cabac_init_idc
         }
         r.signed()?; // slice_qp_delta

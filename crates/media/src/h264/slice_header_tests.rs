@@ -25,7 +25,7 @@ fn filter_of_coded_pictures_is_turned_off_in_place() {
             let before = picture.bytes[4..].to_vec();
             let mut after = before.clone();
             let header = headers.read(before[0], &unescape(&before[1..])).unwrap();
-            assert_eq!(header.kind == SliceKind::I, picture.sync);
+            assert_eq!(header.kind == SliceKind::I, picture.is_sync);
             assert!(headers.turn_off_filter(&mut after), "{effort:?}");
             let changed = headers.read(after[0], &unescape(&after[1..])).unwrap();
             assert_eq!(changed, SliceHeader { plain_filter: None, ..header });
@@ -42,7 +42,7 @@ fn full_header(picture_order: u32, filter: &[i32]) -> (SliceHeaders, Vec<u8>) {
         picture_set: 3,
         frame_number_bits: 12,
         picture_order_bits: 16,
-        cabac: true,
+        is_cabac: true,
         has_bottom_order: true,
         references: [1, 1],
         has_weights: true,
@@ -125,7 +125,7 @@ fn filter_stays_where_stuffing_would_change() {
         picture_set: 0,
         frame_number_bits: 4,
         picture_order_bits: 4,
-        cabac: false,
+        is_cabac: false,
         has_bottom_order: false,
         references: [1, 1],
         has_weights: false,

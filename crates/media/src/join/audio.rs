@@ -57,7 +57,7 @@ pub(super) fn encode(
     let Some(spec) = form(clips, &options.soundtrack) else { return Ok(None) };
     let mix = Mix { clips, layout, ends, timescale, spec, options };
     let encoded = master(spec, options.soundtrack.loudness, &mut |take| mix.produce(take))?;
-    let sample = |size: &u32| OutputSample { size: *size, duration: aac::FRAME, offset: 0, sync: true };
+    let sample = |size: &u32| OutputSample { size: *size, duration: aac::FRAME, offset: 0, is_sync: true };
     let track = OutputTrack {
         kind: OutputKind::Audio,
         entry: mp4a(spec.sample_rate, spec.channels, &encoded.config),
@@ -94,7 +94,7 @@ impl Mix<'_> {
 
     /// The sample frames of a clip that may be heard, from its first picture in the film on: as long as it is shown, and what transitions and
     /// crossfades play beyond that.
-    fn shown(&self, at: usize, start: i64, end: i64) -> Range<i64> {
+    fn audible_range(&self, at: usize, start: i64, end: i64) -> Range<i64> {
         let crossfade = (f64::from(self.spec.sample_rate) * CROSSFADE_SECONDS) as i64;
         let placement = self.layout.placements[at];
         let lead = at.checked_sub(1).map_or(0, |before| self.frames_before(before, placement.lead));
@@ -112,13 +112,17 @@ impl Mix<'_> {
         for (at, clip) in clips.iter().enumerate() {
             let start = if at == 0 { 0 } else { self.at_sample(self.ends[at - 1]) };
             let end = self.at_sample(self.ends[at]);
-            let shown = self.shown(at, start, end);
+            let shown = self.audible_range(at, start, end);
             let sound = ClipSound::read(clip, spec, shown, ffmpeg).map_err(|error| error.at(&clip.path))?;
             let boundary = match (clip.transition, clips.get(at + 1)) {
                 (Some(transition), next) if transition.before + transition.after > 0 => Fade {
                     before: self.frames_before(at, transition.before),
                     after: if next.is_some() { self.frames_before(at, transition.after) } else { 0 },
-                    shape: if next.is_some() { Shape::from_kind(transition.kind) } else { Shape::Linear },
+                    shape: if next.is_some() {
+                        CrossfadeCurve::from_kind(transition.kind)
+                    } else {
+                        CrossfadeCurve::Linear
+                    },
                 },
                 (_, Some(next)) => {
                     let beyond = sound.beyond(end - start);
@@ -154,11 +158,11 @@ impl Mix<'_> {
 struct Fade {
     before: i64,
     after: i64,
-    shape: Shape,
+    shape: CrossfadeCurve,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum CrossfadeCurve {
     /// Of sounds that are the same: the amplitudes add up to one.
     Linear,
     /// Of different sounds: the powers add up to one.
@@ -169,7 +173,7 @@ enum Shape {
     Edge,
 }
 
-impl Shape {
+impl CrossfadeCurve {
     fn from_kind(kind: TransitionKind) -> Self {
         if kind.has_color() { Self::Through } else { Self::EqualPower }
     }
@@ -178,7 +182,7 @@ impl Shape {
 impl Fade {
     fn edge(spec: AudioSpec) -> Self {
         let edge = (f64::from(spec.sample_rate) * EDGE_SECONDS) as i64;
-        Self { before: edge, after: edge, shape: Shape::Edge }
+        Self { before: edge, after: edge, shape: CrossfadeCurve::Edge }
     }
 
     /// At a cut: a crossfade in the sound that the clips have beyond it.
@@ -186,14 +190,14 @@ impl Fade {
         let length = (f64::from(spec.sample_rate) * CROSSFADE_SECONDS) as i64;
         let after = beyond.min(length - ahead.min(length / 2));
         let before = ahead.min(length - after);
-        let shape = if continues { Shape::Linear } else { Shape::EqualPower };
+        let shape = if continues { CrossfadeCurve::Linear } else { CrossfadeCurve::EqualPower };
         let edge = Self::edge(spec);
         if before + after > edge.before { Self { before, after, shape } } else { edge }
     }
 
     /// The gain of the clip that begins (`true`) or ends here, at a sample relative to the cut.
     fn gain(self, at: i64, begins: bool) -> f32 {
-        if self.shape == Shape::Edge {
+        if self.shape == CrossfadeCurve::Edge {
             let (inside, length) = if begins { (at, self.after) } else { (-at - 1, self.before) };
             return if inside < 0 { 0.0 } else { ((inside as f32 + 0.5) / length.max(1) as f32).min(1.0) };
         }
@@ -201,9 +205,9 @@ impl Fade {
         let progress = progress.clamp(0.0, 1.0);
         let share = if begins { progress } else { 1.0 - progress };
         match self.shape {
-            Shape::Linear => share,
-            Shape::EqualPower => (share * std::f32::consts::FRAC_PI_2).sin(),
-            Shape::Through | Shape::Edge => (share * 2.0 - 1.0).max(0.0),
+            CrossfadeCurve::Linear => share,
+            CrossfadeCurve::EqualPower => (share * std::f32::consts::FRAC_PI_2).sin(),
+            CrossfadeCurve::Through | CrossfadeCurve::Edge => (share * 2.0 - 1.0).max(0.0),
         }
     }
 }
@@ -263,8 +267,9 @@ impl Mixer {
     /// Adds a clip that lies from `start` to `end` on the film, faded at both.
     fn add(&mut self, clip: &ClipSound, start: i64, end: i64, fade_in: Fade, fade_out: Fade, gain: f32) {
         let channels = usize::from(self.spec.channels);
-        let begin = (start - if fade_in.shape == Shape::Edge { 0 } else { fade_in.before }).max(self.start);
-        let until = end + if fade_out.shape == Shape::Edge { 0 } else { fade_out.after };
+        let begin =
+            (start - if fade_in.shape == CrossfadeCurve::Edge { 0 } else { fade_in.before }).max(self.start);
+        let until = end + if fade_out.shape == CrossfadeCurve::Edge { 0 } else { fade_out.after };
         let length = usize::try_from(until - self.start).unwrap_or(0) * channels;
         if self.mixed.len() < length {
             self.mixed.resize(length, 0.0);

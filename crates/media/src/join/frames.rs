@@ -123,7 +123,7 @@ impl ClipFrames {
     fn decode(&mut self) -> Result<Option<(f64, YuvFrame)>, MediaError> {
         let mut next = self.decode_as_it_is()?;
         if let (Some((_, picture)), Some(correction)) = (&mut next, self.correction) {
-            correction.apply(picture, self.form.color().full_range);
+            correction.apply(picture, self.form.color().is_full_range);
         }
         Ok(next)
     }

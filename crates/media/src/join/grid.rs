@@ -90,7 +90,12 @@ impl Grid<'_> {
             }
             let picture = encoder.encode(&canvas)?;
             let size = spool.push(&picture.bytes)?;
-            samples.push(OutputSample { size, duration: ticks_per_frame, offset: 0, sync: picture.sync });
+            samples.push(OutputSample {
+                size,
+                duration: ticks_per_frame,
+                offset: 0,
+                is_sync: picture.is_sync,
+            });
         }
         let tracks = [OutputTrack {
             kind: OutputKind::Video { width, height },
@@ -110,7 +115,7 @@ impl Grid<'_> {
             encoded_pictures: frames,
             size: (width, height),
             frame_rate: rate,
-            audio: false,
+            has_audio: false,
             loudness: None,
             unmatched: Vec::new(),
             poster: None,
@@ -171,7 +176,7 @@ mod tests {
         let tiles = videos.map(|video| GridTile { video, label: label.clone() });
         let output = folder.path().join("grid.mp4");
         let report = write_grid(&mosaic, &tiles, &output, &Ffmpeg::default()).unwrap();
-        assert_eq!((report.size, report.encoded_pictures, report.audio), (mosaic.size(), 24, false));
+        assert_eq!((report.size, report.encoded_pictures, report.has_audio), (mosaic.size(), 24, false));
         let probed = probe(&output).unwrap();
         let track = probed.video.unwrap();
         assert_eq!((track.width, track.height, track.frames), (184, 152, 24));

@@ -94,7 +94,7 @@ impl Layout {
     }
 
     /// What is shown in a frame.
-    pub(super) fn shown(&self, frame: u64) -> FrameContent {
+    pub(super) fn frame_content(&self, frame: u64) -> FrameContent {
         let at = self.transitions.partition_point(|(_, _, range)| range.end <= frame);
         match self.transitions.get(at) {
             Some((clip, kind, range)) if range.contains(&frame) => {
@@ -137,7 +137,7 @@ mod tests {
 
     fn clip(frames: u64, transition: Option<(TransitionKind, u64, u64)>) -> Clip {
         let probe =
-            crate::Probe { duration: Duration::from_secs(9), video: None, audio: None, faststart: false };
+            crate::Probe { duration: Duration::from_secs(9), video: None, audio: None, is_faststart: false };
         let transition = transition.map(|(kind, before, after)| JoinTransition { kind, before, after });
         Clip {
             path: "clip.mp4".into(),
@@ -164,13 +164,13 @@ mod tests {
         let at = |start, end, lead, tail| Placement { start, end, lead, tail };
         assert_eq!(layout.placements, [at(0, 10, 0, 2), at(10, 18, 2, 0), at(18, 24, 0, 0)]);
         assert_eq!([layout.unmixed(0), layout.unmixed(1), layout.unmixed(2)], [0..8, 12..18, 18..20]);
-        assert_eq!(layout.shown(7), FrameContent::Clip(0));
+        assert_eq!(layout.frame_content(7), FrameContent::Clip(0));
         let mix =
             |clip, kind, progress, has_next| FrameContent::Transition { clip, kind, progress, has_next };
-        assert_eq!(layout.shown(8), mix(0, TransitionKind::Dissolve, 0.125, true));
-        assert_eq!(layout.shown(11), mix(0, TransitionKind::Dissolve, 0.875, true));
-        assert_eq!(layout.shown(12), FrameContent::Clip(1));
-        assert_eq!(layout.shown(23), mix(2, TransitionKind::FadeBlack, 0.875, false));
+        assert_eq!(layout.frame_content(8), mix(0, TransitionKind::Dissolve, 0.125, true));
+        assert_eq!(layout.frame_content(11), mix(0, TransitionKind::Dissolve, 0.875, true));
+        assert_eq!(layout.frame_content(12), FrameContent::Clip(1));
+        assert_eq!(layout.frame_content(23), mix(2, TransitionKind::FadeBlack, 0.875, false));
     }
 
     #[test]

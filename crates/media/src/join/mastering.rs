@@ -48,20 +48,20 @@ pub(super) fn master(
     target: Option<f64>,
     mix: ProduceSound<'_>,
 ) -> Result<SpooledSound, MediaError> {
-    let mut first = Settings { gain: 0.0, most: 0.0, ceiling: CEILING_DBTP };
+    let mut first = Settings { gain: 0.0, max_gain: 0.0, ceiling: CEILING_DBTP };
     let Some(target) = target else { return encode_until_right(spec, None, first, mix) };
     // The mix lies on disk meanwhile: its loudness is known at its end.
     let (mut mixed, loudness) = spooled(spec, mix)?;
     if let Some(loudness) = loudness {
-        first.most = (CEILING_DBTP + MAX_LIMITING - loudness.true_peak).min(MAX_GAIN);
-        first.gain = (target - loudness.integrated).min(first.most);
+        first.max_gain = (CEILING_DBTP + MAX_LIMITING - loudness.true_peak).min(MAX_GAIN);
+        first.gain = (target - loudness.integrated).min(first.max_gain);
         for _ in 0..MAX_MEASUREMENTS {
             let Some(limited) = first.limited(spec, &mut mixed)? else { break };
             let difference = target - limited.integrated;
-            if difference.abs() <= TOLERANCE / 2.0 || (difference > 0.0 && first.gain >= first.most) {
+            if difference.abs() <= TOLERANCE / 2.0 || (difference > 0.0 && first.gain >= first.max_gain) {
                 break;
             }
-            first.gain = (first.gain + difference).min(first.most);
+            first.gain = (first.gain + difference).min(first.max_gain);
         }
     }
     encode_until_right(spec, Some(target), first, &mut |take| mixed.pass_on(take))
@@ -99,7 +99,7 @@ fn encode_until_right(
 struct Settings {
     gain: f64,
     /// The largest gain of this sound.
-    most: f64,
+    max_gain: f64,
     ceiling: f64,
 }
 
@@ -109,7 +109,8 @@ impl Settings {
         let over = played.true_peak - MAX_TRUE_PEAK;
         let ceiling = if over > 0.0 { self.ceiling - over - 0.2 } else { self.ceiling };
         let missing = target.map_or(0.0, |target| target - played.integrated);
-        let gain = if missing.abs() > TOLERANCE { (self.gain + missing).min(self.most) } else { self.gain };
+        let gain =
+            if missing.abs() > TOLERANCE { (self.gain + missing).min(self.max_gain) } else { self.gain };
         let next = Self { gain, ceiling, ..self };
         (next != self).then_some(next)
     }

@@ -10,7 +10,7 @@ pub(super) fn mix(
     progress: f32,
     from: &YuvFrame,
     to: Option<&YuvFrame>,
-    full_range: bool,
+    is_full_range: bool,
 ) -> YuvFrame {
     let fade = |level: u8| {
         // At the end of the film there is nothing to fade to but the color.
@@ -21,7 +21,7 @@ pub(super) fn mix(
             to_color(to, level, 2.0 - progress * 2.0)
         }
     };
-    let (black, white) = if full_range { (0, 255) } else { (16, 235) };
+    let (black, white) = if is_full_range { (0, 255) } else { (16, 235) };
     match (kind, to) {
         (TransitionKind::FadeBlack, _) => fade(black),
         (TransitionKind::FadeWhite, _) => fade(white),

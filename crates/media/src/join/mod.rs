@@ -171,7 +171,7 @@ pub struct JoinReport {
     /// Pictures per second.
     pub frame_rate: FrameRate,
     /// It has a sound track.
-    pub audio: bool,
+    pub has_audio: bool,
     /// The loudness of its sound; `None` without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loudness: Option<Loudness>,
@@ -261,7 +261,7 @@ impl Clip {
         };
         Ok(Self {
             path: still.path().to_owned(),
-            probe: Probe { duration: Duration::ZERO, video: None, audio: None, faststart: false },
+            probe: Probe { duration: Duration::ZERO, video: None, audio: None, is_faststart: false },
             decoding: Decoding::Still(still.clone()),
             first: clip.first,
             frames: Some(frames),

@@ -30,7 +30,7 @@ pub(super) fn write(
     let frame_rate = rate.unwrap_or(FrameRate::CINEMA);
     let layout = Layout::new(clips, frame_rate)?;
     let form = PictureForm { size, rate: frame_rate, fit: options.fit, stored: None };
-    let renderer = Renderer { clips, layout: &layout, form, full_range: false, ffmpeg: &options.ffmpeg };
+    let renderer = Renderer { clips, layout: &layout, form, is_full_range: false, ffmpeg: &options.ffmpeg };
     let spec = ClipSpec::new(size.0, size.1, frame_rate);
     let mut encoder = VideoEncoder::new(spec.checked_stream()?)?;
     let (timescale, ticks_per_frame) = media_clock(frame_rate);
@@ -50,7 +50,7 @@ pub(super) fn write(
         }
         let picture = encoder.encode(picture)?;
         let size = spool.push(&picture.bytes)?;
-        samples.push(OutputSample { size, duration: ticks_per_frame, offset: 0, sync: picture.sync });
+        samples.push(OutputSample { size, duration: ticks_per_frame, offset: 0, is_sync: picture.is_sync });
         options.report(samples.len() as u64, layout.frames());
         Ok(())
     })?;
@@ -87,7 +87,7 @@ pub(super) fn write(
         encoded_pictures: layout.frames(),
         size,
         frame_rate,
-        audio: packets.is_some(),
+        has_audio: packets.is_some(),
         loudness,
         unmatched: Vec::new(),
         poster: cover,

@@ -15,7 +15,7 @@ pub(super) struct Renderer<'a> {
     pub(super) clips: &'a [Clip],
     pub(super) layout: &'a Layout,
     pub(super) form: PictureForm,
-    pub(super) full_range: bool,
+    pub(super) is_full_range: bool,
     pub(super) ffmpeg: &'a Ffmpeg,
 }
 
@@ -35,7 +35,7 @@ impl Renderer<'_> {
     ) -> Result<(), MediaError> {
         let mut open: Vec<Open> = Vec::new();
         for frame in range {
-            match self.layout.shown(frame) {
+            match self.layout.frame_content(frame) {
                 FrameContent::Clip(clip) => {
                     open.retain(|open| open.clip == clip);
                     show(&self.picture(&mut open, clip, frame)?)?;
@@ -44,7 +44,7 @@ impl Renderer<'_> {
                     open.retain(|open| open.clip >= clip);
                     let from = self.picture(&mut open, clip, frame)?;
                     let to = if has_next { Some(self.picture(&mut open, clip + 1, frame)?) } else { None };
-                    show(&mix(kind, progress, &from, to.as_ref(), self.full_range))?;
+                    show(&mix(kind, progress, &from, to.as_ref(), self.is_full_range))?;
                 }
             }
         }

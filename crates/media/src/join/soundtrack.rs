@@ -36,7 +36,7 @@ pub struct Music {
     /// Where in the file it begins.
     pub start: Duration,
     /// Whether it begins again, from the file's beginning, until the film ends.
-    pub repeat: bool,
+    pub is_repeated: bool,
     /// How long it fades in at the film's beginning.
     pub fade_in: Duration,
     /// How long it fades out, at the film's end or where it ends before.
@@ -76,7 +76,7 @@ struct MusicTrack {
     sound: AudioBuffer,
     gain: f32,
     first: usize,
-    repeat: bool,
+    is_repeated: bool,
     /// On the film's clock.
     end: usize,
     fade_in: usize,
@@ -122,7 +122,7 @@ impl Tracks {
                     ))
                     .at(&music.path));
                 }
-                let end = if music.repeat { frames } else { frames.min(length - first) };
+                let end = if music.is_repeated { frames } else { frames.min(length - first) };
                 let mut speech: Vec<Range<usize>> =
                     music.speech.iter().map(|range| at(range.start)..at(range.end)).collect();
                 if music.duck < 1.0 {
@@ -133,7 +133,7 @@ impl Tracks {
                 Some(MusicTrack {
                     gain: music.gain,
                     first,
-                    repeat: music.repeat,
+                    is_repeated: music.is_repeated,
                     end,
                     fade_in: at(music.fade_in).max(if first > 0 { edge } else { 0 }),
                     fade_out: at(music.fade_out).max(edge),
@@ -180,7 +180,7 @@ impl MusicTrack {
     /// The sample frame of the music that is heard at one of the film.
     fn source(&self, at: usize) -> usize {
         let length = self.sound.frames();
-        if self.repeat { (self.first + at) % length } else { self.first + at }
+        if self.is_repeated { (self.first + at) % length } else { self.first + at }
     }
 
     fn level(&self, at: usize) -> f32 {
@@ -238,7 +238,7 @@ mod tests {
     fn music(frames: usize, repeat: bool, end: usize) -> MusicTrack {
         let ducking = Ducking::new(Vec::new(), 1.0, 8_000);
         let sound = constant(frames);
-        MusicTrack { sound, gain: 1.0, first: 0, repeat, end, fade_in: 0, fade_out: 80, ducking }
+        MusicTrack { sound, gain: 1.0, first: 0, is_repeated: repeat, end, fade_in: 0, fade_out: 80, ducking }
     }
 
     fn mixed(tracks: &Tracks, frames: usize, piece: usize) -> Vec<f32> {
@@ -276,7 +276,7 @@ mod tests {
             path,
             gain: 1.0,
             start: Duration::from_secs(1),
-            repeat: false,
+            is_repeated: false,
             fade_in: Duration::ZERO,
             fade_out: Duration::ZERO,
             duck: 1.0,

@@ -213,14 +213,14 @@ fn gain_and_mute_change_the_sound() {
     let quiet = JoinClip { gain: 0.5, ..JoinClip::whole(a.clone()) };
     let mute = JoinClip { gain: 0.0, ..JoinClip::whole(a.clone()) };
     let (report, path) = film(&[JoinClip::whole(a), quiet, mute.clone()], folder.path());
-    assert!(report.audio);
+    assert!(report.has_audio);
     let sound = sound(&path);
     let level = |second: usize| power(&sound[second * 96_000 + 9_600..(second + 1) * 96_000 - 9_600]);
     let decibels = 10.0 * (level(0) / level(1)).log10();
     assert!((decibels - 6.02).abs() < 1.0, "{decibels}");
     assert!(level(2) < 1e-6);
     let (report, _) = film(&[mute], folder.path());
-    assert!(!report.audio);
+    assert!(!report.has_audio);
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn music(path: PathBuf) -> Music {
         path,
         gain: 1.0,
         start: Duration::ZERO,
-        repeat: false,
+        is_repeated: false,
         fade_in: Duration::ZERO,
         fade_out: Duration::ZERO,
         duck: 1.0,
@@ -283,7 +283,7 @@ fn music_makes_room_for_speech() {
     let said = wav(folder.path(), "said.wav", &tone(3_000.0, 0.2, 1.0));
     let soundtrack = Soundtrack {
         music: Some(Music {
-            repeat: true,
+            is_repeated: true,
             duck: 0.25,
             speech: std::iter::once(Duration::from_secs(4)..Duration::from_millis(4_800)).collect(),
             ..music(score)
@@ -294,7 +294,7 @@ fn music_makes_room_for_speech() {
     let path = folder.path().join("film.mp4");
     let options = JoinOptions { soundtrack, ..JoinOptions::default() };
     let report = join(&[clip.clone(), clip.clone(), clip], &path, &options).unwrap();
-    assert!(report.audio && report.loudness.is_some());
+    assert!(report.has_audio && report.loudness.is_some());
     let sound = sound(&path);
     let at = |hertz: f32, seconds: f32| {
         let start = (seconds * 48_000.0) as usize;
@@ -376,7 +376,7 @@ fn film_of_stills_has_the_size_and_rate_that_are_asked_for() {
     };
     let report = join(&[still(40, 10), still(90, 10)], &path, &options).unwrap();
     assert_eq!(
-        (report.size, report.frame_rate, report.audio),
+        (report.size, report.frame_rate, report.has_audio),
         ((64, 48), FrameRate::new(25, 1).unwrap(), false)
     );
     assert_levels(&path, &[[40.0; 10], [90.0; 10]].concat());

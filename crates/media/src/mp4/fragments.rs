@@ -77,10 +77,10 @@ impl Fragments {
         let mut end_of_previous = start;
         for traf in children(moof).filter(|found| found.name == *b"traf") {
             let tfhd = find(traf.payload, &[*b"tfhd"]).ok_or_else(truncated)?;
-            let header = Header::parse(tfhd)?;
+            let header = TrackFragmentHeader::parse(tfhd)?;
             let base = match header.base {
                 Some(base) => base,
-                None if header.base_is_moof => start,
+                None if header.is_base_moof => start,
                 None => end_of_previous,
             };
             let mut unused = TrackState { id: header.track, defaults: Defaults::default(), clock: 0 };
@@ -93,7 +93,7 @@ impl Fragments {
             }
             let mut next = base;
             for trun in children(traf.payload).filter(|found| found.name == *b"trun") {
-                let mut run = Run::parse(trun.payload, header.defaults(state.defaults))?;
+                let mut run = TrackRun::parse(trun.payload, header.defaults(state.defaults))?;
                 if let Some(offset) = run.offset {
                     next = base.checked_add_signed(offset).ok_or_else(outside)?;
                 }
@@ -120,16 +120,16 @@ impl Fragments {
 }
 
 /// `tfhd`: what holds for a track in one fragment.
-struct Header {
+struct TrackFragmentHeader {
     track: u32,
     base: Option<u64>,
-    base_is_moof: bool,
+    is_base_moof: bool,
     duration: Option<u32>,
     size: Option<u32>,
     flags: Option<u32>,
 }
 
-impl Header {
+impl TrackFragmentHeader {
     fn parse(tfhd: &[u8]) -> Result<Self, MediaError> {
         let mut fields = Fields { rest: tfhd };
         let present = fields.u32()?;
@@ -139,7 +139,7 @@ impl Header {
         Ok(Self {
             track,
             base,
-            base_is_moof: present & 0x0002_0000 != 0,
+            is_base_moof: present & 0x0002_0000 != 0,
             duration: fields.optional(present & 0x8 != 0)?,
             size: fields.optional(present & 0x10 != 0)?,
             flags: fields.optional(present & 0x20 != 0)?,
@@ -156,7 +156,7 @@ impl Header {
 }
 
 /// `trun`: samples whose data follow each other.
-struct Run<'a> {
+struct TrackRun<'a> {
     count: u32,
     offset: Option<i64>,
     present: u32,
@@ -166,7 +166,7 @@ struct Run<'a> {
     fields: Fields<'a>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> TrackRun<'a> {
     fn parse(trun: &'a [u8], defaults: Defaults) -> Result<Self, MediaError> {
         let mut fields = Fields { rest: trun };
         let head = fields.u32()?;
@@ -187,7 +187,7 @@ impl<'a> Run<'a> {
         let shift = if self.is_signed { i64::from(shift.cast_signed()) } else { i64::from(shift) };
         let composition = i64::try_from(decoding).ok().and_then(|decoding| decoding.checked_add(shift));
         let composition = composition.ok_or_else(clock)?;
-        Ok((Sample { offset, size, duration, composition, sync: flags & NON_SYNC == 0 }, duration))
+        Ok((Sample { offset, size, duration, composition, is_sync: flags & NON_SYNC == 0 }, duration))
     }
 }
 

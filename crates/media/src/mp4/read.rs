@@ -40,7 +40,7 @@ pub(crate) struct Movie {
     pub(crate) video: Option<Track>,
     pub(crate) audio: Option<Track>,
     /// The index lies in front of the samples.
-    pub(crate) faststart: bool,
+    pub(crate) is_faststart: bool,
 }
 
 impl Movie {
@@ -77,7 +77,7 @@ impl Movie {
         let moov = decoded.0;
         let movie_timescale = moov.mvhd_box.timescale.get();
 
-        let mut movie = Self { source, length, video: None, audio: None, faststart };
+        let mut movie = Self { source, length, video: None, audio: None, is_faststart: faststart };
         let raw_moov = children(&moov_bytes).next().map_or(&[][..], |found| found.payload);
         let raw_tracks = children(raw_moov).filter(|found| found.name == *b"trak");
         let mut tracks = Vec::new();
@@ -129,7 +129,7 @@ impl Movie {
     /// Collects the samples of all fragments.
     fn read_fragments(
         &mut self,
-        top: &[TopLevel],
+        top: &[BoxExtent],
         moov: &[u8],
         tracks: &mut [(u32, TrackKind, Track)],
     ) -> Result<(), MediaError> {
@@ -143,16 +143,16 @@ impl Movie {
     }
 }
 
-struct TopLevel {
+struct BoxExtent {
     name: [u8; 4],
     start: u64,
     end: u64,
 }
 
 /// The top-level boxes. The last one may be truncated: samples in it are checked one by one.
-fn top_level(source: &mut dyn Source, length: u64) -> Result<Vec<TopLevel>, MediaError> {
+fn top_level(source: &mut dyn Source, length: u64) -> Result<Vec<BoxExtent>, MediaError> {
     let io = MediaError::io;
-    let mut found: Vec<TopLevel> = Vec::new();
+    let mut found: Vec<BoxExtent> = Vec::new();
     let mut start = 0;
     while start + 8 <= length {
         if found.len() >= MAX_TOP_LEVEL_BOXES {
@@ -182,7 +182,7 @@ fn top_level(source: &mut dyn Source, length: u64) -> Result<Vec<TopLevel>, Medi
             break;
         }
         let end = start.saturating_add(size).min(length);
-        found.push(TopLevel { name, start, end });
+        found.push(BoxExtent { name, start, end });
         start = end;
     }
     if found.is_empty() {
@@ -225,7 +225,7 @@ fn empty_track(trak: &TrakBox, raw: &[u8], movie_matrix: &[i32; 9]) -> Result<Tr
     let timescale = trak.mdia_box.mdhd_box.timescale.get();
     Ok(Track {
         entry,
-        one_entry: entries.next().is_none(),
+        has_one_entry: entries.next().is_none(),
         timescale,
         turn: Turn::from_matrices(&trak.tkhd_box.matrix, movie_matrix),
         samples: Vec::new(),
@@ -253,7 +253,7 @@ fn samples(trak: &TrakBox, length: u64) -> Result<Vec<Sample>, MediaError> {
             let composition =
                 decoding.checked_add(sample.composition_time_offset().unwrap_or(0)).ok_or_else(clock)?;
             let (duration, sync) = (sample.duration(), sample.is_sync_sample());
-            samples.push(Sample { offset, size, duration, composition, sync });
+            samples.push(Sample { offset, size, duration, composition, is_sync: sync });
         }
         Ok(samples)
     })?

@@ -193,7 +193,7 @@ fn chapter_track(chapters: &[Chapter], timescale: u32) -> (OutputTrack, Vec<Vec<
             size: text.len() as u32,
             duration: u32::try_from(chapter.end - chapter.start).unwrap_or(u32::MAX),
             offset: 0,
-            sync: true,
+            is_sync: true,
         })
         .collect();
     let presented = chapters.last().map_or(0, |chapter| chapter.end);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// A box at the top level of a file.
-pub(super) struct TopLevel {
+pub(super) struct TopLevelBox {
     pub(super) name: [u8; 4],
     pub(super) start: u64,
     payload: u64,
@@ -12,7 +12,7 @@ pub(super) struct TopLevel {
     pub(super) end: u64,
 }
 
-impl TopLevel {
+impl TopLevelBox {
     pub(super) fn payload_bytes(&self) -> u64 {
         self.end - self.payload
     }
@@ -21,8 +21,8 @@ impl TopLevel {
 /// The first box for which `is_wanted`, which may read the payload. `None` where boxes do not fit the file.
 pub(super) fn find(
     file: &mut File,
-    mut is_wanted: impl FnMut(&mut File, &TopLevel) -> io::Result<bool>,
-) -> io::Result<Option<TopLevel>> {
+    mut is_wanted: impl FnMut(&mut File, &TopLevelBox) -> io::Result<bool>,
+) -> io::Result<Option<TopLevelBox>> {
     let length = file.seek(SeekFrom::End(0))?;
     let mut start = 0;
     while start + 8 <= length {
@@ -42,7 +42,7 @@ pub(super) fn find(
         if size < header || size > length - start {
             break;
         }
-        let found = TopLevel { name, start, payload: start + header, end: start + size };
+        let found = TopLevelBox { name, start, payload: start + header, end: start + size };
         file.seek(SeekFrom::Start(found.payload))?;
         if is_wanted(file, &found)? {
             return Ok(Some(found));
@@ -53,7 +53,7 @@ pub(super) fn find(
 }
 
 /// The payload of a box; `None` above `max` bytes.
-pub(super) fn payload(file: &mut File, item: &TopLevel, max: u64) -> io::Result<Option<Vec<u8>>> {
+pub(super) fn payload(file: &mut File, item: &TopLevelBox, max: u64) -> io::Result<Option<Vec<u8>>> {
     if item.payload_bytes() > max {
         return Ok(None);
     }

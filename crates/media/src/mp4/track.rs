@@ -9,7 +9,7 @@ pub(crate) struct Track {
     /// The first sample entry, a whole box.
     pub(crate) entry: Vec<u8>,
     /// All samples use the first sample entry.
-    pub(crate) one_entry: bool,
+    pub(crate) has_one_entry: bool,
     pub(crate) timescale: u32,
     /// How its pictures are turned; `None` where the display matrix asks for more than quarter turns and mirroring.
     pub(crate) turn: Option<Turn>,
@@ -27,7 +27,7 @@ pub(crate) struct Sample {
     pub(crate) duration: u32,
     /// When it is to be shown, on the media's own clock.
     pub(crate) composition: i64,
-    pub(crate) sync: bool,
+    pub(crate) is_sync: bool,
 }
 
 /// One stretch of the presentation.

@@ -45,7 +45,7 @@ pub(crate) struct OutputSample {
     pub(crate) duration: u32,
     /// Composition time minus decoding time.
     pub(crate) offset: i32,
-    pub(crate) sync: bool,
+    pub(crate) is_sync: bool,
 }
 
 /// A run of samples of one track that lie together in the file.
@@ -170,7 +170,7 @@ fn movie_timescale(tracks: &[&OutputTrack]) -> u32 {
         .unwrap_or(90_000)
 }
 
-fn index(tracks: &[&OutputTrack], tags: &StoredTags, chunks: &[Chunk], base: u64, wide: bool) -> Vec<u8> {
+fn index(tracks: &[&OutputTrack], tags: &StoredTags, chunks: &[Chunk], base: u64, is_wide: bool) -> Vec<u8> {
     let timescale = movie_timescale(tracks);
     let length =
         |track: &OutputTrack| rescale(i128::from(track.presented), track.timescale, timescale) as u64;
@@ -194,7 +194,7 @@ fn index(tracks: &[&OutputTrack], tags: &StoredTags, chunks: &[Chunk], base: u64
         for (number, track) in tracks.iter().enumerate() {
             let chunks = offsets(chunks, number, base);
             out.child(*b"trak", |out| {
-                track_boxes(out, track, number as u32 + 1, chapters, length(track), &chunks, wide);
+                track_boxes(out, track, number as u32 + 1, chapters, length(track), &chunks, is_wide);
             });
         }
         out.bytes(&tags.user_data);
@@ -333,9 +333,9 @@ fn sample_table(out: &mut BoxWriter, track: &OutputTrack, chunks: &[(u64, u32)],
             }
         });
     }
-    if samples.iter().any(|s| !s.sync) {
+    if samples.iter().any(|s| !s.is_sync) {
         out.full(*b"stss", 0, 0, |out| {
-            let sync = samples.iter().enumerate().filter(|(_, s)| s.sync);
+            let sync = samples.iter().enumerate().filter(|(_, s)| s.is_sync);
             out.u32(sync.clone().count() as u32);
             sync.for_each(|(i, _)| out.u32(i as u32 + 1));
         });

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::boxes::{BoxWriter, children};
 use super::tags::FilmTags;
-use super::top_level::{self, TopLevel};
+use super::top_level::{self, TopLevelBox};
 use crate::MediaError;
 
 /// Marks the box of an XMP packet (XMP specification part 3, "MPEG-4").
@@ -87,7 +87,7 @@ pub(crate) fn film_packet(path: &Path) -> Result<Option<Vec<u8>>, MediaError> {
 
 fn read_packet(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut file = File::open(path)?;
-    let is_packet = |file: &mut File, found: &TopLevel| {
+    let is_packet = |file: &mut File, found: &TopLevelBox| {
         let mut uuid = [0; UUID.len()];
         Ok(found.name == *b"uuid"
             && found.payload_bytes() >= UUID.len() as u64

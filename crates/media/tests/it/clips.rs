@@ -27,7 +27,7 @@ fn probe_of_a_clip_matches_its_spec() {
     assert_eq!((audio.codec.as_str(), audio.sample_rate, audio.channels), ("AAC", 48_000, 2));
     assert_eq!(audio.duration, Duration::from_millis(1500));
     assert_eq!(probe.duration, Duration::from_millis(1500));
-    assert!(probe.faststart);
+    assert!(probe.is_faststart);
 }
 
 #[test]

@@ -141,7 +141,7 @@ fn join_mixes_ffmpeg_clips_with_ours() {
     let own = own.write(folder.path(), "own.mp4");
     let film = folder.path().join("film.mp4");
     let joined = join(&whole(&[x264.clone(), own, x264.clone()]), &film, &JoinOptions::default()).unwrap();
-    assert!(!is_copied(&joined) && joined.audio);
+    assert!(!is_copied(&joined) && joined.has_audio);
     assert_eq!(probe(&film).unwrap().video.unwrap().frames, 30 + 25 + 30);
     assert!(run(&ffmpeg, &["-i", text(&film), "-f", "null", "-"]));
     // Two of the same, with reordered pictures and an edit list, are copied.
@@ -325,7 +325,7 @@ fn other_codecs_need_ffmpeg() {
         assert!(join(&whole(&clips), &film, &JoinOptions::default()).is_err(), "{name} without ffmpeg");
         let options = JoinOptions { ffmpeg: ffmpeg.clone(), ..JoinOptions::default() };
         let joined = join(&whole(&clips), &film, &options).unwrap();
-        assert!(joined.audio && joined.duration > Duration::from_secs(2), "{name}: {joined:?}");
+        assert!(joined.has_audio && joined.duration > Duration::from_secs(2), "{name}: {joined:?}");
         assert!(run(&program, &["-i", text(&film), "-f", "null", "-"]), "{name}");
     }
 }

@@ -30,7 +30,7 @@ fn join_clips_of_one_spec_copies_video_and_pads_audio() {
         Recipe { seed: 9, sound: Some((44_100, 1)), ..PLAIN }.write(folder.path(), "c.mp4"),
     ];
     let (joined, film) = join_all(&clips, folder.path());
-    assert!(is_copied(&joined) && joined.audio);
+    assert!(is_copied(&joined) && joined.has_audio);
     let probed = probe(&film).unwrap();
     let video = probed.video.unwrap();
     let audio = probed.audio.unwrap();
@@ -48,7 +48,7 @@ fn join_silent_clips_has_no_audio_track() {
     let folder = tempfile::tempdir().unwrap();
     let clips = [PLAIN.write(folder.path(), "a.mp4"), PLAIN.write(folder.path(), "b.mp4")];
     let (joined, film) = join_all(&clips, folder.path());
-    assert!(is_copied(&joined) && !joined.audio);
+    assert!(is_copied(&joined) && !joined.has_audio);
     assert!(probe(&film).unwrap().audio.is_none());
 }
 

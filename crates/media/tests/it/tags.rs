@@ -49,7 +49,7 @@ fn film_with_tags_has_the_same_pictures_and_says_what_it_is() {
         assert_eq!(last_frame(&tagged).unwrap(), last_frame(&plain).unwrap());
         let (tagged, plain) = (probe(&tagged).unwrap(), probe(&plain).unwrap());
         assert_eq!((&tagged.video, &tagged.audio), (&plain.video, &plain.audio));
-        assert!(tagged.faststart);
+        assert!(tagged.is_faststart);
         for text in
             ["The keeper’s lamp", "runner test", "<the> \"sea\" & dunes", "/trainedAlgorithmicMedia\""]
         {

@@ -1,6 +1,6 @@
 //! The camera move as on a storyboard: a frame with arrows, and its name.
 
-use super::layer::{Area, Layer, Rgb};
+use super::layer::{Area, InkLayer, Rgb};
 use crate::procedural::Move;
 
 /// The name of a move, as crews say it.
@@ -61,7 +61,7 @@ fn arrows(movement: Move) -> Vec<Vec<(f32, f32)>> {
 }
 
 /// Draws the frame and its arrows into an area.
-pub(super) fn draw(layer: &mut Layer, area: Area, movement: Move, ink: Rgb, accent: Rgb) {
+pub(super) fn draw(layer: &mut InkLayer, area: Area, movement: Move, ink: Rgb, accent: Rgb) {
     let stroke = (area.height * 0.045).max(1.0);
     let (x0, y0, x1, y1) = (area.x, area.y, area.x + area.width, area.y + area.height);
     for (from, to) in [((x0, y0), (x1, y0)), ((x1, y0), (x1, y1)), ((x1, y1), (x0, y1)), ((x0, y1), (x0, y0))]

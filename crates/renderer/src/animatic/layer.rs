@@ -8,7 +8,7 @@ pub(super) type Rgb = [u8; 3];
 
 /// A rectangle of ink; each pixel has an opacity of its own.
 #[derive(Clone, Debug)]
-pub(super) struct Layer {
+pub(super) struct InkLayer {
     left: usize,
     top: usize,
     width: usize,
@@ -26,7 +26,7 @@ pub(super) struct Area {
     pub(super) height: f32,
 }
 
-impl Layer {
+impl InkLayer {
     /// A transparent layer over a part of the picture.
     pub(super) fn new(area: Area) -> Self {
         let (left, top) = (area.x.max(0.0) as usize, area.y.max(0.0) as usize);
@@ -35,7 +35,7 @@ impl Layer {
     }
 
     /// Lays ink of a coverage (0 to 1) over a pixel, given in the picture's coordinates.
-    fn put(&mut self, x: usize, y: usize, color: Rgb, coverage: f32) {
+    fn blend_pixel(&mut self, x: usize, y: usize, color: Rgb, coverage: f32) {
         let (Some(x), Some(y)) = (x.checked_sub(self.left), y.checked_sub(self.top)) else { return };
         if x >= self.width || y >= self.height || coverage <= 0.0 {
             return;
@@ -58,7 +58,7 @@ impl Layer {
         for y in y0..y1.min(self.top + self.height) {
             for x in x0..x1.min(self.left + self.width) {
                 let outside = distance(x as f32 + 0.5, y as f32 + 0.5);
-                self.put(x, y, color, (0.5 - outside).clamp(0.0, 1.0) * opacity);
+                self.blend_pixel(x, y, color, (0.5 - outside).clamp(0.0, 1.0) * opacity);
             }
         }
     }
@@ -90,7 +90,7 @@ impl Layer {
         let (left, top) = (left.max(0.0) as usize, top.max(0.0) as usize);
         for row in 0..mask.height() {
             for (column, covered) in mask.row(row).iter().enumerate().filter(|(_, covered)| **covered > 0) {
-                self.put(left + column, top + row as usize, color, f32::from(*covered) / 255.0);
+                self.blend_pixel(left + column, top + row as usize, color, f32::from(*covered) / 255.0);
             }
         }
     }
@@ -100,7 +100,7 @@ impl Layer {
         let (left, top) = (left.max(0.0) as usize, top.max(0.0) as usize);
         for y in 0..image.height() {
             for x in 0..image.width() {
-                self.put(left + x as usize, top + y as usize, image.pixel(x, y), 1.0);
+                self.blend_pixel(left + x as usize, top + y as usize, image.pixel(x, y), 1.0);
             }
         }
     }

@@ -4,7 +4,7 @@ use media::RgbImage;
 use text::{Align, Fonts, Mask, Style};
 
 use super::camera_icon;
-use super::layer::{Area, Layer, Rgb};
+use super::layer::{Area, InkLayer, Rgb};
 use crate::Job;
 use crate::procedural::{Move, cover};
 
@@ -37,8 +37,8 @@ pub(crate) struct Shot {
 /// The panel of a shot.
 #[derive(Debug)]
 pub(crate) struct Panel {
-    full: Layer,
-    slim: Layer,
+    full: InkLayer,
+    slim: InkLayer,
     clock: Clock,
     seconds: f32,
     frame_rate: f32,
@@ -73,7 +73,7 @@ impl Panel {
         if job.width.min(job.height) < MIN_SIDE {
             return None;
         }
-        let mut drawing = Drawing::new(job);
+        let mut drawing = PanelMetrics::new(job);
         let full = drawing.full(job, shot);
         let (slim, clock, bar) = drawing.slim(job, shot);
         Some(Self {
@@ -95,7 +95,7 @@ impl Panel {
         let strength = seen.full.max(seen.slim);
         if strength > 0.0 {
             let mut bar =
-                Layer::new(Area { width: self.bar.width * (time / self.seconds).max(0.004), ..self.bar });
+                InkLayer::new(Area { width: self.bar.width * (time / self.seconds).max(0.004), ..self.bar });
             bar.rounded(Area { x: 0.0, width: self.bar.width, ..self.bar }, 0.0, ACCENT, 1.0);
             bar.lay(picture, strength);
             self.clock.lay(time, picture, strength);
@@ -121,7 +121,7 @@ impl Clock {
         let wide = |c: char| if c == '.' { self.advance.1 } else { self.advance.0 };
         let width: f32 = text.chars().map(wide).sum();
         let mut x = self.corner.0 - width;
-        let mut layer = Layer::new(Area { x, y: self.corner.1, width: width + self.advance.0, height });
+        let mut layer = InkLayer::new(Area { x, y: self.corner.1, width: width + self.advance.0, height });
         for c in text.chars() {
             let index = c.to_digit(10).map_or(10, |digit| digit as usize);
             if let Some(mask) = self.digits.get(index) {
@@ -134,7 +134,7 @@ impl Clock {
 }
 
 /// Measures of a picture, and the fonts.
-struct Drawing {
+struct PanelMetrics {
     fonts: Fonts,
     width: f32,
     height: f32,
@@ -150,7 +150,7 @@ struct Line {
     height: f32,
 }
 
-impl Drawing {
+impl PanelMetrics {
     fn new(job: &Job) -> Self {
         let (width, height) = (job.width as f32, job.height as f32);
         let unit = (width * height).sqrt() / 640.0;
@@ -171,7 +171,7 @@ impl Drawing {
     }
 
     /// The mark on a tag of its own color; returns its right edge.
-    fn mark(&mut self, layer: &mut Layer, (x, y): (f32, f32), size: f32) -> (f32, f32) {
+    fn mark(&mut self, layer: &mut InkLayer, (x, y): (f32, f32), size: f32) -> (f32, f32) {
         let line = self.text(MARK, size, true, self.width, 1);
         let pad = size * 0.5 * self.unit;
         let area = Area { x, y, width: line.width + pad * 2.0, height: line.height };
@@ -181,7 +181,7 @@ impl Drawing {
     }
 
     /// The panel of the beginning.
-    fn full(&mut self, job: &Job, shot: Shot) -> Layer {
+    fn full(&mut self, job: &Job, shot: Shot) -> InkLayer {
         let (unit, margin) = (self.unit, self.margin);
         let inner = self.width - 2.0 * margin;
         let pad = 14.0 * unit;
@@ -202,7 +202,7 @@ impl Drawing {
         let thumbs_top = top - margin * 0.6 - 62.0 * unit;
         let layer_top = if thumbnails.is_empty() { top } else { thumbs_top - 4.0 * unit }.max(0.0);
         let mut layer =
-            Layer::new(Area { x: 0.0, y: layer_top, width: self.width, height: self.height - layer_top });
+            InkLayer::new(Area { x: 0.0, y: layer_top, width: self.width, height: self.height - layer_top });
         self.clock(job, &mut layer, self.height - (STRIP + 3.0) * 0.5 * unit);
         let card = Area { x: margin, y: top, width: inner, height };
         layer.rounded(card, 10.0 * unit, PAPER, 0.84);
@@ -237,11 +237,11 @@ impl Drawing {
     }
 
     /// The lower third that follows, the clock, and the bar along the lower edge.
-    fn slim(&mut self, job: &Job, shot: Shot) -> (Layer, Clock, Area) {
+    fn slim(&mut self, job: &Job, shot: Shot) -> (InkLayer, Clock, Area) {
         let (unit, margin) = (self.unit, self.margin);
         let height = STRIP * unit;
         let top = self.height - height;
-        let mut layer = Layer::new(Area { x: 0.0, y: top, width: self.width, height });
+        let mut layer = InkLayer::new(Area { x: 0.0, y: top, width: self.width, height });
         layer.rounded(Area { x: 0.0, y: top, width: self.width, height }, 0.0, PAPER, 0.66);
         let mark_height = self.text(MARK, 10.0, true, self.width, 1).height;
         let middle = top + (height - 3.0 * unit) * 0.5;
@@ -262,7 +262,7 @@ impl Drawing {
     }
 
     /// The clock of the lower third, and the width of it with the shot's length, which is drawn into the layer.
-    fn clock(&mut self, job: &Job, layer: &mut Layer, middle: f32) -> (Clock, f32) {
+    fn clock(&mut self, job: &Job, layer: &mut InkLayer, middle: f32) -> (Clock, f32) {
         let digits: Vec<Line> = "0123456789."
             .chars()
             .map(|c| self.text(&c.to_string(), 13.0, true, 30.0 * self.unit, 1))

@@ -13,7 +13,7 @@ use super::water::Sea;
 pub(crate) struct Boat {
     at: [f32; 2],
     drift: f32,
-    sail: bool,
+    has_sail: bool,
     /// -1 bow to the left, 1 to the right.
     bow: f32,
     hull: Color,
@@ -30,7 +30,7 @@ impl Boat {
                 Self {
                     at: [-side * ahead * rng.range(-0.02, 0.34), ahead],
                     drift: rng.range(0.4, 1.3),
-                    sail: rng.chance(0.55),
+                    has_sail: rng.chance(0.55),
                     bow: rng.sign(),
                     hull: Color::surface(rng.pick(&[0x7a_2822, 0x24_3c58, 0xd8_d4c8, 0x2c_4a3c])),
                     scale: rng.range(0.9, 1.25),
@@ -85,8 +85,8 @@ impl Boat {
         let hull = (y - sheer).max(-0.6 - y).max(stem);
         let line = (hull + 0.0).max((y - sheer + 0.16).abs() - 0.06);
         let white = Color::surface(0xe4_ded0);
-        let mast = stroke((x, y), (0.5, 0.7), (0.5, if self.sail { 9.6 } else { 5.2 }), 0.06);
-        if self.sail {
+        let mast = stroke((x, y), (0.5, 0.7), (0.5, if self.has_sail { 9.6 } else { 5.2 }), 0.06);
+        if self.has_sail {
             // Main and jib, bellied by the wind.
             let belly = 0.35 * (y * 0.32).sin();
             let main = (0.62 - belly * 0.2 - x.max(-9.0))
@@ -120,7 +120,7 @@ impl Boat {
 #[derive(Clone, Debug)]
 pub(crate) struct Flock {
     birds: Vec<Bird>,
-    pale: bool,
+    is_pale: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -147,13 +147,16 @@ impl Flock {
             phase: rng.range(0.0, TAU),
             beat: rng.range(1.9, 3.0),
         });
-        Self { birds: birds.collect(), pale }
+        Self { birds: birds.collect(), is_pale: pale }
     }
 
     pub(crate) fn draw(&self, context: &FrameContext<'_>, canvas: &mut Canvas) {
         let back = context.light.on([0.0, 0.0, 1.0], 0.8, 0.8);
-        let color =
-            if self.pale { Color::surface(0xd8_d8d6) * back * 0.8 } else { Color::surface(0x24_2428) * back };
+        let color = if self.is_pale {
+            Color::surface(0xd8_d8d6) * back * 0.8
+        } else {
+            Color::surface(0x24_2428) * back
+        };
         for bird in &self.birds {
             let angle = bird.phase + bird.turn * context.time;
             let at = [

@@ -15,12 +15,12 @@ pub(crate) struct Breakwater {
     pub(crate) top: f32,
     /// Half the side of the head at its end, in metres; 0 for none.
     head: f32,
-    paint: Paint,
+    paint: StoneColors,
 }
 
 /// Its colors, wet and dry.
 #[derive(Clone, Copy, Debug)]
-struct Paint {
+struct StoneColors {
     wet: Color,
     dry: Color,
 }
@@ -34,7 +34,7 @@ impl Breakwater {
     pub(crate) fn new(from: [f32; 2], to: [f32; 2], half_width: f32, top: f32, head: f32) -> Self {
         let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
         let length = dx.hypot(dy).max(1e-3);
-        let paint = Paint { wet: Color::surface(0x3a_3836), dry: Color::surface(0x8d_857a) };
+        let paint = StoneColors { wet: Color::surface(0x3a_3836), dry: Color::surface(0x8d_857a) };
         Self { from, to, length, heading: [dx / length, dy / length], half_width, top, head, paint }
     }
 

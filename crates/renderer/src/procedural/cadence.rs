@@ -24,7 +24,7 @@ pub(super) struct Cadence {
 
 /// The way from one drawn frame to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct FrameStep {
     /// How many frames later the next one is.
     pub(super) frames: u32,
     /// Whether it begins a group of pictures.
@@ -53,11 +53,11 @@ impl Cadence {
     }
 
     /// From a drawn frame that is not the last one. `is_full` where a group ends with it, because the next one of the rhythm would exceed it.
-    pub(super) fn span(self, frame: u32, is_full: bool) -> Span {
+    pub(super) fn span(self, frame: u32, is_full: bool) -> FrameStep {
         match self.last - frame {
-            1 => Span { frames: 1, is_cut: true },
-            _ if is_full && self.every > 1 => Span { frames: 1, is_cut: true },
-            left => Span { frames: self.every.min(left - 1), is_cut: false },
+            1 => FrameStep { frames: 1, is_cut: true },
+            _ if is_full && self.every > 1 => FrameStep { frames: 1, is_cut: true },
+            left => FrameStep { frames: self.every.min(left - 1), is_cut: false },
         }
     }
 }

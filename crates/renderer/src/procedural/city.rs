@@ -22,7 +22,7 @@ pub(crate) struct City {
     salt: u32,
     /// Share of windows with light behind them.
     lit: f32,
-    neon: bool,
+    has_neon: bool,
     /// Where the tallest stand.
     centre: [f32; 2],
     /// The blocks around the path of the camera, row by row.
@@ -86,7 +86,7 @@ impl City {
         let mut city = Self {
             salt: rng.next() as u32,
             lit: lerp(0.02, 0.36, smooth(0.9, 0.12, daylight)),
-            neon: spec.style == Style::Neon,
+            has_neon: spec.style == Style::Neon,
             centre: [rng.range(-260.0, 260.0), rng.range(420.0, 800.0)],
             blocks: Vec::new(),
             walls: [0x6a_645e, 0x56_5a62, 0x7a_6c5c, 0x4a_4e56, 0x8a_847a, 0x5c_4840].map(Color::surface),
@@ -259,7 +259,7 @@ impl City {
         };
         let warm = Color::new(1.5, 0.98, 0.48);
         let cool = Color::new(0.95, 1.12, 1.25);
-        let hue = if self.neon {
+        let hue = if self.has_neon {
             mix(Color::new(1.5, 0.25, 1.1), Color::new(0.2, 1.1, 1.5), own(13).round())
         } else {
             mix(warm, cool, smooth(0.62, 0.95, own(13)))
@@ -272,7 +272,7 @@ impl City {
             lit: self.lit * lerp(0.5, 1.35, own(14)),
             pitch: [lerp(2.6, 3.8, own(15)), lerp(3.3, 3.9, own(16))],
             share: if glassy { [0.90, 0.80] } else { [lerp(0.45, 0.7, own(17)), lerp(0.45, 0.62, own(18))] },
-            sign: self.neon && own(19) < 0.4,
+            has_sign: self.has_neon && own(19) < 0.4,
             wall_glow: mix(Color::new(0.13, 0.085, 0.045), hue * 0.08, 0.4) * smooth(0.1, 0.34, self.lit),
         }
     }

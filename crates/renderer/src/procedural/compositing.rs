@@ -24,7 +24,7 @@ const CLEAR: Color = Color([0.0, 0.0, 0.0, 1.0]);
 const UNTOUCHED: (usize, usize) = (usize::MAX, 0);
 
 /// Part of a column of the layer.
-pub(crate) struct Span<'a> {
+pub(crate) struct ColumnSpan<'a> {
     light: &'a mut [Color],
     nearness: &'a mut [f32],
 }
@@ -41,11 +41,11 @@ impl CompositingLayer {
     }
 
     /// The rows `from..to` of column `x`, to be added to.
-    pub(crate) fn span(&mut self, x: usize, from: usize, to: usize) -> Span<'_> {
+    pub(crate) fn span(&mut self, x: usize, from: usize, to: usize) -> ColumnSpan<'_> {
         let (first, last) = &mut self.touched[x];
         (*first, *last) = ((*first).min(from), (*last).max(to));
         let rows = x * self.height + from..x * self.height + to;
-        Span { light: &mut self.light[rows.clone()], nearness: &mut self.nearness[rows] }
+        ColumnSpan { light: &mut self.light[rows.clone()], nearness: &mut self.nearness[rows] }
     }
 
     /// Lays everything over the canvas.
@@ -72,7 +72,7 @@ impl CompositingLayer {
     }
 }
 
-impl Span<'_> {
+impl ColumnSpan<'_> {
     /// Whether nothing that is added to a row can be seen.
     #[inline]
     pub(crate) fn is_covered(&self, row: usize) -> bool {

@@ -28,7 +28,8 @@ pub(super) struct Ending {
     pub(super) prompt: String,
     pub(super) seed: u64,
     pub(super) seconds: f32,
-    pub(super) fixed: bool,
+    #[serde(rename = "fixed")]
+    pub(super) is_fixed: bool,
     /// Seconds since the world's first frame.
     pub(super) time: f32,
     /// Shots in this world so far.
@@ -141,7 +142,7 @@ mod tests {
             prompt: "夜の港 \"in rain\"".to_owned(),
             seed: u64::MAX,
             seconds: 5.0,
-            fixed: false,
+            is_fixed: false,
             time: 4.96,
             shots: 1,
             pose,

@@ -14,12 +14,12 @@ pub(super) struct Facade {
     pub(super) pitch: [f32; 2],
     /// The glass share of that spacing.
     pub(super) share: [f32; 2],
-    pub(super) sign: bool,
+    pub(super) has_sign: bool,
     pub(super) wall_glow: Color,
 }
 
 /// A column of pixels of a wall, drawn from row to row.
-pub(super) struct Strip<'a> {
+pub(super) struct FacadeColumn<'a> {
     facade: &'a Facade,
     top: f32,
     /// The column of windows, and how much of the pixels it covers, across.
@@ -48,7 +48,7 @@ struct Window {
 
 impl Facade {
     /// The column at `along` of `width` metres, of a wall as high as `top`. A pixel covers `fine` metres.
-    pub(super) fn strip(&self, along: f32, width: f32, top: f32, fine: f32) -> Strip<'_> {
+    pub(super) fn strip(&self, along: f32, width: f32, top: f32, fine: f32) -> FacadeColumn<'_> {
         let columns = floor(width / self.pitch[0]).max(1) as f32;
         let u = along / width * columns;
         let column = floor(u);
@@ -60,7 +60,7 @@ impl Facade {
         } else {
             Color::BLACK
         };
-        Strip {
+        FacadeColumn {
             facade: self,
             top,
             column,
@@ -76,7 +76,7 @@ impl Facade {
     }
 }
 
-impl Strip<'_> {
+impl FacadeColumn<'_> {
     /// The color at height `z`.
     #[inline]
     pub(super) fn color(&mut self, z: f32) -> Color {
@@ -98,7 +98,7 @@ impl Strip<'_> {
         }
         // Streets throw their light up the walls.
         color += self.facade.wall_glow * (49.0 / (49.0 + z * z));
-        if self.facade.sign && self.from_sign < 1.1 && (z - self.top * 0.45).abs() < self.top * 0.22 {
+        if self.facade.has_sign && self.from_sign < 1.1 && (z - self.top * 0.45).abs() < self.top * 0.22 {
             let glyph = unit2(floor(self.from_sign * 2.6), floor(z * 1.4), self.facade.salt ^ 0xbeef);
             color = mix(color, self.facade.lamp * 1.6, if glyph > 0.42 { 0.95 } else { 0.35 });
         }
@@ -150,7 +150,7 @@ mod tests {
             lit: 0.4,
             pitch: [3.0, 3.5],
             share: [0.6, 0.5],
-            sign: true,
+            has_sign: true,
             wall_glow: Color::grey(0.05),
         };
         let heights: Vec<f32> = (0..200).map(|i| i as f32 * 0.3).collect();

@@ -15,7 +15,7 @@ pub(crate) struct Walker {
     pub(crate) pace: f32,
     pub(crate) coat: Color,
     /// Carries a light.
-    pub(crate) lantern: bool,
+    pub(crate) has_lantern: bool,
     /// Wind on the coat: 0 calm, 1 storm.
     pub(crate) wind: f32,
 }
@@ -110,7 +110,7 @@ impl Walker {
                 }
             }
         }
-        if self.lantern {
+        if self.has_lantern {
             draw_lantern(context, foot, arm(1.0), canvas);
         }
     }

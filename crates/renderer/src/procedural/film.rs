@@ -5,7 +5,7 @@ use media::RgbImage;
 use super::audio::{self, RATE};
 use super::cadence::Cadence;
 use super::color_grading::{Grade, Tones};
-use super::frame_buffers::{FrameBuffers, Resolution};
+use super::frame_buffers::{FrameBuffers, RenderScale};
 use super::prompt::{self, SceneBrief};
 use super::scene_spec::SceneSpec;
 use super::stage::{Stage, scene_seed};
@@ -65,7 +65,7 @@ impl<'a> Film<'a> {
         let grade = Grade::new(style, 1.0, Tones::from_references(&job.references));
         let frames_last = job.frames_total() - 1;
         let cadence = Cadence::new(job, look, stage.world.spec());
-        let resolution = Resolution::new(job, look, stage.world.spec());
+        let resolution = RenderScale::new(job, look, stage.world.spec());
         Self {
             turned: Vec::new(),
             stylize: Stylize::new(style, job.width, job.height, stage.seed),
@@ -163,7 +163,7 @@ impl<'a> Film<'a> {
         } else if gone > 0.0 && left > 0.0 {
             let time = frame as f32 / self.job.frame_rate as f32;
             if self.whole == Some(frame) {
-                self.canvas = FrameBuffers::new(self.job, Resolution::of_scene(self.stage.world.spec()));
+                self.canvas = FrameBuffers::new(self.job, RenderScale::of_scene(self.stage.world.spec()));
             }
             let pose = self.stage.draw(progress, time, &mut self.canvas.work);
             self.canvas.develop(&self.grade, frame, picture);

@@ -13,11 +13,11 @@ use super::terrain::Terrain;
 
 /// A billboard: per texel opacity, brightness, rim light and snow. A mip chain, each level half the size of the one before.
 struct Card {
-    sizes: Vec<Drawing>,
+    sizes: Vec<MipLevel>,
 }
 
 /// A mip level, with a transparent border of one texel.
-struct Drawing {
+struct MipLevel {
     width: usize,
     height: usize,
     texels: Vec<Color>,
@@ -57,7 +57,7 @@ pub(crate) struct Flora {
 /// The appearance of the trees.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Season {
-    pub(crate) autumn: bool,
+    pub(crate) is_autumn: bool,
     pub(crate) snowed: f32,
     /// Conifers only, or broadleaf trees too.
     pub(crate) broad_share: f32,
@@ -196,7 +196,7 @@ fn tree(foot: [f32; 3], spacing: f32, season: Season, terrain: &Terrain, own: im
     let height =
         if broad { lerp(7.0, 13.0, own(5)) } else { lerp(8.0, 19.0, own(5) * own(6) + 0.25 * own(5)) };
     let hue = own(7);
-    let tint = match (season.autumn, broad) {
+    let tint = match (season.is_autumn, broad) {
         (true, true) => mix(Color::surface(0xb0_541a), Color::surface(0xd0_9a2a), hue),
         (true, false) => mix(Color::surface(0x4a_4420), Color::surface(0x8a_5a1e), hue * hue),
         (false, true) => mix(Color::surface(0x3c_5622), Color::surface(0x60_742c), hue),
@@ -215,7 +215,7 @@ fn tree(foot: [f32; 3], spacing: f32, season: Season, terrain: &Terrain, own: im
 impl Card {
     /// A billboard from the texels of its largest level.
     fn new(texels: impl Iterator<Item = Color>) -> Self {
-        let mut sizes = vec![Drawing::new(CARD_WIDTH, CARD_HEIGHT, &texels.collect::<Vec<_>>())];
+        let mut sizes = vec![MipLevel::new(CARD_WIDTH, CARD_HEIGHT, &texels.collect::<Vec<_>>())];
         while let Some(larger) = sizes.last()
             && larger.width > 2
         {
@@ -226,13 +226,13 @@ impl Card {
     }
 
     /// The level to use where a pixel covers so many texels of the largest.
-    fn size_for(&self, texels_a_pixel: f32) -> &Drawing {
+    fn size_for(&self, texels_a_pixel: f32) -> &MipLevel {
         let halvings = (texels_a_pixel * 1.4).max(1.0).log2() as usize;
         &self.sizes[halvings.min(self.sizes.len() - 1)]
     }
 }
 
-impl Drawing {
+impl MipLevel {
     fn new(width: usize, height: usize, inside: &[Color]) -> Self {
         let mut texels = vec![Color::BLACK; (width + 2) * (height + 2)];
         for (y, row) in inside.chunks_exact(width).enumerate() {
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn mip_levels_have_equal_coverage() {
         let card = conifer(7);
-        let opacity = |drawing: &Drawing| {
+        let opacity = |drawing: &MipLevel| {
             drawing.texels.iter().map(|texel| texel.0[0]).sum::<f32>()
                 / (drawing.width * drawing.height) as f32
         };
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn billboard_is_transparent_outside() {
-        let drawing = Drawing::new(2, 2, &[Color::grey(1.0).with(1.0); 4]);
+        let drawing = MipLevel::new(2, 2, &[Color::grey(1.0).with(1.0); 4]);
         for (u, v) in [(-3.0, 1.0), (1.0, -0.5), (9.0, 9.0), (2.5, 1.0)] {
             assert!(drawing.sample(u, v).0[0].abs() < 1e-2, "at {u}, {v}: {:?}", drawing.sample(u, v));
         }

@@ -28,7 +28,7 @@ pub(super) struct FrameBuffers {
 }
 
 impl FrameBuffers {
-    pub(super) fn new(job: &Job, resolution: Resolution) -> Self {
+    pub(super) fn new(job: &Job, resolution: RenderScale) -> Self {
         let (width, height) = resolution.size(job);
         Self {
             work: Workspace::new(width as usize, height as usize),
@@ -52,13 +52,13 @@ impl FrameBuffers {
 
 /// How large the frames of a shot are drawn, before they are enlarged to the size of the job.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Resolution {
+pub(super) struct RenderScale {
     /// Of the pixels.
     share: f64,
     max_pixels: f64,
 }
 
-impl Resolution {
+impl RenderScale {
     const FULL: Self = Self { share: 1.0, max_pixels: MAX_DRAWN_PIXELS };
     /// For sketches, and for comparing a picture with another.
     pub(super) const SKETCH: Self = Self { share: 0.16, max_pixels: MAX_DRAWN_PIXELS * 0.4 };
@@ -125,7 +125,7 @@ mod tests {
             let spec = spec(&job);
             let style = spec.style;
             let stage = Stage::own(&job, spec.clone(), 1, Detail::Full);
-            let [reduced, whole] = [Resolution::of_scene(&spec), Resolution::FULL].map(|resolution| {
+            let [reduced, whole] = [RenderScale::of_scene(&spec), RenderScale::FULL].map(|resolution| {
                 let mut drawn = FrameBuffers::new(&job, resolution);
                 let mut picture = RgbImage::new(job.width, job.height);
                 stage.draw(0.5, 2.5, &mut drawn.work);
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn finer_details_are_drawn_with_more_pixels() {
-        let share = |prompt: &str| Resolution::of_scene(&spec(&job(prompt))).share;
+        let share = |prompt: &str| RenderScale::of_scene(&spec(&job(prompt))).share;
         for (prompt, expected) in [
             ("dunes", SOFT),
             ("a pine forest", WOODED),
@@ -155,12 +155,13 @@ mod tests {
 
     #[test]
     fn sizes_are_even_and_bounded() {
-        let size = |resolution: Resolution, width, height| resolution.size(&Job { width, height, ..job("") });
-        assert_eq!(size(Resolution::FULL, 854, 480), (854, 480));
-        assert_eq!(size(Resolution::SKETCH, 854, 480), (342, 192));
+        let size =
+            |resolution: RenderScale, width, height| resolution.size(&Job { width, height, ..job("") });
+        assert_eq!(size(RenderScale::FULL, 854, 480), (854, 480));
+        assert_eq!(size(RenderScale::SKETCH, 854, 480), (342, 192));
         // Small pictures are not reduced, and large ones always.
-        assert_eq!(size(Resolution::SKETCH, 160, 96), (160, 96));
-        let (width, height) = size(Resolution::FULL, 3840, 2160);
+        assert_eq!(size(RenderScale::SKETCH, 160, 96), (160, 96));
+        let (width, height) = size(RenderScale::FULL, 3840, 2160);
         assert!(width % 2 == 0 && height % 2 == 0 && (900_000..=1_001_000).contains(&(width * height)));
     }
 }

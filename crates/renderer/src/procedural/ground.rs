@@ -89,7 +89,7 @@ impl Ground {
         canvas: &mut Canvas,
     ) {
         let [ex, ey, _] = view.eye;
-        let mut shader = Land {
+        let mut shader = GroundShader {
             ground: self,
             light,
             sea: sea.map(|sea| (sea, sea.at(time))),
@@ -122,7 +122,7 @@ impl Ground {
 }
 
 /// The land of one frame, column by column.
-struct Land<'a> {
+struct GroundShader<'a> {
     ground: &'a Ground,
     light: &'a Light,
     sea: Option<(&'a Sea, Swell<'a>)>,
@@ -137,7 +137,7 @@ struct Land<'a> {
     distance: Color,
 }
 
-impl Shader for Land<'_> {
+impl Shader for GroundShader<'_> {
     const TOLERANCE: [f32; 2] = [0.03, 0.03];
 
     fn turn(&mut self, x: usize) {

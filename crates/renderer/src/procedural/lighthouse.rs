@@ -14,13 +14,13 @@ use super::scene_spec::SceneSpec;
 #[derive(Clone, Debug)]
 pub(crate) struct Lighthouse {
     pub(crate) foot: [f32; 3],
-    paint: Paint,
+    paint: TowerPaint,
     /// The lamp is lit during the shot.
     lights_up: bool,
     /// The door opens during the shot.
     door_opens: bool,
     /// The windows are lit one after another during the shot.
-    climbed: bool,
+    is_climbed: bool,
     /// Turns of the lens a second.
     pub(crate) speed: f32,
     phase: f32,
@@ -29,7 +29,7 @@ pub(crate) struct Lighthouse {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Paint {
+enum TowerPaint {
     Bands,
     White,
     Stone,
@@ -53,10 +53,16 @@ impl Lighthouse {
         let dark_hour = matches!(spec.hour, Hour::Dusk | Hour::Night | Hour::Dawn);
         Self {
             foot,
-            paint: rng.pick(&[Paint::Bands, Paint::White, Paint::RedTop, Paint::Stone, Paint::Bands]),
+            paint: rng.pick(&[
+                TowerPaint::Bands,
+                TowerPaint::White,
+                TowerPaint::RedTop,
+                TowerPaint::Stone,
+                TowerPaint::Bands,
+            ]),
             lights_up: spec.has(Subject::Lamp),
             door_opens: spec.has(Subject::Door),
-            climbed: spec.has(Subject::Stairs),
+            is_climbed: spec.has(Subject::Stairs),
             speed: rng.range(0.10, 0.14),
             phase: rng.unit(),
             power: dark.max(if wanted {
@@ -177,16 +183,16 @@ impl Lighthouse {
             77,
         );
         let base = match self.paint {
-            Paint::Bands => {
+            TowerPaint::Bands => {
                 if fract(up / 7.4) < 0.5 {
                     white
                 } else {
                     red
                 }
             }
-            Paint::White => white,
-            Paint::Stone => stone * lerp(0.85, 1.12, block),
-            Paint::RedTop => {
+            TowerPaint::White => white,
+            TowerPaint::Stone => stone * lerp(0.85, 1.12, block),
+            TowerPaint::RedTop => {
                 if up > 14.5 {
                     red
                 } else {
@@ -234,7 +240,7 @@ impl Lighthouse {
 
     /// How brightly one of the windows is lit.
     fn window(&self, index: usize, progress: f32) -> f32 {
-        if self.climbed {
+        if self.is_climbed {
             let at = 0.12 + 0.19 * index as f32;
             return smooth(at, at + 0.06, progress) * 0.9;
         }
@@ -243,8 +249,8 @@ impl Lighthouse {
 
     fn dome(&self) -> Color {
         match self.paint {
-            Paint::White | Paint::Stone => Color::surface(0x2a_3338),
-            Paint::Bands | Paint::RedTop => Color::surface(0x8c_2620),
+            TowerPaint::White | TowerPaint::Stone => Color::surface(0x2a_3338),
+            TowerPaint::Bands | TowerPaint::RedTop => Color::surface(0x8c_2620),
         }
     }
 }

@@ -46,7 +46,6 @@ mod surface;
 mod terrain;
 mod transition;
 mod upscale;
-mod vector;
 mod water;
 mod watermark;
 mod wave_layer;

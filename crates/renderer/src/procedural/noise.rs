@@ -6,7 +6,7 @@ use rand_xoshiro::{
 };
 
 use super::math::{Color, cell, floor, lerp, mix};
-use super::vector::vectorized;
+use media::vectorized;
 
 /// A seeded generator, the only source of randomness in a rendering.
 #[derive(Clone, Debug)]
@@ -94,21 +94,21 @@ pub(crate) fn gradient(x: f32, y: f32, seed: u32) -> f32 {
 pub(crate) struct Octaves {
     pub(crate) seed: u32,
     pub(crate) wavelength: f32,
-    pub(crate) most: u32,
+    pub(crate) max: u32,
     /// Amplitude of each octave relative to the one before.
     pub(crate) gain: f32,
 }
 
 impl Octaves {
-    pub(crate) const fn new(seed: u32, wavelength: f32, most: u32) -> Self {
-        Self { seed, wavelength, most, gain: 0.5 }
+    pub(crate) const fn new(seed: u32, wavelength: f32, max: u32) -> Self {
+        Self { seed, wavelength, max, gain: 0.5 }
     }
 
     /// Rolling sum at `N` points, about -1..1. Octaves finer than `finest` metres are left out.
     pub(crate) fn rolling<const N: usize>(self, x: [f32; N], y: [f32; N], finest: f32) -> [f32; N] {
         let mut points = Points::new(self, x, y);
         let (mut sum, mut amplitude, mut total) = ([0.0; N], 1.0, 0.0);
-        for octave in 0..self.most {
+        for octave in 0..self.max {
             // The whole sum is normalised over all octaves, so that leaving the fine ones out moves nothing else.
             total += amplitude;
             if points.wavelength >= finest {
@@ -134,7 +134,7 @@ impl Octaves {
         let mut points = Points::new(self, x, y);
         let (mut sum, mut weight) = ([0.0; N], [1.0_f32; N]);
         let (mut amplitude, mut total) = (1.0, 0.0);
-        for octave in 0..self.most {
+        for octave in 0..self.max {
             if points.wavelength < finest {
                 break;
             }
@@ -314,6 +314,19 @@ impl Lattice {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn instructions_do_not_change_results() {
+        let points: Vec<(f32, f32)> =
+            (0..999).map(|i| (i as f32 * 0.731 - 300.0, i as f32 * 1.377 - 40.0)).collect();
+        let noise = |seed: u32| points.iter().map(|(x, y)| gradient(*x, *y, seed)).collect::<Vec<_>>();
+        let vector = vectorized(
+            #[inline(always)]
+            || points.iter().map(|(x, y)| gradient(*x, *y, 7)).collect::<Vec<_>>(),
+        );
+        let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<_>>();
+        assert!(bits(vector) == bits(noise(7)));
+    }
 
     #[test]
     fn tiles_repeat_seamlessly() {

@@ -31,11 +31,11 @@ pub(crate) fn steps(nearest: f32, growth: f32) -> Vec<f32> {
 pub(crate) struct Stretch<K> {
     /// Upper bound of the height.
     pub(crate) high: f32,
-    pub(crate) kind: Kind<K>,
+    pub(crate) kind: SurfaceKind<K>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Kind<K> {
+pub(crate) enum SurfaceKind<K> {
     /// Level at this height; only its ends need sampling.
     Level(f32),
     /// Low swell without obstacles; sampled at the resolution of the picture.
@@ -45,15 +45,15 @@ pub(crate) enum Kind<K> {
 }
 
 /// A height field.
-pub(crate) trait Surface {
+pub(crate) trait HeightField {
     /// Precomputed data of an area that makes samples cheaper.
-    type Hint: Copy + PartialEq;
+    type AreaData: Copy + PartialEq;
 
     /// The bounds over the box `from..=to` (east, north), no part of which is nearer than `distance`.
-    fn stretch(&self, from: [f32; 2], to: [f32; 2], distance: f32) -> Stretch<Self::Hint>;
+    fn stretch(&self, from: [f32; 2], to: [f32; 2], distance: f32) -> Stretch<Self::AreaData>;
 
     /// The height at a point of a stretch, seen from `distance`.
-    fn height(&self, hint: Self::Hint, x: f32, y: f32, distance: f32) -> f32;
+    fn height(&self, hint: Self::AreaData, x: f32, y: f32, distance: f32) -> f32;
 }
 
 /// Columns per sector, which share bounds.
@@ -70,14 +70,14 @@ struct Segment<K> {
     steps: (usize, usize),
     /// Every `every`th step is sampled.
     every: usize,
-    kind: Kind<K>,
+    kind: SurfaceKind<K>,
     /// The highest row that it can cover, and the highest that anything from here on can cover.
     highest: f32,
     limit: f32,
 }
 
 /// Fills `canvas.nearness` from the heights of `surface`. Silhouettes go to `edges`.
-pub(crate) fn march<S: Surface>(
+pub(crate) fn march<S: HeightField>(
     canvas: &mut Canvas,
     view: &View,
     steps: &[f32],
@@ -96,7 +96,7 @@ pub(crate) fn march<S: Surface>(
             let start = canvas.at(x, 0);
             let ray = view.ray(x as f32 + 0.5);
             let mut column = Column::new(&mut canvas.nearness[start..start + rows], 1.0 / steps[0]);
-            let mut look = |known: S::Hint, step: usize| {
+            let mut look = |known: S::AreaData, step: usize| {
                 let t = steps[step];
                 heights.at(step, view.focal / t, || {
                     surface.height(known, view.eye[0] + ray[0] * t, view.eye[1] + ray[1] * t, t)
@@ -120,12 +120,12 @@ pub(crate) fn march<S: Surface>(
 }
 
 /// Computes the bounds ahead of the columns `from..to`.
-fn survey<S: Surface>(
+fn survey<S: HeightField>(
     view: &View,
     steps: &[f32],
     (from, to): (usize, usize),
     surface: &S,
-    segments: &mut Vec<Segment<S::Hint>>,
+    segments: &mut Vec<Segment<S::AreaData>>,
 ) {
     segments.clear();
     let rays = [view.ray(from as f32), view.ray(to as f32)];
@@ -142,22 +142,22 @@ fn survey<S: Surface>(
         let Stretch { high, kind } = surface.stretch(low, high, near);
         let above = high - view.eye[2];
         let highest = view.horizon - above * view.focal / if above > 0.0 { near } else { far };
-        let before = segments.last_mut().filter(|s| s.kind == kind && matches!(kind, Kind::Level(_)));
+        let before = segments.last_mut().filter(|s| s.kind == kind && matches!(kind, SurfaceKind::Level(_)));
         if let Some(before) = before {
             before.steps.1 = last;
             before.highest = before.highest.min(highest);
             continue;
         }
         let every = match kind {
-            Kind::Level(_) => usize::MAX,
-            Kind::Swell(_) => {
+            SurfaceKind::Level(_) => usize::MAX,
+            SurfaceKind::Swell(_) => {
                 // Where several steps fall into one row, one of them is enough; but no crest is stepped over.
                 let count = (last - first).max(1) as f32;
                 let rows = view.eye[2].abs() * view.focal * (far - near) / (near * far);
                 (0.9 * count / rows).min(SHORTEST_SWELL * 0.15 * count / (far - near)).clamp(1.0, count)
                     as usize
             }
-            Kind::Rough(_) => 1,
+            SurfaceKind::Rough(_) => 1,
         };
         segments.push(Segment { steps: (first, last), every, kind, highest, limit: f32::INFINITY });
     }
@@ -230,10 +230,10 @@ impl<'a> Column<'a> {
         mut silhouette: impl FnMut(f32),
     ) {
         let rows = self.nearness.len() as f32;
-        let mut row_at = |kind: Kind<K>, step: usize| {
+        let mut row_at = |kind: SurfaceKind<K>, step: usize| {
             let z = match kind {
-                Kind::Level(z) => z,
-                Kind::Swell(known) | Kind::Rough(known) => height(known, step),
+                SurfaceKind::Level(z) => z,
+                SurfaceKind::Swell(known) | SurfaceKind::Rough(known) => height(known, step),
             };
             view.horizon - (z - view.eye[2]) * view.focal / steps[step]
         };
@@ -292,7 +292,7 @@ impl<'a> Column<'a> {
 }
 
 /// The first step that can be within the picture: nearer ground is below the lower edge.
-fn first_step(view: &View, steps: &[f32], surface: &impl Surface) -> usize {
+fn first_step(view: &View, steps: &[f32], surface: &impl HeightField) -> usize {
     const AROUND: f32 = 36.0;
     let around = |sign: f32| [view.eye[0] + sign * AROUND, view.eye[1] + sign * AROUND];
     let tallest = surface.stretch(around(-1.0), around(1.0), 0.0).high;
@@ -330,11 +330,11 @@ mod tests {
     /// A plain with something on it, for all that is known beforehand.
     struct Land<F>(f32, F);
 
-    impl<F: Fn(f32) -> f32> Surface for Land<F> {
-        type Hint = ();
+    impl<F: Fn(f32) -> f32> HeightField for Land<F> {
+        type AreaData = ();
 
         fn stretch(&self, _: [f32; 2], _: [f32; 2], _: f32) -> Stretch<()> {
-            Stretch { high: self.0, kind: Kind::Rough(()) }
+            Stretch { high: self.0, kind: SurfaceKind::Rough(()) }
         }
 
         fn height(&self, (): (), _: f32, y: f32, _: f32) -> f32 {
@@ -362,12 +362,12 @@ mod tests {
     /// The same land, judged stretch by stretch.
     struct ClassifiedLand<F>(Land<F>);
 
-    impl<F: Fn(f32) -> f32> Surface for ClassifiedLand<F> {
-        type Hint = ();
+    impl<F: Fn(f32) -> f32> HeightField for ClassifiedLand<F> {
+        type AreaData = ();
 
         fn stretch(&self, from: [f32; 2], to: [f32; 2], _: f32) -> Stretch<()> {
             let plain = to[1] < 49.0 || from[1] > 61.0;
-            let kind = if plain { Kind::Level(0.0) } else { Kind::Rough(()) };
+            let kind = if plain { SurfaceKind::Level(0.0) } else { SurfaceKind::Rough(()) };
             Stretch { high: if plain { 0.0 } else { 21.0 }, kind }
         }
 

@@ -23,9 +23,9 @@ pub(crate) struct Relief {
     pub(crate) breakwater: Option<Breakwater>,
     /// Height of the main features, in metres.
     scale: f32,
-    autumn: bool,
+    is_autumn: bool,
     /// Whether everything that is not steep has fresh snow.
-    pub(crate) snowed: bool,
+    pub(crate) has_snow: bool,
     snowline: f32,
     grain: f32,
     /// The height of a city's streets; below sea level makes them wet.
@@ -54,8 +54,8 @@ impl Relief {
             headland: None,
             breakwater: None,
             scale: rng.range(0.85, 1.2),
-            autumn,
-            snowed: false,
+            is_autumn: autumn,
+            has_snow: false,
             snowline: rng.range(520.0, 800.0),
             grain: rng.range(0.0, 50.0),
             street: 0.0,
@@ -238,7 +238,8 @@ impl Relief {
         let hex = Color::surface;
         match self.landscape {
             Landscape::Mountains | Landscape::Lake | Landscape::Forest | Landscape::Meadow => {
-                let (lush, dry) = if self.autumn { (0x6e_5a24, 0x9a_6a2c) } else { (0x41_562a, 0x7a_7440) };
+                let (lush, dry) =
+                    if self.is_autumn { (0x6e_5a24, 0x9a_6a2c) } else { (0x41_562a, 0x7a_7440) };
                 let grass = mix(hex(lush), hex(dry), smooth(-0.6, 0.7, blotch * 0.5 + wide * 0.6));
                 let heath = mix(grass, hex(0x4c_4634), smooth(120.0, 420.0, h + wide * 90.0) * 0.8);
                 let rock = mix(hex(0x5c_564e), hex(0x7e_766a), 0.5 + 0.5 * blotch);
@@ -250,9 +251,10 @@ impl Relief {
                 let snow =
                     smooth(self.snowline - 60.0, self.snowline + 120.0, h + wide * 170.0 + blotch * 40.0)
                         * smooth(1.25, 0.7, slope);
-                let wooded = mix(ground, hex(if self.autumn { 0x5a_3c18 } else { 0x20_301e }), wood * 0.85);
+                let wooded =
+                    mix(ground, hex(if self.is_autumn { 0x5a_3c18 } else { 0x20_301e }), wood * 0.85);
                 let shore = mix(hex(0x6b_6252), wooded, smooth(0.4, 3.0, h + blotch));
-                let fresh = if self.snowed {
+                let fresh = if self.has_snow {
                     0.9 * smooth(0.9, 0.5, slope) * smooth(-0.9, 0.1, blotch + 0.6)
                 } else {
                     0.0

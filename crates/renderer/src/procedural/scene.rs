@@ -86,7 +86,7 @@ impl Scene {
         let mut relief = Relief::new(spec.landscape, spec.side, spec.has(Subject::Autumn), seed);
         relief.headland = layout.headland;
         relief.breakwater = layout.breakwater;
-        relief.snowed = spec.has(Subject::Snow);
+        relief.has_snow = spec.has(Subject::Snow);
         relief.street = if wet_street { -0.2 } else { 0.0 };
         let centre = layout.centre(&spec);
         let terrain = Terrain::bake(&relief, &light, centre, detail);
@@ -99,7 +99,7 @@ impl Scene {
                 | Landscape::Snowfield
         );
         let season = Season {
-            autumn: spec.has(Subject::Autumn),
+            is_autumn: spec.has(Subject::Autumn),
             snowed: if spec.landscape == Landscape::Snowfield || spec.has(Subject::Snow) { 1.0 } else { 0.0 },
             broad_share: match spec.landscape {
                 Landscape::Meadow => 0.85,
@@ -259,7 +259,7 @@ fn position_walker(spec: &SceneSpec, layout: &Layout, dark: bool, rng: &mut Rng)
             heading: breakwater.heading,
             pace: 1.35,
             coat,
-            lantern,
+            has_lantern: lantern,
             wind,
         };
     }
@@ -273,7 +273,7 @@ fn position_walker(spec: &SceneSpec, layout: &Layout, dark: bool, rng: &mut Rng)
             heading: [(to[0] - from[0]) / way, (to[1] - from[1]) / way],
             pace: (way / 6.0).min(1.2),
             coat,
-            lantern,
+            has_lantern: lantern,
             wind,
         };
     }
@@ -284,7 +284,7 @@ fn position_walker(spec: &SceneSpec, layout: &Layout, dark: bool, rng: &mut Rng)
         heading: [turn.sin(), turn.cos()],
         pace: 1.25,
         coat,
-        lantern,
+        has_lantern: lantern,
         wind,
     }
 }

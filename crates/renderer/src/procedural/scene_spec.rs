@@ -35,7 +35,7 @@ pub(crate) struct SceneSpec {
     pub(crate) side: f32,
     /// Handheld shake: 0 tripod, 1 shoulder.
     pub(crate) unrest: f32,
-    pub(crate) calm: bool,
+    pub(crate) is_calm: bool,
 }
 
 impl SceneSpec {
@@ -168,7 +168,7 @@ impl SceneSpec {
             coat: brief.coat.unwrap_or_else(|| rng.pick(&cloth)),
             side: rng.sign(),
             unrest,
-            calm: has(Subject::Calm),
+            is_calm: has(Subject::Calm),
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) struct Sky {
     /// Clouds on the unit plane, in texels.
     scale: f32,
     stars: Vec<Star>,
-    moon: bool,
+    has_moon: bool,
     /// 0 none, 1 a curtain across the north.
     aurora: f32,
     milky: f32,
@@ -53,7 +53,7 @@ impl Sky {
             offset: [rng.range(0.0, 512.0), rng.range(0.0, 512.0)],
             scale: rng.range(62.0, 92.0),
             stars,
-            moon: light.stars > 0.6,
+            has_moon: light.stars > 0.6,
             aurora: if aurora { 1.0 } else { 0.0 },
             milky: if clear_stars { 1.0 } else { 0.35 },
         }
@@ -68,7 +68,7 @@ impl Sky {
         let columns = view.width as usize / STEP + 2;
         let rows = ((bottom + margin) / STEP as f32) as usize + 3;
         grid.cells.resize(columns, rows);
-        let mut shader = Air { sky: self, light, view, time, top: grid.top, ray: [0.0; 2] };
+        let mut shader = SkyShader { sky: self, light, view, time, top: grid.top, ray: [0.0; 2] };
         adaptive_shading::shade(&mut grid.cells, &mut shader);
     }
 
@@ -186,7 +186,7 @@ impl Sky {
 
     fn paint_disc(&self, light: &Light, view: &View, canvas: &mut Canvas) {
         let Some([cx, cy]) = view.project_direction(light.sun) else { return };
-        let radius = view.focal * if self.moon { 0.021 } else { 0.019 };
+        let radius = view.focal * if self.has_moon { 0.021 } else { 0.019 };
         let reach = radius * 1.4;
         let Some((x0, x1)) = super::canvas::clip(cx - reach, cx + reach, canvas.width) else { return };
         let Some((y0, y1)) = super::canvas::clip(cy - reach, cy + reach, canvas.height) else { return };
@@ -203,7 +203,7 @@ impl Sky {
                     continue;
                 }
                 let clear = 1.0 - 0.9 * canvas.light[index].fourth().clamp(0.0, 1.0);
-                let face = if self.moon {
+                let face = if self.has_moon {
                     // Maria: enough to read as the moon.
                     let seas = self.clouds.sample(dx * 26.0 + 90.0, dy * 26.0 + 40.0);
                     lerp(1.0, 0.62, smooth(0.46, 0.66, seas)) * (1.0 - 0.25 * distance * distance)
@@ -217,7 +217,7 @@ impl Sky {
 }
 
 /// The sky of one frame, column by column of the grid.
-struct Air<'a> {
+struct SkyShader<'a> {
     sky: &'a Sky,
     light: &'a Light,
     view: &'a View,
@@ -226,7 +226,7 @@ struct Air<'a> {
     ray: [f32; 2],
 }
 
-impl Shader for Air<'_> {
+impl Shader for SkyShader<'_> {
     const TOLERANCE: [f32; 2] = [0.015, 0.015];
 
     fn turn(&mut self, x: usize) {

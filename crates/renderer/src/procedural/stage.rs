@@ -6,7 +6,7 @@ use super::audio::Soundscape;
 use super::camera::Pose;
 use super::color_grading::{Grade, Tones};
 use super::continuation::{Course, Ending};
-use super::frame_buffers::{FrameBuffers, Resolution};
+use super::frame_buffers::{FrameBuffers, RenderScale};
 use super::noise::Rng;
 use super::prompt::{self, SceneBrief};
 use super::roll;
@@ -57,7 +57,7 @@ impl Stage {
         let ending = Ending::read(job.first_frame.as_ref()?.note()?)?;
         let seed = scene_seed(&ending.prompt, ending.seed);
         let brief = SceneBrief::read(&ending.prompt);
-        let mut spec = SceneSpec::resolve(&brief, ending.fixed, ending.seconds, seed);
+        let mut spec = SceneSpec::resolve(&brief, ending.is_fixed, ending.seconds, seed);
         let world = World::build(spec.clone(), aspect(job), ending.seconds, seed, detail);
         if names_move {
             (spec.movement, spec.eagerness) = (own.movement, own.eagerness);
@@ -67,7 +67,7 @@ impl Stage {
             world,
             course: Course::continued(&ending, &spec, seed),
             seed,
-            origin: (ending.prompt.clone(), ending.seed, ending.seconds, ending.fixed),
+            origin: (ending.prompt.clone(), ending.seed, ending.seconds, ending.is_fixed),
             ending: Some(ending),
             movement,
         };
@@ -77,7 +77,7 @@ impl Stage {
     /// Whether the world at the beginning of the shot is what a picture shows. A picture may have been edited, or drawn by another version.
     fn matches_still(&self, job: &Job, still: &Still) -> bool {
         const MIN_LIKENESS: f64 = 19.0;
-        let mut drawn = FrameBuffers::new(job, Resolution::SKETCH);
+        let mut drawn = FrameBuffers::new(job, RenderScale::SKETCH);
         let mut picture = RgbImage::new(job.width, job.height);
         let pose = self.draw(0.0, 0.0, &mut drawn.work);
         let style = self.world.spec().style;
@@ -120,7 +120,7 @@ impl Stage {
             prompt,
             seed,
             seconds,
-            fixed,
+            is_fixed: fixed,
             time: begun.0 + length,
             shots: begun.1 + 1,
             pose,

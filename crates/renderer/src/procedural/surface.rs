@@ -1,7 +1,7 @@
 //! The height field of ray marching: the higher of land and sea at each point.
 
 use super::ground::Ground;
-use super::raymarch::{Kind, Stretch, Surface};
+use super::raymarch::{HeightField, Stretch, SurfaceKind};
 use super::water::{Sea, Swell};
 
 /// Distance in metres beyond which waves have no visible silhouette.
@@ -26,12 +26,12 @@ impl<'a> Surfaces<'a> {
 pub(crate) struct HeightHint {
     /// The finest grid of the land that has a part in it; `None` where all land lies under water.
     land: Option<usize>,
-    breakwater: bool,
-    water: bool,
+    has_breakwater: bool,
+    has_water: bool,
 }
 
-impl Surface for Surfaces<'_> {
-    type Hint = HeightHint;
+impl HeightField for Surfaces<'_> {
+    type AreaData = HeightHint;
 
     fn stretch(&self, from: [f32; 2], to: [f32; 2], distance: f32) -> Stretch<HeightHint> {
         let bounds = self.ground.terrain.extremes(from, to);
@@ -47,16 +47,19 @@ impl Surface for Surfaces<'_> {
         if water {
             high = high.max(waves);
         }
-        let known =
-            HeightHint { land: (!drowned).then_some(bounds.finest), breakwater: breakwater.is_some(), water };
+        let known = HeightHint {
+            land: (!drowned).then_some(bounds.finest),
+            has_breakwater: breakwater.is_some(),
+            has_water: water,
+        };
         let kind = if drowned && waves > 0.0 {
-            Kind::Swell(known)
+            SurfaceKind::Swell(known)
         } else if drowned {
-            Kind::Level(0.0)
+            SurfaceKind::Level(0.0)
         } else if high - low < 0.01 {
-            Kind::Level(high)
+            SurfaceKind::Level(high)
         } else {
-            Kind::Rough(known)
+            SurfaceKind::Rough(known)
         };
         Stretch { high, kind }
     }
@@ -64,12 +67,12 @@ impl Surface for Surfaces<'_> {
     #[inline]
     fn height(&self, hint: HeightHint, x: f32, y: f32, distance: f32) -> f32 {
         let level = match &self.swell {
-            Some(swell) if hint.water && distance < MAX_WAVE_DISTANCE => swell.level(x, y),
-            Some(_) if hint.water => 0.0,
+            Some(swell) if hint.has_water && distance < MAX_WAVE_DISTANCE => swell.level(x, y),
+            Some(_) if hint.has_water => 0.0,
             _ => f32::NEG_INFINITY,
         };
         match hint.land {
-            Some(finest) => self.ground.height(finest, hint.breakwater, x, y, distance).max(level),
+            Some(finest) => self.ground.height(finest, hint.has_breakwater, x, y, distance).max(level),
             None => level,
         }
     }

@@ -65,7 +65,7 @@ fn rendering_has_requested_size_length_and_audio() {
     let probe = media::probe_bytes(&rendering.mp4).expect("the file probes");
     let video = probe.video.expect("there are pictures");
     assert_eq!((video.width, video.height, video.frames), (160, 96, 12));
-    assert!(probe.audio.is_some() && probe.faststart);
+    assert!(probe.audio.is_some() && probe.is_faststart);
     assert_eq!(seen.len(), 12);
     assert_eq!(seen.last(), Some(&Progress { frames_done: 12, frames_total: 12 }));
     assert!(seen.windows(2).all(|pair| pair[0].frames_done + 1 == pair[1].frames_done));

@@ -5,7 +5,7 @@ use media::RgbImage;
 use super::color_grading::FINE_BITS;
 use super::grain::FrameGrain;
 use super::math::Color;
-use super::vector::vectorized;
+use media::vectorized;
 
 /// Rows or columns of the source that a filter reaches beyond its edge.
 const MARGIN: usize = 2;

@@ -10,7 +10,7 @@ use super::light::Light;
 use super::math::{Color, decay, lerp, mix, smooth};
 use super::noise::{Rng, Tile};
 use super::sky::{SkyGrid, sample_column};
-use super::wave_layer::{Layer, LayerTransform, PATCH};
+use super::wave_layer::{LayerTransform, PATCH, WaveLayer};
 
 /// Value of the `fourth` lane of shaded water pixels.
 const SHADED: f32 = 3.0;
@@ -52,7 +52,7 @@ pub(crate) struct Sea {
     patch: Tile<Color>,
     /// The heights once more, by themselves.
     heights: Tile<f32>,
-    layers: [Layer; 3],
+    layers: [WaveLayer; 3],
     /// Mean square slope of the patch.
     steepness: f32,
     /// 0 none, 1 white crests everywhere.
@@ -77,7 +77,7 @@ impl Sea {
         let chop = lerp(0.3, 1.35, wind) * if open { 1.0 } else { 0.65 };
         let layer = |length: f32, height: f32, speed: f32, angle: f32| {
             let (sin, cos) = angle.sin_cos();
-            Layer { length, height, drift: [cos * speed, sin * speed], turn: [cos, sin] }
+            WaveLayer { length, height, drift: [cos * speed, sin * speed], turn: [cos, sin] }
         };
         let spread = rng.range(0.3, 0.6);
         Self {
@@ -117,7 +117,7 @@ impl Sea {
         grid: &SkyGrid,
         canvas: &mut Canvas,
     ) {
-        let mut shader = Surface {
+        let mut shader = WaterShader {
             sea: self,
             scene: WaterSurroundings {
                 view,
@@ -221,7 +221,7 @@ impl Sea {
 }
 
 /// The water of one frame, column by column.
-struct Surface<'a> {
+struct WaterShader<'a> {
     sea: &'a Sea,
     scene: WaterSurroundings<'a>,
     foam_light: Color,
@@ -232,7 +232,7 @@ struct Surface<'a> {
     sky: Vec<Color>,
 }
 
-impl Shader for Surface<'_> {
+impl Shader for WaterShader<'_> {
     // Side by side a surface this soft is always interpolated; the other way waves are foreshortened to lines.
     const TOLERANCE: [f32; 2] = [0.06, f32::INFINITY];
 

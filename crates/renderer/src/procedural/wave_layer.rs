@@ -5,7 +5,7 @@ pub(super) const PATCH: u32 = 6;
 
 /// One scale of waves: a tiled, drifting patch.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layer {
+pub(super) struct WaveLayer {
     /// Metres the patch spans.
     pub(super) length: f32,
     /// Root-mean-square height in metres.
@@ -15,7 +15,7 @@ pub(super) struct Layer {
     pub(super) turn: [f32; 2],
 }
 
-impl Layer {
+impl WaveLayer {
     pub(super) fn at(&self, time: f32) -> LayerTransform {
         let scale = (1 << PATCH) as f32 / self.length;
         let [cos, sin] = self.turn;

@@ -20,14 +20,14 @@ use crate::shell;
 /// What becomes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum Verdict {
+enum FileOutcome {
     Removed,
     /// It would be, with `--delete`.
     Removable,
     Retained,
 }
 
-impl Verdict {
+impl FileOutcome {
     fn as_str(self) -> &'static str {
         match self {
             Self::Removed => "removed",
@@ -40,7 +40,7 @@ impl Verdict {
 /// A file with what becomes of it.
 struct ListedFile {
     file: UnneededFile,
-    verdict: Verdict,
+    verdict: FileOutcome,
 }
 
 /// Other workflow files of the folder whose runs had the same workflow name.
@@ -80,14 +80,14 @@ pub(crate) async fn clean(args: CleanArgs) -> Result<Exit, CommandError> {
     }
     let mut listed = Vec::new();
     for mut file in files {
-        let mut verdict = Verdict::Retained;
+        let mut verdict = FileOutcome::Retained;
         if file.need.is_removable(args.paid) {
-            verdict = Verdict::Removable;
+            verdict = FileOutcome::Removable;
             if args.delete {
                 if remove(&file)? {
-                    verdict = Verdict::Removed;
+                    verdict = FileOutcome::Removed;
                 } else {
-                    (file.need, verdict) = (FileUse::Process, Verdict::Retained);
+                    (file.need, verdict) = (FileUse::Process, FileOutcome::Retained);
                 }
             }
         }
@@ -145,15 +145,15 @@ fn print(args: &CleanArgs, listed: &[ListedFile]) {
         ]);
     }
     out!("{}", table.render());
-    let total = |verdict: Verdict| {
+    let total = |verdict: FileOutcome| {
         let files = listed.iter().filter(|one| one.verdict == verdict);
         let (count, bytes) = files.fold((0, 0), |(count, bytes), one| (count + 1, bytes + one.file.bytes));
         let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
         (count > 0).then(|| format!("{files}, {}", size(bytes)))
     };
-    if let Some(total) = total(Verdict::Removed) {
+    if let Some(total) = total(FileOutcome::Removed) {
         outln!("{total} removed");
-    } else if let Some(total) = total(Verdict::Removable) {
+    } else if let Some(total) = total(FileOutcome::Removable) {
         let paid = if args.paid { " --paid" } else { "" };
         let file = shell::path(&args.file);
         outln!(

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use contract::Contract;
-use workflow::import::{CutSource, ImportResult, ImportedCut, Options, SourceKind, import_cut};
+use workflow::import::{CutSource, ImportOptions, ImportResult, ImportedCut, SourceKind, import_cut};
 use workflow::scaffold;
 
 use super::atomic_write::{atomic_write, shell_quoted};
@@ -122,9 +122,9 @@ fn output(args: &ImportArgs) -> PathBuf {
     args.output.clone().unwrap_or_else(|| args.list.with_extension("yaml"))
 }
 
-fn options(args: &ImportArgs, output: &Path) -> Options {
+fn options(args: &ImportArgs, output: &Path) -> ImportOptions {
     let named = if output == Path::new("-") { &args.list } else { output };
-    Options {
+    ImportOptions {
         name: scaffold::name_for(&named.file_stem().unwrap_or_default().to_string_lossy()),
         picture: picture(&args.model),
         chain_scenes: args.chain.is_some(),

@@ -39,7 +39,7 @@ pub(super) async fn import_cut(args: &ImportArgs, workflow: &Path) -> Result<Exi
     }
     let project = FilmProject::read(&plan, workflow).await?;
     let collector = project.collector();
-    let clips = collector.shown(film)?;
+    let clips = collector.film_clips(film)?;
     let facts = ClipCollector::facts(&clips)?;
     let continued = continuations(&plan, &engine::film::clip_videos(&clips));
     let timeline = timeline::resolve(film, &facts, &continued).map_err(not_resolvable)?;

@@ -18,7 +18,7 @@ use crate::load;
 use crate::price_table::PriceTable;
 use crate::project_paths::ProjectPaths;
 use crate::records::Records;
-use crate::report::plan::{Document, dot, mermaid, table};
+use crate::report::plan::{PlanDocument, dot, mermaid, table};
 use crate::selection::{self, SelectedNodes};
 use crate::shell;
 use crate::unknown_work;
@@ -69,15 +69,15 @@ pub(crate) async fn document(
     selection: &SelectionArgs,
     changes: KeyChanges<'_>,
     prices: Option<&PriceTable>,
-) -> Result<Document, CommandError> {
+) -> Result<PlanDocument, CommandError> {
     let paths = ProjectPaths::for_workflow(project.file)?;
     let records = Records::open(&paths, project.engine, Some(plan.name())).await?;
     let service = records.service()?;
     let previews = decisions(plan, project, &records, selection, changes, &service).await?;
-    Ok(Document::new(plan, &previews, &service.identity, prices))
+    Ok(PlanDocument::new(plan, &previews, &service.identity, prices))
 }
 
-fn render(document: &Document, format: PlanFormat) -> Result<String, CommandError> {
+fn render(document: &PlanDocument, format: PlanFormat) -> Result<String, CommandError> {
     Ok(match format {
         PlanFormat::Table => table(document),
         PlanFormat::Json => format!("{:#}\n", json!(document)),

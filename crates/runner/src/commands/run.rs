@@ -260,7 +260,7 @@ pub(super) fn print_estimate(
     table: Option<&PriceTable>,
     is_free: bool,
 ) -> Result<Option<RunEstimate>, CommandError> {
-    let document = report::plan::Document::new(plan, previews, service, table);
+    let document = report::plan::PlanDocument::new(plan, previews, service, table);
     budget::check_minimum(&args.budget, is_free, &document)?;
     let is_submitted = |ix: NodeIx| {
         matches!(

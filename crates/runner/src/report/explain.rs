@@ -101,8 +101,8 @@ fn changes(
     }
 }
 
-fn when(at: Timestamp) -> String {
-    jiff::Timestamp::from_millisecond(at.0).map_or_else(|_| "?".to_owned(), |at| format!("{at:.0}"))
+fn when(time: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(time.0).map_or_else(|_| "?".to_owned(), |time| format!("{time:.0}"))
 }
 
 fn names(names: &[String]) -> String {

@@ -10,7 +10,7 @@ use scheduler::{
 };
 use workflow::plan::NodeIx;
 
-use super::halted::halted;
+use super::halt_reason::halted;
 use super::{humanize, sanitize};
 use crate::backend::SERVER_ERRORS;
 use crate::budget;

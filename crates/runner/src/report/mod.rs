@@ -7,7 +7,7 @@ mod cost;
 mod duration;
 mod explain;
 mod final_report;
-mod halted;
+mod halt_reason;
 pub(crate) mod live;
 mod messages;
 mod plain;

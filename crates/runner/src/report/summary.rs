@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use workflow::plan::Plan;
 
-use super::stream::{self, Budget, FinishedFilm, Halt};
+use super::stream::{self, Budget, FilmResult, Halt};
 use crate::price_table::PriceTable;
 
 /// Format version.
@@ -26,7 +26,7 @@ pub(crate) struct SummaryDocument<'a> {
     submitted: usize,
     #[serde(serialize_with = "write_shots")]
     shots: (&'a Plan, &'a [NodeSummary]),
-    films: Vec<FinishedFilm<'a>>,
+    films: Vec<FilmResult<'a>>,
     picks: Vec<Pick<'a>>,
     spending: Option<Value>,
     halt: Option<Halt>,
@@ -54,7 +54,7 @@ pub(crate) fn summary_json<'a>(
         films: summary
             .films
             .iter()
-            .map(|film| FinishedFilm { name: &film.name, outcome: stream::film(&film.outcome) })
+            .map(|film| FilmResult { name: &film.name, outcome: stream::film(&film.outcome) })
             .collect(),
         picks: summary
             .picks

@@ -12,12 +12,12 @@ use crate::shell;
 /// An action, as the page sends it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "action", rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) enum Action {
+pub(super) enum PageAction {
     /// Render what is missing.
     Run(RunAction),
     /// Interrupt a run of this server.
     Stop {
-        /// Its job.
+        /// The started command.
         job: String,
     },
     /// Pick a take or a cell; `null` removes the pick.
@@ -88,7 +88,7 @@ pub(super) struct Target<'a> {
     pub(super) engine: &'a EngineAddressArgs,
 }
 
-impl Action {
+impl PageAction {
     /// Its name, as the page sends it.
     pub(super) fn name(&self) -> &'static str {
         match self {
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     fn command(json: &str) -> String {
-        let action: Action = serde_json::from_str(json).unwrap();
+        let action: PageAction = serde_json::from_str(json).unwrap();
         let overrides =
             OverrideArgs { params: vec![("look".to_owned(), "a b".to_owned())], ..OverrideArgs::default() };
         let engine = EngineAddressArgs::default();
@@ -243,7 +243,7 @@ mod tests {
             r#"{"action":"delete"}"#,
             r#"{"action":"resolve","attempt":"x1"}"#,
         ] {
-            assert!(serde_json::from_str::<Action>(text).is_err(), "{text}");
+            assert!(serde_json::from_str::<PageAction>(text).is_err(), "{text}");
         }
     }
 }

@@ -6,27 +6,27 @@
 //! | `origin`, `request_guard`, `session` | which requests are answered |
 //! | `project` | watches the project and collects its manifest |
 //! | `action`, `preview` | what the page can do: commands of this program, and what they would cost |
-//! | `jobs` | the commands that the page has started |
+//! | `started_commands` | the commands that the page has started |
 
 mod action;
-mod jobs;
 mod origin;
 mod preview;
 mod project;
 mod request_guard;
 mod server;
 mod session;
+mod started_commands;
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 
 use axum::serve::ListenerExt as _;
 
-use self::jobs::Jobs;
 use self::origin::Origin;
 use self::project::Project;
 use self::server::Server;
 use self::session::Session;
+use self::started_commands::StartedCommands;
 use crate::args::{Format, UiArgs, WorkflowArgs};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -55,7 +55,7 @@ pub(crate) async fn ui(args: UiArgs) -> Result<Exit, CommandError> {
         tokio::task::spawn_blocking(move || watched.watch()).await.map_err(CommandError::unusable)??;
     let program = std::env::current_exe()
         .map_err(|error| CommandError::unusable(format!("cannot find this program: {error}")))?;
-    let jobs = Jobs::new(program);
+    let jobs = StartedCommands::new(program);
     let session = Session::new(address.port()).map_err(CommandError::unusable)?;
     let url = format!("{origin}/?token={}", session.token());
     let server = Server { origin, session, project, snapshots, jobs: jobs.clone() };

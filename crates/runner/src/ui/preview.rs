@@ -8,7 +8,7 @@ use workflow::CheckOutcome;
 use workflow::edit::own_field;
 use workflow::plan::Plan;
 
-use super::action::Action;
+use super::action::PageAction;
 use super::project::Project;
 use crate::args::SelectionArgs;
 use crate::commands::plan::{self, KeyChanges};
@@ -17,7 +17,7 @@ use crate::error::ErrorKind;
 use crate::load::{self, LoadError};
 use crate::price_table::PriceTable;
 use crate::report;
-use crate::report::plan::Document;
+use crate::report::plan::PlanDocument;
 
 /// What an action would do.
 #[derive(Debug, Serialize)]
@@ -27,7 +27,7 @@ pub(super) struct ActionPreview {
     /// Of an edit: the difference.
     diff: Option<String>,
     /// Of a run and an edit: what a run would do.
-    plan: Option<Document>,
+    plan: Option<PlanDocument>,
     /// What the terminal says of it.
     text: Option<String>,
 }
@@ -60,18 +60,18 @@ impl From<crate::error::CommandError> for PreviewError {
 ///
 /// # Errors
 /// Why it is not possible.
-pub(super) async fn preview(project: &Project, action: &Action) -> Result<ActionPreview, PreviewError> {
+pub(super) async fn preview(project: &Project, action: &PageAction) -> Result<ActionPreview, PreviewError> {
     let mut preview =
         ActionPreview { command: action.command(project.target()), diff: None, plan: None, text: None };
     let (plan, selection, rerun) = match action {
-        Action::Run(run) => {
+        PageAction::Run(run) => {
             let CheckOutcome { plan, report } = load::check(&project.file, &project.overrides)?;
             let plan = plan.map(Arc::new).ok_or_else(|| PreviewError::Invalid(report.render(false)))?;
             let selection = SelectionArgs { only: run.only.clone(), ..SelectionArgs::default() };
             (plan, selection, (!run.rerun.is_empty()).then_some(run.rerun.as_slice()))
         }
-        Action::Edit { shot, prompt, seed, digest } => {
-            let fields = Action::edit_fields(prompt.as_ref(), seed.as_ref());
+        PageAction::Edit { shot, prompt, seed, digest } => {
+            let fields = PageAction::edit_fields(prompt.as_ref(), seed.as_ref());
             let edited = EditedFile::new(&project.file, &project.overrides, shot, &fields, Some(digest));
             let edited = match edited {
                 Ok(edited) => edited,
@@ -81,7 +81,10 @@ pub(super) async fn preview(project: &Project, action: &Action) -> Result<Action
             preview.diff = Some(edited.diff());
             (Arc::clone(&edited.plan), SelectionArgs::default(), None)
         }
-        Action::Stop { .. } | Action::Pick { .. } | Action::Resolve { .. } | Action::Fetch { .. } => {
+        PageAction::Stop { .. }
+        | PageAction::Pick { .. }
+        | PageAction::Resolve { .. }
+        | PageAction::Fetch { .. } => {
             return Ok(preview);
         }
     };
@@ -96,16 +99,16 @@ async fn document(
     plan: &Arc<Plan>,
     selection: &SelectionArgs,
     rerun: Option<&[String]>,
-) -> Result<Document, PreviewError> {
+) -> Result<PlanDocument, PreviewError> {
     let prices = PriceTable::load(None, &project.file)?;
     let changes = KeyChanges { rerun, salt: None };
     Ok(plan::document(plan, project.planned_file(), selection, changes, prices.as_ref()).await?)
 }
 
 /// Whether the file is not the one that an edit refers to.
-pub(super) fn is_changed(project: &Project, action: &Action) -> bool {
+pub(super) fn is_changed(project: &Project, action: &PageAction) -> bool {
     match (action, edited_file::read(&project.file)) {
-        (Action::Edit { digest, .. }, Ok((_, found))) => *digest != found,
+        (PageAction::Edit { digest, .. }, Ok((_, found))) => *digest != found,
         _ => false,
     }
 }

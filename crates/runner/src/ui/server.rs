@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 use service::{RangedFile, RangedFileError};
 use tokio::sync::watch;
 
-use super::action::Action;
-use super::jobs::{Job, JobError, Jobs};
+use super::action::PageAction;
 use super::origin::Origin;
 use super::preview::{self, PreviewError};
 use super::project::{Project, ProjectSnapshot};
 use super::request_guard::{self, DenialReason};
 use super::session::Session;
+use super::started_commands::{StartError, StartedCommand, StartedCommands};
 
 /// Largest body of an action: a prompt is at most a few kilobytes.
 const MAX_BODY: usize = 1 << 20;
@@ -41,7 +41,7 @@ pub(super) struct Server {
     pub(super) session: Session,
     pub(super) project: Project,
     pub(super) snapshots: watch::Receiver<ProjectSnapshot>,
-    pub(super) jobs: Jobs,
+    pub(super) jobs: StartedCommands,
 }
 
 /// The routes.
@@ -114,7 +114,7 @@ async fn page(State(server): State<Arc<Server>>, uri: Uri) -> Response {
     }
 }
 
-/// The stream of events: the project and the jobs, first as they are, then whenever they change.
+/// The stream of events: the project and the started commands, first as they are, then whenever they change.
 async fn events(State(server): State<Arc<Server>>) -> impl IntoResponse {
     let mut stream = EventStream { snapshots: server.snapshots.clone(), jobs: server.jobs.watch(), sent: 0 };
     stream.snapshots.mark_changed();
@@ -124,7 +124,7 @@ async fn events(State(server): State<Arc<Server>>) -> impl IntoResponse {
 
 struct EventStream {
     snapshots: watch::Receiver<ProjectSnapshot>,
-    jobs: watch::Receiver<Arc<[Job]>>,
+    jobs: watch::Receiver<Arc<[StartedCommand]>>,
     sent: u64,
 }
 
@@ -181,13 +181,13 @@ async fn perform(State(server): State<Arc<Server>>, body: Bytes) -> Response {
     };
     let target = server.project.target();
     let started = match (&action, action.arguments(target)) {
-        (Action::Stop { job }, _) => server.jobs.stop(job).map(|()| job.clone()),
-        (_, None) => Err(JobError::Unknown),
-        (Action::Edit { .. }, Some(_)) if preview::is_changed(&server.project, &action) => {
+        (PageAction::Stop { job }, _) => server.jobs.stop(job).map(|()| job.clone()),
+        (_, None) => Err(StartError::Unknown),
+        (PageAction::Edit { .. }, Some(_)) if preview::is_changed(&server.project, &action) => {
             return error(StatusCode::CONFLICT, "changed", "the file was changed in the meantime");
         }
         (_, Some(mut arguments)) => {
-            if matches!(action, Action::Run(_)) {
+            if matches!(action, PageAction::Run(_)) {
                 arguments.insert(1, "--format=ndjson".to_owned());
             }
             server.jobs.start(action.name(), &arguments, action.command(target))
@@ -197,16 +197,16 @@ async fn perform(State(server): State<Arc<Server>>, body: Bytes) -> Response {
         Ok(job) => (StatusCode::ACCEPTED, axum::Json(json!({ "job": job }))).into_response(),
         Err(failure) => {
             let (status, code) = match failure {
-                JobError::Busy => (StatusCode::CONFLICT, "busy"),
-                JobError::Unknown => (StatusCode::NOT_FOUND, "unknown-job"),
-                JobError::System(_) => (StatusCode::INTERNAL_SERVER_ERROR, "failed"),
+                StartError::Busy => (StatusCode::CONFLICT, "busy"),
+                StartError::Unknown => (StatusCode::NOT_FOUND, "unknown-job"),
+                StartError::System(_) => (StatusCode::INTERNAL_SERVER_ERROR, "failed"),
             };
             error(status, code, &failure.to_string())
         }
     }
 }
 
-fn parse(body: &[u8]) -> Result<Action, String> {
+fn parse(body: &[u8]) -> Result<PageAction, String> {
     serde_json::from_slice(body).map_err(|failure| format!("not an action: {failure}"))
 }
 

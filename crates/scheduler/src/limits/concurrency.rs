@@ -10,7 +10,8 @@ use crate::timestamp::Timestamp;
 /// Additive increase, multiplicative decrease over tasks in flight and concurrent POSTs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AimdLimiter {
-    most: f64,
+    #[serde(rename = "most")]
+    max: f64,
     /// Tasks in flight, including those being submitted: from 1 to `max`.
     limit: f64,
     /// POSTs without a response: from 1 to `max`.
@@ -21,11 +22,11 @@ pub struct AimdLimiter {
 }
 
 impl AimdLimiter {
-    /// At most `most` tasks in flight.
+    /// At most `max` tasks in flight.
     #[must_use]
-    pub fn new(most: usize) -> Self {
-        let most = most.max(1) as f64;
-        Self { most, limit: most, max_concurrent_posts: most, hold_until: None, slowed_at: None }
+    pub fn new(max: usize) -> Self {
+        let max = max.max(1) as f64;
+        Self { max, limit: max, max_concurrent_posts: max, hold_until: None, slowed_at: None }
     }
 
     /// Whether one more may be submitted with `taken` slots in use, `posting` of them by POSTs without a response.
@@ -66,8 +67,8 @@ impl AimdLimiter {
 
     /// What throttled the last submission is known to be something else, which is limited elsewhere: nothing is limited here.
     pub(crate) fn restore(&mut self) {
-        self.limit = self.most;
-        self.max_concurrent_posts = self.most;
+        self.limit = self.max;
+        self.max_concurrent_posts = self.max;
     }
 
     /// The limit as it is.
@@ -79,13 +80,13 @@ impl AimdLimiter {
     /// Whether nothing is left of what a throttled request limited.
     #[must_use]
     pub fn is_restored(&self) -> bool {
-        self.limit >= self.most && self.max_concurrent_posts >= self.most
+        self.limit >= self.max && self.max_concurrent_posts >= self.max
     }
 
     /// The service accepted a task: one more slot for each full round of acceptances, one more concurrent POST for each.
     pub fn speed_up(&mut self) {
-        self.limit = (self.limit + 1.0 / self.limit).min(self.most);
-        self.max_concurrent_posts = (self.max_concurrent_posts + 1.0).min(self.most);
+        self.limit = (self.limit + 1.0 / self.limit).min(self.max);
+        self.max_concurrent_posts = (self.max_concurrent_posts + 1.0).min(self.max);
     }
 }
 

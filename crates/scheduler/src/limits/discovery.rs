@@ -156,14 +156,14 @@ impl LimitDiscovery {
     }
 
     /// Whether to submit one more than the rate admits: most tasks have ended, and waiting would take long if the limit is on tasks.
-    fn may_probe(&self, in_flight: usize, at: Timestamp, now: Timestamp) -> bool {
+    fn may_probe(&self, in_flight: usize, admitted_at: Timestamp, now: Timestamp) -> bool {
         let (Some(candidate), Some(rate)) = (self.candidate, self.observed.rate) else { return false };
-        self.probe.is_none() && in_flight * 2 <= candidate && at.since(now) * 2 >= rate.per
+        self.probe.is_none() && in_flight * 2 <= candidate && admitted_at.since(now) * 2 >= rate.per
     }
 
     /// A submission of an earlier run, or of another process, left at this time.
-    pub(crate) fn left_earlier(&mut self, at: Timestamp) {
-        self.sent.push_back(at);
+    pub(crate) fn left_earlier(&mut self, time: Timestamp) {
+        self.sent.push_back(time);
     }
 
     /// A submission is admitted.
@@ -175,8 +175,8 @@ impl LimitDiscovery {
             self.probe = Some(now);
         }
         self.sent.push_back(now);
-        let most = self.observed.rate.map_or(0, |rate| rate.count as usize).max(1_024);
-        while self.sent.len() > most {
+        let max = self.observed.rate.map_or(0, |rate| rate.count as usize).max(1_024);
+        while self.sent.len() > max {
             self.sent.pop_front();
         }
     }
@@ -197,8 +197,8 @@ impl LimitDiscovery {
         self.probe.take_if(|probe| *probe == left);
     }
 
-    fn remove(&mut self, at: Timestamp) -> bool {
-        let found = self.sent.iter().rposition(|sent| *sent == at);
+    fn remove(&mut self, time: Timestamp) -> bool {
+        let found = self.sent.iter().rposition(|sent| *sent == time);
         found.is_some_and(|index| self.sent.remove(index).is_some())
     }
 

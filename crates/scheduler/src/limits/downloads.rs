@@ -5,15 +5,15 @@ use crate::timestamp::Timestamp;
 /// Halves on throttling, and grows by one with each finished download.
 #[derive(Debug, Clone)]
 pub(crate) struct DownloadLimiter {
-    most: usize,
+    max: usize,
     limit: usize,
     hold_until: Option<Timestamp>,
 }
 
 impl DownloadLimiter {
-    pub(crate) fn new(most: usize) -> Self {
-        let most = most.max(1);
-        Self { most, limit: most, hold_until: None }
+    pub(crate) fn new(max: usize) -> Self {
+        let max = max.max(1);
+        Self { max, limit: max, hold_until: None }
     }
 
     /// Whether one more may begin with this many running. If not, when to retry; `None` if one has to end first.
@@ -40,7 +40,7 @@ impl DownloadLimiter {
 
     /// A download has finished.
     pub(crate) fn speed_up(&mut self) {
-        self.limit = (self.limit + 1).min(self.most);
+        self.limit = (self.limit + 1).min(self.max);
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct QuotaLimit {
     until: Timestamp,
     reported_at: Timestamp,
     /// The largest quota so far: what is known to be accepted at once after a reset.
-    most: u32,
+    max_quota: u32,
 }
 
 impl QuotaLimit {
@@ -44,7 +44,7 @@ impl QuotaLimit {
             remaining: quota.remaining.saturating_sub(posting),
             until: now.after(quota.reset.min(longest)),
             reported_at: now,
-            most: before.map_or(0, |before| before.most).max(quota.remaining.saturating_add(1)),
+            max_quota: before.map_or(0, |before| before.max_quota).max(quota.remaining.saturating_add(1)),
         };
         // Responses to submissions that were on their way together may arrive in any order.
         match before.filter(|before| sent <= before.reported_at && before.until > now) {
@@ -65,7 +65,7 @@ impl QuotaLimit {
     /// Whether one more may be submitted while `posting` are on their way. After a reset, and before the next report, as many as an earlier
     /// report allowed.
     pub(crate) fn admits(&self, posting: usize, now: Timestamp) -> bool {
-        if self.until > now { self.remaining > 0 } else { posting < self.most as usize }
+        if self.until > now { self.remaining > 0 } else { posting < self.max_quota as usize }
     }
 
     /// A submission is admitted.

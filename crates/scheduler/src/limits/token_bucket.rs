@@ -54,8 +54,8 @@ impl TokenBucket {
     }
 }
 
-fn micros(at: Timestamp) -> i64 {
-    at.0.saturating_mul(1000)
+fn micros(time: Timestamp) -> i64 {
+    time.0.saturating_mul(1000)
 }
 
 #[cfg(test)]

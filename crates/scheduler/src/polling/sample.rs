@@ -135,12 +135,12 @@ fn ends(points: &[f64]) -> (f64, f64) {
 }
 
 /// At most `most` points, evenly chosen, including both ends.
-pub(super) fn subsample(points: &[f64], most: usize) -> Vec<f64> {
-    if points.len() <= most {
+pub(super) fn subsample(points: &[f64], max: usize) -> Vec<f64> {
+    if points.len() <= max {
         return points.to_vec();
     }
     let last = points.len() - 1;
-    (0..most).map(|nth| points[nth * last / (most - 1)]).collect()
+    (0..max).map(|nth| points[nth * last / (max - 1)]).collect()
 }
 
 /// The `nth` of `of` quantiles of a logistic distribution with mean 0 and standard deviation 1.

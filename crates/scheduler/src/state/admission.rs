@@ -141,14 +141,14 @@ impl RunState {
 
     /// Whether a poll that is due at `at` may be sent now, because the run is awake anyway: to wake a process costs more than a poll. Not a
     /// task's first poll, which is due when the first of its class end: before, it would be in vain.
-    fn may_poll_early(&self, node: NodeIx, at: Timestamp, now: Timestamp) -> bool {
+    fn may_poll_early(&self, node: NodeIx, due: Timestamp, now: Timestamp) -> bool {
         let state = self.node(node);
         if state.observations.as_ref().is_none_or(|observations| observations.running_at().is_zero()) {
             return false;
         }
         let sent_at = state.sent_at;
-        let advance = (at.since(sent_at) / POLL_ADVANCE_SHARE).min(MAX_POLL_ADVANCE);
-        now.after(advance) >= at && now >= sent_at.after(self.policy.min_poll_interval)
+        let advance = (due.since(sent_at) / POLL_ADVANCE_SHARE).min(MAX_POLL_ADVANCE);
+        now.after(advance) >= due && now >= sent_at.after(self.policy.min_poll_interval)
     }
 
     /// Detaches from tasks whose deadline has passed while no task may be polled until `until`; returns when to try again.

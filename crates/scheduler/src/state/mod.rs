@@ -4,7 +4,7 @@
 //! ledger before it applies it, so replaying a run ([`RunState::replaying`]) is the same `apply` with the actions dropped.
 
 mod admission;
-mod expected;
+mod expected_events;
 mod keys;
 mod missing;
 mod phase;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use workflow::plan::{NodeIx, Plan};
 
-pub use expected::UnexpectedEvent;
+pub use expected_events::UnexpectedEvent;
 use phase::{AdoptedTask, UnusableCopies};
 pub use phase::{NodeState, Phase};
 pub use scope::RunScope;
@@ -55,7 +55,7 @@ pub struct RunState {
     scope: RunScope,
     halt: Option<Halt>,
     /// Whether the service has responded to any request of this run.
-    is_service_reached: bool,
+    has_reached_service: bool,
     /// When the service last reported on any task.
     last_answer: Option<Timestamp>,
     /// Nodes whose task the service did not know when it was last asked.
@@ -99,7 +99,7 @@ impl RunState {
             films,
             scope: RunScope::default(),
             halt: None,
-            is_service_reached: false,
+            has_reached_service: false,
             last_answer: None,
             unknown_tasks: BTreeSet::new(),
             unreachable_since: None,

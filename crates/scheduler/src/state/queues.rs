@@ -156,19 +156,19 @@ impl RunState {
     }
 
     /// Schedules the node's next poll.
-    pub(super) fn set_poll(&mut self, node: NodeIx, at: Timestamp) {
-        if let Some(before) = self.nodes[node.index()].poll_at.replace(at) {
+    pub(super) fn set_poll(&mut self, node: NodeIx, time: Timestamp) {
+        if let Some(before) = self.nodes[node.index()].poll_at.replace(time) {
             self.queues.polls.remove(&(before, node));
         }
-        self.queues.polls.insert((at, node));
+        self.queues.polls.insert((time, node));
     }
 
     /// Sets the time at which the run detaches from the node's task even if it cannot be polled.
-    pub(super) fn set_deadline(&mut self, node: NodeIx, at: Timestamp) {
-        if let Some(before) = self.nodes[node.index()].deadline.replace(at) {
+    pub(super) fn set_deadline(&mut self, node: NodeIx, deadline: Timestamp) {
+        if let Some(before) = self.nodes[node.index()].deadline.replace(deadline) {
             self.queues.deadlines.remove(&(before, node));
         }
-        self.queues.deadlines.insert((at, node));
+        self.queues.deadlines.insert((deadline, node));
     }
 
     /// Keeps the slot of an ended node, whose task is in flight or may be, until `until`.

@@ -49,7 +49,7 @@ impl RunState {
                 Event::DownloadFailed { node, attempt, failure, partial_bytes, next }
             }
             Event::Indeterminate { node, attempt, reason, halts, suggested_task } => {
-                let halts = halts && !self.is_service_reached;
+                let halts = halts && !self.has_reached_service;
                 Event::Indeterminate { node, attempt, reason, halts, suggested_task }
             }
             Event::LookupDone { node, key, existing: ExistingWork::ClaimedByOtherRun { run } } => {
@@ -75,7 +75,7 @@ impl RunState {
             | RefusalKind::Unreachable => {
                 let tries = state.refusals + 1;
                 let is_timed_out = refusal.kind == RefusalKind::Unreachable
-                    && !self.is_service_reached
+                    && !self.has_reached_service
                     && self
                         .unreachable_since
                         .is_some_and(|since| now.since(since) >= self.policy.unreachable_timeout);

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
 use workflow::plan::{NodeIx, OpenPick, PickKind};
 
 use super::{FilmPhase, RunState};
@@ -43,7 +42,7 @@ pub struct RunSummary {
 }
 
 /// The result of one film.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct FilmSummary {
     /// Its file name.
     pub name: String,

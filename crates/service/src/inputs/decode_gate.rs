@@ -44,7 +44,7 @@ mod tests {
     #[derive(Default)]
     struct Count {
         now: AtomicUsize,
-        most: AtomicUsize,
+        max: AtomicUsize,
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -60,7 +60,7 @@ mod tests {
             requests.push(tokio::spawn(async move {
                 let work = move || {
                     let now = count.now.fetch_add(1, Ordering::SeqCst) + 1;
-                    count.most.fetch_max(now, Ordering::SeqCst);
+                    count.max.fetch_max(now, Ordering::SeqCst);
                     started.send(()).expect("the test listens");
                     // Until the test releases it.
                     let _ = released.recv();
@@ -81,6 +81,6 @@ mod tests {
         assert_eq!(gate.0.available_permits(), 0, "what was begun still counts");
         drop(releases);
         assert!(gate.run("a test", || Ok(())).await.is_ok());
-        assert_eq!(count.most.load(Ordering::SeqCst), 2);
+        assert_eq!(count.max.load(Ordering::SeqCst), 2);
     }
 }

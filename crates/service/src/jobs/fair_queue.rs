@@ -11,12 +11,12 @@ use crate::keys::KeyId;
 /// A blocking queue.
 #[derive(Debug)]
 pub(super) struct FairQueue<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<QueueState<T>>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct State<T> {
+struct QueueState<T> {
     /// One queue per key, the next key first. Invariant: no queue is empty.
     queues: VecDeque<(KeyId, VecDeque<T>)>,
     is_closed: bool,
@@ -25,7 +25,7 @@ struct State<T> {
 impl<T> FairQueue<T> {
     pub(super) fn new() -> Self {
         Self {
-            state: Mutex::new(State { queues: VecDeque::new(), is_closed: false }),
+            state: Mutex::new(QueueState { queues: VecDeque::new(), is_closed: false }),
             changed: Condvar::new(),
         }
     }
@@ -64,13 +64,13 @@ impl<T> FairQueue<T> {
         self.state().queues.iter().map(|(_, queue)| queue.len()).sum()
     }
 
-    fn state(&self) -> MutexGuard<'_, State<T>> {
+    fn state(&self) -> MutexGuard<'_, QueueState<T>> {
         // No operation leaves the queues inconsistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<T> State<T> {
+impl<T> QueueState<T> {
     fn take(&mut self) -> Option<T> {
         let (key, mut queue) = self.queues.pop_front()?;
         let item = queue.pop_front();

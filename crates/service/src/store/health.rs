@@ -67,14 +67,14 @@ pub(crate) struct StorageHealth {
     database: PathBuf,
     /// Of the database, where the system has one.
     identity: Option<(u64, u64)>,
-    state: Mutex<State>,
+    state: Mutex<HealthState>,
     recovered: Condvar,
     /// Held during a trial write: workers check at the same time, and the file has one name.
     trial: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct HealthState {
     problem: Option<StorageProblem>,
     /// Bytes that could not be written.
     needed: usize,
@@ -141,7 +141,7 @@ impl StorageHealth {
         match checked {
             Err(problem) => self.degrade(problem, needed.unwrap_or(0)),
             Ok(()) if problem.is_some() => {
-                *self.state() = State::default();
+                *self.state() = HealthState::default();
                 tracing::info!("the storage is available again");
                 self.recovered.notify_all();
             }
@@ -178,7 +178,7 @@ impl StorageHealth {
         tried.and(removed).map_err(|error| StorageProblem::from_error(&error))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, HealthState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

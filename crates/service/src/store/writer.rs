@@ -23,10 +23,10 @@ const MAX_GROUP: usize = 256;
 
 /// Sends writes to the thread, which ends when the writer is dropped.
 #[derive(Debug)]
-pub(super) struct Writer(Sender<Box<dyn Operation>>);
+pub(super) struct Writer(Sender<Box<dyn QueuedWrite>>);
 
 /// A queued write.
-trait Operation: Send {
+trait QueuedWrite: Send {
     /// Runs inside the open transaction. After an error it must be rolled back.
     fn apply(&mut self, connection: &Connection) -> Result<(), OperationError>;
     /// Sends the result to the waiting caller.
@@ -45,7 +45,7 @@ struct Pending<T, W> {
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T, W> Operation for Pending<T, W>
+impl<T, W> QueuedWrite for Pending<T, W>
 where
     T: Send,
     W: FnOnce(&Connection) -> Result<T, StoreError> + Send,
@@ -103,7 +103,7 @@ impl Writer {
     }
 }
 
-fn run(connection: &Connection, operations: &Receiver<Box<dyn Operation>>, health: &StorageHealth) {
+fn run(connection: &Connection, operations: &Receiver<Box<dyn QueuedWrite>>, health: &StorageHealth) {
     while let Ok(first) = operations.recv() {
         let mut group = vec![first];
         group.extend(operations.try_iter().take(MAX_GROUP - 1));
@@ -116,7 +116,7 @@ fn run(connection: &Connection, operations: &Receiver<Box<dyn Operation>>, healt
 
 fn write(
     connection: &Connection,
-    group: &mut [Box<dyn Operation>],
+    group: &mut [Box<dyn QueuedWrite>],
     health: &StorageHealth,
 ) -> Result<(), StoreError> {
     // SQLite goes on writing to a database that was removed.
@@ -149,7 +149,7 @@ fn write(
 /// Commits a group; returns what its failed operations say about the storage.
 fn commit(
     connection: &Connection,
-    group: &mut [Box<dyn Operation>],
+    group: &mut [Box<dyn QueuedWrite>],
 ) -> Result<Option<StorageProblem>, StoreError> {
     let mut problem = None;
     connection.execute_batch("BEGIN IMMEDIATE")?;

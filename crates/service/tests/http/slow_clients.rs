@@ -50,7 +50,7 @@ async fn is_closed_within(stream: &mut TcpStream, time: Duration) -> bool {
 }
 
 #[tokio::test]
-async fn half_requests_keep_nobody_out() {
+async fn incomplete_requests_do_not_block_other_clients() {
     let server = server().await;
     let mut keyed = connect(&server).await;
     assert_eq!(ask(&mut keyed, Some(KEY)).await, "HTTP/1.1 404 Not Found");

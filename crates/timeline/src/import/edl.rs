@@ -54,7 +54,7 @@ pub fn read_edl(text: &str, rate: Option<FrameRate>) -> Result<ImportedEdit, Edl
     }
     let (title, events) = events(text)?;
     let rate = rate.unwrap_or_else(|| guessed_rate(text, &events));
-    let mut reader = Reader {
+    let mut reader = EdlReader {
         rate,
         edit: ImportedEdit {
             name: title,
@@ -108,13 +108,13 @@ struct EdlEvent<'t> {
 struct EventLine<'t> {
     reel: &'t str,
     has_pictures: bool,
-    kind: Kind,
+    kind: EdlEventKind,
     /// The source's first and last, and the record's.
     codes: [Timecode; 4],
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum EdlEventKind {
     Cut,
     Dissolve(u64),
     Wipe(u64),
@@ -174,10 +174,10 @@ fn event_line(line: &str) -> Option<(usize, EventLine<'_>)> {
     };
     let length = || length?.parse().ok();
     let kind = match kind {
-        "C" => Kind::Cut,
-        "D" => Kind::Dissolve(length()?),
-        wipe if wipe.starts_with('W') => Kind::Wipe(length()?),
-        key if key.starts_with('K') => Kind::Key,
+        "C" => EdlEventKind::Cut,
+        "D" => EdlEventKind::Dissolve(length()?),
+        wipe if wipe.starts_with('W') => EdlEventKind::Wipe(length()?),
+        key if key.starts_with('K') => EdlEventKind::Key,
         _ => return None,
     };
     let has_pictures = tracks == "B" || tracks.contains('V');
@@ -220,7 +220,7 @@ impl<'t> EdlEvent<'t> {
     }
 }
 
-struct Reader {
+struct EdlReader {
     rate: FrameRate,
     edit: ImportedEdit,
     /// Where the record ends.
@@ -229,7 +229,7 @@ struct Reader {
     is_black: bool,
 }
 
-impl Reader {
+impl EdlReader {
     fn ignore(&mut self, event: &EdlEvent<'_>, what: &str) {
         self.edit.ignored.push(IgnoredElement { child: event.number, what: what.to_owned() });
     }
@@ -247,13 +247,15 @@ impl Reader {
             [outgoing, incoming, ..] => (Some(outgoing), incoming),
         };
         if let Some(line) = outgoing.filter(|line| line.codes[2] != line.codes[3]) {
-            self.clip(event, &line, Kind::Cut, event.from)?;
+            self.clip(event, &line, EdlEventKind::Cut, event.from)?;
         }
         let name = match incoming.kind {
-            Kind::Cut | Kind::Key => event.from.or(event.to),
-            Kind::Dissolve(_) | Kind::Wipe(_) => event.to,
+            EdlEventKind::Cut | EdlEventKind::Key => event.from.or(event.to),
+            EdlEventKind::Dissolve(_) | EdlEventKind::Wipe(_) => event.to,
         };
-        if matches!(incoming.kind, Kind::Dissolve(_)) && outgoing.is_some_and(|line| line.reel == BLACK) {
+        if matches!(incoming.kind, EdlEventKind::Dissolve(_))
+            && outgoing.is_some_and(|line| line.reel == BLACK)
+        {
             return self.clip_out_of_black(event, &incoming, name);
         }
         self.clip(event, &incoming, incoming.kind, name)
@@ -266,7 +268,7 @@ impl Reader {
         line: &EventLine<'_>,
         name: Option<&str>,
     ) -> Result<(), EdlError> {
-        let Kind::Dissolve(frames) = line.kind else { return Ok(()) };
+        let EdlEventKind::Dissolve(frames) = line.kind else { return Ok(()) };
         let fade = self.edit.items.last_mut().and_then(|item| item.transition.as_mut());
         let named_card = event.from.is_some();
         match fade.filter(|_| self.is_black && !named_card) {
@@ -275,14 +277,14 @@ impl Reader {
             None if named_card => return self.clip(event, line, line.kind, name),
             None => self.ignore(event, "a fade from black"),
         }
-        self.clip(event, line, Kind::Cut, name)
+        self.clip(event, line, EdlEventKind::Cut, name)
     }
 
     fn clip(
         &mut self,
         event: &EdlEvent<'_>,
         line: &EventLine<'_>,
-        kind: Kind,
+        kind: EdlEventKind,
         name: Option<&str>,
     ) -> Result<(), EdlError> {
         let [source, source_end, start, end] = line.codes.map(|code| code.frame(self.rate));
@@ -293,9 +295,9 @@ impl Reader {
         }
         self.record = Some(end);
         let length = match kind {
-            Kind::Cut => 0,
-            Kind::Dissolve(length) | Kind::Wipe(length) => length.min(frames),
-            Kind::Key => {
+            EdlEventKind::Cut => 0,
+            EdlEventKind::Dissolve(length) | EdlEventKind::Wipe(length) => length.min(frames),
+            EdlEventKind::Key => {
                 self.ignore(event, "a key");
                 return Ok(());
             }
@@ -317,7 +319,7 @@ impl Reader {
                 if let Some(range) = &mut last.range {
                     range.frames = range.frames.saturating_add(before);
                 }
-                let kind = if matches!(kind, Kind::Wipe(_)) {
+                let kind = if matches!(kind, EdlEventKind::Wipe(_)) {
                     wipe(event.effect)
                 } else {
                     Some(TransitionKind::Dissolve)

@@ -59,7 +59,8 @@ impl CodeExample {
         self.compile(text, gate, contract)
     }
 
-    /// Compiles the first file once it is fixed; `None` if the fix is not in the file.
+    /// Compiles the first file once it is fixed; `None` if the fix is not in the file. For the test that proves every fix: the guide and
+    /// `explain-code` show the fix itself.
     #[must_use]
     pub fn fixed_report(&self, gate: MediaGate, contract: &Contract) -> Option<Report> {
         self.compile(&self.fixed()?, gate, contract)
@@ -104,7 +105,7 @@ impl CodeExample {
         }
         if *name == "shots.csv" {
             let picture = PictureOptions { family: "a".to_owned(), model: None, aspect: "16:9".to_owned() };
-            let options = import::Options {
+            let options = import::ImportOptions {
                 name: "shots".to_owned(),
                 picture,
                 chain_scenes: false,

@@ -173,13 +173,13 @@ fn show(source: &Source, start: usize, end: usize, out: &mut String) {
         if !matches!(c, '\n' | '\r') && secrets.iter().any(|secret| secret.contains(&at)) {
             out.extend(std::iter::repeat_n('*', c.len_utf8()));
         } else {
-            out.push(shown(c));
+            out.push(display_char(c));
         }
     }
 }
 
 /// Replaces characters that a terminal would interpret by others of the same length in bytes.
-fn shown(c: char) -> char {
+fn display_char(c: char) -> char {
     match c {
         '\n' | '\t' => c,
         '\r' => ' ',

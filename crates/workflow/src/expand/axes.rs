@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::params::Params;
 use super::{ExpandCx, free_variables};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
-use crate::matrix::{self, AxisOverride, Cell, CellIndex, FileAccess, Tables};
+use crate::matrix::{self, AxisOverride, CellIndex, FileAccess, MatrixCell, TableCache};
 use crate::source::Spanned;
 use crate::syntax::keys::matrix::{MATRIX, ZIP};
 use crate::syntax::{Shot, Workflow};
@@ -15,17 +15,17 @@ use crate::yaml::{Yaml, YamlValue};
 /// The matrices of a workflow, rendered.
 pub(super) struct Axes {
     /// The cells of the workflow's own matrix; one empty cell where it has none.
-    pub(super) top: Vec<Cell>,
+    pub(super) top: Vec<MatrixCell>,
     pub(super) top_index: CellIndex,
     /// The axes that the labels of `top` have.
     pub(super) top_label_names: BTreeSet<Arc<str>>,
     /// The rendered matrix of each shot; `Err` if a template in it fails, which is reported.
     shots: Vec<Option<Result<Yaml, ()>>>,
     overrides: Vec<AxisOverride>,
-    tables: Tables,
+    tables: TableCache,
 }
 
-/// The workflow's own matrix is invalid; the diagnostic was pushed.
+/// A value of the file is invalid; the diagnostic was pushed.
 pub(super) struct ErrorReported;
 
 impl Axes {
@@ -66,7 +66,7 @@ impl Axes {
                 problems.push(Diagnostic::error("bad-axis", workflow.start, message).help(help));
             }
         }
-        let tables = Tables::default();
+        let tables = TableCache::default();
         let access = file_access(cx, &tables);
         let top = top(workflow, own.as_ref(), &overrides, &added, &access, problems).ok_or(ErrorReported)?;
         Ok(Self {
@@ -86,13 +86,13 @@ impl Axes {
         index: usize,
         cx: &ExpandCx<'_>,
         problems: &mut Problems,
-    ) -> Option<Vec<Cell>> {
+    ) -> Option<Vec<MatrixCell>> {
         match (&shot.matrix, &self.shots[index]) {
             (Some(entry), Some(Ok(matrix))) => {
                 matrix::cells(&entry.key, matrix, &self.overrides, &file_access(cx, &self.tables), problems)
             }
             (_, Some(Err(()))) => None,
-            (_, None) | (None, _) => Some(vec![Cell::default()]),
+            (_, None) | (None, _) => Some(vec![MatrixCell::default()]),
         }
     }
 }
@@ -105,13 +105,13 @@ fn top(
     added: &[&AxisOverride],
     file_access: &FileAccess<'_>,
     problems: &mut Problems,
-) -> Option<Vec<Cell>> {
+) -> Option<Vec<MatrixCell>> {
     let word = workflow
         .matrix
         .as_ref()
         .map_or_else(|| Spanned::new("matrix".to_owned(), workflow.start), |entry| entry.key.clone());
     let mut matrix = match own {
-        None if added.is_empty() => return Some(vec![Cell::default()]),
+        None if added.is_empty() => return Some(vec![MatrixCell::default()]),
         None => Yaml::new(YamlValue::Map(Vec::new()), word.span),
         Some(own) => own.clone(),
     };
@@ -128,7 +128,7 @@ fn top(
 }
 
 /// The axes in the labels of cells. Cells of one matrix share the names of its axes, so that most are compared and not copied.
-fn label_axes(cells: &[Cell]) -> BTreeSet<Arc<str>> {
+fn label_axes(cells: &[MatrixCell]) -> BTreeSet<Arc<str>> {
     let mut axes = BTreeSet::new();
     for (axis, _) in cells.iter().flat_map(|cell| &cell.label) {
         if !axes.contains(axis) {
@@ -138,7 +138,7 @@ fn label_axes(cells: &[Cell]) -> BTreeSet<Arc<str>> {
     axes
 }
 
-fn file_access<'c>(cx: &'c ExpandCx<'_>, tables: &'c Tables) -> FileAccess<'c> {
+fn file_access<'c>(cx: &'c ExpandCx<'_>, tables: &'c TableCache) -> FileAccess<'c> {
     FileAccess { files: cx.files, work: &cx.work, tables }
 }
 

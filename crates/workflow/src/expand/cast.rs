@@ -14,7 +14,7 @@ use super::request_template::is_literal;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::source::Span;
 use crate::syntax::{Character, Entry, Shot, Workflow, one_or_many};
-use crate::template::{CastValue, CharacterText, Scope, Uses, Value};
+use crate::template::{CastUses, CastValue, CharacterText, Scope, Value};
 use crate::yaml::{Yaml, YamlValue};
 
 /// The help where a request cannot have the stills or the voice of a character.
@@ -38,7 +38,7 @@ pub(super) struct Cast<'w> {
     /// The texts of the characters whose templates are the same for all instances: those without any.
     fixed: Arc<[Option<Arc<CharacterText>>]>,
     names: Arc<[Arc<str>]>,
-    uses: Arc<Uses>,
+    uses: Arc<CastUses>,
     /// Characters that some instance shows.
     shown: Vec<Cell<bool>>,
     /// Whether a template of each shot, or of the defaults, may name a character.
@@ -53,7 +53,7 @@ pub(super) struct InstanceCast {
     /// By character; `None` where the instance does not need it.
     texts: Arc<[Option<Arc<CharacterText>>]>,
     /// Which texts the prompt names.
-    pub(super) uses: Arc<Uses>,
+    pub(super) uses: Arc<CastUses>,
 }
 
 impl InstanceCast {
@@ -77,7 +77,7 @@ impl<'w> Cast<'w> {
             workflow,
             fixed: workflow.cast.iter().map(fixed_text).collect(),
             names: workflow.cast.iter().map(|character| Arc::from(character.key.value.as_str())).collect(),
-            uses: Arc::new(Uses::new(workflow.cast.len())),
+            uses: Arc::new(CastUses::new(workflow.cast.len())),
             shown: vec![Cell::new(false); workflow.cast.len()],
             named_in,
             last: Cell::new(None),

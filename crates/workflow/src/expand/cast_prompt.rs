@@ -25,7 +25,7 @@ pub(super) struct ComposedPrompt {
 
 /// Puts the texts of the characters in front of the prompt, each on a line of its own, in the order of the shot's `cast`: the
 /// description, then the voice. Those that the prompt names itself are left out, and a blank prompt stays as it is.
-pub(super) fn put(
+pub(super) fn prepend_cast(
     builder: &mut RequestBuilder<'_, '_>,
     last: &mut Option<ComposedPrompt>,
     interner: &mut Interner,

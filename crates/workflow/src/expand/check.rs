@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::dedup::DiagnosticDedup;
 use super::field_messages::field_message;
-use super::provenance::Origin;
+use super::provenance::ValueOrigin;
 use super::request::{InstanceCx, RequestBuilder};
 use super::{ExpandCx, cast};
 use crate::diagnostic::Diagnostic;
@@ -91,7 +91,7 @@ fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &Expa
             diagnostic = diagnostic.other(origin.span, "used here");
         }
     }
-    let others: Vec<Origin<'_>> =
+    let others: Vec<ValueOrigin<'_>> =
         violation.related.iter().filter_map(|pointer| builder.origin(pointer)).collect();
     for origin in &others {
         let span = origin_span(origin.span, origin.written, icx);
@@ -118,7 +118,7 @@ pub(super) fn written_number<'c>(value: &Yaml, cx: &ExpandCx<'c>) -> Option<&'c 
 }
 
 /// A label for a value that is not written in the file: the key that it was lowered from, or the rendered value.
-fn outcome(origin: &Origin<'_>, pointer: &str, builder: &RequestBuilder<'_, '_>) -> Option<String> {
+fn outcome(origin: &ValueOrigin<'_>, pointer: &str, builder: &RequestBuilder<'_, '_>) -> Option<String> {
     if let Some(key) = origin.key {
         return Some(format!("`{key}` puts it there"));
     }
@@ -141,8 +141,8 @@ fn value_at<'b>(pointer: &str, builder: &'b RequestBuilder<'_, '_>) -> Option<&'
 fn help_for(
     violation: &Violation,
     builder: &RequestBuilder<'_, '_>,
-    main: Option<&Origin<'_>>,
-    others: &[Origin<'_>],
+    main: Option<&ValueOrigin<'_>>,
+    others: &[ValueOrigin<'_>],
     cx: &ExpandCx<'_>,
 ) -> Option<String> {
     let model = builder.model;
@@ -159,7 +159,7 @@ fn help_for(
                 .to_owned(),
         );
     }
-    let is_lowered = |origin: &Origin<'_>| origin.key == Some(CAST.name);
+    let is_lowered = |origin: &ValueOrigin<'_>| origin.key == Some(CAST.name);
     if main.is_some_and(is_lowered) || others.iter().any(is_lowered) {
         return Some(cast::DESCRIPTION_ONLY.to_owned());
     }
@@ -183,7 +183,7 @@ fn help_for(
 fn wants_text(
     violation: &Violation,
     builder: &RequestBuilder<'_, '_>,
-    main: Option<&Origin<'_>>,
+    main: Option<&ValueOrigin<'_>>,
     cx: &ExpandCx<'_>,
 ) -> bool {
     let written = main.and_then(|origin| origin.written).and_then(Yaml::text);

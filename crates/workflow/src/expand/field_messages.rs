@@ -44,7 +44,7 @@ pub(super) fn field_message(
         return Some(FieldMessage {
             message: format!(
                 "`{param}` must be width and height such as `1280x720`, not {}",
-                shown(value, written, &field)
+                display_value(value, written, &field)
             ),
             help: Some(format!("write `{}: {width}x{height}`", field.name)),
         });
@@ -63,7 +63,7 @@ pub(super) fn field_message(
         return None;
     }
     Some(FieldMessage {
-        message: format!("`{param}` must be {expected}, not {}", shown(value, written, &field)),
+        message: format!("`{param}` must be {expected}, not {}", display_value(value, written, &field)),
         help: suggestion(&field, value, written),
     })
 }
@@ -104,7 +104,7 @@ fn path(pointer: &str) -> String {
     path
 }
 
-fn shown(value: &Value, written: Option<&str>, field: &Field) -> String {
+fn display_value(value: &Value, written: Option<&str>, field: &Field) -> String {
     let is_number = matches!(field.kind, FieldKind::Integer | FieldKind::Number);
     match value {
         Value::Array(_) => "a list".to_owned(),

@@ -9,7 +9,7 @@ use super::{ExpandCx, film_edit};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::letters::name_slug;
 use crate::limits;
-use crate::matrix::Cell;
+use crate::matrix::MatrixCell;
 use crate::plan::{Film, Node};
 use crate::source::{Span, Spanned};
 use crate::syntax::{self, FilmSpec, Workflow};
@@ -151,7 +151,7 @@ fn outputs<'w>(
 fn output<'w>(
     spec: &'w FilmSpec,
     workflow: &Workflow,
-    cell: &Cell,
+    cell: &MatrixCell,
     params: &Scope,
     cx: &ExpandCx<'w>,
     problems: &mut Problems,
@@ -170,7 +170,7 @@ fn output<'w>(
 }
 
 /// What the templates of a film may use: parameters, and the axes of the workflow's matrix.
-fn cell_scope(cell: &Cell, params: &Scope) -> Scope {
+fn cell_scope(cell: &MatrixCell, params: &Scope) -> Scope {
     let axes = cell.values.iter().map(|(axis, value)| (&**axis, template::axis_value(&value.value)));
     params.with(axes)
 }

@@ -7,7 +7,7 @@ use super::film_fit;
 use super::resolve::{EXCLUDED, RefResolver};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
-use crate::matrix::Cell;
+use crate::matrix::MatrixCell;
 use crate::media_gate::MediaKind;
 use crate::plan::{Clip, ClipSource, Node, Poster, Title, TitleStyle};
 use crate::source::{Span, Spanned};
@@ -24,7 +24,7 @@ const STILL_LENGTH: EditTime = EditTime::Micros(3_000_000);
 pub(super) struct FilmCell<'a, 'w> {
     pub(super) spec: &'w FilmSpec,
     pub(super) resolver: &'a RefResolver<'a, 'w>,
-    pub(super) cell: &'a Cell,
+    pub(super) cell: &'a MatrixCell,
     /// What its templates may use.
     pub(super) scope: &'a Scope,
     /// Empty where they are not known.

@@ -15,7 +15,7 @@ use super::{ExpandCx, cast_media};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
 use crate::media_gate::{MediaGateError, MediaKind};
-use crate::plan::{Frame, Source};
+use crate::plan::{Frame, MediaSource};
 use crate::source::{Span, Spanned};
 use crate::syntax::{self, ShotRef, Workflow};
 use crate::template::Scope;
@@ -32,7 +32,7 @@ pub(super) enum Slot {
 #[derive(Clone, Debug)]
 pub(super) struct MediumUse {
     pub(super) slot: Slot,
-    pub(super) medium: Medium,
+    pub(super) medium: InputMedium,
     /// The shot's key that names it, and the span of the value.
     pub(super) key: &'static str,
     pub(super) span: Span,
@@ -47,10 +47,10 @@ pub(super) struct MediumSite {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Medium {
+pub(super) enum InputMedium {
     /// A string.
     Url(Arc<Value>),
-    File(Arc<Source>),
+    File(Arc<MediaSource>),
     /// A frame of another instance, or of one of several takes that is not picked yet.
     Instance {
         resolved: ResolvedRef,
@@ -59,16 +59,16 @@ pub(super) enum Medium {
 }
 
 /// Number of bytes that a medium adds to its request before Base64; `None` if the service fetches it.
-pub(super) fn inline_bytes(medium: &Medium) -> Option<u64> {
+pub(super) fn inline_bytes(medium: &InputMedium) -> Option<u64> {
     match medium {
-        Medium::File(source) => match &**source {
-            Source::File { bytes, .. } => Some(*bytes),
+        InputMedium::File(source) => match &**source {
+            MediaSource::File { bytes, .. } => Some(*bytes),
             _ => None,
         },
-        Medium::Url(url) => {
+        InputMedium::Url(url) => {
             url.as_str().filter(|url| media::is_data_uri(url)).map(|url| url.len() as u64 / 4 * 3)
         }
-        Medium::Instance { .. } => None,
+        InputMedium::Instance { .. } => None,
     }
 }
 
@@ -90,13 +90,13 @@ pub(super) fn continued(media: &[Vec<MediumUse>], expansion: &Expansion<'_>) -> 
     let mut cells = HashSet::new();
     for used in media.iter().flatten() {
         let continued: &[usize] = match &used.medium {
-            Medium::Instance { resolved: ResolvedRef::Instance(index), frame: Frame::Last } => {
+            InputMedium::Instance { resolved: ResolvedRef::Instance(index), frame: Frame::Last } => {
                 std::slice::from_ref(index)
             }
-            Medium::Instance { resolved: ResolvedRef::OpenPick(candidates), frame: Frame::Last } => {
+            InputMedium::Instance { resolved: ResolvedRef::OpenPick(candidates), frame: Frame::Last } => {
                 candidates
             }
-            Medium::Instance { .. } | Medium::Url(_) | Medium::File(_) => &[],
+            InputMedium::Instance { .. } | InputMedium::Url(_) | InputMedium::File(_) => &[],
         };
         cells.extend(continued.iter().map(|index| {
             let instance = &expansion.instances[*index];
@@ -185,7 +185,7 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
             let is_fixed = is_literal(&entry.value) && dedup.total() == reported;
             if is_fixed
                 && !problems.any()
-                && uses[first..].iter().all(|used| !matches!(used.medium, Medium::Instance { .. }))
+                && uses[first..].iter().all(|used| !matches!(used.medium, InputMedium::Instance { .. }))
             {
                 self.literal.insert((shot_index, key), uses[first..].to_vec());
             }
@@ -291,7 +291,7 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
             }
             // Its declared media type is not considered, and neither is a `type` that is derived from that.
             MediumSpec::Url { url, .. } if media::is_data_uri(&url) => match self.local.data_uri(&url, cx) {
-                Ok(inline) => (vec![Medium::Url(Arc::new(url.into()))], inline.kind, span),
+                Ok(inline) => (vec![InputMedium::Url(Arc::new(url.into()))], inline.kind, span),
                 Err(MediaGateError { message, help }) => {
                     let diagnostic = Diagnostic::error("bad-medium", span, message).help(help);
                     dedup.add(&self.resolver.expansion.instances[index], diagnostic);
@@ -299,10 +299,10 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
                 }
             },
             MediumSpec::Url { url, kind } => {
-                (vec![Medium::Url(Arc::new(url.into()))], kind.unwrap_or(MediaKind::Image), span)
+                (vec![InputMedium::Url(Arc::new(url.into()))], kind.unwrap_or(MediaKind::Image), span)
             }
             MediumSpec::FileFrame { path, frame } => match self.local.file_frame(&path, frame, cx) {
-                Ok(source) => (vec![Medium::File(Arc::new(source))], MediaKind::Image, span),
+                Ok(source) => (vec![InputMedium::File(Arc::new(source))], MediaKind::Image, span),
                 Err(MediaGateError { message, help }) => {
                     let diagnostic = Diagnostic::error("bad-file", span, format!("`{path}`: {message}"));
                     dedup.add(&self.resolver.expansion.instances[index], diagnostic.help(help));
@@ -312,7 +312,7 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
             MediumSpec::File { path, kind } => {
                 let inspected = self.local.file(&path, cx);
                 match inspected.and_then(|(source, found)| Ok((source, agreed_kind(kind, found)?))) {
-                    Ok((source, kind)) => (vec![Medium::File(Arc::new(source))], kind, span),
+                    Ok((source, kind)) => (vec![InputMedium::File(Arc::new(source))], kind, span),
                     Err(MediaGateError { message, help }) => {
                         let diagnostic = Diagnostic::error("bad-file", span, format!("`{path}`: {message}"));
                         dedup.add(&self.resolver.expansion.instances[index], diagnostic.help(help));
@@ -349,11 +349,11 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
         user: usize,
         reference: &Spanned<ShotRef>,
         dedup: &mut DiagnosticDedup,
-    ) -> Option<Medium> {
+    ) -> Option<InputMedium> {
         let instance = &self.resolver.expansion.instances[user];
         let resolved = self.resolver.resolve_continued(instance, reference);
         let resolved = resolved.map_err(|diagnostic| dedup.add(instance, *diagnostic)).ok()??;
-        Some(Medium::Instance { resolved, frame: Frame::Last })
+        Some(InputMedium::Instance { resolved, frame: Frame::Last })
     }
 
     /// A frame of the one instance that the reference names.
@@ -364,10 +364,10 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
         frame: Frame,
         is_first_frame: bool,
         dedup: &mut DiagnosticDedup,
-    ) -> Option<Medium> {
+    ) -> Option<InputMedium> {
         let instance = &self.resolver.expansion.instances[user];
         match self.resolver.resolve_one(instance, reference, is_first_frame) {
-            Ok(resolved) => resolved.map(|resolved| Medium::Instance { resolved, frame }),
+            Ok(resolved) => resolved.map(|resolved| InputMedium::Instance { resolved, frame }),
             Err(diagnostic) => {
                 dedup.add(instance, *diagnostic);
                 None
@@ -382,10 +382,10 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
         reference: &Spanned<ShotRef>,
         frame: Frame,
         dedup: &mut DiagnosticDedup,
-    ) -> Vec<Medium> {
+    ) -> Vec<InputMedium> {
         let instance = &self.resolver.expansion.instances[user];
         match self.resolver.resolve_many(instance, reference) {
-            Ok(all) => all.into_iter().map(|resolved| Medium::Instance { resolved, frame }).collect(),
+            Ok(all) => all.into_iter().map(|resolved| InputMedium::Instance { resolved, frame }).collect(),
             Err(diagnostic) => {
                 dedup.add(instance, *diagnostic);
                 Vec::new()

@@ -11,7 +11,7 @@ use super::references::{RefGraph, Reference};
 use super::resolve;
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
-use crate::matrix::{Cell, CellSelector, JoinError, JoinedCell, LeftCells, natural_join};
+use crate::matrix::{CellSelector, JoinError, JoinedCell, LeftCells, MatrixCell, natural_join};
 use crate::source::Span;
 use crate::syntax::{Shot, Workflow};
 use crate::work::WorkBudget;
@@ -31,14 +31,14 @@ pub(super) enum Parent {
 }
 
 /// Cells, and for each the cell of the parent shot that it was inherited from.
-pub(super) type Cells = (Vec<Cell>, Vec<Parent>);
+pub(super) type Cells = (Vec<MatrixCell>, Vec<Parent>);
 
 /// The cells of a shot: the natural join of the workflow's cells, the parent shot's cells and its own.
 #[expect(clippy::too_many_arguments, reason = "three lists of cells, and what they are read with")]
 pub(super) fn cells(
     workflow: &Workflow,
     index: usize,
-    own: Vec<Cell>,
+    own: Vec<MatrixCell>,
     axes: &Axes,
     refs: &RefGraph,
     shots: &[Option<ExpandedShot<'_>>],
@@ -80,7 +80,7 @@ pub(super) fn cells(
 
 fn from_parent(
     shot: &Shot,
-    own: Vec<Cell>,
+    own: Vec<MatrixCell>,
     used: &Reference,
     parent: &ExpandedShot<'_>,
     work: &WorkBudget,
@@ -145,7 +145,7 @@ fn narrowed(joined: Vec<JoinedCell>, picks: &ShotPicks) -> Cells {
 }
 
 /// The first of several cells, with the label `open` on the axes on which they differ.
-fn placeholder(alternatives: &[JoinedCell]) -> Cell {
+fn placeholder(alternatives: &[JoinedCell]) -> MatrixCell {
     let mut cell = alternatives[0].cell.clone();
     for (axis, label) in &mut cell.label {
         if alternatives.iter().any(|other| other.cell.label_on(axis) != Some(&**label)) {

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::axes::Axes;
+use super::axes::{Axes, ErrorReported};
 use super::inherit::Parent;
 use super::params::Params;
 use super::picks::ShotPicks;
 use super::references::RefGraph;
-use super::retry::{self, Retry};
+use super::retry::{self, RetryPolicy};
 use super::{ExpandCx, inherit, picks};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
-use crate::matrix::{self, Cell, CellIndex};
+use crate::matrix::{self, CellIndex, MatrixCell};
 use crate::syntax::keys::shot as keys;
 use crate::syntax::{self, Entry, Shot, Workflow};
 use crate::yaml::Yaml;
@@ -21,14 +21,14 @@ use crate::yaml::Yaml;
 /// A shot with its cells.
 pub(super) struct ExpandedShot<'w> {
     pub(super) shot: &'w Shot,
-    pub(super) cells: Vec<Cell>,
+    pub(super) cells: Vec<MatrixCell>,
     pub(super) index: CellIndex,
     /// For each cell, the cell of the parent shot that it was inherited from.
     pub(super) parents: Vec<Parent>,
     pub(super) takes: Option<u32>,
     /// Which cell, and which take of each cell, is picked.
     pub(super) picks: ShotPicks,
-    pub(super) retry: Retry,
+    pub(super) retry: RetryPolicy,
     pub(super) timeout: Option<Duration>,
     /// The index of its first instance.
     first: usize,
@@ -70,7 +70,7 @@ pub(super) struct Instance {
 /// All shots with their cells, and all instances in file order.
 pub(super) struct Expansion<'w> {
     /// The cells of the workflow's own matrix; one empty cell where it has none.
-    pub(super) top: Vec<Cell>,
+    pub(super) top: Vec<MatrixCell>,
     /// The axes that the labels of `top` have.
     pub(super) top_axes: BTreeSet<Arc<str>>,
     /// By position in the file; `None` for invalid shots.
@@ -86,7 +86,7 @@ impl<'w> Expansion<'w> {
         }
     }
 
-    pub(super) fn cell_of(&self, instance: &Instance) -> &Cell {
+    pub(super) fn cell_of(&self, instance: &Instance) -> &MatrixCell {
         &self.shot_of(instance).cells[instance.cell]
     }
 }
@@ -100,7 +100,7 @@ pub(super) fn enumerate<'w>(
     problems: &mut Problems,
 ) -> Expansion<'w> {
     let nothing = || Expansion {
-        top: vec![Cell::default()],
+        top: vec![MatrixCell::default()],
         top_axes: BTreeSet::new(),
         shots: workflow.shots.iter().map(|_| None).collect(),
         instances: Vec::new(),
@@ -149,7 +149,7 @@ pub(super) fn enumerate<'w>(
     for (index, expanded) in shots.iter_mut().enumerate() {
         let Some(expanded) = expanded else { continue };
         expanded.first = instances.len();
-        for (cell, label) in expanded.cells.iter().map(Cell::label).enumerate() {
+        for (cell, label) in expanded.cells.iter().map(MatrixCell::label).enumerate() {
             for take in expanded.takes.map_or(vec![None], |takes| (1..=takes).map(Some).collect()) {
                 let name = instance_name(&expanded.shot.id.value, &label, take);
                 instances.push(Instance { name, shot: index, cell, take });
@@ -238,6 +238,3 @@ impl<'w> ShotReader<'_, 'w> {
         parse(&value, entry, problems).map(Some).ok_or(ErrorReported)
     }
 }
-
-/// The value is invalid; the diagnostic was pushed.
-struct ErrorReported;

@@ -7,7 +7,7 @@ use contract::{InputForm, InputForms, Model};
 use serde_json::{Map, Value};
 
 use super::dedup::DiagnosticDedup;
-use super::frames::{Medium, MediumUse, Slot};
+use super::frames::{InputMedium, MediumUse, Slot};
 use super::interner::Interner;
 use super::provenance::LoweredPart;
 use super::request::{FieldState, RequestBuilder};
@@ -15,7 +15,7 @@ use super::resolve::{RefResolver, ResolvedRef};
 use super::{ExpandCx, cast};
 use crate::diagnostic::{Diagnostic, quoted_list};
 use crate::media_gate::MediaKind;
-use crate::plan::{Frame, Input, Source, json_text_eq};
+use crate::plan::{Frame, Input, MediaSource, json_text_eq};
 use crate::syntax::Entry;
 use crate::syntax::keys::shot::CAST;
 
@@ -50,7 +50,7 @@ struct PendingMedium<'a, 'w> {
     /// The value in the request; `null` if it is not known before the run.
     value: Arc<Value>,
     /// The source of a value that is not known before the run.
-    source: Option<Source>,
+    source: Option<MediaSource>,
 }
 
 /// The request fields that are the first frame of some model.
@@ -116,7 +116,7 @@ fn pending<'a, 'w>(
         if let Some((value, source)) = lowered_value(used, icx.resolver) {
             // One warning says it of all.
             if let (
-                Some(Source::File { path, .. } | Source::FileFrame { path, .. }),
+                Some(MediaSource::File { path, .. } | MediaSource::FileFrame { path, .. }),
                 InputForm::ContentItem { .. },
             ) = (&source, form)
                 && !(icx.media.len() == 1 && has_data_field(form, builder))
@@ -132,19 +132,22 @@ fn pending<'a, 'w>(
 
 /// The value of a medium in a request, and its source if the value is not known before the run. `None` if its instance is excluded,
 /// which is reported elsewhere.
-fn lowered_value(used: &MediumUse, resolver: &RefResolver<'_, '_>) -> Option<(Arc<Value>, Option<Source>)> {
+fn lowered_value(
+    used: &MediumUse,
+    resolver: &RefResolver<'_, '_>,
+) -> Option<(Arc<Value>, Option<MediaSource>)> {
     let source = match &used.medium {
-        Medium::Url(url) => return Some((Arc::clone(url), None)),
-        Medium::File(source) => Source::clone(source),
-        Medium::Instance { resolved: ResolvedRef::Instance(index), frame } => {
+        InputMedium::Url(url) => return Some((Arc::clone(url), None)),
+        InputMedium::File(source) => MediaSource::clone(source),
+        InputMedium::Instance { resolved: ResolvedRef::Instance(index), frame } => {
             let node = resolver.node(*index)?;
             match frame {
-                Frame::First => Source::FirstFrame(node),
-                Frame::Last => Source::LastFrame(node),
+                Frame::First => MediaSource::FirstFrame(node),
+                Frame::Last => MediaSource::LastFrame(node),
             }
         }
-        Medium::Instance { resolved: ResolvedRef::OpenPick(candidates), frame } => {
-            Source::Pick { candidates: resolver.nodes_of(candidates), frame: *frame }
+        InputMedium::Instance { resolved: ResolvedRef::OpenPick(candidates), frame } => {
+            MediaSource::Pick { candidates: resolver.nodes_of(candidates), frame: *frame }
         }
     };
     Some((Arc::new(Value::Null), Some(source)))
@@ -172,8 +175,8 @@ impl<'w> Lowering<'w> {
             }
             let stand_in = if source.is_some() { Value::from(STAND_IN) } else { Value::clone(value) };
             let placed = form
-                .put(&mut sent, Value::clone(value))
-                .filter(|_| form.put(&mut validated, stand_in).is_some());
+                .insert_medium(&mut sent, Value::clone(value))
+                .filter(|_| form.insert_medium(&mut validated, stand_in).is_some());
             if placed.is_none() {
                 dedup.add(builder.icx.instance, no_room(used, name, builder));
             }

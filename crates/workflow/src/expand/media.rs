@@ -11,7 +11,7 @@ use super::{ExpandCx, request_media};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::files::{self, FileError};
 use crate::media_gate::{MediaGate, MediaGateError, MediaKind};
-use crate::plan::{Frame, Source};
+use crate::plan::{Frame, MediaSource};
 use crate::source::{Span, Spanned};
 use crate::syntax::keys::{KeySpec, medium as keys};
 use crate::syntax::{self, Mapping, ShotRef};
@@ -226,7 +226,7 @@ pub(super) fn names_a_local_file(text: &str) -> bool {
 /// Media that are sent inside requests, each inspected once.
 #[derive(Default)]
 pub(super) struct LocalMedia {
-    files: HashMap<String, Result<(Source, MediaKind), MediaGateError>>,
+    files: HashMap<String, Result<(MediaSource, MediaKind), MediaGateError>>,
     /// Videos of which a frame is taken: path and SHA-256.
     videos: HashMap<String, Result<(PathBuf, String), MediaGateError>>,
     /// By SHA-256: a data URI is long.
@@ -249,7 +249,7 @@ impl LocalMedia {
         &mut self,
         path: &str,
         cx: &ExpandCx<'_>,
-    ) -> Result<(Source, MediaKind), MediaGateError> {
+    ) -> Result<(MediaSource, MediaKind), MediaGateError> {
         if let Some(known) = self.files.get(path) {
             return known.clone();
         }
@@ -264,9 +264,9 @@ impl LocalMedia {
         path: &str,
         frame: Frame,
         cx: &ExpandCx<'_>,
-    ) -> Result<Source, MediaGateError> {
+    ) -> Result<MediaSource, MediaGateError> {
         let known = self.videos.entry(path.to_owned()).or_insert_with(|| inspect_video(path, cx));
-        known.clone().map(|(path, sha256)| Source::FileFrame { path, sha256, frame })
+        known.clone().map(|(path, sha256)| MediaSource::FileFrame { path, sha256, frame })
     }
 
     /// The medium in a text of Base64, or why it cannot be sent; `None` if the text is not in Base64.
@@ -338,7 +338,7 @@ fn inspect_video(path: &str, cx: &ExpandCx<'_>) -> Result<(PathBuf, String), Med
     Ok((inside, hex::encode(Sha256::digest(&bytes))))
 }
 
-fn inspect_file(path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), MediaGateError> {
+fn inspect_file(path: &str, cx: &ExpandCx<'_>) -> Result<(MediaSource, MediaKind), MediaGateError> {
     let inside = path_inside(path).map_err(refuse)?;
     let gate = cx.files.media_gate();
     let bytes = cx.files.read(&inside, gate.max_file_bytes).map_err(|error| match error {
@@ -346,7 +346,7 @@ fn inspect_file(path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), Me
         other => refuse(other.to_string()),
     })?;
     let info = cx.work.inspect_medium(bytes.len() as u64, || gate.check(&bytes))?;
-    let source = Source::File {
+    let source = MediaSource::File {
         path: inside,
         sha256: hex::encode(Sha256::digest(&bytes)),
         media_type: info.media_type.to_owned(),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::ExpandCx;
 use super::request_template::is_literal;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped, quoted_list};
-use crate::matrix::{AxisValue, Cell};
+use crate::matrix::{AxisValue, MatrixCell};
 use crate::source::Spanned;
 use crate::syntax::keys::{KeySpec, shot as keys};
 use crate::syntax::{self, Entry};
@@ -38,13 +38,13 @@ struct PickValue {
 pub(super) fn read<'w>(
     entry: &'w Entry,
     takes: Option<u32>,
-    cells: &[Cell],
+    cells: &[MatrixCell],
     groups: &[usize],
     params: &Scope,
     cx: &ExpandCx<'w>,
     problems: &mut Problems,
 ) -> Option<PickKey> {
-    let reader = Reader { entry, takes, cells };
+    let reader = PickKeyReader { entry, takes, cells };
     let known = reader.values_by_axis();
     let values: Vec<PickValue> = if is_literal(&entry.value) {
         let value = reader.value(&cx.templates.render(&entry.value, params, problems)?, problems)?;
@@ -78,13 +78,13 @@ pub(super) fn read<'w>(
 /// The values and labels of cells, by axis.
 type AxisValues<'a> = BTreeMap<&'a str, BTreeSet<Cow<'a, str>>>;
 
-struct Reader<'a> {
+struct PickKeyReader<'a> {
     entry: &'a Entry,
     takes: Option<u32>,
-    cells: &'a [Cell],
+    cells: &'a [MatrixCell],
 }
 
-impl Reader<'_> {
+impl PickKeyReader<'_> {
     fn value(&self, value: &Yaml, problems: &mut Problems) -> Option<PickValue> {
         let span = self.entry.key.span;
         let has_axes = self.cells.iter().any(|cell| !cell.values.is_empty());
@@ -168,7 +168,7 @@ impl Reader<'_> {
                 values.extend(label.map(Cow::Borrowed));
                 // A row of a table is named by its label alone.
                 if label.is_none() || !(value.value.is_object() || value.value.is_array()) {
-                    values.insert(shown(&value.value));
+                    values.insert(display_value(&value.value));
                 }
             }
         }
@@ -234,9 +234,9 @@ impl Reader<'_> {
 }
 
 /// Whether a cell has a value on an axis, by the value itself or by the text of the cell's label.
-fn has_value(cell: &Cell, axis: &str, value: &AxisValue) -> bool {
+fn has_value(cell: &MatrixCell, axis: &str, value: &AxisValue) -> bool {
     cell.values.get(axis).is_some_and(|ours| *ours.value == *value.value)
-        || cell.label_on(axis).is_some_and(|label| *label == *shown(&value.value))
+        || cell.label_on(axis).is_some_and(|label| *label == *display_value(&value.value))
 }
 
 /// Reports an axis that no cell has, and a value that no cell has on its axis.
@@ -251,7 +251,7 @@ fn check_axes(pick: &PickValue, values_by_axis: &AxisValues<'_>, problems: &mut 
             problems.push(Diagnostic::error("bad-pick", axis.span, message).help(help));
             return None;
         };
-        let text = shown(&value.value);
+        let text = display_value(&value.value);
         if !values.contains(&*text) {
             let values = || values.iter().map(|value| &**value);
             let help = did_you_mean(&text, values())
@@ -265,6 +265,6 @@ fn check_axes(pick: &PickValue, values_by_axis: &AxisValues<'_>, problems: &mut 
 }
 
 /// A value as it is written.
-fn shown(value: &Value) -> Cow<'_, str> {
+fn display_value(value: &Value) -> Cow<'_, str> {
     value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed)
 }

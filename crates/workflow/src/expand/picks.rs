@@ -12,7 +12,7 @@ use super::instances::{ExpandedShot, Expansion, instance_name};
 use super::pick_key::{self, PickKey};
 use super::resolve::RefResolver;
 use crate::diagnostic::{Diagnostic, Problems};
-use crate::matrix::Cell;
+use crate::matrix::MatrixCell;
 use crate::plan::{Location, NodeIx, PickGroup, PickKind};
 use crate::source::Span;
 use crate::syntax::Shot;
@@ -94,7 +94,7 @@ impl ShotPicks {
 pub(super) fn resolve<'w>(
     shot: &'w Shot,
     takes: Option<u32>,
-    cells: &[Cell],
+    cells: &[MatrixCell],
     top_axes: &BTreeSet<Arc<str>>,
     params: &Scope,
     cx: &ExpandCx<'w>,
@@ -126,7 +126,7 @@ pub(super) fn resolve<'w>(
 }
 
 /// By cell, the cell of the workflow's matrix that it belongs to.
-fn groups_of(cells: &[Cell], axes: &BTreeSet<Arc<str>>) -> Vec<usize> {
+fn groups_of(cells: &[MatrixCell], axes: &BTreeSet<Arc<str>>) -> Vec<usize> {
     if axes.is_empty() {
         return vec![0; cells.len()];
     }
@@ -143,7 +143,7 @@ fn groups_of(cells: &[Cell], axes: &BTreeSet<Arc<str>>) -> Vec<usize> {
 /// The recorded take of a cell. One that does not exist is a stale record of an earlier version of the file.
 fn recorded_take(
     shot: &Shot,
-    cell: &Cell,
+    cell: &MatrixCell,
     takes: u32,
     cx: &ExpandCx<'_>,
     problems: &mut Problems,
@@ -170,9 +170,14 @@ fn recorded_take(
 }
 
 /// By cell, whether it is recorded as picked; empty if none is.
-fn recorded_cells(shot: &Shot, cells: &[Cell], cx: &ExpandCx<'_>, problems: &mut Problems) -> Vec<bool> {
+fn recorded_cells(
+    shot: &Shot,
+    cells: &[MatrixCell],
+    cx: &ExpandCx<'_>,
+    problems: &mut Problems,
+) -> Vec<bool> {
     let Some(recorded) = cx.options.picks.cells.get(&shot.id.value) else { return Vec::new() };
-    let labels: Vec<String> = cells.iter().map(Cell::label).collect();
+    let labels: Vec<String> = cells.iter().map(MatrixCell::label).collect();
     let known: HashSet<&str> = labels.iter().map(String::as_str).collect();
     for stale in recorded.iter().filter(|picked| !known.contains(picked.as_str())) {
         let span = shot.matrix.as_ref().map_or(shot.id.span, |entry| entry.key.span);
@@ -209,7 +214,7 @@ fn take_groups(
     groups: &mut Vec<PickGroup>,
 ) {
     let location = expanded.picks.take_span.map(|span| cx.location(span));
-    for (cell, label) in expanded.cells.iter().map(Cell::label).enumerate() {
+    for (cell, label) in expanded.cells.iter().map(MatrixCell::label).enumerate() {
         let candidates = nodes_of(expanded, cell, None, resolver);
         if candidates.is_empty() {
             continue;

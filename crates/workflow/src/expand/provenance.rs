@@ -15,7 +15,7 @@ pub(super) struct LoweredPart {
 }
 
 /// The origin of a part of a request.
-pub(super) struct Origin<'a> {
+pub(super) struct ValueOrigin<'a> {
     pub(super) span: Span,
     /// The value as written, if the file has one.
     pub(super) written: Option<&'a Yaml>,
@@ -26,8 +26,8 @@ pub(super) struct Origin<'a> {
 
 impl<'w> RequestBuilder<'_, 'w> {
     /// The origin of the value at a JSON pointer; `None` if nothing in the file produced it.
-    pub(super) fn origin(&self, pointer: &str) -> Option<Origin<'w>> {
-        let of_lowered = |part: &LoweredPart| Origin {
+    pub(super) fn origin(&self, pointer: &str) -> Option<ValueOrigin<'w>> {
+        let of_lowered = |part: &LoweredPart| ValueOrigin {
             span: part.span,
             written: None,
             is_from_defaults: false,
@@ -42,7 +42,7 @@ impl<'w> RequestBuilder<'_, 'w> {
         if let Some((entry, is_from_defaults)) = field.and_then(|field| field.entry) {
             let (written, span) = entry.value.descend(tokens);
             let span = if std::ptr::eq(written, &raw const entry.value) { entry.span() } else { span };
-            return Some(Origin { span, written: Some(written), is_from_defaults, key: None });
+            return Some(ValueOrigin { span, written: Some(written), is_from_defaults, key: None });
         }
         // A part that consists of lowered parts only, such as all of `metadata.content`.
         self.lowered.iter().find(|part| is_within(&part.pointer, pointer)).map(of_lowered)

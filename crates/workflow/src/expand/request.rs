@@ -23,7 +23,7 @@ use super::resolve::RefResolver;
 use super::{ExpandCx, check, dialogue, local_paths, lower};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::limits;
-use crate::matrix::Cell;
+use crate::matrix::MatrixCell;
 use crate::plan::{Input, Node, Request};
 use crate::syntax::{Entry, Workflow};
 use crate::template::Scope;
@@ -34,7 +34,7 @@ pub(super) struct InstanceCx<'a, 'w> {
     pub(super) workflow: &'w Workflow,
     pub(super) instance: &'a Instance,
     pub(super) expanded: &'a ExpandedShot<'w>,
-    pub(super) cell: &'a Cell,
+    pub(super) cell: &'a MatrixCell,
     pub(super) scope: Scope,
     pub(super) cast: InstanceCast,
     pub(super) media: &'a [MediumUse],
@@ -161,7 +161,7 @@ impl<'w> NodeBuilder<'w> {
         }
 
         let mut builder = render(template, icx, (&mut *interner, local), cx, dedup, problems);
-        cast_prompt::put(&mut builder, &mut template.composed, interner, dedup);
+        cast_prompt::prepend_cast(&mut builder, &mut template.composed, interner, dedup);
         lower::lower(&mut builder, &mut template.lowering, first_frame_fields, interner, cx, dedup);
         request_last_frame(&mut builder, interner, cx);
         let names = template.names(&builder, interner);

@@ -14,7 +14,7 @@ use super::reference_errors::{check_take, instances_of, several_matches};
 use super::references::unknown_shot;
 use crate::diagnostic::{Diagnostic, grouped};
 use crate::limits;
-use crate::matrix::{Agreement, Cell, CellSelector};
+use crate::matrix::{Agreement, CellSelector, MatrixCell};
 use crate::plan::{ClipSource, NodeIx};
 use crate::source::{Span, Spanned};
 use crate::syntax::{Entry, ShotRef, Workflow};
@@ -207,7 +207,7 @@ impl<'a, 'w> RefResolver<'a, 'w> {
     /// has to be left.
     pub(super) fn clips(
         &self,
-        user: &Cell,
+        user: &MatrixCell,
         reference: &Spanned<ShotRef>,
     ) -> Result<Vec<ClipSource>, Box<Diagnostic>> {
         let Some(candidates) = self.candidates(user, reference, &Parent::None)? else {
@@ -261,7 +261,7 @@ impl<'a, 'w> RefResolver<'a, 'w> {
 
     fn nodes_before(
         &self,
-        user: &Cell,
+        user: &MatrixCell,
         reference: &Spanned<ShotRef>,
     ) -> Result<Vec<NodeIx>, Box<Diagnostic>> {
         let Some(candidates) = self.candidates(user, reference, &Parent::None)? else {
@@ -289,7 +289,7 @@ impl<'a, 'w> RefResolver<'a, 'w> {
     /// The cells that a reference matches; those of `known` if they are known already.
     fn candidates(
         &self,
-        user: &Cell,
+        user: &MatrixCell,
         reference: &Spanned<ShotRef>,
         parent: &Parent,
     ) -> Result<Option<Candidates<'_, 'w>>, Box<Diagnostic>> {

@@ -8,12 +8,12 @@ use crate::yaml::{Yaml, YamlValue};
 
 /// The retry policy of a shot.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Retry {
+pub(super) struct RetryPolicy {
     pub(super) attempts: u32,
     pub(super) on: RetryKinds,
 }
 
-impl Default for Retry {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self { attempts: 1, on: RetryKinds::default() }
     }
@@ -34,8 +34,8 @@ const INDETERMINATE: &str =
     "the task may exist, and would be paid for twice: `runner resolve` accounts for it";
 
 /// Reads the value of `retry`.
-pub(super) fn read(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Option<Retry> {
-    let once_or_more = |attempts| Retry { attempts, ..Retry::default() };
+pub(super) fn read(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Option<RetryPolicy> {
+    let once_or_more = |attempts| RetryPolicy { attempts, ..RetryPolicy::default() };
     if !matches!(value.value, YamlValue::Map(_)) {
         let attempts = syntax::expect_count(value, &shot::RETRY, entry.key.span, problems);
         return attempts.map(once_or_more);
@@ -47,7 +47,7 @@ pub(super) fn read(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Opti
         None => Some(RetryKinds::default()),
     };
     let is_known = map.others().next().is_none();
-    Some(Retry { attempts: attempts?.value, on: on? }).filter(|_| is_known)
+    Some(RetryPolicy { attempts: attempts?.value, on: on? }).filter(|_| is_known)
 }
 
 fn kinds(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Option<RetryKinds> {

@@ -2,7 +2,7 @@
 
 use super::headers::{HEADERS, SKIPPED_WORDS};
 use super::timecode;
-use crate::csv::Cell;
+use crate::csv::CsvCell;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::source::Span;
 
@@ -89,7 +89,7 @@ pub(super) struct HeaderRow {
 
 /// Finds the row that names the columns and reads their meanings. Two columns with one meaning are an error, as is a list without a
 /// description.
-pub(super) fn read(rows: &[Vec<Cell>], choices: &[ColumnChoice], problems: &mut Problems) -> HeaderRow {
+pub(super) fn read(rows: &[Vec<CsvCell>], choices: &[ColumnChoice], problems: &mut Problems) -> HeaderRow {
     let row = head_row(rows, choices);
     let head = rows.get(row).map(Vec::as_slice).unwrap_or_default();
     let start = head.first().map_or_else(Span::default, |cell| cell.span);
@@ -142,9 +142,9 @@ pub(super) fn read(rows: &[Vec<Cell>], choices: &[ColumnChoice], problems: &mut 
 
 /// Warns of columns of lengths that become notes, where no column is the duration.
 pub(super) fn report_unread_lengths(
-    head: &[Cell],
+    head: &[CsvCell],
     columns: &[Column],
-    rows: &[Vec<Cell>],
+    rows: &[Vec<CsvCell>],
     problems: &mut Problems,
 ) {
     if columns.contains(&Column::Duration) {
@@ -177,22 +177,22 @@ fn argument(column: Column, header: &str) -> String {
 }
 
 /// Whether a row names columns.
-pub(super) fn has_head(rows: &[Vec<Cell>], choices: &[ColumnChoice]) -> bool {
+pub(super) fn has_head(rows: &[Vec<CsvCell>], choices: &[ColumnChoice]) -> bool {
     find_head(rows, choices).is_some()
 }
 
 /// The first row that names a column of the description and another one, or all that the caller chose; else the first row.
-fn head_row(rows: &[Vec<Cell>], choices: &[ColumnChoice]) -> usize {
+fn head_row(rows: &[Vec<CsvCell>], choices: &[ColumnChoice]) -> usize {
     find_head(rows, choices).unwrap_or_default()
 }
 
-fn find_head(rows: &[Vec<Cell>], choices: &[ColumnChoice]) -> Option<usize> {
-    let known = |row: &Vec<Cell>| {
+fn find_head(rows: &[Vec<CsvCell>], choices: &[ColumnChoice]) -> Option<usize> {
+    let known = |row: &Vec<CsvCell>| {
         let columns = meanings(row, choices);
         let count = columns.iter().filter(|column| **column != Column::Note).count();
         columns.contains(&Column::Description) && count > 1
     };
-    let chosen = |row: &Vec<Cell>| {
+    let chosen = |row: &Vec<CsvCell>| {
         !choices.is_empty()
             && choices.iter().all(|choice| row.iter().any(|cell| is_named(cell, &choice.header)))
     };
@@ -200,7 +200,7 @@ fn find_head(rows: &[Vec<Cell>], choices: &[ColumnChoice]) -> Option<usize> {
     first.clone().position(known).or_else(|| first.clone().position(chosen))
 }
 
-fn meanings(head: &[Cell], choices: &[ColumnChoice]) -> Vec<Column> {
+fn meanings(head: &[CsvCell], choices: &[ColumnChoice]) -> Vec<Column> {
     head.iter()
         .map(|cell| {
             if let Some(choice) = choices.iter().rev().find(|choice| is_named(cell, &choice.header)) {
@@ -214,7 +214,7 @@ fn meanings(head: &[Cell], choices: &[ColumnChoice]) -> Vec<Column> {
         .collect()
 }
 
-fn is_named(cell: &Cell, header: &str) -> bool {
+fn is_named(cell: &CsvCell, header: &str) -> bool {
     let header = header.trim();
     cell.text.trim().to_lowercase() == header.to_lowercase()
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::Options;
-use super::listed::{FilmEntry, Ids, ListedShot, Listing};
+use super::ImportOptions;
+use super::listing::{FilmEntry, Ids, ListedShot, Listing};
 use super::write;
 use crate::edit::{flow_value, transition_value};
 use crate::letters::name_slug;
@@ -67,7 +67,7 @@ pub struct ImportedCut {
 pub fn import_cut(
     clips: &[CutClip],
     document: &str,
-    options: &Options,
+    options: &ImportOptions,
     contract: &Contract,
 ) -> Result<ImportedCut, ScaffoldError> {
     let model = options.picture.model(contract)?;
@@ -103,15 +103,15 @@ struct ShotUse {
     takes: u32,
 }
 
-struct Uses {
+struct ShotUses {
     shots: Vec<ShotUse>,
     /// By clip, its shot; `None` for a file.
     of_clips: Vec<Option<usize>>,
 }
 
-fn shots_of(clips: &[CutClip], durations: &RangeInclusive<u32>, notes: &mut Vec<String>) -> Uses {
+fn shots_of(clips: &[CutClip], durations: &RangeInclusive<u32>, notes: &mut Vec<String>) -> ShotUses {
     let longest = Duration::from_secs((*durations.end()).into());
-    let mut uses = Uses { shots: Vec::new(), of_clips: Vec::with_capacity(clips.len()) };
+    let mut uses = ShotUses { shots: Vec::new(), of_clips: Vec::with_capacity(clips.len()) };
     let mut last_of: HashMap<&str, usize> = HashMap::new();
     for (index, clip) in clips.iter().enumerate() {
         if clip.source != CutSource::Shot {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     fn imported(clips: &[CutClip]) -> ImportedCut {
-        let options = Options {
+        let options = ImportOptions {
             name: "rough-cut".to_owned(),
             picture: PictureOptions { family: "A".to_owned(), model: None, aspect: "16:9".to_owned() },
             chain_scenes: false,

@@ -1,6 +1,6 @@
 //! Lines of dialogue in the cell of a table.
 
-use super::listed::SpokenLine;
+use super::listing::SpokenLine;
 use crate::limits;
 
 /// Characters of the name before a colon that are taken for a speaker, at most.

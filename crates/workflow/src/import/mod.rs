@@ -8,14 +8,14 @@
 //! | rows to shots | `shots`, `dialogue` |
 //! | a screenplay to shots | `fountain` |
 //! | an editor's cut to shots and a film | `cut` |
-//! | shots to the text of a workflow | `listed`, `write` |
+//! | shots to the text of a workflow | `listing`, `write` |
 
 mod columns;
 mod cut;
 mod dialogue;
 mod fountain;
 mod headers;
-mod listed;
+mod listing;
 mod shots;
 mod timecode;
 mod write;
@@ -24,8 +24,8 @@ use contract::Contract;
 
 pub use self::columns::{Column, ColumnChoice};
 pub use self::cut::{CutClip, CutSource, ImportedCut, import_cut};
-use self::listed::Listing;
-use crate::csv::{self, Cell, CsvError};
+use self::listing::Listing;
+use crate::csv::{self, CsvCell, CsvError};
 use crate::diagnostic::{Diagnostic, Problems, Report};
 use crate::limits;
 use crate::load::read_any_text;
@@ -35,7 +35,7 @@ use crate::source::Source;
 
 /// The caller's choices.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ImportOptions {
     /// The workflow's name.
     pub name: String,
     /// Model and aspect ratio of all shots.
@@ -74,7 +74,7 @@ pub fn import(
     bytes: &[u8],
     file_name: &str,
     kind: SourceKind,
-    options: &Options,
+    options: &ImportOptions,
     contract: &Contract,
 ) -> Result<ImportResult, ScaffoldError> {
     let model = options.picture.model(contract)?;
@@ -121,7 +121,7 @@ pub(crate) fn with_plain_line_ends(text: &str) -> String {
 }
 
 /// The rows with text in them. Blanks are dropped in quotes too: a shot list is prose.
-fn rows(text: &str, choices: &[ColumnChoice]) -> Result<Vec<Vec<Cell>>, CsvError> {
+fn rows(text: &str, choices: &[ColumnChoice]) -> Result<Vec<Vec<CsvCell>>, CsvError> {
     let first = rows_by(text, None)?;
     if columns::has_head(&first, choices) {
         return Ok(first);
@@ -131,7 +131,7 @@ fn rows(text: &str, choices: &[ColumnChoice]) -> Result<Vec<Vec<Cell>>, CsvError
     Ok(others.into_iter().find(|rows| columns::has_head(rows, choices)).unwrap_or(first))
 }
 
-fn rows_by(text: &str, delimiter: Option<u8>) -> Result<Vec<Vec<Cell>>, CsvError> {
+fn rows_by(text: &str, delimiter: Option<u8>) -> Result<Vec<Vec<CsvCell>>, CsvError> {
     // Some rows are no shots: a title, and the names of the columns.
     let mut rows = csv::read_by(text, limits::MAX_INSTANCES + 1, delimiter)?;
     for cell in rows.iter_mut().flatten() {

@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 
 use super::columns::{self, Column, ColumnChoice, HeaderRow};
-use super::listed::{Ids, ListedShot, SpokenLine};
+use super::listing::{Ids, ListedShot, SpokenLine};
 use super::{dialogue, timecode};
-use crate::csv::Cell;
+use crate::csv::CsvCell;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::letters::name_slug;
 use crate::limits;
@@ -37,7 +37,7 @@ const ANGLES: [&str; 4] = ["low", "high", "dutch", "canted"];
 
 /// The shots of a list. `durations` is the model's range in whole seconds.
 pub(super) fn read(
-    rows: &[Vec<Cell>],
+    rows: &[Vec<CsvCell>],
     choices: &[ColumnChoice],
     durations: &RangeInclusive<u32>,
     chain_scenes: bool,
@@ -74,7 +74,7 @@ pub(super) fn read(
             ));
             continue;
         }
-        let row = Row { head, columns: &columns, cells };
+        let row = ShotRow { head, columns: &columns, cells };
         let Some(prompt) = row.prompt(problems) else { continue };
         // Spreadsheets write a scene once, at its first shot.
         let own = row.text(Column::Scene);
@@ -100,14 +100,14 @@ pub(super) fn read(
     shots
 }
 
-struct Row<'a> {
-    head: &'a [Cell],
+struct ShotRow<'a> {
+    head: &'a [CsvCell],
     columns: &'a [Column],
-    cells: &'a [Cell],
+    cells: &'a [CsvCell],
 }
 
-impl Row<'_> {
-    fn cell(&self, column: Column) -> Option<&Cell> {
+impl ShotRow<'_> {
+    fn cell(&self, column: Column) -> Option<&CsvCell> {
         let index = self.columns.iter().position(|other| *other == column)?;
         self.cells.get(index).filter(|cell| !cell.text.is_empty())
     }

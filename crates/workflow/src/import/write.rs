@@ -5,18 +5,18 @@ use std::fmt::Write as _;
 
 use contract::Model;
 
-use super::Options;
-use super::listed::{FilmEntry, ListedShot, Listing, SpokenLine};
+use super::ImportOptions;
+use super::listing::{FilmEntry, ListedShot, Listing, SpokenLine};
 use crate::diagnostic::visible;
 use crate::prices::SOUND;
-use crate::scaffold::{Shape, field, head, prompt, scalar};
+use crate::scaffold::{PictureFields, field, head, prompt, scalar};
 
 /// The workflow's text.
 pub(super) fn workflow(
     listing: &Listing,
-    options: &Options,
+    options: &ImportOptions,
     model: &Model,
-    shape: &Shape,
+    shape: &PictureFields,
     asks_for_sound: bool,
     list: &str,
 ) -> String {

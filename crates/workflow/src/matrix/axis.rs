@@ -24,7 +24,7 @@ use crate::yaml::{Key, Yaml, YamlValue};
 pub(crate) struct FileAccess<'a> {
     pub(crate) files: &'a dyn Files,
     pub(crate) work: &'a WorkBudget,
-    pub(crate) tables: &'a Tables,
+    pub(crate) tables: &'a TableCache,
 }
 
 /// What was read from each path, or why that cannot be read.
@@ -35,7 +35,7 @@ type SharedValues = Rc<[Arc<Value>]>;
 
 /// The tables and lists of files of a workflow, each read once.
 #[derive(Default)]
-pub(crate) struct Tables {
+pub(crate) struct TableCache {
     rows: FileCache<TableError>,
     names: FileCache<String>,
     /// Cells of all tables.
@@ -45,7 +45,7 @@ pub(crate) struct Tables {
     compared: RefCell<HashMap<Vec<*const Value>, Vec<Arc<Value>>>>,
 }
 
-impl Tables {
+impl TableCache {
     /// Whether axes with these first values, as many as there are, are still to be compared; and notes that they are.
     pub(super) fn is_first_comparison(&self, first_values: Vec<Arc<Value>>) -> bool {
         let addresses = first_values.iter().map(Arc::as_ptr).collect();

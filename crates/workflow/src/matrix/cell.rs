@@ -8,14 +8,14 @@ use super::{AxisValue, name};
 
 /// One combination of axis values. A shot without a matrix has one empty cell.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Cell {
+pub(crate) struct MatrixCell {
     /// Axis to value, each value with its span.
     pub(crate) values: IndexMap<Arc<str>, AxisValue>,
     /// The cell's label, part by part: `lens=24mm`. Values that `include` adds to a cell are not part of it.
     pub(crate) label: Vec<(Arc<str>, Arc<str>)>,
 }
 
-impl Cell {
+impl MatrixCell {
     /// A cell with all its values in its label.
     pub(super) fn named(values: IndexMap<Arc<str>, AxisValue>) -> Self {
         let label = values

@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Cell, CellSelector};
+use super::{CellSelector, MatrixCell};
 use crate::work::WorkBudget;
 
 /// Cells that are kept in tables at once; beyond it they are dropped and made again.
@@ -19,13 +19,13 @@ const MAX_INDEXED: usize = 1_000_000;
 /// The index of a list of cells, which is not part of it: every call takes the same list.
 #[derive(Debug, Default)]
 pub(crate) struct CellIndex {
-    groups: Vec<Group>,
-    tables: RefCell<Tables>,
+    groups: Vec<CellGroup>,
+    tables: RefCell<LookupTables>,
 }
 
 /// Cells with the same axes.
 #[derive(Debug)]
-struct Group {
+struct CellGroup {
     axes: Vec<Arc<str>>,
     /// The axes of the label.
     labelled: Vec<Arc<str>>,
@@ -33,7 +33,7 @@ struct Group {
 }
 
 #[derive(Debug, Default)]
-struct Tables {
+struct LookupTables {
     indexed: usize,
     /// By group, named axes and shared axes.
     by_axes: HashMap<TableKey, Rc<Table>>,
@@ -57,12 +57,12 @@ pub(crate) enum Agreement {
 }
 
 impl CellIndex {
-    pub(crate) fn new(cells: &[Cell]) -> Self {
-        let mut groups: Vec<Group> = Vec::new();
+    pub(crate) fn new(cells: &[MatrixCell]) -> Self {
+        let mut groups: Vec<CellGroup> = Vec::new();
         let mut known: HashMap<(Axes, Axes), usize> = HashMap::new();
         let mut last: Option<usize> = None;
         for (index, cell) in cells.iter().enumerate() {
-            let same = |group: &Group| {
+            let same = |group: &CellGroup| {
                 group.axes.iter().eq(cell.values.keys())
                     && group.labelled.iter().eq(cell.label.iter().map(|(axis, _)| axis))
             };
@@ -70,7 +70,7 @@ impl CellIndex {
                 let axes: Vec<Arc<str>> = cell.values.keys().cloned().collect();
                 let labelled: Vec<Arc<str>> = cell.label.iter().map(|(axis, _)| Arc::clone(axis)).collect();
                 *known.entry((axes.clone(), labelled.clone())).or_insert_with(|| {
-                    groups.push(Group { axes, labelled, cells: Vec::new() });
+                    groups.push(CellGroup { axes, labelled, cells: Vec::new() });
                     groups.len() - 1
                 })
             });
@@ -83,9 +83,9 @@ impl CellIndex {
     /// The cells that a selector selects and that agree with `user`, in order; `None` once the budget is exhausted.
     pub(crate) fn find(
         &self,
-        cells: &[Cell],
+        cells: &[MatrixCell],
         selector: &CellSelector<'_>,
-        user: &Cell,
+        user: &MatrixCell,
         agreement: Agreement,
         work: &WorkBudget,
     ) -> Option<Vec<usize>> {
@@ -111,7 +111,7 @@ impl CellIndex {
                 return None;
             }
             // Two different keys may have the same hash.
-            let agrees = |cell: &Cell| {
+            let agrees = |cell: &MatrixCell| {
                 selector.matches(cell)
                     && match agreement {
                         Agreement::OpenAxes => selector.agrees_on_open_axes(cell, user),
@@ -133,7 +133,7 @@ impl CellIndex {
     /// Whether a selected cell has a labelled axis that the selector does not name; `None` once the budget is exhausted.
     pub(crate) fn has_open_axes(
         &self,
-        cells: &[Cell],
+        cells: &[MatrixCell],
         selector: &CellSelector<'_>,
         work: &WorkBudget,
     ) -> Option<bool> {
@@ -144,7 +144,7 @@ impl CellIndex {
             {
                 continue;
             }
-            let hash = hash(named.iter().map(|(_, text)| *text), &[], &Cell::default());
+            let hash = hash(named.iter().map(|(_, text)| *text), &[], &MatrixCell::default());
             let table = self.table(index, named.iter().map(|(axis, _)| *axis), Vec::new(), cells, work)?;
             let selected = table.get(&hash).into_iter().flatten();
             if selected.into_iter().any(|index| selector.matches(&cells[*index as usize])) {
@@ -159,7 +159,7 @@ impl CellIndex {
         group: usize,
         named: impl Iterator<Item = &'a str>,
         shared: Vec<Arc<str>>,
-        cells: &[Cell],
+        cells: &[MatrixCell],
         work: &WorkBudget,
     ) -> Option<Rc<Table>> {
         let key = (group, named.map(str::to_owned).collect::<Vec<_>>(), shared);
@@ -180,7 +180,7 @@ impl CellIndex {
         let table = Rc::new(table);
         let mut tables = self.tables.borrow_mut();
         if tables.indexed + members.len() > MAX_INDEXED {
-            *tables = Tables::default();
+            *tables = LookupTables::default();
         }
         tables.indexed += members.len();
         tables.by_axes.insert(key, Rc::clone(&table));
@@ -188,7 +188,7 @@ impl CellIndex {
     }
 }
 
-impl Group {
+impl CellGroup {
     /// Whether a selector names all of the label.
     fn is_closed(&self, selector: &CellSelector<'_>) -> bool {
         self.labelled.iter().all(|axis| selector.names(axis))
@@ -196,7 +196,7 @@ impl Group {
 }
 
 /// The hash of the texts on named axes and of a cell's values on shared ones.
-fn hash<'a>(texts: impl Iterator<Item = &'a str>, shared: &[Arc<str>], cell: &Cell) -> u64 {
+fn hash<'a>(texts: impl Iterator<Item = &'a str>, shared: &[Arc<str>], cell: &MatrixCell) -> u64 {
     let mut hasher = DefaultHasher::new();
     texts.for_each(|text| text.hash(&mut hasher));
     for axis in shared {

@@ -1,6 +1,6 @@
 //! Cell selectors: `look=noir,seed=3` selects one cell, `seed=3` all cells with that value.
 
-use super::Cell;
+use super::MatrixCell;
 
 /// The part of a reference after the `@`. `None` selects every cell.
 pub(crate) struct CellSelector<'r>(Option<Vec<Option<(&'r str, &'r str)>>>);
@@ -12,7 +12,7 @@ impl<'r> CellSelector<'r> {
     }
 
     /// Whether a cell has all named values, in any order.
-    pub(crate) fn matches(&self, cell: &Cell) -> bool {
+    pub(crate) fn matches(&self, cell: &MatrixCell) -> bool {
         let has = |(axis, value): (&str, &str)| {
             cell.label.iter().any(|(known, text)| **known == *axis && **text == *value)
         };
@@ -20,7 +20,7 @@ impl<'r> CellSelector<'r> {
     }
 
     /// Whether a cell agrees with another on all axes that the selector does not name.
-    pub(crate) fn agrees_on_open_axes(&self, cell: &Cell, user: &Cell) -> bool {
+    pub(crate) fn agrees_on_open_axes(&self, cell: &MatrixCell, user: &MatrixCell) -> bool {
         cell.values
             .iter()
             .filter(|(axis, _)| !self.names(axis))
@@ -28,11 +28,11 @@ impl<'r> CellSelector<'r> {
     }
 
     /// The cell without the axes that the selector names; empty if it names all of the label.
-    pub(crate) fn open_part(&self, cell: &Cell) -> Cell {
+    pub(crate) fn open_part(&self, cell: &MatrixCell) -> MatrixCell {
         let mut open = cell.clone();
         open.label.retain(|(axis, _)| !self.names(axis));
         if open.label.is_empty() {
-            return Cell::default();
+            return MatrixCell::default();
         }
         open.values.retain(|axis, _| !self.names(axis));
         open

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::rules::{Rule, RuleTable};
-use super::zip::{self, Group};
-use super::{AxisOverride, AxisValue, Cell, FileAccess, axis, equal_cells, exclude, name};
+use super::zip::{self, ZipGroup};
+use super::{AxisOverride, AxisValue, FileAccess, MatrixCell, axis, equal_cells, exclude, name};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped, quoted_list};
 use crate::limits;
 use crate::syntax::identifier;
@@ -17,7 +17,7 @@ use crate::yaml::{Key, Yaml, YamlValue};
 #[derive(Default)]
 struct MatrixSpec {
     /// Groups of axes. The axes of one group advance together; most groups have one axis.
-    groups: Vec<Group>,
+    groups: Vec<ZipGroup>,
     include: Vec<Rule>,
     exclude: Vec<Rule>,
 }
@@ -33,7 +33,7 @@ pub(crate) fn cells(
     overrides: &[AxisOverride],
     file_access: &FileAccess<'_>,
     problems: &mut Problems,
-) -> Option<Vec<Cell>> {
+) -> Option<Vec<MatrixCell>> {
     let mut spec = read(word, matrix, overrides, file_access, problems)?;
     if spec.groups.is_empty() && spec.include.is_empty() {
         problems.push(
@@ -211,14 +211,14 @@ pub(crate) fn too_much_work(word: &Key) -> Diagnostic {
 
 fn product(
     word: &Key,
-    groups: &[Group],
+    groups: &[ZipGroup],
     file_access: &FileAccess<'_>,
     problems: &mut Problems,
-) -> Option<Vec<Cell>> {
+) -> Option<Vec<MatrixCell>> {
     if groups.is_empty() {
         return Some(Vec::new());
     }
-    let length = |group: &Group| group.first().map_or(0, |(_, values)| values.len());
+    let length = |group: &ZipGroup| group.first().map_or(0, |(_, values)| values.len());
     let count = groups.iter().fold(1_u128, |count, group| count.saturating_mul(length(group) as u128));
     if count > limits::MAX_INSTANCES as u128 {
         problems.push(too_large(word, count));
@@ -236,7 +236,7 @@ fn product(
     let mut cells = Vec::with_capacity(count as usize);
     let mut position = vec![0; groups.len()];
     for _ in 0..count {
-        let mut cell = Cell { values: IndexMap::with_capacity(axes), label: Vec::with_capacity(axes) };
+        let mut cell = MatrixCell { values: IndexMap::with_capacity(axes), label: Vec::with_capacity(axes) };
         for (group, index) in named.iter().zip(&position) {
             for (axis, values, labels) in group {
                 cell.values.insert(Arc::clone(axis), values[*index].clone());
@@ -266,7 +266,7 @@ fn named_axis((axis, values): &(Key, Vec<AxisValue>)) -> NamedAxis<'_> {
 
 /// Removes the cells that have all values of a rule; `None` once the budget is exhausted.
 fn exclude_all(
-    cells: &mut Vec<Cell>,
+    cells: &mut Vec<MatrixCell>,
     MatrixSpec { groups, exclude, .. }: &MatrixSpec,
     overrides: &[AxisOverride],
     file_access: &FileAccess<'_>,
@@ -305,7 +305,7 @@ fn exclude_all(
 ///
 /// `None` once the budget is exhausted, or if the cells have more values than a plan may have.
 fn include_all(
-    cells: &mut Vec<Cell>,
+    cells: &mut Vec<MatrixCell>,
     MatrixSpec { groups, include, .. }: &MatrixSpec,
     overrides: &[AxisOverride],
     file_access: &FileAccess<'_>,
@@ -337,7 +337,7 @@ fn include_all(
     equal_cells::check_includes(include, &used, &axes, overrides, problems);
     for (rule, _) in include.iter().zip(used).filter(|(_, used)| !used) {
         let own = rule.iter().map(|(axis, value)| (Arc::clone(&names[axis.value.as_str()]), value.clone()));
-        cells.push(Cell::named(own.collect()));
+        cells.push(MatrixCell::named(own.collect()));
     }
     Some(())
 }

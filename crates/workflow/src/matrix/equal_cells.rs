@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::AxisOverride;
-use super::axis::Tables;
+use super::axis::TableCache;
 use super::rules::Rule;
-use super::zip::Group;
+use super::zip::ZipGroup;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::source::Span;
 
 /// Warns of an axis, or of axes that are zipped, with the same values twice. One warning for each, at the first shot that has a table.
-pub(super) fn check_axes(groups: &[Group], tables: &Tables, problems: &mut Problems) {
+pub(super) fn check_axes(groups: &[ZipGroup], tables: &TableCache, problems: &mut Problems) {
     for group in groups {
         let Some((axis, values)) = group.first() else { continue };
         let first_values =

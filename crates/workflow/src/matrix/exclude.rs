@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use super::rules::Rule;
-use super::zip::Group;
+use super::zip::ZipGroup;
 use crate::diagnostic::{Diagnostic, nearest};
 
 /// Values of an axis that a misspelled one is compared with.
 const MAX_COMPARED_VALUES: usize = 1_000;
 
 /// The warning of an entry that excludes nothing; `None` for an empty one.
-pub(super) fn unused(rule: &Rule, groups: &[Group]) -> Option<Diagnostic> {
+pub(super) fn unused(rule: &Rule, groups: &[ZipGroup]) -> Option<Diagnostic> {
     let (first, value) = rule.first()?;
     let message = "this excludes nothing: no cell has these values";
     let of_axis =

@@ -19,9 +19,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-pub(crate) use self::axis::{FileAccess, Tables};
+pub(crate) use self::axis::{FileAccess, TableCache};
 pub(crate) use self::axis_override::{AxisOverride, read as read_overrides};
-pub(crate) use self::cell::Cell;
+pub(crate) use self::cell::MatrixCell;
 pub(crate) use self::cell_index::{Agreement, CellIndex};
 pub(crate) use self::cell_selector::CellSelector;
 pub(crate) use self::cells::{cells, too_much_work};

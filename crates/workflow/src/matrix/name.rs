@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::Cell;
+use super::MatrixCell;
 use crate::letters;
 use crate::plan::Hasher;
 
@@ -59,7 +59,7 @@ fn hash(value: &Value) -> String {
 }
 
 /// Appends a hash of all values to the labels of cells that have equal labels.
-pub(crate) fn disambiguate(cells: &mut [Cell]) {
+pub(crate) fn disambiguate(cells: &mut [MatrixCell]) {
     let mut count: HashMap<String, usize> = HashMap::new();
     for cell in cells.iter() {
         *count.entry(cell.label()).or_default() += 1;

@@ -1,12 +1,12 @@
 //! Natural join of two lists of cells: one cell for each pair that agrees on the shared axes.
 
-use super::{Agreement, Cell, CellIndex, CellSelector};
+use super::{Agreement, CellIndex, CellSelector, MatrixCell};
 use crate::limits;
 use crate::work::WorkBudget;
 
 /// A joined cell, and the indexes of its two source cells.
 pub(crate) struct JoinedCell {
-    pub(crate) cell: Cell,
+    pub(crate) cell: MatrixCell,
     pub(crate) left: usize,
     pub(crate) right: usize,
 }
@@ -24,7 +24,7 @@ pub(crate) enum JoinError {
 
 /// The left list of a join, with its index.
 pub(crate) struct LeftCells<'c> {
-    pub(crate) cells: &'c [Cell],
+    pub(crate) cells: &'c [MatrixCell],
     pub(crate) index: &'c CellIndex,
     /// Which of the cells; of those, only the axes that it does not name.
     pub(crate) selector: &'c CellSelector<'c>,
@@ -33,7 +33,7 @@ pub(crate) struct LeftCells<'c> {
 /// All pairs that agree on the shared axes. The left list varies slowest, and its axes come first.
 pub(crate) fn natural_join(
     left: &LeftCells<'_>,
-    right: &[Cell],
+    right: &[MatrixCell],
     work: &WorkBudget,
 ) -> Result<Vec<JoinedCell>, JoinError> {
     let mut pairs: Vec<(usize, usize)> = Vec::with_capacity(right.len());

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::{AxisValue, Cell};
+use super::{AxisValue, MatrixCell};
 use crate::work::WorkBudget;
 use crate::yaml::Key;
 
@@ -47,7 +47,7 @@ impl<'r> RuleTable<'r> {
     }
 
     /// The indexes of the rules that a cell has all compared values of, ascending; `None` once the budget is exhausted.
-    pub(super) fn matching(&self, cell: &Cell, work: &WorkBudget) -> Option<Vec<usize>> {
+    pub(super) fn matching(&self, cell: &MatrixCell, work: &WorkBudget) -> Option<Vec<usize>> {
         let mut found = Vec::new();
         for (axes, rules) in &self.by_axes {
             if !work.charge(1 + axes.len()) {

@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostic, Problems};
 use crate::yaml::{Key, Yaml, YamlValue};
 
 /// Axes with equally many values, which advance together.
-pub(super) type Group = Vec<(Key, Values)>;
+pub(super) type ZipGroup = Vec<(Key, Values)>;
 
 /// The groups of `zip`: one map of axes, or a list of such maps.
 pub(super) fn groups(
@@ -14,7 +14,7 @@ pub(super) fn groups(
     overrides: &[AxisOverride],
     file_access: &FileAccess<'_>,
     problems: &mut Problems,
-) -> Option<Vec<Group>> {
+) -> Option<Vec<ZipGroup>> {
     let items = match &value.value {
         YamlValue::List(items) => items.as_slice(),
         _ => std::slice::from_ref(value),
@@ -32,7 +32,7 @@ pub(super) fn groups(
             sound = false;
             continue;
         };
-        let group: Option<Group> = entries
+        let group: Option<ZipGroup> = entries
             .iter()
             .map(|(key, value)| {
                 Some((key.clone(), axis_values(key, value, overrides, file_access, problems)?))
@@ -61,7 +61,7 @@ pub(super) fn axis_values(
     }
 }
 
-fn have_equal_lengths(group: &Group, problems: &mut Problems) -> bool {
+fn have_equal_lengths(group: &ZipGroup, problems: &mut Problems) -> bool {
     let Some((first, values)) = group.first() else { return true };
     let Some((other, others)) = group.iter().find(|(_, others)| others.len() != values.len()) else {
         return true;

@@ -18,7 +18,7 @@ mod request;
 mod retry;
 mod select;
 mod selection;
-mod serialized;
+mod serialized_plan;
 mod soundtrack;
 
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -36,7 +36,7 @@ pub use self::film::{
 };
 pub(crate) use self::key::{Fingerprint, Hasher, ValueDigests};
 pub use self::key::{InputIdentity, NodeKey, earlier_key, key};
-pub use self::node::{Frame, Input, Location, Node, Source};
+pub use self::node::{Frame, Input, Location, MediaSource, Node};
 pub use self::parts::{KeyPart, PartChange, PartValue, input_name, key_parts, part_changes};
 pub use self::pick::{OpenPick, PickGroup, PickKind};
 pub use self::request::Request;
@@ -44,8 +44,8 @@ pub(crate) use self::request::json_text_eq;
 pub use self::retry::{RetryKinds, RetryOn};
 pub use self::select::UnknownName;
 pub use self::selection::Selection;
-pub use self::serialized::InvalidPlan;
-pub(crate) use self::serialized::frame_edges;
+pub use self::serialized_plan::InvalidPlan;
+pub(crate) use self::serialized_plan::frame_edges;
 pub use self::soundtrack::{Music, Soundtrack, Voice};
 use crate::units::VideoDuration;
 
@@ -74,7 +74,7 @@ impl NodeIx {
 
 /// A sealed plan: an acyclic graph of requests in file order, and the films they make.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(into = "serialized::SerializedPlan", try_from = "serialized::SerializedPlan")]
+#[serde(into = "serialized_plan::SerializedPlan", try_from = "serialized_plan::SerializedPlan")]
 pub struct Plan {
     name: String,
     graph: DiGraph<Node, Edge>,
@@ -115,7 +115,7 @@ impl Plan {
             graph.add_edge(from.graph(), to.graph(), edge);
         }
         let plan = Self { name, ranks: Vec::new(), graph, films, picks, by_name };
-        serialized::check(&plan)?;
+        serialized_plan::check(&plan)?;
         let seconds = |ix: NodeIx| plan.node(ix).duration.as_millis().div_ceil(1_000);
         let ranks = plan.longest_paths(seconds).ok_or(InvalidPlan::Cycle)?;
         Ok(Self { ranks, ..plan })

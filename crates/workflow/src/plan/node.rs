@@ -78,7 +78,7 @@ pub struct Input {
     /// JSON pointer (RFC 6901) into the request.
     pub pointer: String,
     /// The source.
-    pub source: Source,
+    pub source: MediaSource,
     /// The request field that takes the value instead where it is data (a `data:` URI), not a URL. It is not part of the key: the same
     /// picture in either place is the same work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,7 +88,7 @@ pub struct Input {
 /// The source of an input. A URL is not an input: it is part of the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Source {
+pub enum MediaSource {
     /// The last frame of another node's video.
     LastFrame(NodeIx),
     /// The first frame of another node's video.
@@ -133,7 +133,7 @@ pub enum Frame {
     Last,
 }
 
-impl Source {
+impl MediaSource {
     /// The nodes that it depends on: the one whose frame it is, or those to pick from.
     #[must_use]
     pub fn nodes(&self) -> &[NodeIx] {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Frame, NodeIx, Plan, Source};
+use super::{Frame, MediaSource, NodeIx, Plan};
 
 /// The one member of a placeholder. No request field has such a name.
 const MARK: &str = "$input";
@@ -18,19 +18,19 @@ impl Plan {
         let mut request = Value::Object(node.request.to_map());
         for input in &node.inputs {
             let source = match &input.source {
-                Source::LastFrame(from) => json!({ "last_frame_of": self.node(*from).name }),
-                Source::FirstFrame(from) => json!({ "first_frame_of": self.node(*from).name }),
-                Source::Pick { candidates, frame } => {
+                MediaSource::LastFrame(from) => json!({ "last_frame_of": self.node(*from).name }),
+                MediaSource::FirstFrame(from) => json!({ "first_frame_of": self.node(*from).name }),
+                MediaSource::Pick { candidates, frame } => {
                     let which = match frame {
                         Frame::First => "first_frame_of_pick",
                         Frame::Last => "last_frame_of_pick",
                     };
                     json!({ which: candidates.iter().map(|ix| &self.node(*ix).name).collect::<Vec<_>>() })
                 }
-                Source::File { path, sha256, media_type, bytes } => {
+                MediaSource::File { path, sha256, media_type, bytes } => {
                     json!({ "file": path, "sha256": sha256, "media_type": media_type, "bytes": bytes })
                 }
-                Source::FileFrame { path, sha256, frame } => {
+                MediaSource::FileFrame { path, sha256, frame } => {
                     json!({ "file": path, "sha256": sha256, "frame": frame })
                 }
             };

@@ -118,12 +118,12 @@ fn part(name: &str, value: &Value) -> KeyPart {
     let mut hasher = Hasher::new("key-part/1");
     hasher.json(value);
     let hash = hex::encode(hasher.finish()).chars().take(16).collect();
-    let value = if PRIVATE.contains(&name) { None } else { shown(value) };
+    let value = if PRIVATE.contains(&name) { None } else { display_value(value) };
     KeyPart { name: name.to_owned(), hash, value }
 }
 
 /// A value as text that may be stored, if any.
-fn shown(value: &Value) -> Option<String> {
+fn display_value(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => keepable(text)?,
         value => canonical_json(&harmless(value)?),
@@ -170,21 +170,21 @@ mod tests {
 
     #[test]
     fn key_part_values_omit_data_and_secrets() {
-        assert_eq!(shown(&json!("a pier")), Some("a pier".to_owned()));
-        assert_eq!(shown(&json!(5)), Some("5".to_owned()));
-        assert_eq!(shown(&json!("data:image/png;base64,AAAA")), None);
-        assert_eq!(shown(&json!(" DATA:image/png;base64,AAAA")), None);
-        assert_eq!(shown(&json!("A".repeat(201))), None);
-        assert_eq!(shown(&json!({ "content": [{ "image_url": { "url": "data:,x" } }] })), None);
+        assert_eq!(display_value(&json!("a pier")), Some("a pier".to_owned()));
+        assert_eq!(display_value(&json!(5)), Some("5".to_owned()));
+        assert_eq!(display_value(&json!("data:image/png;base64,AAAA")), None);
+        assert_eq!(display_value(&json!(" DATA:image/png;base64,AAAA")), None);
+        assert_eq!(display_value(&json!("A".repeat(201))), None);
+        assert_eq!(display_value(&json!({ "content": [{ "image_url": { "url": "data:,x" } }] })), None);
         assert_eq!(
-            shown(&json!("https://me:pw@x.example/a.png?sig=secret#top")),
+            display_value(&json!("https://me:pw@x.example/a.png?sig=secret#top")),
             Some("https://x.example/a.png".to_owned())
         );
         assert_eq!(
-            shown(&json!([{ "url": "HTTPS://u@x.example?sig=1" }])),
+            display_value(&json!([{ "url": "HTTPS://u@x.example?sig=1" }])),
             Some("[{\"url\":\"HTTPS://x.example\"}]".to_owned())
         );
-        let long = shown(&json!("word ".repeat(1_000))).unwrap();
+        let long = display_value(&json!("word ".repeat(1_000))).unwrap();
         assert_eq!(long.chars().count(), VALUE_CHARS);
         assert_eq!(part("request.user", &json!("alice")).value, None);
     }

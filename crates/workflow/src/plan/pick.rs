@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ClipSource, Location, Node, NodeIx, Plan, Source};
+use super::{ClipSource, Location, MediaSource, Node, NodeIx, Plan};
 
 /// Instances of one shot of which one can be picked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,10 +118,11 @@ impl Node {
 
     fn unpicked(&self) -> impl Iterator<Item = &[NodeIx]> {
         self.inputs.iter().filter_map(|input| match &input.source {
-            Source::Pick { candidates, .. } => Some(candidates.as_slice()),
-            Source::LastFrame(_) | Source::FirstFrame(_) | Source::File { .. } | Source::FileFrame { .. } => {
-                None
-            }
+            MediaSource::Pick { candidates, .. } => Some(candidates.as_slice()),
+            MediaSource::LastFrame(_)
+            | MediaSource::FirstFrame(_)
+            | MediaSource::File { .. }
+            | MediaSource::FileFrame { .. } => None,
         })
     }
 }

@@ -28,8 +28,9 @@ pub fn check(bytes: &[u8], file_name: &str, contract: &Contract) -> PricesOutcom
     let source = read_text(bytes, file_name, &mut problems);
     let tree = if problems.any() { None } else { yaml::read(&source, &mut problems) };
     let tree = tree.filter(|_| !holds_comments_only(source.text()));
-    let prices =
-        tree.and_then(|tree| Reader { source: &source, contract, problems: &mut problems }.table(&tree));
+    let prices = tree.and_then(|tree| {
+        PriceTableReader { source: &source, contract, problems: &mut problems }.table(&tree)
+    });
     let prices = if problems.any() { None } else { prices };
     let (diagnostics, unlisted) = problems.into_sorted();
     PricesOutcome { prices, report: Report { source, diagnostics, unlisted } }
@@ -41,13 +42,13 @@ fn holds_comments_only(text: &str) -> bool {
     lines.peek().is_some() && lines.all(|line| line.starts_with('#'))
 }
 
-struct Reader<'a> {
+struct PriceTableReader<'a> {
     source: &'a Source,
     contract: &'a Contract,
     problems: &'a mut Problems,
 }
 
-impl Reader<'_> {
+impl PriceTableReader<'_> {
     fn table(&mut self, tree: &Yaml) -> Option<Prices> {
         let table = Mapping::read(tree, &keys::PRICE_TABLE, tree.span, self.problems)?;
         if let Some((key, value)) = table.get(&keys::VERSION)

@@ -32,9 +32,9 @@ impl ScaffoldError {
 
 /// The request fields that set resolution and aspect ratio.
 #[derive(Clone, Debug)]
-pub(crate) struct Shape(Vec<(String, String)>);
+pub(crate) struct PictureFields(Vec<(String, String)>);
 
-impl Shape {
+impl PictureFields {
     /// The fields as lines with an indent.
     pub(crate) fn fields(&self, indent: &str) -> String {
         self.0.iter().fold(String::new(), |mut out, (name, value)| {
@@ -85,7 +85,7 @@ impl PictureOptions {
     }
 
     /// The fields for the aspect ratio and, where the request chooses it, the lowest resolution.
-    pub(crate) fn shape(&self, contract: &Contract) -> Result<Shape, ScaffoldError> {
+    pub(crate) fn shape(&self, contract: &Contract) -> Result<PictureFields, ScaffoldError> {
         let model = self.model(contract)?;
         let mut fields = Vec::new();
         if let contract::ResolutionSource::Request { field, values } = &model.resolution {
@@ -107,7 +107,7 @@ impl PictureOptions {
         } else if contract.field(&model.family, SIZE).is_some() {
             fields.push((SIZE.to_owned(), self.size()?));
         }
-        Ok(Shape(fields))
+        Ok(PictureFields(fields))
     }
 
     /// The aspect ratio as a size in even pixels.

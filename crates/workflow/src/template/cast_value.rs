@@ -16,7 +16,7 @@ pub(crate) struct CharacterText {
 
 /// Which characters templates have named, by index.
 #[derive(Debug)]
-pub(crate) struct Uses {
+pub(crate) struct CastUses {
     characters: Box<[CharacterUses]>,
 }
 
@@ -29,7 +29,7 @@ struct CharacterUses {
     ever: AtomicBool,
 }
 
-impl Uses {
+impl CastUses {
     pub(crate) fn new(characters: usize) -> Self {
         Self { characters: (0..characters).map(|_| CharacterUses::default()).collect() }
     }
@@ -64,7 +64,7 @@ pub(crate) struct CastValue {
     pub(crate) names: Arc<[Arc<str>]>,
     /// By character; `None` where no template of the shot names a character.
     pub(crate) texts: Arc<[Option<Arc<CharacterText>>]>,
-    pub(crate) uses: Arc<Uses>,
+    pub(crate) uses: Arc<CastUses>,
 }
 
 impl Object for CastValue {
@@ -91,7 +91,7 @@ impl Object for CastValue {
 struct CharacterValue {
     index: usize,
     text: Arc<CharacterText>,
-    uses: Arc<Uses>,
+    uses: Arc<CastUses>,
 }
 
 impl CharacterValue {

@@ -8,7 +8,7 @@ use minijinja::{
     Environment, Error, ErrorKind, State, UndefinedBehavior, escape_formatter, filters, functions, tests,
 };
 
-use super::lists::{self, Selection};
+use super::lists::{self, SelectFilter};
 use super::work::{TemplateWork, charged, charged_test};
 use super::{filters as ours, methods, multiply, printf};
 use crate::limits;
@@ -211,7 +211,9 @@ pub(crate) fn environment<'source>(work: &Arc<TemplateWork>) -> Environment<'sou
     env.add_filter("map ", move |state: &mut State<'_, '_>, args: Rest<ValueOrKwargs>| {
         lists::map(state, args, &shared)
     });
-    for form in [Selection::Select, Selection::Reject, Selection::SelectAttr, Selection::RejectAttr] {
+    for form in
+        [SelectFilter::Select, SelectFilter::Reject, SelectFilter::SelectAttr, SelectFilter::RejectAttr]
+    {
         let shared = Arc::clone(work);
         env.add_filter(
             format!("{} ", form.name()),

@@ -8,7 +8,7 @@ use serde::Serialize as _;
 
 use super::work::TemplateWork;
 use super::writer::BoundedWriter;
-use crate::csv::Cell;
+use crate::csv::CsvCell;
 use crate::limits;
 
 /// The most blanks of a level of JSON.
@@ -137,7 +137,7 @@ pub(super) fn csv(value: &Value, kwargs: &Kwargs, work: &TemplateWork) -> Result
 
 fn read_csv(text: &str, header: bool) -> Result<Value, Error> {
     let located = |error: crate::csv::CsvError| invalid_operation(error.located(text));
-    let texts = |row: Vec<Cell>| row.into_iter().map(|cell| cell.text).collect::<Vec<String>>();
+    let texts = |row: Vec<CsvCell>| row.into_iter().map(|cell| cell.text).collect::<Vec<String>>();
     if !header {
         let rows = crate::csv::read(text, limits::MAX_CSV_ROWS).map_err(located)?;
         return Ok(rows.into_iter().map(|row| Value::from(texts(row))).collect());

@@ -110,7 +110,7 @@ pub(super) fn select(
     state: &mut State<'_, '_>,
     args: Rest<ValueOrKwargs>,
     work: &TemplateWork,
-    form: Selection,
+    form: SelectFilter,
 ) -> Result<Value, Error> {
     let args = args.into_values();
     let (list, mut args) = from_args::<(&Value, &[Value])>(&args)?;
@@ -152,14 +152,14 @@ pub(super) fn select(
 
 /// The filters that select items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Selection {
+pub(super) enum SelectFilter {
     Select,
     Reject,
     SelectAttr,
     RejectAttr,
 }
 
-impl Selection {
+impl SelectFilter {
     /// The name of the filter.
     pub(super) fn name(self) -> &'static str {
         match self {

@@ -14,7 +14,7 @@ use super::error::{SourcePosition, TemplateError};
 use super::locate::{locate, narrowed};
 use super::mistakes;
 use super::multiply::CheckedProducts;
-use super::scan::{self, Shape};
+use super::scan::{self, TextForm};
 use super::scope::Scope;
 use super::work::{self, TemplateWork};
 use super::writer::BoundedWriter;
@@ -179,15 +179,15 @@ impl<'w> Templates<'w> {
             return Rc::clone(prepared);
         }
         let shape = if is_bare {
-            scan::scan_expression(text).map(|()| Shape::Expression(0..text.len()))
+            scan::scan_expression(text).map(|()| TextForm::Expression(0..text.len()))
         } else {
             scan::scan(text)
         };
         let compiled = match shape {
             Err(refusal) => CompiledTemplate::Broken(refusal.into()),
-            Ok(Shape::Plain) => CompiledTemplate::Plain,
-            Ok(Shape::Expression(range)) => self.expression(text, range, is_bare, scope),
-            Ok(Shape::Text) => self.template(text, scope),
+            Ok(TextForm::Plain) => CompiledTemplate::Plain,
+            Ok(TextForm::Expression(range)) => self.expression(text, range, is_bare, scope),
+            Ok(TextForm::Text) => self.template(text, scope),
         };
         let (mut compared, mut indexed) = (Vec::new(), Vec::new());
         let compares = scan::compares(text);

@@ -6,7 +6,7 @@ use crate::limits;
 
 /// The shape of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum TextForm {
     /// Not a template.
     Plain,
     /// Exactly one `{{ expression }}`, whose value keeps its type; the range of the expression.
@@ -31,9 +31,9 @@ pub(crate) fn has_template(text: &str) -> bool {
     text.contains("{{") || text.contains("{%") || text.contains("{#")
 }
 
-pub(super) fn scan(text: &str) -> Result<Shape, ScanError> {
+pub(super) fn scan(text: &str) -> Result<TextForm, ScanError> {
     if !has_template(text) {
-        return Ok(Shape::Plain);
+        return Ok(TextForm::Plain);
     }
     if text.len() > limits::MAX_TEMPLATE_BYTES {
         return Err(ScanError {
@@ -71,7 +71,7 @@ pub(super) fn scan(text: &str) -> Result<Shape, ScanError> {
     for region in &regions {
         unavailable_star(text, region)?;
     }
-    Ok(whole_expression(text, &regions).map_or(Shape::Text, Shape::Expression))
+    Ok(whole_expression(text, &regions).map_or(TextForm::Text, TextForm::Expression))
 }
 
 /// Reports a `*` that multiplies nothing: powers, and lists as arguments.
@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn scan_distinguishes_expression_from_text() {
         let inner = |text: &str| match scan(text) {
-            Ok(Shape::Expression(range)) => Some(text[range].to_owned()),
+            Ok(TextForm::Expression(range)) => Some(text[range].to_owned()),
             _ => None,
         };
         assert_eq!(inner("{{ seed }}").as_deref(), Some(" seed "));
@@ -301,9 +301,9 @@ mod tests {
         assert_eq!(inner("{{ '}}' }}").as_deref(), Some(" '}}' "));
         assert_eq!(inner("{{ {'a': {'b': 1}}.a.b }}").as_deref(), Some(" {'a': {'b': 1}}.a.b "));
         for text in ["{{ a }}{{ b }}", "x {{ a }}", "{{ a", "{% if a %}x{% endif %}", "{{ a }}{# note #}"] {
-            assert_eq!(scan(text), Ok(Shape::Text), "{text}");
+            assert_eq!(scan(text), Ok(TextForm::Text), "{text}");
         }
-        assert_eq!(scan("no { template } here: 100 %"), Ok(Shape::Plain));
+        assert_eq!(scan("no { template } here: 100 %"), Ok(TextForm::Plain));
     }
 
     #[test]

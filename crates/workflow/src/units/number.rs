@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
-    struct Record {
+    struct TestRecord {
         #[serde(with = "micros")]
         cost: Money,
         #[serde(default, with = "micros")]
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn quantities_are_written_as_numbers_of_their_units() {
-        let record = Record {
+        let record = TestRecord {
             cost: Money::from_micros(50_000),
             reserved: None,
             video_ms: VideoDuration::from_secs(5),
@@ -204,11 +204,11 @@ mod tests {
         };
         let json = r#"{"cost":50000,"reserved":null,"video_ms":5000,"requested":5.0,"played":5.041666666,"took_ms":1500}"#;
         assert_eq!(serde_json::to_string(&record).unwrap(), json);
-        assert_eq!(serde_json::from_str::<Record>(json).unwrap(), record);
+        assert_eq!(serde_json::from_str::<TestRecord>(json).unwrap(), record);
         let without = json.replace(r#""reserved":null,"#, "");
-        assert_eq!(serde_json::from_str::<Record>(&without).unwrap(), record);
+        assert_eq!(serde_json::from_str::<TestRecord>(&without).unwrap(), record);
         for (from, to) in [("50000", "-1"), (":5000", ":-1"), ("5.0,", "-5.0,"), ("1500", "1e300")] {
-            serde_json::from_str::<Record>(&json.replace(from, to)).expect_err(to);
+            serde_json::from_str::<TestRecord>(&json.replace(from, to)).expect_err(to);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::written::{is_block_text, properties_before};
+use super::source_text::{is_block_text, properties_before};
 use super::{Yaml, YamlValue, as_quoted};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;

@@ -1,6 +1,6 @@
 //! Comments that were probably meant as text: in `prompt: pier #1` the text is `pier`.
 
-use super::written::is_block_text;
+use super::source_text::is_block_text;
 use super::{Yaml, YamlValue};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;

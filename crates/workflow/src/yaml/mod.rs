@@ -6,15 +6,15 @@ mod error;
 mod indentation;
 mod mistakes;
 mod read;
+mod source_text;
 mod write;
-mod written;
 
 use serde_json::{Number, Value};
 
 use self::error::as_quoted;
 pub(crate) use self::read::read;
+pub(crate) use self::source_text::{keep_written, number_in};
 pub use self::write::{from_yaml, to_yaml};
-pub(crate) use self::written::{keep_written, number_in};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Source, Span, Spanned};
 

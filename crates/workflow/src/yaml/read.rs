@@ -7,7 +7,7 @@ use serde_json::Number;
 use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Error, Location, Spanned as Located};
 
-use super::{Key, Yaml, YamlValue, error as parse_error, written};
+use super::{Key, Yaml, YamlValue, error as parse_error, source_text};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
 use crate::source::{Source, Span, Spanned};
@@ -16,7 +16,7 @@ use crate::source::{Source, Span, Spanned};
 pub(crate) fn read(source: &Source, problems: &mut Problems) -> Option<Yaml> {
     match parse(source, DuplicateKeyPolicy::Error) {
         Ok(mut tree) => {
-            written::restore(&mut tree, source, problems);
+            source_text::restore(&mut tree, source, problems);
             Some(tree)
         }
         Err(error) if parse_error::is_duplicate_key(&error) => read_with_duplicates(source, &error, problems),
@@ -55,7 +55,7 @@ fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems)
     if !found {
         problems.push(parse_error::explain(first, source));
     }
-    written::restore(&mut tree, source, problems);
+    source_text::restore(&mut tree, source, problems);
     Some(tree)
 }
 

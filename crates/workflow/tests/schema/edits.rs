@@ -2,7 +2,7 @@
 
 use contract::Contract;
 use serde_json::{Value, json};
-use workflow::plan::{Plan, Source};
+use workflow::plan::{MediaSource, Plan};
 use workflow::{InMemory, Options, load, workflow_schema};
 
 fn edited(edit: impl FnOnce(&mut Value)) -> Contract {
@@ -95,7 +95,7 @@ fn new_model_is_planned_and_in_schema() {
     );
     let (_, node) = plan_of.nodes().nth(1).expect("two shots");
     assert_eq!(node.family.as_str(), "B");
-    assert!(matches!(node.inputs.as_slice(), [input] if matches!(input.source, Source::LastFrame(_))));
+    assert!(matches!(node.inputs.as_slice(), [input] if matches!(input.source, MediaSource::LastFrame(_))));
     // What the catalogue says of the new model is enforced: it animates an image, and takes no references.
     assert!(plan(&text(""), &contract).is_err());
     assert!(plan(&text(", references: [\"https://example.com/a.png\"]"), &contract).is_err());

@@ -16,12 +16,12 @@ const KEY: &str = "sk-bench";
 /// A tool that is installed.
 pub(super) struct Tool {
     pub(super) name: &'static str,
-    kind: Kind,
+    kind: ToolKind,
     /// The folder of the scripts.
     scripts: PathBuf,
 }
 
-enum Kind {
+enum ToolKind {
     Runner(PathBuf),
     XargsCurl,
     /// The interpreter of a virtual environment, and its script.
@@ -33,19 +33,19 @@ enum Kind {
 /// Installs all tools below `folder`; for each its name, and the tool or why it cannot be measured.
 pub(super) fn prepare(root: &Path, folder: &Path) -> Vec<(&'static str, Result<Tool, String>)> {
     let scripts = root.join("bench/peers");
-    let tool = |name, kind: Result<Kind, String>| {
+    let tool = |name, kind: Result<ToolKind, String>| {
         (name, kind.map(|kind| Tool { name, kind, scripts: scripts.clone() }))
     };
     let python = python(&scripts, folder);
-    let with_python = |kind: &dyn Fn(PathBuf) -> Kind| python.clone().map(kind);
+    let with_python = |kind: &dyn Fn(PathBuf) -> ToolKind| python.clone().map(kind);
     vec![
-        tool(RUNNER, release_runner(root).map(Kind::Runner)),
-        tool("xargs and curl", runs("curl").map(|()| Kind::XargsCurl)),
-        tool("httpx", with_python(&|python| Kind::Python(python, "httpx_client.py"))),
-        tool("openai", with_python(&|python| Kind::Python(python, "openai_client.py"))),
-        tool("luigi", with_python(&|python| Kind::Python(python, "luigi_tasks.py"))),
-        tool("Snakemake", with_python(&|python| Kind::Snakemake(python.with_file_name("snakemake")))),
-        tool("promptfoo", promptfoo(&scripts, folder).map(Kind::Promptfoo)),
+        tool(RUNNER, release_runner(root).map(ToolKind::Runner)),
+        tool("xargs and curl", runs("curl").map(|()| ToolKind::XargsCurl)),
+        tool("httpx", with_python(&|python| ToolKind::Python(python, "httpx_client.py"))),
+        tool("openai", with_python(&|python| ToolKind::Python(python, "openai_client.py"))),
+        tool("luigi", with_python(&|python| ToolKind::Python(python, "luigi_tasks.py"))),
+        tool("Snakemake", with_python(&|python| ToolKind::Snakemake(python.with_file_name("snakemake")))),
+        tool("promptfoo", promptfoo(&scripts, folder).map(ToolKind::Promptfoo)),
     ]
 }
 
@@ -53,7 +53,7 @@ impl Tool {
     /// Whether the tool can do this work at all.
     pub(super) fn can(&self, workload: &Workload) -> bool {
         // Its tests do not depend on each other.
-        !(workload.chained && matches!(self.kind, Kind::Promptfoo(_)))
+        !(workload.chained && matches!(self.kind, ToolKind::Promptfoo(_)))
     }
 
     /// The command, in the folder `directory`; its videos go below `out`.
@@ -66,7 +66,7 @@ impl Tool {
     ) -> Result<Command, String> {
         let jobs = workload.jobs.to_string();
         let mut command = match &self.kind {
-            Kind::Runner(program) => {
+            ToolKind::Runner(program) => {
                 let file = directory.join("load.yaml");
                 if !file.exists() {
                     fs_err::write(&file, workflow(workload)).map_err(|error| error.to_string())?;
@@ -76,11 +76,13 @@ impl Tool {
                 command.env("RUNNER_BASE_URL", base_url).env("RUNNER_API_KEY", KEY);
                 command
             }
-            Kind::XargsCurl => with_arguments("sh", [self.scripts.join("xargs_curl.sh").into_os_string()]),
-            Kind::Python(python, script) => {
+            ToolKind::XargsCurl => {
+                with_arguments("sh", [self.scripts.join("xargs_curl.sh").into_os_string()])
+            }
+            ToolKind::Python(python, script) => {
                 with_arguments(python, [self.scripts.join(script).into_os_string()])
             }
-            Kind::Snakemake(program) => {
+            ToolKind::Snakemake(program) => {
                 let mut command = Command::new(program);
                 command
                     .arg("--snakefile")
@@ -92,7 +94,7 @@ impl Tool {
                 command.args(["--rerun-incomplete", "--nolock", "--quiet", "all"]);
                 command
             }
-            Kind::Promptfoo(program) => {
+            ToolKind::Promptfoo(program) => {
                 let mut command = Command::new(program);
                 command.args(["eval", "--config"]).arg(self.scripts.join("promptfooconfig.mjs"));
                 command.args([

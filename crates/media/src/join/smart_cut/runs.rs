@@ -32,7 +32,10 @@ pub(super) fn is_whole(track: &Track) -> bool {
     };
     let regular = track.samples.iter().all(|sample| sample.duration > 0);
     let plain = Presentation::from_track(track).is_plain();
-    all && regular && plain && track.one_entry && track.samples.first().is_some_and(|sample| sample.sync)
+    all && regular
+        && plain
+        && track.has_one_entry
+        && track.samples.first().is_some_and(|sample| sample.is_sync)
 }
 
 /// Edit lists often count in milliseconds, and some writers round durations to them.
@@ -116,7 +119,7 @@ fn copied(track: &Track, pictures: Range<u64>) -> (Range<usize>, Range<u64>) {
     let mut earliest = u64::MAX;
     for (i, sample) in track.samples.iter().enumerate().rev() {
         earliest = earliest.min(position[i]);
-        if sample.sync && earliest == position[i] && pictures.contains(&position[i]) {
+        if sample.is_sync && earliest == position[i] && pictures.contains(&position[i]) {
             begin = Some(i);
         }
     }

@@ -75,7 +75,7 @@ impl SmartCut {
             encoded_pictures: encoded.len() as u64,
             size,
             frame_rate: self.frame_rate,
-            audio: packets.is_some(),
+            has_audio: packets.is_some(),
             loudness,
             unmatched: Vec::new(),
             poster: cover,
@@ -113,7 +113,7 @@ impl SmartCut {
                 let painted = painter.as_mut().and_then(|painter| painter.paint(frame, picture));
                 frame += 1;
                 let picture = encoder.encode(painted.as_ref().unwrap_or(picture))?;
-                encoded.push((spool.push(&picture.bytes)?, picture.sync));
+                encoded.push((spool.push(&picture.bytes)?, picture.is_sync));
                 options.report(copied + encoded.len() as u64, all);
                 Ok(())
             })?;
@@ -128,8 +128,8 @@ impl SmartCut {
             fit: options.fit,
             stored: Some(self.color),
         };
-        let full_range = self.stream.is_some_and(|stream| stream.signal.full_range);
-        Renderer { clips, layout: &self.layout, form, full_range, ffmpeg: &options.ffmpeg }
+        let full_range = self.stream.is_some_and(|stream| stream.signal.is_full_range);
+        Renderer { clips, layout: &self.layout, form, is_full_range: full_range, ffmpeg: &options.ffmpeg }
     }
 
     /// Where the bytes of each sample of the film come from.
@@ -169,7 +169,12 @@ impl SmartCut {
                         let offset = shown - (end - begin) as i64;
                         delay = delay.max(-offset);
                         let offset = i32::try_from(offset).map_err(|_| too_long())?;
-                        samples.push(OutputSample { size: sample.size, duration, offset, sync: sample.sync });
+                        samples.push(OutputSample {
+                            size: sample.size,
+                            duration,
+                            offset,
+                            is_sync: sample.is_sync,
+                        });
                         end += u64::from(duration);
                     }
                     frame += copied.len() as u64;
@@ -177,7 +182,7 @@ impl SmartCut {
                 Run::Encode(frames) => {
                     for (size, sync) in encoded.by_ref().take((frames.end - frames.start) as usize) {
                         let duration = self.ticks_per_frame;
-                        samples.push(OutputSample { size: *size, duration, offset: 0, sync: *sync });
+                        samples.push(OutputSample { size: *size, duration, offset: 0, is_sync: *sync });
                         end += u64::from(duration);
                     }
                     frame = frames.end;

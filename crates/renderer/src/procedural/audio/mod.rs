@@ -46,7 +46,7 @@ pub(crate) struct Soundscape {
     /// Voices that murmur.
     voices: u32,
     /// Whether there are chords: only if the prompt asks for music.
-    music: bool,
+    has_music: bool,
     mood: Mood,
 }
 
@@ -102,7 +102,7 @@ impl Soundscape {
                 _ => 0.0,
             } * if storm {
                 1.3
-            } else if spec.calm {
+            } else if spec.is_calm {
                 0.55
             } else {
                 1.0
@@ -149,7 +149,7 @@ impl Soundscape {
                 (false, true) => 1,
                 (false, false) => 0,
             },
-            music: has(Subject::Music),
+            has_music: has(Subject::Music),
             mood: match spec.hour {
                 _ if storm => Mood::Tense,
                 Hour::Night => Mood::Grave,
@@ -210,7 +210,7 @@ impl Soundscape {
         }
         life::songbirds(&mut far, self.songbirds, &mut stream("songbirds"));
         life::gulls(&mut far, self.gulls, &mut stream("gulls"));
-        if self.music {
+        if self.has_music {
             music::chords(&mut far, self.mood, &mut stream("music"));
         }
         reverb::add(&far, &mut mix, 0.36);

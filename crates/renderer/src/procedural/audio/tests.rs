@@ -18,7 +18,7 @@ fn sounds_for(prompt: &str) -> String {
         ("rails", scape.rails),
         ("voices", scape.voices as f32),
         ("steps", scape.steps.map_or(0.0, |(cadence, _)| cadence)),
-        ("music", if scape.music { 1.0 } else { 0.0 }),
+        ("music", if scape.has_music { 1.0 } else { 0.0 }),
         ("birds", scape.songbirds),
     ];
     let names = levels.into_iter().filter(|(_, level)| *level > 0.0).map(|(name, _)| name);
@@ -68,7 +68,7 @@ fn busy() -> Soundscape {
         engine: 0.5,
         rails: 0.5,
         voices: 3,
-        music: true,
+        has_music: true,
         mood: Mood::Tense,
     }
 }

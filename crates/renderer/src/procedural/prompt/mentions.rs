@@ -80,7 +80,7 @@ impl Mentions {
                 length: found.length,
                 meanings: rows.clone().flat_map(|row| row.meanings.iter().copied()).collect(),
                 names: rows.map(|row| row.name).collect(),
-                is_plural: found.plural,
+                is_plural: found.is_plural,
                 is_denied: is_denied(&tokens, at, end),
             });
             at = end;
@@ -138,7 +138,7 @@ impl Mentions {
             while at < self.tokens.len()
                 && self.tokens[from].script.is_unspaced()
                 && self.tokens[at].script.is_unspaced()
-                && !self.tokens[at].after_break
+                && !self.tokens[at].is_after_break
                 && carries(at)
             {
                 at += 1;
@@ -173,7 +173,7 @@ fn longest(language: Language, tokens: &[Token]) -> Option<Match> {
 
 /// The end of the clause that a token is in: phrases do not go over commas.
 fn until_break(tokens: &[Token], at: usize) -> usize {
-    let next = tokens[at + 1..].iter().position(|token| token.after_break);
+    let next = tokens[at + 1..].iter().position(|token| token.is_after_break);
     next.map_or(tokens.len(), |next| at + 1 + next)
 }
 
@@ -183,7 +183,7 @@ fn is_denied(tokens: &[Token], at: usize, end: usize) -> bool {
         "no", "without", "not", "sans", "pas", "sin", "ohne", "kein", "keine", "keinen", "无", "無", "没",
         "非",
     ];
-    let clause = tokens[..=at].iter().rposition(|token| token.after_break).unwrap_or(0);
+    let clause = tokens[..=at].iter().rposition(|token| token.is_after_break).unwrap_or(0);
     let word = |back: usize| {
         at.checked_sub(back).filter(|index| *index >= clause).map(|index| tokens[index].word.as_str())
     };

@@ -79,7 +79,7 @@ pub(super) struct Token {
     pub(super) written: String,
     pub(super) script: Script,
     /// Whether something other than letters and spaces stands in front of it: a phrase ends there.
-    pub(super) after_break: bool,
+    pub(super) is_after_break: bool,
 }
 
 /// Nobody writes a longer prompt; somebody sends one. In characters.
@@ -99,7 +99,7 @@ pub(super) fn tokens(prompt: &str) -> Vec<Token> {
                 script: Script::from_char(first),
                 word,
                 written,
-                after_break: std::mem::take(is_broken),
+                is_after_break: std::mem::take(is_broken),
             });
         }
     };

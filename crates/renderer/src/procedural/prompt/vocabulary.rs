@@ -29,7 +29,7 @@ const HINTED: u32 = 1;
 
 /// A row of a table.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct VocabularyEntry {
     /// As written, such as `place:sea`.
     pub(super) name: &'static str,
     /// Each meaning with its votes.
@@ -44,7 +44,7 @@ pub(super) struct Match {
     /// All rows that have the phrase, so that a word may be a place and a subject.
     pub(super) phrase: &'static Phrase,
     /// Whether the last word has the ending of a plural.
-    pub(super) plural: bool,
+    pub(super) is_plural: bool,
 }
 
 #[derive(Debug)]
@@ -58,7 +58,7 @@ type Phrases = HashMap<String, Vec<Phrase>>;
 
 /// All tables.
 pub(super) struct Vocabulary {
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<VocabularyEntry>,
     phrases: HashMap<Language, Phrases>,
     function_words: HashMap<Language, HashSet<String>>,
 }
@@ -87,7 +87,7 @@ impl Vocabulary {
             Some((Meaning::named(hint.unwrap_or(name))?, if hint.is_some() { HINTED } else { NAMED }))
         });
         let row = self.rows.len();
-        self.rows.push(Row { name, meanings: meanings.collect() });
+        self.rows.push(VocabularyEntry { name, meanings: meanings.collect() });
         for (language, cell) in Language::ALL.into_iter().zip(cells) {
             let phrases = self.phrases.entry(language).or_default();
             for text in cell.split(',').filter(|text| !text.trim().is_empty()) {
@@ -118,10 +118,10 @@ impl Vocabulary {
             .flatten()
             .filter_map(|phrase| {
                 let plural = phrase.matches(language, tokens)?;
-                Some(Match { length: phrase.words.len(), phrase, plural })
+                Some(Match { length: phrase.words.len(), phrase, is_plural: plural })
             })
             // Of equal length the one without endings.
-            .max_by_key(|found| (found.length, !found.plural))
+            .max_by_key(|found| (found.length, !found.is_plural))
     }
 
     /// A German compound is what its last part says: the longest known word of at least four letters that ends it.
@@ -135,7 +135,7 @@ impl Vocabulary {
                 .filter_map(|stem| phrases.get(stem))
                 .flatten()
                 .find(|phrase| phrase.words.len() == 1)?;
-            Some(Match { length: 1, phrase, plural: false })
+            Some(Match { length: 1, phrase, is_plural: false })
         })
     }
 }

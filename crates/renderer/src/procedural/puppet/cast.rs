@@ -1,8 +1,10 @@
 //! [`Cast`]: the figures of a scene, where they are, and the ground below them.
 
 use super::paint::{self, Placement};
-use super::strip::{Strip, Surface};
-use super::{Appearance, Manner, is_human, is_object, is_on_ground, is_setting, is_vehicle, measures, parts};
+use super::strip::{GroundStrip, StripMaterial};
+use super::{
+    Appearance, FigureVariant, is_human, is_object, is_on_ground, is_setting, is_vehicle, measures, parts,
+};
 use crate::procedural::camera::{Pose, Rig, View};
 use crate::procedural::canvas::Canvas;
 use crate::procedural::light::Light;
@@ -21,8 +23,8 @@ const FEET: f32 = 0.92;
 pub(crate) struct Cast {
     /// Back to front.
     members: Vec<Member>,
-    strip: Option<Strip>,
-    manner: paint::Manner,
+    strip: Option<GroundStrip>,
+    manner: paint::ShapeStyle,
     /// The camera that the figures keep pace with; `None` if they stay where they are.
     follows: Option<[f32; 3]>,
 }
@@ -30,12 +32,12 @@ pub(crate) struct Cast {
 #[derive(Clone, Copy, Debug)]
 struct Member {
     subject: Subject,
-    manner: Manner,
+    manner: FigureVariant,
     /// Its foot: metres east, north, up.
     at: [f32; 3],
     /// Drawn metres to metres of the scene.
     size: f32,
-    mirrored: bool,
+    is_mirrored: bool,
     color: Color,
     coat: Color,
     variant: u32,
@@ -121,10 +123,10 @@ impl Cast {
                 (at[0], at[1]) = (at[0] + right_x * start, at[1] + right_y * start);
                 Member {
                     subject: one.subject,
-                    manner: Manner { woman: is_woman(spec, one.subject, &mut rng), is_facing },
+                    manner: FigureVariant { is_woman: is_woman(spec, one.subject, &mut rng), is_facing },
                     at,
                     size: metres / body.height,
-                    mirrored: mirrored && !(is_facing && is_human(one.subject)),
+                    is_mirrored: mirrored && !(is_facing && is_human(one.subject)),
                     color: one.color.unwrap_or_else(|| color(spec, one.subject, &mut rng)),
                     coat: spec.coat,
                     variant: (rng.next() % 64) as u32,
@@ -138,15 +140,15 @@ impl Cast {
             let lowest = wanted.last()?;
             let front = members.last()?;
             let (far, near) = match surface {
-                Surface::Road => (lowest.foot - 0.07, lowest.foot + 0.12),
-                Surface::Rails => (lowest.foot - 0.05, lowest.foot + 0.10),
-                Surface::Sand => ((lowest.foot - 0.20).max(picture.pose.horizon + 0.10), 1.4),
-                Surface::Wood => (lowest.foot - 0.13, 1.4),
+                StripMaterial::Road => (lowest.foot - 0.07, lowest.foot + 0.12),
+                StripMaterial::Rails => (lowest.foot - 0.05, lowest.foot + 0.10),
+                StripMaterial::Sand => ((lowest.foot - 0.20).max(picture.pose.horizon + 0.10), 1.4),
+                StripMaterial::Wood => (lowest.foot - 0.13, 1.4),
             };
             let height = front.at[2];
             let drop = |row: f32| (row - picture.pose.horizon).max(0.02) * picture.height / picture.focal;
             let above = (picture.pose.eye[2] - height).max(0.01);
-            Some(Strip {
+            Some(GroundStrip {
                 surface,
                 height,
                 far: above / drop(far),
@@ -156,7 +158,7 @@ impl Cast {
         });
         let is_track = matches!(spec.movement, Move::TrackLeft | Move::TrackRight);
         let follows = is_track.then_some(picture.pose.eye);
-        Some(Self { members, strip, manner: paint::Manner::new(spec.style), follows })
+        Some(Self { members, strip, manner: paint::ShapeStyle::new(spec.style), follows })
     }
 
     pub(crate) fn draw(&self, view: &View, light: &Light, time: f32, canvas: &mut Canvas) {
@@ -171,7 +173,7 @@ impl Cast {
 
 impl Member {
     fn draw(&self, cast: &Cast, view: &View, light: &Light, time: f32, canvas: &mut Canvas) {
-        let way = self.pace * time * if self.mirrored { -1.0 } else { 1.0 };
+        let way = self.pace * time * if self.is_mirrored { -1.0 } else { 1.0 };
         let mut at = [self.at[0] + self.right[0] * way, self.at[1] + self.right[1] * way, self.at[2]];
         if let Some(eye) = cast.follows {
             (at[0], at[1]) = (at[0] + view.eye[0] - eye[0], at[1] + view.eye[1] - eye[1]);
@@ -186,7 +188,7 @@ impl Member {
             x: spot.x,
             y: spot.y,
             scale: view.focal / spot.distance * self.size,
-            mirrored: self.mirrored,
+            is_mirrored: self.is_mirrored,
             distance: spot.distance,
         };
         let look =
@@ -346,20 +348,20 @@ fn color(spec: &SceneSpec, subject: Subject, rng: &mut Rng) -> Color {
 }
 
 /// The ground below the main figure, where the place gives none.
-fn surface(spec: &SceneSpec, main: Subject) -> Option<Surface> {
+fn surface(spec: &SceneSpec, main: Subject) -> Option<StripMaterial> {
     let is_close = spec.framing == Framing::Close;
     match main {
-        _ if is_object(main) && spec.set != Some(Set::Studio) => Some(Surface::Wood),
+        _ if is_object(main) && spec.set != Some(Set::Studio) => Some(StripMaterial::Wood),
         _ if !is_on_ground(main) || spec.set.is_some() => None,
         _ if is_close => None,
-        Subject::Train => Some(Surface::Rails),
-        _ if is_vehicle(main) => Some(Surface::Road),
+        Subject::Train => Some(StripMaterial::Rails),
+        _ if is_vehicle(main) => Some(StripMaterial::Road),
         _ if matches!(
             spec.location(),
             Location::Land(Landscape::Sea | Landscape::Coast | Landscape::Harbour | Landscape::Lake)
         ) =>
         {
-            Some(Surface::Sand)
+            Some(StripMaterial::Sand)
         }
         _ => None,
     }

@@ -28,19 +28,19 @@ struct Appearance {
 
 /// Which of its drawings a figure shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Manner {
-    woman: bool,
+struct FigureVariant {
+    is_woman: bool,
     /// Seen from the front, for close and medium framing.
     is_facing: bool,
 }
 
 /// The parts of a figure, back to front.
-fn parts(subject: Subject, look: Appearance, manner: Manner) -> Parts {
+fn parts(subject: Subject, look: Appearance, manner: FigureVariant) -> Parts {
     let mut parts = Parts::default();
     let to = &mut parts;
     match subject {
-        Subject::Child if manner.is_facing => people::facing(to, look, manner.woman, true),
-        Subject::Child => people::walking(to, look, manner.woman, true),
+        Subject::Child if manner.is_facing => people::facing(to, look, manner.is_woman, true),
+        Subject::Child => people::walking(to, look, manner.is_woman, true),
         Subject::Robot => people::robot(to, look),
         Subject::Dog => animals::dog(to, look),
         Subject::Cat => animals::cat(to, look),
@@ -64,8 +64,8 @@ fn parts(subject: Subject, look: Appearance, manner: Manner) -> Parts {
         Subject::Book => things::book(to, look),
         Subject::Candle => things::candle(to, look),
         Subject::Device => things::device(to, look),
-        _ if manner.is_facing => people::facing(to, look, manner.woman, false),
-        _ => people::walking(to, look, manner.woman, false),
+        _ if manner.is_facing => people::facing(to, look, manner.is_woman, false),
+        _ => people::walking(to, look, manner.is_woman, false),
     }
     parts
 }
@@ -146,9 +146,9 @@ pub(super) const fn is_on_ground(subject: Subject) -> bool {
 mod tests {
     use super::*;
 
-    fn shown(subject: Subject, time: f32, is_facing: bool) -> Parts {
+    fn drawn_parts(subject: Subject, time: f32, is_facing: bool) -> Parts {
         let look = Appearance { time, color: Color::grey(0.5), coat: Color::grey(0.3), variant: 3 };
-        parts(subject, look, Manner { woman: true, is_facing })
+        parts(subject, look, FigureVariant { is_woman: true, is_facing })
     }
 
     fn extent(parts: &Parts) -> [f32; 4] {
@@ -168,13 +168,13 @@ mod tests {
         for (subject, name) in Subject::ALL.iter().filter(|(subject, _)| subject.is_figure()) {
             let body = measures(*subject);
             for is_facing in [false, true] {
-                let [left, right, low, high] = extent(&shown(*subject, 0.3, is_facing));
+                let [left, right, low, high] = extent(&drawn_parts(*subject, 0.3, is_facing));
                 let (height, length) = (high / body.height, (right - left) / body.length);
                 assert!((0.75..1.15).contains(&height), "{name} is {height:.2} times as high");
                 assert!((0.45..1.35).contains(&length), "{name} is {length:.2} times as long");
                 assert!(low > -body.height * 0.3, "{name} stands in the ground: {low}");
-                let moved =
-                    [0.2, 0.5, 0.9, 1.3, 1.7].map(|time| format!("{:?}", shown(*subject, time, is_facing)));
+                let moved = [0.2, 0.5, 0.9, 1.3, 1.7]
+                    .map(|time| format!("{:?}", drawn_parts(*subject, time, is_facing)));
                 // A plane moves as a whole.
                 let is_still = matches!(subject, Subject::Table | Subject::Plane);
                 assert!(is_still || moved.iter().any(|it| *it != moved[0]), "{name} does not move");

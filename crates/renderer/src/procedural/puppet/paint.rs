@@ -16,14 +16,14 @@ const RIM: f32 = 0.0035;
 
 /// How shapes are drawn.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Manner {
+pub(super) struct ShapeStyle {
     /// An outline around the whole figure: its width as a share of the picture's height, and its color.
     pub(super) outline: Option<(f32, Color)>,
     /// Whether surfaces are round, or flat like paper.
     pub(super) is_round: bool,
 }
 
-impl Manner {
+impl ShapeStyle {
     pub(super) fn new(style: Style) -> Self {
         let outline = match style {
             Style::Cartoon => Some((0.006, Color::surface(0x18_1418))),
@@ -42,7 +42,7 @@ pub(super) struct Placement {
     pub(super) y: f32,
     /// Pixels a metre; negative faces left.
     pub(super) scale: f32,
-    pub(super) mirrored: bool,
+    pub(super) is_mirrored: bool,
     pub(super) distance: f32,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Placement {
 pub(super) fn paint(
     parts: &Parts,
     placed: Placement,
-    manner: Manner,
+    manner: ShapeStyle,
     light: &Light,
     view: &View,
     canvas: &mut Canvas,
@@ -66,7 +66,7 @@ pub(super) fn paint(
     // And in a bright place it keeps its color.
     let dim = (0.80 / seen.max(0.01)).min(1.0);
     let (left, right, middle) = (left * dim + lift, right * dim + lift, middle * dim + lift);
-    let lights = if placed.mirrored { [right, middle, left] } else { [left, middle, right] };
+    let lights = if placed.is_mirrored { [right, middle, left] } else { [left, middle, right] };
     if let Some((width, color)) = manner.outline {
         let grown = width * view.height / placed.scale;
         // Paper casts a shadow on what is behind it.
@@ -114,7 +114,7 @@ fn fill(
     ink: impl Fn(Color, f32, f32) -> Color,
 ) {
     let [left, right, low, high] = part.form.bounds();
-    let mirror = if placed.mirrored { -1.0 } else { 1.0 };
+    let mirror = if placed.is_mirrored { -1.0 } else { 1.0 };
     let (a, b) = (left * mirror * placed.scale, right * mirror * placed.scale);
     let margin = grown * placed.scale + 1.0;
     let Some((x0, x1)) = clip(placed.x + a.min(b) - margin, placed.x + a.max(b) + margin, canvas.width)

@@ -8,7 +8,7 @@ use crate::procedural::noise::unit2;
 
 /// What the strip is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Surface {
+pub(super) enum StripMaterial {
     Road,
     Rails,
     Sand,
@@ -17,8 +17,8 @@ pub(super) enum Surface {
 
 /// A level strip across the picture.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Strip {
-    pub(super) surface: Surface,
+pub(super) struct GroundStrip {
+    pub(super) surface: StripMaterial,
     /// Metres above sea level.
     pub(super) height: f32,
     /// Metres before the camera at its far and its near edge, in the pose that it was built for.
@@ -28,12 +28,12 @@ pub(super) struct Strip {
     pub(super) eye: [f32; 3],
 }
 
-impl Strip {
+impl GroundStrip {
     pub(super) fn draw(&self, view: &View, light: &Light, time: f32, canvas: &mut Canvas) {
         let [_, ahead] = view.turned(view.eye[0] - self.eye[0], view.eye[1] - self.eye[1]);
         let [along, _] = view.turned(view.eye[0], view.eye[1]);
         let row = |distance: f32| view.row(self.height, (distance - ahead).max(0.2));
-        let bottom = if self.surface == Surface::Road || self.surface == Surface::Rails {
+        let bottom = if self.surface == StripMaterial::Road || self.surface == StripMaterial::Rails {
             row(self.near)
         } else {
             view.height
@@ -62,13 +62,13 @@ impl Strip {
         let grain =
             |scale: f32, salt: u32| unit2((x * scale).floor() as i32, (y * scale * 2.0).floor() as i32, salt);
         match self.surface {
-            Surface::Road => {
+            StripMaterial::Road => {
                 let asphalt = Color::surface(0x46_464c) * (0.92 + 0.12 * grain(14.0, 5));
                 let dash = (across - 0.5).abs() < 0.035 && fract(x / 3.2) < 0.5;
                 let border = (across - 0.95).abs() < 0.025 || (across - 0.05).abs() < 0.03;
                 (if dash || border { Color::surface(0xd8_d4c4) } else { asphalt }, 1.0)
             }
-            Surface::Rails => {
+            StripMaterial::Rails => {
                 let gravel = Color::surface(0x6a_6258) * (0.75 + 0.4 * grain(9.0, 3));
                 let sleeper = fract(x / 0.65) < 0.36 && (0.15..0.85).contains(&across);
                 let rail = (across - 0.30).abs() < 0.035 || (across - 0.70).abs() < 0.03;
@@ -81,14 +81,14 @@ impl Strip {
                 };
                 (color, 1.0)
             }
-            Surface::Sand => {
+            StripMaterial::Sand => {
                 let wash = 0.88 + 0.06 * (x * 0.7 + time * 0.8).sin() + 0.03 * (x * 2.3 - time * 1.1).sin();
                 let sand = Color::surface(0xc8_b088) * (0.94 + 0.08 * grain(11.0, 9));
                 let wet = mix(sand, Color::surface(0x78_6a54), smooth(wash - 0.30, wash, across));
                 let foam = smooth(wash - 0.05, wash, across);
                 (mix(wet, Color::grey(0.95), foam), 1.0 - smooth(wash, wash + 0.08, across))
             }
-            Surface::Wood => {
+            StripMaterial::Wood => {
                 let board = (y * 7.0).floor();
                 let fibre = 0.5 + 0.5 * (x * 9.0 + board * 3.1 + 0.8 * (x * 3.0 + board).sin()).sin();
                 let gap = fract(y * 7.0) < 0.05;

@@ -36,7 +36,7 @@ impl ClipCollector<'_> {
     ///
     /// # Errors
     /// A pick is open, or clips have no video.
-    pub(in crate::commands) fn shown(&self, film: &Film) -> Result<Vec<FilmClip>, CommandError> {
+    pub(in crate::commands) fn film_clips(&self, film: &Film) -> Result<Vec<FilmClip>, CommandError> {
         let file = shell::path(self.file);
         let mut open: Vec<&[NodeIx]> = Vec::new();
         let mut shown = Vec::with_capacity(film.clips.len());

@@ -1,7 +1,7 @@
 //! `runner export`: writes a film's edit in a format of editors, or the film itself in another format. Submits nothing and asks no service.
 
 pub(super) mod clips;
-mod finished;
+mod film_to_export;
 #[cfg(feature = "sign")]
 mod manifest;
 mod sign;
@@ -36,7 +36,7 @@ pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
     let film = film(&plan, args.film.as_deref())?;
     let project = FilmProject::read(&plan, &args.workflow.file).await?;
     let collector = project.collector();
-    let shown = collector.shown(film)?;
+    let shown = collector.film_clips(film)?;
     if let Some(format) = args.format.video {
         return video::export(&args, format.into(), &project, film, &shown).await;
     }

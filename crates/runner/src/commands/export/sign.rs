@@ -28,7 +28,7 @@ pub(super) fn export(
 ) -> Result<Exit, CommandError> {
     use secrecy::SecretSlice;
 
-    use super::finished::FinishedFilm;
+    use super::film_to_export::FilmToExport;
     use super::manifest::{self, Identity};
 
     let (Some(certificates), Some(key)) = (&args.signing.certificates, &args.signing.private_key) else {
@@ -43,7 +43,7 @@ pub(super) fn export(
         private_key: SecretSlice::from(read(key)?),
         algorithm: args.signing.algorithm,
     };
-    let finished = FinishedFilm::new(args, project, film, shown, "signed.mp4")?;
+    let finished = FilmToExport::new(args, project, film, shown, "signed.mp4")?;
     let scratch = finished.scratch()?;
     let new = scratch.path().join("film");
     let source = shown.iter().any(|clip| clip.node.is_some()).then_some(finished.source);

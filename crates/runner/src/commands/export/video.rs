@@ -7,7 +7,7 @@ use media::{Delivery, DeliveryFormat, Ffmpeg};
 use workflow::plan::Film;
 
 use super::FilmProject;
-use super::finished::FinishedFilm;
+use super::film_to_export::FilmToExport;
 use crate::args::ExportArgs;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -24,7 +24,7 @@ pub(super) async fn export(
     film: &Film,
     shown: &[FilmClip],
 ) -> Result<Exit, CommandError> {
-    let finished = FinishedFilm::new(args, project, film, shown, format.suffix())?;
+    let finished = FilmToExport::new(args, project, film, shown, format.suffix())?;
     if ffmpeg::find().ffmpeg.is_none() {
         return Err(CommandError::unusable("the film cannot be encoded: there is no ffmpeg on PATH").hint(
             "install it: https://ffmpeg.org/download.html, or `apt install ffmpeg`, `brew install ffmpeg`",

@@ -1,6 +1,6 @@
 //! `runner ledger adopt`: records work that was paid for and that the ledger does not know.
 
-mod described;
+mod descriptions;
 mod report;
 
 use std::collections::HashMap;
@@ -41,7 +41,7 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     let backend = Backend::from_environment()?;
     let (service, account) = (backend.identity(), backend.account());
     let descriptions =
-        described::Descriptions::read(&paths, args.from_folder.as_deref(), &args.workflow.file)?;
+        descriptions::Descriptions::read(&paths, args.from_folder.as_deref(), &args.workflow.file)?;
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
     let keys = key_resolver(ledger.as_ref(), &plan, &service)?.with_salt(args.salt.clone());
     let folder = paths.out_or(args.output_dir.as_deref(), plan.name())?;
@@ -49,7 +49,7 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     let adoption = Adoption {
         plan: &plan,
         keys: &keys,
-        at: ServiceAccount { service: &service, account: account.as_deref() },
+        account: ServiceAccount { service: &service, account: account.as_deref() },
         is_paid: !backend.is_free(),
         folder: &folder,
         described: &descriptions.videos,

@@ -17,8 +17,8 @@ const MAX_MEMBERS: usize = 40;
 #[derive(Debug, Serialize)]
 pub(super) struct Comparison {
     version: u32,
-    pub(super) before: Totals,
-    pub(super) after: Totals,
+    pub(super) before: StateTotals,
+    pub(super) after: StateTotals,
     /// Clips that are as they were.
     pub(super) unchanged: usize,
     /// Clips that differ, in the order of the later state; then those that it does not have.
@@ -29,7 +29,7 @@ pub(super) struct Comparison {
 
 /// One state in numbers.
 #[derive(Debug, Serialize)]
-pub(super) struct Totals {
+pub(super) struct StateTotals {
     pub(super) workflow: String,
     /// When it was written, in milliseconds since the Unix epoch.
     pub(super) created_at: Timestamp,
@@ -97,9 +97,9 @@ pub(super) fn compare(before: &Manifest, after: &Manifest) -> Comparison {
     }
 }
 
-fn totals(manifest: &Manifest) -> Totals {
+fn totals(manifest: &Manifest) -> StateTotals {
     let done = || manifest.clips.iter().filter(|clip| clip.state == StatusKind::Done);
-    Totals {
+    StateTotals {
         workflow: manifest.workflow.name.clone(),
         created_at: manifest.created_at,
         clips: manifest.clips.len(),

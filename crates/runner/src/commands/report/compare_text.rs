@@ -6,7 +6,7 @@ use scheduler::Timestamp;
 use similar::{ChangeTag, TextDiff};
 use timeline::export::{csv_row, inert_text};
 
-use super::compare::{Comparison, Difference, PropertyChange, Totals};
+use super::compare::{Comparison, Difference, PropertyChange, StateTotals};
 use super::markdown::cell;
 use super::printable;
 
@@ -15,7 +15,7 @@ pub(super) fn markdown(comparison: &Comparison) -> String {
     let (before, after) = (&comparison.before, &comparison.after);
     let mut out = format!("# {}: changes\n\n", cell(&after.workflow));
     let _ = writeln!(out, "| | before | after |\n|---|--:|--:|");
-    let mut row = |name: &str, value: &dyn Fn(&Totals) -> String| {
+    let mut row = |name: &str, value: &dyn Fn(&StateTotals) -> String| {
         let _ = writeln!(out, "| {name} | {} | {} |", cell(&value(before)), cell(&value(after)));
     };
     if before.workflow != after.workflow {

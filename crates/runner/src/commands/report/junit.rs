@@ -10,7 +10,7 @@ use viewer::{Clip, FilmState, Manifest};
 use super::{film_state_name, is_failure, reason, took};
 
 /// How a case ended.
-enum Verdict {
+enum CaseOutcome {
     Passed,
     Failure,
     Skipped,
@@ -19,7 +19,7 @@ enum Verdict {
 struct Case {
     name: String,
     took: Duration,
-    verdict: Verdict,
+    verdict: CaseOutcome,
     state: &'static str,
     message: String,
     properties: Vec<(&'static str, String)>,
@@ -36,9 +36,9 @@ pub(super) fn report(manifest: &Manifest) -> String {
             name: film.name.clone(),
             took: Duration::ZERO,
             verdict: match film.state {
-                FilmState::Done => Verdict::Passed,
-                FilmState::Failed => Verdict::Failure,
-                FilmState::Pending | FilmState::Unpicked | FilmState::NotJoined => Verdict::Skipped,
+                FilmState::Done => CaseOutcome::Passed,
+                FilmState::Failed => CaseOutcome::Failure,
+                FilmState::Pending | FilmState::Unpicked | FilmState::NotJoined => CaseOutcome::Skipped,
             },
             state: film_state_name(film.state),
             message: film_state_name(film.state).to_owned(),
@@ -72,9 +72,9 @@ fn case(clip: &Clip) -> Case {
         name: clip.id.clone(),
         took: took(clip).unwrap_or_default(),
         verdict: match clip.state {
-            StatusKind::Done => Verdict::Passed,
-            state if is_failure(state) => Verdict::Failure,
-            _ => Verdict::Skipped,
+            StatusKind::Done => CaseOutcome::Passed,
+            state if is_failure(state) => CaseOutcome::Failure,
+            _ => CaseOutcome::Skipped,
         },
         state: clip.state.as_str(),
         message: reason(clip).unwrap_or_else(|| clip.state.as_str().to_owned()),
@@ -88,9 +88,9 @@ fn totals<'c>(cases: impl Iterator<Item = &'c Case>) -> String {
         tests += 1;
         took += case.took;
         match case.verdict {
-            Verdict::Passed => {}
-            Verdict::Failure => failures += 1,
-            Verdict::Skipped => skipped += 1,
+            CaseOutcome::Passed => {}
+            CaseOutcome::Failure => failures += 1,
+            CaseOutcome::Skipped => skipped += 1,
         }
     }
     format!(
@@ -116,11 +116,11 @@ fn write_case(case: &Case, class: &str, out: &mut String) {
     }
     let message = xml(&case.message);
     match case.verdict {
-        Verdict::Passed => {}
-        Verdict::Failure => {
+        CaseOutcome::Passed => {}
+        CaseOutcome::Failure => {
             let _ = writeln!(out, "      <failure type=\"{}\" message=\"{message}\"/>", case.state);
         }
-        Verdict::Skipped => {
+        CaseOutcome::Skipped => {
             let _ = writeln!(out, "      <skipped message=\"{message}\"/>");
         }
     }

@@ -21,7 +21,7 @@ use crate::project_paths::ProjectPaths;
 use crate::shell;
 use crate::task_owners::TaskOwners;
 use query::{StatusQuery, StatusSnapshot, StatusSource};
-use record::{Document, VERSION};
+use record::{StatusDocument, VERSION};
 
 pub(crate) use record::schema;
 
@@ -69,7 +69,7 @@ fn print(snapshot: &StatusSnapshot, format: Format, now: Timestamp) {
         }
         Format::Json => outln!(
             "{:#}",
-            json!(Document {
+            json!(StatusDocument {
                 version: VERSION,
                 time: now,
                 runs: &snapshot.runs,

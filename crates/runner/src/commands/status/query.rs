@@ -10,7 +10,9 @@ use engine::records::RunRecords;
 use scheduler::{AttemptId, Halt, RunId, RunProjection, ShotStatus, TaskId, Timestamp};
 use workflow::plan::Plan;
 
-use super::record::{ActionNeeded, ActionReason, Counts, Record, Retry, Run, RunLiveness, Shot, Totals};
+use super::record::{
+    ActionNeeded, ActionReason, Retry, Run, RunLiveness, Shot, StatusCounts, StatusRecord, Totals,
+};
 use crate::args::StatusArgs;
 use crate::error::CommandError;
 use crate::hints;
@@ -89,11 +91,11 @@ impl StatusSnapshot {
     }
 
     /// All records.
-    pub(crate) fn records(&self) -> Vec<Record> {
-        let runs = self.runs.iter().cloned().map(Record::Run);
-        let shots = self.shots.iter().cloned().map(Record::Shot);
-        let action_needed = self.action_needed.iter().cloned().map(Record::ActionNeeded);
-        runs.chain(shots).chain(action_needed).chain([Record::Totals(self.totals.clone())]).collect()
+    pub(crate) fn records(&self) -> Vec<StatusRecord> {
+        let runs = self.runs.iter().cloned().map(StatusRecord::Run);
+        let shots = self.shots.iter().cloned().map(StatusRecord::Shot);
+        let action_needed = self.action_needed.iter().cloned().map(StatusRecord::ActionNeeded);
+        runs.chain(shots).chain(action_needed).chain([StatusRecord::Totals(self.totals.clone())]).collect()
     }
 }
 
@@ -175,7 +177,7 @@ impl StatusQuery {
     fn run(&self, row: &RunRow, shots: &[Shot]) -> Run {
         let projection = self.projections.get(&row.run);
         let of_run = || shots.iter().filter(|shot| shot.run == row.run.as_str());
-        let counts: Option<Counts> = projection.map(|_| of_run().map(|shot| shot.state).collect());
+        let counts: Option<StatusCounts> = projection.map(|_| of_run().map(|shot| shot.state).collect());
         let state = match (row.is_alive, row.ended_at) {
             (true, _)
                 if projection.is_some_and(|projection| projection.halt() == Some(&Halt::Interrupted)) =>

@@ -17,7 +17,7 @@ pub(super) const VERSION: u32 = 3;
 
 /// A line of `status --format ndjson`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Line<'a> {
+pub(super) struct StatusLine<'a> {
     /// Format version: 3.
     #[schemars(range(min = 3, max = 3))]
     pub(super) version: u32,
@@ -25,12 +25,12 @@ pub(super) struct Line<'a> {
     #[schemars(with = "i64")]
     pub(super) time: Timestamp,
     #[serde(flatten)]
-    pub(super) record: &'a Record,
+    pub(super) record: &'a StatusRecord,
 }
 
 /// `status --format json`.
 #[derive(Debug, Serialize)]
-pub(super) struct Document<'a> {
+pub(super) struct StatusDocument<'a> {
     pub(super) version: u32,
     pub(super) time: Timestamp,
     pub(super) runs: &'a [Run],
@@ -42,7 +42,7 @@ pub(super) struct Document<'a> {
 /// The JSON Schema (2020-12) of a line.
 pub(crate) fn schema() -> Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12();
-    let mut schema = settings.into_generator().into_root_schema_for::<Line<'_>>().to_value();
+    let mut schema = settings.into_generator().into_root_schema_for::<StatusLine<'_>>().to_value();
     schema["title"] = "status record".into();
     schema["description"] = "One line of `runner status --format ndjson`.".into();
     schema
@@ -51,7 +51,7 @@ pub(crate) fn schema() -> Value {
 /// A status record.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub(crate) enum Record {
+pub(crate) enum StatusRecord {
     /// A run.
     Run(Run),
     /// A shot of a run.
@@ -76,7 +76,7 @@ pub(crate) struct Run {
     #[schemars(with = "Option<i64>")]
     pub(crate) ended_at: Option<Timestamp>,
     /// Shots by state; `null` for runs whose shots are not shown.
-    pub(crate) shots: Option<Counts>,
+    pub(crate) shots: Option<StatusCounts>,
 }
 
 /// Whether a run's process is alive.
@@ -95,9 +95,9 @@ pub(crate) enum RunLiveness {
 
 /// Shots by the kind of their status.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Counts(BTreeMap<StatusKind, usize>);
+pub(crate) struct StatusCounts(BTreeMap<StatusKind, usize>);
 
-impl Counts {
+impl StatusCounts {
     pub(crate) fn add(&mut self, kind: StatusKind) {
         *self.0.entry(kind).or_default() += 1;
     }
@@ -108,7 +108,7 @@ impl Counts {
     }
 }
 
-impl FromIterator<StatusKind> for Counts {
+impl FromIterator<StatusKind> for StatusCounts {
     fn from_iter<T: IntoIterator<Item = StatusKind>>(kinds: T) -> Self {
         let mut counts = Self::default();
         kinds.into_iter().for_each(|kind| counts.add(kind));
@@ -122,7 +122,7 @@ fn member(kind: StatusKind) -> String {
 }
 
 /// A member for every kind, `0` where there is no shot.
-impl Serialize for Counts {
+impl Serialize for StatusCounts {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(
             StatusKind::ALL.iter().map(|kind| (member(*kind), self.0.get(kind).copied().unwrap_or_default())),
@@ -130,7 +130,7 @@ impl Serialize for Counts {
     }
 }
 
-impl JsonSchema for Counts {
+impl JsonSchema for StatusCounts {
     fn schema_name() -> Cow<'static, str> {
         "Counts".into()
     }

@@ -6,7 +6,9 @@ use std::time::Duration;
 use scheduler::StatusKind;
 use workflow::units::{Money, VideoDuration};
 
-use super::record::{ActionNeeded, ActionReason, Counts, Record, Retry, Run, RunLiveness, Shot, Totals};
+use super::record::{
+    ActionNeeded, ActionReason, Retry, Run, RunLiveness, Shot, StatusCounts, StatusRecord, Totals,
+};
 use super::*;
 use crate::report::stream::Amount;
 
@@ -17,7 +19,7 @@ fn before(millis: i64) -> Timestamp {
     Timestamp(NOW.0 - millis)
 }
 
-fn run(run: &str, state: RunLiveness, began: i64, ended: Option<i64>, shots: Option<Counts>) -> Run {
+fn run(run: &str, state: RunLiveness, began: i64, ended: Option<i64>, shots: Option<StatusCounts>) -> Run {
     Run {
         run: run.to_owned(),
         workflow: "pier".to_owned(),
@@ -139,7 +141,7 @@ fn watch_prints_only_changes() {
     assert_eq!(watch::changes(&mut known, &snapshot), []);
     snapshot.shots[2].state = StatusKind::Downloading;
     let new = watch::changes(&mut known, &snapshot);
-    assert!(matches!(new.as_slice(), [Record::Shot(shot)] if shot.shot == "pier"), "{new:?}");
+    assert!(matches!(new.as_slice(), [StatusRecord::Shot(shot)] if shot.shot == "pier"), "{new:?}");
     let text_lines = text::change(&new[0], NOW).unwrap();
     assert_eq!(text_lines, "pier: downloading, task task_pier");
     let line = watch::numbered(&new[0], NOW);

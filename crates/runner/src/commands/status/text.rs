@@ -7,7 +7,7 @@ use scheduler::Timestamp;
 use workflow::units::Money;
 
 use super::query::StatusSnapshot;
-use super::record::{ActionNeeded, ActionReason, Record, Retry, Run, RunLiveness, Shot, Totals};
+use super::record::{ActionNeeded, ActionReason, Retry, Run, RunLiveness, Shot, StatusRecord, Totals};
 use crate::report::{Table, humanize, sanitize};
 
 /// Maximum number of shots, and of things that need action, without a terminal.
@@ -196,10 +196,10 @@ fn totals(totals: &Totals) -> Option<String> {
 }
 
 /// A new or changed record as one line.
-pub(super) fn change(record: &Record, now: Timestamp) -> Option<String> {
+pub(super) fn change(record: &StatusRecord, now: Timestamp) -> Option<String> {
     match record {
-        Record::Run(one) => Some(run(one, now)),
-        Record::Shot(shot) => {
+        StatusRecord::Run(one) => Some(run(one, now)),
+        StatusRecord::Shot(shot) => {
             let task = shot.task.as_deref().map(|task| format!(", task {}", sanitize::line(task)));
             let failure = remark(shot).map(|remark| format!(": {remark}"));
             Some(format!(
@@ -210,7 +210,7 @@ pub(super) fn change(record: &Record, now: Timestamp) -> Option<String> {
                 failure.unwrap_or_default()
             ))
         }
-        Record::ActionNeeded(open) => Some(format!("action needed: {}", one(open, now))),
-        Record::Totals(all) => totals(all),
+        StatusRecord::ActionNeeded(open) => Some(format!("action needed: {}", one(open, now))),
+        StatusRecord::Totals(all) => totals(all),
     }
 }

@@ -8,7 +8,7 @@ use scheduler::Timestamp;
 use serde_json::Value;
 
 use super::query::{StatusQuery, StatusSnapshot, StatusSource};
-use super::record::{Line, Record, VERSION};
+use super::record::{StatusLine, StatusRecord, VERSION};
 use super::{exit, now, text};
 use crate::args::Format;
 use crate::error::CommandError;
@@ -57,7 +57,7 @@ enum WatchOutput {
     /// A screen that is redrawn.
     Screen(Screen),
     /// New and changed records, as lines of text or JSON.
-    Changes { is_text: bool, latest: HashMap<String, Record> },
+    Changes { is_text: bool, latest: HashMap<String, StatusRecord> },
 }
 
 impl WatchOutput {
@@ -95,16 +95,19 @@ impl WatchOutput {
 }
 
 /// The records that are new or differ from `latest`, which is updated.
-pub(super) fn changes(latest: &mut HashMap<String, Record>, snapshot: &StatusSnapshot) -> Vec<Record> {
+pub(super) fn changes(
+    latest: &mut HashMap<String, StatusRecord>,
+    snapshot: &StatusSnapshot,
+) -> Vec<StatusRecord> {
     let mut new = Vec::new();
     for record in snapshot.records() {
         let name = match &record {
-            Record::Run(run) => format!("run {}", run.run),
-            Record::Shot(shot) => format!("shot {} {}", shot.run, shot.shot),
-            Record::ActionNeeded(open) => {
+            StatusRecord::Run(run) => format!("run {}", run.run),
+            StatusRecord::Shot(shot) => format!("shot {} {}", shot.run, shot.shot),
+            StatusRecord::ActionNeeded(open) => {
                 format!("action {} {}", open.shot, open.attempt.as_deref().unwrap_or_default())
             }
-            Record::Totals(_) => "totals".to_owned(),
+            StatusRecord::Totals(_) => "totals".to_owned(),
         };
         if latest.get(&name) != Some(&record) {
             latest.insert(name, record.clone());
@@ -115,6 +118,6 @@ pub(super) fn changes(latest: &mut HashMap<String, Record>, snapshot: &StatusSna
 }
 
 /// A record as a JSON line.
-pub(super) fn numbered(record: &Record, now: Timestamp) -> Value {
-    serde_json::json!(Line { version: VERSION, time: now, record })
+pub(super) fn numbered(record: &StatusRecord, now: Timestamp) -> Value {
+    serde_json::json!(StatusLine { version: VERSION, time: now, record })
 }

@@ -15,7 +15,7 @@ use timeline::{Item, Timeline};
 use viewer::{
     Attempt, Axis, Caption, Clip, Cut, CutKind, Film, FilmState, Manifest, Parent, ParentKind, Shot,
 };
-use workflow::plan::{self, ClipSource, DialogueLine, Node, NodeIx, PickGroup, PickKind, Plan, Source};
+use workflow::plan::{self, ClipSource, DialogueLine, MediaSource, Node, NodeIx, PickGroup, PickKind, Plan};
 use workflow::units::{EditTime, Money};
 
 use crate::{ffmpeg, shell};
@@ -93,8 +93,8 @@ impl ManifestInputs<'_> {
             });
         let continued =
             self.plan.nodes().flat_map(|(_, node)| &node.inputs).filter_map(|input| match &input.source {
-                Source::LastFrame(ix) | Source::FirstFrame(ix) => Some(*ix),
-                Source::Pick { .. } | Source::File { .. } | Source::FileFrame { .. } => None,
+                MediaSource::LastFrame(ix) | MediaSource::FirstFrame(ix) => Some(*ix),
+                MediaSource::Pick { .. } | MediaSource::File { .. } | MediaSource::FileFrame { .. } => None,
             });
         let with_takes = |ix: &NodeIx| self.plan.node(*ix).take.is_some();
         let picked = self.plan.pick_groups().iter().filter_map(|group| match group.picked.as_slice() {
@@ -245,7 +245,7 @@ impl ManifestInputs<'_> {
         for input in &node.inputs {
             let is_reference = input.pointer.contains("images");
             let kind = match &input.source {
-                Source::Pick { .. } => ParentKind::Pick,
+                MediaSource::Pick { .. } => ParentKind::Pick,
                 _ if is_reference => ParentKind::Reference,
                 _ => ParentKind::Continues,
             };

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use scheduler::Decision;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use workflow::plan::{self, Clip, Frame, Location, Node, NodeIx, Plan, Source};
+use workflow::plan::{self, Clip, Frame, Location, MediaSource, Node, NodeIx, Plan};
 use workflow::prices::{CostEstimate, EstimateKind, Interval, PriceInputs};
 use workflow::units::Money;
 
@@ -19,7 +19,7 @@ const VERSION: u32 = 4;
 /// The plan document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Document {
+pub(crate) struct PlanDocument {
     /// Format version.
     pub(crate) version: u32,
     /// The workflow's name.
@@ -31,7 +31,7 @@ pub(crate) struct Document {
     /// Every instance in file order.
     pub(crate) shots: Vec<PlannedShot>,
     /// The films.
-    pub(crate) films: Vec<Film>,
+    pub(crate) films: Vec<PlannedFilm>,
     /// Shots or instances without a pick that is needed, with the number of their candidates.
     pub(crate) picks: BTreeMap<String, usize>,
     /// Totals of what would be submitted; upper bounds include all retries.
@@ -109,14 +109,14 @@ pub(crate) enum Provides {
 /// A film.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Film {
+pub(crate) struct PlannedFilm {
     /// The file's name.
     pub(crate) output: String,
     /// The clips in playing order.
     pub(crate) clips: Vec<ClipSource>,
 }
 
-impl Film {
+impl PlannedFilm {
     /// The instances with their positions, from 1. The candidates of an open pick share a position.
     pub(crate) fn numbered(&self) -> impl Iterator<Item = (usize, &str)> {
         let positions = self.clips.iter().zip(1..);
@@ -149,7 +149,7 @@ impl ClipSource {
     }
 }
 
-impl Document {
+impl PlanDocument {
     /// The document of a plan; `previews` are its decisions, in its order.
     pub(crate) fn new(plan: &Plan, previews: &[Preview], service: &str, table: Option<&PriceTable>) -> Self {
         let mut totals = CostEstimate::default();
@@ -187,7 +187,7 @@ impl Document {
             films: plan
                 .films()
                 .iter()
-                .map(|film| Film {
+                .map(|film| PlannedFilm {
                     output: film.output.clone(),
                     clips: film.clips.iter().map(|clip| display_path(plan, clip)).collect(),
                 })
@@ -272,13 +272,13 @@ fn planned(
 fn dependencies(plan: &Plan, ix: NodeIx, node: &Node) -> Vec<Dependency> {
     let provides = |before: NodeIx| {
         let frames = node.inputs.iter().filter_map(|input| match &input.source {
-            Source::LastFrame(from) => (*from == before).then_some(Provides::LastFrame),
-            Source::FirstFrame(from) => (*from == before).then_some(Provides::FirstFrame),
-            Source::Pick { candidates, frame } => candidates.contains(&before).then_some(match frame {
+            MediaSource::LastFrame(from) => (*from == before).then_some(Provides::LastFrame),
+            MediaSource::FirstFrame(from) => (*from == before).then_some(Provides::FirstFrame),
+            MediaSource::Pick { candidates, frame } => candidates.contains(&before).then_some(match frame {
                 Frame::First => Provides::FirstFrame,
                 Frame::Last => Provides::LastFrame,
             }),
-            Source::File { .. } | Source::FileFrame { .. } => None,
+            MediaSource::File { .. } | MediaSource::FileFrame { .. } => None,
         });
         let frames: Vec<Provides> = frames.collect();
         if frames.is_empty() { vec![Provides::Nothing] } else { frames }

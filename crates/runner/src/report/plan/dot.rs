@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 use scheduler::Decision;
 
-use super::document::{Document, Provides};
+use super::document::{PlanDocument, Provides};
 
 /// The plan as the text of a graph in the DOT language.
-pub(crate) fn dot(document: &Document) -> String {
+pub(crate) fn dot(document: &PlanDocument) -> String {
     let at: HashMap<&str, usize> =
         document.shots.iter().enumerate().map(|(at, shot)| (shot.name.as_str(), at)).collect();
     let mut out = format!("digraph {} {{\n", quoted(&document.workflow));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::document::{Document, Provides};
+use super::document::{PlanDocument, Provides};
 
 const CLASSES: &str = "  classDef reuse fill:#e6f4ea,stroke:#34a853,color:#111
   classDef adopt fill:#e8f0fe,stroke:#4285f4,color:#111
@@ -14,7 +14,7 @@ const CLASSES: &str = "  classDef reuse fill:#e6f4ea,stroke:#34a853,color:#111
 ";
 
 /// The plan as the text of a Mermaid flowchart.
-pub(crate) fn mermaid(document: &Document) -> String {
+pub(crate) fn mermaid(document: &PlanDocument) -> String {
     let at: HashMap<&str, usize> =
         document.shots.iter().enumerate().map(|(at, shot)| (shot.name.as_str(), at)).collect();
     let mut out = String::from("flowchart LR\n");

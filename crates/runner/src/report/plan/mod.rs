@@ -7,7 +7,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use document::Document;
+pub(crate) use document::PlanDocument;
 pub(crate) use dot::dot;
 pub(crate) use mermaid::mermaid;
 pub(crate) use table::{estimate, table};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use scheduler::Decision;
 use workflow::prices::{CostEstimate, EstimateLine, Interval};
 
-use super::document::{Document, PlannedShot};
+use super::document::{PlanDocument, PlannedShot};
 use crate::report::Table;
 use crate::shell;
 
@@ -13,7 +13,7 @@ use crate::shell;
 const NONE: &str = "-";
 
 /// The plan as text.
-pub(crate) fn table(document: &Document) -> String {
+pub(crate) fn table(document: &PlanDocument) -> String {
     let mut sections = vec![shots(document)];
     sections.extend(reasons(document));
     if !document.totals.lines.is_empty() {
@@ -23,7 +23,7 @@ pub(crate) fn table(document: &Document) -> String {
     sections.join("\n")
 }
 
-fn shots(document: &Document) -> String {
+fn shots(document: &PlanDocument) -> String {
     let heads = ["shot", "decision", "after", "model", "res", "seconds", "cost"];
     let mut table = Table::new(heads);
     for shot in &document.shots {
@@ -68,7 +68,7 @@ fn cost(shot: &PlannedShot) -> String {
 }
 
 /// The reasons of decisions. That a shot waits for another is in the table.
-fn reasons(document: &Document) -> Option<String> {
+fn reasons(document: &PlanDocument) -> Option<String> {
     let lines: String = document
         .shots
         .iter()
@@ -78,7 +78,7 @@ fn reasons(document: &Document) -> Option<String> {
     (!lines.is_empty()).then_some(lines)
 }
 
-fn totals(document: &Document) -> String {
+fn totals(document: &PlanDocument) -> String {
     let mut table = Table::new(["model", "res", "sound", "each", "tasks", "seconds", "cost"]);
     for EstimateLine { each, tasks, seconds, cost } in &document.totals.lines {
         let sound = match (each.sound, each.video_input) {
@@ -101,7 +101,7 @@ fn totals(document: &Document) -> String {
     table.render()
 }
 
-fn summary(document: &Document) -> String {
+fn summary(document: &PlanDocument) -> String {
     let mut lines = estimate(document);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for shot in &document.shots {
@@ -134,7 +134,7 @@ fn summary(document: &Document) -> String {
 }
 
 /// What would be submitted and its cost, as lines.
-pub(crate) fn estimate(document: &Document) -> Vec<String> {
+pub(crate) fn estimate(document: &PlanDocument) -> Vec<String> {
     std::iter::once(certainty(&document.totals))
         .chain(retries(&document.totals))
         .chain(money(document))
@@ -160,7 +160,7 @@ fn retries(totals: &CostEstimate) -> Option<String> {
     }
 }
 
-fn money(document: &Document) -> Vec<String> {
+fn money(document: &PlanDocument) -> Vec<String> {
     let totals = &document.totals;
     if totals.tasks.max == 0 {
         return Vec::new();

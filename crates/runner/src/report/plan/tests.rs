@@ -68,7 +68,7 @@ fn decided(name: &str, decision: Decision) -> Preview {
     }
 }
 
-fn document(service: &str, priced: bool) -> Document {
+fn document(service: &str, priced: bool) -> PlanDocument {
     use Decision::{Adopt, Blocked, Deferred, Execute, Reuse};
     let plan = plan(PLAN);
     let decisions = [Reuse, Adopt, Deferred, Blocked, Execute, Execute];
@@ -76,13 +76,13 @@ fn document(service: &str, priced: bool) -> Document {
         plan.nodes().zip(decisions).map(|((_, node), decision)| decided(&node.name, decision)).collect();
     assert_eq!(previews.len(), plan.len());
     let table = prices();
-    Document::new(&plan, &previews, service, priced.then_some(&table))
+    PlanDocument::new(&plan, &previews, service, priced.then_some(&table))
 }
 
-fn all(text: &str, decision: Decision, service: &str) -> Document {
+fn all(text: &str, decision: Decision, service: &str) -> PlanDocument {
     let plan = plan(text);
     let previews: Vec<Preview> = plan.nodes().map(|(_, node)| decided(&node.name, decision)).collect();
-    Document::new(&plan, &previews, service, None)
+    PlanDocument::new(&plan, &previews, service, None)
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn retries_raise_only_the_upper_estimate() {
         .map(|((_, node), decision)| decided(&node.name, decision))
         .collect();
     let table_of_prices = prices();
-    let document = Document::new(&shots, &previews, "https://api.example.com", Some(&table_of_prices));
+    let document = PlanDocument::new(&shots, &previews, "https://api.example.com", Some(&table_of_prices));
     let totals = &document.totals;
     assert_eq!((totals.tasks.min, totals.tasks.max, totals.retries), (2, 6, 4));
     assert_eq!(totals.cost.to_string(), "1.00 to 3.00");
@@ -130,10 +130,10 @@ fn plan_json_and_yaml_round_trip() {
     let document = document("https://api.example.com", true);
     insta::assert_json_snapshot!(document);
     let json = serde_json::to_string(&document).expect("it can be written");
-    assert_eq!(serde_json::from_str::<Document>(&json).expect("it can be read"), document);
+    assert_eq!(serde_json::from_str::<PlanDocument>(&json).expect("it can be read"), document);
     let yaml = workflow::to_yaml(&document).expect("it can be written");
     insta::assert_snapshot!(yaml);
-    assert_eq!(workflow::from_yaml::<Document>(&yaml).expect("it can be read"), document);
+    assert_eq!(workflow::from_yaml::<PlanDocument>(&yaml).expect("it can be read"), document);
 }
 
 #[test]

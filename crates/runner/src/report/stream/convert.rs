@@ -7,8 +7,8 @@ use scheduler::{
 };
 use workflow::plan::{NodeIx, Plan};
 
-use super::finished::{Film, FilmLoudness, FilmOutcome, FilmPictures, FinishedShot, Outcome};
 use super::line::{self, BudgetCap, Decision, EventKind, Failure, FailureKind, Halt, RefusalKind, Video};
+use super::outcomes::{FilmLoudness, FilmOutcome, FilmPictures, FinishedShot, JoinedFilm, Outcome};
 use super::run_finished::{Amount, Budget, BudgetCaps, Outcomes};
 use crate::report::{messages, sanitize};
 
@@ -267,7 +267,7 @@ pub(crate) fn finished_shot<'a>(plan: &'a Plan, node: &'a NodeSummary) -> Finish
 pub(crate) fn film(outcome: &scheduler::FilmOutcome) -> FilmOutcome {
     match outcome {
         scheduler::FilmOutcome::Done { film } => FilmOutcome::Done {
-            film: Film {
+            film: JoinedFilm {
                 path: film.path.display().to_string(),
                 duration: film.duration,
                 width: film.width,

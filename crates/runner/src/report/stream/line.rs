@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use workflow::units::{self, Money, VideoDuration};
 
-use super::finished::{FinishedFilm, FinishedShot};
+use super::outcomes::{FilmResult, FinishedShot};
 use super::run_finished::RunFinished;
 
 /// Format version. Incremented when a reader of the previous version would misread the new one; new kinds and members do not count.
@@ -16,7 +16,7 @@ pub(crate) const VERSION: u32 = 4;
 
 /// One line.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Line<'a> {
+pub(crate) struct EventLine<'a> {
     /// Format version: 4.
     #[schemars(range(min = 4, max = 4))]
     pub(crate) version: u32,
@@ -202,7 +202,7 @@ pub(crate) enum EventKind<'a> {
         all_pictures: u64,
     },
     /// A film has an outcome. Once per film.
-    FilmFinished(FinishedFilm<'a>),
+    FilmFinished(FilmResult<'a>),
     /// The run was interrupted. Nothing more is submitted; tasks in flight are left to the next run.
     Interrupted,
     /// The run stopped submitting.
@@ -357,7 +357,7 @@ pub(crate) enum Halt {
 /// The JSON Schema (2020-12) of a line.
 pub(crate) fn schema() -> serde_json::Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12();
-    let mut schema = settings.into_generator().into_root_schema_for::<Line<'_>>().to_value();
+    let mut schema = settings.into_generator().into_root_schema_for::<EventLine<'_>>().to_value();
     schema["title"] = "event".into();
     schema["description"] = "One line of `runner run --format ndjson`.".into();
     schema

@@ -3,8 +3,8 @@
 //! A thread of its own writes the lines, so a slow or closed reader does not delay the run.
 
 mod convert;
-mod finished;
 mod line;
+mod outcomes;
 mod read;
 mod run_finished;
 mod throttle;
@@ -19,13 +19,13 @@ use serde_json::Value;
 
 use super::RunInfo;
 use crate::exit::Exit;
-use line::{EventKind, Line};
+use line::{EventKind, EventLine};
 use run_finished::RunFinished;
 use throttle::Throttle;
 
 pub(crate) use convert::{amount, budget, film, finished_shot, halt};
-pub(crate) use finished::FinishedFilm;
 pub(crate) use line::{Halt, schema};
+pub(crate) use outcomes::FilmResult;
 pub(crate) use read::{ReadLine, ReadOutcome};
 pub(crate) use run_finished::{Amount, Budget};
 
@@ -104,7 +104,7 @@ impl Reporter for Stream {
         for (at, outcome) in state.ended_films() {
             let name = state.plan().films().get(at).map_or("", |film| film.output.as_str());
             self.lines
-                .write(now, EventKind::FilmFinished(FinishedFilm { name, outcome: convert::film(outcome) }));
+                .write(now, EventKind::FilmFinished(FilmResult { name, outcome: convert::film(outcome) }));
         }
     }
 
@@ -136,7 +136,7 @@ impl LineWriter {
     fn write(&mut self, now: Timestamp, event: EventKind<'_>) {
         self.written += 1;
         self.latest = self.latest.max(now);
-        let line = Line { version: line::VERSION, seq: self.written, time: self.latest, event };
+        let line = EventLine { version: line::VERSION, seq: self.written, time: self.latest, event };
         // Serialization cannot fail: text, numbers and maps with text keys.
         if let Ok(mut text) = serde_json::to_string(&line) {
             text.push('\n');

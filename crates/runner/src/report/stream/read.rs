@@ -61,12 +61,12 @@ mod tests {
     use scheduler::Timestamp;
     use serde_json::Value;
 
-    use super::super::finished::{FinishedShot, Outcome};
-    use super::super::line::{self, EventKind, Failure, FailureKind, Line, Video};
+    use super::super::line::{self, EventKind, EventLine, Failure, FailureKind, Video};
+    use super::super::outcomes::{FinishedShot, Outcome};
     use super::{ReadLine, ReadOutcome};
 
     fn read(event: EventKind<'_>) -> ReadLine {
-        let line = Line { version: line::VERSION, seq: 1, time: Timestamp(1), event };
+        let line = EventLine { version: line::VERSION, seq: 1, time: Timestamp(1), event };
         serde_json::from_str(&serde_json::to_string(&line).unwrap()).unwrap()
     }
 

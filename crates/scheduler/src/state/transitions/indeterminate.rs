@@ -22,8 +22,8 @@ impl RunState {
     }
 
     /// Holds the slot of an indeterminate submission from `at`.
-    pub(crate) fn hold_indeterminate_slot(&mut self, node: NodeIx, at: Timestamp) {
-        self.hold_slot(node, at.after(self.indeterminate_slot_hold(node)));
+    pub(crate) fn hold_indeterminate_slot(&mut self, node: NodeIx, time: Timestamp) {
+        self.hold_slot(node, time.after(self.indeterminate_slot_hold(node)));
     }
 
     /// How long an indeterminate submission of `node` holds its slot: as long as its task may be in flight.

@@ -27,7 +27,7 @@ impl RunState {
         let task = task.clone();
         let is_throttled = matches!(result, PollResult::Throttled { .. });
         if !matches!(result, PollResult::Unreachable { .. }) {
-            self.is_service_reached = true;
+            self.has_reached_service = true;
             if !is_throttled {
                 self.limits.poll_rate.speed_up(self.node(node).sent_at);
             }

@@ -71,7 +71,7 @@ impl RunState {
             RefusalKind::ServiceUnusable => true,
             RefusalKind::Unreachable => {
                 self.unreachable_since.get_or_insert(now);
-                !self.is_service_reached && *next == NextStep::Fail
+                !self.has_reached_service && *next == NextStep::Fail
             }
             RefusalKind::Throttled
             | RefusalKind::Held
@@ -79,7 +79,7 @@ impl RunState {
             | RefusalKind::ServerError
             | RefusalKind::InvalidRequest => false,
         };
-        self.is_service_reached |= kind != RefusalKind::Unreachable;
+        self.has_reached_service |= kind != RefusalKind::Unreachable;
         // Before the shot fails: it is the reason of the halt even under `--fail-fast`.
         let is_halted_now = is_unusable && self.halt.is_none();
         if is_halted_now {

@@ -12,7 +12,7 @@ impl RunState {
         if self.node(node).phase != (Phase::Submitting { attempt: attempt.clone() }) {
             return;
         }
-        self.is_service_reached = true;
+        self.has_reached_service = true;
         self.limits.concurrency.speed_up();
         self.node_mut(node).refusals = 0;
         self.set_phase(node, Phase::InFlight { attempt, task, since: now });

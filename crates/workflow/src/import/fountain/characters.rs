@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::super::columns::unaccented;
-use super::super::listed::ListedCharacter;
-use super::parse::{Kind, Screenplay, Speech};
+use super::super::listing::ListedCharacter;
+use super::parse::{ElementKind, Screenplay, Speech};
 use crate::limits;
 use crate::syntax::identifier;
 
@@ -17,11 +17,11 @@ const OFF_SCREEN: [&str; 8] = ["v.o.", "vo", "v.o", "o.s.", "os", "o.s", "o.c.",
 /// The characters who speak, in the order of their first words.
 #[derive(Debug, Default)]
 pub(super) struct Characters {
-    characters: Vec<Character>,
+    characters: Vec<ScriptCharacter>,
 }
 
 #[derive(Debug)]
-struct Character {
+struct ScriptCharacter {
     /// As speeches write it.
     written: String,
     /// In lower case, to be found in action.
@@ -38,7 +38,7 @@ impl Characters {
         let mut found = Self::default();
         let mut beyond: HashSet<&str> = HashSet::new();
         for element in &screenplay.elements {
-            let Kind::Speech(speech) = &element.kind else { continue };
+            let ElementKind::Speech(speech) = &element.kind else { continue };
             if found.position(&speech.name).is_some() || beyond.contains(speech.name.as_str()) {
                 continue;
             }
@@ -49,7 +49,7 @@ impl Characters {
             }
         }
         let actions = screenplay.elements.iter().filter_map(|element| match &element.kind {
-            Kind::Action(text) => Some(text.as_str()),
+            ElementKind::Action(text) => Some(text.as_str()),
             _ => None,
         });
         for action in actions {
@@ -83,11 +83,17 @@ impl Characters {
             name = numbered.unwrap_or_default();
         }
         let (lower, description) = (written.to_lowercase(), shown.clone());
-        self.characters.push(Character { written: written.to_owned(), lower, name, shown, description });
+        self.characters.push(ScriptCharacter {
+            written: written.to_owned(),
+            lower,
+            name,
+            shown,
+            description,
+        });
     }
 
     /// How people write the name of a speaker.
-    pub(super) fn shown(&self, speech: &Speech) -> String {
+    pub(super) fn display_name(&self, speech: &Speech) -> String {
         self.position(&speech.name)
             .map_or_else(|| capitalized(&speech.name), |index| self.characters[index].shown.clone())
     }
@@ -101,7 +107,7 @@ impl Characters {
     /// The indexes of the characters whom a paragraph of action names.
     pub(super) fn named_in(&self, action: &str) -> Vec<usize> {
         let action = action.to_lowercase();
-        let is_named = |character: &Character| has_word(&action, &character.lower);
+        let is_named = |character: &ScriptCharacter| has_word(&action, &character.lower);
         (0..self.characters.len()).filter(|index| is_named(&self.characters[*index])).collect()
     }
 
@@ -113,7 +119,9 @@ impl Characters {
     /// Those of the characters that some shot shows.
     pub(super) fn listed(self, is_shown: impl Fn(&str) -> bool) -> Vec<ListedCharacter> {
         let listed = self.characters.into_iter().filter(|character| is_shown(&character.name));
-        listed.map(|Character { name, description, .. }| ListedCharacter { name, description }).collect()
+        listed
+            .map(|ScriptCharacter { name, description, .. }| ListedCharacter { name, description })
+            .collect()
     }
 }
 

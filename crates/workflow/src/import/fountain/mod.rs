@@ -19,7 +19,7 @@ mod text;
 
 use std::ops::RangeInclusive;
 
-use super::listed::Listing;
+use super::listing::Listing;
 use crate::diagnostic::Problems;
 
 /// The shots of a screenplay whose lines end with LF. `durations` is the model's range in whole seconds.

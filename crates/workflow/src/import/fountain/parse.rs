@@ -14,12 +14,12 @@ pub(super) struct Screenplay {
 /// An element and the lines that it consists of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Element {
-    pub(super) kind: Kind,
+    pub(super) kind: ElementKind,
     pub(super) span: Span,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ElementKind {
     SceneHeading { text: String, number: Option<String> },
     Action(String),
     Speech(Speech),
@@ -125,7 +125,7 @@ impl Parser<'_> {
                 let kind = kind(text, after_blank, before_blank);
                 let kind = kind.unwrap_or_else(|| {
                     let line = line.text.trim_end();
-                    Kind::Action(plain(line.strip_prefix('!').unwrap_or(line)))
+                    ElementKind::Action(plain(line.strip_prefix('!').unwrap_or(line)))
                 });
                 self.push(kind, line);
             }
@@ -133,12 +133,14 @@ impl Parser<'_> {
     }
 
     /// Adds an element; a line of action continues the one directly before it.
-    fn push(&mut self, kind: Kind, line: &Line) {
+    fn push(&mut self, kind: ElementKind, line: &Line) {
         let is_next_line = self.next > 1 && !self.lines[self.next - 2].is_blank();
         let mut elements = self.screenplay.elements.iter_mut().rev();
-        let before = elements.find(|element| !matches!(element.kind, Kind::Note(_)));
+        let before = elements.find(|element| !matches!(element.kind, ElementKind::Note(_)));
         match (before, &kind) {
-            (Some(Element { kind: Kind::Action(before), span }), Kind::Action(text)) if is_next_line => {
+            (Some(Element { kind: ElementKind::Action(before), span }), ElementKind::Action(text))
+                if is_next_line =>
+            {
                 before.push('\n');
                 before.push_str(text);
                 *span = Span::new(span.start(), line.span.end());
@@ -149,7 +151,8 @@ impl Parser<'_> {
     }
 
     fn notes(&mut self, line: &Line) {
-        let notes = line.notes.iter().map(|note| Element { kind: Kind::Note(note.clone()), span: line.span });
+        let notes =
+            line.notes.iter().map(|note| Element { kind: ElementKind::Note(note.clone()), span: line.span });
         self.screenplay.elements.extend(notes);
     }
 
@@ -175,7 +178,7 @@ impl Parser<'_> {
             }
         }
         let span = Span::new(name.span.start(), self.lines[self.next - 1].span.end());
-        self.screenplay.elements.push(Element { kind: Kind::Speech(speech), span });
+        self.screenplay.elements.push(Element { kind: ElementKind::Speech(speech), span });
         for line in std::iter::once(name).chain(&self.lines[first..self.next]) {
             self.notes(line);
         }
@@ -183,25 +186,25 @@ impl Parser<'_> {
 }
 
 /// The kind of a line that is not action; `None` if it is.
-fn kind(text: &str, after_blank: bool, before_blank: bool) -> Option<Kind> {
+fn kind(text: &str, after_blank: bool, before_blank: bool) -> Option<ElementKind> {
     let owned = |text: &str| plain(text.trim());
     if text.len() >= 3 && text.bytes().all(|byte| byte == b'=') {
-        return Some(Kind::PageBreak);
+        return Some(ElementKind::PageBreak);
     }
     let rest = |mark: char| text.strip_prefix(mark);
     if let Some(rest) = rest('=') {
-        return Some(Kind::Synopsis(owned(rest)));
+        return Some(ElementKind::Synopsis(owned(rest)));
     }
     if text.starts_with('#') {
-        return Some(Kind::Section(owned(text.trim_start_matches('#'))));
+        return Some(ElementKind::Section(owned(text.trim_start_matches('#'))));
     }
     if let Some(rest) = rest('~') {
-        return Some(Kind::Lyrics(owned(rest)));
+        return Some(ElementKind::Lyrics(owned(rest)));
     }
     if let Some(rest) = rest('>') {
         return Some(match rest.strip_suffix('<') {
-            Some(inner) => Kind::Centered(owned(inner)),
-            None => Kind::Transition(owned(rest)),
+            Some(inner) => ElementKind::Centered(owned(inner)),
+            None => ElementKind::Transition(owned(rest)),
         });
     }
     if let Some(rest) = rest('.').filter(|rest| rest.starts_with(char::is_alphanumeric)) {
@@ -214,7 +217,7 @@ fn kind(text: &str, after_blank: bool, before_blank: bool) -> Option<Kind> {
         return Some(heading(text));
     }
     let is_transition = before_blank && is_upper(text) && text.ends_with("TO:");
-    is_transition.then(|| Kind::Transition(owned(text)))
+    is_transition.then(|| ElementKind::Transition(owned(text)))
 }
 
 /// Whether a line begins like a scene heading.
@@ -226,16 +229,16 @@ fn begins_scene(text: &str) -> bool {
     HEADINGS.iter().chain(&["EST"]).any(|prefix| begins(prefix) == Some(true))
 }
 
-fn heading(text: &str) -> Kind {
+fn heading(text: &str) -> ElementKind {
     let numbered = text.trim_end().strip_suffix('#').and_then(|rest| rest.rsplit_once('#'));
     let is_number = |number: &&str| {
         !number.is_empty() && number.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '.'))
     };
     match numbered.filter(|(_, number)| is_number(number)) {
         Some((text, number)) => {
-            Kind::SceneHeading { text: plain(text.trim()), number: Some(number.to_owned()) }
+            ElementKind::SceneHeading { text: plain(text.trim()), number: Some(number.to_owned()) }
         }
-        None => Kind::SceneHeading { text: plain(text.trim()), number: None },
+        None => ElementKind::SceneHeading { text: plain(text.trim()), number: None },
     }
 }
 
@@ -284,19 +287,19 @@ mod tests {
 
     /// The elements of a text, one a line.
     fn elements(text: &str) -> Vec<String> {
-        let shown = |kind: Kind| match kind {
-            Kind::SceneHeading { text, number } => format!("scene {text} {number:?}"),
-            Kind::Action(text) => format!("action {text:?}"),
-            Kind::Speech(Speech { name, extensions, is_dual, parts }) => {
+        let shown = |kind: ElementKind| match kind {
+            ElementKind::SceneHeading { text, number } => format!("scene {text} {number:?}"),
+            ElementKind::Action(text) => format!("action {text:?}"),
+            ElementKind::Speech(Speech { name, extensions, is_dual, parts }) => {
                 format!("{name} {extensions:?}{} {parts:?}", if is_dual { " dual" } else { "" })
             }
-            Kind::Transition(text) => format!("transition {text}"),
-            Kind::Centered(text) => format!("centered {text}"),
-            Kind::Lyrics(text) => format!("lyrics {text}"),
-            Kind::Section(text) => format!("section {text}"),
-            Kind::Synopsis(text) => format!("synopsis {text}"),
-            Kind::Note(text) => format!("note {text}"),
-            Kind::PageBreak => "page break".to_owned(),
+            ElementKind::Transition(text) => format!("transition {text}"),
+            ElementKind::Centered(text) => format!("centered {text}"),
+            ElementKind::Lyrics(text) => format!("lyrics {text}"),
+            ElementKind::Section(text) => format!("section {text}"),
+            ElementKind::Synopsis(text) => format!("synopsis {text}"),
+            ElementKind::Note(text) => format!("note {text}"),
+            ElementKind::PageBreak => "page break".to_owned(),
         };
         parse(text).elements.into_iter().map(|element| shown(element.kind)).collect()
     }

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use super::super::dialogue::pieces;
-use super::super::listed::{FilmEntry, Ids, ListedShot, Listing, SpokenLine};
+use super::super::listing::{FilmEntry, Ids, ListedShot, Listing, SpokenLine};
 use super::super::shots::{one_line, sentence};
 use super::characters::Characters;
-use super::parse::{Element, Kind, Part, Screenplay, Speech};
+use super::parse::{Element, ElementKind, Part, Screenplay, Speech};
 use super::phrases::{joined, setting, spoken, weight};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::letters::name_slug;
@@ -141,7 +141,7 @@ pub(super) fn listing(
 impl Builder<'_> {
     fn add(&mut self, element: &Element) {
         match &element.kind {
-            Kind::SceneHeading { text, number } => {
+            ElementKind::SceneHeading { text, number } => {
                 self.end_shot();
                 let label = number.as_deref().map(name_slug);
                 let label = label.filter(|label| !label.is_empty());
@@ -150,33 +150,33 @@ impl Builder<'_> {
                 self.headings.push(format!("{number}{text}"));
                 self.scenes.push(Scene { setting: setting(text), label });
             }
-            Kind::Action(text) => self.action(&one_line(text), element.span),
-            Kind::Speech(speech) => self.speech(speech, element.span),
-            Kind::Lyrics(text) => {
+            ElementKind::Action(text) => self.action(&one_line(text), element.span),
+            ElementKind::Speech(speech) => self.speech(speech, element.span),
+            ElementKind::Lyrics(text) => {
                 let speech = Speech { parts: vec![Part::Line(text.clone())], ..Speech::default() };
                 self.speech(&speech, element.span);
             }
-            Kind::Transition(text) => self.transition(text),
-            Kind::Centered(text) if text.trim().is_empty() => {}
+            ElementKind::Transition(text) => self.transition(text),
+            ElementKind::Centered(text) if text.trim().is_empty() => {}
             // What is longer than a title may be is read as action.
-            Kind::Centered(text) if text.chars().count() > limits::MAX_TITLE_CHARS => {
+            ElementKind::Centered(text) if text.chars().count() > limits::MAX_TITLE_CHARS => {
                 self.action(&one_line(text), element.span);
             }
-            Kind::Centered(text) => {
+            ElementKind::Centered(text) => {
                 self.end_shot();
                 self.film.push(Cut::Card(text.clone()));
             }
-            Kind::Section(text) => {
+            ElementKind::Section(text) => {
                 self.end_shot();
                 self.headings.push(text.clone());
             }
-            Kind::Synopsis(text) => {
+            ElementKind::Synopsis(text) => {
                 self.end_shot();
                 self.notes.push(text.clone());
             }
-            Kind::Note(text) if self.open_shot.is_empty() => self.notes.push(text.clone()),
-            Kind::Note(text) => self.open_shot.notes.push(text.clone()),
-            Kind::PageBreak => {}
+            ElementKind::Note(text) if self.open_shot.is_empty() => self.notes.push(text.clone()),
+            ElementKind::Note(text) => self.open_shot.notes.push(text.clone()),
+            ElementKind::PageBreak => {}
         }
     }
 
@@ -225,7 +225,7 @@ impl Builder<'_> {
         if let Some(character) = self.characters.on_screen_speaker(speech) {
             self.open_shot.show(character);
         }
-        let shown = self.characters.shown(speech);
+        let shown = self.characters.display_name(speech);
         self.open_shot.speeches.push(spoken(&shown, speech));
         let speaker = Some(shown).filter(|shown| !shown.is_empty());
         self.open_shot.dialogue.extend(pieces(SpokenLine { speaker, text }));

@@ -20,7 +20,7 @@ impl Line {
 
 /// The lines of a text whose lines end with LF. Lines that consist of boneyard and notes are left out; a mark without its end is text.
 pub(super) fn lines(text: &str) -> Vec<Line> {
-    let mut reader = Reader {
+    let mut reader = LineReader {
         text,
         position: 0,
         line: Line { text: String::new(), span: Span::new(0, 0), notes: Vec::new() },
@@ -33,7 +33,7 @@ pub(super) fn lines(text: &str) -> Vec<Line> {
     reader.lines
 }
 
-struct Reader<'t> {
+struct LineReader<'t> {
     text: &'t str,
     position: usize,
     line: Line,
@@ -46,7 +46,7 @@ struct Reader<'t> {
     no_note_before: usize,
 }
 
-impl Reader<'_> {
+impl LineReader<'_> {
     fn read(&mut self) {
         while self.position < self.text.len() {
             let rest = &self.text[self.position..];

@@ -14,7 +14,7 @@ use super::header::NAL_SLICE;
 pub(super) struct SkippedSlice {
     pub(super) kind: SkippedKind,
     /// Arithmetic coding; otherwise CAVLC.
-    pub(super) cabac: bool,
+    pub(super) is_cabac: bool,
     /// Those that it covers, in raster order.
     pub(super) macroblocks: Range<u32>,
     /// The number of the picture parameter set.
@@ -69,7 +69,7 @@ impl SkippedSlice {
         } else {
             out.bit(false); // ref_pic_list_modification_flag_l1
         }
-        if self.cabac {
+        if self.is_cabac {
             out.unsigned(0); // cabac_init_idc
         }
         out.signed(0); // slice_qp_delta
@@ -80,7 +80,7 @@ impl SkippedSlice {
             out.signed(INTERPOLATION_FILTER); // slice_alpha_c0_offset_div2
             out.signed(INTERPOLATION_FILTER); // slice_beta_offset_div2
         }
-        let payload = if self.cabac {
+        let payload = if self.is_cabac {
             out.align(true); // cabac_alignment_one_bit
             let mut coder = Coder::new(if is_repetition { SKIP_STATE_P } else { SKIP_STATE_B });
             for macroblock in self.macroblocks.clone() {
@@ -135,10 +135,10 @@ impl Coder {
     fn renormalize(&mut self) {
         while self.range < 256 {
             if self.low < 256 {
-                self.put(false);
+                self.write_bit(false);
             } else if self.low >= 512 {
                 self.low -= 512;
-                self.put(true);
+                self.write_bit(true);
             } else {
                 self.low -= 256;
                 self.outstanding += 1;
@@ -148,7 +148,7 @@ impl Coder {
         }
     }
 
-    fn put(&mut self, bit: bool) {
+    fn write_bit(&mut self, bit: bool) {
         if !std::mem::take(&mut self.is_first) {
             self.bits.push(bit);
         }
@@ -158,7 +158,7 @@ impl Coder {
 
     /// The rest of the code (9.3.4.5), whose last bit is the stop bit of the slice.
     fn finish_into(mut self, out: &mut BitWriter) {
-        self.put(self.low >> 9 & 1 == 1);
+        self.write_bit(self.low >> 9 & 1 == 1);
         self.bits.push(self.low >> 8 & 1 == 1);
         self.bits.push(true);
         self.bits.into_iter().for_each(|bit| out.bit(bit));
@@ -195,7 +195,9 @@ mod tests {
         let size = |kind, cabac, count| {
             let macroblocks = 0..count;
             let (picture_set, frame_number, picture_order) = (0, 3, 8);
-            SkippedSlice { kind, cabac, macroblocks, picture_set, frame_number, picture_order }.unit().len()
+            SkippedSlice { kind, is_cabac: cabac, macroblocks, picture_set, frame_number, picture_order }
+                .unit()
+                .len()
         };
         for kind in [SkippedKind::Repetition, SkippedKind::Interpolation, SkippedKind::Dissolve] {
             assert!(size(kind, true, 1) < 16 && size(kind, true, 54 * 30) < 64);

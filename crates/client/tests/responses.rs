@@ -76,9 +76,9 @@ proptest! {
     fn find_task_id_among_arbitrary_fields((id, mut task) in tasks()) {
         task["object"] = "video".into();
         let text = task.to_string();
-        let answer = TaskResponse::decode(&text, None).expect("there is an id");
-        prop_assert_eq!(&answer.id, &id);
-        prop_assert_eq!(answer.raw, text);
+        let response = TaskResponse::decode(&text, None).expect("there is an id");
+        prop_assert_eq!(&response.id, &id);
+        prop_assert_eq!(response.raw, text);
     }
 
     #[test]
@@ -106,9 +106,9 @@ proptest! {
     #[test]
     fn find_task_id_in_envelope(id in "[a-z0-9_]{1,20}", name in "id|task_id", wrapper in "data|task|video|result") {
         let text = json!({ "code": 200, "status": "success", wrapper: { name: id, "status": "queued" } }).to_string();
-        let answer = TaskResponse::decode(&text, None).expect("there is an id");
-        prop_assert_eq!(answer.id, id);
-        prop_assert_eq!(answer.status, Status::Queued);
+        let response = TaskResponse::decode(&text, None).expect("there is an id");
+        prop_assert_eq!(response.id, id);
+        prop_assert_eq!(response.status, Status::Queued);
     }
 }
 
@@ -121,9 +121,9 @@ fn decode_task_in_the_contracts_form_reads_all_fields() {
         "metadata": { "url": "https://example.com/a.mp4", "last_frame_url": "https://example.com/a.png", "other": 1 },
     });
     let text = body.to_string();
-    let answer = TaskResponse::decode(&text, Some("task_1")).expect("a task");
+    let response = TaskResponse::decode(&text, Some("task_1")).expect("a task");
     assert_eq!(
-        answer,
+        response,
         TaskResponse {
             id: "task_1".into(),
             status: Status::Completed,

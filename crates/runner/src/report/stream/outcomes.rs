@@ -63,7 +63,7 @@ pub(crate) enum Outcome<'a> {
 
 /// The outcome of a film.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct FinishedFilm<'a> {
+pub(crate) struct FilmResult<'a> {
     /// Its file name in the workflow.
     pub(crate) name: &'a str,
     #[serde(flatten)]
@@ -75,7 +75,7 @@ pub(crate) struct FinishedFilm<'a> {
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub(crate) enum FilmOutcome {
     /// The film is on disk.
-    Done { film: Film },
+    Done { film: JoinedFilm },
     /// Clips are missing.
     Pending { missing: usize },
     /// Picks are missing.
@@ -86,7 +86,7 @@ pub(crate) enum FilmOutcome {
 
 /// A film on disk.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Film {
+pub(crate) struct JoinedFilm {
     /// Path of the file.
     pub(crate) path: String,
     /// Duration in seconds.

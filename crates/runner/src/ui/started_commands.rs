@@ -13,10 +13,10 @@ use tokio::sync::watch;
 
 use crate::report::stream::{ReadLine, ReadOutcome};
 
-/// Jobs that are remembered.
-const MAX_JOBS: usize = 20;
+/// Commands that are remembered.
+const MAX_COMMANDS: usize = 20;
 
-/// Bytes of standard error that are remembered for each job.
+/// Bytes of standard error that are remembered of each command.
 const MAX_OUTPUT: usize = 4096;
 
 /// Longest line of the event stream that is read.
@@ -24,27 +24,27 @@ const MAX_LINE: u64 = 1 << 20;
 
 /// A command that the page has started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Job {
+pub(super) struct StartedCommand {
     #[serde(rename = "job")]
     pub(super) id: String,
     pub(super) action: &'static str,
     pub(super) command: String,
-    pub(super) state: JobState,
+    pub(super) state: CommandState,
     /// The exit code; `null` while it runs, or if it was killed.
     pub(super) exit: Option<i32>,
     /// The end of what it printed on standard error.
     pub(super) output: String,
     /// Percent by shot, of those in flight.
     pub(super) progress: BTreeMap<String, u8>,
-    pub(super) counts: Counts,
+    pub(super) counts: OutcomeCounts,
     #[serde(skip)]
     process: u32,
 }
 
-/// The state of a job.
+/// The state of a started command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum JobState {
+pub(super) enum CommandState {
     Running,
     /// It was asked to stop.
     Stopping,
@@ -53,7 +53,7 @@ pub(super) enum JobState {
 
 /// Shots of a run, without those that it does not select.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Counts {
+pub(super) struct OutcomeCounts {
     pub(super) done: usize,
     /// Failed, missing or indeterminate.
     pub(super) failed: usize,
@@ -63,13 +63,13 @@ pub(super) struct Counts {
     pub(super) left: usize,
 }
 
-/// Why a job cannot be started or stopped.
+/// Why a command cannot be started or stopped.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum JobError {
+pub(super) enum StartError {
     /// One run of a server at a time.
     #[error("a run is in progress; stop it first, or wait until it ends")]
     Busy,
-    /// There is no such job, or it has ended.
+    /// There is no such command, or it has ended.
     #[error("there is no such job that could be stopped")]
     Unknown,
     /// The system cannot do it.
@@ -77,71 +77,72 @@ pub(super) enum JobError {
     System(String),
 }
 
-/// All jobs of a server.
+/// The commands that a server has started.
 #[derive(Debug, Clone)]
-pub(super) struct Jobs {
+pub(super) struct StartedCommands {
     program: PathBuf,
     shared: Arc<Shared>,
 }
 
 #[derive(Debug)]
 struct Shared {
-    list: Mutex<JobList>,
-    changed: watch::Sender<Arc<[Job]>>,
+    list: Mutex<CommandList>,
+    changed: watch::Sender<Arc<[StartedCommand]>>,
 }
 
 #[derive(Debug, Default)]
-struct JobList {
-    jobs: VecDeque<Job>,
+struct CommandList {
+    jobs: VecDeque<StartedCommand>,
     started: u64,
 }
 
-impl Jobs {
+impl StartedCommands {
     /// Jobs that run this program.
     pub(super) fn new(program: PathBuf) -> Self {
         let shared = Shared { list: Mutex::default(), changed: watch::Sender::new(Arc::from([])) };
         Self { program, shared: Arc::new(shared) }
     }
 
-    /// The jobs, oldest first, whenever one has changed.
-    pub(super) fn watch(&self) -> watch::Receiver<Arc<[Job]>> {
+    /// The commands, oldest first, whenever one has changed.
+    pub(super) fn watch(&self) -> watch::Receiver<Arc<[StartedCommand]>> {
         self.shared.changed.subscribe()
     }
 
-    /// Starts a command; of runs, one at a time. Returns the job's id.
+    /// Starts a command; of runs, one at a time. Returns its id.
     pub(super) fn start(
         &self,
         action: &'static str,
         arguments: &[String],
         command: String,
-    ) -> Result<String, JobError> {
+    ) -> Result<String, StartError> {
         let is_run = action == "run";
         let mut list = self.shared.lock();
-        if is_run && list.jobs.iter().any(|job| job.action == "run" && job.state != JobState::Ended) {
-            return Err(JobError::Busy);
+        if is_run && list.jobs.iter().any(|job| job.action == "run" && job.state != CommandState::Ended) {
+            return Err(StartError::Busy);
         }
         let mut process = Command::new(&self.program);
         process.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A Ctrl-C in the terminal is for the server, which then asks its runs to stop.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut process, 0);
-        let child = process.spawn().map_err(|error| JobError::System(format!("cannot start it: {error}")))?;
+        let child =
+            process.spawn().map_err(|error| StartError::System(format!("cannot start it: {error}")))?;
         list.started += 1;
         let id = format!("j{}", list.started);
-        let job = Job {
+        let job = StartedCommand {
             id: id.clone(),
             action,
             command,
-            state: JobState::Running,
+            state: CommandState::Running,
             exit: None,
             output: String::new(),
             progress: BTreeMap::new(),
-            counts: Counts::default(),
+            counts: OutcomeCounts::default(),
             process: child.id(),
         };
         list.jobs.push_back(job);
-        let ended = list.jobs.iter().position(|job| job.state == JobState::Ended);
-        if let (true, Some(oldest)) = (list.jobs.len() > MAX_JOBS, ended) {
+        let ended = list.jobs.iter().position(|job| job.state == CommandState::Ended);
+        if let (true, Some(oldest)) = (list.jobs.len() > MAX_COMMANDS, ended) {
             list.jobs.remove(oldest);
         }
         self.shared.publish(&list);
@@ -151,55 +152,60 @@ impl Jobs {
             thread::Builder::new().name(format!("job-{id}")).spawn(move || follow(&shared, &name, child));
         // The process goes on; only what it prints is not read.
         if let Err(error) = followed {
-            tracing::error!(%error, "no thread to follow a job");
+            tracing::error!(%error, "no thread to follow a command");
         }
         Ok(id)
     }
 
-    /// Asks a job to stop, as an interrupt in its terminal would.
-    pub(super) fn stop(&self, id: &str) -> Result<(), JobError> {
+    /// Asks a command to stop, as an interrupt in its terminal would.
+    pub(super) fn stop(&self, id: &str) -> Result<(), StartError> {
         let mut list = self.shared.lock();
-        let job = list.jobs.iter_mut().find(|job| job.id == id && job.state != JobState::Ended);
-        let job = job.ok_or(JobError::Unknown)?;
-        interrupt(job.process).map_err(JobError::System)?;
-        job.state = JobState::Stopping;
+        let job = list.jobs.iter_mut().find(|job| job.id == id && job.state != CommandState::Ended);
+        let job = job.ok_or(StartError::Unknown)?;
+        interrupt(job.process).map_err(StartError::System)?;
+        job.state = CommandState::Stopping;
         self.shared.publish(&list);
         drop(list);
         Ok(())
     }
 
-    /// Whether a job goes on.
+    /// Whether a command is running.
     pub(super) fn has_running(&self) -> bool {
-        self.shared.lock().jobs.iter().any(|job| job.state != JobState::Ended)
+        self.shared.lock().jobs.iter().any(|job| job.state != CommandState::Ended)
     }
 
-    /// Asks all jobs to stop, and waits until they have ended.
+    /// Asks all commands to stop, and waits until they have ended.
     pub(super) async fn stop_all(&self) {
         let mut watched = self.watch();
         let running: Vec<String> = {
             let list = self.shared.lock();
-            list.jobs.iter().filter(|job| job.state != JobState::Ended).map(|job| job.id.clone()).collect()
+            list.jobs
+                .iter()
+                .filter(|job| job.state != CommandState::Ended)
+                .map(|job| job.id.clone())
+                .collect()
         };
         for job in &running {
             // It may have ended by itself.
             drop(self.stop(job));
         }
-        let all_ended = |jobs: &Arc<[Job]>| jobs.iter().all(|job| job.state == JobState::Ended);
+        let all_ended =
+            |jobs: &Arc<[StartedCommand]>| jobs.iter().all(|job| job.state == CommandState::Ended);
         // An error means that nothing can change any more.
         drop(watched.wait_for(all_ended).await);
     }
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, JobList> {
+    fn lock(&self) -> MutexGuard<'_, CommandList> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn publish(&self, list: &JobList) {
+    fn publish(&self, list: &CommandList) {
         self.changed.send_replace(list.jobs.iter().cloned().collect());
     }
 
-    fn update(&self, id: &str, change: impl FnOnce(&mut Job)) {
+    fn update(&self, id: &str, change: impl FnOnce(&mut StartedCommand)) {
         let mut list = self.lock();
         if let Some(job) = list.jobs.iter_mut().find(|job| job.id == id) {
             change(job);
@@ -236,12 +242,12 @@ fn follow(shared: &Arc<Shared>, id: &str, mut child: Child) {
     let exit = match child.wait() {
         Ok(status) => status.code(),
         Err(error) => {
-            tracing::error!(%error, "a job's exit code cannot be read");
+            tracing::error!(%error, "a command's exit code cannot be read");
             None
         }
     };
     shared.update(id, |job| {
-        job.state = JobState::Ended;
+        job.state = CommandState::Ended;
         job.exit = exit;
         job.progress.clear();
     });
@@ -275,9 +281,11 @@ fn read_events(shared: &Shared, id: &str, out: impl Read) {
     }
 }
 
-fn apply(job: &mut Job, event: ReadLine) {
+fn apply(job: &mut StartedCommand, event: ReadLine) {
     match event {
-        ReadLine::RunStarted { shots } => job.counts = Counts { left: shots, ..Counts::default() },
+        ReadLine::RunStarted { shots } => {
+            job.counts = OutcomeCounts { left: shots, ..OutcomeCounts::default() }
+        }
         ReadLine::Progress { shot, percent } => {
             job.progress.insert(shot, percent.unwrap_or(0));
         }
@@ -304,19 +312,20 @@ fn apply(job: &mut Job, event: ReadLine) {
 mod tests {
     use super::*;
 
-    fn shell(jobs: &Jobs, action: &'static str, script: &str) -> Result<String, JobError> {
+    fn shell(jobs: &StartedCommands, action: &'static str, script: &str) -> Result<String, StartError> {
         jobs.start(action, &["-c".to_owned(), script.to_owned()], script.to_owned())
     }
 
-    async fn ended(jobs: &Jobs) -> Vec<Job> {
+    async fn ended(jobs: &StartedCommands) -> Vec<StartedCommand> {
         let mut watched = jobs.watch();
-        let all_ended = |jobs: &Arc<[Job]>| jobs.iter().all(|job| job.state == JobState::Ended);
+        let all_ended =
+            |jobs: &Arc<[StartedCommand]>| jobs.iter().all(|job| job.state == CommandState::Ended);
         watched.wait_for(all_ended).await.map(|jobs| jobs.to_vec()).unwrap_or_default()
     }
 
     #[tokio::test]
     async fn job_follows_the_event_stream() {
-        let jobs = Jobs::new("sh".into());
+        let jobs = StartedCommands::new("sh".into());
         let script = r#"echo '{"kind":"run-started","shots":9}'; echo 'no JSON'
             echo '{"kind":"prepared","shot":"a"}'
             echo '{"kind":"progress","shot":"a","percent":40}'; echo '{"kind":"progress","shot":"b"}'
@@ -327,35 +336,35 @@ mod tests {
             printf 'line \033[31mred' >&2; exit 3"#;
         shell(&jobs, "run", script).unwrap();
         let job = &ended(&jobs).await[0];
-        assert_eq!(job.counts, Counts { done: 1, failed: 2, unfinished: 5, left: 0 });
+        assert_eq!(job.counts, OutcomeCounts { done: 1, failed: 2, unfinished: 5, left: 0 });
         assert_eq!((job.exit, job.progress.len()), (Some(3), 0));
         assert!(job.output.starts_with("line") && !job.output.contains('\u{1b}'), "{}", job.output);
     }
 
     #[tokio::test]
     async fn one_run_at_a_time() {
-        let jobs = Jobs::new("sh".into());
+        let jobs = StartedCommands::new("sh".into());
         let folder = tempfile::tempdir().unwrap();
         let end = folder.path().join("end");
         let script = format!("until [ -e '{}' ]; do sleep 0.01; done", end.display());
         let run = shell(&jobs, "run", &script).unwrap();
-        assert_eq!(shell(&jobs, "run", "true"), Err(JobError::Busy));
+        assert_eq!(shell(&jobs, "run", "true"), Err(StartError::Busy));
         shell(&jobs, "pick", "true").unwrap();
         fs_err::write(end, "").unwrap();
         let ended = ended(&jobs).await;
         assert_eq!(ended.iter().map(|job| job.exit).collect::<Vec<_>>(), [Some(0), Some(0)]);
-        assert_eq!(jobs.stop(&run), Err(JobError::Unknown));
+        assert_eq!(jobs.stop(&run), Err(StartError::Unknown));
         assert!(shell(&jobs, "run", "true").is_ok());
         jobs.stop_all().await;
     }
 
     #[tokio::test]
     async fn old_jobs_are_forgotten() {
-        let jobs = Jobs::new("sh".into());
-        for _ in 0..MAX_JOBS + 2 {
+        let jobs = StartedCommands::new("sh".into());
+        for _ in 0..MAX_COMMANDS + 2 {
             shell(&jobs, "pick", "true").unwrap();
             ended(&jobs).await;
         }
-        assert_eq!(ended(&jobs).await.len(), MAX_JOBS);
+        assert_eq!(ended(&jobs).await.len(), MAX_COMMANDS);
     }
 }

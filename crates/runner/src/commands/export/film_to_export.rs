@@ -15,7 +15,7 @@ use crate::project_paths::display_path;
 use crate::shell;
 
 /// A film that is joined and up to date, and the file to be made of it.
-pub(super) struct FinishedFilm {
+pub(super) struct FilmToExport {
     pub(super) path: PathBuf,
     /// Where its pictures come from.
     #[cfg_attr(not(feature = "sign"), expect(dead_code, reason = "a manifest states it"))]
@@ -24,7 +24,7 @@ pub(super) struct FinishedFilm {
     may_overwrite: bool,
 }
 
-impl FinishedFilm {
+impl FilmToExport {
     /// `suffix` follows the film's name in that of the new file, unless `--output` names it.
     pub(super) fn new(
         args: &ExportArgs,
