@@ -35,6 +35,11 @@ fn check(name: &Path, text: &str) -> Vec<String> {
     if name.extension().is_none_or(|extension| extension != "rs") {
         return problems;
     }
+    for (number, line) in text.lines().enumerate() {
+        if calls_time_at(line) {
+            problems.push(format!("{file}:{}: a time is called `at`; use `time` or `deadline`", number + 1));
+        }
+    }
     if !text.starts_with("//!") {
         problems.push(format!("{file}:1: does not start with a `//!` header"));
     }
@@ -65,6 +70,22 @@ fn check(name: &Path, text: &str) -> Vec<String> {
     problems
 }
 
+/// Whether a field or a parameter, not one of a closure, is a time and called `at`.
+fn calls_time_at(line: &str) -> bool {
+    line.match_indices("at: ").any(|(index, name)| {
+        let before = line[..index].chars().next_back();
+        let of_type = line[index + name.len()..].trim_start_matches('&');
+        let of_type = of_type.strip_prefix("Option<").unwrap_or(of_type);
+        let end = of_type.find(|c: char| !c.is_alphanumeric() && !"_:".contains(c)).unwrap_or(of_type.len());
+        let type_name = of_type[..end].rsplit("::").next().unwrap_or_default();
+        let is_type = !of_type[end..].starts_with('(');
+        // Of a closure, after `|`; in text, after a quote.
+        before.is_none_or(|c| c.is_whitespace() || c == '(')
+            && is_type
+            && matches!(type_name, "Timestamp" | "Instant" | "SystemTime")
+    })
+}
+
 fn has_machine_path(line: &str) -> bool {
     // Without their first slash, so that this list does not match itself.
     ["root/", "home/", "work/", "tmp/"].iter().any(|folder| {
@@ -82,6 +103,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn times_called_at_are_refused() {
+        // In parts, so that this file does not match itself.
+        for (name, rest) in [
+            ("pub at", "Timestamp,"),
+            ("fn f(at", "&std::time::Instant) {"),
+            ("n: u8, at", "Option<Timestamp>)"),
+        ] {
+            assert!(calls_time_at(&format!("    {name}: {rest}")), "{name}");
+        }
+        for line in
+            ["    created_at: Timestamp,", "at: usize", "|at: Instant| 1", "Sent { at: Timestamp(1) }"]
+        {
+            assert!(!calls_time_at(line), "{line}");
+        }
+    }
+
+    #[test]
     fn each_rule_reports_its_violation() {
         let long = format!("//! Long.\n{}", "fn f() {}\n".repeat(MAX_LINES));
         let tested =
@@ -96,6 +134,8 @@ mod tests {
         assert_eq!(check(Path::new("crates/media/src/a.rs"), reads).len(), 1);
         assert_eq!(check(Path::new("crates/runner/src/a.rs"), reads).len(), 0);
         assert_eq!(check(Path::new("crates/media/tests/a.rs"), reads).len(), 0);
+        let timed = format!("//! A.\nstruct S {{\n    {}: Timestamp,\n}}\n", "at");
+        assert_eq!(check(Path::new("src/a.rs"), &timed).len(), 1);
         assert_eq!(check(Path::new("src/utils.rs"), "//! Things.\n").len(), 1);
         assert_eq!(check(Path::new("notes.md"), &format!("see /{}x\n", "root/")).len(), 1);
         assert_eq!(check(Path::new("notes.md"), &format!("see https://example.com/{}x\n", "root/")).len(), 0);

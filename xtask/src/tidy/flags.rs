@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::names::{Kind, Name};
+use super::names::{Name, NameKind};
 use crate::repository;
 
 /// The reference of this program's flags; it is generated from its arguments.
@@ -25,7 +25,8 @@ pub(super) fn problems(root: &Path, declared: &[Name]) -> Result<Vec<String>, St
     let read = |file: &str| fs_err::read_to_string(root.join(file)).map_err(|error| error.to_string());
     let mut flag_names: BTreeSet<String> = flags(&read(COMMANDS)?).map(|(_, flag)| flag.to_owned()).collect();
     let of_sources = declared.iter().filter(|name| {
-        name.kind == Kind::Flag && ["crates/runner/", "xtask/"].iter().any(|dir| name.file.starts_with(dir))
+        name.kind == NameKind::Flag
+            && ["crates/runner/", "xtask/"].iter().any(|dir| name.file.starts_with(dir))
     });
     flag_names.extend(of_sources.map(|name| name.text.replace('_', "-")));
     flag_names.extend(BUILT_IN.map(str::to_owned));

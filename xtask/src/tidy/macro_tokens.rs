@@ -2,18 +2,18 @@
 
 use syn::buffer::Cursor;
 
-use super::names::Kind;
+use super::names::NameKind;
 
 /// The names that the invocation of a macro declares, or, of a definition, those of its own text.
 ///
 /// A keyword names what follows it. In an invocation, `Name = "text"` is a variant with its text, and any other name of a type's form that starts an entry is a type.
-pub(super) fn declarations(tokens: Cursor<'_>, is_definition: bool) -> Vec<(Kind, String)> {
+pub(super) fn declarations(tokens: Cursor<'_>, is_definition: bool) -> Vec<(NameKind, String)> {
     let mut names = Vec::new();
     collect(tokens, is_definition, &mut names);
     names
 }
 
-fn collect(mut tokens: Cursor<'_>, is_definition: bool, names: &mut Vec<(Kind, String)>) {
+fn collect(mut tokens: Cursor<'_>, is_definition: bool, names: &mut Vec<(NameKind, String)>) {
     let mut is_start = true;
     while !tokens.eof() {
         if let Some((inner, _, _, rest)) = tokens.any_group() {
@@ -25,10 +25,10 @@ fn collect(mut tokens: Cursor<'_>, is_definition: bool, names: &mut Vec<(Kind, S
         if let Some((ident, rest)) = tokens.ident() {
             tokens = rest;
             let declared = match ident.to_string().as_str() {
-                "struct" | "enum" | "trait" | "union" | "type" => Some(Kind::Type),
-                "fn" => Some(Kind::Function),
-                "const" | "static" => Some(Kind::Constant),
-                "mod" => Some(Kind::Module),
+                "struct" | "enum" | "trait" | "union" | "type" => Some(NameKind::Type),
+                "fn" => Some(NameKind::Function),
+                "const" | "static" => Some(NameKind::Constant),
+                "mod" => Some(NameKind::Module),
                 _ => None,
             };
             if let Some((kind, (name, rest))) = declared.zip(tokens.ident()) {
@@ -56,21 +56,21 @@ fn collect(mut tokens: Cursor<'_>, is_definition: bool, names: &mut Vec<(Kind, S
 }
 
 /// The entry of a macro's list that starts with `name`.
-fn entry(name: &str, rest: Cursor<'_>, names: &mut Vec<(Kind, String)>) {
+fn entry(name: &str, rest: Cursor<'_>, names: &mut Vec<(NameKind, String)>) {
     let assigned = rest.punct().filter(|(punct, _)| punct.as_char() == '=');
     match assigned.and_then(|(_, rest)| rest.literal()) {
         Some((literal, _)) => {
-            names.push((Kind::Variant, name.to_owned()));
+            names.push((NameKind::Variant, name.to_owned()));
             let text = literal.to_string();
             if let Some(text) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
-                names.push((Kind::Member, text.to_owned()));
+                names.push((NameKind::Member, text.to_owned()));
             }
         }
         None if rest.eof()
             || rest.any_group().is_some()
             || rest.punct().is_some_and(|(p, _)| p.as_char() == ',') =>
         {
-            names.push((Kind::Type, name.to_owned()));
+            names.push((NameKind::Type, name.to_owned()));
         }
         None => {}
     }

@@ -10,7 +10,8 @@ mod links;
 mod macro_tokens;
 mod names;
 mod participles;
-mod retired;
+mod retired_words;
+mod type_names;
 mod web_names;
 mod workflows;
 
@@ -25,8 +26,9 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     problems.extend(citations::problems(root)?);
     problems.extend(links::problems(root)?);
     let declared = names::declared(root)?;
-    problems.extend(retired::problems(root, &declared)?);
+    problems.extend(retired_words::problems(root, &declared)?);
     problems.extend(participles::problems(&declared));
+    problems.extend(type_names::problems(root)?);
     problems.extend(flags::problems(root, &declared)?);
     problems.extend(workflows::problems(root)?);
     problems.extend(deploy::problems(root)?);

@@ -19,7 +19,7 @@ use crate::repository;
 
 /// The kind of item that a name belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum NameKind {
     /// A struct, enum, union, trait or type alias.
     Type,
     /// A variant of an enum.
@@ -46,7 +46,7 @@ pub(super) enum Kind {
     Code,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for NameKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Type => "type",
@@ -70,7 +70,7 @@ impl fmt::Display for Kind {
 pub(super) struct Name {
     /// The file, relative to the repository.
     pub(super) file: String,
-    pub(super) kind: Kind,
+    pub(super) kind: NameKind,
     pub(super) text: String,
 }
 
@@ -102,13 +102,13 @@ pub(super) fn names(file: &str, text: &str) -> Result<Vec<Name>, String> {
     let path = Path::new(file);
     let parts = [path.file_stem(), path.parent().and_then(Path::file_name)];
     for part in parts.into_iter().flatten() {
-        names.add(Kind::Module, part.to_string_lossy().into_owned());
+        names.add(NameKind::Module, part.to_string_lossy().into_owned());
     }
     names.items(&source.items);
     for item in source.items.iter().filter(|item| !is_test(item)) {
         let tokens = TokenBuffer::new2(item.to_token_stream());
         for member in macro_tokens::json_members(tokens.begin()) {
-            names.add(Kind::Member, member);
+            names.add(NameKind::Member, member);
         }
     }
     Ok(names.collected)
@@ -120,11 +120,11 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
-    fn add(&mut self, kind: Kind, text: String) {
+    fn add(&mut self, kind: NameKind, text: String) {
         self.collected.push(Name { file: self.file.to_owned(), kind, text });
     }
 
-    fn ident(&mut self, kind: Kind, ident: &Ident) {
+    fn ident(&mut self, kind: NameKind, ident: &Ident) {
         self.add(kind, plain(ident));
     }
 
@@ -136,33 +136,33 @@ impl Names<'_> {
 
     fn item(&mut self, item: &Item) {
         match item {
-            Item::Const(item) => self.ident(Kind::Constant, &item.ident),
-            Item::Static(item) => self.ident(Kind::Constant, &item.ident),
-            Item::Type(item) => self.ident(Kind::Type, &item.ident),
-            Item::Union(item) => self.ident(Kind::Type, &item.ident),
+            Item::Const(item) => self.ident(NameKind::Constant, &item.ident),
+            Item::Static(item) => self.ident(NameKind::Constant, &item.ident),
+            Item::Type(item) => self.ident(NameKind::Type, &item.ident),
+            Item::Union(item) => self.ident(NameKind::Type, &item.ident),
             Item::Struct(item) => {
-                self.ident(Kind::Type, &item.ident);
+                self.ident(NameKind::Type, &item.ident);
                 self.fields(&item.attrs, &item.fields);
             }
             Item::Enum(item) => {
-                self.ident(Kind::Type, &item.ident);
+                self.ident(NameKind::Type, &item.ident);
                 let kind = public_kind(&item.attrs);
                 for variant in &item.variants {
-                    self.ident(Kind::Variant, &variant.ident);
+                    self.ident(NameKind::Variant, &variant.ident);
                     if let Some(name) = kind.and_then(|_| explicit_name(&variant.attrs)) {
-                        self.add(kind.map_or(Kind::Member, NameSource::variant), name);
+                        self.add(kind.map_or(NameKind::Member, NameSource::variant), name);
                     }
                     self.fields(&item.attrs, &variant.fields);
                 }
             }
             Item::Fn(item) => {
-                self.ident(Kind::Function, &item.sig.ident);
+                self.ident(NameKind::Function, &item.sig.ident);
                 self.parameters(&item.sig);
                 self.block(&item.block);
             }
             Item::Macro(item) => {
                 if let Some(ident) = &item.ident {
-                    self.ident(Kind::Function, ident);
+                    self.ident(NameKind::Function, ident);
                 }
                 let is_definition = item.mac.path.is_ident("macro_rules");
                 let tokens = TokenBuffer::new2(item.mac.tokens.clone());
@@ -173,21 +173,21 @@ impl Names<'_> {
                 );
             }
             Item::Mod(item) => {
-                self.ident(Kind::Module, &item.ident);
+                self.ident(NameKind::Module, &item.ident);
                 if let Some((_, items)) = &item.content {
                     self.items(items);
                 }
             }
             Item::Trait(item) => {
-                self.ident(Kind::Type, &item.ident);
+                self.ident(NameKind::Type, &item.ident);
                 for item in &item.items {
                     match item {
-                        TraitItem::Const(item) => self.ident(Kind::Constant, &item.ident),
+                        TraitItem::Const(item) => self.ident(NameKind::Constant, &item.ident),
                         TraitItem::Fn(item) => {
-                            self.ident(Kind::Function, &item.sig.ident);
+                            self.ident(NameKind::Function, &item.sig.ident);
                             self.parameters(&item.sig);
                         }
-                        TraitItem::Type(item) => self.ident(Kind::Type, &item.ident),
+                        TraitItem::Type(item) => self.ident(NameKind::Type, &item.ident),
                         _ => {}
                     }
                 }
@@ -196,11 +196,11 @@ impl Names<'_> {
                 for item in &block.items {
                     match item {
                         ImplItem::Const(item) if block.trait_.is_none() => {
-                            self.ident(Kind::Constant, &item.ident);
+                            self.ident(NameKind::Constant, &item.ident);
                         }
                         ImplItem::Fn(item) => {
                             if block.trait_.is_none() {
-                                self.ident(Kind::Function, &item.sig.ident);
+                                self.ident(NameKind::Function, &item.sig.ident);
                             }
                             self.parameters(&item.sig);
                             self.block(&item.block);
@@ -230,7 +230,7 @@ impl Names<'_> {
                 (Some(ident), Some(kind)) if explicit.is_none() => {
                     self.ident(kind.field(&field.attrs), ident);
                 }
-                (Some(ident), _) => self.ident(Kind::Field, ident),
+                (Some(ident), _) => self.ident(NameKind::Field, ident),
                 (None, _) => {}
             }
             if let Some((kind, name)) = explicit {
@@ -250,7 +250,7 @@ impl Names<'_> {
     /// The names that a pattern of a parameter binds: `name`, `(left, right)`, `Json(body)`.
     fn pattern(&mut self, pattern: &Pat) {
         match pattern {
-            Pat::Ident(pattern) => self.ident(Kind::Parameter, &pattern.ident),
+            Pat::Ident(pattern) => self.ident(NameKind::Parameter, &pattern.ident),
             Pat::Tuple(pattern) => pattern.elems.iter().for_each(|element| self.pattern(element)),
             Pat::TupleStruct(pattern) => pattern.elems.iter().for_each(|element| self.pattern(element)),
             Pat::Reference(pattern) => self.pattern(&pattern.pat),
@@ -279,14 +279,14 @@ enum NameSource {
 }
 
 impl NameSource {
-    fn variant(self) -> Kind {
+    fn variant(self) -> NameKind {
         match self {
-            Self::CommandLine => Kind::Argument,
-            Self::Json => Kind::Member,
+            Self::CommandLine => NameKind::Argument,
+            Self::Json => NameKind::Member,
         }
     }
 
-    fn field(self, attributes: &[Attribute]) -> Kind {
+    fn field(self, attributes: &[Attribute]) -> NameKind {
         let is_flag = || {
             let of_clap = attributes.iter().filter(|attribute| attribute.path().is_ident("arg"));
             of_clap.into_iter().any(|attribute| {
@@ -295,7 +295,7 @@ impl NameSource {
             })
         };
         match self {
-            Self::CommandLine if is_flag() => Kind::Flag,
+            Self::CommandLine if is_flag() => NameKind::Flag,
             _ => self.variant(),
         }
     }

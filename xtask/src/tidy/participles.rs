@@ -1,8 +1,9 @@
-//! Refuses past participles as the whole name of a type (`Drawn`, `Unpriced`): such a name says what happened to a thing, not what the thing is.
+//! Refuses past participles as the whole name of a type (`Drawn`, `Unpriced`) or of a crate's module: such a name says what happened to a thing, not
+//! what the thing is.
 
 use std::collections::BTreeSet;
 
-use super::names::{Kind, Name};
+use super::names::{Name, NameKind};
 
 /// Participles that do not end in `ed`.
 const IRREGULAR: [&str; 48] = [
@@ -62,18 +63,19 @@ const NOUNS: [&str; 5] = ["Embed", "Feed", "Need", "Seed", "Speed"];
 /// Participles that stay, and why.
 const ALLOWED: &[(&str, &str)] = &[
     ("Shared", "the state behind the `Arc` that the handles of one thing share, as in tokio"),
+    ("generated", "the module of what a build script generates"),
     ("Spanned", "the usual name of a value with its span, as in turborepo and syn"),
 ];
 
 pub(super) fn problems(names: &[Name]) -> Vec<String> {
     let (mut problems, mut used) = (BTreeSet::new(), BTreeSet::new());
-    for name in names.iter().filter(|name| name.kind == Kind::Type && is_participle(&name.text)) {
+    for name in names.iter().filter(|name| is_refused(name)) {
         if let Some((allowed, _)) = ALLOWED.iter().find(|(allowed, _)| *allowed == name.text) {
             used.insert(*allowed);
         } else {
             problems.insert(format!(
-                "{}: type `{}` is a participle; name the thing (`DrawnText`, `FetchResult`)",
-                name.file, name.text
+                "{}: {} `{}` is a participle; name the thing (`DrawnText`, `FetchResult`)",
+                name.file, name.kind, name.text
             ));
         }
     }
@@ -84,12 +86,28 @@ pub(super) fn problems(names: &[Name]) -> Vec<String> {
     problems.into_iter().collect()
 }
 
+fn is_refused(name: &Name) -> bool {
+    match name.kind {
+        NameKind::Type => is_participle(&name.text),
+        // Modules of transitions have the names of their events.
+        NameKind::Module => {
+            name.file.starts_with("crates/")
+                && name.file.contains("/src/")
+                && !name.file.contains("/transitions/")
+                && is_participle(&capitalized(&name.text))
+        }
+        _ => false,
+    }
+}
+
+fn capitalized(name: &str) -> String {
+    let mut rest = name.chars();
+    rest.next().map(|first| first.to_uppercase().chain(rest).collect()).unwrap_or_default()
+}
+
 fn is_participle(name: &str) -> bool {
     let is_one_word = name.chars().skip(1).all(char::is_lowercase);
-    let base = name.strip_prefix("Un").map(|rest| {
-        let mut rest = rest.chars();
-        rest.next().map(|first| first.to_uppercase().chain(rest).collect::<String>()).unwrap_or_default()
-    });
+    let base = name.strip_prefix("Un").map(capitalized);
     let is_irregular = |name: &str| IRREGULAR.contains(&name);
     is_one_word
         && !NOUNS.contains(&name)
@@ -100,20 +118,36 @@ fn is_participle(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn refused(kind: Kind, text: &str) -> bool {
-        let name = Name { file: "a.rs".to_owned(), kind, text: text.to_owned() };
-        problems(&[name]).iter().any(|problem| problem.starts_with("a.rs"))
+    fn refused_in(file: &str, kind: NameKind, text: &str) -> bool {
+        let name = Name { file: file.to_owned(), kind, text: text.to_owned() };
+        problems(&[name]).iter().any(|problem| problem.starts_with(file))
+    }
+
+    fn refused(kind: NameKind, text: &str) -> bool {
+        refused_in("a.rs", kind, text)
     }
 
     #[test]
     fn participles_are_refused_as_types_of_one_word() {
         for text in ["Woken", "Listed", "Unpriced", "Unknown", "Unseen"] {
-            assert!(refused(Kind::Type, text), "{text}");
+            assert!(refused(NameKind::Type, text), "{text}");
         }
         for text in ["DrawnText", "Speed", "Need", "Spanned", "Read", "Shot", "Cut", "Media"] {
-            assert!(!refused(Kind::Type, text), "{text}");
+            assert!(!refused(NameKind::Type, text), "{text}");
         }
-        assert!(!refused(Kind::Variant, "Listed") && !refused(Kind::Function, "read"));
+        assert!(!refused(NameKind::Variant, "Listed") && !refused(NameKind::Function, "read"));
+    }
+
+    #[test]
+    fn participles_are_refused_as_modules_of_crates() {
+        let module = |file, text| refused_in(file, NameKind::Module, text);
+        assert!(module("crates/a/src/listed.rs", "listed") && module("crates/a/src/shown/mod.rs", "shown"));
+        assert!(!module("crates/a/src/listing.rs", "listing") && !module("crates/a/src/speed.rs", "speed"));
+        assert!(
+            !module("crates/a/src/generated.rs", "generated")
+                && !module("crates/a/tests/listed.rs", "listed")
+        );
+        assert!(!module("crates/a/src/state/transitions/polled.rs", "polled"));
     }
 
     #[test]

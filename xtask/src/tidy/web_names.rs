@@ -4,13 +4,13 @@
 
 use std::path::Path;
 
-use super::names::{Kind, Name};
+use super::names::{Name, NameKind};
 
 pub(super) fn names(file: &str, text: &str) -> Vec<Name> {
     let mut names = Vec::new();
     let mut add = |kind, text: &str| names.push(Name { file: file.to_owned(), kind, text: text.to_owned() });
     if let Some(stem) = Path::new(file).file_stem() {
-        add(Kind::Module, &stem.to_string_lossy());
+        add(NameKind::Module, &stem.to_string_lossy());
     }
     let tokens = tokens(text);
     for (index, token) in tokens.iter().enumerate() {
@@ -20,14 +20,14 @@ pub(super) fn names(file: &str, text: &str) -> Vec<Name> {
         let before = index.checked_sub(1).and_then(|index| tokens.get(index)).map_or("", String::as_str);
         let after = tokens.get(index + 1).map_or("", String::as_str);
         match before {
-            "const" if !token.contains(|c: char| c.is_lowercase()) => add(Kind::Constant, token),
-            "const" | "let" | "var" => add(Kind::Variable, token),
-            "function" => add(Kind::Function, token),
-            "class" | "interface" | "enum" => add(Kind::Type, token),
-            "type" if after == "=" || after == "<" => add(Kind::Type, token),
+            "const" if !token.contains(|c: char| c.is_lowercase()) => add(NameKind::Constant, token),
+            "const" | "let" | "var" => add(NameKind::Variable, token),
+            "function" => add(NameKind::Function, token),
+            "class" | "interface" | "enum" => add(NameKind::Type, token),
+            "type" if after == "=" || after == "<" => add(NameKind::Type, token),
             // `a ? b : c` has no comma, brace or parenthesis before `b`.
             "{" | "," | "(" | ";" | "readonly" | "#" if matches!(after, ":" | "?:") => {
-                add(Kind::Member, token);
+                add(NameKind::Member, token);
             }
             _ => {}
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::names::{Kind, Name};
+use super::names::{Name, NameKind};
 
 const PAGE: &str = "docs/glossary.md";
 const HEADING: &str = "## Retired words";
@@ -51,6 +51,8 @@ enum Scope {
     Constructors,
     /// `(as a name for keys)`: names that are this word and nothing else.
     Whole,
+    /// `(alone, as a type)`
+    WholeTypes,
 }
 
 pub(super) fn problems(root: &Path, declared: &[Name]) -> Result<Vec<String>, String> {
@@ -64,7 +66,7 @@ pub(super) fn problems(root: &Path, declared: &[Name]) -> Result<Vec<String>, St
     }
     let code = |(code, _): &(&str, &str)| Name {
         file: CODES.to_owned(),
-        kind: Kind::Code,
+        kind: NameKind::Code,
         text: (*code).to_owned(),
     };
     all.extend(workflow::CODES.iter().map(code));
@@ -87,6 +89,7 @@ fn retired_words(page: &str) -> Result<Vec<RetiredWord>, String> {
                 "as a type)" => Scope::Types,
                 "constructor)" => Scope::Constructors,
                 "as a name for keys)" => Scope::Whole,
+                "alone, as a type)" => Scope::WholeTypes,
                 _ => Scope::All,
             };
             retired.push(RetiredWord { word: word.to_owned(), scope, instead: instead.to_owned() });
@@ -97,7 +100,7 @@ fn retired_words(page: &str) -> Result<Vec<RetiredWord>, String> {
 
 /// The members of all objects that a schema describes, and its constants, such as kinds of events.
 fn members(file: &str, schema: &Value, out: &mut Vec<Name>) {
-    let name = |text: &str| Name { file: file.to_owned(), kind: Kind::Member, text: text.to_owned() };
+    let name = |text: &str| Name { file: file.to_owned(), kind: NameKind::Member, text: text.to_owned() };
     match schema {
         Value::Object(fields) => {
             if let Some(Value::Object(properties)) = fields.get("properties") {
@@ -127,12 +130,14 @@ fn check(retired: &[RetiredWord], names: &[Name]) -> Vec<String> {
         for retired in retired {
             let applies = match retired.scope {
                 Scope::All => true,
-                Scope::Types => name.kind == Kind::Type,
-                Scope::Constants => name.kind == Kind::Constant,
-                Scope::Constructors => name.kind == Kind::Function && name.text == retired.word,
+                Scope::Types => name.kind == NameKind::Type,
+                Scope::Constants => name.kind == NameKind::Constant,
+                Scope::WholeTypes => name.kind == NameKind::Type && words.trim() == retired.word,
+                Scope::Constructors => name.kind == NameKind::Function && name.text == retired.word,
                 // A field or a parameter may hold words.
                 Scope::Whole => {
-                    words.trim() == retired.word && !matches!(name.kind, Kind::Field | Kind::Parameter)
+                    words.trim() == retired.word
+                        && !matches!(name.kind, NameKind::Field | NameKind::Parameter)
                 }
             };
             if applies && words.contains(&format!(" {} ", retired.word)) {
@@ -178,9 +183,10 @@ mod tests {
 
     const GLOSSARY: &str = "## Retired words\n\nNot to be used.\n\n| Retired | Use instead |\n|---|---|\n\
         | looks, looked | lookup |\n| millis (as a type) | timestamp |\n| found | matches |\n| place | span |\n\
-        | most, few (constants) | `MAX_…` |\n| of (constructor) | new |\n| words (as a name for keys) | keys |\n";
+        | most, few (constants) | `MAX_…` |\n| of (constructor) | new |\n| words (as a name for keys) | keys |\n\
+        | kind, record (alone, as a type) | of what |\n";
 
-    fn refused(kind: Kind, text: &str) -> bool {
+    fn refused(kind: NameKind, text: &str) -> bool {
         let retired = retired_words(GLOSSARY).unwrap();
         let name = Name { file: "a.rs".to_owned(), kind, text: text.to_owned() };
         check(&retired, &[name]).iter().any(|problem| problem.starts_with("a.rs"))
@@ -196,27 +202,30 @@ mod tests {
     #[test]
     fn retired_words_are_refused_whole_and_as_a_part() {
         for text in ["Looked", "LastLooked", "looked_at", "LOOKS", "last-looked"] {
-            assert!(refused(Kind::Type, text), "{text}");
+            assert!(refused(NameKind::Type, text), "{text}");
         }
         for text in ["Look", "Lookup", "Outlook", "NotFound", "StatusNotFound", "sort_in_place"] {
-            assert!(!refused(Kind::Type, text), "{text}");
+            assert!(!refused(NameKind::Type, text), "{text}");
         }
     }
 
     #[test]
     fn retired_words_are_refused_in_fields_parameters_and_codes() {
-        assert!(refused(Kind::Field, "last_looked") && refused(Kind::Parameter, "found"));
-        assert!(refused(Kind::Code, "bad-place") && !refused(Kind::Code, "bad-span"));
+        assert!(refused(NameKind::Field, "last_looked") && refused(NameKind::Parameter, "found"));
+        assert!(refused(NameKind::Code, "bad-place") && !refused(NameKind::Code, "bad-span"));
     }
 
     #[test]
     fn notes_restrict_words_to_kinds_of_names() {
-        assert!(refused(Kind::Type, "Millis") && !refused(Kind::Function, "as_millis"));
-        assert!(refused(Kind::Constant, "MOST_LINES") && refused(Kind::Constant, "FEW"));
-        assert!(!refused(Kind::Function, "at_most"));
-        assert!(refused(Kind::Constant, "WORDS") && !refused(Kind::Function, "retired_words"));
-        assert!(refused(Kind::Constant, "words") && !refused(Kind::Parameter, "words"));
-        assert!(refused(Kind::Function, "of") && !refused(Kind::Function, "size_of"));
+        assert!(refused(NameKind::Type, "Millis") && !refused(NameKind::Function, "as_millis"));
+        assert!(refused(NameKind::Constant, "MOST_LINES") && refused(NameKind::Constant, "FEW"));
+        assert!(!refused(NameKind::Function, "at_most"));
+        assert!(refused(NameKind::Constant, "WORDS") && !refused(NameKind::Function, "retired_words"));
+        assert!(refused(NameKind::Constant, "words") && !refused(NameKind::Parameter, "words"));
+        assert!(refused(NameKind::Type, "Kind") && refused(NameKind::Type, "Record"));
+        assert!(!refused(NameKind::Type, "StatusRecord") && !refused(NameKind::Variant, "Record"));
+        assert!(!refused(NameKind::Field, "kind"));
+        assert!(refused(NameKind::Function, "of") && !refused(NameKind::Function, "size_of"));
     }
 
     #[test]
