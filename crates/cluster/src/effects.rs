@@ -17,12 +17,12 @@ use crate::messages::ThrottleNotice;
 use crate::store::{ObjectKind, SharedStore, artifact_hash, artifact_path};
 use crate::worker::Worker;
 
-/// A failed effect: a failure of the shot, or an outage after which the step is run again.
+/// A failed effect: a failure of the shot, or an outage after which the worker step is run again.
 #[derive(Debug)]
 pub(crate) enum EffectError {
     /// Data: it becomes an event.
     Failure(Failure),
-    /// The shared store cannot be reached: the step is run again.
+    /// The shared store cannot be reached: the worker step is run again.
     Outage(ClusterError),
 }
 

@@ -16,7 +16,7 @@ use hyper::{Request, Response};
 use restate_sdk::endpoint::ResponseBody;
 use restate_sdk::hyper::HyperEndpoint;
 
-/// Called with each step, such as `submit: run post` before that step is begun and `submit: propose post` before its result is recorded.
+/// Called with each worker step, such as `submit: run post` before that step is begun and `submit: propose post` before its result is recorded.
 pub type Hook = fn(&str);
 
 static HOOK: OnceLock<Hook> = OnceLock::new();
@@ -93,7 +93,7 @@ struct Steps {
 }
 
 impl Steps {
-    /// The steps of some whole messages.
+    /// The worker steps of some whole messages.
     fn read(&mut self, mut messages: Bytes) -> Vec<String> {
         let mut steps = Vec::new();
         // A header: type, flags, length.

@@ -1,4 +1,4 @@
-//! A worker's share of the account's limits on polls and downloads. Waiting for it is part of the step that polls or downloads, and costs
+//! A worker's share of the account's limits on polls and downloads. Waiting for it is part of the worker step that polls or downloads, and costs
 //! no entry in the journal.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -52,11 +52,11 @@ const MAX_STREAMS: u32 = 64;
 const INACTIVITY_TIMEOUT: Duration = Duration::from_mins(30);
 /// The same for the preparation of a request, which may wait for a permit. A POST takes longer rarely.
 const PERMIT_INACTIVITY_TIMEOUT: Duration = Duration::from_secs(20);
-/// After this time more it ends the invocation and runs the step again.
+/// After this time more it ends the invocation and runs the worker step again.
 const ABORT_TIMEOUT: Duration = Duration::from_hours(6);
-/// The wait before a step that failed is run again, at most.
+/// The wait before a worker step that failed is run again, at most.
 const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(5);
-/// How often a step is run again: without end. Restate's own bound is 70 times, some six minutes, after which it pauses the invocation, and
+/// How often a worker step is run again: without end. Restate's own bound is 70 times, some six minutes, after which it pauses the invocation, and
 /// an outage of all workers or of the store would leave every run waiting for somebody to resume it.
 const MAX_ATTEMPTS: u64 = u32::MAX as u64;
 /// How long a worker that is shutting down waits for what it is doing.
@@ -300,7 +300,7 @@ impl Worker {
         drains.store(true, Ordering::Relaxed);
         let quiet = self.in_progress.wait_until_quiet(QUIET_PERIOD);
         if tokio::time::timeout(DRAIN_TIMEOUT, quiet).await.is_err() {
-            tracing::warn!("steps in progress are left to other workers");
+            tracing::warn!("worker steps in progress are left to other workers");
         }
         connections.shutdown().await;
         Ok(())

@@ -1,4 +1,4 @@
-//! What a node asks of its account. Each request is a step, and arrives at least once; the account's answers do not depend on how often.
+//! What a node asks of its account. Each request is a worker step, and arrives at least once; the account's answers do not depend on how often.
 
 use std::sync::Arc;
 

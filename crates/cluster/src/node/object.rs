@@ -1,6 +1,6 @@
 //! The virtual object of a node's key.
 //!
-//! A handler journals what decides, changes the record, and reports to the run last. A report is a step as well, so that it is not lost; it
+//! A handler journals what decides, changes the record, and reports to the run last. A report is a worker step as well, so that it is not lost; it
 //! may arrive more than once, and the run takes the first one.
 
 use std::sync::Arc;
