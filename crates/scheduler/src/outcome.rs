@@ -277,8 +277,7 @@ pub enum FilmOutcome {
     Unpicked {
         /// Number of clips missing for that reason.
         missing: usize,
-        /// Names of the shots or instances with something to pick from, in the order of the clips. Empty where an earlier version wrote it.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        /// Names of the shots or instances with something to pick from, in the order of the clips.
         picks: Vec<String>,
     },
     /// The clips could not be joined.

@@ -254,7 +254,7 @@ impl RunState {
             current = *by;
         }
         match self.node(current).outcome() {
-            Some(Outcome::Unpicked { takes }) => takes,
+            Some(Outcome::Unpicked { picks }) => picks,
             _ => &[],
         }
     }

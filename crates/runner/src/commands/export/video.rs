@@ -40,7 +40,7 @@ pub(super) async fn export(
     ))
 }
 
-fn encode(finished: &FinishedFilm, format: DeliveryFormat, tools: &Ffmpeg) -> Result<(), CommandError> {
+fn encode(finished: &FilmToExport, format: DeliveryFormat, tools: &Ffmpeg) -> Result<(), CommandError> {
     let scratch = finished.scratch()?;
     let new = scratch.path().join("film");
     let delivery = Delivery { film: &finished.path, output: &new, format, scratch: scratch.path() };
