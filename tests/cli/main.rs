@@ -32,6 +32,7 @@ mod init_and_import;
 #[cfg(unix)]
 mod interrupts;
 mod ledger_recovery;
+mod ledger_restored;
 mod media_gate;
 mod misleading_responses;
 mod missing_tasks;

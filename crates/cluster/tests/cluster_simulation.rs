@@ -298,6 +298,7 @@ async fn run_alone(world: &World, plan: &Arc<Plan>) -> RunSummary {
         arguments: None,
         scope: RunScope::default(),
         verify: engine::artifact_store::Verify::Metadata,
+        repeats_unrecorded: false,
         interrupt,
     };
     engine::run(Arc::clone(plan), config, &mut Silent).await.expect("the run can go on")

@@ -54,6 +54,11 @@ pub fn file_name(node: &Node, key: &NodeKey) -> String {
 /// As [`file_name`], by the node's name.
 #[must_use]
 pub fn file_name_of(node: &str, key: &NodeKey) -> String {
+    file_name_with(node, &key.short())
+}
+
+/// As [`file_name_of`], with the beginning of the key.
+pub(crate) fn file_name_with(node: &str, key: &str) -> String {
     let mut name = String::new();
     for letter in node.chars() {
         let safe = workflow::is_name_letter(letter) || matches!(letter, '_' | '=' | '.');
@@ -68,7 +73,7 @@ pub fn file_name_of(node: &str, key: &NodeKey) -> String {
     }
     let name = name.trim_matches(['-', '.']);
     let name = if name.is_empty() { "shot" } else { name };
-    format!("{name}-{}.mp4", key.short())
+    format!("{name}-{key}.mp4")
 }
 
 #[cfg(test)]

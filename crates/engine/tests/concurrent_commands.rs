@@ -178,9 +178,29 @@ fn ledger_restored_under_a_live_run_counts_as_replaced() {
             let refused = runs.append(&runs.first, event).expect_err("it is not on record");
             assert!(matches!(refused, LedgerError::Replaced { .. }), "{refused}");
         }
+        // The lock file of the first names its attempt; the second has begun none.
+        let unknown = runs.ledger.unknown_runs().expect("a readable ledger");
+        let unknown: Vec<&str> = unknown.iter().map(|run| run.run.as_str()).collect();
+        assert_eq!(unknown, if lost.contains("runs") { vec!["first", "second"] } else { vec!["first"] });
         if lost.contains("runs") {
             let refused = runs.ledger.end(&runs.first, Timestamp(3)).expect_err("it is not on record");
             assert!(matches!(refused, LedgerError::Replaced { .. }), "{refused}");
         }
+    }
+}
+
+/// What a command outside of a run records into a file that is gone is not recorded.
+#[cfg(unix)]
+#[test]
+fn commands_outside_of_a_run_report_a_ledger_that_is_gone() {
+    let runs = TwoRuns::with_task();
+    let account = || runs.ledger.link_account("s", "a", "b", &TaskId::from("t1"), Timestamp(3));
+    let resolution = Resolution::Accepted { task: TaskId::from("t1") };
+    let resolve = || runs.ledger.resolve(&AttemptId::from("first.1"), &resolution, Timestamp(3));
+    account().expect("it is there");
+    fs_err::remove_file(runs.folder.path().join("ledger.db")).expect("a writable folder");
+    for refused in [account(), resolve()] {
+        let refused = refused.expect_err("it is gone");
+        assert!(matches!(refused, LedgerError::Replaced { .. }), "{refused}");
     }
 }

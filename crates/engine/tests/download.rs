@@ -285,6 +285,7 @@ async fn run_with(server: &Server, folder: &std::path::Path, tries: u32, verify:
         arguments: None,
         scope: scheduler::RunScope::default(),
         verify,
+        repeats_unrecorded: false,
         interrupt,
     };
     engine::run(plan(&["a"]), setup, &mut engine::reporter::Silent).await.expect("the run can go on")

@@ -145,6 +145,7 @@ impl Project {
             arguments: None,
             scope,
             verify: engine::artifact_store::Verify::Metadata,
+            repeats_unrecorded: false,
             interrupt,
         };
         (setup, sender)

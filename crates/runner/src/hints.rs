@@ -54,17 +54,31 @@ pub(crate) fn resolve_command(file: &str, attempt: &str, suggested_task: Option<
 pub(crate) fn adopt_commands(error: &RunError, file: &Path) -> String {
     let file = shell::path(file);
     match error {
-        RunError::LedgerReplaced { tasks, .. } if !tasks.is_empty() => {
-            let subject = match tasks.len() {
-                1 => "1 task is".to_owned(),
-                count => format!("{count} tasks are"),
+        RunError::LedgerReplaced { tasks, indeterminate, .. } => {
+            let in_flight = match tasks.len() {
+                0 => None,
+                1 => Some("1 task is in flight or not downloaded".to_owned()),
+                count => Some(format!("{count} tasks are in flight or not downloaded")),
             };
-            let argument = |(node, task): &(String, TaskId)| {
-                format!(" --task {}", shell::quote(&format!("{node}={task}")))
+            let uncertain = match indeterminate.len() {
+                0 => None,
+                1 => Some("1 submission may have been accepted".to_owned()),
+                count => Some(format!("{count} submissions may have been accepted")),
             };
-            let list: String = tasks.iter().map(argument).collect();
+            let subjects: Vec<String> = [in_flight, uncertain].into_iter().flatten().collect();
+            if subjects.is_empty() {
+                return String::new();
+            }
+            let named = indeterminate.iter().filter_map(|(node, task)| Some((node, task.as_ref()?)));
+            let all = tasks.iter().map(|(node, task)| (node, task)).chain(named);
+            let mut list: String = all.map(|(node, task)| task_argument(node, task.as_str())).collect();
+            if list.is_empty() {
+                list = " --task SHOT=TASK".to_owned();
+            }
+            let notes: String = indeterminate.iter().map(about_indeterminate).collect();
             format!(
-                "\n  {subject} in flight or not downloaded: put the ledger back, or record them in a new one: runner ledger adopt {file}{list}"
+                "\n  {}: put the ledger back, or record them in a new one: runner ledger adopt {file}{list}{notes}",
+                subjects.join(", and ")
             )
         }
         RunError::LedgerWrite { unrecorded, .. } => {
@@ -84,9 +98,26 @@ pub(crate) fn adopt_commands(error: &RunError, file: &Path) -> String {
             };
             unrecorded.iter().map(line).collect()
         }
-        RunError::LedgerReplaced { .. } | RunError::Ledger(_) | RunError::Io(_) | RunError::Internal(_) => {
-            String::new()
-        }
+        RunError::Ledger(_) | RunError::Io(_) | RunError::Internal(_) => String::new(),
+    }
+}
+
+fn task_argument(node: &str, task: &str) -> String {
+    format!(" --task {}", shell::quote(&format!("{node}={task}")))
+}
+
+/// About a submission that may have been accepted, with the id of a task that its response named.
+fn about_indeterminate((node, task): &(String, Option<TaskId>)) -> String {
+    let shot = sanitize::line(node);
+    match task {
+        Some(task) => format!(
+            "\n  {shot} may have been accepted, and the response names task {}: leave it out of the command if your account does not list it",
+            sanitize::line(task.as_str())
+        ),
+        None => format!(
+            "\n  {shot} may have been accepted: if your account lists its task, add{}",
+            task_argument(node, "TASK")
+        ),
     }
 }
 
@@ -108,8 +139,8 @@ mod tests {
     fn ids_of_the_service_are_quoted_in_commands() {
         let tasks =
             vec![("lamp#2".to_owned(), TaskId::from(HOSTILE)), ("sea".to_owned(), TaskId::from("t1"))];
-        let text =
-            adopt_commands(&RunError::LedgerReplaced { source: removed(), tasks }, Path::new("my film.yaml"));
+        let error = RunError::LedgerReplaced { source: removed(), tasks, indeterminate: Vec::new() };
+        let text = adopt_commands(&error, Path::new("my film.yaml"));
         let command =
             r"runner ledger adopt 'my film.yaml' --task 'lamp#2=t'\''; rm -rf ~ #`id`' --task sea=t1";
         assert!(text.ends_with(command), "{text}");
@@ -137,7 +168,25 @@ mod tests {
 
     #[test]
     fn missing_ledger_without_tasks_suggests_no_command() {
-        let error = RunError::LedgerReplaced { source: removed(), tasks: Vec::new() };
+        let error =
+            RunError::LedgerReplaced { source: removed(), tasks: Vec::new(), indeterminate: Vec::new() };
         assert_eq!(adopt_commands(&error, Path::new("a.yaml")), "");
+    }
+
+    #[test]
+    fn submissions_without_an_outcome_are_named_where_the_ledger_is_gone() {
+        let indeterminate = vec![("sea".to_owned(), Some(TaskId::from(HOSTILE))), ("a b".to_owned(), None)];
+        let error = RunError::LedgerReplaced { source: removed(), tasks: Vec::new(), indeterminate };
+        let text = adopt_commands(&error, Path::new("a.yaml"));
+        let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+        assert_eq!(
+            lines,
+            [
+                "",
+                r"2 submissions may have been accepted: put the ledger back, or record them in a new one: runner ledger adopt a.yaml --task 'sea=t'\''; rm -rf ~ #`id`'",
+                "sea may have been accepted, and the response names task t'; rm -rf ~ #`id`: leave it out of the command if your account does not list it",
+                "a b may have been accepted: if your account lists its task, add --task 'a b=TASK'",
+            ]
+        );
     }
 }

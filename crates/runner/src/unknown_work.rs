@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use engine::Ledger;
-use engine::adopt::{UnknownVideo, unknown_videos};
+use engine::adopt::{UnknownVideo, deferred_videos, unknown_videos};
 use engine::ledger::UnknownRun;
 use engine::preview::{Preview, block};
 use scheduler::KeyResolver;
@@ -89,6 +89,24 @@ pub(crate) async fn mark(
             format!("{path} is its video, and the ledger does not know it: `runner ledger adopt {file_name}`")
         };
         block(plan, previews, video.node, why);
+    }
+    if !engine.is_cluster() {
+        let videos = deferred_videos(plan, records.work(), &folder, previews).await?;
+        let listed = videos.iter().map(|video| format!("{} ({})", video.name, display_path(&video.path)));
+        let what = "files that may be the videos of shots that wait for others";
+        if let Some(listed) = listed_as(what, videos.len(), listed) {
+            errln!(
+                "the ledger does not know {listed}; a run submits nothing for a shot whose video is there\nhint: to record them once the others are done: runner ledger adopt {file_name}"
+            );
+        }
+        for video in videos {
+            let preview = &mut previews[video.node.index()];
+            let why = preview.why.take().map(|why| format!("{why}; ")).unwrap_or_default();
+            preview.why = Some(format!(
+                "{why}{} may be its video, and the ledger does not know it: if it is, a run submits nothing for this shot, and `runner ledger adopt {file_name}` records it",
+                display_path(&video.path)
+            ));
+        }
     }
     let runs = match records.ledger() {
         Some(ledger) => ledger.unknown_runs()?,

@@ -93,6 +93,16 @@ pub enum FailureKind {
     Task,
     /// Its submission was abandoned: the outcome is unknown, and it is repeated only on request.
     Abandoned,
+    /// Its video exists and is on no record: it is submitted only on request.
+    Unrecorded,
+}
+
+impl Failure {
+    /// Whether nothing failed: a person has to decide what becomes of a video that is on no record.
+    #[must_use]
+    pub fn needs_action(&self) -> bool {
+        self.kind == FailureKind::Unrecorded
+    }
 }
 
 impl FailureKind {
@@ -111,7 +121,8 @@ impl FailureKind {
             | Self::Unauthorized
             | Self::Invalid
             | Self::Local
-            | Self::Abandoned => None,
+            | Self::Abandoned
+            | Self::Unrecorded => None,
         }
     }
 }

@@ -20,7 +20,8 @@ use crate::ledger::{Ledger, LedgerError, PlanArguments, ServiceAccount};
 use crate::preview::{Preview, survey_with};
 
 pub use descriptions::{ClipDescription, DescribedVideo, UnusedDescription, described_by_sidecars};
-pub use traces::{UnknownVideo, unknown_videos};
+pub(crate) use traces::UnrecordedVideos;
+pub use traces::{UnknownVideo, deferred_videos, unknown_videos};
 
 use descriptions::Descriptions;
 use traces::videos_by_key;
@@ -155,7 +156,8 @@ async fn collect(
     ledger: Option<&Ledger>,
 ) -> Result<(AdoptionReport, Vec<Recordable>), LedgerError> {
     let Adoption { plan, run, .. } = adoption;
-    let files = videos_by_key(adoption.folder)?;
+    let mut files = videos_by_key(adoption.folder)?;
+    files.retain(|_, path| path.is_file());
     let mut collector = Collector {
         adoption,
         ledger,
@@ -177,7 +179,14 @@ async fn collect(
         let made: Arc<[Option<Artifact>]> = made.iter().cloned().collect();
         let mut has_progress = false;
         for (ix, node) in plan.nodes() {
-            let is_submitted = previews[ix.index()].decision == Decision::Execute;
+            let is_submitted = match previews[ix.index()].decision {
+                Decision::Execute => true,
+                // A run stops at the video of a task that a `retry` has given up (`UnrecordedVideos`).
+                Decision::Adopt => {
+                    !adoption.tasks.contains_key(&ix) && is_given_up(ledger, keys[ix.index()])?
+                }
+                Decision::Reuse | Decision::Deferred | Decision::Blocked | Decision::NotSelected => false,
+            };
             let Some(key) = keys[ix.index()].filter(|_| is_submitted && !is_visited[ix.index()]) else {
                 continue;
             };
@@ -228,6 +237,14 @@ async fn collect(
         unused.push(UnusedDescription::not_needed(&video.source, reason));
     }
     Ok((AdoptionReport { shots, unused }, recordable))
+}
+
+/// Whether no attempt holds a key or has had its video.
+fn is_given_up(ledger: Option<&Ledger>, key: Option<NodeKey>) -> Result<bool, LedgerError> {
+    match ledger.zip(key) {
+        Some((ledger, key)) => Ok(!ledger.has_work(&key.to_string())?),
+        None => Ok(false),
+    }
 }
 
 /// Finds the work of one node after another.

@@ -1,13 +1,15 @@
 //! Videos that are there although the ledger does not know them: a run stops before it pays for them again.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 
 use scheduler::{Decision, KeyResolver};
-use workflow::plan::{NodeIx, Plan};
+use workflow::plan::{NodeIx, NodeKey, Plan};
 
+use crate::artifact::file_name_with;
 use crate::artifact_store::{ArtifactStore, Verify};
-use crate::ledger::LedgerError;
+use crate::ledger::{Ledger, LedgerError};
 use crate::preview::{Preview, survey};
 use crate::records::WorkRecords;
 use crate::sidecar;
@@ -37,18 +39,98 @@ pub async fn unknown_videos<R: WorkRecords + ?Sized>(
     folder: &Path,
     store: &ArtifactStore,
 ) -> Result<Vec<UnknownVideo>, LedgerError> {
-    let mut files = stored_videos(store)?;
-    files.extend(videos_by_key(folder)?);
-    if let Some(records) = records.filter(|_| !files.is_empty()) {
-        // Most or all of them: what is left is looked up.
-        let recorded = records.short_keys().await?;
-        files.retain(|key, _| !recorded.contains(key));
-    }
+    let files = unrecorded_files(records, UnrecordedVideos::read(folder, store)?).await?;
     if files.is_empty() {
         return Ok(Vec::new());
     }
     let (previews, _) = survey(plan, records, keys, None, &Verify::Metadata).await?;
     Ok(in_previews(&previews, &files))
+}
+
+/// Videos in `folder` that may be those of shots that wait for others, by their names: the ledger does not know them, and their keys are not
+/// known before the others have their videos. A run stops at the shot if it is its video.
+///
+/// # Errors
+/// When the ledger or a folder cannot be read.
+pub async fn deferred_videos<R: WorkRecords + ?Sized>(
+    plan: &Plan,
+    records: Option<&R>,
+    folder: &Path,
+    previews: &[Preview],
+) -> Result<Vec<UnknownVideo>, LedgerError> {
+    let is_deferred = |node: NodeIx| previews[node.index()].decision == Decision::Deferred;
+    if !plan.nodes().any(|(node, _)| is_deferred(node)) {
+        return Ok(Vec::new());
+    }
+    let files = unrecorded_files(records, UnrecordedVideos { files: videos_by_key(folder)? }).await?;
+    let mut by_name: HashMap<String, PathBuf> =
+        files.into_values().filter_map(|path| Some((path.file_name()?.to_str()?.to_owned(), path))).collect();
+    let mut videos = Vec::new();
+    for (node, shot) in plan.nodes().filter(|(node, _)| is_deferred(*node)) {
+        let is_of_shot =
+            |name: &&String| key_digits(name).is_some_and(|key| **name == file_name_with(&shot.name, key));
+        // The first by name, so that the result is always the same.
+        let name = by_name.keys().filter(is_of_shot).min().cloned();
+        if let Some(path) = name.and_then(|name| by_name.remove(&name)) {
+            videos.push(UnknownVideo { node, name: shot.name.clone(), path });
+        }
+    }
+    Ok(videos)
+}
+
+/// Videos whose keys are not on record.
+async fn unrecorded_files<R: WorkRecords + ?Sized>(
+    records: Option<&R>,
+    videos: UnrecordedVideos,
+) -> Result<HashMap<String, PathBuf>, LedgerError> {
+    let mut files = videos.files;
+    if let Some(records) = records.filter(|_| !files.is_empty()) {
+        // Most or all of them: what is left is looked up.
+        let recorded = records.short_keys().await?;
+        files.retain(|key, _| !recorded.contains(key));
+    }
+    files.retain(|_, path| path.is_file());
+    Ok(files)
+}
+
+/// The videos of a project by the beginning of their key, whether or not the ledger knows them: a run that comes to submit a shot looks for
+/// it here.
+#[derive(Debug)]
+pub(crate) struct UnrecordedVideos {
+    files: HashMap<String, PathBuf>,
+}
+
+impl UnrecordedVideos {
+    /// Lists the videos in `folder` and in the store.
+    ///
+    /// # Errors
+    /// When a folder cannot be read.
+    pub(crate) fn read(folder: &Path, store: &ArtifactStore) -> Result<Self, LedgerError> {
+        let mut files = videos_by_key(folder)?;
+        for (key, path) in stored_videos(store)? {
+            list(&mut files, key, path);
+        }
+        Ok(Self { files })
+    }
+
+    /// The video of the work with this key, if there is one and the ledger does not know the work. `target` is its path in the output folder,
+    /// where it may be since.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub(crate) fn find(
+        &self,
+        ledger: &Ledger,
+        key: &NodeKey,
+        target: &Path,
+    ) -> Result<Option<PathBuf>, LedgerError> {
+        let listed = || self.files.get(&key.short()).filter(|path| path.is_file()).cloned();
+        let video = if target.is_file() { Some(target.to_owned()) } else { listed() };
+        match video {
+            Some(video) if !ledger.has_work(&key.to_string())? => Ok(Some(video)),
+            _ => Ok(None),
+        }
+    }
 }
 
 fn in_previews(previews: &[Preview], files: &HashMap<String, PathBuf>) -> Vec<UnknownVideo> {
@@ -61,16 +143,22 @@ fn in_previews(previews: &[Preview], files: &HashMap<String, PathBuf>) -> Vec<Un
         .collect()
 }
 
-/// Videos in the store that have a sidecar, by the beginning of their key.
+/// Adds a video, unless another one of the same key is listed that exists.
+fn list(files: &mut HashMap<String, PathBuf>, key: String, path: PathBuf) {
+    match files.entry(key) {
+        Entry::Vacant(entry) => drop(entry.insert(path)),
+        Entry::Occupied(mut entry) if !entry.get().is_file() => drop(entry.insert(path)),
+        Entry::Occupied(_) => {}
+    }
+}
+
+/// Where the videos in the store are that have a sidecar, by the beginning of their key.
 fn stored_videos(store: &ArtifactStore) -> Result<HashMap<String, PathBuf>, LedgerError> {
     let mut files = HashMap::new();
     for path in sidecar::paths(store.folder())? {
         let name = path.file_name().and_then(|name| name.to_str());
         let Some((sha256, key)) = name.and_then(sidecar::parse_name) else { continue };
-        let video = store.path(sha256);
-        if video.is_file() {
-            files.insert(key[..KEY_DIGITS].to_owned(), video);
-        }
+        list(&mut files, key[..KEY_DIGITS].to_owned(), store.path(sha256));
     }
     Ok(files)
 }
@@ -85,8 +173,8 @@ pub(super) fn videos_by_key(folder: &Path) -> Result<HashMap<String, PathBuf>, L
     let mut files = HashMap::new();
     for entry in entries {
         let path = entry?.path();
-        if let Some(key) = key_of_name(&path).filter(|_| path.is_file()) {
-            files.insert(key, path);
+        if let Some(key) = key_of_name(&path) {
+            list(&mut files, key, path);
         }
     }
     Ok(files)
@@ -94,8 +182,12 @@ pub(super) fn videos_by_key(folder: &Path) -> Result<HashMap<String, PathBuf>, L
 
 /// The beginning of the key in the name of a video.
 fn key_of_name(path: &Path) -> Option<String> {
-    let (_, key) = path.file_name()?.to_str()?.strip_suffix(".mp4")?.rsplit_once('-')?;
-    (key.len() == KEY_DIGITS && sidecar::is_hex(key)).then(|| key.to_owned())
+    key_digits(path.file_name()?.to_str()?).map(str::to_owned)
+}
+
+fn key_digits(name: &str) -> Option<&str> {
+    let (_, key) = name.strip_suffix(".mp4")?.rsplit_once('-')?;
+    (key.len() == KEY_DIGITS && sidecar::is_hex(key)).then_some(key)
 }
 
 #[cfg(test)]

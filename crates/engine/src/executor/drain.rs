@@ -63,8 +63,8 @@ pub(super) async fn drain(
     }
     let batch = unsaved.iter().cloned().map(|event| (event, Persist::Yes)).collect();
     let is_stored = ledger.append(run_lock, state.plan(), clock.now(), batch).is_ok();
-    if matches!(source, LedgerError::Replaced { .. }) {
-        return RunError::LedgerReplaced { source, tasks: tasks_without_video(state, &unsaved) };
+    if source.is_ledger_lost() {
+        return ledger_replaced(source, state, &unsaved, &in_flight);
     }
     if is_stored {
         unsaved.clear();
@@ -83,8 +83,45 @@ pub(super) async fn drain(
     RunError::LedgerWrite { source, unrecorded: unrecorded.collect() }
 }
 
+/// What a run without its ledger has in flight, or may have. `unanswered`: submissions whose response was not waited for any longer.
+pub(super) fn ledger_replaced(
+    source: LedgerError,
+    state: &RunState,
+    unsaved: &[Event],
+    unanswered: &HashSet<AttemptId>,
+) -> RunError {
+    let tasks = tasks_without_video(state, unsaved);
+    let indeterminate = indeterminate_shots(state, unsaved, unanswered);
+    RunError::LedgerReplaced { source, tasks, indeterminate }
+}
+
+/// Every shot of the run whose submission may have been accepted, with the id of a task that the response named.
+fn indeterminate_shots(
+    state: &RunState,
+    unsaved: &[Event],
+    unanswered: &HashSet<AttemptId>,
+) -> Vec<(String, Option<TaskId>)> {
+    let name = |node| state.plan().node(node).name.clone();
+    let known = state.plan().nodes().filter_map(|(node, _)| match state.node(node).outcome() {
+        Some(Outcome::Indeterminate { suggested_task, .. }) => Some((name(node), suggested_task.clone())),
+        _ => match &state.node(node).phase {
+            Phase::Submitting { attempt } if unanswered.contains(attempt) => Some((name(node), None)),
+            _ => None,
+        },
+    });
+    let answered = unsaved.iter().filter_map(|event| match event {
+        Event::Indeterminate { node, suggested_task, .. } => Some((name(*node), suggested_task.clone())),
+        // The service was asked which tasks the submission may have led to; the ledger was to choose among them.
+        Event::Reconciled { node, task: None, candidates, .. } => {
+            Some((name(*node), candidates.first().cloned())).filter(|(_, task)| task.is_some())
+        }
+        _ => None,
+    });
+    known.chain(answered).collect()
+}
+
 /// Every task of the run that has no video yet: the ledger may have lost them all.
-pub(super) fn tasks_without_video(state: &RunState, unsaved: &[Event]) -> Vec<(String, TaskId)> {
+fn tasks_without_video(state: &RunState, unsaved: &[Event]) -> Vec<(String, TaskId)> {
     let name = |node| state.plan().node(node).name.clone();
     let known = state.plan().nodes().filter_map(|(node, _)| {
         let has_video = matches!(state.node(node).outcome(), Some(Outcome::Done { .. }));

@@ -1,7 +1,7 @@
 //! Executes the scheduler's actions. Each action is executed once and yields one event, besides a quota that the service may report.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::mpsc;
@@ -12,6 +12,7 @@ use workflow::plan::{NodeIx, NodeKey, Plan};
 use super::lookup_queue::LookupRequest;
 use super::wake_timer::WakeTimer;
 use super::{AttemptIds, download, inputs, join, trace};
+use crate::adopt::UnrecordedVideos;
 use crate::artifact::file_name;
 use crate::film::film_clips;
 use crate::ledger::{Ledger, LedgerError};
@@ -48,6 +49,8 @@ pub(super) struct EffectRunner {
     pub(super) joins: mpsc::UnboundedSender<FilmProgress>,
     pub(super) wakes: WakeTimer,
     pub(super) prepared: PreparedRequests,
+    /// Videos of earlier runs, where a shot whose video the ledger does not know is not submitted.
+    pub(super) unrecorded: Option<Arc<UnrecordedVideos>>,
     pub(super) tasks: JoinSet<()>,
     pub(super) lookups: mpsc::UnboundedSender<LookupRequest>,
     /// The name of the workflow file, if it is known.
@@ -157,7 +160,15 @@ impl EffectRunner {
         let (reservation, forced_rerun) = (state.budget().reservation(&plan, node), state.forced_rerun(node));
         let forced_rerun = forced_rerun.map(Box::new);
         let recorded_rerun = if forced_rerun.is_none() { state.rerun(node).map(Box::new) } else { None };
-        self.spawn(async move {
+        let (ledger, unrecorded) = (Arc::clone(&self.ledger), self.unrecorded.clone());
+        let target = self.output_dir.join(file_name(plan.node(node), &key));
+        self.spawn_fallible(async move {
+            // Here, because every submission comes by: that of a shot whose key became known during the run, and that of a retry.
+            if let Some(videos) = unrecorded
+                && let Some(video) = videos.find(&ledger, &key, &target)?
+            {
+                return Ok(Event::PrepareFailed { node, failure: unrecorded_video(&video) });
+            }
             let prepare = async {
                 let by_url = sources.iter().any(inputs::InputSource::is_by_url);
                 let values = inputs::load_inputs(sources, ffmpeg).await?;
@@ -169,7 +180,7 @@ impl EffectRunner {
                 Ok((request, by_url)) => {
                     let digest = request.digest().to_owned();
                     prepared.lock().unwrap_or_else(PoisonError::into_inner).insert(attempt.clone(), request);
-                    Event::Prepared {
+                    Ok(Event::Prepared {
                         node,
                         attempt,
                         key: key.to_string(),
@@ -180,9 +191,9 @@ impl EffectRunner {
                         forced_rerun,
                         recorded_rerun,
                         parts,
-                    }
+                    })
                 }
-                Err(failure) => Event::PrepareFailed { node, failure },
+                Err(failure) => Ok(Event::PrepareFailed { node, failure }),
             }
         });
     }
@@ -277,6 +288,15 @@ impl EffectRunner {
     fn send(&self, event: Event) {
         drop(self.sender.send(Ok(event)));
     }
+}
+
+/// Why a shot is not submitted whose video is there.
+fn unrecorded_video(video: &Path) -> Failure {
+    let name = video.file_name().unwrap_or(video.as_os_str()).to_string_lossy();
+    Failure::new(
+        FailureKind::Unrecorded,
+        format!("{name} is its video, and the ledger does not know it; nothing was submitted"),
+    )
 }
 
 /// Writes the sidecar of a video that was downloaded. A failure loses nothing: the ledger records the video all the same.

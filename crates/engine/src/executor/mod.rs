@@ -16,6 +16,7 @@ mod lookup_queue;
 mod trace;
 mod wake_timer;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +25,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 use workflow::plan::Plan;
 
+use crate::adopt::UnrecordedVideos;
 use crate::artifact_store::Verify;
 use crate::blocking::run_blocking;
 use crate::clean;
@@ -69,6 +71,8 @@ pub struct RunConfig {
     pub scope: RunScope,
     /// How files of earlier runs are verified.
     pub verify: Verify,
+    /// Whether shots are submitted although their videos are there, which the ledger does not know: the user has said so.
+    pub repeats_unrecorded: bool,
     /// Becomes true when the user interrupts the run.
     pub interrupt: watch::Receiver<bool>,
 }
@@ -85,13 +89,15 @@ pub enum RunError {
     /// A task of the executor panicked.
     #[error("internal error: {0}; tasks in flight are adopted by the next run")]
     Internal(JoinError),
-    /// The ledger was removed or replaced during the run, and submission stopped.
+    /// The ledger was removed, replaced or damaged during the run, and submission stopped.
     #[error("{source}")]
     LedgerReplaced {
         /// What happened to it.
         source: LedgerError,
         /// Shots and their tasks that have no video yet.
         tasks: Vec<(String, TaskId)>,
+        /// Shots whose submission may or may not have been accepted, with the id of a task that the response named.
+        indeterminate: Vec<(String, Option<TaskId>)>,
     },
     /// The ledger could no longer be written during the run, and submission stopped.
     #[error("{source}; nothing more was submitted")]
@@ -131,6 +137,13 @@ pub async fn run(
     fs_err::create_dir_all(&output_dir)?;
     let at = ServiceAccount { service: provider.identity(), account: provider.account() };
     let arguments = config.arguments.as_ref();
+    let unrecorded = if provider.is_paid() && !config.repeats_unrecorded {
+        let (folder, store) = (output_dir.clone(), ledger.store());
+        let videos = run_blocking(move || UnrecordedVideos::read(&folder, &store));
+        Some(Arc::new(videos.await.map_err(RunError::Internal)??))
+    } else {
+        None
+    };
     // What costs nothing exceeds no cost, whatever is in flight at a service that is paid.
     let cost = budget.caps().cost.filter(|_| provider.is_paid());
     let caps = BudgetCaps { cost, ..budget.caps() };
@@ -169,6 +182,7 @@ pub async fn run(
         joins,
         wakes: wake_timer::WakeTimer::new(clock.clone()),
         prepared: effect_runner::PreparedRequests::default(),
+        unrecorded,
         tasks: JoinSet::new(),
     };
     effects.start_lookups(lookup_requests, config.verify);
@@ -240,7 +254,8 @@ pub async fn run(
         }
     };
     if let Some((source, unsaved)) = failed {
-        if matches!(source, LedgerError::Replaced { .. }) {
+        let source = ledger.cause(source);
+        if source.is_ledger_lost() {
             run_lock.leave_behind();
         }
         return Err(drain::drain(source, unsaved, &state, &ledger, &run_lock, &clock, &mut receiver).await);
@@ -249,9 +264,10 @@ pub async fn run(
     effects.tasks.shutdown().await;
     let flushed = log.flush(clock.now()).await?;
     if let Err(source) = flushed.and_then(|()| ledger.end(&run_lock, clock.now())) {
-        if matches!(source, LedgerError::Replaced { .. }) {
+        let source = ledger.cause(source);
+        if source.is_ledger_lost() {
             run_lock.leave_behind();
-            return Err(RunError::LedgerReplaced { source, tasks: drain::tasks_without_video(&state, &[]) });
+            return Err(drain::ledger_replaced(source, &state, &[], &HashSet::new()));
         }
         return Err(source.into());
     }

@@ -65,6 +65,7 @@ impl Ledger {
         }
         let mut applied = Vec::with_capacity(events.len());
         let mut stored = Vec::with_capacity(events.len());
+        let mut last_attempt = None;
         let mut writer = Writer::new(self, &transaction, run_lock.run(), time);
         for (event, persist) in events {
             let event = match persist {
@@ -73,6 +74,9 @@ impl Ledger {
             };
             let node = event.node().map(|node| plan.node(node));
             writer.update_tables(&event, node).map_err(wrap)?;
+            if let Event::Prepared { attempt, .. } = &event {
+                last_attempt = Some(attempt.clone());
+            }
             let name = node.map(|node| node.name.as_str());
             match persist {
                 Persist::Yes => writer.store(name, &event, time).map_err(wrap)?,
@@ -91,6 +95,9 @@ impl Ledger {
         drop(connection);
         // An intent that was written to a file that is gone is no intent, and a task id there is lost.
         self.watch.check()?;
+        if let Some(attempt) = last_attempt {
+            run_lock.note_attempt(&attempt)?;
+        }
         for kind in stored {
             failpoint::hit(Boundary::After, kind.as_str());
         }

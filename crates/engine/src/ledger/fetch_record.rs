@@ -17,7 +17,7 @@ impl Ledger {
     /// its video is to be recorded under another key than that of `row` by now, or has been recorded.
     ///
     /// # Errors
-    /// When it could not be made durable.
+    /// When it could not be made durable, and as [`Ledger::append`] when the ledger is not the file that was opened.
     pub(crate) fn append_fetched(
         &self,
         row: &AttemptRow,
@@ -29,6 +29,7 @@ impl Ledger {
             // The video's name has to be durable before the event that records it.
             self.store.sync_dir()?;
         }
+        self.watch.check()?;
         let mut connection = self.connection();
         let wrap = |error| self.sqlite(error);
         let transaction =
@@ -49,6 +50,8 @@ impl Ledger {
         writer.store(Some(&row.node), event, time).map_err(wrap)?;
         writer.finish().map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
+        drop(connection);
+        self.watch.check()?;
         failpoint::hit(Boundary::After, event.kind().as_str());
         Ok(true)
     }

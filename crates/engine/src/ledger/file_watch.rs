@@ -34,35 +34,51 @@ impl FileState {
     }
 }
 
-/// The files of an open ledger: the database, and its write-ahead log once there is one.
+/// The files of an open ledger: the database, and its write-ahead log and the index of that once there are any. The index (`-shm`) holds
+/// nothing that is to be kept, but the locks of the log are on it: processes with two of them overwrite each other's writes.
 #[derive(Debug)]
 pub(super) struct FileWatch {
     file: PathBuf,
     log: PathBuf,
-    states: Mutex<(Option<FileState>, Option<FileState>)>,
+    index: PathBuf,
+    states: Mutex<FileStates>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct FileStates {
+    file: Option<FileState>,
+    log: Option<FileState>,
+    index: Option<FileState>,
+}
+
+impl FileStates {
+    fn read(file: &Path, log: &Path, index: &Path) -> Self {
+        Self { file: FileState::read(file), log: FileState::read(log), index: FileState::read(index) }
+    }
 }
 
 impl FileWatch {
     /// Watches the database at `file`, which is open.
     pub(super) fn new(file: &Path) -> Self {
-        let log = file.with_extension("db-wal");
-        let states = Mutex::new((FileState::read(file), FileState::read(&log)));
-        Self { file: file.to_owned(), log, states }
+        let (log, index) = (file.with_extension("db-wal"), file.with_extension("db-shm"));
+        let states = Mutex::new(FileStates::read(file, &log, &index));
+        Self { file: file.to_owned(), log, index, states }
     }
 
     pub(super) fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Checks that the files are those that were opened. The log exists from the first write on, where the file system has one.
+    /// Checks that the files are those that were opened. The log exists from the first write on, where the file system has one, and so does its
+    /// index: SQLite removes both after the last connection only.
     ///
     /// # Errors
     /// [`LedgerError::Replaced`].
     pub(super) fn check(&self) -> Result<(), LedgerError> {
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        let (file, log) = (FileState::read(&self.file), FileState::read(&self.log));
+        let now = FileStates::read(&self.file, &self.log, &self.index);
         let replaced = |what: &'static str| Err(LedgerError::Replaced { path: self.file.clone(), what });
-        match (states.0, file) {
+        match (states.file, now.file) {
             (_, None) => return replaced("was removed or moved"),
             (Some(before), Some(now)) if before.id != now.id => {
                 return replaced("was replaced by another file");
@@ -77,7 +93,7 @@ impl FileWatch {
             }
             _ => {}
         }
-        match (states.1, log) {
+        match (states.log, now.log) {
             (Some(_), None) => return replaced("has lost its log (-wal)"),
             (Some(before), Some(now)) if before.id != now.id => return replaced("has another log (-wal)"),
             // It never shrinks while it is open: no checkpoint of this program truncates it.
@@ -86,7 +102,15 @@ impl FileWatch {
             }
             _ => {}
         }
-        *states = (file, log);
+        // SQLite changes its size.
+        match (states.index, now.index) {
+            (Some(_), None) => return replaced("has lost the index of its log (-shm)"),
+            (Some(before), Some(now)) if before.id != now.id => {
+                return replaced("has another index of its log (-shm)");
+            }
+            _ => {}
+        }
+        *states = now;
         Ok(())
     }
 }
@@ -120,7 +144,15 @@ mod tests {
     #[test]
     fn check_reports_every_way_to_lose_the_ledger() {
         type Damage = fn(&std::path::Path);
-        let damages: [(Damage, &str); 7] = [
+        let damages: [(Damage, &str); 9] = [
+            (|file| std::fs::remove_file(file.with_extension("db-shm")).unwrap(), "lost the index"),
+            (
+                |file| {
+                    std::fs::remove_file(file.with_extension("db-shm")).unwrap();
+                    std::fs::write(file.with_extension("db-shm"), "").unwrap();
+                },
+                "another index",
+            ),
             (|file| std::fs::remove_file(file).unwrap(), "removed"),
             (|file| std::fs::rename(file, file.with_extension("old")).unwrap(), "removed or moved"),
             (

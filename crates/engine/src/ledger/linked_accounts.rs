@@ -54,7 +54,7 @@ impl Ledger {
     /// Records that `account` is the same account as `other`, because the service showed `task` of the other one to it.
     ///
     /// # Errors
-    /// When it cannot be recorded.
+    /// When it cannot be recorded, and as [`Ledger::append`] when the ledger is not the file that was opened.
     pub fn link_account(
         &self,
         service: &str,
@@ -63,6 +63,7 @@ impl Ledger {
         task: &TaskId,
         time: Timestamp,
     ) -> Result<(), LedgerError> {
+        self.watch.check()?;
         let mut connection = self.connection();
         let mut write = || {
             let transaction = connection.transaction()?;
@@ -75,7 +76,9 @@ impl Ledger {
             }
             transaction.commit()
         };
-        write().map_err(|error| self.sqlite(error))
+        write().map_err(|error| self.sqlite(error))?;
+        drop(connection);
+        self.watch.check()
     }
 
     /// Whether a task was submitted with the key of another account than `account`, as far as is known: unknown are the account of what an

@@ -102,7 +102,7 @@ pub enum LedgerError {
     },
     /// The file is not the one that was opened any more: what is written to it is lost.
     #[error(
-        "the ledger {path} {what} while this run was using it: nothing more is submitted, and what was recorded since may be lost"
+        "the ledger {path} {what} while it was in use: nothing more is submitted, and what was recorded since may be lost"
     )]
     Replaced {
         /// The ledger file.
@@ -130,6 +130,22 @@ impl LedgerError {
             | Self::TooNew { .. }
             | Self::TooOld { .. }
             | Self::Replaced { .. }
+            | Self::NotResolvable(_)
+            | Self::OtherRecords(_) => false,
+        }
+    }
+
+    /// Whether the file is not the one that was opened, or no database any more: what was recorded may be lost.
+    pub(crate) fn is_ledger_lost(&self) -> bool {
+        match self {
+            Self::Replaced { .. } => true,
+            Self::Sqlite { source, .. } => matches!(
+                source.sqlite_error_code(),
+                Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase)
+            ),
+            Self::Io(_)
+            | Self::TooNew { .. }
+            | Self::TooOld { .. }
             | Self::NotResolvable(_)
             | Self::OtherRecords(_) => false,
         }
@@ -219,6 +235,11 @@ impl Ledger {
     #[must_use]
     pub fn store(&self) -> ArtifactStore {
         self.store.clone()
+    }
+
+    /// The cause of an error that follows from the loss of the file, such as one about its log; otherwise the error itself.
+    pub(crate) fn cause(&self, error: LedgerError) -> LedgerError {
+        if error.is_ledger_lost() { error } else { self.watch.check().err().unwrap_or(error) }
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {

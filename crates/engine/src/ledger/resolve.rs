@@ -24,7 +24,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::NotResolvable`] when there is no such attempt, it needs no resolution, a run is alive that may still hear of it,
-    /// another attempt owns the task, or it is known to be accepted as another one.
+    /// another attempt owns the task, or it is known to be accepted as another one. Otherwise as [`Ledger::append`].
     pub fn resolve(
         &self,
         attempt: &AttemptId,
@@ -32,6 +32,7 @@ impl Ledger {
         time: Timestamp,
     ) -> Result<(), LedgerError> {
         failpoint::hit(Boundary::Before, EventKind::Resolved.as_str());
+        self.watch.check()?;
         let mut connection = self.connection();
         let wrap = |error| self.sqlite(error);
         let transaction =
@@ -84,6 +85,9 @@ impl Ledger {
         writer.store(Some(&node), &event, time).map_err(wrap)?;
         writer.finish().map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
+        drop(connection);
+        // What was written to a file that is gone is not resolved.
+        self.watch.check()?;
         failpoint::hit(Boundary::After, EventKind::Resolved.as_str());
         Ok(())
     }

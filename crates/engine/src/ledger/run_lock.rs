@@ -1,8 +1,13 @@
 //! Liveness of runs: each run locks a file of its own, and the operating system releases the lock when the process ends in any way.
+//!
+//! The file names the latest attempt of its run whose intent is on record, before its POST leaves: a run that is killed leaves it, and a ledger
+//! without that attempt has lost it. It is not synchronized: after a power cut it may name an earlier attempt, or none.
 
 use std::fs::{File, TryLockError};
+use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rusqlite::TransactionBehavior;
 
@@ -10,7 +15,7 @@ use super::sql::Sql;
 use super::{Ledger, LedgerError, PlanArguments, totals};
 use crate::failpoint::{self, Boundary};
 use scheduler::budget::{Amount, BudgetCaps};
-use scheduler::{RunId, Timestamp};
+use scheduler::{AttemptId, RunId, Timestamp};
 
 /// The service of a run, and the account there.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +45,50 @@ pub struct RunLock {
     /// Whether the file stays when the run ends: the ledger that has the run on record is gone, and the file shows that there was one.
     stays: AtomicBool,
     // Held for its lock.
-    _file: File,
+    file: Mutex<File>,
+}
+
+/// What a run has written into its lock file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum LockNote {
+    /// Nothing: it has begun no attempt, or an earlier version wrote the file.
+    None,
+    /// The latest attempt whose intent was recorded.
+    Attempt(AttemptId),
+    /// It has noticed that the ledger is not the one that it has opened. Whatever is in its place cannot be relied on.
+    LedgerReplaced,
+}
+
+impl LockNote {
+    /// The text of [`LockNote::LedgerReplaced`]; no attempt id has spaces.
+    const LEDGER_REPLACED: &str = "the ledger was replaced";
+
+    /// Length of the text in a lock file, filled up with spaces. The file has it from the beginning, so that no later write needs space on the
+    /// disk.
+    const LEN: usize = 63;
+
+    /// Reads the lock file of `run`. [`LockNote::None`] where it cannot be read, as on Windows while its run is alive, and where a power cut
+    /// has left something else in it.
+    pub(super) fn read(path: &Path, run: &RunId) -> Self {
+        match std::fs::read_to_string(path).unwrap_or_default().trim() {
+            Self::LEDGER_REPLACED => Self::LedgerReplaced,
+            attempt if attempt.strip_prefix(run.as_str()).is_some_and(|number| number.starts_with('.')) => {
+                Self::Attempt(AttemptId::from(attempt))
+            }
+            _ => Self::None,
+        }
+    }
+
+    /// In one write, so that no reader gets a part of it.
+    fn write(&self, mut file: &File) -> std::io::Result<()> {
+        let text = match self {
+            Self::None => "",
+            Self::Attempt(attempt) => attempt.as_str(),
+            Self::LedgerReplaced => Self::LEDGER_REPLACED,
+        };
+        file.rewind()?;
+        file.write_all(format!("{text:<width$}\n", width = Self::LEN).as_bytes())
+    }
 }
 
 impl RunLock {
@@ -50,9 +98,22 @@ impl RunLock {
         &self.run
     }
 
-    /// Leaves the file behind when the run ends, as a killed run does.
+    /// Leaves the file behind when the run ends, as a killed run does: the run has lost its ledger, and the next one asks a person, whatever
+    /// is in its place.
     pub(crate) fn leave_behind(&self) {
         self.stays.store(true, Ordering::Relaxed);
+        // Without it the file says what that of a killed run does.
+        let _ = self.write_note(&LockNote::LedgerReplaced);
+    }
+
+    /// Notes the latest attempt whose intent is on record.
+    pub(super) fn note_attempt(&self, attempt: &AttemptId) -> std::io::Result<()> {
+        self.write_note(&LockNote::Attempt(attempt.clone()))
+    }
+
+    fn write_note(&self, note: &LockNote) -> std::io::Result<()> {
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        note.write(&file).map_err(|error| at_path(&self.path, &error))
     }
 
     pub(super) fn last_attempt(&self) -> i64 {
@@ -127,6 +188,7 @@ impl Ledger {
         drop(connection);
         let file = File::create(&path).map_err(|error| at_path(&path, &error))?;
         file.try_lock().map_err(|error| at_path(&path, &error.into()))?;
+        LockNote::None.write(&file).map_err(|error| at_path(&path, &error))?;
         failpoint::hit(Boundary::After, "begin");
         Ok(RunLock {
             run,
@@ -135,7 +197,7 @@ impl Ledger {
             spent_before,
             last_attempt,
             stays: AtomicBool::new(false),
-            _file: file,
+            file: Mutex::new(file),
         })
     }
 
@@ -153,6 +215,7 @@ impl Ledger {
         if changed != 1 {
             return Err(self.missing_records());
         }
+        self.watch.check()?;
         failpoint::hit(Boundary::After, "end");
         Ok(())
     }

@@ -6,11 +6,20 @@ use std::time::SystemTime;
 
 use scheduler::RunId;
 
-use super::run_lock::is_held;
+use super::attempt_state::holds_key;
+use super::run_lock::{LockNote, is_held};
 use super::{Ledger, LedgerError};
 
-/// A run whose lock file is there, and that the ledger does not know: the ledger was replaced, or its log was lost. A run is on record before
-/// it creates its file, so that this holds for a run that is alive as well: it still writes to the file that is gone.
+/// Whether an attempt holds its key, or has had its video.
+macro_rules! has_work {
+    () => {
+        concat!("(", holds_key!(), " OR EXISTS (SELECT 1 FROM artifacts WHERE attempt = attempts.id))")
+    };
+}
+
+/// A run whose lock file is there, and of which the ledger does not know everything: the ledger was replaced, an earlier state of it was
+/// restored, or its log was lost. A run and its attempts are on record before its file names them, so that this holds for a run that is alive
+/// as well: it still writes to the file that is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownRun {
     /// The run.
@@ -24,7 +33,7 @@ pub struct UnknownRun {
 }
 
 impl Ledger {
-    /// Runs that the ledger does not know, killed or alive.
+    /// Runs that the ledger does not know, or not to their last attempt, killed or alive; and runs that have noticed that they lost it.
     ///
     /// # Errors
     /// When the ledger or its folder cannot be read.
@@ -41,22 +50,38 @@ impl Ledger {
             let Some(run) = name.to_str().and_then(|name| name.strip_suffix(".lock")) else { continue };
             let run = RunId::from(run);
             let is_alive = is_held(&self.folder, &run);
-            let started_at = entry.metadata().and_then(|metadata| metadata.modified()).ok();
-            unknown.push(UnknownRun { run, lock_file: entry.path(), started_at, is_alive });
+            let lock_file = entry.path();
+            let note = LockNote::read(&lock_file, &run);
+            // The file is written to again; where its creation has no time, the last attempt has to do.
+            let started_at =
+                entry.metadata().and_then(|file| file.created().or_else(|_| file.modified())).ok();
+            unknown.push((UnknownRun { run, lock_file, started_at, is_alive }, note));
         }
         if unknown.is_empty() {
-            return Ok(unknown);
+            return Ok(Vec::new());
         }
-        // Read after the folder: a run is on record before it creates its file.
+        // Read after the files: a run is on record before it creates its file, and an attempt before the file names it.
         let connection = self.connection();
-        let read = || {
-            let mut statement = connection.prepare("SELECT id FROM runs")?;
-            statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<HashSet<String>>>()
+        let is_on_record = |run: &RunId, note: &LockNote| {
+            let has_run =
+                connection.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?.exists([run.as_str()])?;
+            Ok(has_run
+                && match note {
+                    LockNote::None => true,
+                    LockNote::LedgerReplaced => false,
+                    LockNote::Attempt(attempt) => connection
+                        .prepare_cached("SELECT 1 FROM attempts WHERE id = ?1")?
+                        .exists([attempt.as_str()])?,
+                })
         };
-        let known = read().map_err(|error| self.sqlite(error))?;
-        unknown.retain(|unknown| !known.contains(unknown.run.as_str()));
-        unknown.sort_by(|one, other| one.run.as_str().cmp(other.run.as_str()));
-        Ok(unknown)
+        let mut runs = Vec::new();
+        for (run, note) in unknown {
+            if !is_on_record(&run.run, &note).map_err(|error| self.sqlite(error))? {
+                runs.push(run);
+            }
+        }
+        runs.sort_by(|one, other| one.run.as_str().cmp(other.run.as_str()));
+        Ok(runs)
     }
 
     /// Whether any process that records a run here is alive.
@@ -79,15 +104,31 @@ impl Ledger {
         Ok(false)
     }
 
-    /// The first twelve digits of every recorded key, as file names have them.
+    /// The first twelve digits of every key whose work is on record, as file names have them: an attempt holds it, or has had its video.
+    /// A refusal or a failure alone is no record of a video: the ledger may be older than the attempt that followed.
     ///
     /// # Errors
     /// When the ledger cannot be read.
     pub fn short_keys(&self) -> Result<HashSet<String>, LedgerError> {
         let connection = self.connection();
         let read = || {
-            let mut statement = connection.prepare("SELECT DISTINCT substr(key, 1, 12) FROM attempts")?;
+            let mut statement = connection
+                .prepare(concat!("SELECT DISTINCT substr(key, 1, 12) FROM attempts WHERE ", has_work!()))?;
             statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<HashSet<String>>>()
+        };
+        read().map_err(|error| self.sqlite(error))
+    }
+
+    /// Whether work with this key is on record, as [`Ledger::short_keys`] counts it.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub(crate) fn has_work(&self, key: &str) -> Result<bool, LedgerError> {
+        let connection = self.connection();
+        let read = || {
+            connection
+                .prepare_cached(concat!("SELECT 1 FROM attempts WHERE key = ?1 AND ", has_work!()))?
+                .exists([key])
         };
         read().map_err(|error| self.sqlite(error))
     }

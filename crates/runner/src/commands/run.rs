@@ -353,6 +353,7 @@ async fn execute<'t>(
         keys,
         arguments: Some(task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), paths)),
         verify: verification(args),
+        repeats_unrecorded: args.force,
         scope: RunScope { selection, fail_fast: args.fail_fast },
         interrupt: shutdown_signal_with({
             let tracker = tracker.clone();

@@ -358,6 +358,9 @@ pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &str) -> Option<Strin
                 | FailureKind::Local
                 | FailureKind::Task => "",
                 FailureKind::Abandoned => &format!("; {} renders it again", rerun()),
+                FailureKind::Unrecorded => &format!(
+                    ": `runner ledger adopt {file}` records it, and `runner run {file} --force` pays for another one"
+                ),
             };
             format!("failed: {}{code}{advice}", sanitize::message(&failure.message))
         }

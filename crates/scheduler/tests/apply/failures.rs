@@ -52,7 +52,7 @@ fn download_failed(run: &mut Script, kind: FailureKind) -> Vec<String> {
 fn retry_on_decides_which_failures_are_retried() {
     use FailureKind::{
         Abandoned, Corrupt, Expired, InputModerated, Invalid, Local, OutputModerated, Quota, RateLimited,
-        Task, Transient, Unauthorized,
+        Task, Transient, Unauthorized, Unrecorded,
     };
     let all = json!(["failed", "transient", "output-moderated", "corrupt", "expired"]);
     for (kind, by_default, by_all) in [
@@ -68,6 +68,7 @@ fn retry_on_decides_which_failures_are_retried() {
         (Invalid, false, false),
         (Local, false, false),
         (Abandoned, false, false),
+        (Unrecorded, false, false),
     ] {
         for (on, again) in [(None, by_default), (Some(all.clone()), by_all), (Some(json!([])), false)] {
             let mut run = retried(on.as_ref());

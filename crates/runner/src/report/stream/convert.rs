@@ -369,6 +369,7 @@ fn convert_failure(failure: &scheduler::Failure) -> Failure {
             scheduler::FailureKind::Local => FailureKind::Local,
             scheduler::FailureKind::Task => FailureKind::Task,
             scheduler::FailureKind::Abandoned => FailureKind::Abandoned,
+            scheduler::FailureKind::Unrecorded => FailureKind::Unrecorded,
         },
         message: sanitize::message(&failure.message),
         code: failure.code.as_deref().map(sanitize::message),

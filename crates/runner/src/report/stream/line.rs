@@ -283,6 +283,7 @@ pub(crate) enum FailureKind {
     Local,
     Task,
     Abandoned,
+    Unrecorded,
 }
 
 /// Kinds of refusals.

@@ -1,0 +1,309 @@
+//! An earlier state of the ledger is put back, or the ledger goes while a command uses it: what was paid for since is noticed.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use crate::support::project_state::shots;
+use crate::support::proxy::KEY;
+use crate::support::scripted::{Call, ScriptedService, response, task_id};
+use crate::support::{Output, Project, cli_snapshot, wait_until};
+
+const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
+
+/// A refusal in the service's own form.
+const WRONG_KEY: &str = r#"{"error":{"message":"Incorrect API key provided","type":"authentication_error","code":"invalid_api_key","param":null}}"#;
+
+fn workflow(of_one: &str, of_two: &str) -> String {
+    format!(
+        "version: 1\nname: two\ndefaults: {{ model: modelb-video-480p, seconds: 1, size: 480x480 }}\nshots:\n  \
+         - {{ id: one, prompt: a quiet sea{of_one} }}\n  - {{ id: two, prompt: a loud sea{of_two} }}\n"
+    )
+}
+
+/// The files of the ledger with their contents.
+type Backup = Vec<(PathBuf, Vec<u8>)>;
+
+fn ledger_files(project: &Project) -> impl Iterator<Item = PathBuf> {
+    ["ledger.db", "ledger.db-wal", "ledger.db-shm"].map(|file| project.file(".runner").join(file)).into_iter()
+}
+
+fn back_up(project: &Project) -> Backup {
+    let files = ledger_files(project).filter(|path| !path.ends_with("ledger.db-shm"));
+    files.filter_map(|path| Some((path.clone(), fs_err::read(&path).ok()?))).collect()
+}
+
+/// Puts a backup in the place of the ledger, as `rm` and `cp` do.
+fn restore(project: &Project, backup: &Backup) {
+    for path in ledger_files(project) {
+        drop(fs_err::remove_file(path));
+    }
+    overwrite(backup);
+}
+
+/// Writes a backup into the files as they are.
+fn overwrite(backup: &Backup) {
+    for (path, bytes) in backup {
+        fs_err::write(path, bytes).expect("a writable folder");
+    }
+}
+
+fn in_progress(task: &str) -> String {
+    format!(r#"{{"id":"{task}","object":"video","status":"in_progress"}}"#)
+}
+
+fn polled_task<'a>(call: &Call<'a>) -> Option<&'a str> {
+    call.path.strip_prefix("/v1/videos/").filter(|rest| !rest.is_empty() && !rest.contains('/'))
+}
+
+/// An attempt that was refused, or whose task failed, is no record of the video that a later attempt has brought.
+#[test]
+fn refused_or_failed_attempt_is_no_record_of_a_later_video() {
+    for (what, exit) in [("refused", 5), ("failed", 1)] {
+        let service = ScriptedService::start(move |call| match what {
+            "refused" => (call.path == "/v1/videos" && call.nth == 1).then(|| response(401, JSON, WRONG_KEY)),
+            _ => (polled_task(call)? == task_id(1)).then(|| {
+                let failed = r#""status":"failed","error":{"code":"internal_error","message":"no"}"#;
+                response(200, JSON, format!(r#"{{"id":"{}","object":"video",{failed}}}"#, task_id(1)))
+            }),
+        });
+        let project = Project::new("two.yaml", &workflow("", "")).against(&service.url, KEY);
+        project.runner(&["run", "two.yaml", "--only", "one"]).expect(exit);
+        let backup = back_up(&project);
+        project.runner(&["run", "two.yaml"]).expect(0);
+        let made = shots(&project, "two");
+        restore(&project, &backup);
+        let planned = project.runner(&["plan", "two.yaml"]).expect(0);
+        assert_eq!(planned.out.matches("is its video, and the ledger does not know it").count(), 2, "{what}");
+        project.runner(&["run", "two.yaml"]).expect(3);
+        assert_eq!(service.posts(), 3, "{what}");
+        project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
+        project.runner(&["run", "two.yaml"]).expect(0);
+        assert_eq!((service.posts(), shots(&project, "two")), (3, made), "{what}");
+    }
+}
+
+/// The key of a chained shot is known only once the shot before it is done, in the middle of a run.
+#[test]
+fn video_of_a_chained_shot_is_noticed_as_soon_as_its_key_is_known() {
+    let is_done = Arc::new(AtomicBool::new(false));
+    let done = Arc::clone(&is_done);
+    let service = ScriptedService::start(move |call| {
+        let task = polled_task(call).filter(|_| !done.load(Ordering::Relaxed))?;
+        Some(response(200, JSON, in_progress(task)))
+    });
+    let text = workflow(", timeout: 2s", ", continues: one");
+    let project = Project::new("two.yaml", &text).against(&service.url, KEY);
+    project.runner(&["run", "two.yaml"]).expect(3);
+    let backup = back_up(&project);
+    is_done.store(true, Ordering::Relaxed);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    let made = shots(&project, "two");
+    restore(&project, &backup);
+    cli_snapshot!("plan_video_of_chained_shot_unknown", project.runner(&["plan", "two.yaml"]).expect(0));
+    let stopped = project.runner(&["run", "two.yaml"]).expect(3);
+    cli_snapshot!("run_video_of_chained_shot_unknown", stopped.sorted());
+    assert_eq!(service.posts(), 2);
+    project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!((service.posts(), shots(&project, "two")), (2, made));
+
+    restore(&project, &backup);
+    project.runner(&["run", "two.yaml", "--force"]).expect(0);
+    assert_eq!(service.posts(), 3, "the user has decided");
+}
+
+/// A task that is in flight in the backup fails, and its shot would be submitted again by its `retry`: it was, and its video is there.
+#[test]
+fn video_of_a_retry_is_noticed_before_the_retry_is_repeated() {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let over = Arc::clone(&is_over);
+    let service = ScriptedService::start(move |call| {
+        let task = polled_task(call).filter(|task| *task == task_id(1))?;
+        let failed = r#"{"id":"ID","object":"video","status":"failed","error":{"code":"internal_error","message":"no"}}"#;
+        let failed = failed.replace("ID", task);
+        Some(response(200, JSON, if over.load(Ordering::Relaxed) { failed } else { in_progress(task) }))
+    });
+    let text = workflow(", timeout: 2s, retry: 2", "");
+    let project = Project::new("two.yaml", &text).against(&service.url, KEY);
+    let only = ["run", "two.yaml", "--only", "one"];
+    project.runner(&only).expect(3);
+    let backup = back_up(&project);
+    is_over.store(true, Ordering::Relaxed);
+    project.runner(&only).expect(0);
+    restore(&project, &backup);
+    project.runner(&only).expect(3);
+    assert_eq!(service.posts(), 2);
+    project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
+    project.runner(&only).expect(0);
+    assert_eq!(service.posts(), 2);
+}
+
+/// How an earlier state of the same run gets into the place of the ledger.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Restored {
+    AfterKill,
+    UnderTheRun,
+    InPlace,
+}
+
+#[cfg(unix)]
+#[test]
+fn earlier_state_of_the_same_run_is_not_the_whole_ledger() {
+    for how in [Restored::AfterKill, Restored::UnderTheRun, Restored::InPlace] {
+        // Tasks up to this one are complete.
+        let last_complete = Arc::new(AtomicUsize::new(0));
+        let last = Arc::clone(&last_complete);
+        let service = ScriptedService::start(move |call| {
+            let task = polled_task(call)?;
+            let is_complete = (1..=last.load(Ordering::Relaxed)).any(|nth| task == task_id(nth));
+            (!is_complete).then(|| response(200, JSON, in_progress(task)))
+        });
+        let project = Project::new("two.yaml", &workflow("", "")).against(&service.url, KEY);
+        let mut run = project
+            .command(&["run", "two.yaml", "--jobs", "1"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program can be started");
+        wait_until("one is polled", || service.gets(&format!("/v1/videos/{}", task_id(1))) > 0);
+        let backup = back_up(&project);
+        last_complete.store(1, Ordering::Relaxed);
+        wait_until("two is polled", || service.gets(&format!("/v1/videos/{}", task_id(2))) > 0);
+        match how {
+            Restored::AfterKill => {
+                run.kill().expect("it can be killed");
+                run.wait().expect("it ends");
+                restore(&project, &backup);
+            }
+            Restored::UnderTheRun | Restored::InPlace => {
+                if how == Restored::UnderTheRun {
+                    restore(&project, &backup);
+                    // While it is alive.
+                    let stopped = project.runner(&["run", "two.yaml"]).expect(3);
+                    assert!(stopped.err.contains("which is running"), "{}", stopped.transcript());
+                } else {
+                    overwrite(&backup);
+                }
+                last_complete.store(2, Ordering::Relaxed);
+                let ended = Output::from_process(&run.wait_with_output().expect("it ends")).expect(5);
+                assert!(
+                    ended.err.contains(&format!("two={}", task_id(2))),
+                    "{how:?}: {}",
+                    ended.transcript()
+                );
+                if how == Restored::InPlace {
+                    // What SQLite has left of the two is not of interest.
+                    restore(&project, &backup);
+                }
+            }
+        }
+        let planned = project.runner(&["plan", "two.yaml"]).expect(0);
+        assert!(
+            planned.err.contains("runs whose tasks may be in flight"),
+            "{how:?}: {}",
+            planned.transcript()
+        );
+        let stopped = project.runner(&["run", "two.yaml"]).expect(3);
+        assert!(
+            stopped.err.contains("runs whose tasks may be in flight"),
+            "{how:?}: {}",
+            stopped.transcript()
+        );
+        last_complete.store(2, Ordering::Relaxed);
+        assert_eq!(service.posts(), 2, "{how:?}");
+        let named = format!("two={}", task_id(2));
+        project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(3);
+        project.runner(&["run", "two.yaml", "--force"]).expect(0);
+        project.runner(&["run", "two.yaml"]).expect(0);
+        assert_eq!(service.posts(), 2, "{how:?}");
+    }
+}
+
+/// A response that leaves it open whether a submission was accepted, and comes after the ledger has gone.
+#[cfg(unix)]
+#[test]
+fn indeterminate_submissions_are_named_where_the_ledger_is_gone() {
+    for is_known_before in [false, true] {
+        let is_gone = Arc::new(AtomicBool::new(false));
+        let gone = Arc::clone(&is_gone);
+        let service = ScriptedService::start(move |call| {
+            if call.path != "/v1/videos" {
+                return None;
+            }
+            // The last submission before it goes is answered afterwards.
+            if call.nth == 1 + usize::from(is_known_before) {
+                wait_until("the ledger is gone", || gone.load(Ordering::Relaxed));
+            }
+            if call.nth != 1 {
+                return None;
+            }
+            let error = r#"{"error":{"message":"internal error","type":"server_error","code":null,"param":null},"task_id":"task_888888"}"#;
+            Some(response(500, JSON, error))
+        });
+        let project = Project::new("two.yaml", &workflow("", "")).against(&service.url, KEY);
+        let run = project
+            .command(&["run", "two.yaml", "--jobs", "1"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program can be started");
+        wait_until("the last one is submitted", || service.posts() == 1 + usize::from(is_known_before));
+        for path in ledger_files(&project) {
+            drop(fs_err::remove_file(path));
+        }
+        is_gone.store(true, Ordering::Relaxed);
+        let ended = Output::from_process(&run.wait_with_output().expect("it ends")).expect(5);
+        assert!(ended.err.contains("--task one=task_888888"), "{}", ended.transcript());
+        let name = if is_known_before { "known" } else { "late" };
+        cli_snapshot!(format!("run_ledger_removed_indeterminate_{name}"), ended.sorted());
+    }
+}
+
+/// A service whose task is not complete before `is_gone`, and whose responses about it are held back until then where `is_held`.
+#[cfg(unix)]
+fn rendering_until_gone(is_gone: &Arc<AtomicBool>, is_held: bool) -> ScriptedService {
+    let gone = Arc::clone(is_gone);
+    ScriptedService::start(move |call| {
+        if call.path == "/v1/videos" && is_held {
+            return Some(response(500, JSON, r#"{"error":{"message":"no","type":"server_error"}}"#));
+        }
+        let task = polled_task(call)?;
+        if is_held {
+            wait_until("the ledger is gone", || gone.load(Ordering::Relaxed));
+        }
+        (is_held || !gone.load(Ordering::Relaxed)).then(|| response(200, JSON, in_progress(task)))
+    })
+}
+
+#[cfg(unix)]
+#[test]
+fn fetch_and_resolve_report_a_ledger_that_is_replaced_meanwhile() {
+    for command in ["fetch", "resolve"] {
+        let is_gone = Arc::new(AtomicBool::new(false));
+        let service = rendering_until_gone(&is_gone, command == "resolve");
+        let text = workflow(", timeout: 2s", "");
+        let project = Project::new("two.yaml", &text).against(&service.url, KEY);
+        project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
+        let task = task_id(1);
+        let asked_before = service.gets(&format!("/v1/videos/{task}"));
+        let arguments = match command {
+            "fetch" => vec!["fetch", &task],
+            _ => vec!["resolve", "two.yaml", "one", "--adopt", &task],
+        };
+        let child = project
+            .command(&arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program can be started");
+        wait_until("the task is asked about", || service.gets(&format!("/v1/videos/{task}")) > asked_before);
+        let backup = back_up(&project);
+        restore(&project, &backup);
+        is_gone.store(true, Ordering::Relaxed);
+        let ended = Output::from_process(&child.wait_with_output().expect("it ends"));
+        cli_snapshot!(format!("{command}_ledger_replaced"), ended.expect(5));
+        assert_eq!(service.posts(), 1);
+    }
+}
