@@ -178,6 +178,9 @@ fn ledger_restored_under_a_live_run_counts_as_replaced() {
             let refused = runs.append(&runs.first, event).expect_err("it is not on record");
             assert!(matches!(refused, LedgerError::Replaced { .. }), "{refused}");
         }
+        // Nor is anything else of that run recorded: its next attempt would be, and the lost one would be forgotten.
+        let refused = runs.append(&runs.first, Event::Interrupted).expect_err("its attempt is not on record");
+        assert!(matches!(refused, LedgerError::Replaced { .. }), "{refused}");
         // The lock file of the first names its attempt; the second has begun none.
         let unknown = runs.ledger.unknown_runs().expect("a readable ledger");
         let unknown: Vec<&str> = unknown.iter().map(|run| run.run.as_str()).collect();

@@ -73,7 +73,7 @@ pub(crate) fn adopt_commands(error: &RunError, file: &Path) -> String {
             let all = tasks.iter().map(|(node, task)| (node, task)).chain(named);
             let mut list: String = all.map(|(node, task)| task_argument(node, task.as_str())).collect();
             if list.is_empty() {
-                list = " --task SHOT=TASK".to_owned();
+                list.push_str(" --task SHOT=TASK");
             }
             let notes: String = indeterminate.iter().map(about_indeterminate).collect();
             format!(
@@ -138,8 +138,8 @@ mod tests {
     #[test]
     fn ids_of_the_service_are_quoted_in_commands() {
         let tasks =
-            vec![("lamp#2".to_owned(), TaskId::from(HOSTILE)), ("sea".to_owned(), TaskId::from("t1"))];
-        let error = RunError::LedgerReplaced { source: removed(), tasks, indeterminate: Vec::new() };
+            Box::new([("lamp#2".to_owned(), TaskId::from(HOSTILE)), ("sea".to_owned(), TaskId::from("t1"))]);
+        let error = RunError::LedgerReplaced { source: removed(), tasks, indeterminate: Box::default() };
         let text = adopt_commands(&error, Path::new("my film.yaml"));
         let command =
             r"runner ledger adopt 'my film.yaml' --task 'lamp#2=t'\''; rm -rf ~ #`id`' --task sea=t1";
@@ -168,15 +168,19 @@ mod tests {
 
     #[test]
     fn missing_ledger_without_tasks_suggests_no_command() {
-        let error =
-            RunError::LedgerReplaced { source: removed(), tasks: Vec::new(), indeterminate: Vec::new() };
+        let error = RunError::LedgerReplaced {
+            source: removed(),
+            tasks: Box::default(),
+            indeterminate: Box::default(),
+        };
         assert_eq!(adopt_commands(&error, Path::new("a.yaml")), "");
     }
 
     #[test]
     fn submissions_without_an_outcome_are_named_where_the_ledger_is_gone() {
-        let indeterminate = vec![("sea".to_owned(), Some(TaskId::from(HOSTILE))), ("a b".to_owned(), None)];
-        let error = RunError::LedgerReplaced { source: removed(), tasks: Vec::new(), indeterminate };
+        let indeterminate =
+            Box::new([("sea".to_owned(), Some(TaskId::from(HOSTILE))), ("a b".to_owned(), None)]);
+        let error = RunError::LedgerReplaced { source: removed(), tasks: Box::default(), indeterminate };
         let text = adopt_commands(&error, Path::new("a.yaml"));
         let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
         assert_eq!(

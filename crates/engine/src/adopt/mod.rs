@@ -183,7 +183,7 @@ async fn collect(
                 Decision::Execute => true,
                 // A run stops at the video of a task that a `retry` has given up (`UnrecordedVideos`).
                 Decision::Adopt => {
-                    !adoption.tasks.contains_key(&ix) && is_given_up(ledger, keys[ix.index()])?
+                    !adoption.tasks.contains_key(&ix) && is_released(ledger, keys[ix.index()])?
                 }
                 Decision::Reuse | Decision::Deferred | Decision::Blocked | Decision::NotSelected => false,
             };
@@ -240,7 +240,7 @@ async fn collect(
 }
 
 /// Whether no attempt holds a key or has had its video.
-fn is_given_up(ledger: Option<&Ledger>, key: Option<NodeKey>) -> Result<bool, LedgerError> {
+fn is_released(ledger: Option<&Ledger>, key: Option<NodeKey>) -> Result<bool, LedgerError> {
     match ledger.zip(key) {
         Some((ledger, key)) => Ok(!ledger.has_work(&key.to_string())?),
         None => Ok(false),

@@ -63,7 +63,7 @@ pub(super) async fn drain(
     }
     let batch = unsaved.iter().cloned().map(|event| (event, Persist::Yes)).collect();
     let is_stored = ledger.append(run_lock, state.plan(), clock.now(), batch).is_ok();
-    if source.is_ledger_lost() {
+    if source.is_ledger_gone() {
         return ledger_replaced(source, state, &unsaved, &in_flight);
     }
     if is_stored {
@@ -83,15 +83,15 @@ pub(super) async fn drain(
     RunError::LedgerWrite { source, unrecorded: unrecorded.collect() }
 }
 
-/// What a run without its ledger has in flight, or may have. `unanswered`: submissions whose response was not waited for any longer.
+/// What a run without its ledger has in flight, or may have. `pending`: submissions whose response was not waited for any longer.
 pub(super) fn ledger_replaced(
     source: LedgerError,
     state: &RunState,
     unsaved: &[Event],
-    unanswered: &HashSet<AttemptId>,
+    pending: &HashSet<AttemptId>,
 ) -> RunError {
     let tasks = tasks_without_video(state, unsaved);
-    let indeterminate = indeterminate_shots(state, unsaved, unanswered);
+    let indeterminate = indeterminate_shots(state, unsaved, pending);
     RunError::LedgerReplaced { source, tasks, indeterminate }
 }
 
@@ -99,13 +99,13 @@ pub(super) fn ledger_replaced(
 fn indeterminate_shots(
     state: &RunState,
     unsaved: &[Event],
-    unanswered: &HashSet<AttemptId>,
-) -> Vec<(String, Option<TaskId>)> {
+    pending: &HashSet<AttemptId>,
+) -> Box<[(String, Option<TaskId>)]> {
     let name = |node| state.plan().node(node).name.clone();
     let known = state.plan().nodes().filter_map(|(node, _)| match state.node(node).outcome() {
         Some(Outcome::Indeterminate { suggested_task, .. }) => Some((name(node), suggested_task.clone())),
         _ => match &state.node(node).phase {
-            Phase::Submitting { attempt } if unanswered.contains(attempt) => Some((name(node), None)),
+            Phase::Submitting { attempt } if pending.contains(attempt) => Some((name(node), None)),
             _ => None,
         },
     });
@@ -121,7 +121,7 @@ fn indeterminate_shots(
 }
 
 /// Every task of the run that has no video yet: the ledger may have lost them all.
-fn tasks_without_video(state: &RunState, unsaved: &[Event]) -> Vec<(String, TaskId)> {
+fn tasks_without_video(state: &RunState, unsaved: &[Event]) -> Box<[(String, TaskId)]> {
     let name = |node| state.plan().node(node).name.clone();
     let known = state.plan().nodes().filter_map(|(node, _)| {
         let has_video = matches!(state.node(node).outcome(), Some(Outcome::Done { .. }));

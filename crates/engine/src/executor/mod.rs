@@ -95,9 +95,9 @@ pub enum RunError {
         /// What happened to it.
         source: LedgerError,
         /// Shots and their tasks that have no video yet.
-        tasks: Vec<(String, TaskId)>,
+        tasks: Box<[(String, TaskId)]>,
         /// Shots whose submission may or may not have been accepted, with the id of a task that the response named.
-        indeterminate: Vec<(String, Option<TaskId>)>,
+        indeterminate: Box<[(String, Option<TaskId>)]>,
     },
     /// The ledger could no longer be written during the run, and submission stopped.
     #[error("{source}; nothing more was submitted")]
@@ -255,7 +255,7 @@ pub async fn run(
     };
     if let Some((source, unsaved)) = failed {
         let source = ledger.cause(source);
-        if source.is_ledger_lost() {
+        if source.is_ledger_gone() {
             run_lock.leave_behind();
         }
         return Err(drain::drain(source, unsaved, &state, &ledger, &run_lock, &clock, &mut receiver).await);
@@ -265,7 +265,7 @@ pub async fn run(
     let flushed = log.flush(clock.now()).await?;
     if let Err(source) = flushed.and_then(|()| ledger.end(&run_lock, clock.now())) {
         let source = ledger.cause(source);
-        if source.is_ledger_lost() {
+        if source.is_ledger_gone() {
             run_lock.leave_behind();
             return Err(drain::ledger_replaced(source, &state, &[], &HashSet::new()));
         }

@@ -60,7 +60,7 @@ impl Ledger {
         let wrap = |source| self.sqlite(source);
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
-        if !is_recorded(&transaction, run_lock.run()).map_err(wrap)? {
+        if !is_recorded(&transaction, run_lock).map_err(wrap)? {
             return Err(self.missing_records());
         }
         let mut applied = Vec::with_capacity(events.len());
@@ -96,7 +96,7 @@ impl Ledger {
         // An intent that was written to a file that is gone is no intent, and a task id there is lost.
         self.watch.check()?;
         if let Some(attempt) = last_attempt {
-            run_lock.note_attempt(&attempt)?;
+            run_lock.note_attempt(attempt)?;
         }
         for kind in stored {
             failpoint::hit(Boundary::After, kind.as_str());
@@ -105,9 +105,16 @@ impl Ledger {
     }
 }
 
-/// Whether the run is on record: not where an earlier state of the ledger was restored into its file.
-fn is_recorded(transaction: &Transaction<'_>, run: &RunId) -> rusqlite::Result<bool> {
-    transaction.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?.exists([run.as_str()])
+/// Whether the run and its latest attempt are on record: not where an earlier state of the ledger was restored into its file.
+fn is_recorded(transaction: &Transaction<'_>, run_lock: &RunLock) -> rusqlite::Result<bool> {
+    let run = run_lock.run().as_str();
+    Ok(transaction.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?.exists([run])?
+        && match run_lock.noted_attempt() {
+            Some(attempt) => transaction
+                .prepare_cached("SELECT 1 FROM attempts WHERE id = ?1")?
+                .exists([attempt.as_str()])?,
+            None => true,
+        })
 }
 
 /// The event to store and apply in place of `event`.

@@ -136,7 +136,7 @@ impl LedgerError {
     }
 
     /// Whether the file is not the one that was opened, or no database any more: what was recorded may be lost.
-    pub(crate) fn is_ledger_lost(&self) -> bool {
+    pub(crate) fn is_ledger_gone(&self) -> bool {
         match self {
             Self::Replaced { .. } => true,
             Self::Sqlite { source, .. } => matches!(
@@ -239,7 +239,7 @@ impl Ledger {
 
     /// The cause of an error that follows from the loss of the file, such as one about its log; otherwise the error itself.
     pub(crate) fn cause(&self, error: LedgerError) -> LedgerError {
-        if error.is_ledger_lost() { error } else { self.watch.check().err().unwrap_or(error) }
+        if error.is_ledger_gone() { error } else { self.watch.check().err().unwrap_or(error) }
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {

@@ -44,8 +44,15 @@ pub struct RunLock {
     last_attempt: i64,
     /// Whether the file stays when the run ends: the ledger that has the run on record is gone, and the file shows that there was one.
     stays: AtomicBool,
-    // Held for its lock.
-    file: Mutex<File>,
+    file: Mutex<LockFile>,
+}
+
+/// The file of a run, held for its lock.
+#[derive(Debug)]
+struct LockFile {
+    file: File,
+    /// The latest attempt that was noted in it.
+    noted: Option<AttemptId>,
 }
 
 /// What a run has written into its lock file.
@@ -107,13 +114,21 @@ impl RunLock {
     }
 
     /// Notes the latest attempt whose intent is on record.
-    pub(super) fn note_attempt(&self, attempt: &AttemptId) -> std::io::Result<()> {
-        self.write_note(&LockNote::Attempt(attempt.clone()))
+    pub(super) fn note_attempt(&self, attempt: AttemptId) -> std::io::Result<()> {
+        self.write_note(&LockNote::Attempt(attempt))
+    }
+
+    /// The latest attempt that is on record in the ledger, unless an earlier state was restored into it.
+    pub(super) fn noted_attempt(&self) -> Option<AttemptId> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner).noted.clone()
     }
 
     fn write_note(&self, note: &LockNote) -> std::io::Result<()> {
-        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        note.write(&file).map_err(|error| at_path(&self.path, &error))
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let LockNote::Attempt(attempt) = note {
+            file.noted = Some(attempt.clone());
+        }
+        note.write(&file.file).map_err(|error| at_path(&self.path, &error))
     }
 
     pub(super) fn last_attempt(&self) -> i64 {
@@ -197,7 +212,7 @@ impl Ledger {
             spent_before,
             last_attempt,
             stays: AtomicBool::new(false),
-            file: Mutex::new(file),
+            file: Mutex::new(LockFile { file, noted: None }),
         })
     }
 
