@@ -124,6 +124,13 @@ const MUTATIONS: &[Mutation] = &[
         violations: &["was paid for again"],
     },
     Mutation {
+        name: "events that are applied before they are stored are forgotten",
+        file: "crates/engine/src/executor/event_log.rs",
+        original: "let mut all = std::mem::take(&mut self.deferred);",
+        replacement: "self.deferred.clear();\n        let mut all: Vec<(Event, Persist)> = Vec::new();",
+        violations: &["a replay ends otherwise", "tells otherwise", "table and projection disagree"],
+    },
+    Mutation {
         name: "a run submits shots that it does not select",
         file: "crates/scheduler/src/state/transitions/lookup_done.rs",
         original: "if !self.is_selected(node) && !matches!(existing, ExistingWork::Completed { .. }) {",

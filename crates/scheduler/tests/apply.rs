@@ -812,12 +812,19 @@ fn tasks_that_vanish_together_are_missing_and_never_retried() {
 
 #[test]
 fn task_is_proven_missing_by_a_response_about_another_one() {
-    for (what, wait) in [(EXPIRED, Duration::from_secs(1)), (UNKNOWN, Duration::from_secs(61))] {
+    for (what, has_answered, wait) in [
+        (EXPIRED, false, Duration::from_secs(1)),
+        (EXPIRED, true, Duration::from_secs(1)),
+        (UNKNOWN, true, Duration::from_secs(61)),
+    ] {
         let mut run = retried_on_expired(&["a", "b"]);
         run.lookup_done("a", ExistingWork::None);
         run.lookup_done("b", ExistingWork::None);
         run.submit("a");
         run.submit("b");
+        if has_answered {
+            run.running("a", None);
+        }
         let actions = run.polled("a", what.clone());
         assert!(actions.iter().all(|action| action.starts_with("wake")), "not proven yet: {actions:?}");
         run.pass(wait);
@@ -826,7 +833,20 @@ fn task_is_proven_missing_by_a_response_about_another_one() {
     }
 }
 
-/// Its id may not be that of the task. A response that says that it is gone is one about the task.
+#[test]
+fn task_that_has_never_answered_may_have_another_id() {
+    let mut run = retried_on_expired(&["a", "b"]);
+    run.lookup_done("a", ExistingWork::None);
+    run.lookup_done("b", ExistingWork::None);
+    run.submit("a");
+    run.submit("b");
+    run.polled("a", UNKNOWN);
+    run.pass(Duration::from_secs(61));
+    run.running("b", None);
+    assert!(run.polled("a", UNKNOWN).iter().all(|action| !action.starts_with("prepare")));
+    assert!(matches!(run.outcome("a"), Outcome::Missing { .. }));
+}
+
 #[test]
 fn task_alone_is_proven_missing_where_it_has_answered_or_is_gone() {
     let alone = || {

@@ -97,7 +97,7 @@ pub enum FetchError {
 /// Polls the task of `row` until it ends, and stores its video under a readable name in `folder`.
 ///
 /// # Errors
-/// [`FetchError`]: the task is recorded as before, or as failed.
+/// [`FetchError`]: the task is recorded as before, as failed, or as missing where it had a video.
 pub async fn fetch_task(
     config: &FetchConfig,
     row: &AttemptRow,

@@ -38,7 +38,7 @@ use scheduler::{
     AttemptId, Budget, Event, KeyResolver, Policy, RunId, RunScope, RunState, RunSummary, TaskId,
 };
 
-/// Events per ledger transaction, at most.
+/// New events per ledger transaction, at most; those that were deferred are as many again.
 const MAX_BATCH: usize = 1_024;
 
 /// Inputs of a run besides its plan.
@@ -230,6 +230,7 @@ pub async fn run(
             Some(ended) = effects.tasks.join_next() => ended.map_err(RunError::Internal)?,
             Some(progress) = joining.recv() => reporter.on_join(&state, progress, clock.now()),
             fired = effects.wakes.fired() => events.extend(std::iter::repeat_n(Event::TimerFired, fired)),
+            () = log.is_due() => failure = log.flush(clock.now()).await?.err(),
             () = &mut interrupt, if interruptible => {
                 interruptible = false;
                 events.push(Event::Interrupted);

@@ -210,7 +210,7 @@ impl Ledger {
         let connection = self.connection();
         let read = || {
             let mut statement = connection.prepare(&format!(
-                "SELECT {COLUMNS} FROM {TABLES} WHERE {} ORDER BY a.intended_at, a.id",
+                "SELECT {COLUMNS} FROM {TABLES} WHERE {} ORDER BY a.intended_at, a.rowid",
                 has_open_task!()
             ))?;
             statement.query_map([], |row| self.row(row))?.collect::<rusqlite::Result<Vec<_>>>()
@@ -226,7 +226,7 @@ impl Ledger {
         let connection = self.connection();
         let read = || {
             let mut statement = connection.prepare(&format!(
-                "SELECT {COLUMNS} FROM {TABLES} WHERE {} ORDER BY a.intended_at, a.id",
+                "SELECT {COLUMNS} FROM {TABLES} WHERE {} ORDER BY a.intended_at, a.rowid",
                 is_resolvable!()
             ))?;
             statement.query_map([], |row| self.row(row))?.collect::<rusqlite::Result<Vec<_>>>()

@@ -199,7 +199,7 @@ impl LedgerReader {
                 is_in_flight!(),
                 " OR ",
                 has_open_task!(),
-                ") ORDER BY a.intended_at, a.id"
+                ") ORDER BY a.intended_at, a.rowid"
             ),
             [],
             |row| {

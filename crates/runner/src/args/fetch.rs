@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::{Format, duration};
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(override_usage = "runner fetch [OPTIONS] <TASK>...\n       runner fetch [OPTIONS] --all")]
 pub(crate) struct FetchArgs {
     /// Tasks, by the service's id, as `status` lists them.

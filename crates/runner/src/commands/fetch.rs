@@ -1,7 +1,7 @@
 //! `runner fetch`: downloads the videos of recorded tasks, whether or not a shot still asks for them.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use renderer::Renderer;
 use scheduler::AttemptState;
@@ -35,12 +35,24 @@ pub(crate) async fn fetch(args: FetchArgs, renderer: Arc<dyn Renderer>) -> Resul
         report_nothing(args.format, &service);
         return Ok(Exit::Done);
     }
+    let left = Arc::new(Mutex::new(rows.clone()));
     let interrupt = shutdown_signal_with({
-        let message =
-            format!("exiting at once: the tasks are kept; {}", continued_by(&command(&args, &rows)));
-        move || message
+        let (args, left) = (args.clone(), Arc::clone(&left));
+        move || {
+            let left = left.lock().unwrap_or_else(PoisonError::into_inner);
+            format!("exiting at once: the tasks are kept; {}", continued_by(&command(&args, &left)))
+        }
     });
-    let Connection { provider, policy, service } = backend.connect(&paths, ffmpeg::find()).await?;
+    // The embedded service waits while another program uses its folder.
+    let mut asked = interrupt.clone();
+    let connection = tokio::select! {
+        connection = backend.connect(&paths, ffmpeg::find()) => connection?,
+        Ok(_) = asked.wait_for(|asked| *asked) => {
+            errln!("interrupted: nothing was fetched; {}", continued_by(&command(&args, &rows)));
+            return Ok(Exit::Interrupted);
+        }
+    };
+    let Connection { provider, policy, service } = connection;
     let config = FetchConfig {
         ledger: Arc::new(ledger),
         provider,
@@ -50,7 +62,7 @@ pub(crate) async fn fetch(args: FetchArgs, renderer: Arc<dyn Renderer>) -> Resul
         ffmpeg: ffmpeg::find(),
         interrupt,
     };
-    let ended = fetch_all(&args, &config, &rows, &paths).await;
+    let ended = fetch_all(&args, &config, &rows, &paths, &left).await;
     drop(config);
     if let Some(service) = service {
         service.stop().await;
@@ -115,6 +127,7 @@ async fn fetch_all(
     config: &FetchConfig,
     rows: &[AttemptRow],
     paths: &ProjectPaths,
+    without_end: &Mutex<Vec<AttemptRow>>,
 ) -> Result<Exit, CommandError> {
     let mut records = Vec::new();
     let (mut open, mut failed) = (0, 0);
@@ -165,6 +178,8 @@ async fn fetch_all(
             }
         };
         records.push(record);
+        let mut without_end = without_end.lock().unwrap_or_else(PoisonError::into_inner);
+        without_end.retain(|other| other.attempt != row.attempt);
     }
     print_records(args.format, records);
     if !left.is_empty() {

@@ -34,8 +34,7 @@ impl RunState {
                 "it was submitted with another API key, and the service does not show it to this one";
             return Some(NextStep::Detach { reason: reason.to_owned() });
         }
-        // The retry of a task that an earlier run has lost sight of was never announced: nothing was to be submitted for it.
-        if is_proven && !state.adopted.was_missing && self.may_retry(node, FailureKind::Expired) {
+        if is_proven && self.may_retry(node, FailureKind::Expired) {
             return Some(self.fail_or_retry(node, FailureKind::Expired, now));
         }
         let others = self.unknown_tasks.iter().any(|other| *other != node);
@@ -69,11 +68,14 @@ impl RunState {
     }
 
     /// Whether the service knows tasks of this account, so that it is this one that is missing: it has reported on another task since, or
-    /// this is the only one and it was known before: it has answered, or it is of this run and the service says that it is gone (`expired`). A
-    /// task that has never answered may have another id. Tasks that vanish together prove nothing.
+    /// this is the only one and of this run or known before. The task has answered, or the service says that it is gone (`expired`): one that
+    /// has never answered may have another id. Tasks that vanish together prove nothing.
     fn is_proven_missing(&self, node: NodeIx, missing_since: Timestamp, expired: bool) -> bool {
         let state = self.node(node);
         if state.adopted.is_other_account {
+            return false;
+        }
+        if !state.has_answered && !expired {
             return false;
         }
         if self.last_answer.is_some_and(|at| at > missing_since) {
@@ -82,7 +84,7 @@ impl RunState {
         let is_alone =
             self.queues.in_flight <= 1 && self.unknown_tasks.iter().all(|unknown| *unknown == node);
         let is_of_this_run = state.shot().attempts().last().is_some_and(|attempt| !attempt.is_adopted);
-        is_alone && (state.has_answered || (expired && is_of_this_run))
+        is_alone && (state.has_answered || is_of_this_run)
     }
 
     /// A poll reported on the node's task: the service knows it.

@@ -96,31 +96,27 @@ pub(super) struct AdoptedTask {
     pub(super) excludes_retry: bool,
 }
 
-/// The addresses of a video that last answered that it is gone for good, or with a damaged one.
+/// What is wrong with a video at each of its addresses, as of the last try there: [`FailureKind::Corrupt`] or [`FailureKind::Expired`].
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct UnusableCopies {
-    /// `metadata.url`.
-    pub(super) is_url_unusable: bool,
-    /// The content endpoint.
-    pub(super) is_content_unusable: bool,
+    /// At `metadata.url`.
+    url: Option<FailureKind>,
+    /// At the content endpoint.
+    content: Option<FailureKind>,
 }
 
 impl UnusableCopies {
     /// After one more failed try.
     pub(super) fn after(self, download: &Download, failure: FailureKind) -> Self {
-        let is_unusable = matches!(failure, FailureKind::Corrupt | FailureKind::Expired);
-        if download.uses_url() {
-            Self { is_url_unusable: is_unusable, ..self }
-        } else {
-            Self { is_content_unusable: is_unusable, ..self }
-        }
+        let kind = Some(failure).filter(|kind| matches!(kind, FailureKind::Corrupt | FailureKind::Expired));
+        if download.uses_url() { Self { url: kind, ..self } } else { Self { content: kind, ..self } }
     }
 
-    /// Whether no address has the video any more. One that cannot be reached, or that refuses access, may still have it, unless its files have
-    /// expired by the service's own word.
-    pub(super) fn are_all(self, download: &Download, now: Timestamp) -> bool {
+    /// Why no address has the video any more, by the service's own endpoint. `None` where one may: it cannot be reached or refuses access, and the
+    /// files have not expired by the time that the service gave.
+    pub(super) fn everywhere(self, download: &Download, now: Timestamp) -> Option<FailureKind> {
         let has_expired = download.expires_at.is_some_and(|expires_at| now >= expires_at);
-        self.is_content_unusable && (download.url.is_none() || self.is_url_unusable || has_expired)
+        self.content.filter(|_| download.url.is_none() || self.url.is_some() || has_expired)
     }
 }
 

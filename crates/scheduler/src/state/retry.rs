@@ -185,12 +185,11 @@ impl RunState {
             return NextStep::Continue;
         }
         // The task is paid for. Another one is only if the shot's `retry` says so and the video is nowhere to be had.
-        let is_unusable = self.download_of(node).is_some_and(|download| {
-            let unusable_copies = self.node(node).unusable_copies.after(download, failure.kind);
-            unusable_copies.are_all(download, now)
+        let unusable_as = self.download_of(node).and_then(|download| {
+            self.node(node).unusable_copies.after(download, failure.kind).everywhere(download, now)
         });
-        if is_unusable && self.may_retry(node, failure.kind) {
-            return self.fail_or_retry(node, failure.kind, now);
+        if let Some(kind) = unusable_as.filter(|kind| self.may_retry(node, *kind)) {
+            return self.fail_or_retry(node, kind, now);
         }
         NextStep::Detach { reason: format!("its video could not be downloaded: {}", failure.message) }
     }

@@ -4,7 +4,11 @@ use super::*;
 
 /// A run of `a` and `b`, whose `a` has `retry: {attempts: 2, on: …}`; `None` is the default of `on`.
 fn retried(on: Option<&serde_json::Value>) -> Script {
-    let policy = Policy { max_download_attempts: 2, ..Policy::remote() };
+    retried_with_tries(on, 2)
+}
+
+fn retried_with_tries(on: Option<&serde_json::Value>, max_download_attempts: u32) -> Script {
+    let policy = Policy { max_download_attempts, ..Policy::remote() };
     let plan = plan_with(&["a", "b<a", "c"], |node| {
         if node["name"] == "a" {
             node["retry"] = 2.into();
@@ -168,6 +172,22 @@ fn video_that_one_address_may_have_is_not_paid_for_again() {
         assert!(not_downloaded_from(&mut run, url, content).is_empty(), "{url:?} {content:?}");
         assert!(matches!(run.outcome("a"), Outcome::Detached { .. }), "{url:?} {content:?}");
     }
+    // The content endpoint decides, in whatever order the addresses are tried.
+    let last_at_url = |on: serde_json::Value| {
+        let mut run = retried_with_tries(Some(&on), 3);
+        let (url, expires_at) = (Some("u".to_owned()), Some(run.now.after(Duration::from_secs(30))));
+        run.polled(
+            "a",
+            PollResult::Completed { url, last_frame_url: None, expires_at, took: None, warning: None },
+        );
+        not_downloaded_from(&mut run, Transient, Expired);
+        run.pass(Duration::from_mins(1));
+        run.on(Event::TimerFired);
+        (download_failed(&mut run, Transient), run)
+    };
+    let (actions, run) = last_at_url(json!(["failed", "transient", "output-moderated"]));
+    assert!(actions.is_empty() && matches!(run.outcome("a"), Outcome::Detached { .. }));
+    assert_eq!(last_at_url(json!(["expired"])).0, ["expire run.a", "prepare a"]);
     // By the time that the service gave, what is at the URL has expired as well.
     let mut run = retried(Some(&json!(["expired"])));
     let expires_at = Some(run.now.after(Duration::from_secs(30)));

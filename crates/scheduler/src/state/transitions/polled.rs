@@ -146,11 +146,30 @@ impl RunState {
     #[must_use]
     pub fn may_be_deferred(&self, event: &Event) -> bool {
         match event {
-            Event::LookupDone { existing: ExistingWork::None, .. } => true,
+            Event::LookupDone { existing, .. } => *existing == ExistingWork::None,
             Event::Polled { result: PollResult::Completed { .. }, next, .. } => {
                 next.as_ref().is_none_or(|next| *next == NextStep::Continue)
             }
-            _ => false,
+            Event::RunConfigured { .. }
+            | Event::Started
+            | Event::Prepared { .. }
+            | Event::ClaimConflict { .. }
+            | Event::BudgetExceeded { .. }
+            | Event::PrepareFailed { .. }
+            | Event::Submitted { .. }
+            | Event::Refused { .. }
+            | Event::Indeterminate { .. }
+            | Event::Polled { .. }
+            | Event::Downloaded { .. }
+            | Event::DownloadFailed { .. }
+            | Event::Reconciled { .. }
+            | Event::TaskExpired { .. }
+            | Event::Resolved { .. }
+            | Event::FilmJoined { .. }
+            | Event::JoinFailed { .. }
+            | Event::QuotaReported { .. }
+            | Event::TimerFired
+            | Event::Interrupted => false,
         }
     }
 
