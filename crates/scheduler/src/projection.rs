@@ -7,12 +7,12 @@
 //!
 //! Invariant: it needs events and nothing else. What only the plan or the policy knows is in the events ([`NextStep`]).
 
-mod recorded;
 mod run;
 mod shot;
+mod state_of_record;
 mod status;
 
-pub use recorded::{LastAttempt, StateInRun};
 pub use run::{RecordedEvent, RunProjection};
 pub use shot::Shot;
+pub use state_of_record::{LastAttempt, StateInRun};
 pub use status::{ShotStatus, StatusKind};

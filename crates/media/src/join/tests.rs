@@ -1,6 +1,6 @@
 //! Edits, compared picture by picture with those of the clips.
 
-mod interpolated;
+mod interpolation;
 mod report;
 mod seams;
 mod speed;

@@ -18,6 +18,7 @@ pub(crate) mod screen;
 pub(crate) mod stream;
 mod summary;
 mod table;
+mod waits;
 
 use engine::Reporter;
 use scheduler::{RunId, RunSummary, Timestamp};

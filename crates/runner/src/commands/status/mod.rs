@@ -2,6 +2,7 @@
 
 mod query;
 mod record;
+mod source;
 mod text;
 mod watch;
 
@@ -20,8 +21,9 @@ use crate::load;
 use crate::project_paths::ProjectPaths;
 use crate::shell;
 use crate::task_owners::TaskOwners;
-use query::{StatusQuery, StatusSnapshot, StatusSource};
+use query::{StatusQuery, StatusSnapshot};
 use record::{StatusDocument, VERSION};
+use source::StatusSource;
 
 pub(crate) use record::schema;
 

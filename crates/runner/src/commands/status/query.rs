@@ -1,7 +1,6 @@
 //! Reads status records from the ledger. The projections of runs are kept, so that a refresh costs only the new events.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use engine::LedgerError;
@@ -13,10 +12,8 @@ use workflow::plan::Plan;
 use super::record::{
     ActionNeeded, ActionReason, Retry, Run, RunLiveness, Shot, StatusCounts, StatusRecord, Totals,
 };
-use crate::args::StatusArgs;
-use crate::error::CommandError;
+use super::source::StatusSource;
 use crate::hints;
-use crate::project_paths::ProjectPaths;
 use crate::report::{sanitize, stream};
 use crate::shell;
 use crate::task_owners::{TaskOwner, TaskOwners};
@@ -39,38 +36,6 @@ pub(crate) struct StatusQuery {
     pub(crate) plan: Option<Plan>,
     pub(crate) projections: HashMap<RunId, RunProjection>,
     pub(crate) owners: TaskOwners,
-}
-
-/// Where runs are recorded.
-pub(crate) enum StatusSource {
-    /// In this ledger, which is opened for each reading: it may not exist yet, and is never written.
-    Ledger(PathBuf),
-    /// On a cluster.
-    #[cfg(feature = "cluster")]
-    Cluster(Box<cluster::ClusterRecords>),
-}
-
-impl StatusSource {
-    /// The ledger beside the workflow, or the cluster that the arguments name.
-    #[cfg_attr(
-        not(feature = "cluster"),
-        expect(clippy::unused_async, reason = "a cluster is asked, where there is one")
-    )]
-    pub(crate) async fn open(
-        args: &StatusArgs,
-        paths: &ProjectPaths,
-        plan: Option<&Plan>,
-    ) -> Result<Self, CommandError> {
-        #[cfg(feature = "cluster")]
-        if let Some(records) =
-            crate::commands::cluster_address::records(&args.engine, plan.map(Plan::name)).await?
-        {
-            return Ok(Self::Cluster(Box::new(records)));
-        }
-        #[cfg(not(feature = "cluster"))]
-        let _ = (args, plan);
-        Ok(Self::Ledger(paths.ledger()))
-    }
 }
 
 /// The status at one instant.

@@ -7,8 +7,9 @@ use std::time::Duration;
 use scheduler::Timestamp;
 use serde_json::Value;
 
-use super::query::{StatusQuery, StatusSnapshot, StatusSource};
+use super::query::{StatusQuery, StatusSnapshot};
 use super::record::{StatusLine, StatusRecord, VERSION};
+use super::source::StatusSource;
 use super::{exit, now, text};
 use crate::args::Format;
 use crate::error::CommandError;

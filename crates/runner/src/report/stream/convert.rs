@@ -10,7 +10,7 @@ use workflow::plan::{NodeIx, Plan};
 use super::line::{self, BudgetCap, Decision, EventKind, Failure, FailureKind, Halt, RefusalKind, Video};
 use super::outcomes::{FilmLoudness, FilmOutcome, FilmPictures, FinishedShot, JoinedFilm, Outcome};
 use super::run_finished::{Amount, Budget, BudgetCaps, Outcomes};
-use crate::report::{messages, sanitize};
+use crate::report::{sanitize, waits};
 
 /// Length of the key prefix: as in file names.
 const KEY_PREFIX_CHARS: usize = 12;
@@ -94,7 +94,7 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
             EventKind::Submitted { shot: shot(node), attempt: attempt.as_str(), task: task.as_str() }
         }
         Event::Refused { node, attempt, refusal, next: _ } => EventKind::Refused {
-            not_before: messages::held_until(state, event),
+            not_before: waits::held_until(state, event),
             shot: shot(node),
             attempt: attempt.as_str(),
             refusal: match refusal.kind {
@@ -119,7 +119,7 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
             }
         }
         Event::Polled { node, attempt, result, next: _ } => {
-            let not_before = messages::held_until(state, event);
+            let not_before = waits::held_until(state, event);
             poll_result(shot(node), attempt, state.node(*node).task(), result, not_before)
         }
         Event::Downloaded { node, attempt, artifact, cost } => EventKind::Downloaded {
@@ -135,7 +135,7 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
                 failure: convert_failure(failure),
                 partial_bytes: *partial_bytes,
                 retry_after: failure.retry_after,
-                not_before: messages::held_until(state, event),
+                not_before: waits::held_until(state, event),
             }
         }
         Event::Interrupted => EventKind::Interrupted,

@@ -116,5 +116,5 @@ impl StatusKind {
 }
 
 #[cfg(test)]
-#[path = "recorded_tests.rs"]
+#[path = "state_of_record_tests.rs"]
 mod tests;
