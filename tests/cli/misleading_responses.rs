@@ -548,13 +548,77 @@ fn task_that_has_never_answered_is_missing_and_not_paid_for_again() {
     assert_eq!(service.posts(), 1, "{}", run.transcript());
 }
 
+/// What gateways, meshes and proxies add to every response.
+const GATEWAY_HEADERS: &[(&str, &str)] = &[
+    ("x-request-id", "req_8f120077c1d24e5b9a3e7f6d5c4b3a29"),
+    ("cf-ray", "8f1200771d2ae5b9-FRA"),
+    ("cf-cache-status", "DYNAMIC"),
+    ("x-amzn-requestid", "8f120077-c1d2-4e5b-9a3e-7f6d5c4b3a29"),
+    ("x-amzn-trace-id", "Root=1-67891233-abcdef012345678912345678;Parent=53995c3f42cd8ad8;Sampled=1"),
+    ("x-amz-apigw-id", "Fq3bKH2DoAMEV5g="),
+    ("x-amz-cf-id", "j8rFYpQ1D2ae5b9MUG03hd7gM2xT2w=="),
+    ("x-envoy-upstream-service-time", "42"),
+    ("x-envoy-attempt-count", "1"),
+    ("x-envoy-ratelimited", "true"),
+    ("x-envoy-decorator-operation", "video-tasks.default.svc.cluster.local:8080/*"),
+    ("x-kong-request-id", "3f8a120077c1d24e5b9a3e7f6d5c4b3a"),
+    ("openai-organization", "org-8f120077"),
+    ("openai-processing-ms", "123"),
+    ("openai-project", "proj_8f120077c1d2"),
+    ("openai-version", "2020-10-01"),
+    ("ratelimit-limit", "100"),
+    ("ratelimit-remaining", "0"),
+    ("ratelimit-policy", "\"videos\";q=100;w=3600"),
+    ("x-ratelimit-limit-tasks", "10"),
+    ("x-ratelimit-limit-job", "10;w=3600"),
+    ("x-ratelimit-reset-task", "60s"),
+    ("x-ratelimit-reset-requests", "6m0s"),
+    ("x-task-type", "text2video"),
+    ("x-task", "t2v"),
+    ("x-job-queue-id", "q-8f120077"),
+    ("x-video-request-uuid", "8f120077-c1d2-4e5b-9a3e-7f6d5c4b3a29"),
+    (
+        "report-to",
+        r#"{"endpoints":[{"url":"https:\/\/a.nel.cloudflare.com\/report\/v4?s=8f120077%2Bc1d2"}],"group":"cf-nel","max_age":604800}"#,
+    ),
+    ("nel", r#"{"success_fraction":0,"report_to":"cf-nel","max_age":604800}"#),
+    ("link", "<https://docs.example/guides/rate-limits>; rel=\"help\""),
+    ("alt-svc", "h3=\":443\"; ma=86400"),
+    ("server-timing", "cfL4;desc=\"?proto=TCP&rtt=1234&min_rtt=1020\", edge;dur=12"),
+    (
+        "set-cookie",
+        "__cf_bm=8f120077c1d2-1795225551-1.0.1.1-x; path=/; expires=Fri, 27-Nov-26 05:22:42 GMT; HttpOnly",
+    ),
+    ("via", "1.1 google, 1.1 8f120077c1d2.cloudfront.net (CloudFront)"),
+    ("x-served-by", "cache-fra-etou8220042-FRA"),
+    ("x-cloud-trace-context", "105445aa7843bc8bf206b12000100000/1;o=1"),
+    ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
+    ("content-security-policy", "default-src 'none'; report-uri https://csp.example/report/v1"),
+    ("trailer", "Server-Timing"),
+];
+
+/// None of them names a task: the submission is repeated.
+#[test]
+fn error_with_the_headers_of_a_gateway_is_a_refusal() {
+    for (status, body) in [
+        (429, ""),
+        (429, r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#),
+        (503, r#"{"error":{"message":"overloaded","type":"server_error"}}"#),
+    ] {
+        let service = accepting_with(status, GATEWAY_HEADERS, body);
+        let project = against(&service);
+        project.runner(&["run", "one.yaml"]).expect(0);
+        assert_eq!((service.posts(), shots(&project, "one").len()), (2, 1), "{status} {body}");
+    }
+}
+
 /// A task may be named in it.
 #[test]
 fn error_that_cannot_be_read_is_not_a_refusal() {
     for (headers, body) in [
         (&[("content-encoding", "gzip")][..], &b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xabV\xcaLQ\xb2"[..]),
         (&[], b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xabV\xcaLQ\xb2"),
-        (&[("trailer", "X-Task-Id")], b"{}"),
+        (&[("trailer", "Server-Timing, X-Task-Id")], b"{}"),
     ] {
         let service = ScriptedService::start(move |call| {
             (is_post(call) && call.nth == 1).then(|| response(429, headers, body))

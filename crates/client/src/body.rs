@@ -4,9 +4,13 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use progenitor_client::ByteStream;
-use reqwest::header::{CONTENT_ENCODING, TRAILER};
+use reqwest::header::CONTENT_ENCODING;
 
-use crate::{CallError, response::is_binary, unread_response::Response};
+use crate::{
+    CallError,
+    response::{is_binary, may_trailers_name_task},
+    unread_response::Response,
+};
 
 /// Reads a whole body of at most `limit` bytes.
 ///
@@ -44,15 +48,15 @@ pub(crate) struct ErrorBody {
 }
 
 /// Reads the beginning of an error response's body. What is compressed, although that was not asked for, and headers behind the body are not
-/// read.
+/// read: the latter count where one is announced that may name a task.
 pub(crate) async fn read_error(response: Response, limits: ErrorBody) -> BodyPrefix {
     let headers = response.headers();
-    let has_trailers = headers.contains_key(TRAILER);
+    let is_task_behind_body = may_trailers_name_task(headers);
     let mut codings = headers.get_all(CONTENT_ENCODING).iter();
     let is_encoded = codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"));
     let mut prefix = read_prefix(response.into_stream(), limits.max_bytes, limits.timeout).await;
     let is_unreadable = is_encoded || is_binary(&String::from_utf8_lossy(&prefix.bytes));
-    prefix.is_truncated |= has_trailers || (is_unreadable && !prefix.bytes.is_empty());
+    prefix.is_truncated |= is_task_behind_body || (is_unreadable && !prefix.bytes.is_empty());
     prefix
 }
 

@@ -44,8 +44,8 @@ pub struct HttpError {
     pub is_service_error: bool,
     /// Whether the body has members that the contract does not define, beside harmless ones.
     pub has_unknown_members: bool,
-    /// Whether the response was not read to its end, because it is too long or slow, because the connection broke, or because it is compressed:
-    /// the rest may name a task.
+    /// Whether the response was not read to its end, because it is too long or slow, because the connection broke, because it is compressed, or
+    /// because it announces a header behind the body that may name a task: the rest may name one.
     pub is_truncated: bool,
     /// An id in the body: when a gateway fails after the service accepted a submission, probably that of the task.
     pub task_hint: Option<String>,

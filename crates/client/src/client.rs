@@ -123,7 +123,7 @@ impl Client {
                 self.ensure_success(Response(ResponseValue::stream(response)), &body, ERROR_BODY).await?;
             let headers = response.headers().clone();
             let rate_limit = RateLimit::read(&headers, SystemTime::now());
-            let named = self.task_in_headers(&headers);
+            let named = self.task_in_headers(&headers, &body);
             let call = Call::Submission { request: &body, headers: &headers };
             let task = self.read_task(response.into_stream(), call).await;
             let task = TaskResponse { rate_limit, ..task.map_err(|error| error.with_task_hint(named))? };
@@ -350,7 +350,7 @@ impl Client {
         }
         let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let wait = retry_after(header(RETRY_AFTER), header(DATE), SystemTime::now());
-        let named = self.task_in_headers(response.headers());
+        let named = self.task_in_headers(response.headers(), request);
         let beginning = body::read_error(response, error_body).await;
         let text = self.redact_key(&String::from_utf8_lossy(&beginning.bytes));
         let error = HttpError::in_response_to(request, status.as_u16(), text, wait)
@@ -379,9 +379,9 @@ impl Client {
         Ok(task)
     }
 
-    /// The task that the headers of a response name, unless the key is in it.
-    fn task_in_headers(&self, headers: &HeaderMap) -> Option<String> {
-        let hint = id_in_headers(headers)?;
+    /// The task that the headers of the response to a request name, unless the key is in it.
+    fn task_in_headers(&self, headers: &HeaderMap, request: &str) -> Option<String> {
+        let hint = id_in_headers(headers, request)?;
         Some(self.redact_key(&hint)).filter(|redacted| *redacted == hint)
     }
 

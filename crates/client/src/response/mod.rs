@@ -15,7 +15,7 @@ pub use error::ErrorObject;
 pub(crate) use error::{is_binary, plain_text};
 pub(crate) use find_id::find_new_task_id;
 pub use find_id::find_task_id;
-pub(crate) use header_id::id_in_headers;
+pub(crate) use header_id::{id_in_headers, may_trailers_name_task};
 pub use rate_limit::RateLimit;
 pub(crate) use task::Call;
 pub use task::{Status, TaskFailure, TaskResponse};

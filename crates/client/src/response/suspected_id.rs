@@ -17,7 +17,7 @@ const TASK_NAMES: [&str; 6] = ["task", "tasks", "video", "videos", "job", "jobs"
 /// Members whose value is the id of what their object describes.
 const OWN_ID_NAMES: [&str; 2] = ["id", "uuid"];
 /// Members, and parts of headers' names, that describe something else that has an id.
-pub(super) const OTHER_NAMES: [&str; 20] = [
+pub(super) const OTHER_NAMES: [&str; 32] = [
     "request",
     "req",
     "trace",
@@ -38,6 +38,18 @@ pub(super) const OTHER_NAMES: [&str; 20] = [
     "policy",
     "plan",
     "client",
+    "customer",
+    "tenant",
+    "workspace",
+    "app",
+    "template",
+    "type",
+    "log",
+    "worker",
+    "node",
+    "region",
+    "zone",
+    "endpoint",
 ];
 /// Members whose text is a name, whatever it begins with: the model `video-01`.
 const NAMES_OF_KINDS: [&str; 2] = ["model", "type"];
@@ -55,6 +67,15 @@ const MIN_ID_LENGTH: usize = 8;
 const MIN_QUOTED_LENGTH: usize = 6;
 /// Characters of an id with dashes, at least.
 const MIN_UUID_LENGTH: usize = 20;
+/// What a kind of task makes a video from, and what it makes: `i2v`, `text2video`.
+const MEDIA: [&str; 16] = [
+    "t", "i", "ti", "v", "r", "s", "text", "txt", "image", "img", "video", "vid", "frame", "frames", "audio",
+    "speech",
+];
+/// Units of lengths, rates and sizes of videos.
+const UNITS: [&str; 4] = ["p", "k", "s", "fps"];
+/// Characters of the words beside that of a kind (`t2v-A14B`), at most: an id is longer.
+const MAX_KIND_WORD_LENGTH: usize = 5;
 
 /// What may be the id of a task in a value, and is not quoted from the request: see [`is_quoted`].
 pub(super) fn suspected_id(value: &Value, request: &str) -> Option<String> {
@@ -87,6 +108,13 @@ pub(super) fn is_quoted(id: &str, request: &str) -> bool {
         && (is_word(id) || task_id::path_segment(id).is_ok_and(|encoded| encoded != id && is_word(&encoded)))
 }
 
+/// Whether a URL is in the request as it is, and not as the beginning of a longer one.
+pub(super) fn is_quoted_url(url: &str, request: &str) -> bool {
+    let goes_on = |c: char| c.is_alphanumeric() || "/-_.%?#=&".contains(c);
+    !url.is_empty()
+        && request.match_indices(url).any(|(at, _)| !request[at + url.len()..].starts_with(goes_on))
+}
+
 /// `name` is that of the member that the value is in.
 fn in_value(value: &Value, name: Option<&str>, request: &str, depth: usize) -> Option<String> {
     if depth > MAX_DEPTH {
@@ -112,7 +140,7 @@ fn in_value(value: &Value, name: Option<&str>, request: &str, depth: usize) -> O
             let is_named = |names: &[&str]| name.is_some_and(|name| names.contains(&name));
             let has_digit = text.contains(|c: char| c.is_ascii_digit());
             let is_id = is_named(&ID_NAMES)
-                || (is_named(&TASK_NAMES) && has_digit)
+                || (is_named(&TASK_NAMES) && has_digit && !is_kind(text))
                 || (has_prefix_of_ids(text) && !is_named(&NAMES_OF_KINDS));
             let own = if is_id { id_text(value).filter(is_new) } else { None };
             own.or_else(|| suspected_id_in_text(text, request))
@@ -220,12 +248,55 @@ fn has_form_of_id(word: &str) -> bool {
     count_digits(word) >= 2 && word.len() >= MIN_ID_LENGTH && is_one_word(word)
 }
 
-/// Neither a size (`1280x720`) nor a URL, a path or the name of a file.
+/// Whether a text that is of a task can only be its id, and is no number, time or kind.
+pub(super) fn has_form_of_task_id(text: &str) -> bool {
+    let is_id =
+        has_form_of_id(text) && text.contains(char::is_alphabetic) && !is_kind(text) && !is_time(text);
+    !text.contains(char::is_whitespace) && (has_prefix_of_ids(text) || is_id)
+}
+
+/// Neither a size nor a URL, a path or the name of a file.
 fn is_one_word(word: &str) -> bool {
-    let is_size = word.split_once('x').is_some_and(|(width, height)| {
-        [width, height].iter().all(|side| side.bytes().all(|c| c.is_ascii_digit()))
-    });
-    !is_size && !word.contains(['/', '.'])
+    !is_size(word) && !word.contains(['/', '.'])
+}
+
+/// `1280x720`.
+fn is_size(word: &str) -> bool {
+    word.split_once('x').is_some_and(|(width, height)| [width, height].iter().all(|side| is_number(side)))
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|c| c.is_ascii_digit())
+}
+
+/// Whether a text names a kind of task, or the length, rate or size of a video: `text2video`, `t2v-A14B`, `video-720p`.
+fn is_kind(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let words = || text.split(|c: char| matches!(c, '-' | '_') || c.is_whitespace());
+    let is_of_media = |word: &str| {
+        word.split_once('2').is_some_and(|(from, to)| MEDIA.contains(&from) && MEDIA.contains(&to))
+    };
+    let has_media = words().any(is_of_media);
+    let is_amount = |word: &str| {
+        UNITS.iter().any(|unit| {
+            word.strip_suffix(unit).is_some_and(|number| (1..=4).contains(&number.len()) && is_number(number))
+        })
+    };
+    words().all(|word| {
+        count_digits(word) == 0
+            || is_of_media(word)
+            || (has_media && word.len() <= MAX_KIND_WORD_LENGTH)
+            || is_amount(word)
+            || is_size(word)
+    })
+}
+
+/// `2026-11-27T04:22:42Z`, also without punctuation.
+fn is_time(text: &str) -> bool {
+    let compact = text.replace('-', "");
+    compact.split_once('T').is_some_and(|(date, time)| {
+        date.len() == 8 && is_number(date) && time.chars().all(|c| c.is_ascii_digit() || ":+Z".contains(c))
+    })
 }
 
 #[cfg(test)]
@@ -255,6 +326,8 @@ mod tests {
         for (value, id) in [
             (json!({"error": {"code": "task-1"}}), "task-1"),
             (json!({"error": {"param": "vid_8f"}}), "vid_8f"),
+            (json!({"error": {"task": "t2v-20261127-8f120077"}}), "t2v-20261127-8f120077"),
+            (json!({"error": {"task": "abcd2efgh"}}), "abcd2efgh"),
             (json!({"error": {"message": "video vid8f120077 is rendered"}}), "vid8f120077"),
             (json!({"error": {"message": "job 8f120077-aa is queued"}}), "8f120077-aa"),
             (json!({"error": {"message": "busy", "job_id": 17}}), "17"),
@@ -300,6 +373,8 @@ mod tests {
             json!({"error": {"message": "too many", "limit": {"tasks": 10}, "usage": {"videos": 3}}}),
             json!({"error": {"message": "no", "task": "text-to-video", "fields": {"video": "required"}}}),
             json!({"error": {"message": "no", "organization": {"id": "org-1"}, "model": "video-01"}}),
+            json!({"error": {"message": "no", "task": "text2video", "video": "720p"}, "job": "t2v-A14B"}),
+            json!({"error": {"message": "no", "video": "1280x720", "worker": {"id": "w1"}}}),
             json!({"error": {"message": "slow", "code": "video_generation_rate_limit_exceeded_v2"}}),
             json!({"error": {"message": "see https://docs.example/videos/v2/errors"}}),
             json!({"error": {"message": "no", "job_id": 1.234e22}}),

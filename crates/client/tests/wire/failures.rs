@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use client::{CallError, Client, Status};
+use client::{CallError, Client, PreparedRequest, Status};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -76,6 +76,29 @@ async fn create_long_error_response_is_the_services_own() {
     assert!(error.is_service_error && error.task_hint.is_none(), "{:?}", error.error);
     assert_eq!(error.error.and_then(|error| error.code).as_deref(), Some("too_long"));
     assert!(error.body.len() <= 4096);
+}
+
+/// The frame of another shot's task.
+#[tokio::test]
+async fn create_error_response_that_quotes_the_request_in_a_header_names_no_task() {
+    let frame = "https://a.example/v1/videos/task_12/last_frame.png";
+    let body = json!({
+        "model": "modelb-video-480p", "prompt": "the lamp turns on", "seconds": "5", "image": frame,
+    });
+    let request = PreparedRequest::new(&body).expect("acceptable");
+    for (status, name, value, hint) in [
+        (400, "x-failed-url", frame, None),
+        (429, "link", "<https://a.example/v1/videos/task_12>; rel=\"related\"", None),
+        (429, "x-source-video-id", "task_12", None),
+        (429, "x-poll-url", "https://a.example/v1/videos/task_13", Some("task_13")),
+        (429, "location", "/v1/videos/task_12", Some("task_12")),
+    ] {
+        let server = Server::answering(move |_| answer(status, &[(name, value)], "{}")).await;
+        let CallError::Http(error) = server.client().create(&request).await.expect_err("refused") else {
+            panic!()
+        };
+        assert_eq!((error.task_hint.as_deref(), error.is_truncated), (hint, false), "{name}: {value}");
+    }
 }
 
 #[tokio::test]
