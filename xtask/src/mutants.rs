@@ -127,7 +127,7 @@ const MUTATIONS: &[Mutation] = &[
         name: "events that are applied before they are stored are forgotten",
         file: "crates/engine/src/executor/event_log.rs",
         original: "let mut all = std::mem::take(&mut self.deferred);",
-        replacement: "self.deferred.clear();\n        let mut all: Vec<(Event, Persist)> = Vec::new();",
+        replacement: "self.deferred = Vec::new();\n        let mut all: Vec<(Event, Persist)> = Vec::new();",
         violations: &["a replay ends otherwise", "tells otherwise", "table and projection disagree"],
     },
     Mutation {
