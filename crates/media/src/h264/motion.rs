@@ -14,6 +14,10 @@ use crate::vector::vectorized;
 const MAX_MOTION: f32 = 12.0;
 /// The mean difference of the samples of a macroblock from those before, up to which nothing moves that is seen.
 const MIN_CHANGE: u32 = 2;
+/// Energy of the texture of a macroblock in one picture relative to that in the other, above which something appears or disappears.
+const MAX_ENERGY_RATIO: f32 = 20.0;
+/// The correlation of the texture in its place, above which it stays there and only its contrast changes, as that of letters that fade.
+const MAX_CORRELATION: f32 = 0.97;
 /// The most slices of a picture. Level 3 allows 76 at 24 pictures per second (H.264 table A-4).
 const MAX_RUNS: usize = 48;
 const SIDE: usize = 16;
@@ -63,23 +67,63 @@ fn joined(moved: &[bool], shortest: u32) -> Vec<(Range<u32>, bool)> {
     runs
 }
 
+/// What the samples of two pictures in the place of a macroblock have in common.
+#[derive(Default)]
+struct Comparison {
+    /// Differences of neighbouring samples, of the later picture.
+    texture: u32,
+    /// Differences between the pictures.
+    change: u32,
+    /// Samples.
+    count: u32,
+    /// Squares of the differences of neighbours, before and here, and their products.
+    energy_before: i32,
+    energy_here: i32,
+    product: i32,
+}
+
+impl Comparison {
+    #[expect(clippy::inline_always, reason = "it is compiled for the processor where it is called")]
+    #[inline(always)]
+    fn add(&mut self, before: &[u8], before_next: &[u8], here: &[u8], here_next: &[u8]) {
+        let neighbours = before.iter().zip(before_next).zip(here.iter().zip(here_next));
+        for ((before, before_next), (here, here_next)) in neighbours {
+            let step_before = i32::from(*before_next) - i32::from(*before);
+            let step_here = i32::from(*here_next) - i32::from(*here);
+            self.texture += step_here.unsigned_abs();
+            self.energy_before += step_before * step_before;
+            self.energy_here += step_here * step_here;
+            self.product += step_before * step_here;
+        }
+    }
+
+    fn is_motion(&self) -> bool {
+        let is_change_of_texture = self.change > MIN_CHANGE * self.count
+            && self.change as f32 <= MAX_MOTION * 0.5 * self.texture as f32;
+        let (before, here) = (self.energy_before as f32, self.energy_here as f32);
+        let has_appeared = before.min(here) * MAX_ENERGY_RATIO < before.max(here);
+        let stays_in_place = self.product as f32 > MAX_CORRELATION * (before * here).sqrt();
+        is_change_of_texture && !has_appeared && !stays_in_place
+    }
+}
+
 #[expect(clippy::inline_always, reason = "it is compiled for the processor where it is called")]
 #[inline(always)]
 fn is_motion(before: &[u8], frame: &YuvFrame, left: usize, top: usize) -> bool {
     let (right, bottom) = ((left + SIDE).min(frame.width), (top + SIDE).min(frame.height));
-    let (mut texture, mut change, mut count) = (0_u32, 0_u32, 0_u32);
-    let difference =
-        |a: &[u8], b: &[u8]| -> u32 { a.iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(*b))).sum() };
+    let mut comparison = Comparison::default();
     // Every other row tells as much as all of them.
     for y in (top..bottom - 1).step_by(2) {
         let row = y * frame.width + left..y * frame.width + right;
         let below = row.start + frame.width..row.end + frame.width;
-        let here = &frame.y[row.clone()];
-        texture += difference(here, &frame.y[below]) + difference(here, &here[1..]);
-        change += difference(here, &before[row]);
-        count += here.len() as u32;
+        let (then, here) = (&before[row.clone()], &frame.y[row]);
+        comparison.add(then, &before[below.clone()], here, &frame.y[below]);
+        comparison.add(then, &then[1..], here, &here[1..]);
+        let change = then.iter().zip(here).map(|(then, here)| u32::from(then.abs_diff(*here)));
+        comparison.change += change.sum::<u32>();
+        comparison.count += here.len() as u32;
     }
-    change > MIN_CHANGE * count && change as f32 <= MAX_MOTION * 0.5 * texture as f32
+    comparison.is_motion()
 }
 
 #[cfg(test)]
@@ -109,6 +153,19 @@ mod tests {
         let less = shown(2, 150);
         assert_eq!(runs(&shown(0, 160).y, &less), expected);
         assert_eq!(runs(&before.y, &after), [(0..32, false)]);
+    }
+
+    /// Letters that appear, and letters whose contrast grows: they are where they are.
+    #[test]
+    fn fading_texture_does_not_move() {
+        let letters = |contrast: usize| {
+            frame(move |x, y| if (x * 5 / 3 + y * 7 / 2) % 9 < 4 { 20 + contrast as u8 } else { 20 })
+        };
+        for (before, after) in [(0, 60), (60, 120), (120, 40), (60, 0)] {
+            assert_eq!(runs(&letters(before).y, &letters(after)), [(0..32, false)], "{before} to {after}");
+        }
+        let moved = frame(|x, y| if ((x + 2) * 5 / 3 + y * 7 / 2) % 9 < 4 { 80 } else { 20 });
+        assert_eq!(runs(&letters(60).y, &moved), [(0..32, true)]);
     }
 
     #[test]
