@@ -77,9 +77,6 @@ fn error_that_names_a_task_is_not_a_refusal() {
         (429, &[("x-poll-url", "https://a.example/v1/tasks/t1")], "{}"),
         (307, &[("location", "/v1/videos/t1")], ""),
         (303, &[("location", "https://a.example/status?task_id=t1")], ""),
-        // One id in the body, and another one of what was created.
-        (201, &[("location", "/v1/videos/t1")], r#"{"id":"req-1","object":"video","status":"queued"}"#),
-        (200, &[], r#"{"id":"req-1","task_id":"t1","status":"queued"}"#),
     ] {
         let service = accepting_with(status, headers, body);
         let project = against(&service);
@@ -527,11 +524,33 @@ fn submission_with_two_ids_is_not_paid_for_again() {
     });
     let text = ONE.replace("{ attempts: 3 }", "{ attempts: 3, on: [expired] }");
     let project = Project::new("one.yaml", &text).against(&service.url, "sk-test-0123456789abcdef");
-    cli_snapshot!("run_submission_with_two_ids", project.runner(&["run", "one.yaml"]).expect(3));
+    // As where something else than the service answers, the run ends: each submission would need a decision.
+    cli_snapshot!("run_submission_with_two_ids", project.runner(&["run", "one.yaml"]).expect(5));
     assert_eq!(service.posts(), 1);
     project.runner(&["resolve", "one.yaml", "lamp", "--adopt", "task_1"]).expect(0);
     project.runner(&["run", "one.yaml"]).expect(0);
     assert_eq!((service.posts(), shots(&project, "one").len()), (1, 1));
+}
+
+/// One id in the body, and another one of what was created. None is suggested: the next command would adopt a task that may be another's.
+#[test]
+fn submission_with_several_ids_suggests_none() {
+    for (status, headers, body) in [
+        (201, &[("location", "/v1/videos/t1")][..], r#"{"id":"req-1","object":"video","status":"queued"}"#),
+        (200, &[], r#"{"data":[{"id":"t2","status":"queued"},{"id":"t1","status":"queued"}]}"#),
+        (200, &[("x-task-id", "t1")], r#"{"id":"t2","task_id":"t3","status":"queued"}"#),
+    ] {
+        let service = accepting_with(status, headers, body);
+        let project = against(&service);
+        let run = project.runner(&["run", "one.yaml"]).expect(5);
+        assert!(
+            !run.transcript().contains("--adopt t") && run.transcript().contains("--adopt TASK"),
+            "{body}"
+        );
+        project.runner(&["resolve", "one.yaml", "lamp", "--adopt", "t1"]).expect(0);
+        project.runner(&["run", "one.yaml"]).expect(0);
+        assert_eq!((service.posts(), shots(&project, "one").len()), (1, 1), "{status} {body}");
+    }
 }
 
 /// The only task, which has never answered: its id may be that of something else.

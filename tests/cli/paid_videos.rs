@@ -139,3 +139,26 @@ fn task_that_comes_back_without_its_files_is_not_paid_for_again() {
     let run = project.runner(&["run", "one.yaml"]).expect(3);
     assert_eq!(service.posts(), 1, "{}", run.transcript());
 }
+
+/// The command that a run prints is about the work that it has paid for: with its parameters, its salt and its folder.
+#[test]
+fn printed_command_of_a_run_has_its_arguments() {
+    let is_running = Arc::new(AtomicBool::new(true));
+    let shared = Arc::clone(&is_running);
+    let path = format!("/v1/videos/{}", task_id(1));
+    let service = ScriptedService::start(move |call| {
+        let body = format!(r#"{{"id":"{}","object":"video","status":"in_progress"}}"#, task_id(1));
+        (call.path == path && shared.load(Ordering::Relaxed)).then(|| response(200, &[], body))
+    });
+    let text = "version: 1\nname: one\nparams: { look: blue }\n\
+                defaults: { model: modelb-video-480p, seconds: 1, size: 480x480, timeout: 1s }\n\
+                shots:\n  - { id: sea, prompt: \"a {{ look }} sea\" }\n";
+    let project = Project::new("one.yaml", text).against(&service.url, KEY);
+    let arguments = ["run", "one.yaml", "-p", "look=dark red", "--salt", "x", "-o", "else"];
+    let run = project.runner(&arguments).expect(3);
+    let command = run.out.split('`').find(|words| words.starts_with("runner run")).expect("a command");
+    inline_snapshot!(command, @"runner run one.yaml --salt x -p 'look=dark red' -o else");
+    is_running.store(false, Ordering::Relaxed);
+    project.runner(&arguments).expect(0);
+    assert_eq!((service.posts(), fs_err::read_dir(project.file("else")).expect("a folder").count()), (1, 1));
+}

@@ -125,8 +125,8 @@ impl Client {
             let rate_limit = RateLimit::read(&headers, SystemTime::now());
             let named = self.task_in_headers(&headers, &body);
             let call = Call::Submission { request: &body, headers: &headers };
-            let task = self.read_task(response.into_stream(), call).await;
-            let task = TaskResponse { rate_limit, ..task.map_err(|error| error.with_task_hint(named))? };
+            let task = self.read_task(response.into_stream(), call, named).await?;
+            let task = TaskResponse { rate_limit, ..task };
             if redact::has_long_key(&task.id, &self.shared.key) {
                 return Err(CallError::indeterminate("the task id in the response contains the API key"));
             }
@@ -168,7 +168,7 @@ impl Client {
             let mut generated = self.shared.reads.clone();
             generated.inner.url = url;
             let response = self.send(generated.get_video().task_id(task_id).send().await).await?;
-            let task = self.read_task(response.into_stream(), Call::Poll(task_id)).await?;
+            let task = self.read_task(response.into_stream(), Call::Poll(task_id), None).await?;
             debug!(status = %task.status, progress = task.progress, "the task was polled");
             Ok(task)
         }
@@ -361,19 +361,24 @@ impl Client {
         Err(CallError::Http(Box::new(error)))
     }
 
-    /// Reads and decodes a task. The key is redacted after decoding, so that escapes do not hide it.
-    async fn read_task(&self, stream: ByteStream, call: Call<'_>) -> Result<TaskResponse, CallError> {
+    /// Reads and decodes a task. The key is redacted after decoding, so that escapes do not hide it. `named` is the task that the headers name.
+    async fn read_task(
+        &self,
+        stream: ByteStream,
+        call: Call<'_>,
+        named: Option<String>,
+    ) -> Result<TaskResponse, CallError> {
         let without_key = |hint: String| Some(self.redact_key(&hint)).filter(|redacted| *redacted == hint);
         let hint = |bytes: &[u8]| find_task_id(&String::from_utf8_lossy(bytes)).and_then(without_key);
         let bytes = match body::read(stream, MAX_RESPONSE_BYTES).await {
             Ok(bytes) => bytes,
-            Err((error, partial)) => return Err(error.with_task_hint(hint(&partial))),
+            Err((error, partial)) => return Err(error.with_task_hint(hint(&partial)).with_task_hint(named)),
         };
         let text = String::from_utf8_lossy(&bytes);
         let mut task = TaskResponse::decode_in(&text, call).map_err(|error| {
-            let error_hint = error.task_hint.and_then(without_key);
-            CallError::not_a_task(self.redact_key(&error.reason))
-                .with_task_hint(error_hint.or_else(|| hint(&bytes)))
+            // Of several ids none is suggested: the next command would adopt a task that may be another's.
+            let hint = if error.is_ambiguous { None } else { hint(&bytes).or(named) };
+            CallError::not_a_task(self.redact_key(&error.reason)).with_task_hint(hint)
         })?;
         task.redact(|text| self.redact_key(text), |url| redact::url_has_key(url, &self.shared.key));
         Ok(task)

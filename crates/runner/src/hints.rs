@@ -2,18 +2,19 @@
 //!
 //! Invariant: names and the service's ids are quoted for the shell. Any string can be an id.
 
-use std::path::Path;
+use std::fmt::Display;
 
 use engine::preview::{Hint, Preview};
 use engine::{RunError, UnrecordedTask};
 use scheduler::TaskId;
 
+use crate::named_workflow::NamedWorkflow;
 use crate::report::sanitize;
 use crate::shell;
 
 /// Adds the command to the reason of each shot that waits for a decision of the user. `file` is quoted for a shell, with the flags that
 /// name a cluster.
-pub(crate) fn name_commands(previews: &mut [Preview], file: &str) {
+pub(crate) fn name_commands(previews: &mut [Preview], file: &NamedWorkflow) {
     for preview in previews {
         let command = match preview.hint.take() {
             Some(Hint::Resolve(attempt, None)) => {
@@ -24,7 +25,7 @@ pub(crate) fn name_commands(previews: &mut [Preview], file: &str) {
             }
             Some(Hint::Rerun) => {
                 let shot = shell::quote(&preview.name);
-                format!("; `runner run {file} --rerun {shot}` renders it again")
+                format!("; `runner run {} --rerun {shot}` renders it again", file.in_full())
             }
             Some(Hint::LinkAccount) => {
                 format!("; if it is a new key of the same account: `runner ledger link-account {file}`")
@@ -36,7 +37,11 @@ pub(crate) fn name_commands(previews: &mut [Preview], file: &str) {
 }
 
 /// What to do about an indeterminate attempt. `file` is quoted for a shell; `suggested_task` is the id of a task that the response named.
-pub(crate) fn resolve_command(file: &str, attempt: &str, suggested_task: Option<&str>) -> String {
+pub(crate) fn resolve_command(
+    file: &(impl Display + ?Sized),
+    attempt: &str,
+    suggested_task: Option<&str>,
+) -> String {
     match suggested_task {
         None => format!(
             "look it up in your account there, then run `runner resolve {file} {attempt} --adopt TASK`, `--resubmit` or `--abandon`"
@@ -51,8 +56,7 @@ pub(crate) fn resolve_command(file: &str, attempt: &str, suggested_task: Option<
 }
 
 /// The commands that record tasks after a run has lost its ledger or could not write it; empty after other errors.
-pub(crate) fn adopt_commands(error: &RunError, file: &Path) -> String {
-    let file = shell::path(file);
+pub(crate) fn adopt_commands(error: &RunError, file: &NamedWorkflow) -> String {
     match error {
         RunError::LedgerReplaced { tasks, indeterminate, .. } => {
             let in_flight = match tasks.len() {
@@ -77,8 +81,9 @@ pub(crate) fn adopt_commands(error: &RunError, file: &Path) -> String {
             }
             let notes: String = indeterminate.iter().map(about_indeterminate).collect();
             format!(
-                "\n  {}: put the ledger back, or record them in a new one: runner ledger adopt {file}{list}{notes}",
-                subjects.join(", and ")
+                "\n  {}: put the ledger back, or record them in a new one: runner ledger adopt {}{list}{notes}",
+                subjects.join(", and "),
+                file.in_full()
             )
         }
         RunError::LedgerWrite { unrecorded, .. } => {
@@ -126,6 +131,8 @@ mod tests {
     use engine::LedgerError;
     use scheduler::AttemptId;
 
+    use std::path::Path;
+
     use super::*;
 
     /// An id that a shell would take for commands.
@@ -140,7 +147,7 @@ mod tests {
         let tasks =
             Box::new([("lamp#2".to_owned(), TaskId::from(HOSTILE)), ("sea".to_owned(), TaskId::from("t1"))]);
         let error = RunError::LedgerReplaced { source: removed(), tasks, indeterminate: Box::default() };
-        let text = adopt_commands(&error, Path::new("my film.yaml"));
+        let text = adopt_commands(&error, &NamedWorkflow::new(Path::new("my film.yaml"), ""));
         let command =
             r"runner ledger adopt 'my film.yaml' --task 'lamp#2=t'\''; rm -rf ~ #`id`' --task sea=t1";
         assert!(text.ends_with(command), "{text}");
@@ -151,8 +158,10 @@ mod tests {
             task: TaskId::from(HOSTILE),
             is_accepted: true,
         }];
-        let text =
-            adopt_commands(&RunError::LedgerWrite { source: removed(), unrecorded }, Path::new("a.yaml"));
+        let text = adopt_commands(
+            &RunError::LedgerWrite { source: removed(), unrecorded },
+            &NamedWorkflow::new(Path::new("a.yaml"), ""),
+        );
         assert!(text.contains(r"runner resolve a.yaml r.1 --adopt 't'\''; rm -rf ~ #`id`'"), "{text}");
     }
 
@@ -173,7 +182,7 @@ mod tests {
             tasks: Box::default(),
             indeterminate: Box::default(),
         };
-        assert_eq!(adopt_commands(&error, Path::new("a.yaml")), "");
+        assert_eq!(adopt_commands(&error, &NamedWorkflow::new(Path::new("a.yaml"), "")), "");
     }
 
     #[test]
@@ -181,7 +190,7 @@ mod tests {
         let indeterminate =
             Box::new([("sea".to_owned(), Some(TaskId::from(HOSTILE))), ("a b".to_owned(), None)]);
         let error = RunError::LedgerReplaced { source: removed(), tasks: Box::default(), indeterminate };
-        let text = adopt_commands(&error, Path::new("a.yaml"));
+        let text = adopt_commands(&error, &NamedWorkflow::new(Path::new("a.yaml"), ""));
         let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
         assert_eq!(
             lines,

@@ -19,6 +19,7 @@ mod ffmpeg;
 mod hints;
 mod load;
 mod look;
+mod named_workflow;
 mod picks;
 mod price_table;
 mod project_paths;

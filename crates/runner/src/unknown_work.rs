@@ -12,9 +12,9 @@ use workflow::plan::Plan;
 
 use crate::args::EngineAddressArgs;
 use crate::error::{CommandError, ErrorKind};
+use crate::named_workflow::NamedWorkflow;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::records::Records;
-use crate::shell;
 
 /// How many videos or runs are listed.
 const MAX_LISTED: usize = 5;
@@ -24,7 +24,7 @@ const MAX_LISTED: usize = 5;
 /// # Errors
 /// There are some, and `force` is not set.
 pub(crate) async fn check(
-    file: &Path,
+    file: &NamedWorkflow,
     plan: &Plan,
     ledger: &Ledger,
     keys: &KeyResolver,
@@ -50,7 +50,7 @@ pub(crate) async fn check(
         message.push_str("\n  ");
         message.push_str(&text);
     }
-    let file = shell::path(file);
+    let file = file.in_full();
     let mut error = CommandError::new(ErrorKind::ActionNeeded, message)
         .hint("put the ledger back (.runner/ledger.db with its -wal), if there is a later copy");
     if !videos.is_empty() {
@@ -72,18 +72,17 @@ pub(crate) async fn mark(
     records: &Records,
     keys: &KeyResolver,
     paths: &ProjectPaths,
-    file: &Path,
+    file: &NamedWorkflow,
     engine: &EngineAddressArgs,
     previews: &mut [Preview],
 ) -> Result<(), CommandError> {
-    let file_name = shell::path(file);
+    let file_name = file.in_full();
     let folder = paths.out(plan.name());
     for video in unknown_videos(plan, records.work(), keys, &folder, &paths.store()).await? {
         let path = display_path(&video.path);
         let why = if engine.is_cluster() {
             format!(
-                "{path} is its video, and the cluster does not know it: `runner run {file_name}{} --force` pays for it again",
-                engine.suffix()
+                "{path} is its video, and the cluster does not know it: `runner run {file_name} --force` pays for it again"
             )
         } else {
             format!("{path} is its video, and the ledger does not know it: `runner ledger adopt {file_name}`")
@@ -156,8 +155,8 @@ fn runs_listed(runs: &[UnknownRun]) -> Option<String> {
 }
 
 /// About runs that the ledger does not know.
-pub(crate) fn about_runs(file: &Path, runs: &[UnknownRun]) -> String {
-    let file = shell::path(file);
+pub(crate) fn about_runs(file: &NamedWorkflow, runs: &[UnknownRun]) -> String {
+    let file = file.in_full();
     format!(
         "the ledger does not know {}; a run stops before it submits anything\nhint: to record their tasks: runner ledger adopt {file} --task SHOT=TASK; then: runner run {file} --force",
         runs_listed(runs).unwrap_or_default()

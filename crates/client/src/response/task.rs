@@ -111,13 +111,13 @@ pub(crate) enum Call<'a> {
 pub(crate) struct NotATask {
     /// Why.
     pub(crate) reason: String,
-    /// The id that is probably the task's, where the search for one ([`crate::find_task_id`]) would prefer another.
-    pub(crate) task_hint: Option<String>,
+    /// Whether it names several ids, none of which can be suggested as the task's: what is next to be done with one is to adopt it.
+    pub(crate) is_ambiguous: bool,
 }
 
 impl From<String> for NotATask {
     fn from(reason: String) -> Self {
-        Self { reason, task_hint: None }
+        Self { reason, is_ambiguous: false }
     }
 }
 
@@ -169,8 +169,7 @@ impl TaskResponse {
                         reason: format!(
                             "the response names {id} and {other}, and which one is the task is not said"
                         ),
-                        // The name or the place of the first may be that of anything.
-                        task_hint: Some(other),
+                        is_ambiguous: true,
                     });
                 }
                 id.clone()

@@ -17,7 +17,7 @@ use crate::budget;
 use crate::clock::now;
 use crate::commands::cluster_address::{ClusterAddress, engine_error, price_source};
 use crate::commands::run::{
-    FinishedRun, after_run, nothing_to_run, preflight, print_estimate, quoted_file, report,
+    FinishedRun, after_run, named_workflow, nothing_to_run, preflight, print_estimate, report,
 };
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -82,7 +82,7 @@ fn check_flags(args: &RunArgs) -> Result<(), CommandError> {
 fn no_such_run(args: &RunArgs, run: &RunId) -> CommandError {
     let run = sanitize::line(run.as_str());
     CommandError::invalid(format!("there is no run {run} on this engine"))
-        .hint(format!("to list the runs of this workflow: runner status {}", quoted_file(args)))
+        .hint(format!("to list the runs of this workflow: runner status {}", named_workflow(args)))
 }
 
 /// The outcome of starting a run.
@@ -114,7 +114,8 @@ async fn start(
     let keys = KeyResolver::new(&service.identity).with_salt(args.salt.clone());
     let keys = reruns.apply(keys, plan, &run);
     if !args.force {
-        unknown_work::check_cluster(plan, &records, &keys, output, paths, &quoted_file(args)).await?;
+        unknown_work::check_cluster(plan, &records, &keys, output, paths, &named_workflow(args).in_full())
+            .await?;
     }
     let mut estimate = None;
     if let Some(work) = records.work() {
@@ -211,7 +212,7 @@ async fn follow(
     let head = follower.head().clone();
     let info = RunInfo {
         run: head.run.clone(),
-        file: quoted_file(args),
+        file: named_workflow(args),
         service: head.identity.clone(),
         jobs: head.policy.max_in_flight,
         estimate,
@@ -260,7 +261,7 @@ async fn follow(
 
 /// How a detached run continues.
 fn detached(args: &RunArgs, run: &RunId) -> String {
-    let command = format!("runner run {} --attach {run}", quoted_file(args));
+    let command = format!("runner run {} --attach {run}", named_workflow(args));
     format!("detached: run {run} continues; to follow it: {command}; to end it: add --cancel")
 }
 

@@ -9,18 +9,18 @@ use engine::preview::{Preview, preview};
 use serde_json::json;
 use workflow::plan::Selection;
 
-use crate::args::{EngineAddressArgs, Format, PlanArgs, PlanFormat, SelectionArgs};
+use crate::args::{EngineAddressArgs, Format, OverrideArgs, PlanArgs, PlanFormat, SelectionArgs};
 use crate::backend::NamedService;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::hints;
 use crate::load;
+use crate::named_workflow::NamedWorkflow;
 use crate::price_table::PriceTable;
 use crate::project_paths::ProjectPaths;
 use crate::records::Records;
 use crate::report::plan::{PlanDocument, dot, mermaid, table};
 use crate::selection::{self, SelectedNodes};
-use crate::shell;
 use crate::unknown_work;
 
 pub(crate) async fn plan(args: PlanArgs) -> Result<Exit, CommandError> {
@@ -40,7 +40,11 @@ pub(crate) async fn plan(args: PlanArgs) -> Result<Exit, CommandError> {
         Err(error) => return Ok(error.report(format)),
     };
     let changes = KeyChanges { rerun: args.rerun.as_deref(), salt: args.salt.as_deref() };
-    let project = PlannedFile { file: &args.workflow.file, engine: &args.engine };
+    let project = PlannedFile {
+        file: &args.workflow.file,
+        engine: &args.engine,
+        overrides: Some(&args.workflow.overrides),
+    };
     let document = document(&plan, project, &args.selection, changes, prices.as_ref()).await?;
     out!("{}", render(&document, args.format)?);
     Ok(Exit::Done)
@@ -60,6 +64,8 @@ pub(crate) struct KeyChanges<'a> {
 pub(crate) struct PlannedFile<'a> {
     pub(crate) file: &'a Path,
     pub(crate) engine: &'a EngineAddressArgs,
+    /// What changes its requests; `None` for the file as it is.
+    pub(crate) overrides: Option<&'a OverrideArgs>,
 }
 
 /// What a run of a plan with these arguments would do.
@@ -96,7 +102,7 @@ async fn decisions(
     changes: KeyChanges<'_>,
     service: &NamedService,
 ) -> Result<Vec<Preview>, CommandError> {
-    let PlannedFile { file, engine } = project;
+    let PlannedFile { file, engine, overrides } = project;
     let selection = match selection.resolve(plan, records.work(), file).await? {
         SelectedNodes::All => None,
         SelectedNodes::Some(selection) => Some(selection),
@@ -121,11 +127,15 @@ async fn decisions(
     let (account, is_paid) = (service.account.as_deref(), !service.is_free);
     let mut previews = preview(plan, records.work(), &keys, account, is_paid, &Verify::Metadata).await?;
     records.retain_hints(&mut previews);
-    let quoted = format!("{}{}", shell::path(file), engine.suffix());
-    hints::name_commands(&mut previews, &quoted);
+    let named = NamedWorkflow::new(file, &engine.suffix());
+    let named = match overrides {
+        Some(overrides) => named.with_arguments(overrides, changes.salt, None),
+        None => named,
+    };
+    hints::name_commands(&mut previews, &named);
     if is_paid {
         let paths = ProjectPaths::for_workflow(file)?;
-        unknown_work::mark(plan, records, &keys, &paths, file, engine, &mut previews).await?;
+        unknown_work::mark(plan, records, &keys, &paths, &named, engine, &mut previews).await?;
     }
     if let Some(selection) = selection {
         selection::apply_selection(plan, &selection, &mut previews)?;

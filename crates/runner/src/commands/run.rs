@@ -26,6 +26,7 @@ use crate::exit::Exit;
 use crate::ffmpeg;
 use crate::hints;
 use crate::load;
+use crate::named_workflow::NamedWorkflow;
 use crate::price_table::{self, PriceTable};
 use crate::project_paths::ProjectPaths;
 use crate::report::{self, RunEstimate, RunInfo, RunReporter, sanitize};
@@ -84,9 +85,14 @@ pub(super) async fn after_run(args: &RunArgs, plan: &Plan, exit: Exit) -> Result
     Ok(())
 }
 
-/// The workflow file in commands that are suggested, with the flags that name a cluster.
-pub(super) fn quoted_file(args: &RunArgs) -> String {
-    shell::path(&args.workflow.file) + &args.engine.suffix()
+/// The workflow in commands that are suggested.
+pub(super) fn named_workflow(args: &RunArgs) -> NamedWorkflow {
+    let (salt, output_dir) = (args.salt.as_deref(), args.output_dir.as_deref());
+    NamedWorkflow::new(&args.workflow.file, &args.engine.suffix()).with_arguments(
+        &args.workflow.overrides,
+        salt,
+        output_dir,
+    )
 }
 
 /// A finished run and its reporter.
@@ -118,7 +124,7 @@ pub(super) fn report(args: &RunArgs, plan: &Plan, finished: FinishedRun<'_>) -> 
     reporter.end(&summary, report::spending_json(spent.as_ref()), now());
     match args.format {
         Format::Text => {
-            out!("{}", report::final_report(&summary, &quoted_file(args), terminal::columns()));
+            out!("{}", report::final_report(&summary, &named_workflow(args), terminal::columns()));
             if let Some((table, spending)) = &spent {
                 out!("{}", report::cost_report(spending, table));
             }
@@ -139,9 +145,9 @@ fn print_rerun_command(args: &RunArgs, summary: &RunSummary) {
     let missing = summary.nodes.iter().filter(|node| matches!(node.outcome, Outcome::Missing { .. }));
     let shots: Vec<String> = missing.map(|node| shell::quote(&node.name)).collect();
     if !shots.is_empty() {
-        let file = quoted_file(args);
         errln!(
-            "to render what is missing again, and pay for it again: runner run {file} --rerun {}",
+            "to render what is missing again, and pay for it again: runner run {} --rerun {}",
+            named_workflow(args).in_full(),
             shots.join(" ")
         );
     }
@@ -243,7 +249,7 @@ pub(super) async fn preflight(
     let verify = verification(args);
     let mut previews =
         engine::preview::preview(plan, Some(records), keys, account, account.is_some(), &verify).await?;
-    hints::name_commands(&mut previews, &quoted_file(args));
+    hints::name_commands(&mut previews, &named_workflow(args));
     if let Some(selection) = selection {
         selection::apply_selection(plan, selection, &mut previews)?;
     }
@@ -312,7 +318,7 @@ async fn execute<'t>(
         None => keys,
     };
     if !is_free {
-        unknown_work::check(&args.workflow.file, &plan, &ledger, &keys, &output_dir, args.force).await?;
+        unknown_work::check(&named_workflow(args), &plan, &ledger, &keys, &output_dir, args.force).await?;
     }
     budget::check_in_flight(&args.budget, is_free, &ledger)?;
     let account = backend.account();
@@ -324,10 +330,10 @@ async fn execute<'t>(
     let Connection { provider, mut policy, service } = backend.connect(paths, ffmpeg::find()).await?;
     args.limits.apply(&mut policy);
     policy.shutdown_grace = args.shutdown_grace;
-    let (tracker, file) = (InFlightTracker::default(), args.workflow.file.display().to_string());
+    let (tracker, file) = (InFlightTracker::default(), named_workflow(args).in_full());
     let info = RunInfo {
         run: run.clone(),
-        file: quoted_file(args),
+        file: named_workflow(args),
         service: identity.clone(),
         jobs: policy.max_in_flight,
         estimate,
@@ -373,7 +379,7 @@ async fn execute<'t>(
             Ok(FinishedRun { summary, prices: table, reporter, unclaimed })
         }
         Err(error) => {
-            let commands = hints::adopt_commands(&error, &args.workflow.file);
+            let commands = hints::adopt_commands(&error, &named_workflow(args));
             let error = CommandError::unusable(format!("{error}{commands}"));
             reporter.fail(&error.message, error.exit(), now());
             Err(error)

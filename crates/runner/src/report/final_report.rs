@@ -9,6 +9,7 @@ use scheduler::{
 use workflow::plan::PickKind;
 
 use super::{Table, messages, sanitize};
+use crate::named_workflow::NamedWorkflow;
 use crate::project_paths::display_path;
 use crate::shell;
 
@@ -19,7 +20,7 @@ const MAX_OTHERS: usize = 20;
 
 /// The final report: a table of the shots, then notes. Large runs list only shots that are not done, most urgent first. Where the
 /// terminal is too narrow, task ids, decisions and then times are left out, and names are shortened. `file` is the workflow file, quoted for a shell.
-pub(crate) fn final_report(summary: &RunSummary, file: &str, columns: Option<usize>) -> String {
+pub(crate) fn final_report(summary: &RunSummary, file: &NamedWorkflow, columns: Option<usize>) -> String {
     let is_large = summary.nodes.len() > MAX_SHOTS;
     let mut nodes: Vec<&NodeSummary> = summary.nodes.iter().collect();
     // A partial run reports that part.
@@ -54,7 +55,7 @@ pub(crate) fn final_report(summary: &RunSummary, file: &str, columns: Option<usi
         lines.push(format!("and {more} more that are not done; `--format json` lists all"));
     }
     if summary.count(&[StatusKind::Detached]) > 0 {
-        lines.push(format!("tasks in flight are kept: `runner run {file}` adopts them"));
+        lines.push(format!("tasks in flight are kept: `runner run {}` adopts them", file.in_full()));
     }
     let several = summary.films.len() > 1;
     let mut films: Vec<&FilmSummary> = summary.films.iter().collect();
@@ -399,7 +400,11 @@ mod tests {
             failure: failure.clone(),
             task: Some(TaskId(format!("task_failed_{index}"))),
         }));
-        let report = final_report(&summary(outcomes), "sweep.yaml", None);
+        let report = final_report(
+            &summary(outcomes),
+            &NamedWorkflow::new(std::path::Path::new("sweep.yaml"), ""),
+            None,
+        );
         insta::assert_snapshot!(report);
         assert!(!report.contains("SECRET") && !report.contains('\u{1b}'), "{report}");
     }
@@ -409,8 +414,19 @@ mod tests {
         let failure = Failure::new(FailureKind::Task, "no");
         let mut outcomes = vec![Outcome::NotStarted; 5_000];
         outcomes.push(Outcome::Failed { failure, task: Some(TaskId::from("task_failed")) });
-        assert!(final_report(&summary(outcomes.clone()), "sweep.yaml", None).contains("task_failed"));
-        let report = final_report(&summary(outcomes), "sweep.yaml", Some(40));
+        assert!(
+            final_report(
+                &summary(outcomes.clone()),
+                &NamedWorkflow::new(std::path::Path::new("sweep.yaml"), ""),
+                None
+            )
+            .contains("task_failed")
+        );
+        let report = final_report(
+            &summary(outcomes),
+            &NamedWorkflow::new(std::path::Path::new("sweep.yaml"), ""),
+            Some(40),
+        );
         assert!(report.lines().count() < MAX_SHOTS + 10, "{report}");
         assert!(report.contains("and 4961 more") && report.contains("5000 not started"), "{report}");
         assert!(!report.contains("task_"), "the task column is left out: {report}");

@@ -15,6 +15,7 @@ use super::waits::{NOTABLE_WAIT, held_until, wait};
 use crate::backend::SERVER_ERRORS;
 use crate::budget;
 use crate::hints;
+use crate::named_workflow::NamedWorkflow;
 use crate::project_paths::display_path;
 use crate::shell;
 
@@ -38,8 +39,13 @@ pub(super) enum Importance {
     Notable,
 }
 
-/// The message for `event`, which led to `state` at `now`. `None` for events without news. `file` is the workflow file, quoted for a shell.
-pub(super) fn message_for(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<Message> {
+/// The message for `event`, which led to `state` at `now`. `None` for events without news. `file` is the workflow.
+pub(super) fn message_for(
+    state: &RunState,
+    event: &Event,
+    now: Timestamp,
+    file: &NamedWorkflow,
+) -> Option<Message> {
     let line = line(state, event, now, file)?;
     let is_over = |node: &NodeIx| state.node(*node).outcome().is_some();
     let is_detached = |node: NodeIx| {
@@ -109,7 +115,7 @@ fn name(state: &RunState, node: NodeIx) -> String {
     sanitize::line(&state.plan().node(node).name).into_owned()
 }
 
-fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<String> {
+fn line(state: &RunState, event: &Event, now: Timestamp, file: &NamedWorkflow) -> Option<String> {
     let name = |node| name(state, node);
     let is_not_selected =
         |node: NodeIx| matches!(state.node(node).outcome(), Some(Outcome::NotSelected { .. }));
@@ -285,7 +291,7 @@ fn quota_used_up(state: &RunState, event: &Event, quota: &SubmitQuota, now: Time
 }
 
 /// The message about a node that the event has ended without success.
-fn ended(state: &RunState, event: &Event, file: &str) -> Option<String> {
+fn ended(state: &RunState, event: &Event, file: &NamedWorkflow) -> Option<String> {
     let node = event.node()?;
     let shot = &state.plan().node(node).name;
     let text = match (state.node(node).outcome()?, state.halt()) {
@@ -295,9 +301,9 @@ fn ended(state: &RunState, event: &Event, file: &str) -> Option<String> {
     Some(format!("{}: {text}", sanitize::line(shot)))
 }
 
-/// The message for the outcome of a shot; `None` for success. `file` is the workflow file, quoted for a shell.
-pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &str) -> Option<String> {
-    let rerun = || format!("`runner run {file} --rerun {}`", shell::quote(shot));
+/// The message for the outcome of a shot; `None` for success. `file` is the workflow.
+pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &NamedWorkflow) -> Option<String> {
+    let rerun = || format!("`runner run {} --rerun {}`", file.in_full(), shell::quote(shot));
     Some(match outcome {
         Outcome::Done { .. } => return None,
         Outcome::Failed { failure, .. } => {
@@ -317,7 +323,8 @@ pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &str) -> Option<Strin
                 | FailureKind::Task => "",
                 FailureKind::Abandoned => &format!("; {} renders it again", rerun()),
                 FailureKind::Unrecorded => &format!(
-                    ": `runner ledger adopt {file}` records it, and `runner run {file} --force` pays for another one"
+                    ": `runner ledger adopt {0}` records it, and `runner run {0} --force` pays for another one",
+                    file.in_full()
                 ),
             };
             format!("failed: {}{code}{advice}", sanitize::message(&failure.message))
@@ -393,7 +400,8 @@ mod tests {
             let quota = SubmitQuota { remaining, reset: Duration::from_secs(reset) };
             let event = Event::QuotaReported { quota, sent: now };
             let _ = state.apply(event.clone(), now);
-            message_for(&state, &event, now, "two.yaml").map(|message| message.line)
+            message_for(&state, &event, now, &NamedWorkflow::new(std::path::Path::new("two.yaml"), ""))
+                .map(|message| message.line)
         };
         assert_eq!(
             line(0, 40).as_deref(),

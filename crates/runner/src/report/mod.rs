@@ -28,6 +28,7 @@ use workflow::units::Money;
 
 use crate::args::Format;
 use crate::exit::Exit;
+use crate::named_workflow::NamedWorkflow;
 
 pub(crate) use cost::cost_report;
 pub(crate) use duration::humanize;
@@ -41,8 +42,8 @@ pub(crate) use table::Table;
 pub(crate) struct RunInfo {
     /// The run's id.
     pub(crate) run: RunId,
-    /// The workflow file, quoted for a shell.
-    pub(crate) file: String,
+    /// The workflow.
+    pub(crate) file: NamedWorkflow,
     /// The service's identity, as in every shot's key.
     pub(crate) service: String,
     /// Maximum number of tasks in flight.

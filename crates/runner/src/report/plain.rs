@@ -11,6 +11,7 @@ use scheduler::{Event, RunState, Timestamp};
 use super::live::progress::RunProgress;
 use super::repeat_filter::RepeatFilter;
 use super::{RunEstimate, humanize, live, messages};
+use crate::named_workflow::NamedWorkflow;
 
 /// The longest silence.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_mins(1);
@@ -18,7 +19,7 @@ const HEARTBEAT_INTERVAL: Duration = Duration::from_mins(1);
 /// Buffers the lines of events that happen together.
 pub(crate) struct PlainReporter {
     /// The workflow file, quoted for a shell.
-    file: String,
+    file: NamedWorkflow,
     buffer: String,
     repeats: RepeatFilter,
     shared: Arc<Shared>,
@@ -46,7 +47,7 @@ impl Shared {
 }
 
 impl PlainReporter {
-    pub(super) fn new(file: String, estimate: Option<RunEstimate>) -> Self {
+    pub(super) fn new(file: NamedWorkflow, estimate: Option<RunEstimate>) -> Self {
         let now = PlainState {
             progress: RunProgress::new(estimate),
             event_time: (Timestamp::default(), Instant::now()),

@@ -105,7 +105,7 @@ impl Project {
     }
 
     pub(super) fn planned_file(&self) -> PlannedFile<'_> {
-        PlannedFile { file: &self.file, engine: &self.engine }
+        PlannedFile { file: &self.file, engine: &self.engine, overrides: None }
     }
 
     /// Collects the first manifest, and watches the project from then on, on a thread of its own.

@@ -18,6 +18,7 @@ use crate::backend::Backend;
 use crate::clock::now;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::named_workflow::NamedWorkflow;
 use crate::project_paths::ProjectPaths;
 use crate::run_id::new_run_id;
 use crate::{ffmpeg, load, task_owners, unknown_work};
@@ -81,7 +82,13 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     report::report(&args, &adopted);
     let unknown = ledger.as_ref().map(Ledger::unknown_runs).transpose()?.unwrap_or_default();
     if !unknown.is_empty() {
-        errln!("{}", unknown_work::about_runs(&args.workflow.file, &unknown));
+        let (salt, folder) = (args.salt.as_deref(), args.output_dir.as_deref());
+        let named = NamedWorkflow::new(&args.workflow.file, "").with_arguments(
+            &args.workflow.overrides,
+            salt,
+            folder,
+        );
+        errln!("{}", unknown_work::about_runs(&named, &unknown));
         return Ok(Exit::ActionNeeded);
     }
     let is_done = adopted.shots.iter().all(|(_, result)| is_recorded(result))

@@ -19,6 +19,7 @@ use super::messages::{self, Importance};
 use super::repeat_filter::RepeatFilter;
 use super::screen::{self, Screen};
 use super::{RunEstimate, sanitize};
+use crate::named_workflow::NamedWorkflow;
 use crate::project_paths::display_path;
 
 /// Minimum time between two frames.
@@ -75,13 +76,13 @@ impl Shared {
 pub(crate) struct LiveView {
     shared: Arc<Shared>,
     /// The workflow file, quoted for a shell.
-    file: String,
+    file: NamedWorkflow,
     repeats: RepeatFilter,
     drawer: Option<JoinHandle<()>>,
 }
 
 impl LiveView {
-    pub(super) fn new(file: String, estimate: Option<RunEstimate>) -> Self {
+    pub(super) fn new(file: NamedWorkflow, estimate: Option<RunEstimate>) -> Self {
         let now = ViewState {
             progress: RunProgress::new(estimate),
             above: Vec::new(),

@@ -16,6 +16,7 @@ use workflow::units::{Money, VideoDuration};
 use workflow::{InMemory, Options};
 
 use super::*;
+use crate::named_workflow::NamedWorkflow;
 
 /// Collects what is written; fails once it is full.
 #[derive(Clone)]
@@ -82,7 +83,7 @@ impl Script {
         let plan = Arc::new(plan.unwrap_or_else(|report| panic!("{report}")));
         let info = RunInfo {
             run: RunId::from("run-1"),
-            file: "test.yaml".to_owned(),
+            file: NamedWorkflow::new(std::path::Path::new("test.yaml"), ""),
             service: "https://api.test".to_owned(),
             jobs: 4,
             estimate: None,

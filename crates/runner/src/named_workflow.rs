@@ -1,0 +1,53 @@
+//! A workflow in the commands that are printed: its file, and the arguments of the command that decide which work is meant.
+
+use std::fmt::{self, Display};
+use std::path::Path;
+
+use crate::args::OverrideArgs;
+use crate::shell;
+
+/// A workflow file as commands name it, quoted for a shell. Displayed as the file, for commands that take no other arguments.
+#[derive(Debug, Clone)]
+pub(crate) struct NamedWorkflow {
+    file: String,
+    /// Each after a blank.
+    arguments: String,
+}
+
+impl NamedWorkflow {
+    /// A file, and the flags that name a cluster.
+    pub(crate) fn new(file: &Path, cluster: &str) -> Self {
+        Self { file: shell::path(file) + cluster, arguments: String::new() }
+    }
+
+    /// With the arguments that change requests and keys, and the folder of the videos.
+    pub(crate) fn with_arguments(
+        mut self,
+        overrides: &OverrideArgs,
+        salt: Option<&str>,
+        output_dir: Option<&Path>,
+    ) -> Self {
+        let assignment = |(name, value): &(String, String)| shell::quote(&format!("{name}={value}"));
+        let salt = salt.map(|salt| shell::option("--salt", salt));
+        let params = overrides.params.iter().map(|one| format!("-p {}", assignment(one)));
+        let files = overrides.param_files.iter().map(|file| format!("--param-file {}", shell::path(file)));
+        let axes = overrides.axes.iter().map(|one| format!("-a {}", assignment(one)));
+        let folder = output_dir.map(|folder| format!("-o {}", shell::path(folder)));
+        for argument in salt.into_iter().chain(params).chain(files).chain(axes).chain(folder) {
+            self.arguments.push(' ');
+            self.arguments.push_str(&argument);
+        }
+        self
+    }
+
+    /// The file and the arguments: for `run` and `ledger adopt`, which without them would be about other work.
+    pub(crate) fn in_full(&self) -> String {
+        format!("{}{}", self.file, self.arguments)
+    }
+}
+
+impl Display for NamedWorkflow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)
+    }
+}
