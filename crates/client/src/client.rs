@@ -377,7 +377,7 @@ impl Client {
         let text = String::from_utf8_lossy(&bytes);
         let mut task = TaskResponse::decode_in(&text, call).map_err(|error| {
             // Of several ids none is suggested: the next command would adopt a task that may be another's.
-            let hint = if error.is_ambiguous { None } else { hint(&bytes).or(named) };
+            let hint = if error.has_several_ids { None } else { hint(&bytes).or(named) };
             CallError::not_a_task(self.redact_key(&error.reason)).with_task_hint(hint)
         })?;
         task.redact(|text| self.redact_key(text), |url| redact::url_has_key(url, &self.shared.key));

@@ -112,12 +112,12 @@ pub(crate) struct NotATask {
     /// Why.
     pub(crate) reason: String,
     /// Whether it names several ids, none of which can be suggested as the task's: what is next to be done with one is to adopt it.
-    pub(crate) is_ambiguous: bool,
+    pub(crate) has_several_ids: bool,
 }
 
 impl From<String> for NotATask {
     fn from(reason: String) -> Self {
-        Self { reason, is_ambiguous: false }
+        Self { reason, has_several_ids: false }
     }
 }
 
@@ -169,7 +169,7 @@ impl TaskResponse {
                         reason: format!(
                             "the response names {id} and {other}, and which one is the task is not said"
                         ),
-                        is_ambiguous: true,
+                        has_several_ids: true,
                     });
                 }
                 id.clone()
