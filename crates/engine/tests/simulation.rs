@@ -624,7 +624,7 @@ fn simulate_alone(seed: u64) -> String {
         if seed % 8 == 1 {
             simulate_fetches(seed).await;
         }
-        if seed % 8 == 3 {
+        if seed % 16 == 3 {
             simulate_removed_videos(seed).await;
         }
         happened
