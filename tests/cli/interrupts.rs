@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use axum::body::Body;
 
@@ -30,6 +30,8 @@ struct Tasks {
     done: AtomicUsize,
     /// Whether the last byte of a video arrives.
     is_whole: AtomicBool,
+    /// A task whose video arrives whole in any case.
+    whole_task: OnceLock<String>,
 }
 
 impl Tasks {
@@ -45,7 +47,9 @@ impl Tasks {
 
     fn respond(self: &Arc<Self>, call: &Call<'_>) -> Option<axum::response::Response> {
         if let Some(name) = call.path.strip_prefix("/files/") {
-            return (!self.is_whole.load(Ordering::Relaxed)).then(|| self.slow_video(name));
+            let is_whole = self.is_whole.load(Ordering::Relaxed)
+                || self.whole_task.get().is_some_and(|task| name.strip_suffix(".mp4") == Some(task));
+            return (!is_whole).then(|| self.slow_video(name));
         }
         let task = call.path.strip_prefix("/v1/videos/")?;
         let is_done =
@@ -169,6 +173,27 @@ fn second_interrupt_ends_a_fetch_at_once() {
     cli_snapshot!("fetch_second_interrupt", ended);
     tasks.is_whole.store(true, Ordering::Relaxed);
     project.runner(&["fetch", "--all"]).expect(0);
+    assert_eq!(service.posts(), 3);
+}
+
+/// The command at the second signal names what is left, so that it can be pasted.
+#[test]
+fn second_interrupt_of_named_tasks_names_the_rest() {
+    let (project, service, tasks) = with_three_tasks(3);
+    tasks.is_whole.store(false, Ordering::Relaxed);
+    let ids = [1, 2, 3].map(crate::support::scripted::task_id);
+    tasks.whole_task.set(ids[0].clone()).expect("once");
+    let mut fetch = project.command(&["fetch", &ids[0], &ids[1], &ids[2]]);
+    let mut is_downloading = || downloads(&service) == 2;
+    let mut is_noticed = || project.logged("interrupted: ") == 1;
+    let signals: &mut [(&str, &mut dyn FnMut() -> bool)] =
+        &mut [("INT", &mut is_downloading), ("INT", &mut is_noticed)];
+    let ended = project.runner_signalled(&mut fetch, signals).expect(130);
+    let command = ended.err.split('`').find(|words| words.starts_with("runner fetch")).expect("a command");
+    assert_eq!(command, format!("runner fetch {} {}", ids[1], ids[2]), "{}", ended.transcript());
+    tasks.is_whole.store(true, Ordering::Relaxed);
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    project.runner(&words).expect(0);
     assert_eq!(service.posts(), 3);
 }
 

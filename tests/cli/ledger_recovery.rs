@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::support::project_state::shots;
+use crate::support::project_state::{remove_ledger, shots};
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 use crate::support::scripted::{ScriptedService, response, task_id};
 use crate::support::{Output, Project, cli_snapshot, inline_snapshot, wait_until};
@@ -15,12 +15,6 @@ const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, 
 
 fn against(proxy: &RecordingProxy) -> Project {
     Project::new("two.yaml", TWO).against(&proxy.url, KEY)
-}
-
-fn remove_ledger(project: &Project) {
-    for file in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
-        drop(fs_err::remove_file(project.file(".runner").join(file)));
-    }
 }
 
 /// Nothing is created for nothing, and no run begins that `status` would list.

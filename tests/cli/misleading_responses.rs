@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::support::project_state::shots;
+use crate::support::project_state::{remove_ledger, shots};
 use crate::support::scripted::{Call, ScriptedService, clip_of, response, task_id, truncated_response};
 use crate::support::{Output, Project, cli_snapshot, inline_snapshot};
 
@@ -456,12 +456,6 @@ fn video_of_a_replaced_task_is_used_where_its_replacement_came_to_nothing() {
     project.runner(&["ledger", "adopt", "one.yaml"]).expect(0);
     let run = project.runner(&["run", "one.yaml"]).expect(0);
     assert_eq!(service.posts(), 2, "{}", run.transcript());
-}
-
-fn remove_ledger(project: &Project) {
-    for file in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
-        fs_err::remove_file(project.file(".runner").join(file)).ok();
-    }
 }
 
 /// A project whose first task was damaged, so that a `retry` replaced it, and is whole by now. `script` answers what else it wants to.

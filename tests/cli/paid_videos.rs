@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::support::project_state::shots;
+use crate::support::project_state::{remove_ledger, shots};
 use crate::support::scripted::{Call, ScriptedService, response, task_id};
 use crate::support::{Project, cli_snapshot, inline_snapshot};
 
@@ -161,4 +161,33 @@ fn printed_command_of_a_run_has_its_arguments() {
     is_running.store(false, Ordering::Relaxed);
     project.runner(&arguments).expect(0);
     assert_eq!((service.posts(), fs_err::read_dir(project.file("else")).expect("a folder").count()), (1, 1));
+}
+
+/// As it prints them, the commands after a lost ledger are about the same work as well.
+#[test]
+fn printed_commands_after_a_removed_ledger_have_the_arguments() {
+    let service = ScriptedService::start(|_| None);
+    let text = "version: 1\nname: one\nparams: { look: blue }\n\
+                defaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\n\
+                shots:\n  - { id: sea, prompt: \"a {{ look }} sea\" }\n";
+    let project = Project::new("one.yaml", text).against(&service.url, KEY);
+    let arguments = ["run", "one.yaml", "-p", "look=red", "--salt", "x", "-o", "else"];
+    project.runner(&arguments).expect(0);
+    remove_ledger(&project);
+    let run = project.runner(&arguments).expect(3);
+    let commands: Vec<&str> =
+        run.err.lines().filter_map(|line| line.split_once(": runner ")).map(|(_, command)| command).collect();
+    assert_eq!(
+        commands,
+        [
+            "ledger adopt one.yaml --salt x -p look=red -o else",
+            "run one.yaml --salt x -p look=red -o else --force"
+        ],
+        "{}",
+        run.transcript()
+    );
+    let adopt: Vec<&str> = commands[0].split(' ').collect();
+    project.runner(&adopt).expect(0);
+    project.runner(&arguments).expect(0);
+    assert_eq!(service.posts(), 1);
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::support::program::Output;
-use crate::support::project_state::shots;
+use crate::support::project_state::{remove_ledger, shots};
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 use crate::support::{Project, cli_snapshot, inline_snapshot};
 
@@ -18,12 +18,6 @@ fn rendered(folder: &Path) -> (RecordingProxy, Project) {
     let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     project.runner(&["run", "two.yaml"]).expect(0);
     (proxy, project)
-}
-
-fn remove_ledger(project: &Project) {
-    for file in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
-        drop(fs_err::remove_file(project.file(".runner").join(file)));
-    }
 }
 
 /// The sidecars in a folder, in the order of their shots.

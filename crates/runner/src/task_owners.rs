@@ -11,8 +11,8 @@ use workflow::plan::Plan;
 
 use crate::args::{OverrideArgs, WorkflowArgs};
 use crate::load;
+use crate::named_workflow::NamedWorkflow;
 use crate::project_paths::ProjectPaths;
-use crate::shell;
 
 /// Who adopts a task. Commands are complete, and quoted for a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,14 +113,14 @@ impl TaskOwners {
 
     /// The command of a run with these arguments.
     fn command(&self, arguments: &PlanArguments) -> String {
-        let path = |path: &str| shell::path(self.shown_folder.join(path));
-        let mut words = vec!["runner run".to_owned(), path(&arguments.file)];
-        words.extend(arguments.salt.iter().map(|salt| shell::option("--salt", salt)));
-        let assignment = |(name, value): &(String, String)| shell::quote(&format!("{name}={value}"));
-        words.extend(arguments.params.iter().map(|one| format!("-p {}", assignment(one))));
-        words.extend(arguments.param_files.iter().map(|file| format!("--param-file {}", path(file))));
-        words.extend(arguments.axes.iter().map(|one| format!("-a {}", assignment(one))));
-        words.join(" ") + &self.suffix
+        let overrides = OverrideArgs {
+            params: arguments.params.clone(),
+            param_files: arguments.param_files.iter().map(|file| self.shown_folder.join(file)).collect(),
+            axes: arguments.axes.clone(),
+        };
+        let workflow = NamedWorkflow::new(&self.shown_folder.join(&arguments.file), &self.suffix)
+            .with_arguments(&overrides, arguments.salt.as_deref(), None);
+        format!("runner run {}", workflow.in_full())
     }
 }
 

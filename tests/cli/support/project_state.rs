@@ -27,3 +27,10 @@ pub(crate) fn accepted(project: &Project) -> usize {
         store.query_row("SELECT count(*) FROM task", [], |row| row.get(0)).expect("a table of tasks");
     usize::try_from(count).expect("a small number")
 }
+
+/// Removes the ledger of a project, and leaves what else is in its folder.
+pub(crate) fn remove_ledger(project: &Project) {
+    for file in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
+        drop(fs_err::remove_file(project.file(".runner").join(file)));
+    }
+}

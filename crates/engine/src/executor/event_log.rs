@@ -1,7 +1,6 @@
 //! Appends the events of a run to the ledger, before they are applied or with the next ones.
 
 use std::sync::Arc;
-
 use std::time::Duration;
 
 use scheduler::{Event, RunState, Timestamp};
@@ -41,19 +40,21 @@ impl EventLog {
         events: Vec<Event>,
         now: Timestamp,
     ) -> Result<Result<Vec<Event>, LedgerError>, RunError> {
-        let is_persistent: Vec<bool> = events.iter().map(|event| state.must_persist(event, now)).collect();
-        let mut persistent = events.iter().zip(&is_persistent).filter(|(_, is_persistent)| **is_persistent);
-        if self.deferred.len() < MAX_BATCH && persistent.all(|(event, _)| state.may_be_deferred(event)) {
-            let deferred = events.iter().zip(&is_persistent).filter(|(_, is_persistent)| **is_persistent);
-            self.deferred.extend(deferred.map(|(event, _)| (event.clone(), Persist::Applied(now))));
-            if !self.deferred.is_empty() {
-                self.since.get_or_insert_with(Instant::now);
-            }
-            return Ok(Ok(events));
+        let with_persist = |event: Event| {
+            let persist = if state.must_persist(&event, now) { Persist::Yes } else { Persist::No };
+            (event, persist)
+        };
+        let batch: Vec<(Event, Persist)> = events.into_iter().map(with_persist).collect();
+        let waits =
+            |(event, persist): &(Event, Persist)| *persist == Persist::No || state.may_be_deferred(event);
+        if self.deferred.len() >= MAX_BATCH || !batch.iter().all(waits) {
+            return self.store(batch, now).await;
         }
-        let persist = |is_persistent| if is_persistent { Persist::Yes } else { Persist::No };
-        let batch = events.into_iter().zip(is_persistent.into_iter().map(persist));
-        self.store(batch.collect(), now).await
+        for (event, _) in batch.iter().filter(|(_, persist)| *persist == Persist::Yes) {
+            self.deferred.push((event.clone(), Persist::Applied(now)));
+            self.since.get_or_insert_with(Instant::now);
+        }
+        Ok(Ok(batch.into_iter().map(|(event, _)| event).collect()))
     }
 
     /// Resolves when what was deferred has to be stored; never while there is nothing.
