@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::support::project_state::shots;
 use crate::support::proxy::KEY;
 use crate::support::scripted::{Call, ScriptedService, response, task_id};
-use crate::support::{Output, Project, cli_snapshot, wait_until};
+use crate::support::{Output, Project, cli_snapshot, inline_snapshot, wait_until};
 
 const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
 
@@ -105,6 +105,18 @@ fn video_of_a_chained_shot_is_noticed_once_it_has_a_key() {
     let stopped = project.runner(&["run", "two.yaml"]).expect(3);
     cli_snapshot!("run_video_of_chained_shot_unknown", stopped.sorted());
     assert_eq!(service.posts(), 2);
+    // Every command says what the run has said.
+    cli_snapshot!("status_video_of_chained_shot_unknown", project.runner(&["status", "two.yaml"]).expect(3));
+    let report = |format: &str| project.runner(&["report", "two.yaml", "--format", format]).expect(0);
+    let markdown = report("md").out;
+    let (_, action) = markdown.split_once("## Action needed").expect("an action");
+    inline_snapshot!(action.trim(), @r"
+    - **two** (unrecorded): out/two/two-[KEY].mp4 is its video, and the ledger does not know it: \`runner ledger adopt two.yaml\`
+      `runner ledger adopt two.yaml`
+    ");
+    let junit = report("junit").out;
+    let failure = junit.lines().map(str::trim).filter(|line| line.starts_with("<failure"));
+    inline_snapshot!(failure.collect::<Vec<_>>().join("\n"), @r#"<failure type="unrecorded" message="out/two/two-[KEY].mp4 is its video, and the ledger does not know it: `runner ledger adopt two.yaml`"/>"#);
     project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!((service.posts(), shots(&project, "two")), (2, made));

@@ -108,6 +108,38 @@ fn videos_that_cannot_be_reached_are_not_paid_for_again() {
     assert_eq!((service.posts(), shots(&project, "one").len()), (2, 2));
 }
 
+/// The videos are on no disk, and the service delivers them damaged: no command says that they are there.
+#[test]
+fn video_that_cannot_be_downloaded_again_is_not_done_in_any_command() {
+    let is_damaged = Arc::new(AtomicBool::new(false));
+    let shared = Arc::clone(&is_damaged);
+    let service = ScriptedService::start(move |call| {
+        let is_first = call.path.contains(&task_id(1));
+        (is_video(call) && is_first && shared.load(Ordering::Relaxed))
+            .then(|| response(500, &[], "<html>Internal Server Error</html>"))
+    });
+    let project = Project::new("one.yaml", &workflow(&["sea", "harbour"])).against(&service.url, KEY);
+    project.runner(&["run", "one.yaml", "--jobs", "1"]).expect(0);
+    move_videos(&project, false);
+    is_damaged.store(true, Ordering::Relaxed);
+    project.runner(&["run", "one.yaml"]).expect(3);
+    cli_snapshot!("status_video_cannot_be_downloaded", project.runner(&["status", "one.yaml"]).expect(3));
+    let report = project.runner(&["report", "one.yaml", "--format", "csv"]).expect(0).out;
+    let states = report.lines().skip(1).filter_map(|line| line.split(',').nth(5)).collect::<Vec<_>>();
+    assert_eq!(states, ["detached", "done"], "{report}");
+    cli_snapshot!("fetch_all_cannot_be_downloaded", project.runner(&["fetch", "--all"]).expect(3));
+    let task = task_id(1);
+    let named = ["fetch", &task];
+    project.runner(&named).expect(3);
+    is_damaged.store(false, Ordering::Relaxed);
+    cli_snapshot!("fetch_downloaded_again", project.runner(&named).expect(0));
+    // Its video is there, and nothing is asked of the service for it.
+    project.runner(&named).expect(2);
+    project.runner(&["status", "one.yaml"]).expect(0);
+    let run = project.runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!((service.posts(), shots(&project, "one").len()), (2, 2), "{}", run.transcript());
+}
+
 /// A task that an earlier run has lost sight of: `plan` says that nothing is submitted for it, whatever it answers now.
 #[test]
 fn task_that_comes_back_without_its_files_is_not_paid_for_again() {

@@ -384,6 +384,65 @@ fn refused_submission_is_a_failure_in_every_report() {
     inline_snapshot!(failures.join("\n"), @r#"<failure type="failed" message="bad request"/>"#);
 }
 
+/// A shot that was not started because of another one has the state that the run has given it, and its report is a failure as well.
+#[test]
+fn shot_that_depends_on_one_without_a_video_is_blocked_in_every_report() {
+    let service = ScriptedService::start(|call| {
+        let error = r#"{"error":{"message":"bad request","type":"invalid_request_error"}}"#;
+        (call.path.ends_with("/videos") && call.nth == 1).then(|| response(400, &[], error))
+    });
+    let text = format!(
+        "{}  - {{id: pond, prompt: a pond, continues: dune}}\n  - {{id: lake, prompt: a lake, continues: pond}}\n",
+        TWO.replace("  - {id: reed, prompt: a reed}\n", "")
+    );
+    let project = Project::new("states.yaml", &text).against(&service.url, KEY);
+    let of_report = || {
+        let report = project.runner(&["report", "states.yaml", "--format", "json"]).expect(0);
+        states(&json(&report)["clips"], "id")
+    };
+    let all = |state: &str| ["dune", "lake", "pond"].map(|shot| (shot.to_owned(), state.to_owned()));
+    assert_eq!(of_report(), all("not-started").into());
+    let run = project.runner(&["run", "states.yaml"]).expect(1);
+    let mut expected = States::from(all("blocked"));
+    expected.insert("dune".to_owned(), "failed".to_owned());
+    assert_eq!(of_report(), expected, "{}", run.transcript());
+    let junit = project.runner(&["report", "states.yaml", "--format", "junit"]).expect(0).out;
+    let failures = junit.lines().map(str::trim).filter(|line| line.starts_with("<failure"));
+    inline_snapshot!(failures.collect::<Vec<_>>().join("\n"), @r#"
+    <failure type="failed" message="bad request"/>
+    <failure type="blocked" message="waits for dune"/>
+    <failure type="blocked" message="waits for pond"/>
+    "#);
+}
+
+/// The command of a clip does what is possible for it, with the arguments that it is shown with.
+#[test]
+fn command_of_a_clip_is_what_helps() {
+    let service = ScriptedService::start(|call| {
+        let is_post = call.path.ends_with("/videos");
+        (is_post && call.nth == 1).then(|| response(500, &[], "<html>Internal Server Error</html>"))
+    });
+    let text = TWO.replace("name: states\n", "name: states\nparams: {look: blue}\n");
+    let text = text.replace("prompt: a reed", "prompt: \"a {{ look }} reed\"");
+    let project = Project::new("states.yaml", &text).against(&service.url, KEY);
+    let look = ["-p", "look=dark red"];
+    let run = project.runner(&[&["run", "states.yaml", "--jobs", "1"][..], &look].concat()).expect(3);
+    let report = [&["report", "states.yaml", "--format", "json"][..], &look].concat();
+    let report = json(&project.runner(&report).expect(0));
+    let clips = report["clips"].as_array().expect("clips");
+    let commands: Vec<&str> = clips.iter().filter_map(|clip| clip["command"].as_str()).collect();
+    let attempt = clips[0]["attempts"][0]["attempt"].as_str().expect("an attempt");
+    assert_eq!(
+        commands,
+        [
+            format!("runner resolve states.yaml {attempt}").as_str(),
+            "runner run states.yaml -p 'look=dark red' --rerun reed"
+        ],
+        "{}",
+        run.transcript()
+    );
+}
+
 /// The failure and the cost of an earlier text are not those of the present one, which was never submitted.
 #[test]
 fn failure_of_an_earlier_prompt_is_not_that_of_the_present_one() {

@@ -187,6 +187,7 @@ async fn check_paid(seed: u64, world: &World, cluster: &Cluster, summary: &RunSu
             Outcome::AtOtherService { task, .. } => task.as_ref() == Some(&paid),
             Outcome::Indeterminate { .. } => true,
             Outcome::Failed { .. }
+            | Outcome::Unrecorded { .. }
             | Outcome::Blocked { .. }
             | Outcome::Unpicked { .. }
             | Outcome::NotSelected { .. }

@@ -1,5 +1,7 @@
 //! Previews a run: a decision and a reason for every node, without doing anything.
 
+mod state;
+
 use std::collections::HashMap;
 
 use serde::Serialize;
@@ -8,7 +10,9 @@ use workflow::plan::{NodeIx, NodeKey, PickKind, Plan};
 use crate::artifact_store::Verify;
 use crate::ledger::{Ledger, LedgerError};
 use crate::records::WorkRecords;
-use scheduler::{Artifact, AttemptId, Decision, ExistingWork, KeyResolver, LastAttempt, StatusKind, TaskId};
+use scheduler::{Artifact, AttemptId, Decision, ExistingWork, KeyResolver, StatusKind, TaskId};
+
+pub use state::{StateBasis, states};
 
 /// The preview of one node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -17,7 +21,7 @@ pub struct Preview {
     pub name: String,
     /// The decision.
     pub decision: Decision,
-    /// What decides the state of its work under its present key, whichever run did it: see [`Self::state`].
+    /// What decides the state of its work under its present key, whichever run did it: see [`states`].
     #[serde(skip)]
     pub basis: StateBasis,
     /// The reason, if the decision alone does not say it.
@@ -39,26 +43,6 @@ pub struct Preview {
     /// The decision of the user that a blocked node waits for.
     #[serde(skip)]
     pub hint: Option<Hint>,
-}
-
-/// What decides the state of a node outside of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub enum StateBasis {
-    /// It waits for other nodes or for a pick, or its work is at another service, or adopted: this is its state.
-    Fixed(StatusKind),
-    /// What the lookup of its key has returned.
-    Lookup(ExistingWork),
-}
-
-impl Preview {
-    /// The state of the node's work, whichever run did it. `last`: the latest attempt with its key.
-    #[must_use]
-    pub fn state(&self, last: Option<LastAttempt>) -> StatusKind {
-        match &self.basis {
-            StateBasis::Fixed(state) => *state,
-            StateBasis::Lookup(existing) => StatusKind::from_record(existing, last),
-        }
-    }
 }
 
 /// A decision of the user that unblocks a node.
@@ -263,32 +247,29 @@ impl PreviewBuilder<'_> {
     }
 }
 
-/// Blocks a node whose submission was expected, with every node that waits for it.
-pub fn block(plan: &Plan, previews: &mut [Preview], node: NodeIx, why: String) {
-    let mut open = vec![(node, why)];
-    while let Some((node, why)) = open.pop() {
+/// Blocks a node whose submission was expected, because of a video that the ledger does not know, with every node that waits for it.
+pub fn block_unrecorded(plan: &Plan, previews: &mut [Preview], node: NodeIx, why: String) {
+    let mut open = vec![(node, StateBasis::Fixed(StatusKind::Unrecorded), why)];
+    while let Some((node, basis, why)) = open.pop() {
         let preview = &mut previews[node.index()];
         if !matches!(preview.decision, Decision::Execute | Decision::Deferred) {
             continue;
         }
         preview.decision = Decision::Blocked;
-        preview.basis = StateBasis::Fixed(StatusKind::Blocked);
+        preview.basis = basis;
         preview.is_certain = false;
         preview.why = Some(why);
         let waits_for = format!("waits for {}", plan.node(node).name);
-        open.extend(plan.successors(node).into_iter().map(|after| (after, waits_for.clone())));
+        let blocked = |after| (after, StateBasis::Waits, waits_for.clone());
+        open.extend(plan.successors(node).into_iter().map(blocked));
     }
 }
 
 fn defer(preview: &mut Preview, plan: &Plan, parent: NodeIx, previews: &[Option<Preview>], is_certain: bool) {
     let blocked =
         previews[parent.index()].as_ref().is_some_and(|parent| parent.decision == Decision::Blocked);
-    let (decision, state) = if blocked {
-        (Decision::Blocked, StatusKind::Blocked)
-    } else {
-        (Decision::Deferred, StatusKind::Pending)
-    };
-    (preview.decision, preview.basis) = (decision, StateBasis::Fixed(state));
+    preview.decision = if blocked { Decision::Blocked } else { Decision::Deferred };
+    preview.basis = StateBasis::Waits;
     preview.is_certain = is_certain && !blocked;
     preview.why = Some(format!("waits for {}", plan.node(parent).name));
 }

@@ -19,7 +19,7 @@ use workflow::units::Money;
 
 use crate::artifact_store::Verify;
 use crate::executor::lookup;
-use crate::ledger::{Ledger, LedgerError, LedgerReader, OpenAttempt, PlanKeys, RunRow};
+use crate::ledger::{Ledger, LedgerError, LedgerReader, OpenAttempt, PlanKeys, PresentAttempt, RunRow};
 
 /// What is read of the records of runs.
 pub type RunReading<'a, T> = LocalBoxFuture<'a, Result<T, LedgerError>>;
@@ -43,11 +43,16 @@ pub trait RunRecords {
         open: &'a [OpenAttempt],
     ) -> RunReading<'a, HashMap<AttemptId, Duration>>;
 
-    /// The states of these attempts, which may have changed since their run ended. Those that change in runs only may be left out.
-    fn attempt_states<'a>(
+    /// An attempt, as far as something is to be done for it.
+    fn open_attempt<'a>(&'a self, _attempt: &'a AttemptId) -> RunReading<'a, Option<OpenAttempt>> {
+        ready(Ok(None))
+    }
+
+    /// What is recorded of these attempts by now: it may have changed since their run ended. Those that change in runs only may be left out.
+    fn present_attempts<'a>(
         &'a self,
         _attempts: &'a [AttemptId],
-    ) -> RunReading<'a, HashMap<AttemptId, AttemptState>> {
+    ) -> RunReading<'a, HashMap<AttemptId, PresentAttempt>> {
         ready(Ok(HashMap::new()))
     }
 
@@ -160,11 +165,15 @@ impl RunRecords for LedgerReader {
         ready(self.typical_durations(open))
     }
 
-    fn attempt_states<'a>(
+    fn open_attempt<'a>(&'a self, attempt: &'a AttemptId) -> RunReading<'a, Option<OpenAttempt>> {
+        ready(self.open_attempt(attempt))
+    }
+
+    fn present_attempts<'a>(
         &'a self,
         attempts: &'a [AttemptId],
-    ) -> RunReading<'a, HashMap<AttemptId, AttemptState>> {
-        ready(self.attempt_states(attempts))
+    ) -> RunReading<'a, HashMap<AttemptId, PresentAttempt>> {
+        ready(self.present_attempts(attempts))
     }
 
     fn spending(&self) -> RunReading<'_, (Amount, Amount)> {

@@ -278,6 +278,7 @@ fn check_every_paid_task_is_accounted_for(seed: u64, world: &World, summary: &Ru
             Outcome::AtOtherService { task, .. } => task.as_ref() == Some(&paid),
             Outcome::Indeterminate { .. } => true,
             Outcome::Failed { .. }
+            | Outcome::Unrecorded { .. }
             | Outcome::Blocked { .. }
             | Outcome::Unpicked { .. }
             | Outcome::NotSelected { .. }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use scheduler::{FilmOutcome, Halt, Outcome, RunSummary, StatusKind};
+use scheduler::{FilmOutcome, Halt, RunSummary, StatusKind};
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,14 +32,9 @@ impl Exit {
             Some(Halt::BudgetExceeded { .. }) => return Self::BudgetExceeded,
             Some(Halt::FailFast { .. }) | None => {}
         }
-        let unrecorded = summary.nodes.iter().filter(
-            |node| matches!(&node.outcome, Outcome::Failed { failure, .. } if failure.needs_action()),
-        );
-        let unrecorded = unrecorded.count();
-        let failed = summary.count(&[StatusKind::Failed]) > unrecorded;
+        let failed = summary.count(&[StatusKind::Failed]) > 0;
         let film = |test: fn(&FilmOutcome) -> bool| summary.films.iter().any(|film| test(&film.outcome));
-        let action_needed = unrecorded > 0
-            || summary.nodes.iter().any(|node| node.kind().needs_action())
+        let action_needed = summary.nodes.iter().any(|node| node.kind().needs_action())
             || film(|film| matches!(film, FilmOutcome::Unpicked { .. }));
         if failed || film(|film| matches!(film, FilmOutcome::Failed { .. })) {
             Self::Failed

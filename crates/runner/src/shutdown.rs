@@ -145,6 +145,7 @@ fn count(state: &RunState) -> InFlight {
             | StatusKind::AtOtherService
             | StatusKind::Indeterminate
             | StatusKind::Missing
+            | StatusKind::Unrecorded
             | StatusKind::Failed
             | StatusKind::Blocked
             | StatusKind::Unpicked

@@ -113,14 +113,21 @@ impl TaskOwners {
 
     /// The command of a run with these arguments.
     fn command(&self, arguments: &PlanArguments) -> String {
+        format!("runner run {}", self.named(arguments).in_full())
+    }
+
+    /// The workflow of a run with these arguments.
+    pub(crate) fn named(&self, arguments: &PlanArguments) -> NamedWorkflow {
         let overrides = OverrideArgs {
             params: arguments.params.clone(),
             param_files: arguments.param_files.iter().map(|file| self.shown_folder.join(file)).collect(),
             axes: arguments.axes.clone(),
         };
-        let workflow = NamedWorkflow::new(&self.shown_folder.join(&arguments.file), &self.suffix)
-            .with_arguments(&overrides, arguments.salt.as_deref(), None);
-        format!("runner run {}", workflow.in_full())
+        NamedWorkflow::new(&self.shown_folder.join(&arguments.file), &self.suffix).with_arguments(
+            &overrides,
+            arguments.salt.as_deref(),
+            None,
+        )
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use engine::Ledger;
 use engine::adopt::{UnknownVideo, deferred_videos, unknown_videos};
 use engine::ledger::UnknownRun;
-use engine::preview::{Preview, block};
+use engine::preview::{Preview, block_unrecorded};
 use scheduler::KeyResolver;
 use workflow::plan::Plan;
 
@@ -66,19 +66,26 @@ pub(crate) async fn check(
     )))
 }
 
+/// A project, and its folder of videos.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct VideoFolders<'a> {
+    pub(crate) paths: &'a ProjectPaths,
+    pub(crate) output_dir: &'a Path,
+}
+
 /// Marks the shots of a plan whose videos the ledger does not know: a run stops there.
-pub(crate) async fn mark(
+pub(crate) async fn mark_videos(
     plan: &Plan,
     records: &Records,
     keys: &KeyResolver,
-    paths: &ProjectPaths,
+    folders: VideoFolders<'_>,
     file: &NamedWorkflow,
     engine: &EngineAddressArgs,
     previews: &mut [Preview],
 ) -> Result<(), CommandError> {
     let file_name = file.in_full();
-    let folder = paths.out(plan.name());
-    for video in unknown_videos(plan, records.work(), keys, &folder, &paths.store()).await? {
+    let VideoFolders { paths, output_dir } = folders;
+    for video in unknown_videos(plan, records.work(), keys, output_dir, &paths.store()).await? {
         let path = display_path(&video.path);
         let why = if engine.is_cluster() {
             format!(
@@ -87,10 +94,25 @@ pub(crate) async fn mark(
         } else {
             format!("{path} is its video, and the ledger does not know it: `runner ledger adopt {file_name}`")
         };
-        block(plan, previews, video.node, why);
+        block_unrecorded(plan, previews, video.node, why);
     }
+    Ok(())
+}
+
+/// As [`mark_videos`], with what the ledger does not know besides: videos of shots that wait for others, and runs.
+pub(crate) async fn mark(
+    plan: &Plan,
+    records: &Records,
+    keys: &KeyResolver,
+    folders: VideoFolders<'_>,
+    file: &NamedWorkflow,
+    engine: &EngineAddressArgs,
+    previews: &mut [Preview],
+) -> Result<(), CommandError> {
+    mark_videos(plan, records, keys, folders, file, engine, previews).await?;
+    let file_name = file.in_full();
     if !engine.is_cluster() {
-        let videos = deferred_videos(plan, records.work(), &folder, previews).await?;
+        let videos = deferred_videos(plan, records.work(), folders.output_dir, previews).await?;
         let listed = videos.iter().map(|video| format!("{} ({})", video.name, display_path(&video.path)));
         let what = "files that may be the videos of shots that wait for others";
         if let Some(listed) = listed_as(what, videos.len(), listed) {

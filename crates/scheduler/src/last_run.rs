@@ -26,7 +26,7 @@ enum EndState {
     Failed,
     /// Nothing was submitted.
     NotStarted,
-    /// A task is in flight or missing, or may be: submitting again would pay twice.
+    /// A task is in flight or missing, or may be, or its video is on no record: submitting again would pay twice.
     InFlight,
 }
 
@@ -98,6 +98,7 @@ fn category(kind: StatusKind) -> EndState {
         | StatusKind::Detached
         | StatusKind::AtOtherService
         | StatusKind::Missing
+        | StatusKind::Unrecorded
         | StatusKind::Indeterminate => EndState::InFlight,
     }
 }

@@ -97,14 +97,6 @@ pub enum FailureKind {
     Unrecorded,
 }
 
-impl Failure {
-    /// Whether nothing failed: a person has to decide what becomes of a video that is on no record.
-    #[must_use]
-    pub fn needs_action(&self) -> bool {
-        self.kind == FailureKind::Unrecorded
-    }
-}
-
 impl FailureKind {
     /// Its name in a shot's `retry`; `None` if another attempt would not help or could pay twice, whatever the file says.
     #[must_use]
@@ -177,6 +169,11 @@ pub enum Outcome {
         /// The task.
         task: TaskId,
         /// What the service said.
+        reason: String,
+    },
+    /// Its video is there, and the ledger does not know it: a person has to decide whether it is recorded or paid for again.
+    Unrecorded {
+        /// The video, and what the run says about it.
         reason: String,
     },
     /// It was not started because something that it depends on did not succeed.

@@ -34,6 +34,7 @@ export const STATE_ORDER: readonly StatusKind[] = [
   "failed",
   "indeterminate",
   "missing",
+  "unrecorded",
   "detached",
   "at-other-service",
   "unpicked",

@@ -17,6 +17,7 @@ export type StatusKind =
   | "at-other-service"
   | "indeterminate"
   | "missing"
+  | "unrecorded"
   | "failed"
   | "blocked"
   | "unpicked"

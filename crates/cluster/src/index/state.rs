@@ -38,6 +38,7 @@ impl From<RunEntry> for RunRow {
         Self {
             run: entry.run,
             workflow: entry.workflow,
+            arguments: None,
             service: entry.service,
             started_at: entry.started,
             ended_at: entry.ended,

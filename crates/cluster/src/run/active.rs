@@ -144,6 +144,7 @@ impl ActiveRun {
             Some(
                 Outcome::Done { .. }
                 | Outcome::Failed { .. }
+                | Outcome::Unrecorded { .. }
                 | Outcome::Blocked { .. }
                 | Outcome::Unpicked { .. }
                 | Outcome::NotSelected { .. }

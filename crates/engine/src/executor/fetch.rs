@@ -149,10 +149,14 @@ pub async fn fetch_task(
     Err(FetchError::StillOpen("its shot is being submitted again and again".to_owned()))
 }
 
-/// The video of an attempt, where it was recorded since `row` was read: by another process, or for the same task named twice.
+/// The video of an attempt, where it is on disk: it may have been recorded since `row` was read, by another process, or for the same task named
+/// twice.
 fn recorded_video(config: &FetchConfig, row: &AttemptRow) -> Result<Option<Artifact>, LedgerError> {
     let current = config.ledger.attempt(&row.attempt)?;
-    Ok(current.filter(|row| row.state == AttemptState::Completed).and_then(|row| row.artifact))
+    let recorded = current.filter(|row| row.state == AttemptState::Completed).and_then(|row| row.artifact);
+    let Some(artifact) = recorded else { return Ok(None) };
+    let is_there = config.ledger.store().find(&artifact, &Verify::Metadata)?.is_some();
+    Ok(is_there.then_some(artifact))
 }
 
 /// The attempt with the key under which its video is recorded now, and the path of that.

@@ -41,7 +41,10 @@ impl Ledger {
             })
             .and_then(|state| Ok((state, key_of_video(&transaction, &row.attempt)?)))
             .map_err(wrap)?;
-        if state == AttemptState::Completed || key.is_none_or(|key| key.to_string() != row.key) {
+        let was_completed = row.state == AttemptState::Completed;
+        if (state == AttemptState::Completed && !was_completed)
+            || key.is_none_or(|key| key.to_string() != row.key)
+        {
             return Ok(false);
         }
         let run = RunId::from(FETCH_RUN);

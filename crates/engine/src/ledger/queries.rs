@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use super::attempt_state::{has_open_task, holds_key, is_in_flight, is_replaced, is_resolvable};
 use super::sql::column;
 use super::{Ledger, LedgerError, derived_tables, replaced_tasks};
+use crate::artifact_store::Verify;
 use scheduler::budget::Reservation;
 use scheduler::{Artifact, AttemptId, AttemptState, Event, Film, RunId, TaskId, Timestamp};
 use workflow::plan::NodeKey;
@@ -216,6 +217,36 @@ impl Ledger {
             statement.query_map([], |row| self.row(row))?.collect::<rusqlite::Result<Vec<_>>>()
         };
         read().map_err(|error| self.sqlite(error))
+    }
+
+    /// Attempts whose video was downloaded and is not on disk any more, oldest first: a run or a fetch downloads it again. Each with whether it is
+    /// the latest video of its shot.
+    ///
+    /// # Errors
+    /// When the ledger or a video cannot be read.
+    pub fn tasks_without_file(&self) -> Result<Vec<(AttemptRow, bool)>, LedgerError> {
+        let completed = {
+            let connection = self.connection();
+            let read = || {
+                let mut statement = connection.prepare(&format!(
+                    "SELECT {COLUMNS} FROM {TABLES} WHERE a.state = 'completed' ORDER BY a.intended_at, a.rowid"
+                ))?;
+                statement.query_map([], |row| self.row(row))?.collect::<rusqlite::Result<Vec<_>>>()
+            };
+            read().map_err(|error| self.sqlite(error))?
+        };
+        let shot = |row: &AttemptRow| (row.workflow.clone(), row.node.clone());
+        let latest: HashMap<(String, String), AttemptId> =
+            completed.iter().map(|row| (shot(row), row.attempt.clone())).collect();
+        let mut lost = Vec::new();
+        for row in completed {
+            let Some(artifact) = &row.artifact else { continue };
+            if self.store.find(artifact, &Verify::Metadata)?.is_none() {
+                let is_latest = latest.get(&shot(&row)) == Some(&row.attempt);
+                lost.push((row, is_latest));
+            }
+        }
+        Ok(lost)
     }
 
     /// Attempts that `runner resolve` can resolve, the abandoned ones included, oldest first.

@@ -7,14 +7,12 @@ use std::time::Duration;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 
-use super::attempt_state::{has_open_task, holds_key, is_in_flight, is_replaced};
 use super::sql::column;
-use super::{LedgerError, PlanArguments, run_lock, schema, service_stats, totals};
+use super::{LedgerError, OpenAttempt, PlanArguments, run_lock, schema, service_stats, totals};
 use scheduler::RecordedEvent;
 use scheduler::budget::Amount;
-use scheduler::polling::{Class, DurationStats};
-use scheduler::{AttemptId, AttemptState, RunId, Seq, TaskId, Timestamp};
-use workflow::units::Money;
+use scheduler::polling::DurationStats;
+use scheduler::{AttemptId, RunId, Seq, Timestamp};
 
 /// How long a read waits for a writer's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -24,7 +22,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct LedgerReader {
     pub(super) connection: Connection,
     file: PathBuf,
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
 }
 
 /// A row of `runs`.
@@ -34,6 +32,8 @@ pub struct RunRow {
     pub run: RunId,
     /// The workflow's name.
     pub workflow: String,
+    /// The arguments that determined its plan; `None` where they were not recorded.
+    pub arguments: Option<PlanArguments>,
     /// The identity of its service.
     pub service: String,
     /// When it started.
@@ -42,50 +42,6 @@ pub struct RunRow {
     pub ended_at: Option<Timestamp>,
     /// Whether its process is alive.
     pub is_alive: bool,
-}
-
-/// What is known of the task of an attempt that has no video.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OpenTaskState {
-    /// It is in flight, or may be.
-    InFlight,
-    /// The service did not know it when it was last asked, or had no intact video. The next run asks again.
-    Missing,
-    /// A `retry` gave it up, and another one was accepted in its place. No run asks for it.
-    Replaced,
-}
-
-/// An attempt whose task is in flight, or may be: intended, indeterminate or submitted; or whose task is paid for and has no video.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OpenAttempt {
-    /// The attempt.
-    pub attempt: AttemptId,
-    /// The run that created it.
-    pub run: RunId,
-    /// The name of its node at that time.
-    pub node: String,
-    /// Its key, as lower-case hex.
-    pub key: String,
-    /// What is known of its task.
-    pub state: OpenTaskState,
-    /// The workflow of that run.
-    pub workflow: String,
-    /// The arguments that determined the plan of that run; `None` where they were not recorded.
-    pub arguments: Option<PlanArguments>,
-    /// The service that it was submitted to.
-    pub service: String,
-    /// The class of tasks with similar durations.
-    pub class: Class,
-    /// Its task; `None` where it is not known to be accepted.
-    pub task: Option<TaskId>,
-    /// The id that the response to an indeterminate submission named.
-    pub suggested_task: Option<TaskId>,
-    /// When it was accepted, or when its intent was recorded.
-    pub since: Timestamp,
-    /// The reserved cost, where a price was known.
-    pub reserved_cost: Option<Money>,
-    /// The last error, for people.
-    pub trouble: Option<String>,
 }
 
 impl LedgerReader {
@@ -131,12 +87,13 @@ impl LedgerReader {
     /// When the ledger cannot be read.
     pub fn runs(&self, ended: u32) -> Result<Vec<RunRow>, LedgerError> {
         let all = self.rows(
-            "SELECT id, workflow, service, started_at, ended_at FROM runs ORDER BY started_at DESC, id DESC",
+            "SELECT id, workflow, service, started_at, ended_at, arguments FROM runs ORDER BY started_at DESC, id DESC",
             [],
             |row| {
                 Ok(RunRow {
                     run: RunId(row.get(0)?),
                     workflow: row.get(1)?,
+                    arguments: column(row, 5)?,
                     service: row.get(2)?,
                     started_at: column(row, 3)?,
                     ended_at: column(row, 4)?,
@@ -183,50 +140,6 @@ impl LedgerReader {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// Attempts whose task is in flight, or may be, or is paid for and has no video; the oldest first.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub fn open_attempts(&self) -> Result<Vec<OpenAttempt>, LedgerError> {
-        self.rows(
-            concat!(
-                "SELECT a.id, a.run, a.node, r.workflow, r.service, a.task, COALESCE(a.submitted_at, a.intended_at), a.reserved_cost, a.failure,
-                a.model, a.video_ms, a.key_parts, a.key, a.state, a.suggested_task, r.arguments, ",
-                is_replaced!(),
-                "
-             FROM attempts a JOIN runs r ON r.id = a.run
-             WHERE (",
-                is_in_flight!(),
-                " OR ",
-                has_open_task!(),
-                ") ORDER BY a.intended_at, a.rowid"
-            ),
-            [],
-            |row| {
-                Ok(OpenAttempt {
-                    attempt: AttemptId(row.get(0)?),
-                    run: RunId(row.get(1)?),
-                    node: row.get(2)?,
-                    workflow: row.get(3)?,
-                    arguments: column(row, 15)?,
-                    service: row.get(4)?,
-                    class: service_stats::class(row, 9)?,
-                    task: row.get::<_, Option<String>>(5)?.map(TaskId),
-                    suggested_task: row.get::<_, Option<String>>(14)?.map(TaskId),
-                    since: column(row, 6)?,
-                    reserved_cost: column(row, 7)?,
-                    trouble: row.get(8)?,
-                    key: row.get(12)?,
-                    state: match column(row, 13)? {
-                        AttemptState::Expired if row.get(16)? => OpenTaskState::Replaced,
-                        AttemptState::Missing | AttemptState::Expired => OpenTaskState::Missing,
-                        _ => OpenTaskState::InFlight,
-                    },
-                })
-            },
-        )
-    }
-
     /// The typical duration of these attempts' tasks, by attempt, from finished tasks of the same class and service, as the poll schedule uses
     /// it ([`crate::Ledger::task_durations`]). Attempts without such a task are left out.
     ///
@@ -262,23 +175,6 @@ impl LedgerReader {
         totals::sums(&self.connection).map_err(|source| self.sqlite(source))
     }
 
-    /// The states of these attempts; those that are not on record are left out.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub fn attempt_states(
-        &self,
-        attempts: &[AttemptId],
-    ) -> Result<HashMap<AttemptId, AttemptState>, LedgerError> {
-        let mut states = HashMap::with_capacity(attempts.len());
-        for attempt in attempts {
-            let found = self
-                .rows("SELECT state FROM attempts WHERE id = ?1", [attempt.as_str()], |row| column(row, 0))?;
-            states.extend(found.into_iter().map(|state| (attempt.clone(), state)));
-        }
-        Ok(states)
-    }
-
     /// An attempt's model.
     ///
     /// # Errors
@@ -290,7 +186,7 @@ impl LedgerReader {
             .map_err(|source| self.sqlite(source))
     }
 
-    fn rows<T>(
+    pub(super) fn rows<T>(
         &self,
         query: &str,
         parameters: impl rusqlite::Params,

@@ -78,7 +78,10 @@ fn with_file_hint(error: CommandError, task: &str) -> CommandError {
 
 /// The recorded tasks that the arguments name.
 fn selected(args: &FetchArgs, ledger: &Ledger, service: &str) -> Result<Vec<AttemptRow>, CommandError> {
-    let open = ledger.open_tasks()?;
+    let mut open = ledger.open_tasks()?;
+    // `clean` removes videos that later ones supersede: those are fetched by name only.
+    let lost = ledger.tasks_without_file()?.into_iter().filter(|(_, is_latest)| *is_latest || !args.all);
+    open.extend(lost.map(|(row, _)| row));
     if args.all {
         return Ok(open.into_iter().filter(|row| row.service == service).collect());
     }

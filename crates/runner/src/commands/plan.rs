@@ -21,7 +21,7 @@ use crate::project_paths::ProjectPaths;
 use crate::records::Records;
 use crate::report::plan::{PlanDocument, dot, mermaid, table};
 use crate::selection::{self, SelectedNodes};
-use crate::unknown_work;
+use crate::unknown_work::{self, VideoFolders};
 
 pub(crate) async fn plan(args: PlanArgs) -> Result<Exit, CommandError> {
     let format = if args.format == PlanFormat::Json { Format::Json } else { Format::Text };
@@ -135,7 +135,9 @@ async fn decisions(
     hints::name_commands(&mut previews, &named);
     if is_paid {
         let paths = ProjectPaths::for_workflow(file)?;
-        unknown_work::mark(plan, records, &keys, &paths, &named, engine, &mut previews).await?;
+        let output_dir = paths.out(plan.name());
+        let folders = VideoFolders { paths: &paths, output_dir: &output_dir };
+        unknown_work::mark(plan, records, &keys, folders, &named, engine, &mut previews).await?;
     }
     if let Some(selection) = selection {
         selection::apply_selection(plan, &selection, &mut previews)?;

@@ -80,7 +80,13 @@ pub(super) async fn after_run(args: &RunArgs, plan: &Plan, exit: Exit) -> Result
         terminal::notify(&format!("runner: {} has ended with exit code {}", plan.name(), exit.code()));
     }
     if args.open {
-        view::show(&args.workflow, args.output_dir.as_deref(), &args.engine).await?;
+        let viewed = view::ViewedFile {
+            file: &args.workflow.file,
+            overrides: &args.workflow.overrides,
+            engine: &args.engine,
+            output_dir: args.output_dir.as_deref(),
+        };
+        view::show(viewed).await?;
     }
     Ok(())
 }

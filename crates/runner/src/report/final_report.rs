@@ -39,7 +39,10 @@ pub(crate) fn final_report(summary: &RunSummary, file: &NamedWorkflow, columns: 
         let text = messages::outcome(&node.outcome, &node.name, file);
         // For shots that never started, and in large runs for detached ones, the table says enough.
         let text = text.filter(|_| match node.outcome {
-            Outcome::Failed { .. } | Outcome::Indeterminate { .. } | Outcome::Missing { .. } => true,
+            Outcome::Failed { .. }
+            | Outcome::Indeterminate { .. }
+            | Outcome::Missing { .. }
+            | Outcome::Unrecorded { .. } => true,
             Outcome::NotStarted => false,
             Outcome::Done { .. }
             | Outcome::Detached { .. }
@@ -114,7 +117,7 @@ fn urgency(kind: StatusKind) -> u8 {
     match kind {
         StatusKind::Failed => 0,
         StatusKind::Indeterminate => 1,
-        StatusKind::Missing => 2,
+        StatusKind::Missing | StatusKind::Unrecorded => 2,
         StatusKind::Detached
         | StatusKind::AtOtherService
         | StatusKind::Submitting
@@ -286,6 +289,7 @@ fn file(node: &NodeSummary) -> String {
         Outcome::Failed { .. }
         | Outcome::Indeterminate { .. }
         | Outcome::Missing { .. }
+        | Outcome::Unrecorded { .. }
         | Outcome::Detached { .. }
         | Outcome::AtOtherService { .. }
         | Outcome::Unpicked { .. }
@@ -343,6 +347,7 @@ mod tests {
                 Outcome::Missing { task, .. } => (Some(AttemptState::Missing), Some(task.clone())),
                 Outcome::AtOtherService { task, .. } => (Some(AttemptState::Submitted), task.clone()),
                 Outcome::NotStarted
+                | Outcome::Unrecorded { .. }
                 | Outcome::Blocked { .. }
                 | Outcome::Unpicked { .. }
                 | Outcome::NotSelected { .. } => (None, None),

@@ -320,12 +320,9 @@ pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &NamedWorkflow) -> Op
                 | FailureKind::Transient
                 | FailureKind::Corrupt
                 | FailureKind::Local
-                | FailureKind::Task => "",
+                | FailureKind::Task
+                | FailureKind::Unrecorded => "",
                 FailureKind::Abandoned => &format!("; {} renders it again", rerun()),
-                FailureKind::Unrecorded => &format!(
-                    ": `runner ledger adopt {0}` records it, and `runner run {0} --force` pays for another one",
-                    file.in_full()
-                ),
             };
             format!("failed: {}{code}{advice}", sanitize::message(&failure.message))
         }
@@ -353,6 +350,11 @@ pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &NamedWorkflow) -> Op
             sanitize::line(task.as_str()),
             sanitize::message(reason),
             rerun()
+        ),
+        Outcome::Unrecorded { reason } => format!(
+            "unrecorded: {}: `runner ledger adopt {1}` records it, and `runner run {1} --force` pays for another one",
+            sanitize::message(reason),
+            file.in_full()
         ),
         Outcome::Blocked { .. } => "blocked: a shot that it depends on is not done".to_owned(),
         Outcome::Unpicked { picks } => {

@@ -19,7 +19,7 @@ use super::action::Target;
 use crate::args::{EngineAddressArgs, OverrideArgs, WorkflowArgs};
 use crate::backend::Backend;
 use crate::commands::plan::PlannedFile;
-use crate::commands::view;
+use crate::commands::view::{self, ViewedFile};
 use crate::edited_file;
 use crate::error::CommandError;
 use crate::load;
@@ -190,7 +190,13 @@ impl Project {
             }
         };
         let records = self.records(&plan, records).await?;
-        let collected = view::collect(&plan, &self.file, self.output_dir.as_deref(), records).await;
+        let viewed = ViewedFile {
+            file: &self.file,
+            overrides: &self.overrides,
+            engine: &self.engine,
+            output_dir: self.output_dir.as_deref(),
+        };
+        let collected = view::collect(&plan, viewed, records).await;
         let (folder, manifest) = match collected? {
             Ok(collected) => collected,
             Err(error) => return Err(CommandError::invalid(error.text())),

@@ -295,7 +295,10 @@ fn apply(job: &mut StartedCommand, event: ReadLine) {
             counts.left = counts.left.saturating_sub(1);
             match outcome {
                 ReadOutcome::Done => counts.done += 1,
-                ReadOutcome::Failed | ReadOutcome::Missing | ReadOutcome::Indeterminate => counts.failed += 1,
+                ReadOutcome::Failed
+                | ReadOutcome::Missing
+                | ReadOutcome::Unrecorded
+                | ReadOutcome::Indeterminate => counts.failed += 1,
                 ReadOutcome::Detached
                 | ReadOutcome::AtOtherService
                 | ReadOutcome::Blocked
@@ -330,13 +333,13 @@ mod tests {
             echo '{"kind":"prepared","shot":"a"}'
             echo '{"kind":"progress","shot":"a","percent":40}'; echo '{"kind":"progress","shot":"b"}'
             echo '{"kind":"shot-finished","shot":"a","outcome":{"outcome":"done"}}'
-            for outcome in failed missing detached at-other-service blocked unpicked not-started not-selected; do
+            for outcome in failed missing unrecorded detached at-other-service blocked unpicked not-started not-selected; do
                 echo '{"kind":"shot-finished","shot":"b","outcome":{"outcome":"'"$outcome"'"}}'
             done
             printf 'line \033[31mred' >&2; exit 3"#;
         shell(&jobs, "run", script).unwrap();
         let job = &ended(&jobs).await[0];
-        assert_eq!(job.counts, OutcomeCounts { done: 1, failed: 2, unfinished: 5, left: 0 });
+        assert_eq!(job.counts, OutcomeCounts { done: 1, failed: 3, unfinished: 5, left: 0 });
         assert_eq!((job.exit, job.progress.len()), (Some(3), 0));
         assert!(job.output.starts_with("line") && !job.output.contains('\u{1b}'), "{}", job.output);
     }

@@ -117,7 +117,8 @@ impl Shot {
                 Outcome::Indeterminate { reason, .. }
                 | Outcome::Detached { reason, .. }
                 | Outcome::AtOtherService { reason, .. }
-                | Outcome::Missing { reason, .. },
+                | Outcome::Missing { reason, .. }
+                | Outcome::Unrecorded { reason },
             ) => Some(reason),
             _ => self.last_error.as_deref(),
         }
@@ -142,6 +143,7 @@ impl Shot {
                 | Outcome::AtOtherService { task, .. }
                 | Outcome::NotSelected { task } => task.as_ref(),
                 Outcome::Indeterminate { .. }
+                | Outcome::Unrecorded { .. }
                 | Outcome::Blocked { .. }
                 | Outcome::Unpicked { .. }
                 | Outcome::NotStarted => None,

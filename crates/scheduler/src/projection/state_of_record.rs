@@ -109,6 +109,34 @@ impl StatusKind {
         }
     }
 
+    /// The state of a shot that waits for others, by the states of those that it depends on. As a run ends it: blocked, unless a run may go on
+    /// with what it waits for, or none has begun that.
+    #[must_use]
+    pub fn of_dependent(dependencies: impl IntoIterator<Item = Self>) -> Self {
+        let mut state = Self::NotStarted;
+        for dependency in dependencies {
+            match dependency {
+                Self::Failed
+                | Self::Indeterminate
+                | Self::Detached
+                | Self::AtOtherService
+                | Self::Missing
+                | Self::Unrecorded
+                | Self::Unpicked
+                | Self::Blocked => return Self::Blocked,
+                Self::InFlight
+                | Self::Submitting
+                | Self::Downloading
+                | Self::WaitingForRetry
+                | Self::Waiting
+                | Self::Pending
+                | Self::ClaimedByOtherRun => state = Self::Pending,
+                Self::Done | Self::Reused | Self::NotStarted | Self::NotSelected => {}
+            }
+        }
+        state
+    }
+
     /// Whether the run would have submitted the shot again.
     const fn was_not_started(self) -> bool {
         matches!(self, Self::Waiting | Self::NotStarted)

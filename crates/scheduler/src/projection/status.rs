@@ -93,6 +93,8 @@ status_kinds! {
     Indeterminate = "indeterminate",
     /// The service does not know its task, which is paid for.
     Missing = "missing",
+    /// Its video is there, and the ledger does not know it.
+    Unrecorded = "unrecorded",
     /// It failed.
     Failed = "failed",
     /// It was not started because something that it depends on did not succeed.
@@ -116,9 +118,12 @@ impl StatusKind {
     #[must_use]
     pub const fn needs_action(self) -> bool {
         match self {
-            Self::Indeterminate | Self::Detached | Self::AtOtherService | Self::Missing | Self::Unpicked => {
-                true
-            }
+            Self::Indeterminate
+            | Self::Detached
+            | Self::AtOtherService
+            | Self::Missing
+            | Self::Unrecorded
+            | Self::Unpicked => true,
             Self::Done
             | Self::Reused
             | Self::InFlight
@@ -169,6 +174,7 @@ impl Outcome {
             Self::Detached { .. } => StatusKind::Detached,
             Self::AtOtherService { .. } => StatusKind::AtOtherService,
             Self::Missing { .. } => StatusKind::Missing,
+            Self::Unrecorded { .. } => StatusKind::Unrecorded,
             Self::Blocked { .. } => StatusKind::Blocked,
             Self::Unpicked { .. } => StatusKind::Unpicked,
             Self::NotStarted => StatusKind::NotStarted,

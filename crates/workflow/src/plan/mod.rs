@@ -213,6 +213,14 @@ impl Plan {
         found
     }
 
+    /// All nodes, each after those that it depends on.
+    #[must_use]
+    pub fn in_dependency_order(&self) -> Vec<NodeIx> {
+        let order = algo::toposort(&self.graph, None);
+        // A sealed plan has no cycle.
+        order.unwrap_or_default().into_iter().map(|ix| NodeIx::new(ix.index())).collect()
+    }
+
     /// The weight of the longest path from each node; `None` if the graph has a cycle.
     fn longest_paths(&self, measure: impl Fn(NodeIx) -> u64) -> Option<Vec<u64>> {
         let order = algo::toposort(&self.graph, None).ok()?;

@@ -20,7 +20,9 @@ use workflow::units::Money;
 
 use crate::args::{Format, ReportArgs, ReportFormat};
 use crate::commands::atomic_write::{atomic_write, shell_quoted};
-use crate::commands::view::{MANIFEST, collect, collect_without_posters, read_manifest, read_manifest_file};
+use crate::commands::view::{
+    MANIFEST, ViewedFile, collect, collect_without_posters, read_manifest, read_manifest_file,
+};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load;
@@ -40,10 +42,16 @@ pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
     };
     let paths = ProjectPaths::for_workflow(file)?;
     let records = Records::open(&paths, &args.engine, Some(plan.name())).await?;
+    let viewed = ViewedFile {
+        file,
+        overrides: &args.workflow.overrides,
+        engine: &args.engine,
+        output_dir: args.output_dir.as_deref(),
+    };
     let collected = if args.format == ReportFormat::ContactSheet {
-        collect(&plan, file, args.output_dir.as_deref(), &records).await?
+        collect(&plan, viewed, &records).await?
     } else {
-        collect_without_posters(&plan, file, args.output_dir.as_deref(), &records).await?
+        collect_without_posters(&plan, viewed, &records).await?
     };
     let (folder, mut manifest) = match collected {
         Ok(collected) => collected,
@@ -224,6 +232,7 @@ fn is_failure(state: StatusKind) -> bool {
         StatusKind::Failed
         | StatusKind::Indeterminate
         | StatusKind::Missing
+        | StatusKind::Unrecorded
         | StatusKind::Detached
         | StatusKind::AtOtherService
         | StatusKind::Blocked => true,

@@ -3,6 +3,7 @@
 mod query;
 mod record;
 mod source;
+mod task_action;
 mod text;
 mod watch;
 

@@ -4,15 +4,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use engine::LedgerError;
-use engine::ledger::{LedgerReader, OpenAttempt, OpenTaskState, RunRow};
+use engine::ledger::{LedgerReader, OpenAttempt, RunRow};
 use engine::records::RunRecords;
-use scheduler::{AttemptId, Halt, RunId, RunProjection, ShotStatus, TaskId, Timestamp};
+use scheduler::{AttemptId, Halt, RunId, RunProjection, ShotStatus, StatusKind, TaskId, Timestamp};
 use workflow::plan::Plan;
 
 use super::record::{
     ActionNeeded, ActionReason, Retry, Run, RunLiveness, Shot, StatusCounts, StatusRecord, Totals,
 };
 use super::source::StatusSource;
+use super::task_action::about_task;
 use crate::hints;
 use crate::report::{sanitize, stream};
 use crate::shell;
@@ -102,19 +103,22 @@ impl StatusQuery {
                 projection.on_run_ended(row.ended_at.unwrap_or_else(|| projection.last_time()));
             }
         }
-        let open = records.open_attempts().await?;
+        let deciding = self.deciding_attempts(&shown);
+        let attempts: Vec<AttemptId> = deciding.values().cloned().collect();
+        let present = records.present_attempts(&attempts).await?;
+        let mut open = records.open_attempts().await?;
+        for (attempt, _) in present.iter().filter(|(_, attempt)| attempt.has_no_file) {
+            open.extend(records.open_attempt(attempt).await?);
+        }
         let typical = records.typical_durations(&open).await?;
         let (held, spent) = records.spending().await?;
         let totals = Totals { reserved: stream::amount(held), spent: stream::amount(spent) };
         let owners = self.owners.find(records, &open).await?;
-        let deciding = self.deciding_attempts(&shown);
-        let attempts: Vec<AttemptId> = deciding.values().cloned().collect();
-        let states = records.attempt_states(&attempts).await?;
         let mut shots: Vec<Shot> = shown.iter().flat_map(|row| self.shots(row, &typical)).collect();
         for shot in &mut shots {
             let attempt = deciding.get(&(shot.run.clone(), shot.shot.clone()));
-            if let Some(state) = attempt.and_then(|attempt| states.get(attempt)) {
-                shot.update(*state);
+            if let Some(state) = attempt.and_then(|attempt| present.get(attempt)) {
+                shot.update(state.state_in_lookup());
             }
         }
         let action_needed = self.action_needed(&rows, &open, &typical, owners, &shots);
@@ -212,7 +216,7 @@ impl StatusQuery {
         let attempts = unhandled.map(|(open, owner)| {
             let file = &self.file;
             let (reason, action) = match &open.task {
-                Some(task) => self.about_task(open, task, owner),
+                Some(task) => about_task(self, open, task, owner),
                 None if open.service == "embedded" => (
                     ActionReason::Indeterminate,
                     format!("`runner run {file}` asks the embedded service for its outcome"),
@@ -241,57 +245,33 @@ impl StatusQuery {
                 action,
             }
         });
-        attempts.chain(self.picks(rows, shots)).collect()
+        attempts.chain(self.unrecorded(rows, shots)).chain(self.picks(rows, shots)).collect()
     }
 
-    /// What is the matter with a task that no live run polls, and what to do about it.
-    fn about_task(&self, open: &OpenAttempt, task: &TaskId, owner: TaskOwner) -> (ActionReason, String) {
-        if self.is_cluster {
-            return about_cluster_task(open, owner);
-        }
-        let task = task.as_str();
-        let fetch = if task.starts_with('-') {
-            format!("runner fetch --in {} -- {}", self.project, shell::quote(task))
-        } else {
-            format!("runner fetch {} --in {}", shell::quote(task), self.project)
-        };
-        let abandon = format!("runner resolve {} {} --abandon", self.project, open.attempt);
-        let is_missing = open.state == OpenTaskState::Missing;
-        match (owner, is_missing) {
-            _ if open.state == OpenTaskState::Replaced => {
-                (ActionReason::Replaced, format!("`{fetch}` asks for it again; `{abandon}` closes it"))
-            }
-            (TaskOwner::Run(command), true) => (
-                ActionReason::Missing,
-                format!(
-                    "`{command}` asks for it again, `{command} --rerun {}` pays for another one; `{abandon}` closes it",
-                    shell::quote(&open.node)
-                ),
-            ),
-            (TaskOwner::Run(command), false) => (ActionReason::InFlight, format!("adopted by `{command}`")),
-            (TaskOwner::Nobody(command), _) => (
-                ActionReason::Unclaimed,
-                format!(
-                    "no shot of `{command}` asks for it any more; `{fetch}` downloads it, and `{abandon}` closes it if its video is gone"
-                ),
-            ),
-            (TaskOwner::Undecided(_) | TaskOwner::Unknown, true) => {
-                (ActionReason::Missing, format!("`{fetch}` asks for it again; `{abandon}` closes it"))
-            }
-            (TaskOwner::Undecided(command), false) => (
-                ActionReason::InFlight,
-                format!(
-                    "`{command}` adopts it if the videos that its shot depends on turn out as they were; `{fetch}` downloads it"
-                ),
-            ),
-            (TaskOwner::Unknown, false) => (
-                ActionReason::InFlight,
-                format!(
-                    "a run of workflow {} adopts it if its shot, and the arguments of the run, are unchanged; `{fetch}` downloads it",
-                    open.workflow
-                ),
-            ),
-        }
+    /// Shots that were not submitted because of videos that the ledger does not know.
+    fn unrecorded(&self, rows: &[RunRow], shots: &[Shot]) -> Vec<ActionNeeded> {
+        let unrecorded = shots.iter().filter(|shot| shot.state == StatusKind::Unrecorded);
+        unrecorded
+            .filter_map(|shot| {
+                let row = rows.iter().find(|row| row.run.as_str() == shot.run)?;
+                let file = row.arguments.as_ref().map(|arguments| self.owners.named(arguments).in_full());
+                let file = file.unwrap_or_else(|| self.file.clone());
+                Some(ActionNeeded {
+                    reason: ActionReason::Unrecorded,
+                    shot: shot.shot.clone(),
+                    workflow: row.workflow.clone(),
+                    service: row.service.clone(),
+                    since: shot.since,
+                    attempt: None,
+                    task: None,
+                    suggested_task: None,
+                    reserved: None,
+                    typical: None,
+                    failure: None,
+                    action: format!("`runner ledger adopt {file}` records it"),
+                })
+            })
+            .collect()
     }
 
     /// Open picks that have videos in the latest run of the workflow.
@@ -331,36 +311,5 @@ impl StatusQuery {
                 })
             })
             .collect()
-    }
-}
-
-/// As `about_task`, on a cluster: there is nothing that fetches a task without its shot.
-fn about_cluster_task(open: &OpenAttempt, owner: TaskOwner) -> (ActionReason, String) {
-    let is_missing = open.state == OpenTaskState::Missing;
-    let reason = if is_missing { ActionReason::Missing } else { ActionReason::InFlight };
-    match owner {
-        TaskOwner::Run(command) if is_missing => (
-            reason,
-            format!(
-                "`{command}` asks for it again, `{command} --rerun {}` pays for another one",
-                shell::quote(&open.node)
-            ),
-        ),
-        TaskOwner::Run(command) => (reason, format!("adopted by `{command}`")),
-        TaskOwner::Nobody(command) => (
-            ActionReason::Unclaimed,
-            format!("no shot of `{command}` asks for it any more; a run of the file as it was adopts it"),
-        ),
-        TaskOwner::Undecided(command) => (
-            reason,
-            format!("`{command}` adopts it if the videos that its shot depends on turn out as they were"),
-        ),
-        TaskOwner::Unknown => (
-            reason,
-            format!(
-                "a run of workflow {} adopts it if its shot, and the arguments of the run, are unchanged",
-                open.workflow
-            ),
-        ),
     }
 }

@@ -252,6 +252,10 @@ pub(crate) enum ActionReason {
     Missing,
     /// A `retry` gave a task up that is paid for, and another one was accepted in its place.
     Replaced,
+    /// A video was downloaded, is not on disk any more, and could not be downloaded again.
+    NoFile,
+    /// A shot was not submitted because its video is there, and the ledger does not know it.
+    Unrecorded,
     /// A submission's outcome is unknown.
     Indeterminate,
     /// Takes or instances are rendered, and none is picked.

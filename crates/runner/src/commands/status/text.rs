@@ -76,7 +76,8 @@ fn shots(shots: &[Shot], now: Timestamp, room: usize) -> Vec<String> {
     }
     let mut table = Table::new(["shot", "state", "for", "typically", "task", ""]);
     for shot in &listed {
-        let is_over = shot.state.is_done() || shot.state == StatusKind::Failed;
+        let is_over =
+            shot.state.is_done() || matches!(shot.state, StatusKind::Failed | StatusKind::Unrecorded);
         table.row([
             sanitize::line(&shot.shot).into_owned(),
             status(shot, now),
@@ -167,6 +168,11 @@ fn one(open: &ActionNeeded, now: Timestamp) -> String {
             let task = open.task.as_deref().map(sanitize::line).unwrap_or_default();
             format!("task {task} of {service} is paid for and has no video, and a retry has replaced it")
         }
+        ActionReason::NoFile => {
+            let task = open.task.as_deref().map(sanitize::line).unwrap_or_default();
+            format!("the video of task {task} of {service} is not on disk, and could not be downloaded again")
+        }
+        ActionReason::Unrecorded => "its video is there, and the ledger does not know it".to_owned(),
         ActionReason::InFlight | ActionReason::Unclaimed => {
             let task = open.task.as_deref().map(sanitize::line).unwrap_or_default();
             format!("task {task} has been in flight at {service} for {ago}{typically}{reserved}")

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use engine::film::{film_clips, film_cues, film_timeline};
 use engine::ledger::LedgerError;
-use engine::preview::Preview;
+use engine::preview::{Preview, states};
 use engine::records::{ShotAttempt, WorkRecords};
-use scheduler::{Artifact, AttemptId, LastAttempt, StateInRun, StatusKind, Timestamp};
+use scheduler::{Artifact, LastAttempt, StatusKind, Timestamp};
 use serde_json::{Value, json};
 use timeline::subtitles::Cue;
 use timeline::{Item, Timeline};
@@ -18,13 +18,17 @@ use viewer::{
 use workflow::plan::{self, ClipSource, DialogueLine, MediaSource, Node, NodeIx, PickGroup, PickKind, Plan};
 use workflow::units::{EditTime, Money};
 
-use crate::{ffmpeg, shell};
+use super::clip_command::clip_command;
+use crate::ffmpeg;
+use crate::named_workflow::NamedWorkflow;
 
 /// What a manifest is made of.
 pub(super) struct ManifestInputs<'p> {
     pub(super) plan: &'p Plan,
     /// The workflow file, as the user named it.
     pub(super) file: &'p Path,
+    /// The file with the arguments that determine its shots, in commands.
+    pub(super) named: &'p NamedWorkflow,
     /// Where the files of the workflow are.
     pub(super) workflow_folder: &'p Path,
     /// The folder of the manifest.
@@ -67,8 +71,12 @@ impl ManifestInputs<'_> {
             }
             None => HashMap::new(),
         };
+        let states = states(self.plan, self.previews, |ix| {
+            let latest = self.latest(ix, of_node(self.plan.node(ix)))?;
+            Some(LastAttempt { state: latest.state, in_run: in_runs.get(&latest.attempt).copied() })
+        });
         for (ix, node) in self.plan.nodes() {
-            let clip = self.clip(ix, node, of_node(node), &in_runs, chosen.contains(&ix));
+            let clip = self.clip(ix, of_node(node), states[ix.index()], chosen.contains(&ix));
             manifest.clips.push(clip);
         }
         let last_run = match self.records {
@@ -154,22 +162,12 @@ impl ManifestInputs<'_> {
         records.iter().find(|record| record.key == Some(key))
     }
 
-    fn clip(
-        &self,
-        ix: NodeIx,
-        node: &Node,
-        records: &[ShotAttempt],
-        in_runs: &HashMap<AttemptId, StateInRun>,
-        is_picked: bool,
-    ) -> Clip {
+    fn clip(&self, ix: NodeIx, records: &[ShotAttempt], state: StatusKind, is_picked: bool) -> Clip {
+        let node = self.plan.node(ix);
         let preview = &self.previews[ix.index()];
         let video = self.videos[ix.index()].as_ref();
         let request = Value::Object(self.plan.request_outline(ix));
         let latest = self.latest(ix, records);
-        let state = preview.state(latest.map(|latest| LastAttempt {
-            state: latest.state,
-            in_run: in_runs.get(&latest.attempt).copied(),
-        }));
         // Nothing is reserved for a submission that was refused.
         let reserved = latest.filter(|latest| latest.task.is_some() || latest.state.holds_key());
         let cost = reserved.and_then(|latest| latest.reserved_cost).filter(|_| self.currency.is_some());
@@ -178,8 +176,6 @@ impl ManifestInputs<'_> {
         let elapsed = rendered.and_then(|record| record.elapsed).filter(|_| video.is_some());
         let text = |name: &str| request.get(name).and_then(Value::as_str).map(str::to_owned);
         let seed = request.get("seed").or_else(|| request.pointer("/metadata/seed")).and_then(Value::as_i64);
-        let name = shell::quote(&node.name);
-        let flag = if video.is_some() { "--rerun" } else { "--only" };
         Clip {
             id: node.name.clone(),
             shot: node.shot.to_string(),
@@ -216,7 +212,7 @@ impl ManifestInputs<'_> {
             attempts: records.iter().rev().map(attempt).collect(),
             failure: (state != StatusKind::Done).then(|| preview.why.clone().or(failure)).flatten(),
             parents: self.parents(ix, node),
-            command: format!("runner run {} {flag} {name}", shell::path(self.file)),
+            command: clip_command(self.named, preview, state),
             request,
         }
     }

@@ -1,5 +1,6 @@
 //! `runner view`: writes the page that shows a workflow's clips and films, with its manifest, and opens it.
 
+mod clip_command;
 mod manifest;
 mod posters;
 mod proxies;
@@ -13,18 +14,21 @@ use engine::preview::survey;
 use viewer::Manifest;
 use workflow::plan::Plan;
 
-use crate::args::{EngineAddressArgs, Format, OverrideArgs, ViewArgs, WorkflowArgs};
+use crate::args::{EngineAddressArgs, Format, OverrideArgs, ViewArgs};
 use crate::backend::EMBEDDED;
 use crate::clock::now;
 use crate::commands::atomic_write::atomic_write;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::hints;
 use crate::load;
+use crate::named_workflow::NamedWorkflow;
 use crate::price_table::PriceTable;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::records::Records;
 use crate::shell;
 use crate::shutdown::interruptible;
+use crate::unknown_work::{self, VideoFolders};
 
 /// Beside the clips.
 pub(crate) const MANIFEST: &str = "manifest.json";
@@ -39,7 +43,13 @@ pub(crate) async fn view(args: ViewArgs) -> Result<Exit, CommandError> {
         }
         from_manifest(&args.target)?
     } else {
-        match from_workflow(&args.target, &args.overrides, args.output_dir.as_deref(), &args.engine).await? {
+        let viewed = ViewedFile {
+            file: &args.target,
+            overrides: &args.overrides,
+            engine: &args.engine,
+            output_dir: args.output_dir.as_deref(),
+        };
+        match from_workflow(viewed).await? {
             Page::Written(page) => page,
             Page::Invalid(error) => return Ok(error.report(Format::Text)),
             Page::Interrupted => {
@@ -59,12 +69,8 @@ pub(crate) async fn view(args: ViewArgs) -> Result<Exit, CommandError> {
 }
 
 /// `run --open`: writes and opens the page of a workflow that has just run.
-pub(crate) async fn show(
-    workflow: &WorkflowArgs,
-    out: Option<&Path>,
-    engine: &EngineAddressArgs,
-) -> Result<(), CommandError> {
-    match from_workflow(&workflow.file, &workflow.overrides, out, engine).await? {
+pub(crate) async fn show(viewed: ViewedFile<'_>) -> Result<(), CommandError> {
+    match from_workflow(viewed).await? {
         Page::Written(page) => {
             errln!("{}", display_path(&page));
             if std::io::stderr().is_terminal() {
@@ -122,20 +128,26 @@ enum Page {
     Interrupted,
 }
 
+/// A workflow file whose clips are shown, with the arguments of the command.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ViewedFile<'a> {
+    pub(crate) file: &'a Path,
+    /// What changes its requests.
+    pub(crate) overrides: &'a OverrideArgs,
+    pub(crate) engine: &'a EngineAddressArgs,
+    /// The folder of the clips, where it is another one than that of the workflow.
+    pub(crate) output_dir: Option<&'a Path>,
+}
+
 /// Collects the manifest of a workflow, and writes it with the page.
-async fn from_workflow(
-    file: &Path,
-    overrides: &OverrideArgs,
-    out: Option<&Path>,
-    engine: &EngineAddressArgs,
-) -> Result<Page, CommandError> {
-    let plan = match load::load(file, overrides) {
+async fn from_workflow(viewed: ViewedFile<'_>) -> Result<Page, CommandError> {
+    let plan = match load::load(viewed.file, viewed.overrides) {
         Ok(plan) => Arc::new(plan),
         Err(error) => return Ok(Page::Invalid(error)),
     };
-    let paths = ProjectPaths::for_workflow(file)?;
-    let records = Records::open(&paths, engine, Some(plan.name())).await?;
-    let (folder, manifest) = match collect(&plan, file, out, &records).await? {
+    let paths = ProjectPaths::for_workflow(viewed.file)?;
+    let records = Records::open(&paths, viewed.engine, Some(plan.name())).await?;
+    let (folder, manifest) = match collect(&plan, viewed, &records).await? {
         Ok(collected) => collected,
         Err(error) => return Ok(Page::Invalid(error)),
     };
@@ -156,11 +168,10 @@ async fn from_workflow(
 /// Collects the manifest of a plan, and makes the posters that are missing. Returns the folder of the clips with it.
 pub(crate) async fn collect(
     plan: &Arc<Plan>,
-    file: &Path,
-    out: Option<&Path>,
+    viewed: ViewedFile<'_>,
     records: &Records,
 ) -> Result<Result<(PathBuf, Manifest), load::LoadError>, CommandError> {
-    let collected = collect_without_posters(plan, file, out, records).await?;
+    let collected = collect_without_posters(plan, viewed, records).await?;
     let Ok((folder, mut manifest)) = collected else { return Ok(collected) };
     fs_err::create_dir_all(&folder)?;
     posters::make(&folder, &mut manifest);
@@ -171,15 +182,22 @@ pub(crate) async fn collect(
 /// Collects the manifest of a plan. Returns the folder of the clips with it, which may not exist.
 pub(crate) async fn collect_without_posters(
     plan: &Arc<Plan>,
-    file: &Path,
-    out: Option<&Path>,
+    viewed: ViewedFile<'_>,
     records: &Records,
 ) -> Result<Result<(PathBuf, Manifest), load::LoadError>, CommandError> {
+    let ViewedFile { file, overrides, engine, output_dir } = viewed;
+    let named = NamedWorkflow::new(file, &engine.suffix()).with_arguments(overrides, None, output_dir);
     let paths = ProjectPaths::for_workflow(file)?;
-    let folder = paths.out_or(out, plan.name())?;
+    let folder = paths.out_or(output_dir, plan.name())?;
     let service = records.service_identity()?;
     let keys = records.key_resolver(plan, &service).await?;
-    let (previews, mut videos) = survey(plan, records.work(), &keys, None, &Verify::Metadata).await?;
+    let (mut previews, mut videos) = survey(plan, records.work(), &keys, None, &Verify::Metadata).await?;
+    records.retain_hints(&mut previews);
+    hints::name_commands(&mut previews, &named);
+    if service != EMBEDDED {
+        let folders = VideoFolders { paths: &paths, output_dir: &folder };
+        unknown_work::mark_videos(plan, records, &keys, folders, &named, engine, &mut previews).await?;
+    }
     records.localize(&previews, &mut videos, &folder).await?;
     let prices = match PriceTable::load(None, file) {
         Ok(prices) => prices,
@@ -188,6 +206,7 @@ pub(crate) async fn collect_without_posters(
     let project = manifest::ManifestInputs {
         plan,
         file,
+        named: &named,
         workflow_folder: &paths.folder,
         folder: &folder,
         records: records.work(),

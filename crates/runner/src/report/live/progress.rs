@@ -126,6 +126,7 @@ impl RunProgress {
             | StatusKind::Detached
             | StatusKind::AtOtherService
             | StatusKind::Missing
+            | StatusKind::Unrecorded
             | StatusKind::Indeterminate
             | StatusKind::Failed
             | StatusKind::Blocked

@@ -2,14 +2,12 @@
 //! has a representation in the stream.
 
 use scheduler::{
-    Artifact, AttemptId, Event, ExistingWork, NodeSummary, PollResult, RunState, RunSummary, TaskId,
-    Timestamp,
+    Artifact, AttemptId, Event, ExistingWork, NodeSummary, PollResult, RunState, TaskId, Timestamp,
 };
 use workflow::plan::{NodeIx, Plan};
 
 use super::line::{self, BudgetCap, Decision, EventKind, Failure, FailureKind, Halt, RefusalKind, Video};
 use super::outcomes::{FilmLoudness, FilmOutcome, FilmPictures, FinishedShot, JoinedFilm, Outcome};
-use super::run_finished::{Amount, Budget, BudgetCaps, Outcomes};
 use crate::report::{sanitize, waits};
 
 /// Length of the key prefix: as in file names.
@@ -243,6 +241,9 @@ pub(crate) fn finished_shot<'a>(plan: &'a Plan, node: &'a NodeSummary) -> Finish
             scheduler::Outcome::Missing { task: _, reason } => {
                 Outcome::Missing { reason: sanitize::message(reason) }
             }
+            scheduler::Outcome::Unrecorded { reason } => {
+                Outcome::Unrecorded { reason: sanitize::message(reason) }
+            }
             scheduler::Outcome::Detached { task: _, reason } => {
                 Outcome::Detached { reason: sanitize::message(reason) }
             }
@@ -303,43 +304,6 @@ pub(crate) fn halt(halt: &scheduler::Halt) -> Halt {
         scheduler::Halt::BudgetExceeded { cap } => Halt::BudgetExceeded { cap: convert_cap(*cap) },
         scheduler::Halt::FailFast { shot } => Halt::FailFast { shot: shot.clone() },
     }
-}
-
-pub(crate) fn outcomes(summary: &RunSummary) -> Outcomes {
-    let mut outcomes = Outcomes::default();
-    for node in &summary.nodes {
-        *match &node.outcome {
-            scheduler::Outcome::Done { .. } => &mut outcomes.done,
-            scheduler::Outcome::Failed { .. } => &mut outcomes.failed,
-            scheduler::Outcome::Indeterminate { .. } => &mut outcomes.indeterminate,
-            scheduler::Outcome::Missing { .. } => &mut outcomes.missing,
-            scheduler::Outcome::Detached { .. } => &mut outcomes.detached,
-            scheduler::Outcome::AtOtherService { .. } => &mut outcomes.at_other_service,
-            scheduler::Outcome::Blocked { .. } => &mut outcomes.blocked,
-            scheduler::Outcome::Unpicked { .. } => &mut outcomes.unpicked,
-            scheduler::Outcome::NotStarted => &mut outcomes.not_started,
-            scheduler::Outcome::NotSelected { .. } => &mut outcomes.not_selected,
-        } += 1;
-    }
-    outcomes
-}
-
-pub(crate) fn budget(summary: &RunSummary) -> Budget {
-    let caps = summary.caps;
-    Budget {
-        caps: BudgetCaps {
-            cost: caps.cost,
-            tasks: caps.tasks,
-            duration: caps.duration,
-            allow_unpriced: caps.allow_unpriced,
-        },
-        reserved: amount(summary.held),
-        spent: amount(summary.spent),
-    }
-}
-
-pub(crate) fn amount(amount: scheduler::budget::Amount) -> Amount {
-    Amount { cost: amount.cost, tasks: amount.tasks, duration: amount.duration }
 }
 
 fn convert_artifact(artifact: &Artifact) -> Video {

@@ -23,11 +23,11 @@ use line::{EventKind, EventLine};
 use run_finished::RunFinished;
 use throttle::Throttle;
 
-pub(crate) use convert::{amount, budget, film, finished_shot, halt};
+pub(crate) use convert::{film, finished_shot, halt};
 pub(crate) use line::{Halt, schema};
 pub(crate) use outcomes::FilmResult;
 pub(crate) use read::{ReadLine, ReadOutcome};
-pub(crate) use run_finished::{Amount, Budget};
+pub(crate) use run_finished::{Amount, Budget, amount, budget};
 
 /// Reports a run as JSON lines.
 pub(crate) struct Stream {
@@ -54,9 +54,9 @@ impl Stream {
             exit: Exit::from_summary(summary).code(),
             shots: summary.nodes.len(),
             submitted: summary.submitted(),
-            outcomes: convert::outcomes(summary),
+            outcomes: run_finished::outcomes(summary),
             halt: summary.halt.as_ref().map(convert::halt),
-            budget: convert::budget(summary),
+            budget: budget(summary),
             spending,
         };
         self.lines.write(now, EventKind::RunFinished(Box::new(finished)));

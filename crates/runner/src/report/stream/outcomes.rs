@@ -48,6 +48,8 @@ pub(crate) enum Outcome<'a> {
     AtOtherService { service: &'a str, attempt: &'a str, reason: String },
     /// The service does not know its task, which is paid for; only `--rerun` pays for another one.
     Missing { reason: String },
+    /// Its video is there, and the ledger does not know it: `runner ledger adopt`.
+    Unrecorded { reason: String },
     /// A shot that it depends on is not done.
     Blocked {
         /// That shot.

@@ -46,6 +46,8 @@ pub(crate) enum ReadOutcome {
     AtOtherService,
     /// The service does not know its task.
     Missing,
+    /// Its video is there, and the ledger does not know it.
+    Unrecorded,
     /// A shot that it depends on is not done.
     Blocked,
     /// It waits for picks.
@@ -95,6 +97,7 @@ mod tests {
                 Outcome::AtOtherService { service: "https://a.test", attempt: "r.1", reason: reason() }
             }
             ReadOutcome::Missing => Outcome::Missing { reason: reason() },
+            ReadOutcome::Unrecorded => Outcome::Unrecorded { reason: reason() },
             ReadOutcome::Blocked => Outcome::Blocked { by: "b" },
             ReadOutcome::Unpicked => Outcome::Unpicked { picks: vec!["a#1", "a#2"] },
             ReadOutcome::NotStarted => Outcome::NotStarted,
@@ -130,7 +133,7 @@ mod tests {
     fn every_outcome_of_the_stream_is_read() {
         let schema = line::schema();
         let variants = schema["$defs"]["Outcome"]["oneOf"].as_array().unwrap();
-        assert_eq!(variants.len(), 10);
+        assert_eq!(variants.len(), 11);
         for variant in variants {
             let name = &variant["properties"]["outcome"]["const"];
             let outcome: ReadOutcome =

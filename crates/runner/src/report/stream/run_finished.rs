@@ -1,5 +1,6 @@
 //! The last line of the event stream: outcome counts and budget (docs/events.md).
 
+use scheduler::RunSummary;
 use schemars::JsonSchema;
 use serde::Serialize;
 use workflow::units::{self, Money, VideoDuration};
@@ -31,6 +32,7 @@ pub(crate) struct Outcomes {
     pub(crate) detached: usize,
     pub(crate) at_other_service: usize,
     pub(crate) missing: usize,
+    pub(crate) unrecorded: usize,
     pub(crate) blocked: usize,
     pub(crate) unpicked: usize,
     pub(crate) not_started: usize,
@@ -76,4 +78,42 @@ pub(crate) struct Amount {
     #[serde(rename = "video_ms", with = "units::millis")]
     #[schemars(with = "i64")]
     pub(crate) duration: VideoDuration,
+}
+
+pub(super) fn outcomes(summary: &RunSummary) -> Outcomes {
+    let mut outcomes = Outcomes::default();
+    for node in &summary.nodes {
+        *match &node.outcome {
+            scheduler::Outcome::Done { .. } => &mut outcomes.done,
+            scheduler::Outcome::Failed { .. } => &mut outcomes.failed,
+            scheduler::Outcome::Indeterminate { .. } => &mut outcomes.indeterminate,
+            scheduler::Outcome::Missing { .. } => &mut outcomes.missing,
+            scheduler::Outcome::Unrecorded { .. } => &mut outcomes.unrecorded,
+            scheduler::Outcome::Detached { .. } => &mut outcomes.detached,
+            scheduler::Outcome::AtOtherService { .. } => &mut outcomes.at_other_service,
+            scheduler::Outcome::Blocked { .. } => &mut outcomes.blocked,
+            scheduler::Outcome::Unpicked { .. } => &mut outcomes.unpicked,
+            scheduler::Outcome::NotStarted => &mut outcomes.not_started,
+            scheduler::Outcome::NotSelected { .. } => &mut outcomes.not_selected,
+        } += 1;
+    }
+    outcomes
+}
+
+pub(crate) fn budget(summary: &RunSummary) -> Budget {
+    let caps = summary.caps;
+    Budget {
+        caps: BudgetCaps {
+            cost: caps.cost,
+            tasks: caps.tasks,
+            duration: caps.duration,
+            allow_unpriced: caps.allow_unpriced,
+        },
+        reserved: amount(summary.held),
+        spent: amount(summary.spent),
+    }
+}
+
+pub(crate) fn amount(amount: scheduler::budget::Amount) -> Amount {
+    Amount { cost: amount.cost, tasks: amount.tasks, duration: amount.duration }
 }

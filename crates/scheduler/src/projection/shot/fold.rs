@@ -38,7 +38,14 @@ impl Shot {
                 self.set(ShotStatus::Waiting { not_before: now }, now);
             }
             Event::PrepareFailed { failure, .. } => {
-                self.end(Outcome::Failed { failure: failure.clone(), task: None }, now);
+                let failure = failure.clone();
+                self.end(
+                    match failure.kind {
+                        FailureKind::Unrecorded => Outcome::Unrecorded { reason: failure.message },
+                        _ => Outcome::Failed { failure, task: None },
+                    },
+                    now,
+                );
             }
             Event::Submitted { attempt, task, .. } => self.on_submitted(attempt, task, now),
             Event::Refused { attempt, refusal, next, .. } => {

@@ -1,0 +1,27 @@
+//! The command of a clip: what renders it, or what has to be done first.
+
+use engine::preview::Preview;
+use scheduler::{ExistingWork, StatusKind};
+
+use engine::preview::StateBasis;
+
+use crate::named_workflow::NamedWorkflow;
+use crate::shell;
+
+/// The command that renders a clip, or renders it again. Where that would pay a second time for what may have been paid for, the command that
+/// settles it.
+pub(super) fn clip_command(file: &NamedWorkflow, preview: &Preview, state: StatusKind) -> String {
+    let name = shell::quote(&preview.name);
+    let all = file.in_full();
+    match (state, &preview.basis) {
+        (StatusKind::Indeterminate, StateBasis::Lookup(ExistingWork::Indeterminate { attempt, .. })) => {
+            format!("runner resolve {file} {attempt}")
+        }
+        (StatusKind::Unrecorded, _) => format!("runner ledger adopt {all}"),
+        (StatusKind::Done | StatusKind::Reused, _)
+        | (_, StateBasis::Lookup(ExistingWork::Abandoned { .. })) => {
+            format!("runner run {all} --rerun {name}")
+        }
+        _ => format!("runner run {all} --only {name}"),
+    }
+}
