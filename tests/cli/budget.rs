@@ -3,6 +3,7 @@
 use crate::support::program::Output;
 use crate::support::project_state::shots;
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::scripted::{ScriptedService, response, task_id};
 use crate::support::{Project, cli_snapshot, inline_snapshot};
 
 const THREE: &str = "version: 1\nname: three\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
@@ -72,6 +73,77 @@ fn cap_below_a_whole_chain_exits_4_before_any_post() {
     assert_eq!(proxy.posts().len(), 1);
     project.runner(&["run", "three.yaml", "--max-tasks", "2", "--max-cost", "0.30"]).expect(0);
     assert_eq!(proxy.posts().len(), 3);
+}
+
+/// What is in flight or may be counts against the cap as well, and is not forgotten by the check before the first submission.
+#[test]
+fn cap_below_a_chain_beside_what_is_reserved_exits_4_before_any_post() {
+    let service = ScriptedService::start(|call| {
+        let is_first_post = call.path.ends_with("/videos") && call.nth == 1;
+        is_first_post.then(|| response(500, &[], "<html>Internal Server Error</html>"))
+    });
+    let project = Project::new("three.yaml", &chain()).against(&service.url, KEY);
+    fs_err::write(project.file("prices.yaml"), PRICES).expect("the folder can be written");
+    let lost = THREE.replace("name: three", "name: lost").replace("a quiet sea", "a lost sea");
+    fs_err::write(project.file("lost.yaml"), lost).expect("the folder can be written");
+    project.runner(&["run", "lost.yaml", "--only", "a"]).expect(3);
+    for cap in [["--max-tasks", "3"], ["--max-cost", "0.49"], ["--max-video-seconds", "4"]] {
+        let ended = project.runner(&["run", "three.yaml", cap[0], cap[1]]).expect(4);
+        cli_snapshot!(format!("run_below_minimum_with_reserved{}", cap[0]), ended);
+    }
+    assert_eq!(service.posts(), 1);
+    let caps = ["--max-tasks", "4", "--max-cost", "0.50", "--max-video-seconds", "5"];
+    project.runner(&[&["run", "three.yaml"][..], &caps].concat()).expect(0);
+    assert_eq!(service.posts(), 4);
+}
+
+const OPEN_LENGTHS: &str = "version: 1\nname: open\ndefaults: { model: modela-video-2-0-260128, ratio: \"1:1\", resolution: 480p }\nshots:\n  \
+    - { id: a, prompt: a quiet sea, seconds: 8 }\n  - { id: b, prompt: a loud sea, continues: a }\n";
+
+/// A shot without a length is reserved with the longest one. The order of a chain decides which one is last.
+#[test]
+fn cap_below_a_chain_of_open_lengths_exits_4_before_any_post() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("open.yaml", OPEN_LENGTHS).against(&proxy.url, KEY);
+    let prices =
+        PRICES.replace("modelb-video-480p, per_second: 0.10", "modela-video-2-0-260128, per_second: 1");
+    fs_err::write(project.file("prices.yaml"), prices).expect("the folder can be written");
+    for cap in [["--max-cost", "22.99"], ["--max-video-seconds", "22"]] {
+        let ended = project.runner(&["run", "open.yaml", cap[0], cap[1]]).expect(4);
+        cli_snapshot!(format!("run_below_minimum_of_open_lengths{}", cap[0]), ended);
+    }
+    assert_eq!(proxy.posts().len(), 0);
+}
+
+/// Tasks that failed are paid for as well.
+#[test]
+fn report_counts_the_cost_of_every_attempt() {
+    let service = ScriptedService::start(|call| {
+        let task = call
+            .path
+            .strip_prefix("/v1/videos/")
+            .filter(|task| [task_id(1), task_id(2)].contains(&(*task).to_owned()))?;
+        let failed = r#"{"id":"ID","object":"video","status":"failed","error":{"code":"render_failed","message":"no"}}"#;
+        Some(response(200, &[], failed.replace("ID", task)))
+    });
+    let text = THREE.replace("size: 480x480 }", "size: 480x480, retry: 3 }");
+    let project = Project::new("three.yaml", &text).against(&service.url, KEY);
+    fs_err::write(project.file("prices.yaml"), PRICES).expect("the folder can be written");
+    project.runner(&["run", "three.yaml", "--only", "a"]).expect(0);
+    assert_eq!(service.posts(), 3);
+    let report = |format: &str| project.runner(&["report", "three.yaml", "--format", format]).expect(0).out;
+    let markdown = report("md");
+    let lines: Vec<&str> = markdown.lines().filter(|line| line.contains("USD")).collect();
+    assert!(
+        lines[0].contains("at most 0.30 USD for all tasks") && lines[1].contains("| 0.30 USD |"),
+        "{markdown}"
+    );
+    let table = report("csv");
+    let row = table.lines().nth(1).expect("a row").split(',').collect::<Vec<_>>();
+    assert_eq!((row[6], row[11]), ("3", "0.30"), "{table}");
+    let status = project.runner(&["status", "three.yaml"]).expect(0).out;
+    assert!(status.contains("3 tasks, 3 s of video, 0.30 spent"), "{status}");
 }
 
 /// The shots of a forced rerun are new work whatever frames they begin with.

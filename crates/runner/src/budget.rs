@@ -5,7 +5,7 @@ use std::sync::Arc;
 use contract::Contract;
 use engine::Ledger;
 use scheduler::Decision;
-use scheduler::budget::{BudgetCap, BudgetCaps, Reservation, TaskPrices};
+use scheduler::budget::{Amount, BudgetCap, BudgetCaps, Reservation, TaskPrices};
 use workflow::plan::{Node, NodeIx, Plan};
 use workflow::prices::{self, PriceInputs};
 use workflow::units::{Money, VideoDuration};
@@ -96,15 +96,25 @@ pub(crate) fn check_in_flight(
     .hint("run without --max-cost to finish what is in flight, or use --allow-unpriced, which does not count it"))
 }
 
+/// What the caps of a run have to do with before it submits anything.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BudgetAtStart {
+    /// Whether tasks cost nothing.
+    pub(crate) is_free: bool,
+    /// What is reserved already, for tasks in flight and submissions without an outcome: it counts against the caps as well.
+    pub(crate) reserved: Amount,
+}
+
 /// Checks what a run is certain to submit against the caps, before anything is submitted.
 ///
 /// # Errors
 /// A cap is below that minimum, without `--partial`, or the cost is capped and a task has no price.
 pub(crate) fn check_minimum(
     args: &args::BudgetArgs,
-    is_free: bool,
+    budget: BudgetAtStart,
     document: &PlanDocument,
 ) -> Result<(), CommandError> {
+    let BudgetAtStart { is_free, reserved } = budget;
     let totals = &document.totals;
     let currency = document.prices.as_ref().map_or("", |prices| prices.currency.as_str());
     if args.max_cost.is_some() && !args.allow_unpriced && !is_free && totals.unpriced > 0 {
@@ -124,56 +134,73 @@ pub(crate) fn check_minimum(
     if args.partial {
         return Ok(());
     }
-    let below = |flag: &str, cap: String, minimum: String| {
+    let below = |flag: &str, cap: String, minimum: String, reserved: Option<String>| {
+        let of_them = reserved.map(|reserved| {
+            format!(", {reserved} of which is reserved for earlier submissions that have not ended")
+        });
+        let of_them = of_them.unwrap_or_default();
         Err(CommandError::new(
             ErrorKind::BudgetExceeded,
-            format!("{flag} {cap} is below the minimum of this run, {minimum}; nothing was submitted"),
+            format!(
+                "{flag} {cap} is below the minimum of this run, {minimum}{of_them}; nothing was submitted"
+            ),
         )
         .hint(format!("raise {flag}, or add --partial to submit what it allows")))
     };
     let certain = || document.shots.iter().filter(|shot| shot.certain);
+    if certain().next().is_none() {
+        return Ok(());
+    }
     if let Some(cap) = args.max_cost.filter(|_| !is_free) {
-        let costs = certain().filter_map(|shot| shot.cost);
-        let minimum =
-            Money::from_micros(required(costs.map(|cost| (cost.min.as_micros(), cost.max.as_micros()))));
+        let costs = certain().filter_map(|shot| shot.cost).map(|cost| (cost.min, cost.max));
+        let minimum: Money = [reserved.cost, required(costs)].into_iter().sum();
         if cap < minimum {
-            return below("--max-cost", cap.to_string(), format!("{minimum} {currency}"));
+            let part = (reserved.cost > Money::ZERO).then(|| format!("{} {currency}", reserved.cost));
+            return below("--max-cost", cap.to_string(), format!("{minimum} {currency}"), part);
         }
     }
-    if let Some(cap) = args.max_tasks.filter(|cap| u64::from(*cap) < totals.tasks.min) {
-        return below("--max-tasks", cap.to_string(), format!("{} tasks", totals.tasks.min));
+    let minimum = totals.tasks.min.saturating_add(reserved.tasks);
+    if let Some(cap) = args.max_tasks.filter(|cap| u64::from(*cap) < minimum) {
+        let part = (reserved.tasks > 0).then(|| reserved.tasks.to_string());
+        return below("--max-tasks", cap.to_string(), format!("{minimum} tasks"), part);
     }
     if let Some(cap) = args.max_video_seconds {
-        let durations = certain().map(|shot| shot.price_inputs.seconds);
-        let minimum = VideoDuration::from_millis(required(
-            durations.map(|duration| (duration.min.as_millis(), duration.max.as_millis())),
-        ));
+        // A task counts with the longest video that was requested, whatever it renders.
+        let durations = certain().map(|shot| shot.price_inputs.seconds.max);
+        let minimum: VideoDuration = durations.chain([reserved.duration]).sum();
         if cap < minimum {
-            return below("--max-video-seconds", cap.to_string(), format!("{minimum} seconds of video"));
+            let part = (reserved.duration > VideoDuration::default()).then(|| reserved.duration.to_string());
+            return below(
+                "--max-video-seconds",
+                cap.to_string(),
+                format!("{minimum} seconds of video"),
+                part,
+            );
         }
     }
     Ok(())
 }
 
-/// The lowest cap under which all tasks can be submitted, if each comes to its minimum. A task, given as its minimum and its maximum, is
-/// submitted when its maximum fits beside what the others have come to; the order that needs the least submits the tasks with the widest range first.
-fn required(tasks: impl Iterator<Item = (u64, u64)>) -> u64 {
-    let mut tasks: Vec<(u64, u64)> = tasks.collect();
-    tasks.sort_unstable_by_key(|(min, max)| std::cmp::Reverse(max.saturating_sub(*min)));
-    let (mut spent, mut required) = (0_u64, 0);
+/// The lowest cap under which all tasks can be submitted in any order, if each comes to its minimum. A task, given as its minimum and its maximum,
+/// is submitted when its maximum fits beside what the others have come to: the one with the widest range may be the last.
+fn required(tasks: impl Iterator<Item = (Money, Money)>) -> Money {
+    let (mut sum, mut widest) = (0_u64, 0);
     for (min, max) in tasks {
-        required = required.max(spent.saturating_add(max));
-        spent = spent.saturating_add(min);
+        sum = sum.saturating_add(min.as_micros());
+        widest = widest.max(max.as_micros().saturating_sub(min.as_micros()));
     }
-    required
+    Money::from_micros(sum.saturating_add(widest))
 }
 
 #[cfg(test)]
 mod tests {
+    use workflow::units::Money;
+
     use super::required;
 
     fn required_by(tasks: &[(u64, u64)]) -> u64 {
-        required(tasks.iter().copied())
+        let amount = Money::from_micros;
+        required(tasks.iter().map(|(min, max)| (amount(*min), amount(*max)))).as_micros()
     }
 
     #[test]
@@ -182,8 +209,8 @@ mod tests {
         assert_eq!(required_by(&[(20, 20); 6]), 120);
         // Any of them may be the last; its maximum has to fit beside the others' minimum.
         assert_eq!(required_by(&[(10, 30), (10, 30)]), 40);
-        // The wide range first: it needs no room beside others.
-        assert_eq!(required_by(&[(10, 90), (20, 25)]), 90);
-        assert_eq!(required_by(&[(20, 25), (10, 90)]), 90);
+        // A chain decides which one it is.
+        assert_eq!(required_by(&[(10, 90), (20, 25)]), 110);
+        assert_eq!(required_by(&[(20, 25), (10, 90)]), 110);
     }
 }

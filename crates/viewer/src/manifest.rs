@@ -139,6 +139,16 @@ pub struct Clip {
     pub command: String,
 }
 
+impl Clip {
+    /// The most that all of its tasks cost, also those that failed or were for an earlier text. Manifests without costs of attempts have that of the
+    /// latest task.
+    #[must_use]
+    pub fn total_cost(&self) -> Option<u64> {
+        let costs = self.attempts.iter().filter_map(|attempt| attempt.cost);
+        costs.reduce(u64::saturating_add).or(self.cost)
+    }
+}
+
 /// An attempt at a clip.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Attempt {
@@ -156,6 +166,9 @@ pub struct Attempt {
     pub result: String,
     /// The last error.
     pub message: Option<String>,
+    /// The most that its task cost, as the cost of its clip.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<u64>,
 }
 
 /// A clip that another one depends on.

@@ -95,6 +95,17 @@ pub struct Source {
     included: Vec<(usize, Source)>,
     /// Byte ranges of credentials in the text, once something of it is to be shown.
     secrets: Arc<OnceLock<Box<[Range<usize>]>>>,
+    /// How many characters are before each block of [`BLOCK`] bytes, once a column is asked for: a file may be one long line.
+    characters: Arc<OnceLock<Box<[u32]>>>,
+}
+
+/// In bytes.
+const BLOCK: usize = 512;
+
+/// How many characters begin in these bytes of a text.
+fn count_characters(bytes: &[u8]) -> usize {
+    let is_continuation = |byte: u8| byte & 0b1100_0000 == 0b1000_0000;
+    bytes.iter().filter(|byte| !is_continuation(**byte)).count()
 }
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -113,7 +124,14 @@ impl Source {
         let mut lines = vec![0];
         lines.extend((0..bytes.len()).filter(ends_line).map(|offset| offset as u32 + 1));
         let (name, text) = (name.into().into(), text.into());
-        Self { name, text, lines: lines.into(), included: Vec::new(), secrets: Arc::default() }
+        Self {
+            name,
+            text,
+            lines: lines.into(),
+            included: Vec::new(),
+            secrets: Arc::default(),
+            characters: Arc::default(),
+        }
     }
 
     /// Adds the text of another file, and returns the offset at which it begins.
@@ -177,7 +195,24 @@ impl Source {
         let line = file.lines.partition_point(|start| *start as usize <= offset).max(1);
         let start = file.line_start(line);
         let before = file.text.get(start..offset).unwrap_or_default();
-        Position { line, column: before.trim_start_matches(BYTE_ORDER_MARK).chars().count() + 1 }
+        let start = offset - before.trim_start_matches(BYTE_ORDER_MARK).len();
+        Position { line, column: file.characters_before(offset) - file.characters_before(start) + 1 }
+    }
+
+    /// How many characters of the text begin before a byte offset.
+    fn characters_before(&self, offset: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let blocks = self.characters.get_or_init(|| {
+            let before = bytes.chunks(BLOCK).scan(0, |sum, block| {
+                let before = *sum;
+                *sum += count_characters(block) as u32;
+                Some(before)
+            });
+            before.collect()
+        });
+        let block = (offset / BLOCK).min(blocks.len().saturating_sub(1));
+        let before = blocks.get(block).copied().unwrap_or_default() as usize;
+        before + count_characters(bytes.get(block * BLOCK..offset).unwrap_or_default())
     }
 
     /// The byte offset of a line and column of the workflow file, or the nearest that exists.
@@ -230,6 +265,18 @@ mod tests {
                 assert_eq!(source.position(offset), position, "{text:?}");
                 assert_eq!(source.offset(position), offset, "{text:?}");
             }
+        }
+    }
+
+    #[test]
+    fn column_counts_characters_however_long_a_line_is() {
+        let line = "\u{feff}".to_owned() + &"aé漢🎬".repeat(400);
+        let text = format!("{line}\n{line}");
+        let source = Source::new("a.yaml", text.as_str());
+        for (offset, _) in text.char_indices() {
+            let start = text[..offset].rfind('\n').map_or(0, |end| end + 1);
+            let column = text[start..offset].trim_start_matches(BYTE_ORDER_MARK).chars().count() + 1;
+            assert_eq!(source.position(offset).column, column, "{offset}");
         }
     }
 

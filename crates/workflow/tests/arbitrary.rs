@@ -32,7 +32,7 @@ const SEEDS: [&str; 5] = [
 ];
 
 /// Pieces that change what a file means.
-const PIECES: [&str; 24] = [
+const PIECES: [&str; 29] = [
     "{{",
     "}}",
     "{%",
@@ -57,6 +57,12 @@ const PIECES: [&str; 24] = [
     "takes: 3\n",
     "\u{feff}",
     "\u{1f3ac}",
+    // Blanks of several bytes, and what looks like an indicator.
+    "\u{a0}",
+    "\u{3000}",
+    "\u{2028}",
+    "\u{85}",
+    "\u{ff1a}",
 ];
 
 proptest! {

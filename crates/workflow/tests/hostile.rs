@@ -29,6 +29,44 @@ fn invalid_utf8_reported_at_byte() {
     assert!(report.render(false).contains("hostile.yaml:1:1"));
 }
 
+/// A blank that is no blank of YAML, as text editors and web pages write it: part of a key, a value or the indentation.
+#[test]
+fn blanks_of_several_bytes_are_accepted_or_refused() {
+    let accepted = [
+        "metadata: {\"a_b\": 1}",
+        "prompt: a_b",
+        "dialogue: [\"Mara_: hello\"]",
+        "matrix: {look: [{k_z: 1}, {k_z: 2}]}",
+    ];
+    let refused = ["prompt_: sea", "_prompt: sea", "needs: [a,_\"b\"]", "needs: {a:_b}", "takes: _&x 2"];
+    for blank in ['\u{a0}', '\u{2003}', '\u{2028}', '\u{3000}', '\u{85}', '\u{1680}'] {
+        for (line, is_accepted) in
+            accepted.iter().map(|line| (line, true)).chain(refused.iter().map(|line| (line, false)))
+        {
+            let text = format!(
+                "version: 1\ndefaults: {{model: modela-video-2-0-260128, ratio: \"16:9\", seconds: 5, prompt: x}}\nshots:\n  - id: a\n    {}\n",
+                line.replace('_', &blank.to_string())
+            );
+            let loaded = load(
+                text.as_bytes(),
+                "a.yaml",
+                &InMemory::default(),
+                &Options::default(),
+                Contract::embedded(),
+            );
+            if let Err(report) = &loaded {
+                assert!(!report.render(true).is_empty());
+            }
+            assert_eq!(
+                loaded.is_ok(),
+                is_accepted,
+                "{text:?}: {:?}",
+                loaded.err().map(|report| report.render(false))
+            );
+        }
+    }
+}
+
 /// Building the fonts takes longer than searching them.
 #[test]
 fn missing_characters_are_searched_once() {

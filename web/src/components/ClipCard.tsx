@@ -1,4 +1,5 @@
 /** A clip on the wall: poster, name, state, and whether it is selected. */
+import { totalCost } from "../data/model";
 import type { Clip } from "../data/types";
 import { formatCost, formatSeconds } from "../logic/format";
 import { valueLabel } from "../logic/values";
@@ -15,6 +16,7 @@ interface Props {
 }
 
 export const ClipCard = memo(function ClipCard({ clip, selected, eager, currency }: Props) {
+  const cost = totalCost(clip);
   return (
     <div class={`card${selected ? " selected" : ""}`} role="listitem" data-clip={clip.id}>
       <button type="button" class="card-open" tabIndex={-1} onClick={() => go({ clip: clip.id })}>
@@ -28,7 +30,7 @@ export const ClipCard = memo(function ClipCard({ clip, selected, eager, currency
         <span class="card-meta">
           {clip.state === "done" ? <span class="dot" /> : <StateIcon state={clip.state} />}
           <span>{STATE_TEXT[clip.state].label}</span>
-          {clip.cost !== null && currency !== null && <span class="num end">{formatCost(clip.cost, currency)}</span>}
+          {cost !== null && currency !== null && <span class="num end">{formatCost(cost, currency)}</span>}
         </span>
       </button>
       <input type="checkbox" class="card-check" tabIndex={-1} checked={selected} onChange={() => toggleSelected(clip.id)} aria-label={`Select ${clip.id}`} />

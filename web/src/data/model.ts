@@ -52,6 +52,12 @@ export const STATE_ORDER: readonly StatusKind[] = [
   "reused",
 ];
 
+/** The most that all of a clip's tasks cost, also those that failed or were for an earlier text. */
+export function totalCost(clip: Clip): number | null {
+  const costs = clip.attempts.map((attempt) => attempt.cost).filter((cost) => cost !== undefined);
+  return costs.length === 0 ? clip.cost : costs.reduce((sum, cost) => sum + cost, 0);
+}
+
 export function buildModel(data: ViewerData): Model {
   const clip = new Map(data.clips.map((each) => [each.id, each]));
   const clipsOfShot = new Map<string, Clip[]>(data.shots.map((shot) => [shot.id, []]));

@@ -61,6 +61,8 @@ export interface Attempt {
   intended_at: number | null;
   result: string;
   message: string | null;
+  /** Manifests of earlier versions have none. */
+  cost?: number;
 }
 
 export interface Parent {

@@ -1,5 +1,5 @@
 /** Which clips the wall shows, and in which order. */
-import { STATE_ORDER, type Model } from "../data/model";
+import { STATE_ORDER, totalCost, type Model } from "../data/model";
 import type { Clip } from "../data/types";
 import { valueKey } from "./values";
 
@@ -49,7 +49,7 @@ export function sortClips(model: Model, clips: Clip[], sort: Sort, descending: b
       case "plan":
         return order(clip);
       case "cost":
-        return clip.cost;
+        return totalCost(clip);
       case "duration":
         return clip.seconds;
       case "time":

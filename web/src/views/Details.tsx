@@ -1,5 +1,6 @@
 /** Everything about one clip. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { totalCost } from "../data/model";
 import type { Clip } from "../data/types";
 import { ClipActions } from "../live/ClipActions";
 import { isOfOtherRequest } from "../logic/attempts";
@@ -48,6 +49,7 @@ export function Details({ id }: { id: string }) {
 
 function Body({ clip }: { clip: Clip }) {
   const { data, children } = model.value;
+  const cost = totalCost(clip);
   const facts: [string, string | null][] = [
     ["Shot", clip.shot],
     ...Object.entries(clip.cell).map(([name, value]): [string, string] => [name, valueLabel(value)]),
@@ -56,7 +58,7 @@ function Body({ clip }: { clip: Clip }) {
     ["Seed", clip.seed === null ? null : String(clip.seed)],
     ["Length", clip.seconds === null ? null : formatSeconds(clip.seconds)],
     ["Picture", clip.width === null ? null : `${clip.width}×${clip.height ?? "–"}${clip.frame_rate === null ? "" : `, ${Number(clip.frame_rate.toFixed(3))} fps`}${clip.has_audio === null ? "" : clip.has_audio ? ", sound" : ", silent"}`],
-    ["Cost", clip.cost === null || data.currency === null ? null : formatCost(clip.cost, data.currency)],
+    ["Cost", cost === null || data.currency === null ? null : formatCost(cost, data.currency)],
     ["Took", clip.elapsed_ms === null ? null : formatDuration(clip.elapsed_ms)],
     ["File", clip.file === null ? null : `${clip.file}${clip.bytes === null ? "" : ` (${formatBytes(clip.bytes)})`}`],
     ["Task", clip.task],

@@ -1,5 +1,6 @@
 /** What differs between the compared clips: prompts word by word, parameters by name. */
 import { useMemo, useState } from "preact/hooks";
+import { totalCost } from "../data/model";
 import type { Clip, Json } from "../data/types";
 import { formatCost, formatDuration, formatSeconds } from "../logic/format";
 import { flatten, valueLabel } from "../logic/values";
@@ -82,7 +83,7 @@ function parameterRows(clips: Clip[], currency: string | null): Row[] {
     values.set("state", clip.state);
     values.set("length", formatSeconds(clip.seconds));
     values.set("size", clip.width === null ? "–" : `${clip.width}×${clip.height ?? "–"}`);
-    values.set("cost", formatCost(clip.cost, currency));
+    values.set("cost", formatCost(totalCost(clip), currency));
     values.set("time to render", formatDuration(clip.elapsed_ms));
     return values;
   });

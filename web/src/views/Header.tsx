@@ -2,7 +2,7 @@
 import { STATE_TEXT, StateIcon } from "../components/State";
 import { RunButton } from "../live/JobStrip";
 import { Icon } from "../components/Icon";
-import { isOpenChoice } from "../data/model";
+import { isOpenChoice, totalCost } from "../data/model";
 import { count, formatCost, formatDate } from "../logic/format";
 import { NO_FILTER } from "../logic/filter";
 import { VIEWS, type View } from "../logic/route";
@@ -56,7 +56,7 @@ export function Header() {
 function Totals() {
   const { data, states } = model.value;
   const choices = data.shots.filter(isOpenChoice).length;
-  const costs = data.clips.map((clip) => clip.cost).filter((cost) => cost !== null);
+  const costs = data.clips.map(totalCost).filter((cost) => cost !== null);
   const cost = costs.length === 0 || data.currency === null ? null : costs.reduce((sum, each) => sum + each, 0);
   return (
     <div class="totals">

@@ -9,11 +9,12 @@ use cluster::store::ObjectKind;
 use cluster::{ClusterError, Follower, RunSpec, SharedStore};
 use engine::records::WorkRecords as _;
 use futures_util::{StreamExt as _, TryStreamExt as _};
+use scheduler::budget::Amount;
 use scheduler::{Event, KeyResolver, Policy, RunId, RunState, Timestamp};
 use workflow::plan::{Plan, Selection};
 
 use crate::args::RunArgs;
-use crate::budget;
+use crate::budget::{self, BudgetAtStart};
 use crate::clock::now;
 use crate::commands::cluster_address::{ClusterAddress, engine_error, price_source};
 use crate::commands::run::{
@@ -122,7 +123,9 @@ async fn start(
         let account = service.account.as_deref();
         let previews = preflight(args, plan, work, &keys, account, selection.as_ref(), prices).await?;
         if let Some(previews) = previews {
-            estimate = print_estimate(args, plan, &keys, &previews, &service.identity, prices, false)?;
+            // The caps of a run on a cluster count that run alone.
+            let budget = BudgetAtStart { is_free: false, reserved: Amount::default() };
+            estimate = print_estimate(args, plan, &keys, &previews, &service.identity, prices, budget)?;
         }
     }
     let spec = upload(args, plan, paths, prices, &address.store, &run, selection.as_ref(), reruns).await?;

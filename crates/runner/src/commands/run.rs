@@ -14,7 +14,7 @@ use workflow::plan::{NodeIx, Plan, Selection};
 
 use crate::args::{Format, PlanArgs, PlanFormat, RunArgs};
 use crate::backend::{Backend, Connection};
-use crate::budget;
+use crate::budget::{self, BudgetAtStart};
 use crate::clock::now;
 #[cfg(feature = "cluster")]
 use crate::commands::cluster_address::ClusterAddress;
@@ -270,10 +270,10 @@ pub(super) fn print_estimate(
     previews: &[Preview],
     service: &str,
     table: Option<&PriceTable>,
-    is_free: bool,
+    budget: BudgetAtStart,
 ) -> Result<Option<RunEstimate>, CommandError> {
     let document = report::plan::PlanDocument::new(plan, previews, service, table);
-    budget::check_minimum(&args.budget, is_free, &document)?;
+    budget::check_minimum(&args.budget, budget, &document)?;
     let is_submitted = |ix: NodeIx| {
         matches!(
             previews[ix.index()].decision,
@@ -330,7 +330,11 @@ async fn execute<'t>(
     let account = backend.account();
     let previews = preflight(args, &plan, &ledger, &keys, account.as_deref(), selection.as_ref(), table);
     let estimate = match previews.await? {
-        Some(previews) => print_estimate(args, &plan, &keys, &previews, &identity, table, is_free)?,
+        Some(previews) => {
+            let (reserved, _) = ledger.spending()?;
+            let budget = BudgetAtStart { is_free, reserved };
+            print_estimate(args, &plan, &keys, &previews, &identity, table, budget)?
+        }
         None => None,
     };
     let Connection { provider, mut policy, service } = backend.connect(paths, ffmpeg::find()).await?;

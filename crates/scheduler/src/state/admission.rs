@@ -56,7 +56,7 @@ impl RunState {
         }
         self.queues.held_slots.retain(|(until, _)| *until > now);
         let mut more_at = self.queues.delayed.first().map(|(not_before, _)| *not_before);
-        while let Some((_, node)) = self.queues.ready.first().copied() {
+        while let Some((_, node)) = self.queues.ready.first().copied().filter(|_| !self.queues.is_over_cap) {
             if let Some(cap) = self.budget.exceeded_by(&self.plan, node) {
                 // Tasks in flight may cost less than is reserved for them; without any, the cap is reached.
                 if self.queues.reservations == 0 {

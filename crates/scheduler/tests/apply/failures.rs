@@ -286,6 +286,37 @@ fn retry_respects_the_cap() {
     assert_eq!(run.state.budget().spent().tasks, 2);
 }
 
+/// With the reservations of other runs an intent exceeds the cap: a task of this run may cost less than is reserved for it.
+#[test]
+fn cap_that_the_ledger_reports_is_reached_once_nothing_is_in_flight() {
+    let caps = BudgetCaps { tasks: Some(9), ..BudgetCaps::default() };
+    let plan = plan_with(&["a", "b", "c"], |_| {});
+    let state =
+        RunState::new(plan, "test", Policy::remote()).with_budget(Budget::new(caps, Arc::new(NoPrices)));
+    let mut run = Script::with(state);
+    run.start();
+    for name in ["a", "b", "c"] {
+        run.lookup_done(name, ExistingWork::None);
+    }
+    run.submit("a");
+    let exceeded = |run: &mut Script, name: &str| {
+        let node = run.ix(name);
+        run.on(Event::BudgetExceeded { node, cap: BudgetCap::Tasks })
+    };
+    assert!(exceeded(&mut run, "b").is_empty());
+    assert!(exceeded(&mut run, "c").is_empty());
+    assert_eq!(run.state.halt(), None);
+    run.completed("a");
+    assert_eq!(run.downloaded("a"), ["prepare b", "prepare c"], "there may be room now");
+    run.submit("b");
+    assert!(exceeded(&mut run, "c").is_empty());
+    assert!(run.polled("b", failed(FailureKind::InputModerated)).contains(&"prepare c".to_owned()));
+    assert!(exceeded(&mut run, "c").is_empty());
+    assert_eq!(run.state.halt(), Some(&Halt::BudgetExceeded { cap: BudgetCap::Tasks }));
+    assert_eq!(run.outcome("c"), &Outcome::NotStarted);
+    assert!(run.state.is_over());
+}
+
 #[test]
 fn interrupted_run_does_not_retry() {
     let mut interrupted = retried(Some(&json!(["corrupt"])));

@@ -38,13 +38,17 @@ fn comment_after(span: Span, text: &str) -> Option<Span> {
     }
     let end = span.start() + written.trim_end().len();
     let rest = text.get(end..)?;
-    let line = rest.split(['\n', '\r']).next()?;
-    let comment = line.trim_start();
-    let begin = end + (line.len() - comment.len());
-    if comment.is_empty() {
-        return comment_on_next_line(span.start(), end + line.len(), text);
+    let following = rest.trim_start_matches(|c: char| c.is_whitespace() && !matches!(c, '\n' | '\r'));
+    let begin = end + (rest.len() - following.len());
+    if following.is_empty() || following.starts_with(['\n', '\r']) {
+        return comment_on_next_line(span.start(), begin, text);
     }
-    (begin == end + 1 && is_text(comment)).then(|| Span::new(begin, begin + comment.trim_end().len()))
+    // The line is not read where no comment begins: it may be long, and have many values.
+    if begin != end + 1 || !is_text(following) {
+        return None;
+    }
+    let comment = following.split(['\n', '\r']).next()?;
+    Some(Span::new(begin, begin + comment.trim_end().len()))
 }
 
 /// A comment on the line below, where a further line of the text would be.

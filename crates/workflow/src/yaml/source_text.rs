@@ -119,10 +119,9 @@ fn report_tag(tag: Span, source: &Source, problems: &mut Problems) {
 
 /// The tag that stands before a key in its line, if there is one.
 fn tag_before_key(text: &str, key: Span) -> Option<Span> {
-    let before = text.get(..key.start())?;
-    let line = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
     let tag = tag_before(text, key)?;
-    (tag.start() >= line).then_some(tag)
+    let between = text.get(tag.end()..key.start())?;
+    (!between.contains(['\n', '\r'])).then_some(tag)
 }
 
 /// The tag that stands right before a value, or before its anchor or the sign of its block, if there is one.
@@ -145,10 +144,11 @@ pub(super) fn properties_before(text: &str, span: Span) -> impl Iterator<Item = 
     // A tag and an anchor are short; what is before them is not looked at.
     let from = text.floor_char_boundary(before.len().saturating_sub(200));
     std::iter::from_fn(move || {
-        let begin = before
-            .get(from..)?
-            .rfind(|c: char| c.is_whitespace() || "[{,".contains(c))
-            .map_or(from, |at| from + at + 1);
+        let rest = before.get(from..)?;
+        let is_separator = |c: char| c.is_whitespace() || "[{,".contains(c);
+        // A separator may be longer than a byte.
+        let separator = rest.char_indices().rfind(|(_, c)| is_separator(*c));
+        let begin = separator.map_or(from, |(at, c)| from + at + c.len_utf8());
         let word = &before[begin..];
         let is_property =
             word.starts_with('!') || word.starts_with('&') && !word.ends_with(':') || is_block_sign(word);
@@ -168,9 +168,9 @@ fn is_block_sign(word: &str) -> bool {
 pub(super) fn is_block_text(text: &str, start: usize) -> bool {
     let Some(before) = text.get(..start) else { return false };
     let header = before.trim_end();
+    // Most values are in the line of what is before them, which may be long.
     let is_on_next_line = before[header.len()..].contains('\n');
-    let indicator = header.rsplit(char::is_whitespace).next().unwrap_or_default();
-    is_on_next_line && is_block_sign(indicator)
+    is_on_next_line && is_block_sign(header.rsplit(char::is_whitespace).next().unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -41,6 +41,16 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
             let rules = joined(sized(1_000), ", ", |key| format!("{{k{key}: 1}}"));
             format!("{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}, include: [{rules}]}}}}]\n")
         }),
+        case("shots-on-one-line", {
+            let text = "p".repeat(300);
+            let shots = joined(sized(9_000), ", ", |one| format!("{{id: s{one}, prompt: {text}}}"));
+            format!("{HEAD}shots: [{shots}]\n")
+        }),
+        case("unknown-keys-on-one-line", {
+            let text = "p".repeat(300);
+            let shots = joined(sized(9_000), ", ", |one| format!("{{id: s{one}, promt: {text}}}"));
+            format!("{HEAD}shots: [{shots}]\n")
+        }),
         case("include-of-100-on-a-tenth", {
             let rules = joined(100, ", ", |key| format!("{{k{key}: 1}}"));
             format!(

@@ -164,7 +164,7 @@ fn clip_properties(manifest: &Manifest, clip: &Clip) -> Properties {
     let number = |value: Option<f64>| value.map(|value| format!("{value:.1}"));
     let seconds = |value: Option<f64>| number(value).map(|value| format!("{value} s"));
     let cost = clip
-        .cost
+        .total_cost()
         .filter(|_| manifest.currency.is_some())
         .map(|cost| amount(manifest, Money::from_micros(cost)));
     // The beginning is enough to see that it is another video.

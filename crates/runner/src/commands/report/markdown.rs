@@ -31,7 +31,7 @@ fn summary(manifest: &Manifest, out: &mut String) {
     let _ = writeln!(out, "{} shots: {}.", manifest.clips.len(), counts.join(", "));
     let _ = write!(out, "{seconds:.1} s of video");
     if let Some(cost) = total_cost(manifest) {
-        let _ = write!(out, ", at most {} for its tasks", amount(manifest, cost));
+        let _ = write!(out, ", at most {} for all tasks", amount(manifest, cost));
     }
     let _ = writeln!(out, ". File: `{}`.\n", code(&manifest.workflow.file));
 }
@@ -59,7 +59,7 @@ fn shots(manifest: &Manifest, out: &mut String) {
             let _ = write!(
                 out,
                 " {} |",
-                clip.cost.map(|cost| amount(manifest, Money::from_micros(cost))).unwrap_or_default()
+                clip.total_cost().map(|cost| amount(manifest, Money::from_micros(cost))).unwrap_or_default()
             );
         }
         let _ = writeln!(out, " {} |", clip.file.as_deref().map(cell).unwrap_or_default());

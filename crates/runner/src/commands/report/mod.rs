@@ -273,9 +273,9 @@ fn amount(manifest: &Manifest, amount: Money) -> String {
     format!("{amount} {currency}").trim_end().to_owned()
 }
 
-/// What was reserved for the latest tasks of all clips; `None` without prices.
+/// What was reserved for all tasks of all clips; `None` without prices.
 fn total_cost(manifest: &Manifest) -> Option<Money> {
     manifest.currency.as_ref()?;
-    let micros = manifest.clips.iter().filter_map(|clip| clip.cost).fold(0, u64::saturating_add);
+    let micros = manifest.clips.iter().filter_map(Clip::total_cost).fold(0, u64::saturating_add);
     Some(Money::from_micros(micros))
 }

@@ -168,9 +168,7 @@ impl ManifestInputs<'_> {
         let video = self.videos[ix.index()].as_ref();
         let request = Value::Object(self.plan.request_outline(ix));
         let latest = self.latest(ix, records);
-        // Nothing is reserved for a submission that was refused.
-        let reserved = latest.filter(|latest| latest.task.is_some() || latest.state.holds_key());
-        let cost = reserved.and_then(|latest| latest.reserved_cost).filter(|_| self.currency.is_some());
+        let cost = latest.and_then(|latest| self.cost(latest));
         let failure = latest.and_then(|latest| latest.failure.clone());
         let rendered = records.iter().find(|record| record.task.is_some() && record.task == preview.task);
         let elapsed = rendered.and_then(|record| record.elapsed).filter(|_| video.is_some());
@@ -207,13 +205,32 @@ impl ManifestInputs<'_> {
             dialogue: dialogue(node),
             key: preview.key.clone(),
             task: preview.task.as_ref().map(|task| task.as_str().to_owned()),
-            cost: cost.map(Money::as_micros),
+            cost,
             elapsed_ms: elapsed.and_then(|elapsed| u64::try_from(elapsed.as_millis()).ok()),
-            attempts: records.iter().rev().map(attempt).collect(),
+            attempts: records.iter().rev().map(|record| self.attempt(record)).collect(),
             failure: (state != StatusKind::Done).then(|| preview.why.clone().or(failure)).flatten(),
             parents: self.parents(ix, node),
             command: clip_command(self.named, preview, state),
             request,
+        }
+    }
+
+    /// The most that an attempt cost. Nothing is reserved for a submission that was refused.
+    fn cost(&self, record: &ShotAttempt) -> Option<u64> {
+        let is_reserved = record.task.is_some() || record.state.holds_key();
+        let cost = record.reserved_cost.filter(|_| is_reserved && self.currency.is_some());
+        cost.map(Money::as_micros)
+    }
+
+    fn attempt(&self, record: &ShotAttempt) -> Attempt {
+        Attempt {
+            attempt: record.attempt.to_string(),
+            key: record.key.map(|key| key.short()),
+            task: record.task.as_ref().map(|task| task.as_str().to_owned()),
+            intended_at: Some(record.intended_at),
+            result: record.state.as_str().to_owned(),
+            message: record.failure.clone(),
+            cost: self.cost(record),
         }
     }
 
@@ -353,17 +370,6 @@ fn cuts(film: &plan::Film, timeline: &Timeline) -> Vec<Cut> {
 /// An enum as the ledger and the contract write it.
 fn serialized(value: &impl serde::Serialize) -> String {
     json!(value).as_str().unwrap_or_default().to_owned()
-}
-
-fn attempt(record: &ShotAttempt) -> Attempt {
-    Attempt {
-        attempt: record.attempt.to_string(),
-        key: record.key.map(|key| key.short()),
-        task: record.task.as_ref().map(|task| task.as_str().to_owned()),
-        intended_at: Some(record.intended_at),
-        result: record.state.as_str().to_owned(),
-        message: record.failure.clone(),
-    }
 }
 
 /// What is said in a video, a line each.
