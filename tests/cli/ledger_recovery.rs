@@ -93,10 +93,10 @@ fn removed_log_of_a_killed_run_stops_the_next_one() {
     let named = format!("two={task}");
     cli_snapshot!(
         "ledger_adopt_task",
-        project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(3)
+        project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(0)
     );
     project.runner(&["ledger", "adopt", "two.yaml", "--task", "nobody=1"]).expect(2);
-    project.runner(&["run", "two.yaml", "--force"]).expect(0);
+    project.runner(&["run", "two.yaml"]).expect(0);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
 }
@@ -151,8 +151,8 @@ fn ledger_removed_after_the_last_intent_stops_the_run_and_the_next_one() {
         project.runner(&["run", "two.yaml"]).expect(3);
         assert_eq!(service.posts(), 2);
         let tasks = [format!("one={}", task_id(1)), format!("two={}", task_id(2))];
-        project.runner(&["ledger", "adopt", "two.yaml", "--task", &tasks[0], "--task", &tasks[1]]);
-        project.runner(&["run", "two.yaml", "--force"]).expect(0);
+        project.runner(&["ledger", "adopt", "two.yaml", "--task", &tasks[0], "--task", &tasks[1]]).expect(0);
+        project.runner(&["run", "two.yaml"]).expect(0);
         assert_eq!(service.posts(), 2);
     }
 }

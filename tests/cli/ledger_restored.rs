@@ -1,11 +1,10 @@
 //! An earlier state of the ledger is put back, or the ledger goes while a command uses it: what was paid for since is noticed.
 
-use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::support::project_state::shots;
+use crate::support::project_state::{back_up, ledger_files, overwrite, restore, shots};
 use crate::support::proxy::KEY;
 use crate::support::scripted::{Call, ScriptedService, response, task_id};
 use crate::support::{Output, Project, cli_snapshot, inline_snapshot, wait_until};
@@ -20,33 +19,6 @@ fn workflow(of_one: &str, of_two: &str) -> String {
         "version: 1\nname: two\ndefaults: {{ model: modelb-video-480p, seconds: 1, size: 480x480 }}\nshots:\n  \
          - {{ id: one, prompt: a quiet sea{of_one} }}\n  - {{ id: two, prompt: a loud sea{of_two} }}\n"
     )
-}
-
-/// The files of the ledger with their contents.
-type Backup = Vec<(PathBuf, Vec<u8>)>;
-
-fn ledger_files(project: &Project) -> impl Iterator<Item = PathBuf> {
-    ["ledger.db", "ledger.db-wal", "ledger.db-shm"].map(|file| project.file(".runner").join(file)).into_iter()
-}
-
-fn back_up(project: &Project) -> Backup {
-    let files = ledger_files(project).filter(|path| !path.ends_with("ledger.db-shm"));
-    files.filter_map(|path| Some((path.clone(), fs_err::read(&path).ok()?))).collect()
-}
-
-/// Puts a backup in the place of the ledger, as `rm` and `cp` do.
-fn restore(project: &Project, backup: &Backup) {
-    for path in ledger_files(project) {
-        drop(fs_err::remove_file(path));
-    }
-    overwrite(backup);
-}
-
-/// Writes a backup into the files as they are.
-fn overwrite(backup: &Backup) {
-    for (path, bytes) in backup {
-        fs_err::write(path, bytes).expect("a writable folder");
-    }
 }
 
 fn in_progress(task: &str) -> String {
@@ -225,8 +197,7 @@ fn earlier_state_of_the_same_run_is_not_the_whole_ledger() {
         last_complete.store(2, Ordering::Relaxed);
         assert_eq!(service.posts(), 2, "{how:?}");
         let named = format!("two={}", task_id(2));
-        project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(3);
-        project.runner(&["run", "two.yaml", "--force"]).expect(0);
+        project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(0);
         project.runner(&["run", "two.yaml"]).expect(0);
         assert_eq!(service.posts(), 2, "{how:?}");
     }

@@ -31,6 +31,7 @@ mod import_cut;
 mod init_and_import;
 #[cfg(unix)]
 mod interrupts;
+mod ledger_backup;
 mod ledger_recovery;
 mod ledger_restored;
 mod media_gate;
@@ -48,6 +49,7 @@ mod serve;
 mod service_aliases;
 mod shot_states;
 mod sidecars;
+mod sidecars_again;
 #[cfg(unix)]
 mod signals;
 mod support;

@@ -247,12 +247,13 @@ impl PreviewBuilder<'_> {
     }
 }
 
-/// Blocks a node whose submission was expected, because of a video that the ledger does not know, with every node that waits for it.
+/// Blocks a node because of a video that the ledger does not know, with every node that would be submitted after it.
 pub fn block_unrecorded(plan: &Plan, previews: &mut [Preview], node: NodeIx, why: String) {
+    let first = node;
     let mut open = vec![(node, StateBasis::Fixed(StatusKind::Unrecorded), why)];
     while let Some((node, basis, why)) = open.pop() {
         let preview = &mut previews[node.index()];
-        if !matches!(preview.decision, Decision::Execute | Decision::Deferred) {
+        if node != first && !matches!(preview.decision, Decision::Execute | Decision::Deferred) {
             continue;
         }
         preview.decision = Decision::Blocked;

@@ -36,7 +36,7 @@ pub struct Sidecar {
     pub sha256: String,
     /// Size of the video in bytes.
     pub bytes: u64,
-    /// The identity of the service.
+    /// The identity of the service, as it is part of the key.
     pub service: String,
     /// The service's task.
     pub task: Option<String>,
@@ -212,7 +212,7 @@ impl Sidecar {
     /// The name of its file.
     #[must_use]
     pub fn file_name(&self) -> String {
-        format!("{}.{}.json", self.sha256, self.key)
+        file_name(&self.sha256, &self.key)
     }
 
     /// Its text, without the request where it would be too long with it.
@@ -253,7 +253,7 @@ impl Sidecar {
     }
 
     /// Reads the sidecar in a file.
-    fn read(path: &Path) -> Result<Self, SidecarError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, SidecarError> {
         // Links lead elsewhere, and a pipe would never end.
         if !std::fs::symlink_metadata(path)?.is_file() {
             return Err(io::Error::other("it is not a regular file").into());
@@ -267,6 +267,11 @@ impl Sidecar {
         }
         Ok(sidecar)
     }
+}
+
+/// The name of the sidecar of a video for a key.
+pub(crate) fn file_name(sha256: &str, key: &str) -> String {
+    format!("{sha256}.{key}.json")
 }
 
 /// The content hash and the key in the name of a sidecar.

@@ -4,61 +4,69 @@
 use std::path::Path;
 
 use engine::Ledger;
-use engine::adopt::{UnknownVideo, deferred_videos, unknown_videos};
+use engine::adopt::{
+    DescribedVideo, UnknownVideo, deferred_videos, later_reruns, unknown_videos, unrecorded_descriptions,
+};
 use engine::ledger::UnknownRun;
 use engine::preview::{Preview, block_unrecorded};
-use scheduler::KeyResolver;
-use workflow::plan::Plan;
+use scheduler::{Decision, KeyResolver};
+use workflow::plan::{NodeIx, Plan};
 
 use crate::args::EngineAddressArgs;
+use crate::backend::EMBEDDED;
 use crate::error::{CommandError, ErrorKind};
 use crate::named_workflow::NamedWorkflow;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::records::Records;
+use crate::report::sanitize;
 
 /// How many videos or runs are listed.
 const MAX_LISTED: usize = 5;
 
-/// Checks for traces of unknown work before a run.
+/// Checks for traces of unknown work before a run whose videos come into the folder `output_dir`; `None` with `--force`. `described` are the
+/// sidecars that the ledger does not know.
 ///
 /// # Errors
-/// There are some, and `force` is not set.
+/// There are some, without `--force`.
 pub(crate) async fn check(
     file: &NamedWorkflow,
     plan: &Plan,
     ledger: &Ledger,
     keys: &KeyResolver,
-    output_dir: &Path,
-    force: bool,
+    described: &[DescribedVideo],
+    output_dir: Option<&Path>,
 ) -> Result<(), CommandError> {
-    let runs = ledger.unknown_runs()?;
-    if force {
+    let runs = unknown_runs(ledger)?;
+    let Some(output_dir) = output_dir else {
         // The decision holds: the next run does not ask again. Unknown videos are recorded under their keys by this run.
         for run in runs.iter().filter(|run| !run.is_alive) {
             fs_err::remove_file(&run.lock_file)?;
         }
         return Ok(());
-    }
+    };
     let videos = unknown_videos(plan, Some(ledger), keys, output_dir, &ledger.store()).await?;
-    if runs.is_empty() && videos.is_empty() {
+    let reruns = later_reruns_besides(&videos, plan, ledger, keys, described).await?;
+    if runs.is_empty() && videos.is_empty() && reruns.is_empty() {
         return Ok(());
     }
     let mut message = "the ledger does not know everything that was done here, so it may have been removed, or restored from an older copy; \
                        nothing was submitted"
         .to_owned();
-    for text in [about_videos(&videos), runs_listed(&runs)].into_iter().flatten() {
+    let listed = [about_videos(&videos), about_reruns(&reruns), runs_listed(&runs, keys.service())];
+    for text in listed.into_iter().flatten() {
         message.push_str("\n  ");
         message.push_str(&text);
     }
     let file = file.in_full();
     let mut error = CommandError::new(ErrorKind::ActionNeeded, message)
         .hint("put the ledger back (.runner/ledger.db with its -wal), if there is a later copy");
-    if !videos.is_empty() {
+    if !(videos.is_empty() && reruns.is_empty()) {
         error = error.hint(format!("to record the videos: runner ledger adopt {file}"));
     }
     if !runs.is_empty() {
         error = error.hint(format!(
-            "to record tasks that these runs submitted, as your account at the service lists them: runner ledger adopt {file} --task SHOT=TASK"
+            "to record tasks that these runs submitted, as your account at the service lists them: runner ledger adopt {file} --task SHOT=TASK{}",
+            at_their_service(&runs, keys.service())
         ));
     }
     Err(error.hint(format!(
@@ -111,6 +119,19 @@ pub(crate) async fn mark(
 ) -> Result<(), CommandError> {
     mark_videos(plan, records, keys, folders, file, engine, previews).await?;
     let file_name = file.in_full();
+    if let Some(ledger) = records.ledger() {
+        let described = unrecorded_descriptions(Some(ledger), &folders.paths.store())?;
+        let reruns = later_reruns(plan, ledger, keys, &described).await?;
+        let is_blocked = |node: NodeIx| previews[node.index()].decision == Decision::Blocked;
+        let reruns: Vec<UnknownVideo> = reruns.into_iter().filter(|video| !is_blocked(video.node)).collect();
+        for video in reruns {
+            let path = display_path(&video.path);
+            let why = format!(
+                "{path} is the video of a later rerun, and the ledger does not know it: `runner ledger adopt {file_name}`"
+            );
+            block_unrecorded(plan, previews, video.node, why);
+        }
+    }
     if !engine.is_cluster() {
         let videos = deferred_videos(plan, records.work(), folders.output_dir, previews).await?;
         let listed = videos.iter().map(|video| format!("{} ({})", video.name, display_path(&video.path)));
@@ -130,11 +151,11 @@ pub(crate) async fn mark(
         }
     }
     let runs = match records.ledger() {
-        Some(ledger) => ledger.unknown_runs()?,
+        Some(ledger) => unknown_runs(ledger)?,
         None => Vec::new(),
     };
     if !runs.is_empty() {
-        errln!("{}", about_runs(file, &runs));
+        errln!("{}", about_runs(file, &runs, keys.service()));
     }
     Ok(())
 }
@@ -167,22 +188,57 @@ fn about_videos(videos: &[UnknownVideo]) -> Option<String> {
     listed_as("videos of shots that it would render again", videos.len(), listed)
 }
 
-fn runs_listed(runs: &[UnknownRun]) -> Option<String> {
+/// Runs that the ledger does not know. Not those at the embedded service, whose tasks cost nothing.
+pub(crate) fn unknown_runs(ledger: &Ledger) -> Result<Vec<UnknownRun>, CommandError> {
+    let runs = ledger.unknown_runs()?;
+    Ok(runs.into_iter().filter(|run| run.service.as_deref() != Some(EMBEDDED)).collect())
+}
+
+/// Videos of later reruns for nodes that are not among those of `videos`.
+async fn later_reruns_besides(
+    videos: &[UnknownVideo],
+    plan: &Plan,
+    ledger: &Ledger,
+    keys: &KeyResolver,
+    described: &[DescribedVideo],
+) -> Result<Vec<UnknownVideo>, CommandError> {
+    let mut reruns = later_reruns(plan, ledger, keys, described).await?;
+    reruns.retain(|rerun| !videos.iter().any(|video| video.node == rerun.node));
+    Ok(reruns)
+}
+
+fn about_reruns(videos: &[UnknownVideo]) -> Option<String> {
+    let listed = videos.iter().map(|video| format!("{} ({})", video.name, display_path(&video.path)));
+    listed_as("videos of later reruns of shots", videos.len(), listed)
+}
+
+fn runs_listed(runs: &[UnknownRun], service: &str) -> Option<String> {
     let listed = runs.iter().map(|run| {
         let started = run.started_at.and_then(|time| jiff::Timestamp::try_from(time).ok());
-        let name = started.map_or_else(|| run.run.to_string(), |time| format!("{} of {time:.0}", run.run));
+        let mut name =
+            started.map_or_else(|| run.run.to_string(), |time| format!("{} of {time:.0}", run.run));
+        if let Some(other) = run.service.as_ref().filter(|name| *name != service) {
+            name = format!("{name} at {}", sanitize::line(other));
+        }
         if run.is_alive { format!("{name}, which is running") } else { name }
     });
     listed_as("runs whose tasks may be in flight", runs.len(), listed)
 }
 
 /// About runs that the ledger does not know.
-pub(crate) fn about_runs(file: &NamedWorkflow, runs: &[UnknownRun]) -> String {
+pub(crate) fn about_runs(file: &NamedWorkflow, runs: &[UnknownRun], service: &str) -> String {
     let file = file.in_full();
     format!(
-        "the ledger does not know {}; a run stops before it submits anything\nhint: to record their tasks: runner ledger adopt {file} --task SHOT=TASK; then: runner run {file} --force",
-        runs_listed(runs).unwrap_or_default()
+        "the ledger does not know {}; a run stops before it submits anything\nhint: to record their tasks: runner ledger adopt {file} --task SHOT=TASK{}\nhint: to continue and pay again for what is not recorded by then: runner run {file} --force",
+        runs_listed(runs, service).unwrap_or_default(),
+        at_their_service(runs, service)
     )
+}
+
+/// Where the tasks of runs are recorded that were at another service.
+fn at_their_service(runs: &[UnknownRun], service: &str) -> &'static str {
+    let is_other = |run: &UnknownRun| run.service.as_ref().is_some_and(|name| name != service);
+    if runs.iter().any(is_other) { ", with RUNNER_BASE_URL and RUNNER_API_KEY of their service" } else { "" }
 }
 
 fn listed_as(what: &str, count: usize, listed: impl Iterator<Item = String>) -> Option<String> {

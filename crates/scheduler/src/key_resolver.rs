@@ -16,6 +16,15 @@ enum OccurrenceNumbering {
     Earlier,
 }
 
+/// A base key, and what it is made with.
+#[derive(Debug, Clone, Copy)]
+struct CountingKey<'k> {
+    key: NodeKey,
+    numbering: OccurrenceNumbering,
+    /// The name of the service.
+    service: &'k str,
+}
+
 /// What enters every key of a run besides the plan.
 #[derive(Debug, Clone, Default)]
 pub struct KeyResolver {
@@ -31,8 +40,10 @@ pub struct KeyResolver {
     unfinished: HashSet<NodeKey>,
     /// What earlier versions called the service.
     aliases: Vec<String>,
-    /// The keys of all attempts, whatever became of them; empty where there are no aliases.
+    /// The keys of all attempts, whatever became of them; empty where there are neither aliases nor described work.
     recorded: HashSet<NodeKey>,
+    /// The keys of work that is not on record and whose descriptions are there.
+    described: HashSet<NodeKey>,
     /// Keys of attempts that have a number, as this version or an earlier one counted it.
     numbered: HashSet<NodeKey>,
 }
@@ -77,6 +88,27 @@ impl KeyResolver {
     #[must_use]
     pub fn with_numbered_keys(self, numbered: HashSet<NodeKey>) -> Self {
         Self { numbered, ..self }
+    }
+
+    /// Finds work that is not on record and whose descriptions are there: under other names of the service, and with the numbers of earlier
+    /// versions. `described` are the keys of that work, and `recorded` those of all attempts: they come first.
+    #[must_use]
+    pub fn with_described_work(
+        mut self,
+        names: impl IntoIterator<Item = String>,
+        described: HashSet<NodeKey>,
+        recorded: HashSet<NodeKey>,
+    ) -> Self {
+        for name in names {
+            if name != self.service && !self.aliases.contains(&name) {
+                self.aliases.push(name);
+            }
+        }
+        if !described.is_empty() {
+            self.recorded.extend(recorded);
+        }
+        self.described.extend(described);
+        self
     }
 
     /// Forces a rerun of `nodes`: `salt` makes their keys differ from all recorded ones.
@@ -140,11 +172,11 @@ impl KeyResolver {
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact> + Copy,
     ) -> Option<NodeKey> {
         // A key is hashed from the whole request, for every submission: only where it decides something.
-        if !self.may_have_salt(node) && self.numbered.is_empty() {
+        if !self.may_have_salt(node) && self.numbered.is_empty() && self.described.is_empty() {
             return self.base_key(plan, node, "", OccurrenceNumbering::Present, artifact);
         }
-        let (base, counting) = self.counted(plan, node, artifact)?;
-        let key = self.base_key(plan, node, "", counting, artifact)?;
+        let CountingKey { key: base, numbering, .. } = self.counted(plan, node, artifact)?;
+        let key = self.base_key(plan, node, "", numbering, artifact)?;
         Some(match self.salt_of(node, &base) {
             Some(salt) => key.salted(salt),
             None => key,
@@ -202,43 +234,98 @@ impl KeyResolver {
         self.salts.get(base).map(String::as_str)
     }
 
-    /// The base key of the name of the service, and with the number, under which the node's work is recorded; the present one where none is.
-    fn counting_key<'a>(
+    /// The key of the work that is on record and counts, whether or not this run renders the node again.
+    #[must_use]
+    pub fn recorded_key<'a>(
         &self,
         plan: &Plan,
         node: NodeIx,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     ) -> Option<NodeKey> {
-        self.counted(plan, node, artifact).map(|(key, _)| key)
+        let base = self.counting_key(plan, node, artifact)?;
+        Some(self.salts.get(&base).map_or(base, |salt| base.salted(salt)))
     }
 
-    /// The key of [`Self::counting_key`], and how occurrences are counted in it.
+    /// The name of the service that is part of the node's key: its identity, or what an earlier version called it.
+    #[must_use]
+    pub fn service_name<'a>(
+        &self,
+        plan: &Plan,
+        node: NodeIx,
+        artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
+    ) -> &str {
+        if self.aliases.is_empty() {
+            return &self.service;
+        }
+        self.counted(plan, node, artifact).map_or(&self.service, |counted| counted.service)
+    }
+
+    /// The base key of the name of the service, and with the number, under which the node's work is recorded; the present one where none is.
+    #[must_use]
+    pub fn counting_key<'a>(
+        &self,
+        plan: &Plan,
+        node: NodeIx,
+        artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
+    ) -> Option<NodeKey> {
+        self.counted(plan, node, artifact).map(|counted| counted.key)
+    }
+
+    /// The key of [`Self::counting_key`], and what it is made with.
     fn counted<'a>(
         &self,
         plan: &Plan,
         node: NodeIx,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
-    ) -> Option<(NodeKey, OccurrenceNumbering)> {
+    ) -> Option<CountingKey<'_>> {
         let base = self.base_key(plan, node, &self.service, OccurrenceNumbering::Present, &artifact)?;
         if !self.numbered.is_empty() && plan.node(node).has_earlier_key() {
-            let earlier =
-                |name: &String| self.base_key(plan, node, name, OccurrenceNumbering::Earlier, &artifact);
-            let names = std::iter::once(&self.service).chain(&self.aliases);
-            if let Some(key) = names.filter_map(earlier).find(|key| self.is_numbered(key)) {
-                return Some((key, OccurrenceNumbering::Earlier));
+            let numbering = OccurrenceNumbering::Earlier;
+            for service in std::iter::once(&self.service).chain(&self.aliases) {
+                let key = self.base_key(plan, node, service, numbering, &artifact);
+                if let Some(key) = key.filter(|key| self.is_numbered(key)) {
+                    return Some(CountingKey { key, numbering, service });
+                }
             }
         }
         let is_recorded = |base: &NodeKey| match self.salts.get(base) {
             Some(salt) => self.recorded.contains(&base.salted(salt)),
             None => self.recorded.contains(base),
         };
-        if self.aliases.is_empty() || is_recorded(&base) {
-            return Some((base, OccurrenceNumbering::Present));
+        let numbering = OccurrenceNumbering::Present;
+        let present = CountingKey { key: base, numbering, service: &self.service };
+        if (self.aliases.is_empty() && self.described.is_empty()) || is_recorded(&base) {
+            return Some(present);
         }
-        let of_alias =
-            |alias: &String| self.base_key(plan, node, alias, OccurrenceNumbering::Present, &artifact);
-        let key = self.aliases.iter().filter_map(of_alias).find(is_recorded).unwrap_or(base);
-        Some((key, OccurrenceNumbering::Present))
+        for service in &self.aliases {
+            let key = self.base_key(plan, node, service, numbering, &artifact);
+            if let Some(key) = key.filter(is_recorded) {
+                return Some(CountingKey { key, numbering, service });
+            }
+        }
+        Some(self.described_as(plan, node, artifact).unwrap_or(present))
+    }
+
+    /// The base key under which the node's work is described.
+    fn described_as<'a>(
+        &self,
+        plan: &Plan,
+        node: NodeIx,
+        artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
+    ) -> Option<CountingKey<'_>> {
+        if self.described.is_empty() {
+            return None;
+        }
+        let earlier = plan.node(node).has_earlier_key().then_some(OccurrenceNumbering::Earlier);
+        for numbering in std::iter::once(OccurrenceNumbering::Present).chain(earlier) {
+            for service in std::iter::once(&self.service).chain(&self.aliases) {
+                let key = self.base_key(plan, node, service, numbering, &artifact);
+                if let Some(key) = key.filter(|key| self.described.contains(key)) {
+                    return Some(CountingKey { key, numbering, service });
+                }
+            }
+        }
+        None
     }
 
     /// Whether an attempt with this base key, or the rerun of it that counts, is recorded with a number.

@@ -1,6 +1,7 @@
 //! Videos that a sidecar or a manifest describes. A description may come from anybody: what it says counts only after the hash of its
 //! video was verified, and its names cannot leave the folder.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
@@ -9,6 +10,8 @@ use workflow::plan::NodeKey;
 
 use super::traces::KEY_DIGITS;
 use crate::artifact::file_sha256;
+use crate::ledger::{Ledger, LedgerError};
+use crate::provider::present_identity;
 use crate::sidecar::{self, Sidecar};
 
 /// Prefix of tasks that are recorded where the task is not known.
@@ -29,7 +32,7 @@ pub struct DescribedVideo {
     /// Whether another task was accepted in place of its task.
     is_replaced: bool,
     pub(super) sha256: String,
-    /// The identity of the service, if known.
+    /// The identity of the service as it is part of the key, if known.
     pub(super) service: Option<String>,
     pub(super) task: Option<TaskId>,
     pub(super) completed_at: Option<Timestamp>,
@@ -106,7 +109,7 @@ impl DescribedVideo {
         })
     }
 
-    fn from_sidecar(folder: &Path, source: String, sidecar: Sidecar) -> Self {
+    pub(super) fn from_sidecar(folder: &Path, source: String, sidecar: Sidecar) -> Self {
         Self {
             source,
             folder: folder.to_owned(),
@@ -131,9 +134,38 @@ impl DescribedVideo {
         &self.path
     }
 
-    /// Whether it is the work of a node with this key, or a rerun of it.
-    pub(super) fn is_for(&self, key: NodeKey) -> bool {
-        key.to_string().starts_with(&self.key) || self.reruns(key)
+    /// Whether it is the work of a node with this key, or a rerun of the one with the key that the file gives, `base`.
+    pub(super) fn is_for(&self, key: NodeKey, base: NodeKey) -> bool {
+        key.to_string().starts_with(&self.key) || self.reruns(base)
+    }
+
+    /// Whether it is a rerun of the work with this key that counts instead of a video which is on record since `recorded_at`.
+    pub(super) fn is_later_rerun(&self, base: NodeKey, recorded_at: Option<Timestamp>) -> bool {
+        self.reruns(base)
+            && !self.is_replaced
+            && recorded_at.is_none_or(|time| self.completed_at.is_some_and(|completed| completed > time))
+    }
+
+    /// Whether the ledger knows work with its key.
+    pub(super) fn is_on_record(&self, ledger: &Ledger) -> Result<bool, LedgerError> {
+        ledger.has_work(&self.key)
+    }
+
+    /// Its key, if it is known as a whole, and that of the work which it is a rerun of.
+    pub(super) fn keys(&self) -> impl Iterator<Item = NodeKey> {
+        let base = self.rerun.as_ref().map(|rerun| rerun.key.as_str());
+        [Some(self.key.as_str()), base].into_iter().flatten().filter_map(NodeKey::parse)
+    }
+
+    /// The beginnings of these keys.
+    pub(super) fn short_keys(&self) -> impl Iterator<Item = &str> {
+        let base = self.rerun.as_ref().map(|rerun| rerun.key.as_str());
+        [Some(self.key.as_str()), base].into_iter().flatten().map(|key| &key[..KEY_DIGITS])
+    }
+
+    /// The present identity of its service, if that is known.
+    pub(super) fn service(&self) -> Option<String> {
+        self.service.as_ref().map(|name| present_identity(name).unwrap_or_else(|| name.clone()))
     }
 
     /// Whether it is a rerun of the work with this key.
@@ -188,30 +220,48 @@ impl<'a> Descriptions<'a> {
     pub(super) fn new(all: &'a [DescribedVideo]) -> Self {
         let mut by_key: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, video) in all.iter().enumerate() {
-            let base = video.rerun.as_ref().map(|rerun| rerun.key.as_str());
-            for key in [Some(video.key.as_str()), base].into_iter().flatten() {
-                by_key.entry(&key[..KEY_DIGITS]).or_default().push(at);
+            for key in video.short_keys() {
+                by_key.entry(key).or_default().push(at);
             }
         }
-        // The latest first: of several videos of the same work it is the one that counts. Before those of tasks that another one replaced.
-        for at in by_key.values_mut() {
-            at.sort_by_key(|at| (all[*at].is_replaced, std::cmp::Reverse(all[*at].completed_at)));
+        let mut descriptions = Self { all, by_key: HashMap::new(), is_used: vec![false; all.len()] };
+        for found in by_key.values_mut() {
+            descriptions.sort(found);
         }
-        Self { all, by_key, is_used: vec![false; all.len()] }
+        descriptions.by_key = by_key;
+        descriptions
+    }
+
+    /// The descriptions of a node's work, the latest first. `base` is its key without the salt of a rerun.
+    fn find(&self, key: NodeKey, base: NodeKey) -> Vec<usize> {
+        let at = |key: NodeKey| self.by_key.get(key.short().as_str()).map_or(&[][..], Vec::as_slice);
+        let others = if base == key { &[][..] } else { at(base) };
+        let mut found: Vec<usize> = at(key).iter().chain(others).copied().collect();
+        if !others.is_empty() {
+            self.sort(&mut found);
+            found.dedup();
+        }
+        found.retain(|at| !self.is_used[*at] && self.all[*at].is_for(key, base));
+        found
+    }
+
+    /// The latest first: of several videos of the same work it is the one that counts. Before those of tasks that another one replaced.
+    fn sort(&self, matches: &mut [usize]) {
+        matches.sort_by_key(|at| (self.all[*at].is_replaced, Reverse(self.all[*at].completed_at), *at));
+    }
+
+    /// Whether there is one of a node's work that is accepted.
+    pub(super) fn any(&self, key: NodeKey, base: NodeKey, accepts: impl Fn(&DescribedVideo) -> bool) -> bool {
+        self.find(key, base).into_iter().any(|at| accepts(&self.all[at]))
     }
 
     /// The descriptions of a node's work, the latest first. They count as used from now on.
-    pub(super) fn take(&mut self, key: NodeKey) -> Vec<&'a DescribedVideo> {
-        let short = key.short();
-        let Some(at) = self.by_key.get(short.as_str()) else { return Vec::new() };
-        let mut videos = Vec::new();
-        for at in at.iter().copied() {
-            if !self.is_used[at] && self.all[at].is_for(key) {
-                self.is_used[at] = true;
-                videos.push(&self.all[at]);
-            }
+    pub(super) fn take(&mut self, key: NodeKey, base: NodeKey) -> Vec<&'a DescribedVideo> {
+        let found = self.find(key, base);
+        for at in &found {
+            self.is_used[*at] = true;
         }
-        videos
+        found.into_iter().map(|at| &self.all[at]).collect()
     }
 
     /// The descriptions that are for none of the plan's nodes.
@@ -246,7 +296,7 @@ mod tests {
     fn key_of_a_clip_that_begins_several_keys_is_unclear() {
         let key = |end: &str| NodeKey::parse(&format!("{}{end}", "a".repeat(63)));
         let short = clip(Path::new("."), &"a".repeat(12), b"", "a.mp4").unwrap();
-        assert!(short.is_for(key("1").unwrap()) && short.is_for(key("2").unwrap()));
+        assert!(["1", "2"].iter().all(|end| short.is_for(key(end).unwrap(), key(end).unwrap())));
         assert!(Descriptions::is_unclear(&short, &[key("1"), None, key("2")]));
         assert!(!Descriptions::is_unclear(&short, &[key("1"), key("1"), NodeKey::parse(&"b".repeat(64))]));
         let whole = clip(Path::new("."), &key("1").unwrap().to_string(), b"", "a.mp4").unwrap();

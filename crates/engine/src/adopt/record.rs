@@ -1,12 +1,13 @@
 //! Records an attempt as a run would have: its intent, its task and its video. It was paid for before, so nothing is reserved or spent.
 
 use scheduler::budget::Reservation;
-use scheduler::{Artifact, Event, TaskId, key_parts};
+use scheduler::{Artifact, Event, KeyResolver, TaskId, key_parts};
 use workflow::plan::NodeIx;
 use workflow::units::Money;
 
+use super::Adoption;
+use super::collect::{Recordable, Video, Work};
 use super::descriptions::UNKNOWN_TASK;
-use super::{Adoption, Recordable, Video, Work};
 use crate::ledger::{Ledger, LedgerError, Persist, RunLock};
 use crate::sidecar::{Sidecar, TaskRecord};
 
@@ -16,21 +17,21 @@ const UNKNOWN_DIGEST: &str = "adopted";
 /// Records the work of a node. A video is in the store with its sidecar before the ledger has it.
 pub(super) fn record(
     adoption: &Adoption<'_>,
+    keys: &KeyResolver,
     ledger: &Ledger,
     lock: &RunLock,
     item: &Recordable,
 ) -> Result<(), LedgerError> {
-    let Adoption { plan, keys, account, now, .. } = adoption;
+    let Adoption { plan, account, now, .. } = adoption;
     let (node, attempt) = (item.node, item.attempt.clone());
     let artifact = |parent: NodeIx| item.made[parent.index()].as_ref();
-    // The counting key with the salt of the rerun, if it is one that the ledger does not know.
-    let key = item.rerun.as_ref().map_or(item.key, |rerun| item.key.salted(&rerun.salt));
+    let key = item.key;
     let service_independent_key = if adoption.is_paid {
-        let key = keys.service_independent_key(plan, node, artifact);
-        key.map(|key| item.rerun.as_ref().map_or(key, |rerun| key.salted(&rerun.salt)).to_string())
+        keys.service_independent_key(plan, node, artifact).map(|key| key.to_string())
     } else {
         None
     };
+    let service = keys.service_name(plan, node, artifact);
     let intent = Event::Prepared {
         node,
         attempt: attempt.clone(),
@@ -57,7 +58,7 @@ pub(super) fn record(
         if adoption.is_paid {
             let record = TaskRecord {
                 key,
-                service: account.service,
+                service,
                 task: task.as_ref(),
                 attempt: &attempt,
                 file: adoption.arguments.map(|arguments| arguments.file.as_str()),
@@ -68,7 +69,7 @@ pub(super) fn record(
             let sidecar = Sidecar::for_node(plan, node, record, |parent| item.keys[parent.index()])
                 .with_video(&artifact.sha256, artifact.bytes, completed_at);
             // The sidecar that describes it says more than is known here.
-            if !ledger.store().has_sidecar(&sidecar) {
+            if !ledger.store().has_sidecar(&sidecar.sha256, &sidecar.key) {
                 ledger.store().write_sidecar(&sidecar)?;
             }
         }

@@ -1,12 +1,13 @@
 //! Videos that are there although the ledger does not know them: a run stops before it pays for them again.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use scheduler::{Decision, KeyResolver};
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
+use super::unrecorded_work::described_besides;
 use crate::artifact::file_name_with;
 use crate::artifact_store::{ArtifactStore, Verify};
 use crate::ledger::{Ledger, LedgerError};
@@ -39,7 +40,8 @@ pub async fn unknown_videos<R: WorkRecords + ?Sized>(
     folder: &Path,
     store: &ArtifactStore,
 ) -> Result<Vec<UnknownVideo>, LedgerError> {
-    let files = unrecorded_files(records, UnrecordedVideos::read(folder, store)?).await?;
+    let recorded = recorded_keys(records).await?;
+    let files = UnrecordedVideos::read(folder, store, &recorded)?.besides(&recorded);
     if files.is_empty() {
         return Ok(Vec::new());
     }
@@ -62,7 +64,8 @@ pub async fn deferred_videos<R: WorkRecords + ?Sized>(
     if !plan.nodes().any(|(node, _)| is_deferred(node)) {
         return Ok(Vec::new());
     }
-    let files = unrecorded_files(records, UnrecordedVideos { files: videos_by_key(folder)? }).await?;
+    let recorded = recorded_keys(records).await?;
+    let files = UnrecordedVideos { files: videos_by_key(folder)? }.besides(&recorded);
     let mut by_name: HashMap<String, PathBuf> =
         files.into_values().filter_map(|path| Some((path.file_name()?.to_str()?.to_owned(), path))).collect();
     let mut videos = Vec::new();
@@ -78,19 +81,12 @@ pub async fn deferred_videos<R: WorkRecords + ?Sized>(
     Ok(videos)
 }
 
-/// Videos whose keys are not on record.
-async fn unrecorded_files<R: WorkRecords + ?Sized>(
-    records: Option<&R>,
-    videos: UnrecordedVideos,
-) -> Result<HashMap<String, PathBuf>, LedgerError> {
-    let mut files = videos.files;
-    if let Some(records) = records.filter(|_| !files.is_empty()) {
-        // Most or all of them: what is left is looked up.
-        let recorded = records.short_keys().await?;
-        files.retain(|key, _| !recorded.contains(key));
+/// The beginnings of the keys on record.
+async fn recorded_keys<R: WorkRecords + ?Sized>(records: Option<&R>) -> Result<HashSet<String>, LedgerError> {
+    match records {
+        Some(records) => records.short_keys().await,
+        None => Ok(HashSet::new()),
     }
-    files.retain(|_, path| path.is_file());
-    Ok(files)
 }
 
 /// The videos of a project by the beginning of their key, whether or not the ledger knows them: a run that comes to submit a shot looks for
@@ -101,16 +97,34 @@ pub(crate) struct UnrecordedVideos {
 }
 
 impl UnrecordedVideos {
-    /// Lists the videos in `folder` and in the store.
+    /// Lists the videos in `folder` and in the store. A rerun whose key is not among the beginnings of keys in `recorded` is also that of the
+    /// work which was rendered again.
     ///
     /// # Errors
     /// When a folder cannot be read.
-    pub(crate) fn read(folder: &Path, store: &ArtifactStore) -> Result<Self, LedgerError> {
+    pub(crate) fn read(
+        folder: &Path,
+        store: &ArtifactStore,
+        recorded: &HashSet<String>,
+    ) -> Result<Self, LedgerError> {
         let mut files = videos_by_key(folder)?;
-        for (key, path) in stored_videos(store)? {
+        let sidecars = sidecar::paths(store.folder())?;
+        for (key, path) in stored_videos(store, &sidecars) {
             list(&mut files, key, path);
         }
+        for video in described_besides(store, sidecars, recorded) {
+            for key in video.short_keys() {
+                list(&mut files, key.to_owned(), video.path().to_owned());
+            }
+        }
         Ok(Self { files })
+    }
+
+    /// Those whose keys are not on record: few or none, which are looked up then.
+    fn besides(self, recorded: &HashSet<String>) -> HashMap<String, PathBuf> {
+        let mut files = self.files;
+        files.retain(|key, path| !recorded.contains(key) && path.is_file());
+        files
     }
 
     /// The video of the work with this key, if there is one and the ledger does not know the work. `target` is its path in the output folder,
@@ -153,14 +167,14 @@ fn list(files: &mut HashMap<String, PathBuf>, key: String, path: PathBuf) {
 }
 
 /// Where the videos in the store are that have a sidecar, by the beginning of their key.
-fn stored_videos(store: &ArtifactStore) -> Result<HashMap<String, PathBuf>, LedgerError> {
+fn stored_videos(store: &ArtifactStore, sidecars: &[PathBuf]) -> HashMap<String, PathBuf> {
     let mut files = HashMap::new();
-    for path in sidecar::paths(store.folder())? {
+    for path in sidecars {
         let name = path.file_name().and_then(|name| name.to_str());
         let Some((sha256, key)) = name.and_then(sidecar::parse_name) else { continue };
         list(&mut files, key[..KEY_DIGITS].to_owned(), store.path(sha256));
     }
-    Ok(files)
+    files
 }
 
 /// Files named `….-KEY.mp4`, by the beginning of their key.

@@ -15,7 +15,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::artifact::{file_sha256, sha256};
 use crate::failpoint::{self, Boundary, CommitPoint};
-use crate::sidecar::Sidecar;
+use crate::sidecar::{self, Sidecar};
 use dir_sync::DirSync;
 pub(crate) use partial_download::{DownloadOrigin, PartialDownload};
 use scheduler::{Artifact, AttemptId, ModificationTime};
@@ -62,8 +62,8 @@ impl ArtifactStore {
         Ok(None)
     }
 
-    /// Ensures that an artifact is in the store and linked to `target`, and returns its record with the new path and modification time;
-    /// `None` when no complete copy exists.
+    /// Ensures that an artifact is in the store and linked to `target`, where it may be already, and returns its record with the new path and
+    /// modification time; `None` when no complete copy exists.
     ///
     /// # Errors
     /// When a file cannot be read or linked.
@@ -73,7 +73,12 @@ impl ArtifactStore {
         target: &Path,
         verify: &Verify,
     ) -> io::Result<Option<Artifact>> {
-        let Some(source) = self.find(artifact, verify)? else { return Ok(None) };
+        let source = match self.find(artifact, verify)? {
+            Some(source) => source,
+            // Where a run with another output folder was the one that recorded it.
+            None if is_intact(target, artifact, verify)? => target.to_owned(),
+            None => return Ok(None),
+        };
         let stored = self.path(&artifact.sha256);
         if source != stored {
             fs_err::create_dir_all(&self.folder)?;
@@ -151,9 +156,9 @@ impl ArtifactStore {
         fs_err::remove_file(self.folder.join(sidecar.file_name()))
     }
 
-    /// Whether a video has a sidecar for its key.
-    pub(crate) fn has_sidecar(&self, sidecar: &Sidecar) -> bool {
-        self.folder.join(sidecar.file_name()).is_file()
+    /// Whether a video has a sidecar for a key.
+    pub(crate) fn has_sidecar(&self, sha256: &str, key: &str) -> bool {
+        self.folder.join(sidecar::file_name(sha256, key)).is_file()
     }
 
     /// A new file in the store, which `clean` lists if it stays behind.

@@ -11,19 +11,18 @@ use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use super::lookup_queue::LookupRequest;
 use super::wake_timer::WakeTimer;
-use super::{AttemptIds, download, inputs, join, trace};
+use super::{AttemptIds, download, inputs, join, sidecars, trace};
 use crate::adopt::UnrecordedVideos;
 use crate::artifact::file_name;
 use crate::film::film_clips;
 use crate::ledger::{Ledger, LedgerError};
 use crate::provider::{PreparedRequest, Provider, Submission, SubmissionLookup};
 use crate::reporter::FilmProgress;
-use crate::sidecar::{Sidecar, TaskRecord};
 use crate::time::Clock;
 use scheduler::policy::MinRate;
 use scheduler::{
-    Action, Artifact, AttemptId, Download, Event, Failure, FailureKind, PollResult, Refusal, RefusalKind,
-    RunState, Timestamp, key_parts,
+    Action, Artifact, AttemptId, Event, Failure, FailureKind, PollResult, Refusal, RefusalKind, RunState,
+    Timestamp, key_parts,
 };
 
 /// The event of an action, or an error of the ledger, which ends the run.
@@ -106,7 +105,7 @@ impl EffectRunner {
                     let of = attempt.clone();
                     let finish = move |artifact: &Artifact| {
                         if let Some(sidecar) = sidecar {
-                            write_sidecar(&ledger, sidecar, &of, artifact, written_at.now());
+                            sidecars::write_sidecar(&ledger, sidecar, &of, artifact, written_at.now());
                         }
                     };
                     match download::fetch_then(
@@ -129,21 +128,6 @@ impl EffectRunner {
             Action::Wake { deadline } => self.wakes.set(deadline),
         }
         None
-    }
-
-    /// What is known of a paid task before its video is there.
-    fn sidecar(&self, download: &Download, state: &RunState) -> Option<Sidecar> {
-        let record = TaskRecord {
-            key: download.key,
-            service: self.provider.identity(),
-            task: Some(&download.task),
-            attempt: &download.attempt,
-            file: self.workflow_file.as_deref(),
-            rerun: state.rerun(download.node),
-            currency: state.budget().currency(),
-        };
-        let parent = |parent| state.key(parent);
-        self.provider.is_paid().then(|| Sidecar::for_node(&self.plan, download.node, record, parent))
     }
 
     fn prepare(&mut self, node: NodeIx, key: NodeKey, is_inline: bool, state: &RunState, now: Timestamp) {
@@ -297,21 +281,4 @@ fn unrecorded_video(video: &Path) -> Failure {
         FailureKind::Unrecorded,
         format!("{name} is its video, and the ledger does not know it; nothing was submitted"),
     )
-}
-
-/// Writes the sidecar of a video that was downloaded. A failure loses nothing: the ledger records the video all the same.
-fn write_sidecar(
-    ledger: &Ledger,
-    sidecar: Sidecar,
-    attempt: &AttemptId,
-    artifact: &Artifact,
-    now: Timestamp,
-) {
-    let mut sidecar = sidecar.with_video(&artifact.sha256, artifact.bytes, now);
-    // As it was reserved: prices may have changed since.
-    let row = ledger.attempt(attempt).ok().flatten();
-    sidecar.reserved_cost = row.and_then(|row| row.reservation.cost);
-    if let Err(error) = ledger.store().write_sidecar(&sidecar) {
-        tracing::warn!(%error, "the sidecar of a video cannot be written");
-    }
 }

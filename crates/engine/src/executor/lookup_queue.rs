@@ -8,12 +8,13 @@ use tokio::sync::mpsc;
 use workflow::plan::{NodeIx, NodeKey};
 
 use super::effect_runner::{EffectResult, EffectRunner};
+use super::sidecars::SidecarContext;
 use super::{MAX_BATCH, lookup};
 use crate::artifact::file_name;
 use crate::artifact_store::Verify;
 use crate::blocking::run_blocking;
 use crate::ledger::{Ledger, LedgerError};
-use scheduler::{Event, Failure, FailureKind, RunState, Timestamp};
+use scheduler::{Event, ExistingWork, Failure, FailureKind, RunState, Timestamp};
 
 /// Maximum number of concurrent lookups that read files or query the service.
 const MAX_CONCURRENT_LOOKUPS: usize = 8;
@@ -25,6 +26,8 @@ pub(super) struct LookupRequest {
     work: Option<NodeKey>,
     /// Whether the run may submit the node. If not, the service is not queried.
     is_selected: bool,
+    /// For the sidecar of its video, where that costs money.
+    sidecar: Option<SidecarContext>,
 }
 
 impl EffectRunner {
@@ -32,6 +35,7 @@ impl EffectRunner {
     pub(super) fn start_lookups(&mut self, requests: mpsc::UnboundedReceiver<LookupRequest>, verify: Verify) {
         let (ledger, provider) = (Arc::clone(&self.ledger), Arc::clone(&self.provider));
         let (plan, folder, sender) = (Arc::clone(&self.plan), self.output_dir.clone(), self.sender.clone());
+        let clock = self.clock.clone();
         let queue = LookupQueue {
             requests,
             recorded: VecDeque::new(),
@@ -44,8 +48,9 @@ impl EffectRunner {
         });
         self.tasks.spawn(recorded.for_each_concurrent(
             MAX_CONCURRENT_LOOKUPS,
-            move |LookupRequest { node, key, work, is_selected }| {
+            move |LookupRequest { node, key, work, is_selected, sidecar }| {
                 let (ledger, provider) = (Arc::clone(&ledger), Arc::clone(&provider));
+                let (plan, clock) = (Arc::clone(&plan), clock.clone());
                 let verify = verify.clone();
                 let (target, sender) = (folder.join(file_name(plan.node(node), &key)), sender.clone());
                 async move {
@@ -59,6 +64,16 @@ impl EffectRunner {
                             lookup::recorded_work(&ledger, &key, provider.account(), Some(target), &verify)
                                 .await;
                         found.map(|existing| Event::LookupDone { node, key, existing })
+                    };
+                    let result = match (result, sidecar) {
+                        (Ok(event), Some(sidecar)) if has_video(&event) => {
+                            let restored = run_blocking(move || {
+                                sidecar.restore(&ledger, &plan, node, &event, clock.now());
+                                event
+                            });
+                            restored.await.map_err(|error| LedgerError::Io(std::io::Error::other(error)))
+                        }
+                        (result, _) => result,
                     };
                     // Fails only after the run has ended.
                     drop(sender.send(ends_shot_only(node, result)));
@@ -76,8 +91,9 @@ impl EffectRunner {
         now: Timestamp,
     ) {
         let work = if self.provider.is_paid() { state.service_independent_key(node) } else { None };
-        let is_selected = state.is_selected(node);
-        let (request, lookups) = (LookupRequest { node, key, work, is_selected }, self.lookups.clone());
+        let (is_selected, sidecar) = (state.is_selected(node), self.sidecar_context(node, key, state));
+        let request = LookupRequest { node, key, work, is_selected, sidecar };
+        let lookups = self.lookups.clone();
         if not_before <= now {
             drop(lookups.send(request));
             return;
@@ -88,6 +104,10 @@ impl EffectRunner {
             drop(lookups.send(request));
         });
     }
+}
+
+fn has_video(event: &Event) -> bool {
+    matches!(event, Event::LookupDone { existing: ExistingWork::Completed { .. }, .. })
 }
 
 /// An error that concerns one shot ends that shot: a file that cannot be read or linked, a record that cannot be decoded. Any other error of

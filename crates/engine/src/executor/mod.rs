@@ -13,6 +13,7 @@ pub(crate) mod inputs;
 pub(crate) mod join;
 pub(crate) mod lookup;
 mod lookup_queue;
+mod sidecars;
 mod trace;
 mod wake_timer;
 
@@ -138,8 +139,9 @@ pub async fn run(
     let at = ServiceAccount { service: provider.identity(), account: provider.account() };
     let arguments = config.arguments.as_ref();
     let unrecorded = if provider.is_paid() && !config.repeats_unrecorded {
-        let (folder, store) = (output_dir.clone(), ledger.store());
-        let videos = run_blocking(move || UnrecordedVideos::read(&folder, &store));
+        let (folder, ledger) = (output_dir.clone(), Arc::clone(&ledger));
+        let videos =
+            run_blocking(move || UnrecordedVideos::read(&folder, &ledger.store(), &ledger.short_keys()?));
         Some(Arc::new(videos.await.map_err(RunError::Internal)??))
     } else {
         None

@@ -6,6 +6,7 @@ use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use super::attempt_state::holds_key;
 use super::derived_tables::{Writer, owner};
+use super::lock_note::NotedAttempt;
 use super::sql::column;
 use super::totals;
 use super::{Ledger, LedgerError, RunLock};
@@ -65,7 +66,7 @@ impl Ledger {
         }
         let mut applied = Vec::with_capacity(events.len());
         let mut stored = Vec::with_capacity(events.len());
-        let mut last_attempt = None;
+        let mut prepared = Vec::new();
         let mut writer = Writer::new(self, &transaction, run_lock.run(), time);
         for (event, persist) in events {
             let event = match persist {
@@ -74,8 +75,8 @@ impl Ledger {
             };
             let node = event.node().map(|node| plan.node(node));
             writer.update_tables(&event, node).map_err(wrap)?;
-            if let Event::Prepared { attempt, .. } = &event {
-                last_attempt = Some(attempt.clone());
+            if let Event::Prepared { attempt, key, .. } = &event {
+                prepared.push(NotedAttempt { attempt: attempt.clone(), key: key.clone() });
             }
             let name = node.map(|node| node.name.as_str());
             match persist {
@@ -95,9 +96,7 @@ impl Ledger {
         drop(connection);
         // An intent that was written to a file that is gone is no intent, and a task id there is lost.
         self.watch.check()?;
-        if let Some(attempt) = last_attempt {
-            run_lock.note_attempt(attempt)?;
-        }
+        run_lock.note_attempts(&prepared)?;
         for kind in stored {
             failpoint::hit(Boundary::After, kind.as_str());
         }

@@ -82,6 +82,34 @@ fn keys_where(connection: &Connection, condition: &str) -> rusqlite::Result<Hash
 }
 
 impl Ledger {
+    /// The keys of all attempts, whatever became of them.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub(crate) fn keys(&self) -> Result<HashSet<NodeKey>, LedgerError> {
+        keys_where(&self.connection(), "TRUE").map_err(|error| self.sqlite(error))
+    }
+
+    /// Records other names of a service that are part of the keys of its work.
+    ///
+    /// # Errors
+    /// When they cannot be recorded.
+    pub fn record_service_names(&self, names: &[String], service: &str) -> Result<(), LedgerError> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        self.watch.check()?;
+        let connection = self.connection();
+        for name in names {
+            connection
+                .prepare_cached("INSERT OR IGNORE INTO service_aliases (alias, service) VALUES (?1, ?2)")
+                .and_then(|mut insert| insert.execute((name, service)))
+                .map_err(|error| self.sqlite(error))?;
+        }
+        drop(connection);
+        self.watch.check()
+    }
+
     /// Resolves a plan's keys at a service: with the recorded salts of forced reruns, under the names that earlier versions gave to the
     /// service, and with the numbers that they gave to identical shots.
     ///

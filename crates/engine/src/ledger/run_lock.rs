@@ -1,16 +1,16 @@
 //! Liveness of runs: each run locks a file of its own, and the operating system releases the lock when the process ends in any way.
 //!
-//! The file names the latest attempt of its run whose intent is on record, before its POST leaves: a run that is killed leaves it, and a ledger
-//! without that attempt has lost it. It is not synchronized: after a power cut it may name an earlier attempt, or none.
+//! The file names the attempts of its run whose intent is on record, before their POSTs leave ([`super::lock_note`]): a run that is killed leaves
+//! it, and a ledger without them has lost them. It is not synchronized: after a power cut it may name earlier attempts, or none.
 
 use std::fs::{File, TryLockError};
-use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rusqlite::TransactionBehavior;
 
+use super::lock_note::{LockFileText, LockNote, NotedAttempt};
 use super::sql::Sql;
 use super::{Ledger, LedgerError, PlanArguments, totals};
 use crate::failpoint::{self, Boundary};
@@ -51,51 +51,10 @@ pub struct RunLock {
 #[derive(Debug)]
 struct LockFile {
     file: File,
+    /// The length of the text that it began with, as long as all attempts are listed after it.
+    header: Option<u64>,
     /// The latest attempt that was noted in it.
     noted: Option<AttemptId>,
-}
-
-/// What a run has written into its lock file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum LockNote {
-    /// Nothing: it has begun no attempt, or an earlier version wrote the file.
-    None,
-    /// The latest attempt whose intent was recorded.
-    Attempt(AttemptId),
-    /// It has noticed that the ledger is not the one that it has opened. Whatever is in its place cannot be relied on.
-    LedgerReplaced,
-}
-
-impl LockNote {
-    /// The text of [`LockNote::LedgerReplaced`]; no attempt id has spaces.
-    const LEDGER_REPLACED: &str = "the ledger was replaced";
-
-    /// Length of the text in a lock file, filled up with spaces. The file has it from the beginning, so that no later write needs space on the
-    /// disk.
-    const LEN: usize = 63;
-
-    /// Reads the lock file of `run`. [`LockNote::None`] where it cannot be read, as on Windows while its run is alive, and where a power cut
-    /// has left something else in it.
-    pub(super) fn read(path: &Path, run: &RunId) -> Self {
-        match std::fs::read_to_string(path).unwrap_or_default().trim() {
-            Self::LEDGER_REPLACED => Self::LedgerReplaced,
-            attempt if attempt.strip_prefix(run.as_str()).is_some_and(|number| number.starts_with('.')) => {
-                Self::Attempt(AttemptId::from(attempt))
-            }
-            _ => Self::None,
-        }
-    }
-
-    /// In one write, so that no reader gets a part of it.
-    fn write(&self, mut file: &File) -> std::io::Result<()> {
-        let text = match self {
-            Self::None => "",
-            Self::Attempt(attempt) => attempt.as_str(),
-            Self::LedgerReplaced => Self::LEDGER_REPLACED,
-        };
-        file.rewind()?;
-        file.write_all(format!("{text:<width$}\n", width = Self::LEN).as_bytes())
-    }
 }
 
 impl RunLock {
@@ -113,9 +72,19 @@ impl RunLock {
         let _ = self.write_note(&LockNote::LedgerReplaced);
     }
 
-    /// Notes the latest attempt whose intent is on record.
-    pub(super) fn note_attempt(&self, attempt: AttemptId) -> std::io::Result<()> {
-        self.write_note(&LockNote::Attempt(attempt))
+    /// Notes attempts whose intents are on record.
+    pub(super) fn note_attempts(&self, attempts: &[NotedAttempt]) -> std::io::Result<()> {
+        let Some(last) = attempts.last() else { return Ok(()) };
+        {
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(header) = file.header {
+                let is_listed = LockFileText::append(&file.file, header, &self.run, attempts);
+                if !is_listed.map_err(|error| at_path(&self.path, &error))? {
+                    file.header = None;
+                }
+            }
+        }
+        self.write_note(&LockNote::Attempt(last.attempt.clone()))
     }
 
     /// The latest attempt that is on record in the ledger, unless an earlier state was restored into it.
@@ -203,7 +172,7 @@ impl Ledger {
         drop(connection);
         let file = File::create(&path).map_err(|error| at_path(&path, &error))?;
         file.try_lock().map_err(|error| at_path(&path, &error.into()))?;
-        LockNote::None.write(&file).map_err(|error| at_path(&path, &error))?;
+        let header = LockFileText::begin(&file, now, service).map_err(|error| at_path(&path, &error))?;
         failpoint::hit(Boundary::After, "begin");
         Ok(RunLock {
             run,
@@ -212,7 +181,7 @@ impl Ledger {
             spent_before,
             last_attempt,
             stays: AtomicBool::new(false),
-            file: Mutex::new(LockFile { file, noted: None }),
+            file: Mutex::new(LockFile { file, header: Some(header), noted: None }),
         })
     }
 

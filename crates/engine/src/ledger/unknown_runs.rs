@@ -4,10 +4,13 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use scheduler::RunId;
+use rusqlite::Connection;
+use scheduler::{AttemptId, RunId};
 
 use super::attempt_state::holds_key;
-use super::run_lock::{LockNote, is_held};
+use super::lock_note::{LockFileText, LockNote, NotedAttempt};
+use super::run_lock::is_held;
+use super::sql::Sql;
 use super::{Ledger, LedgerError};
 
 /// Whether an attempt holds its key, or has had its video.
@@ -30,10 +33,15 @@ pub struct UnknownRun {
     pub started_at: Option<SystemTime>,
     /// Whether its process is alive.
     pub is_alive: bool,
+    /// The identity of its service, unless an earlier version wrote the file.
+    pub service: Option<String>,
+    /// The attempts that the file names and that are not on record, nor is other work since with their keys.
+    pub attempts: Vec<NotedAttempt>,
 }
 
 impl Ledger {
-    /// Runs that the ledger does not know, or not to their last attempt, killed or alive; and runs that have noticed that they lost it.
+    /// Runs that the ledger does not know, or not to their last attempt, killed or alive; and runs that have noticed that they lost it. Not those
+    /// all of whose attempts are on record, or the work with the keys of these attempts since they began: it was adopted.
     ///
     /// # Errors
     /// When the ledger or its folder cannot be read.
@@ -51,33 +59,24 @@ impl Ledger {
             let run = RunId::from(run);
             let is_alive = is_held(&self.folder, &run);
             let lock_file = entry.path();
-            let note = LockNote::read(&lock_file, &run);
+            let text = LockFileText::read(&lock_file, &run);
             // The file is written to again; where its creation has no time, the last attempt has to do.
             let started_at =
                 entry.metadata().and_then(|file| file.created().or_else(|_| file.modified())).ok();
-            unknown.push((UnknownRun { run, lock_file, started_at, is_alive }, note));
+            let (service, attempts) = (text.service.clone(), Vec::new());
+            unknown.push((UnknownRun { run, lock_file, started_at, is_alive, service, attempts }, text));
         }
         if unknown.is_empty() {
             return Ok(Vec::new());
         }
         // Read after the files: a run is on record before it creates its file, and an attempt before the file names it.
         let connection = self.connection();
-        let is_on_record = |run: &RunId, note: &LockNote| {
-            let has_run =
-                connection.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?.exists([run.as_str()])?;
-            Ok(has_run
-                && match note {
-                    LockNote::None => true,
-                    LockNote::LedgerReplaced => false,
-                    LockNote::Attempt(attempt) => connection
-                        .prepare_cached("SELECT 1 FROM attempts WHERE id = ?1")?
-                        .exists([attempt.as_str()])?,
-                })
-        };
         let mut runs = Vec::new();
-        for (run, note) in unknown {
-            if !is_on_record(&run.run, &note).map_err(|error| self.sqlite(error))? {
-                runs.push(run);
+        for (run, text) in unknown {
+            let unrecorded = unrecorded_attempts(&connection, &text);
+            let attempts = unrecorded.map_err(|error| self.sqlite(error))?;
+            if !is_on_record(&connection, &run.run, &text, &attempts).map_err(|error| self.sqlite(error))? {
+                runs.push(UnknownRun { attempts, ..run });
             }
         }
         runs.sort_by(|one, other| one.run.as_str().cmp(other.run.as_str()));
@@ -132,4 +131,48 @@ impl Ledger {
         };
         read().map_err(|error| self.sqlite(error))
     }
+}
+
+/// The attempts that a lock file names and that are not on record, nor is other work with their keys since the run began.
+fn unrecorded_attempts(connection: &Connection, text: &LockFileText) -> rusqlite::Result<Vec<NotedAttempt>> {
+    let mut attempt = connection.prepare_cached("SELECT 1 FROM attempts WHERE id = ?1")?;
+    // No hex digit comes after `g`.
+    let mut adopted = connection.prepare_cached(concat!(
+        "SELECT 1 FROM attempts WHERE key >= ?1 AND key < ?1 || 'g' AND intended_at >= ?2 AND ",
+        has_work!(),
+        " UNION ALL SELECT 1 FROM forced_reruns WHERE base_key >= ?1 AND base_key < ?1 || 'g' AND time >= ?2"
+    ))?;
+    let mut unrecorded = Vec::new();
+    for noted in &text.attempts {
+        let is_adopted = match text.started_at {
+            Some(started_at) => adopted.exists((noted.key.as_str(), Sql(started_at)))?,
+            None => false,
+        };
+        if !is_adopted && !attempt.exists([noted.attempt.as_str()])? {
+            unrecorded.push(noted.clone());
+        }
+    }
+    Ok(unrecorded)
+}
+
+/// Whether everything that a lock file names is on record, without the attempts in `unrecorded`.
+fn is_on_record(
+    connection: &Connection,
+    run: &RunId,
+    text: &LockFileText,
+    unrecorded: &[NotedAttempt],
+) -> rusqlite::Result<bool> {
+    let exists = |sql: &str, id: &str| connection.prepare_cached(sql)?.exists([id]);
+    let is_named = |attempt: &AttemptId| text.attempts.iter().any(|noted| noted.attempt == *attempt);
+    Ok(unrecorded.is_empty()
+        && match &text.note {
+            LockNote::None => {
+                !text.attempts.is_empty() || exists("SELECT 1 FROM runs WHERE id = ?1", run.as_str())?
+            }
+            // Without a list it is not known what was lost.
+            LockNote::LedgerReplaced => !text.attempts.is_empty(),
+            LockNote::Attempt(attempt) => {
+                is_named(attempt) || exists("SELECT 1 FROM attempts WHERE id = ?1", attempt.as_str())?
+            }
+        })
 }

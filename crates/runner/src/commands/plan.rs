@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use engine::adopt::{unrecorded_descriptions, with_described_work};
 use engine::artifact_store::Verify;
 use engine::preview::{Preview, preview};
 use serde_json::json;
@@ -112,6 +113,14 @@ async fn decisions(
         }
     };
     let keys = records.key_resolver(plan, &service.identity).await?;
+    let keys = if service.is_free || engine.is_cluster() {
+        keys
+    } else {
+        // As a run resolves them.
+        let store = ProjectPaths::for_workflow(file)?.store();
+        let described = unrecorded_descriptions(records.ledger(), &store)?;
+        with_described_work(keys, records.ledger(), &described)?.0
+    };
     let keys = keys.with_salt(changes.salt.map(str::to_owned));
     let keys = match changes.rerun {
         Some(names) => {

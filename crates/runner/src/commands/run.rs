@@ -3,6 +3,7 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
+use engine::adopt::{unrecorded_descriptions, with_described_work};
 use engine::artifact_store::Verify;
 use engine::preview::Preview;
 use engine::records::WorkRecords;
@@ -315,16 +316,19 @@ async fn execute<'t>(
     let is_free = backend.is_free();
     let table = table.filter(|_| !is_free);
     let (run, identity) = (new_run_id(), backend.identity());
-    let keys = ledger
-        .key_resolver(&plan, &identity)?
-        .with_salt(args.salt.clone())
-        .with_forced(force.iter().copied(), run.as_str());
+    let described =
+        if is_free { Vec::new() } else { unrecorded_descriptions(Some(&ledger), &ledger.store())? };
+    let keys = ledger.key_resolver(&plan, &identity)?;
+    let (keys, names) = with_described_work(keys, Some(&ledger), &described)?;
+    ledger.record_service_names(&names, &identity)?;
+    let keys = keys.with_salt(args.salt.clone()).with_forced(force.iter().copied(), run.as_str());
     let keys = match args.rerun {
         Some(_) => keys.with_unfinished_reruns(ledger.unfinished_reruns()?),
         None => keys,
     };
     if !is_free {
-        unknown_work::check(&named_workflow(args), &plan, &ledger, &keys, &output_dir, args.force).await?;
+        let folder = (!args.force).then_some(output_dir.as_path());
+        unknown_work::check(&named_workflow(args), &plan, &ledger, &keys, &described, folder).await?;
     }
     budget::check_in_flight(&args.budget, is_free, &ledger)?;
     let account = backend.account();

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use engine::Ledger;
-use engine::adopt::{Adoption, AdoptionResult, adopt, preview};
+use engine::adopt::{Adoption, AdoptionResult, adopt, preview, with_described_work};
 use engine::ledger::ServiceAccount;
 use engine::preview::key_resolver;
 use scheduler::TaskId;
@@ -44,12 +44,15 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     let descriptions =
         descriptions::Descriptions::read(&paths, args.from_folder.as_deref(), &args.workflow.file)?;
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
-    let keys = key_resolver(ledger.as_ref(), &plan, &service)?.with_salt(args.salt.clone());
+    let keys = key_resolver(ledger.as_ref(), &plan, &service)?;
+    let (keys, service_names) = with_described_work(keys, ledger.as_ref(), &descriptions.videos)?;
+    let keys = keys.with_salt(args.salt.clone());
     let folder = paths.out_or(args.output_dir.as_deref(), plan.name())?;
     let arguments = task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), &paths);
     let adoption = Adoption {
         plan: &plan,
         keys: &keys,
+        service_names: &service_names,
         account: ServiceAccount { service: &service, account: account.as_deref() },
         is_paid: !backend.is_free(),
         folder: &folder,
@@ -80,7 +83,7 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     };
     adopted.unused.splice(0..0, descriptions.unused);
     report::report(&args, &adopted);
-    let unknown = ledger.as_ref().map(Ledger::unknown_runs).transpose()?.unwrap_or_default();
+    let unknown = ledger.as_ref().map(unknown_work::unknown_runs).transpose()?.unwrap_or_default();
     if !unknown.is_empty() {
         let (salt, folder) = (args.salt.as_deref(), args.output_dir.as_deref());
         let named = NamedWorkflow::new(&args.workflow.file, "").with_arguments(
@@ -88,7 +91,7 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
             salt,
             folder,
         );
-        errln!("{}", unknown_work::about_runs(&named, &unknown));
+        errln!("{}", unknown_work::about_runs(&named, &unknown, &service));
         return Ok(Exit::ActionNeeded);
     }
     let is_done = adopted.shots.iter().all(|(_, result)| is_recorded(result))

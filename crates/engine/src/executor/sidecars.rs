@@ -1,0 +1,95 @@
+//! Sidecars of the videos of a run: written with each download, and again where that of a video which is reused is gone.
+
+use scheduler::{
+    Artifact, AttemptId, Download, Event, ExistingWork, ForcedRerun, RunState, TaskId, Timestamp,
+};
+use workflow::plan::{NodeIx, NodeKey, Plan};
+
+use super::effect_runner::EffectRunner;
+use crate::adopt::is_service_task;
+use crate::ledger::Ledger;
+use crate::sidecar::{Sidecar, TaskRecord};
+
+/// What only the state of a run knows of a node's sidecar, from before its lookup.
+#[derive(Debug)]
+pub(super) struct SidecarContext {
+    key: NodeKey,
+    service: String,
+    rerun: Option<ForcedRerun>,
+    parents: Vec<(NodeIx, NodeKey)>,
+    file: Option<String>,
+    currency: Option<String>,
+}
+
+impl EffectRunner {
+    /// What is known of a paid task before its video is there.
+    pub(super) fn sidecar(&self, download: &Download, state: &RunState) -> Option<Sidecar> {
+        let context = self.sidecar_context(download.node, download.key, state)?;
+        Some(context.sidecar(&self.plan, download.node, &download.attempt, Some(&download.task)))
+    }
+
+    /// The context of a node's sidecar; `None` where tasks are free.
+    pub(super) fn sidecar_context(
+        &self,
+        node: NodeIx,
+        key: NodeKey,
+        state: &RunState,
+    ) -> Option<SidecarContext> {
+        let parents = self.plan.predecessors(node).into_iter();
+        self.provider.is_paid().then(|| SidecarContext {
+            key,
+            service: state.service_name(node).to_owned(),
+            rerun: state.rerun(node),
+            parents: parents.filter_map(|parent| Some((parent, state.key(parent)?))).collect(),
+            file: self.workflow_file.clone(),
+            currency: state.budget().currency().map(str::to_owned),
+        })
+    }
+}
+
+impl SidecarContext {
+    fn sidecar(&self, plan: &Plan, node: NodeIx, attempt: &AttemptId, task: Option<&TaskId>) -> Sidecar {
+        let record = TaskRecord {
+            key: self.key,
+            service: &self.service,
+            task,
+            attempt,
+            file: self.file.as_deref(),
+            rerun: self.rerun.clone(),
+            currency: self.currency.as_deref(),
+        };
+        let key = |node| self.parents.iter().find(|(parent, _)| *parent == node).map(|(_, key)| *key);
+        Sidecar::for_node(plan, node, record, key)
+    }
+
+    /// Writes the sidecar of a video that a lookup has found, unless it is there. The price of one that is there is a `stat`.
+    pub(super) fn restore(&self, ledger: &Ledger, plan: &Plan, node: NodeIx, event: &Event, now: Timestamp) {
+        let Event::LookupDone { existing: ExistingWork::Completed { attempt, task, artifact }, .. } = event
+        else {
+            return;
+        };
+        if ledger.store().has_sidecar(&artifact.sha256, &self.key.to_string()) {
+            return;
+        }
+        let sidecar = self.sidecar(plan, node, attempt, Some(task).filter(|task| is_service_task(task)));
+        let ended_at = ledger.attempt(attempt).ok().flatten().and_then(|row| row.ended_at);
+        write_sidecar(ledger, sidecar, attempt, artifact, ended_at.unwrap_or(now));
+    }
+}
+
+/// Writes the sidecar of a video that was complete at this time. A failure loses nothing: the ledger records the video all the same.
+pub(super) fn write_sidecar(
+    ledger: &Ledger,
+    sidecar: Sidecar,
+    attempt: &AttemptId,
+    artifact: &Artifact,
+    completed_at: Timestamp,
+) {
+    let mut sidecar = sidecar.with_video(&artifact.sha256, artifact.bytes, completed_at);
+    // As it was reserved: prices may have changed since.
+    let row = ledger.attempt(attempt).ok().flatten();
+    sidecar.reserved_cost = row.and_then(|row| row.reservation.cost);
+    if let Err(error) = ledger.store().write_sidecar(&sidecar) {
+        tracing::warn!(%error, "the sidecar of a video cannot be written");
+    }
+}
