@@ -96,6 +96,7 @@ impl EffectRunner {
                 let target = self.output_dir.join(file_name(self.plan.node(download.node), &download.key));
                 let (run, min_rate) = (self.span.clone(), self.min_download_rate);
                 let (ledger, sidecar) = (Arc::clone(&self.ledger), self.sidecar(&download, state));
+                let reserved = self.reserved_cost(&download, state);
                 let written_at = clock.clone();
                 self.spawn(async move {
                     clock.sleep_until(download.not_before).await;
@@ -105,7 +106,14 @@ impl EffectRunner {
                     let of = attempt.clone();
                     let finish = move |artifact: &Artifact| {
                         if let Some(sidecar) = sidecar {
-                            sidecars::write_sidecar(&ledger, sidecar, &of, artifact, written_at.now());
+                            sidecars::write_sidecar(
+                                &ledger,
+                                sidecar,
+                                &of,
+                                reserved,
+                                artifact,
+                                written_at.now(),
+                            );
                         }
                     };
                     match download::fetch_then(

@@ -294,6 +294,11 @@ struct AttemptIds {
 }
 
 impl AttemptIds {
+    /// Whether an attempt is one of this run.
+    fn is_own(&self, attempt: &AttemptId) -> bool {
+        attempt.as_str().strip_prefix(self.run.as_str()).is_some_and(|number| number.starts_with('.'))
+    }
+
     fn next(&self) -> AttemptId {
         AttemptId(format!("{}.{}", self.run, self.next.fetch_add(1, Ordering::Relaxed)))
     }

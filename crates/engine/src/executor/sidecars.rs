@@ -4,6 +4,7 @@ use scheduler::{
     Artifact, AttemptId, Download, Event, ExistingWork, ForcedRerun, RunState, TaskId, Timestamp,
 };
 use workflow::plan::{NodeIx, NodeKey, Plan};
+use workflow::units::Money;
 
 use super::effect_runner::EffectRunner;
 use crate::adopt::is_service_task;
@@ -26,6 +27,15 @@ impl EffectRunner {
     pub(super) fn sidecar(&self, download: &Download, state: &RunState) -> Option<Sidecar> {
         let context = self.sidecar_context(download.node, download.key, state)?;
         Some(context.sidecar(&self.plan, download.node, &download.attempt, Some(&download.task)))
+    }
+
+    /// What was reserved for a task: of one that this run has submitted it is known, without waiting for the ledger.
+    pub(super) fn reserved_cost(&self, download: &Download, state: &RunState) -> ReservedCost {
+        if self.attempts.is_own(&download.attempt) {
+            ReservedCost::OfThisRun(state.budget().reservation(&self.plan, download.node).cost)
+        } else {
+            ReservedCost::OnRecord
+        }
     }
 
     /// The context of a node's sidecar; `None` where tasks are free.
@@ -73,8 +83,17 @@ impl SidecarContext {
         }
         let sidecar = self.sidecar(plan, node, attempt, Some(task).filter(|task| is_service_task(task)));
         let ended_at = ledger.attempt(attempt).ok().flatten().and_then(|row| row.ended_at);
-        write_sidecar(ledger, sidecar, attempt, artifact, ended_at.unwrap_or(now));
+        write_sidecar(ledger, sidecar, attempt, ReservedCost::OnRecord, artifact, ended_at.unwrap_or(now));
     }
+}
+
+/// What was reserved for a task when it was submitted: prices may have changed since.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ReservedCost {
+    /// It was submitted by this run; `None` where the task has no price.
+    OfThisRun(Option<Money>),
+    /// It was submitted by an earlier run: the ledger has it.
+    OnRecord,
 }
 
 /// Writes the sidecar of a video that was complete at this time. A failure loses nothing: the ledger records the video all the same.
@@ -82,13 +101,15 @@ pub(super) fn write_sidecar(
     ledger: &Ledger,
     sidecar: Sidecar,
     attempt: &AttemptId,
+    reserved: ReservedCost,
     artifact: &Artifact,
     completed_at: Timestamp,
 ) {
     let mut sidecar = sidecar.with_video(&artifact.sha256, artifact.bytes, completed_at);
-    // As it was reserved: prices may have changed since.
-    let row = ledger.attempt(attempt).ok().flatten();
-    sidecar.reserved_cost = row.and_then(|row| row.reservation.cost);
+    sidecar.reserved_cost = match reserved {
+        ReservedCost::OfThisRun(cost) => cost,
+        ReservedCost::OnRecord => ledger.attempt(attempt).ok().flatten().and_then(|row| row.reservation.cost),
+    };
     if let Err(error) = ledger.store().write_sidecar(&sidecar) {
         tracing::warn!(%error, "the sidecar of a video cannot be written");
     }
