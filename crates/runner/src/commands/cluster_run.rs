@@ -17,9 +17,8 @@ use crate::args::RunArgs;
 use crate::budget::{self, BudgetAtStart};
 use crate::clock::now;
 use crate::commands::cluster_address::{ClusterAddress, engine_error, price_source};
-use crate::commands::run::{
-    FinishedRun, after_run, named_workflow, nothing_to_run, preflight, print_estimate, report,
-};
+use crate::commands::preflight::{preflight, print_estimate};
+use crate::commands::run::{FinishedRun, after_run, named_workflow, nothing_to_run, report};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::price_table::{DEFAULT_FILE, PriceTable};

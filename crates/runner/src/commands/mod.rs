@@ -24,6 +24,7 @@ mod link_account;
 pub(crate) mod models;
 pub(crate) mod pick;
 pub(crate) mod plan;
+mod preflight;
 pub(crate) mod report;
 pub(crate) mod resolve;
 pub(crate) mod run;
