@@ -185,6 +185,85 @@ fn task_of_an_unrecorded_retry_is_adopted_instead_of_the_one_on_record() {
     assert_eq!(service.posts(), 3);
 }
 
+/// The backup is one of the same run, before its `retry` paid for another task: the attempt on record has the key of the lost one, and is no
+/// trace of it. The same after a rerun, whose key is a salted one.
+#[test]
+fn retry_after_a_backup_of_its_own_run_is_noticed_and_adopted() {
+    for is_rerun in [false, true] {
+        let first = usize::from(is_rerun);
+        let is_failed = Arc::new(AtomicBool::new(false));
+        let failed = Arc::clone(&is_failed);
+        let is_done = Arc::new(AtomicBool::new(false));
+        let done = Arc::clone(&is_done);
+        let service = ScriptedService::start(move |call| {
+            let task = polled_task(call)?;
+            let fails = r#""status":"failed","error":{"code":"internal_error","message":"no"}"#;
+            if task == task_id(first + 1) {
+                let running = r#""status":"in_progress""#;
+                return Some(response(
+                    200,
+                    JSON,
+                    status(task, if failed.load(Ordering::Relaxed) { fails } else { running }),
+                ));
+            }
+            let is_slow = task == task_id(first + 2) && !done.load(Ordering::Relaxed);
+            is_slow.then(|| response(200, JSON, status(task, r#""status":"in_progress""#)))
+        });
+        let project = Project::new("two.yaml", &workflow(", retry: 2", "")).against(&service.url, KEY);
+        let only: Vec<&str> = if is_rerun {
+            project.runner(&["run", "two.yaml", "--only", "one"]).expect(0);
+            vec!["run", "two.yaml", "--only", "one", "--rerun", "one"]
+        } else {
+            vec!["run", "two.yaml", "--only", "one"]
+        };
+        let mut run = project.start(&only);
+        let polls = |nth: usize| service.gets(&format!("/v1/videos/{}", task_id(nth)));
+        wait_until("its first task is polled", || polls(first + 1) > 0);
+        let backup = back_up(&project);
+        is_failed.store(true, Ordering::Relaxed);
+        wait_until("its retry is polled", || polls(first + 2) > 0);
+        run.kill().expect("it can be killed");
+        run.wait().expect("it ends");
+        restore(&project, &backup);
+        project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
+        assert_eq!(service.posts(), first + 2);
+        let named = format!("one={}", task_id(first + 2));
+        project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(0);
+        is_done.store(true, Ordering::Relaxed);
+        let ended = project.runner(&["run", "two.yaml", "--only", "one"]).expect(0);
+        assert_eq!(service.posts(), first + 2, "{}", ended.transcript());
+        assert!(ended.out.contains(&task_id(first + 2)), "{}", ended.transcript());
+    }
+}
+
+/// A video that is fetched again has the sidecar that its run has written, so that it is found as what it is after the ledger is lost.
+#[test]
+fn fetched_rerun_is_adopted_as_the_video_that_counts() {
+    for has_sidecars in [true, false] {
+        let service = ScriptedService::start(|_| None);
+        let project = Project::new("two.yaml", &workflow("", "")).against(&service.url, KEY);
+        project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(0);
+        project.runner(&["run", "two.yaml", "--rerun", "one"]).expect(0);
+        fs_err::remove_dir_all(project.file("out")).expect("removable");
+        for entry in
+            fs_err::read_dir(project.file(".runner/artifacts")).expect("a folder").filter_map(Result::ok)
+        {
+            let is_video = entry.path().extension().is_some_and(|end| end == "mp4");
+            if is_video || !has_sidecars {
+                fs_err::remove_file(entry.path()).expect("removable");
+            }
+        }
+        for nth in [3, 1, 2] {
+            project.runner(&["fetch", &task_id(nth)]).expect(0);
+        }
+        remove_ledger(&project);
+        fs_err::remove_dir_all(project.file("out")).expect("removable");
+        project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
+        assert_eq!(tasks(&project), [task_id(3), task_id(2)], "{has_sidecars}");
+        assert_eq!(service.posts(), 3);
+    }
+}
+
 /// The next run continues once everything is recorded that lock files name, and not before.
 #[test]
 fn run_continues_once_all_noted_attempts_are_adopted() {

@@ -119,6 +119,8 @@ fn video_of_a_retry_is_noticed_before_the_retry_is_repeated() {
     restore(&project, &backup);
     project.runner(&only).expect(3);
     assert_eq!(service.posts(), 2);
+    let status = project.runner(&["status", "two.yaml"]).expect(3).out;
+    assert!(status.contains("1 unrecorded") && status.contains("`runner ledger adopt two.yaml`"), "{status}");
     project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
     project.runner(&only).expect(0);
     assert_eq!(service.posts(), 2);

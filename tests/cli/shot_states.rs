@@ -15,7 +15,7 @@ use workflow::plan::{NodeIx, Plan};
 
 use crate::support::proxy::KEY;
 use crate::support::scripted::{Call, ScriptedService, response, task_id};
-use crate::support::{Output, Project, inline_snapshot};
+use crate::support::{Output, Project, inline_snapshot, wait_until};
 
 /// A shot by the state of its attempt; for some states there are two ways into it.
 const SHOTS: [&str; 13] = [
@@ -413,6 +413,33 @@ fn shot_that_depends_on_one_without_a_video_is_blocked_in_every_report() {
     <failure type="blocked" message="waits for dune"/>
     <failure type="blocked" message="waits for pond"/>
     "#);
+}
+
+/// What a run that is interrupted, or killed, has not started is not blocked by anything.
+#[test]
+fn reports_agree_with_the_run_about_a_chain_whose_task_is_left() {
+    let text =
+        TWO.replace("a reed}", "a reed, continues: dune}").replace("480x480}", "480x480, timeout: 3s}");
+    for (is_interrupted, expected) in [(true, "not-started"), (false, "blocked")] {
+        let service = ScriptedService::start(|call| {
+            let id = call.path.strip_prefix("/v1/videos/")?;
+            Some(response(200, &[], format!(r#"{{"id":"{id}","object":"video","status":"in_progress"}}"#)))
+        });
+        let project = Project::new("states.yaml", &text).against(&service.url, KEY);
+        if is_interrupted {
+            let mut running = project.start(&["run", "states.yaml"]);
+            wait_until("its task is polled", || service.gets(&format!("/v1/videos/{}", task_id(1))) > 0);
+            let pid = rustix::process::Pid::from_child(&running);
+            rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("the program runs");
+            assert_eq!(running.wait().expect("it ends").code(), Some(130));
+        } else {
+            let run = project.runner(&["run", "states.yaml", "--format", "json"]).expect(3);
+            assert_eq!(json(&run)["shots"][1]["outcome"]["outcome"], expected, "{}", run.transcript());
+        }
+        let report = project.runner(&["report", "states.yaml", "--format", "json"]).expect(0);
+        let of_report = states(&json(&report)["clips"], "id");
+        assert_eq!((of_report["dune"].as_str(), of_report["reed"].as_str()), ("detached", expected));
+    }
 }
 
 /// The command of a clip does what is possible for it, with the arguments that it is shown with.

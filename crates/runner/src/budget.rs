@@ -135,14 +135,14 @@ pub(crate) fn check_minimum(
         return Ok(());
     }
     let below = |flag: &str, cap: String, minimum: String, reserved: Option<String>| {
-        let of_them = reserved.map(|reserved| {
+        let reserved_part = reserved.map(|reserved| {
             format!(", {reserved} of which is reserved for earlier submissions that have not ended")
         });
-        let of_them = of_them.unwrap_or_default();
+        let reserved_part = reserved_part.unwrap_or_default();
         Err(CommandError::new(
             ErrorKind::BudgetExceeded,
             format!(
-                "{flag} {cap} is below the minimum of this run, {minimum}{of_them}; nothing was submitted"
+                "{flag} {cap} is below the minimum of this run, {minimum}{reserved_part}; nothing was submitted"
             ),
         )
         .hint(format!("raise {flag}, or add --partial to submit what it allows")))

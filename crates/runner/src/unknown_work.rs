@@ -6,6 +6,7 @@ use std::path::Path;
 use engine::Ledger;
 use engine::adopt::{
     DescribedVideo, UnknownVideo, deferred_videos, later_reruns, unknown_videos, unrecorded_descriptions,
+    with_described_work,
 };
 use engine::ledger::UnknownRun;
 use engine::preview::{Preview, block_unrecorded};
@@ -104,7 +105,30 @@ pub(crate) async fn mark_videos(
         };
         block_unrecorded(plan, previews, video.node, why);
     }
+    if let Some(ledger) = records.ledger() {
+        let described = unrecorded_descriptions(Some(ledger), &paths.store())?;
+        let reruns = later_reruns(plan, ledger, keys, &described).await?;
+        let is_blocked = |node: NodeIx| previews[node.index()].decision == Decision::Blocked;
+        let reruns: Vec<UnknownVideo> = reruns.into_iter().filter(|video| !is_blocked(video.node)).collect();
+        for video in reruns {
+            let path = display_path(&video.path);
+            let why = format!(
+                "{path} is the video of a later rerun, and the ledger does not know it: `runner ledger adopt {file_name}`"
+            );
+            block_unrecorded(plan, previews, video.node, why);
+        }
+    }
     Ok(())
+}
+
+/// The keys of work that is described and not on record as well, as a run resolves them.
+pub(crate) fn with_described_keys(
+    keys: KeyResolver,
+    records: &Records,
+    paths: &ProjectPaths,
+) -> Result<KeyResolver, CommandError> {
+    let described = unrecorded_descriptions(records.ledger(), &paths.store())?;
+    Ok(with_described_work(keys, records.ledger(), &described)?.0)
 }
 
 /// As [`mark_videos`], with what the ledger does not know besides: videos of shots that wait for others, and runs.
@@ -119,19 +143,6 @@ pub(crate) async fn mark(
 ) -> Result<(), CommandError> {
     mark_videos(plan, records, keys, folders, file, engine, previews).await?;
     let file_name = file.in_full();
-    if let Some(ledger) = records.ledger() {
-        let described = unrecorded_descriptions(Some(ledger), &folders.paths.store())?;
-        let reruns = later_reruns(plan, ledger, keys, &described).await?;
-        let is_blocked = |node: NodeIx| previews[node.index()].decision == Decision::Blocked;
-        let reruns: Vec<UnknownVideo> = reruns.into_iter().filter(|video| !is_blocked(video.node)).collect();
-        for video in reruns {
-            let path = display_path(&video.path);
-            let why = format!(
-                "{path} is the video of a later rerun, and the ledger does not know it: `runner ledger adopt {file_name}`"
-            );
-            block_unrecorded(plan, previews, video.node, why);
-        }
-    }
     if !engine.is_cluster() {
         let videos = deferred_videos(plan, records.work(), folders.output_dir, previews).await?;
         let listed = videos.iter().map(|video| format!("{} ({})", video.name, display_path(&video.path)));

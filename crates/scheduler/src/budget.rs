@@ -162,6 +162,8 @@ pub struct Budget {
     prices: Arc<dyn TaskPrices>,
     pub(crate) reserved: Amount,
     pub(crate) spent: Amount,
+    /// What was reserved when the run began, which counts against the caps as well. The ledger has the last word.
+    reserved_by_others: Amount,
 }
 
 impl Default for Budget {
@@ -174,7 +176,19 @@ impl Budget {
     /// Nothing reserved, nothing spent.
     #[must_use]
     pub fn new(caps: BudgetCaps, prices: Arc<dyn TaskPrices>) -> Self {
-        Self { caps, prices, reserved: Amount::default(), spent: Amount::default() }
+        Self {
+            caps,
+            prices,
+            reserved: Amount::default(),
+            spent: Amount::default(),
+            reserved_by_others: Amount::default(),
+        }
+    }
+
+    /// The same, beside what others have reserved when the run begins.
+    #[must_use]
+    pub fn with_reserved_by_others(self, reserved_by_others: Amount) -> Self {
+        Self { reserved_by_others, ..self }
     }
 
     /// The caps.
@@ -222,10 +236,22 @@ impl Budget {
         if self.caps.cost.is_some() && !self.caps.allow_unpriced && reservation.cost.is_none() {
             return Some(BudgetCap::Cost);
         }
+        self.caps.exceeded_by(self.sum_with(reservation))
+    }
+
+    /// Whether one more task of this node would exceed a cap if everything that others had reserved when the run began still were.
+    #[must_use]
+    pub(crate) fn is_exceeded_beside_others(&self, plan: &Plan, ix: NodeIx) -> bool {
+        let mut sum = self.sum_with(self.reservation(plan, ix));
+        sum += self.reserved_by_others;
+        self.caps.exceeded_by(sum).is_some()
+    }
+
+    fn sum_with(&self, reservation: Reservation) -> Amount {
         let mut sum = self.reserved;
         sum += self.spent;
         sum += reservation.amount();
-        self.caps.exceeded_by(sum)
+        sum
     }
 }
 

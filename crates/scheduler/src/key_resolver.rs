@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use workflow::plan::{Frame, InputIdentity, KeyPart, MediaSource, NodeIx, NodeKey, Plan};
+use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use crate::artifact::Artifact;
 use crate::event::ForcedRerun;
+use crate::input_identities::input_identities;
 
 /// How occurrences are counted in a key.
 #[derive(Debug, Clone, Copy)]
@@ -260,6 +261,22 @@ impl KeyResolver {
         self.counted(plan, node, artifact).map_or(&self.service, |counted| counted.service)
     }
 
+    /// The number that is part of the node's key, where an earlier version counted it otherwise.
+    #[must_use]
+    pub fn earlier_occurrence<'a>(
+        &self,
+        plan: &Plan,
+        node: NodeIx,
+        artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
+    ) -> Option<u32> {
+        if !plan.node(node).has_earlier_key() {
+            return None;
+        }
+        let counted = self.counted(plan, node, artifact)?;
+        matches!(counted.numbering, OccurrenceNumbering::Earlier)
+            .then_some(plan.node(node).earlier_occurrence)
+    }
+
     /// The base key of the name of the service, and with the number, under which the node's work is recorded; the present one where none is.
     #[must_use]
     pub fn counting_key<'a>(
@@ -351,45 +368,4 @@ impl KeyResolver {
         };
         Some(self.salt.as_deref().map_or(key, |salt| key.salted(salt)))
     }
-}
-
-/// Identity of each of a node's inputs; `None` if its video does not exist yet.
-#[must_use]
-pub fn input_identities<'a>(
-    plan: &Plan,
-    node: NodeIx,
-    artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
-) -> Vec<Option<InputIdentity>> {
-    let inputs = plan.node(node).inputs.iter();
-    inputs
-        .map(|input| match &input.source {
-            MediaSource::LastFrame(parent) => {
-                artifact(*parent).map(|made| InputIdentity::last_frame_of(&made.sha256))
-            }
-            MediaSource::FirstFrame(parent) => {
-                artifact(*parent).map(|made| InputIdentity::first_frame_of(&made.sha256))
-            }
-            // Nobody has picked a take yet, so the frame is not known.
-            MediaSource::Pick { .. } => None,
-            MediaSource::File { sha256, .. } => Some(InputIdentity::content(sha256)),
-            // As of a shot whose video has this content: it is the same picture.
-            MediaSource::FileFrame { sha256, frame: Frame::Last, .. } => {
-                Some(InputIdentity::last_frame_of(sha256))
-            }
-            MediaSource::FileFrame { sha256, frame: Frame::First, .. } => {
-                Some(InputIdentity::first_frame_of(sha256))
-            }
-        })
-        .collect()
-}
-
-/// The parts of a node's key, as far as its inputs are known.
-#[must_use]
-pub fn key_parts<'a>(
-    plan: &Plan,
-    node: NodeIx,
-    service: &str,
-    artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
-) -> Vec<KeyPart> {
-    workflow::plan::key_parts(plan.node(node), service, &input_identities(plan, node, artifact))
 }

@@ -6,7 +6,7 @@ use workflow::plan::{NodeIx, Plan};
 
 use crate::ids::RunId;
 use crate::timestamp::Timestamp;
-use crate::{RunProjection, StatusKind};
+use crate::{Halt, Outcome, RunProjection, StatusKind};
 
 /// A recorded run.
 #[derive(Debug, Clone)]
@@ -40,6 +40,19 @@ pub struct FailedShots {
 }
 
 impl RunRecord {
+    /// Whether the run was interrupted, lost its service or was killed before a shot had ended, or while its task was in flight.
+    #[must_use]
+    pub fn has_cut_off(&self, shot: &str) -> bool {
+        let Some(shot) = self.projection.shot(shot) else { return false };
+        let is_halted =
+            matches!(self.projection.halt(), Some(Halt::Interrupted | Halt::ServiceUnusable { .. }));
+        match shot.outcome() {
+            Some(Outcome::Detached { .. } | Outcome::Indeterminate { .. }) => is_halted,
+            Some(_) => false,
+            None => true,
+        }
+    }
+
     /// Failed shots, in terms of the current plan. Shots that it no longer has are omitted.
     #[must_use]
     pub fn failed(&self, plan: &Plan) -> FailedShots {

@@ -19,6 +19,7 @@ mod event;
 mod event_kind;
 mod existing_work;
 mod ids;
+mod input_identities;
 mod key_resolver;
 pub mod last_run;
 mod limits;
@@ -39,7 +40,8 @@ pub use attempt_state::AttemptState;
 pub use budget::Budget;
 pub use event::{Event, EventKind, ExistingWork, ForcedRerun, PollResult, Refusal, RefusalKind, Resolution};
 pub use ids::{AttemptId, RunId, Seq, TaskId};
-pub use key_resolver::{KeyResolver, input_identities, key_parts};
+pub use input_identities::{input_identities, key_parts};
+pub use key_resolver::KeyResolver;
 pub use limits::{AimdLimiter, ObservedLimits, ObservedRate, PostRamp, SubmitQuota, TokenBucket};
 pub use next_step::NextStep;
 pub use outcome::{

@@ -95,12 +95,12 @@ pub struct Source {
     included: Vec<(usize, Source)>,
     /// Byte ranges of credentials in the text, once something of it is to be shown.
     secrets: Arc<OnceLock<Box<[Range<usize>]>>>,
-    /// How many characters are before each block of [`BLOCK`] bytes, once a column is asked for: a file may be one long line.
+    /// How many characters are before each block of [`BLOCK_LEN`] bytes, once a column is asked for: a file may be one long line.
     characters: Arc<OnceLock<Box<[u32]>>>,
 }
 
 /// In bytes.
-const BLOCK: usize = 512;
+const BLOCK_LEN: usize = 512;
 
 /// How many characters begin in these bytes of a text.
 fn count_characters(bytes: &[u8]) -> usize {
@@ -203,16 +203,16 @@ impl Source {
     fn characters_before(&self, offset: usize) -> usize {
         let bytes = self.text.as_bytes();
         let blocks = self.characters.get_or_init(|| {
-            let before = bytes.chunks(BLOCK).scan(0, |sum, block| {
+            let before = bytes.chunks(BLOCK_LEN).scan(0, |sum, block| {
                 let before = *sum;
                 *sum += count_characters(block) as u32;
                 Some(before)
             });
             before.collect()
         });
-        let block = (offset / BLOCK).min(blocks.len().saturating_sub(1));
+        let block = (offset / BLOCK_LEN).min(blocks.len().saturating_sub(1));
         let before = blocks.get(block).copied().unwrap_or_default() as usize;
-        before + count_characters(bytes.get(block * BLOCK..offset).unwrap_or_default())
+        before + count_characters(bytes.get(block * BLOCK_LEN..offset).unwrap_or_default())
     }
 
     /// The byte offset of a line and column of the workflow file, or the nearest that exists.

@@ -1,4 +1,5 @@
-//! Attempts that the lock files of runs name and the ledger does not know: what a task may be that a person names for a shot with other work.
+//! Attempts that the lock files of runs name and the ledger does not know. A task that a person names may be that of such an attempt, also where its
+//! shot has other work on record.
 
 use std::collections::HashSet;
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use scheduler::{Artifact, AttemptId, Decision, ForcedRerun, KeyResolver, TaskId, Timestamp};
+use scheduler::{Artifact, AttemptId, Decision, ForcedRerun, KeyResolver, RunId, TaskId, Timestamp};
 use workflow::plan::{NodeIx, NodeKey};
 
 use super::attempt_notes::AttemptNotes;
@@ -230,7 +230,8 @@ impl Collector<'_> {
         if let Some(task) = self.named_task(ix).cloned()
             && self.owner(&task)?.is_none()
         {
-            let salt = match self.notes.rerun_of(base) {
+            let is_held = |run: &RunId| decision != Decision::Execute && base.salted(run.as_str()) == key;
+            let salt = match self.notes.rerun_of(base).filter(|run| !is_held(run)) {
                 Some(run) => Some(run),
                 // It was submitted in the place of the task that is on record.
                 None => (decision != Decision::Execute && self.notes.has(key)).then_some(&self.adoption.run),

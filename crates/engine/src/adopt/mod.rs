@@ -20,6 +20,7 @@ use workflow::plan::{NodeIx, Plan};
 use crate::ledger::{Ledger, LedgerError, PlanArguments, ServiceAccount};
 
 pub use descriptions::{ClipDescription, DescribedVideo, UnusedDescription, described_by_sidecars};
+pub(crate) use record::UNKNOWN_DIGEST;
 pub(crate) use traces::UnrecordedVideos;
 pub use traces::{UnknownVideo, deferred_videos, unknown_videos};
 pub(crate) use unrecorded_work::is_service_task;

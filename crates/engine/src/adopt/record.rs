@@ -2,7 +2,7 @@
 
 use scheduler::budget::Reservation;
 use scheduler::{Artifact, Event, KeyResolver, TaskId, key_parts};
-use workflow::plan::NodeIx;
+use workflow::plan::{NodeIx, occurrence_part};
 use workflow::units::Money;
 
 use super::Adoption;
@@ -12,7 +12,7 @@ use crate::ledger::{Ledger, LedgerError, Persist, RunLock};
 use crate::sidecar::{Sidecar, TaskRecord};
 
 /// The digest of a request whose body is not known.
-const UNKNOWN_DIGEST: &str = "adopted";
+pub(crate) const UNKNOWN_DIGEST: &str = "adopted";
 
 /// Records the work of a node. A video is in the store with its sidecar before the ledger has it.
 pub(super) fn record(
@@ -32,6 +32,13 @@ pub(super) fn record(
         None
     };
     let service = keys.service_name(plan, node, artifact);
+    let mut parts = key_parts(plan, node, account.service, artifact);
+    // The key is found again by this part only (`KeyResolver::with_numbered_keys`).
+    if let Some(occurrence) = keys.earlier_occurrence(plan, node, artifact) {
+        let occurrence = occurrence_part(occurrence);
+        parts.retain(|part| part.name != occurrence.name);
+        parts.push(occurrence);
+    }
     let intent = Event::Prepared {
         node,
         attempt: attempt.clone(),
@@ -45,7 +52,7 @@ pub(super) fn record(
         },
         forced_rerun: item.rerun.clone().map(Box::new),
         recorded_rerun: None,
-        parts: key_parts(plan, node, account.service, artifact),
+        parts,
     };
     let (task, video) = match &item.work {
         Work::Video(video) => (video.task.clone(), Some(video)),

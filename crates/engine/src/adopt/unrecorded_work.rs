@@ -1,7 +1,7 @@
 //! Sidecars in the store whose work the ledger does not know, and what follows from them: under which names of the service work is recorded, and
 //! which videos of forced reruns count.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use scheduler::{KeyResolver, TaskId, Timestamp};
 use workflow::plan::{NodeKey, Plan};
@@ -94,7 +94,11 @@ pub async fn later_reruns(
     let of_service = |video: &&DescribedVideo| {
         video.rerun.is_some() && video.service().is_none_or(|name| name == keys.service())
     };
-    let reruns: Vec<&DescribedVideo> = described.iter().filter(of_service).collect();
+    let mut reruns: HashMap<&str, Vec<&DescribedVideo>> = HashMap::new();
+    for video in described.iter().filter(of_service) {
+        let Some(rerun) = &video.rerun else { continue };
+        reruns.entry(&rerun.key).or_default().push(video);
+    }
     if reruns.is_empty() {
         return Ok(Vec::new());
     }
@@ -104,12 +108,9 @@ pub async fn later_reruns(
     for (node, shot) in plan.nodes() {
         let base = keys.counting_key(plan, node, made);
         let Some((base, key)) = base.zip(keys.recorded_key(plan, node, made)) else { continue };
-        let mut of_shot = reruns.iter().filter(|video| video.reruns(base)).peekable();
-        if of_shot.peek().is_none() {
-            continue;
-        }
+        let Some(of_shot) = reruns.get(base.to_string().as_str()) else { continue };
         let recorded_at = recorded_at(ledger, key)?;
-        if let Some(video) = of_shot.find(|video| video.is_later_rerun(base, recorded_at)) {
+        if let Some(video) = of_shot.iter().find(|video| video.is_later_rerun(base, recorded_at)) {
             let (name, path) = (shot.name.clone(), video.path().to_owned());
             videos.push(UnknownVideo { node, name, path });
         }

@@ -16,7 +16,7 @@ use crate::artifact::file_name_of;
 use crate::artifact_store::Verify;
 use crate::ledger::{AttemptRow, Ledger, LedgerError};
 use crate::provider::Provider;
-use crate::sidecar::Sidecar;
+use crate::sidecar::{Sidecar, SidecarRerun};
 use crate::time::Clock;
 
 /// How long an answer about a task is waited for, even where the time is up.
@@ -126,7 +126,7 @@ pub async fn fetch_task(
     };
     let store = config.ledger.store();
     for _ in 0..MAX_KEYS {
-        write_sidecar(config, &row, &artifact);
+        write_sidecar(config, &row, &artifact)?;
         let event = Event::Downloaded {
             node: no_node(),
             attempt: row.attempt.clone(),
@@ -178,18 +178,33 @@ fn malformed() -> FetchError {
 }
 
 fn sidecar(config: &FetchConfig, row: &AttemptRow, artifact: &Artifact) -> Option<Sidecar> {
-    let now = config.clock.now();
-    config
-        .provider
-        .is_paid()
-        .then(|| Sidecar::for_attempt(row).with_video(&artifact.sha256, artifact.bytes, now))
+    if !config.provider.is_paid() {
+        return None;
+    }
+    // A video that is downloaded again was complete before.
+    let is_again = row.state == AttemptState::Completed;
+    let completed_at = row.ended_at.filter(|_| is_again).unwrap_or_else(|| config.clock.now());
+    Some(Sidecar::for_attempt(row).with_video(&artifact.sha256, artifact.bytes, completed_at))
 }
 
-fn write_sidecar(config: &FetchConfig, row: &AttemptRow, artifact: &Artifact) {
-    let Some(sidecar) = sidecar(config, row, artifact) else { return };
-    if let Err(error) = config.ledger.store().write_sidecar(&sidecar) {
+/// Writes the sidecar of a video, unless there is one: that of a run says more.
+fn write_sidecar(config: &FetchConfig, row: &AttemptRow, artifact: &Artifact) -> Result<(), LedgerError> {
+    let Some(mut sidecar) = sidecar(config, row, artifact) else { return Ok(()) };
+    let store = config.ledger.store();
+    if store.has_sidecar(&sidecar.sha256, &sidecar.key) {
+        return Ok(());
+    }
+    sidecar.rerun = match sidecar.rerun {
+        Some(rerun) => Some(rerun),
+        None => config
+            .ledger
+            .rerun_with_key(&row.key)?
+            .map(|rerun| SidecarRerun { key: rerun.key, salt: rerun.salt }),
+    };
+    if let Err(error) = store.write_sidecar(&sidecar) {
         tracing::warn!(%error, "the sidecar of a video cannot be written");
     }
+    Ok(())
 }
 
 /// Removes what says that a video is that of a shot, which has another one.

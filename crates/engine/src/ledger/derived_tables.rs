@@ -1,5 +1,5 @@
-//! The tables derived from events: attempts, artifacts, films, forced reruns and totals. Every write to the ledger besides `runs` and
-//! `linked_accounts` is an event that goes through [`Writer::update_tables`], and through [`Writer::store`] in the same transaction.
+//! The tables derived from events: attempts, artifacts, films, forced reruns and totals. Every write to the ledger besides `runs`,
+//! `linked_accounts` and `service_aliases` is an event that goes through [`Writer::update_tables`], and through [`Writer::store`] in the same transaction.
 //!
 //! They are an index of the events of all runs, by key, task and file: what a transaction decides, and what is looked up without reading
 //! every log. The state of a run is [`scheduler::RunProjection`]'s alone.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension as _};
-use scheduler::{AttemptState, RunId};
+use scheduler::{AttemptState, ForcedRerun, RunId};
 use workflow::plan::NodeKey;
 
 use super::attempt_state::holds_key;
@@ -20,6 +20,15 @@ impl Ledger {
     /// When the ledger cannot be read.
     pub fn salts(&self) -> Result<Salts, LedgerError> {
         salts(&self.connection()).map_err(|error| self.sqlite(error))
+    }
+
+    /// The recorded rerun whose key this is.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub(crate) fn rerun_with_key(&self, key: &str) -> Result<Option<ForcedRerun>, LedgerError> {
+        let found = self.salts()?.into_iter().find(|(base, salt)| base.salted(salt).to_string() == key);
+        Ok(found.map(|(base, salt)| ForcedRerun { key: base.to_string(), salt, supersedes: None }))
     }
 
     /// Base keys of forced reruns that were begun and not finished: their task is in flight or may be, the run that forced them is alive, or it

@@ -6,6 +6,7 @@
 //! Invariant: at most one attempt holds a key ([`AttemptState::holds_key`]); a unique index enforces it across processes.
 //! Invariant: no secret is stored. A request is stored as a digest, and the API key is never passed to this module.
 
+mod adopted_keys;
 mod append;
 mod attempt_records;
 mod attempt_state;

@@ -8,6 +8,7 @@ use super::attempt_state::{has_open_task, holds_key, is_in_flight, is_replaced};
 use super::read_only::LedgerReader;
 use super::sql::column;
 use super::{LedgerError, PlanArguments, service_stats};
+use crate::adopt::is_service_task;
 use crate::artifact_store::{ArtifactStore, Verify};
 use scheduler::polling::Class;
 use scheduler::{Artifact, AttemptId, AttemptState, RunId, TaskId, Timestamp};
@@ -95,12 +96,13 @@ impl LedgerReader {
         self.rows(&format!("{OPEN_ATTEMPT}{condition}"), [], open_attempt)
     }
 
-    /// This attempt, as far as something is to be done for it.
+    /// This attempt, as far as something is to be done for it: not where its video was adopted without a task.
     ///
     /// # Errors
     /// When the ledger cannot be read.
     pub fn open_attempt(&self, attempt: &AttemptId) -> Result<Option<OpenAttempt>, LedgerError> {
-        Ok(self.rows(&format!("{OPEN_ATTEMPT}a.id = ?1"), [attempt.as_str()], open_attempt)?.pop())
+        let found = self.rows(&format!("{OPEN_ATTEMPT}a.id = ?1"), [attempt.as_str()], open_attempt)?.pop();
+        Ok(found.filter(|open| open.task.as_ref().is_none_or(is_service_task)))
     }
 
     /// What is recorded of these attempts; those that are not on record are left out.

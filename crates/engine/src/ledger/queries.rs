@@ -220,11 +220,14 @@ impl Ledger {
     }
 
     /// Attempts whose video was downloaded and is not on disk any more, oldest first: a run or a fetch downloads it again. Each with whether it is
-    /// the latest video of its shot.
+    /// the latest video of its shot. Only those of the tasks in `named`, where it is given: each file is looked at.
     ///
     /// # Errors
     /// When the ledger or a video cannot be read.
-    pub fn tasks_without_file(&self) -> Result<Vec<(AttemptRow, bool)>, LedgerError> {
+    pub fn tasks_without_file(
+        &self,
+        named: Option<&[TaskId]>,
+    ) -> Result<Vec<(AttemptRow, bool)>, LedgerError> {
         let completed = {
             let connection = self.connection();
             let read = || {
@@ -239,8 +242,14 @@ impl Ledger {
         let latest: HashMap<(String, String), AttemptId> =
             completed.iter().map(|row| (shot(row), row.attempt.clone())).collect();
         let mut lost = Vec::new();
+        let is_asked = |task: &TaskId| {
+            crate::adopt::is_service_task(task) && named.is_none_or(|named| named.contains(task))
+        };
         for row in completed {
-            let Some(artifact) = &row.artifact else { continue };
+            let Some(artifact) = row.artifact.as_ref().filter(|_| row.task.as_ref().is_some_and(is_asked))
+            else {
+                continue;
+            };
             if self.store.find(artifact, &Verify::Metadata)?.is_none() {
                 let is_latest = latest.get(&shot(&row)) == Some(&row.attempt);
                 lost.push((row, is_latest));

@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use rusqlite::Connection;
 use scheduler::{AttemptId, RunId};
 
+use super::adopted_keys::AdoptedKeys;
 use super::attempt_state::holds_key;
 use super::lock_note::{LockFileText, LockNote, NotedAttempt};
 use super::run_lock::is_held;
-use super::sql::Sql;
 use super::{Ledger, LedgerError};
 
 /// Whether an attempt holds its key, or has had its video.
@@ -60,9 +60,11 @@ impl Ledger {
             let is_alive = is_held(&self.folder, &run);
             let lock_file = entry.path();
             let text = LockFileText::read(&lock_file, &run);
-            // The file is written to again; where its creation has no time, the last attempt has to do.
-            let started_at =
-                entry.metadata().and_then(|file| file.created().or_else(|_| file.modified())).ok();
+            // Files of earlier versions do not say it, and were written to again.
+            let noted_at = text.started_at.and_then(|time| u64::try_from(time.0).ok());
+            let noted_at = noted_at.map(|time| SystemTime::UNIX_EPOCH + Duration::from_millis(time));
+            let of_file = || entry.metadata().and_then(|file| file.created().or_else(|_| file.modified()));
+            let started_at = noted_at.or_else(|| of_file().ok());
             let (service, attempts) = (text.service.clone(), Vec::new());
             unknown.push((UnknownRun { run, lock_file, started_at, is_alive, service, attempts }, text));
         }
@@ -71,9 +73,9 @@ impl Ledger {
         }
         // Read after the files: a run is on record before it creates its file, and an attempt before the file names it.
         let connection = self.connection();
-        let mut runs = Vec::new();
+        let (mut runs, mut adopted) = (Vec::new(), None);
         for (run, text) in unknown {
-            let unrecorded = unrecorded_attempts(&connection, &text);
+            let unrecorded = unrecorded_attempts(&connection, &text, &mut adopted);
             let attempts = unrecorded.map_err(|error| self.sqlite(error))?;
             if !is_on_record(&connection, &run.run, &text, &attempts).map_err(|error| self.sqlite(error))? {
                 runs.push(UnknownRun { attempts, ..run });
@@ -133,22 +135,23 @@ impl Ledger {
     }
 }
 
-/// The attempts that a lock file names and that are not on record, nor is other work with their keys since the run began.
-fn unrecorded_attempts(connection: &Connection, text: &LockFileText) -> rusqlite::Result<Vec<NotedAttempt>> {
+/// The attempts that a lock file names and that are not on record, nor was the work with their keys adopted since the run began.
+fn unrecorded_attempts(
+    connection: &Connection,
+    text: &LockFileText,
+    adopted: &mut Option<AdoptedKeys>,
+) -> rusqlite::Result<Vec<NotedAttempt>> {
     let mut attempt = connection.prepare_cached("SELECT 1 FROM attempts WHERE id = ?1")?;
-    // No hex digit comes after `g`.
-    let mut adopted = connection.prepare_cached(concat!(
-        "SELECT 1 FROM attempts WHERE key >= ?1 AND key < ?1 || 'g' AND intended_at >= ?2 AND ",
-        has_work!(),
-        " UNION ALL SELECT 1 FROM forced_reruns WHERE base_key >= ?1 AND base_key < ?1 || 'g' AND time >= ?2"
-    ))?;
     let mut unrecorded = Vec::new();
     for noted in &text.attempts {
-        let is_adopted = match text.started_at {
-            Some(started_at) => adopted.exists((noted.key.as_str(), Sql(started_at)))?,
-            None => false,
+        if attempt.exists([noted.attempt.as_str()])? {
+            continue;
+        }
+        let adopted = match adopted {
+            Some(adopted) => adopted,
+            None => adopted.insert(AdoptedKeys::read(connection)?),
         };
-        if !is_adopted && !attempt.exists([noted.attempt.as_str()])? {
+        if text.started_at.is_none_or(|started_at| !adopted.has_since(&noted.key, started_at)) {
             unrecorded.push(noted.clone());
         }
     }

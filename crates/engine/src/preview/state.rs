@@ -33,16 +33,23 @@ impl Preview {
     }
 }
 
-/// The state of each node's work, whichever run did it. `last`: the latest attempt with the key of a node.
+/// The state of each node's work, whichever run did it. `last`: the latest attempt with the key of a node. `was_cut_off`: whether the last run
+/// was interrupted or killed before the node had ended; it has not started what depends on that node.
 pub fn states(
     plan: &Plan,
     previews: &[Preview],
     last: impl Fn(NodeIx) -> Option<LastAttempt>,
+    was_cut_off: impl Fn(NodeIx) -> bool,
 ) -> Vec<StatusKind> {
     let mut states = vec![StatusKind::NotStarted; previews.len()];
     for ix in plan.in_dependency_order() {
         let dependencies = plan.predecessors(ix);
-        let dependencies = dependencies.iter().map(|before| states[before.index()]);
+        let dependencies = dependencies.iter().map(|before| match states[before.index()] {
+            StatusKind::Detached | StatusKind::Indeterminate if was_cut_off(*before) => {
+                StatusKind::NotStarted
+            }
+            state => state,
+        });
         states[ix.index()] = previews[ix.index()].state(last(ix), dependencies);
     }
     states

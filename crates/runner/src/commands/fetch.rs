@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use renderer::Renderer;
-use scheduler::AttemptState;
+use scheduler::{AttemptState, TaskId};
 
 use engine::ledger::AttemptRow;
 use engine::{Clock, FetchConfig, FetchError, Ledger, fetch_task};
@@ -80,7 +80,9 @@ fn with_file_hint(error: CommandError, task: &str) -> CommandError {
 fn selected(args: &FetchArgs, ledger: &Ledger, service: &str) -> Result<Vec<AttemptRow>, CommandError> {
     let mut open = ledger.open_tasks()?;
     // `clean` removes videos that later ones supersede: those are fetched by name only.
-    let lost = ledger.tasks_without_file()?.into_iter().filter(|(_, is_latest)| *is_latest || !args.all);
+    let named: Vec<TaskId> = args.tasks.iter().cloned().map(TaskId).collect();
+    let named = (!args.all).then_some(named.as_slice());
+    let lost = ledger.tasks_without_file(named)?.into_iter().filter(|(_, is_latest)| *is_latest || !args.all);
     open.extend(lost.map(|(row, _)| row));
     if args.all {
         return Ok(open.into_iter().filter(|row| row.service == service).collect());
@@ -120,6 +122,7 @@ fn report_nothing(format: Format, service: &str) {
 fn open_outcome(row: &AttemptRow) -> &'static str {
     match row.state {
         AttemptState::Missing | AttemptState::Expired => "missing",
+        AttemptState::Completed => "no-file",
         _ => "in-flight",
     }
 }

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::adopt::{unrecorded_descriptions, with_described_work};
 use engine::artifact_store::Verify;
 use engine::preview::{Preview, preview};
 use serde_json::json;
@@ -117,9 +116,7 @@ async fn decisions(
         keys
     } else {
         // As a run resolves them.
-        let store = ProjectPaths::for_workflow(file)?.store();
-        let described = unrecorded_descriptions(records.ledger(), &store)?;
-        with_described_work(keys, records.ledger(), &described)?.0
+        unknown_work::with_described_keys(keys, records, &ProjectPaths::for_workflow(file)?)?
     };
     let keys = keys.with_salt(changes.salt.map(str::to_owned));
     let keys = match changes.rerun {

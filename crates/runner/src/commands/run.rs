@@ -255,7 +255,6 @@ async fn execute<'t>(
         if is_free { Vec::new() } else { unrecorded_descriptions(Some(&ledger), &ledger.store())? };
     let keys = ledger.key_resolver(&plan, &identity)?;
     let (keys, names) = with_described_work(keys, Some(&ledger), &described)?;
-    ledger.record_service_names(&names, &identity)?;
     let keys = keys.with_salt(args.salt.clone()).with_forced(force.iter().copied(), run.as_str());
     let keys = match args.rerun {
         Some(_) => keys.with_unfinished_reruns(ledger.unfinished_reruns()?),
@@ -264,13 +263,15 @@ async fn execute<'t>(
     if !is_free {
         let folder = (!args.force).then_some(output_dir.as_path());
         unknown_work::check(&named_workflow(args), &plan, &ledger, &keys, &described, folder).await?;
+        // The descriptions are those of this run's own folder; the names are part of the keys that it records.
+        ledger.record_service_names(&names, &identity)?;
     }
     budget::check_in_flight(&args.budget, is_free, &ledger)?;
+    let (reserved, _) = ledger.spending()?;
     let account = backend.account();
     let previews = preflight(args, &plan, &ledger, &keys, account.as_deref(), selection.as_ref(), table);
     let estimate = match previews.await? {
         Some(previews) => {
-            let (reserved, _) = ledger.spending()?;
             let budget = BudgetAtStart { is_free, reserved };
             print_estimate(args, &plan, &keys, &previews, &identity, table, budget)?
         }
@@ -304,7 +305,7 @@ async fn execute<'t>(
         } else {
             media::DigitalSource::TrainedAlgorithmicMedia
         },
-        budget: Budget::new(budget::caps(&args.budget), prices),
+        budget: Budget::new(budget::caps(&args.budget), prices).with_reserved_by_others(reserved),
         keys,
         arguments: Some(task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), paths)),
         verify: verification(args),

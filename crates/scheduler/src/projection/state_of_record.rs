@@ -98,11 +98,13 @@ impl StatusKind {
             AttemptState::Abandoned => Self::Failed,
             // Throttled, or answered with a server error that is repeated: it would have been sent again.
             AttemptState::Refused | AttemptState::Failed => match left {
+                Some(Self::Unrecorded) => Self::Unrecorded,
                 Some(kind) if kind.was_not_started() => Self::NotStarted,
                 _ => Self::Failed,
             },
             // Its run may have sent it too often; a person who finds it out later makes it as if it had not been sent.
             AttemptState::NotAccepted => match left {
+                Some(Self::Unrecorded) => Self::Unrecorded,
                 Some(Self::Failed) => Self::Failed,
                 _ => Self::NotStarted,
             },

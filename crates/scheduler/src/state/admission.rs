@@ -56,13 +56,17 @@ impl RunState {
         }
         self.queues.held_slots.retain(|(until, _)| *until > now);
         let mut more_at = self.queues.delayed.first().map(|(not_before, _)| *not_before);
-        while let Some((_, node)) = self.queues.ready.first().copied().filter(|_| !self.queues.is_over_cap) {
+        while let Some((_, node)) = self.queues.ready.first().copied() {
             if let Some(cap) = self.budget.exceeded_by(&self.plan, node) {
                 // Tasks in flight may cost less than is reserved for them; without any, the cap is reached.
                 if self.queues.reservations == 0 {
                     self.halt = Some(Halt::BudgetExceeded { cap });
                     return None;
                 }
+                break;
+            }
+            // Beside what others have reserved as well. Without a reservation of its own the run asks the ledger, which knows what has become of theirs.
+            if self.queues.reservations > 0 && self.budget.is_exceeded_beside_others(&self.plan, node) {
                 break;
             }
             if let Err(until) = self.may_submit(now) {

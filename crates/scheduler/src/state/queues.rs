@@ -21,8 +21,6 @@ pub(super) struct NodeQueues {
     pub(super) downloading: usize,
     /// Nodes that have not ended and hold a reservation: it may be settled yet.
     pub(super) reservations: usize,
-    /// Whether the ledger has rejected an intent because of a cap, and nothing has ended since that may have made room.
-    pub(super) is_over_cap: bool,
     /// Nodes that may be submitted, longest path first, then file order.
     pub(super) ready: BTreeSet<(Reverse<u64>, NodeIx)>,
     /// Nodes that may be submitted from a later time on.
@@ -70,7 +68,6 @@ impl NodeQueues {
             posting: 0,
             downloading: 0,
             reservations: 0,
-            is_over_cap: false,
             ready: BTreeSet::new(),
             delayed: BTreeSet::new(),
             polls: BTreeSet::new(),
@@ -136,13 +133,6 @@ fn expiry_order(time: Option<Timestamp>) -> Timestamp {
     time.unwrap_or(Timestamp(i64::MAX))
 }
 
-impl NodeQueues {
-    /// Whether what is reserved may still turn out to be less: a task of this run has not ended.
-    pub(super) fn may_free_budget(&self) -> bool {
-        self.reservations + self.in_flight + self.downloading > 0 || !self.downloads.is_empty()
-    }
-}
-
 impl RunState {
     /// Sets the phase of a node and updates the queues: the only place that does. A node that is done stays done.
     pub(super) fn set_phase(&mut self, node: NodeIx, phase: Phase) {
@@ -160,9 +150,6 @@ impl RunState {
         }
         self.queues.on_exit(node, rank, &state.phase, holds);
         let is_over = phase == Phase::Done;
-        if is_over || matches!(phase, Phase::Ready { .. }) {
-            self.queues.is_over_cap = false;
-        }
         state.phase = phase;
         self.queues.on_enter(node, state, holds && !is_over);
         self.queues.changed.push(node);

@@ -33,7 +33,6 @@ impl RunState {
         let state = &mut self.nodes[node.index()];
         let reserved = state.reserved.take()?;
         self.budget.reserved -= reserved;
-        self.queues.is_over_cap = false;
         if state.phase != Phase::Done {
             self.queues.reservations -= 1;
         }

@@ -37,7 +37,7 @@ pub use self::film::{
 pub(crate) use self::key::{Fingerprint, Hasher, ValueDigests};
 pub use self::key::{InputIdentity, NodeKey, earlier_key, key};
 pub use self::node::{Frame, Input, Location, MediaSource, Node};
-pub use self::parts::{KeyPart, PartChange, PartValue, input_name, key_parts, part_changes};
+pub use self::parts::{KeyPart, PartChange, PartValue, input_name, key_parts, occurrence_part, part_changes};
 pub use self::pick::{OpenPick, PickGroup, PickKind};
 pub use self::request::Request;
 pub(crate) use self::request::json_text_eq;

@@ -9,7 +9,7 @@ use crate::named_workflow::NamedWorkflow;
 use crate::shell;
 
 /// The command that renders a clip, or renders it again. Where that would pay a second time for what may have been paid for, the command that
-/// settles it.
+/// resolves it.
 pub(super) fn clip_command(file: &NamedWorkflow, preview: &Preview, state: StatusKind) -> String {
     let name = shell::quote(&preview.name);
     let all = file.in_full();

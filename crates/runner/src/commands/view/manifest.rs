@@ -71,20 +71,20 @@ impl ManifestInputs<'_> {
             }
             None => HashMap::new(),
         };
-        let states = states(self.plan, self.previews, |ix| {
+        let last_run = match self.records {
+            Some(records) => records.last_run(self.plan.name(), self.file).await?,
+            None => None,
+        };
+        let last = |ix| {
             let latest = self.latest(ix, of_node(self.plan.node(ix)))?;
             Some(LastAttempt { state: latest.state, in_run: in_runs.get(&latest.attempt).copied() })
-        });
+        };
+        let was_cut_off = |ix| last_run.as_ref().is_some_and(|run| run.has_cut_off(&self.plan.node(ix).name));
+        let states = states(self.plan, self.previews, last, was_cut_off);
         for (ix, node) in self.plan.nodes() {
             let clip = self.clip(ix, of_node(node), states[ix.index()], chosen.contains(&ix));
             manifest.clips.push(clip);
         }
-        let last_run = match self.records {
-            Some(records) if !self.plan.films().is_empty() => {
-                records.last_run(self.plan.name(), self.file).await?
-            }
-            Some(_) | None => None,
-        };
         for (index, film) in self.plan.films().iter().enumerate() {
             let has_failed = last_run.as_ref().is_some_and(|run| run.projection.has_failed_film(index));
             manifest.films.push(self.film(film, has_failed).await?);

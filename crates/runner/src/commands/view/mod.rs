@@ -191,6 +191,11 @@ pub(crate) async fn collect_without_posters(
     let folder = paths.out_or(output_dir, plan.name())?;
     let service = records.service_identity()?;
     let keys = records.key_resolver(plan, &service).await?;
+    let keys = if service == EMBEDDED || engine.is_cluster() {
+        keys
+    } else {
+        unknown_work::with_described_keys(keys, records, &paths)?
+    };
     let (mut previews, mut videos) = survey(plan, records.work(), &keys, None, &Verify::Metadata).await?;
     records.retain_hints(&mut previews);
     hints::name_commands(&mut previews, &named);

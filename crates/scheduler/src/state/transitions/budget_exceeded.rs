@@ -13,13 +13,8 @@ impl RunState {
             return;
         }
         self.release_reservation(node);
-        // Back to ready, where the next run begins.
+        // Back to ready, where the next run begins; this run submits nothing more.
         self.set_phase(node, Phase::Ready { not_before: Timestamp(0) });
-        // As in admission: tasks in flight may cost less than is reserved for them; without any, the cap is reached.
-        if self.queues.may_free_budget() {
-            self.queues.is_over_cap = true;
-        } else {
-            self.halt.get_or_insert(Halt::BudgetExceeded { cap });
-        }
+        self.halt.get_or_insert(Halt::BudgetExceeded { cap });
     }
 }

@@ -1,0 +1,46 @@
+//! What a node's inputs contribute to its key.
+
+use workflow::plan::{Frame, InputIdentity, KeyPart, MediaSource, NodeIx, Plan};
+
+use crate::artifact::Artifact;
+
+/// Identity of each of a node's inputs; `None` if its video does not exist yet.
+#[must_use]
+pub fn input_identities<'a>(
+    plan: &Plan,
+    node: NodeIx,
+    artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
+) -> Vec<Option<InputIdentity>> {
+    let inputs = plan.node(node).inputs.iter();
+    inputs
+        .map(|input| match &input.source {
+            MediaSource::LastFrame(parent) => {
+                artifact(*parent).map(|made| InputIdentity::last_frame_of(&made.sha256))
+            }
+            MediaSource::FirstFrame(parent) => {
+                artifact(*parent).map(|made| InputIdentity::first_frame_of(&made.sha256))
+            }
+            // Nobody has picked a take yet, so the frame is not known.
+            MediaSource::Pick { .. } => None,
+            MediaSource::File { sha256, .. } => Some(InputIdentity::content(sha256)),
+            // As of a shot whose video has this content: it is the same picture.
+            MediaSource::FileFrame { sha256, frame: Frame::Last, .. } => {
+                Some(InputIdentity::last_frame_of(sha256))
+            }
+            MediaSource::FileFrame { sha256, frame: Frame::First, .. } => {
+                Some(InputIdentity::first_frame_of(sha256))
+            }
+        })
+        .collect()
+}
+
+/// The parts of a node's key, as far as its inputs are known.
+#[must_use]
+pub fn key_parts<'a>(
+    plan: &Plan,
+    node: NodeIx,
+    service: &str,
+    artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
+) -> Vec<KeyPart> {
+    workflow::plan::key_parts(plan.node(node), service, &input_identities(plan, node, artifact))
+}
