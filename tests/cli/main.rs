@@ -58,6 +58,8 @@ mod terminal;
 #[cfg(unix)]
 mod ui;
 mod unclaimed_tasks;
+#[cfg(target_os = "linux")]
+mod unwritable_output;
 mod view;
 mod waits;
 mod warnings;

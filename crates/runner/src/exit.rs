@@ -17,7 +17,7 @@ pub(crate) enum Exit {
     ActionNeeded,
     /// A budget cap was reached; tasks in flight were finished.
     BudgetExceeded,
-    /// The service, the ledger or the disk cannot be used.
+    /// The service, the ledger or the disk cannot be used, or standard output cannot be written.
     Unusable,
     /// Interrupted; tasks in flight are adopted by the next run.
     Interrupted,

@@ -67,9 +67,11 @@ fn run(renderer: impl FnOnce() -> Result<Arc<dyn renderer::Renderer>, CommandErr
         Ok(arguments) => arguments,
         Err(error) => {
             let exit = if error.use_stderr() { Exit::InvalidInput } else { Exit::Done };
-            // A closed pipe is not an error.
-            let _ = error.print();
-            return exit.into();
+            let printed = error.print();
+            if !error.use_stderr() {
+                terminal::check_output(printed);
+            }
+            return with_output(exit).into();
         }
     };
     terminal::set_color(arguments.color);
@@ -123,12 +125,20 @@ fn run(renderer: impl FnOnce() -> Result<Arc<dyn renderer::Renderer>, CommandErr
             block_on(verbose.max(1), RuntimeKind::MultiThread, commands::serve::serve(*args, renderer))
         }),
     };
-    result
-        .unwrap_or_else(|error| {
-            error.print();
-            error.exit()
-        })
-        .into()
+    let exit = result.unwrap_or_else(|error| {
+        error.print();
+        error.exit()
+    });
+    with_output(exit).into()
+}
+
+/// How the program ends when its output is considered: where standard output could not be written, whoever reads it has not all of it,
+/// whatever else there is to say.
+fn with_output(exit: Exit) -> Exit {
+    let Some(error) = terminal::output_error() else { return exit };
+    let error = CommandError::unusable(format!("the output cannot be written: {error}"));
+    error.print();
+    error.exit()
 }
 
 /// The async runtime that a command needs.

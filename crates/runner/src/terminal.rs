@@ -35,17 +35,35 @@ use crate::traces::{TraceExport, Traces};
 /// The `--color` flag, set once at start.
 static COLOR: OnceLock<ColorChoice> = OnceLock::new();
 
-/// Writes to standard output at once. A closed pipe is not an error.
-pub(crate) fn out(text: &str) {
-    let mut out = io::stdout().lock();
-    drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+/// The first error of standard output.
+static OUTPUT_ERROR: OnceLock<String> = OnceLock::new();
+
+/// Notes whether standard output could be written. What fails does not end a command, which may be a run that has paid for tasks: the exit
+/// code of the program says it ([`output_error`]). A closed pipe is not an error: its reader has read enough.
+pub(crate) fn check_output(written: io::Result<()>) {
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        OUTPUT_ERROR.get_or_init(|| error.to_string());
+    }
 }
 
-/// Writes a document to standard output as indented JSON, piece by piece. A closed pipe is not an error.
+/// Why standard output is incomplete, if it is.
+pub(crate) fn output_error() -> Option<&'static str> {
+    OUTPUT_ERROR.get().map(String::as_str)
+}
+
+/// Writes to standard output at once.
+pub(crate) fn out(text: &str) {
+    let mut out = io::stdout().lock();
+    check_output(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
+
+/// Writes a document to standard output as indented JSON, piece by piece.
 pub(crate) fn out_json(document: &impl serde::Serialize) {
     let mut out = io::BufWriter::new(io::stdout().lock());
-    drop(serde_json::to_writer_pretty(&mut out, document));
-    drop(out.write_all(b"\n").and_then(|()| out.flush()));
+    let written = serde_json::to_writer_pretty(&mut out, document).map_err(io::Error::from);
+    check_output(written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()));
 }
 
 /// Sets when to color. Only the first call counts.

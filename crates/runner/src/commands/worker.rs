@@ -1,6 +1,5 @@
 //! `runner worker`: executes runs of a cluster until a shutdown signal.
 
-use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -71,12 +70,8 @@ pub(crate) async fn worker(args: WorkerArgs) -> Result<Exit, CommandError> {
         let url = advertised.as_ref().unwrap_or(&here);
         patiently(|| EngineClient::register_version(admin, url, &version)).await?;
     }
-    {
-        // The only output on standard output, so that scripts can wait for it and read the port.
-        let mut out = std::io::stdout().lock();
-        // A closed pipe is not an error.
-        let _ = writeln!(out, "http://{address}/").and_then(|()| out.flush());
-    }
+    // The only output on standard output, so that scripts can wait for it and read the port.
+    outln!("http://{address}/");
     serving.await.map_err(CommandError::unusable)?.map_err(engine_error)?;
     Ok(Exit::Done)
 }

@@ -17,7 +17,7 @@ mod server;
 mod session;
 mod started_commands;
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::sync::Arc;
 
 use axum::serve::ListenerExt as _;
@@ -60,12 +60,8 @@ pub(crate) async fn ui(args: UiArgs) -> Result<Exit, CommandError> {
     let url = format!("{origin}/?token={}", session.token());
     let server = Server { origin, session, project, snapshots, jobs: jobs.clone() };
     let mut interrupt = shutdown_signal();
-    {
-        // The only output on standard output, so that scripts can wait for it.
-        let mut out = std::io::stdout().lock();
-        // A closed pipe is not an error.
-        let _ = writeln!(out, "{url}").and_then(|()| out.flush());
-    }
+    // The only output on standard output, so that scripts can wait for it.
+    outln!("{url}");
     if !args.no_open && std::io::stdout().is_terminal() {
         crate::commands::view::open_in_browser(&url);
     }

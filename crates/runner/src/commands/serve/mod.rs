@@ -3,7 +3,7 @@
 mod keys;
 mod reload;
 
-use std::{io::Write as _, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use renderer::{ExternalRenderer, Look, Renderer};
 use service::{ApiKeyStore, Config, Deps, FaultProfile, Limits, LiveLimits, Service, ServiceError};
@@ -32,12 +32,8 @@ async fn run_server(args: ServeArgs, renderer: Arc<dyn Renderer>) -> Result<(), 
     check_keys(&args)?;
     let mut interrupt = shutdown_signal();
     let service = Service::start(config, renderer, Deps::system()).await?;
-    {
-        // The only output on standard output, so that scripts can wait for it and read the port: the listen address, not --public-url.
-        let mut out = std::io::stdout().lock();
-        // A closed pipe is not an error.
-        let _ = writeln!(out, "http://{}/", service.local_addr()).and_then(|()| out.flush());
-    }
+    // The only output on standard output, so that scripts can wait for it and read the port: the listen address, not --public-url.
+    outln!("http://{}/", service.local_addr());
     let stopped = async {
         // An error means that no signal can arrive any more, which is no reason to stop.
         if interrupt.wait_for(|asked| *asked).await.is_err() {

@@ -161,8 +161,11 @@ impl Writer {
             while let Ok(mut lines) = receiver.recv() {
                 // Batch the lines that arrived meanwhile.
                 lines.extend(receiver.try_iter().take(MAX_BATCH_LINES));
-                // The reader is gone: the run continues, and later lines are dropped with the receiver.
-                if out.write_all(lines.as_bytes()).and_then(|()| out.flush()).is_err() {
+                let written = out.write_all(lines.as_bytes()).and_then(|()| out.flush());
+                let has_failed = written.is_err();
+                crate::terminal::check_output(written);
+                if has_failed {
+                    // The run continues, and later lines are dropped with the receiver.
                     break;
                 }
             }
