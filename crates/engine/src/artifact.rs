@@ -30,8 +30,12 @@ pub fn sha256(bytes: &[u8]) -> String {
 /// SHA-256 of a file, lower-case hex, read in pieces.
 ///
 /// # Errors
-/// When the file cannot be read; the error names it.
+/// When the file cannot be read or is no regular file; the error names it.
 pub fn file_sha256(path: &Path) -> std::io::Result<String> {
+    // Before it is opened: a pipe would wait for a writer.
+    if !fs_err::metadata(path)?.is_file() {
+        return Err(std::io::Error::other(format!("{} is not a regular file", path.display())));
+    }
     let mut file = fs_err::File::open(path)?;
     let mut hasher = Sha256::new();
     let mut piece = vec![0_u8; 1 << 16];

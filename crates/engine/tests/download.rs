@@ -427,3 +427,28 @@ async fn verified_run_fetches_damaged_videos_again() {
     let again = run_with(&server, folder.path(), 5, verify()).await;
     assert!(is_whole(&again) && server.requests().len() == downloads + 1, "{:?}", again.nodes);
 }
+
+/// A pipe would be waited for as long as nobody writes into it.
+#[cfg(unix)]
+#[tokio::test]
+async fn what_is_no_file_in_the_store_is_moved_aside() {
+    use sha2::Digest as _;
+    let digest = |bytes: &[u8]| hex::encode(sha2::Sha256::digest(bytes));
+    let stored = format!("{}.mp4", digest(&CLIP));
+    for is_pipe in [true, false] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let store = folder.path().join(".runner/artifacts");
+        std::fs::create_dir_all(&store).expect("the folder can be written");
+        if is_pipe {
+            let made = std::process::Command::new("mkfifo").arg(store.join(&stored)).status();
+            assert!(made.expect("mkfifo can be executed").success());
+        } else {
+            std::fs::create_dir(store.join(&stored)).expect("the folder can be written");
+        }
+        let server = Server::start(Files::Whole);
+        let summary = run(&server, folder.path(), 2).await;
+        assert!(is_whole(&summary), "{:?}", summary.nodes);
+        assert!(store.join(&stored).is_file());
+        assert!(store.join(stored.replace(".mp4", ".replaced-1.mp4")).exists());
+    }
+}

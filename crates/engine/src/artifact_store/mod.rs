@@ -229,11 +229,12 @@ impl ArtifactStore {
         target: &Path,
     ) -> io::Result<Option<ModificationTime>> {
         let stored = self.path(sha256);
-        if stored.exists() && file_sha256(&stored)? == sha256 {
+        if stored.is_file() && file_sha256(&stored)? == sha256 {
             // Another task produced the same bytes.
             download.discard();
         } else {
-            if stored.exists() {
+            // Other content, or no file at all: a folder, a pipe.
+            if std::fs::symlink_metadata(&stored).is_ok() {
                 keep_aside(&stored)?;
             }
             download.rename(&stored)?;

@@ -61,6 +61,10 @@ impl PartialDownload {
             length: 0,
             is_origin_written: false,
         };
+        // A folder or a pipe has no bytes to resume from.
+        if std::fs::symlink_metadata(&download.path).is_ok_and(|found| !found.is_file()) {
+            super::keep_aside(&download.path)?;
+        }
         let file = match OpenOptions::new().read(true).append(true).open(&download.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(download),
             opened => opened?,
@@ -70,7 +74,7 @@ impl PartialDownload {
         }
         download.length = file.metadata()?.len();
         download.file = Some(file);
-        if let Ok(text) = std::fs::read(download.origin_path()) {
+        if let Some(text) = read_origin(&download.path) {
             download.is_origin_written = true;
             download.origin = serde_json::from_slice(&text).ok();
         }
@@ -233,6 +237,12 @@ fn origin_path(path: &Path) -> PathBuf {
     path.with_extension("part.json")
 }
 
+/// The text of [`origin_path`], if it is a file: opening a pipe would wait for a writer.
+fn read_origin(path: &Path) -> Option<Vec<u8>> {
+    let file = origin_path(path);
+    file.is_file().then(|| std::fs::read(file).ok()).flatten()
+}
+
 /// Whether a file is that of one process alone, because another one had the file of its attempt open.
 pub(crate) fn is_private(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with('.'))
@@ -241,7 +251,7 @@ pub(crate) fn is_private(path: &Path) -> bool {
 /// Whether a file has the whole length that the service stated.
 pub(crate) fn is_complete(path: &Path) -> bool {
     let origin: Option<DownloadOrigin> =
-        std::fs::read(origin_path(path)).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        read_origin(path).and_then(|text| serde_json::from_slice(&text).ok());
     let total = origin.and_then(|origin| origin.total);
     total.is_some() && std::fs::metadata(path).ok().map(|metadata| metadata.len()) == total
 }
