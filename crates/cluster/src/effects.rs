@@ -109,7 +109,11 @@ pub(crate) async fn download_video(
     let folder = ArtifactStore::new(scratch.path().join("artifacts"));
     fs_err::create_dir_all(scratch.path().join("artifacts"))?;
     let target: PathBuf = scratch.path().join("video.mp4");
-    let bounds = Bounds { clock: &worker.clock, min_rate: worker.min_download_rate };
+    let bounds = Bounds {
+        clock: &worker.clock,
+        min_rate: worker.min_download_rate,
+        max_bytes: scheduler::policy::MAX_VIDEO_BYTES,
+    };
     let sent = worker.clock.now();
     let fetched = effects::fetch(&*worker.provider, download, bounds, &target, &folder, &worker.ffmpeg).await;
     match &fetched {

@@ -52,6 +52,12 @@ enum Files {
     DamagedEverywhere,
     /// Both addresses have it whole.
     Whole,
+    /// The URL never ends; the content endpoint has the video.
+    Endless,
+    /// Neither address ever ends.
+    EndlessEverywhere,
+    /// Both addresses announce 5 GiB and send nothing.
+    Huge,
 }
 
 /// What tells a file from its successor.
@@ -106,6 +112,14 @@ fn drip(stream: &mut TcpStream, ended: &AtomicBool) {
         }
         std::thread::sleep(Duration::from_millis(20));
         sent = stream.write_all(&[*byte]);
+    }
+}
+
+/// Sends zeros until the client hangs up or the test ends.
+fn pour(stream: &mut TcpStream, ended: &AtomicBool) {
+    let mut sent = stream.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n");
+    while sent.is_ok() && !ended.load(Ordering::SeqCst) {
+        sent = stream.write_all(&[0; 1 << 12]);
     }
 }
 
@@ -180,6 +194,17 @@ fn answer(mut stream: TcpStream, base: &str, files: Files, requests: &RequestLog
                 let head =
                     format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", CLIP.len());
                 send(head, &damaged());
+                return;
+            }
+            if files == Files::EndlessEverywhere || (files == Files::Endless && path == "/v.mp4") {
+                pour(&mut stream, ended);
+                return;
+            }
+            if files == Files::Huge {
+                let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5368709120\r\n\r\n";
+                send(head.to_owned(), b"");
+                // Until the client hangs up.
+                let _ = stream.read(&mut [0]);
                 return;
             }
             let (length, half) = (CLIP.len(), CLIP.len() / 2);
@@ -273,6 +298,7 @@ async fn run_with(server: &Server, folder: &std::path::Path, tries: u32, verify:
             backoff: Duration::from_millis(5),
             min_download_rate: MinRate { bytes: 1_000, window: Duration::from_millis(200) },
             task_timeout: Duration::from_millis(1_500),
+            max_video_bytes: 4 * CLIP.len() as u64,
             ..Policy::local()
         },
         clock: Clock::starting_at(Timestamp(1)),
@@ -426,6 +452,35 @@ async fn verified_run_fetches_damaged_videos_again() {
     assert_eq!((verified.submitted(), server.requests().len()), (0, downloads + 1));
     let again = run_with(&server, folder.path(), 5, verify()).await;
     assert!(is_whole(&again) && server.requests().len() == downloads + 1, "{:?}", again.nodes);
+}
+
+#[tokio::test]
+async fn download_that_never_ends_is_cut_off_and_tried_at_the_other_address() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(Files::Endless);
+    let summary = run(&server, folder.path(), 4).await;
+    assert!(is_whole(&summary), "{:?}", summary.nodes);
+    assert_eq!(server.requests(), ["/v.mp4", "/v1/videos/task_1/content"]);
+}
+
+#[tokio::test]
+async fn download_larger_than_the_maximum_ends_detached_and_leaves_nothing() {
+    for files in [Files::EndlessEverywhere, Files::Huge] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let server = Server::start(files);
+        let summary = run(&server, folder.path(), 2).await;
+        let Outcome::Detached { reason, .. } = &summary.nodes[0].outcome else {
+            panic!("{:?}", summary.nodes)
+        };
+        let maximum = 4 * CLIP.len();
+        let expected = format!(
+            "its video could not be downloaded: it is larger than {maximum} bytes, the maximum size of a video"
+        );
+        assert_eq!(*reason, expected);
+        assert_eq!(server.requests(), ["/v.mp4", "/v1/videos/task_1/content"]);
+        let left = std::fs::read_dir(folder.path().join(".runner/artifacts"));
+        assert_eq!(left.map_or(0, Iterator::count), 0);
+    }
 }
 
 /// A pipe would be waited for as long as nobody writes into it.

@@ -40,6 +40,9 @@ pub struct Policy {
     pub max_retry_after: Duration,
     /// Rate below which a download is cut off and tried at the video's other address.
     pub min_download_rate: MinRate,
+    /// Maximum size of a video. A download that goes on for longer is cut off and tried at the video's other address.
+    #[serde(default = "max_video_bytes")]
+    pub max_video_bytes: u64,
     /// How long every poll of a task must return 404 before the task counts as gone.
     pub not_found_grace: Duration,
     /// How long polls of a task may fail before the run detaches from it.
@@ -50,6 +53,14 @@ pub struct Policy {
     pub task_timeout: Duration,
     /// Seed of the jitter; another number for each run.
     pub seed: u64,
+}
+
+/// Maximum size of a video, by default: 4 GiB, an hour at 9 Mb/s, of services that make minutes. Without a bound, a response that never ends
+/// would fill the disk that the ledger is on.
+pub const MAX_VIDEO_BYTES: u64 = 4 << 30;
+
+fn max_video_bytes() -> u64 {
+    MAX_VIDEO_BYTES
 }
 
 /// A maximum rate.
@@ -123,6 +134,7 @@ impl Policy {
             max_backoff: Duration::from_mins(1),
             max_retry_after: Duration::from_mins(5),
             min_download_rate: MinRate { bytes: 60 << 10, window: Duration::from_mins(1) },
+            max_video_bytes: MAX_VIDEO_BYTES,
             not_found_grace: Duration::from_mins(1),
             unreachable_timeout: Duration::from_mins(10),
             shutdown_grace: Duration::from_secs(20),

@@ -18,9 +18,6 @@ use crate::time::Clock;
 use scheduler::policy::MinRate;
 use scheduler::{Artifact, Download, Failure, FailureKind};
 
-/// Largest video that is accepted.
-const MAX_VIDEO_BYTES: u64 = 8 << 30;
-
 /// A failed download, with the bytes kept for the next attempt.
 #[derive(Debug)]
 pub struct DownloadError {
@@ -43,6 +40,8 @@ pub struct Bounds<'a> {
     pub clock: &'a Clock,
     /// Its minimum rate, from its first byte on.
     pub min_rate: MinRate,
+    /// Its maximum size.
+    pub max_bytes: u64,
 }
 
 /// Downloads, verifies and stores one video.
@@ -87,6 +86,8 @@ pub(super) async fn fetch_then(
         io_error: None,
         has_started: false,
         is_other_file: false,
+        max_bytes: bounds.max_bytes,
+        is_too_large: false,
         received: Arc::clone(&received),
     };
     let downloaded = tokio::select! {
@@ -96,7 +97,12 @@ pub(super) async fn fetch_then(
         failure = too_slow(&received, bounds.min_rate) => Err(failure),
         downloaded = provider.download(&download.task, url, resume.as_ref(), &mut sink) => downloaded,
     };
-    let PartSink { part, total, io_error, has_started, is_other_file, .. } = sink;
+    let PartSink { part, total, io_error, has_started, is_other_file, is_too_large, .. } = sink;
+    if is_too_large {
+        part.discard();
+        let said = format!("it is larger than {}, the maximum size of a video", in_words(bounds.max_bytes));
+        return Err(Failure::new(FailureKind::Transient, said).into());
+    }
     if let Some(error) = io_error {
         part.discard();
         return Err(local("the video cannot be written", &error).into());
@@ -228,6 +234,9 @@ struct PartSink {
     has_started: bool,
     /// Whether the rest that the service sent belongs to another file than the part.
     is_other_file: bool,
+    /// See [`Bounds::max_bytes`].
+    max_bytes: u64,
+    is_too_large: bool,
     /// Bytes received in this try, or [`NOT_STARTED`].
     received: Arc<AtomicU64>,
 }
@@ -240,6 +249,12 @@ impl PartSink {
             copy
         })
     }
+
+    /// Refuses a video of so many bytes, if that is too many.
+    fn check_size(&mut self, bytes: u64) -> io::Result<()> {
+        self.is_too_large = bytes > self.max_bytes;
+        if self.is_too_large { Err(io::Error::other("the video is too large")) } else { Ok(()) }
+    }
 }
 
 impl DownloadSink for PartSink {
@@ -247,6 +262,7 @@ impl DownloadSink for PartSink {
         self.has_started = true;
         self.received.store(0, Ordering::Relaxed);
         self.total = start.total;
+        self.check_size(start.total.unwrap_or_default())?;
         if start.offset == 0 {
             let origin = start.validator.map(|validator| DownloadOrigin {
                 source: self.source.clone(),
@@ -271,11 +287,8 @@ impl DownloadSink for PartSink {
 
 impl Write for PartSink {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
-        let written = if self.part.length().saturating_add(piece.len() as u64) > MAX_VIDEO_BYTES {
-            Err(io::Error::other("it is larger than any video should be"))
-        } else {
-            self.part.push(piece)
-        };
+        self.check_size(self.part.length().saturating_add(piece.len() as u64))?;
+        let written = self.part.push(piece);
         self.record_error(written)?;
         self.received.fetch_add(piece.len() as u64, Ordering::Relaxed);
         Ok(piece.len())
@@ -284,6 +297,11 @@ impl Write for PartSink {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// A size in words; a part of a GiB is in bytes.
+fn in_words(bytes: u64) -> String {
+    if bytes.is_multiple_of(1 << 30) { format!("{} GiB", bytes >> 30) } else { format!("{bytes} bytes") }
 }
 
 fn local(what: &str, error: &io::Error) -> Failure {

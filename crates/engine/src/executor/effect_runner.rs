@@ -43,6 +43,7 @@ pub(super) struct EffectRunner {
     pub(super) digital_source: media::DigitalSource,
     pub(super) attempts: AttemptIds,
     pub(super) min_download_rate: MinRate,
+    pub(super) max_video_bytes: u64,
     pub(super) sender: mpsc::UnboundedSender<EffectResult>,
     /// How far films are.
     pub(super) joins: mpsc::UnboundedSender<FilmProgress>,
@@ -94,7 +95,8 @@ impl EffectRunner {
                 let (plan, store, budget) =
                     (Arc::clone(&self.plan), self.ledger.store(), state.budget().clone());
                 let target = self.output_dir.join(file_name(self.plan.node(download.node), &download.key));
-                let (run, min_rate) = (self.span.clone(), self.min_download_rate);
+                let (run, min_rate, max_bytes) =
+                    (self.span.clone(), self.min_download_rate, self.max_video_bytes);
                 let (ledger, sidecar) = (Arc::clone(&self.ledger), self.sidecar(&download, state));
                 let reserved = self.reserved_cost(&download, state);
                 let written_at = clock.clone();
@@ -102,7 +104,7 @@ impl EffectRunner {
                     clock.sleep_until(download.not_before).await;
                     let (node, attempt) = (download.node, download.attempt.clone());
                     let span = trace::download(&run, &plan, node, &attempt, &download.task);
-                    let bounds = download::Bounds { clock: &clock, min_rate };
+                    let bounds = download::Bounds { clock: &clock, min_rate, max_bytes };
                     let of = attempt.clone();
                     let finish = move |artifact: &Artifact| {
                         if let Some(sidecar) = sidecar {

@@ -322,7 +322,11 @@ async fn download_video(
     let store = config.ledger.store();
     let mut tries = 0;
     loop {
-        let bounds = download::Bounds { clock: &config.clock, min_rate: config.policy.min_download_rate };
+        let bounds = download::Bounds {
+            clock: &config.clock,
+            min_rate: config.policy.min_download_rate,
+            max_bytes: config.policy.max_video_bytes,
+        };
         let fetched =
             download::fetch(&*config.provider, &download, bounds, &target, &store, &config.ffmpeg).await;
         let failure = match fetched {

@@ -154,7 +154,7 @@ pub async fn run(
     let mut limits = ledger.observed_limits(provider.identity());
     let submits = policy.submit_rate.map_or(0, |rate| rate.count);
     let submits = submits.max(limits.rate.map_or(0, |rate| rate.count));
-    let min_download_rate = policy.min_download_rate;
+    let (min_download_rate, max_video_bytes) = (policy.min_download_rate, policy.max_video_bytes);
     let mut state = RunState::new(Arc::clone(&plan), provider.identity(), policy)
         .with_budget(budget)
         .with_keys(config.keys)
@@ -180,6 +180,7 @@ pub async fn run(
         digital_source: config.digital_source,
         attempts: AttemptIds { run: run.clone(), next: Arc::new(AtomicU64::new(1)) },
         min_download_rate,
+        max_video_bytes,
         sender,
         joins,
         wakes: wake_timer::WakeTimer::new(clock.clone()),
