@@ -1,5 +1,7 @@
 //! Redaction of the API key in what a service sends: some echo it in messages, codes or URLs.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use secrecy::{ExposeSecret, SecretString};
 
 const REDACTED: &str = "[redacted]";
@@ -10,19 +12,30 @@ const MIN_MIXED_LEN: usize = 8;
 /// How often a character may be escaped again, such as `%25252F`.
 const MAX_ESCAPES: usize = 8;
 
-/// Replaces the key in a text, also where JSON (`\/`, `\u002f`), a URL (`%2F`) or HTML (`&#x2F;`) escapes some of its characters, once or
-/// several times. Works on truncated JSON too, so it needs not be decoded before.
+/// Replaces the key in a text, also in other letter case, in base64 or in hex, and where JSON (`\/`, `\u002f`), a URL (`%2F`) or HTML
+/// (`&#x2F;`) escapes some of its characters, once or several times. Works on truncated JSON too, so it needs not be decoded before.
 pub(crate) fn redact_key(text: &str, key: &SecretString) -> String {
     let key = key.expose_secret().as_bytes();
-    let Some(first) = key.first() else { return text.to_owned() };
+    if key.is_empty() {
+        return text.to_owned();
+    }
+    let forms = forms(key);
+    let mut may_begin = [false; 256];
+    for byte in forms.iter().filter_map(|form| form.bytes.first()).chain(b"\\%&") {
+        may_begin[usize::from(byte.to_ascii_lowercase())] = true;
+        may_begin[usize::from(byte.to_ascii_uppercase())] = true;
+    }
     let mut redacted = String::with_capacity(text.len());
     let (mut copied, mut at) = (0, 0);
     while let Some(byte) = text.as_bytes().get(at) {
-        // The key begins with one of these, and most bytes of a response are none.
-        if byte == first || matches!(byte, b'\\' | b'%' | b'&') {
+        // Most bytes of a response begin no form of the key.
+        if may_begin[usize::from(*byte)] {
             let before = text[copied..at].chars().next_back();
-            let len = match_len(&text.as_bytes()[at..], key);
-            if let Some(len) = len.filter(|len| is_whole(before, &text[at + len..], key)) {
+            let len = forms.iter().find_map(|form| {
+                let len = form.match_len(&text.as_bytes()[at..])?;
+                (form.encoding != Encoding::Plain || is_whole(before, &text[at + len..], key)).then_some(len)
+            });
+            if let Some(len) = len {
                 redacted.push_str(&text[copied..at]);
                 redacted.push_str(REDACTED);
                 at += len;
@@ -57,20 +70,75 @@ fn is_whole(before: Option<char>, after: &str, key: &[u8]) -> bool {
     is_unique(key) || !before.into_iter().chain(after.chars().next()).any(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// The length of the key at the beginning of a text; `None` where the text does not begin with it. The key is ASCII.
-fn match_len(text: &[u8], key: &[u8]) -> Option<usize> {
-    let mut len = 0;
-    for byte in key {
-        len += char_len(text.get(len..)?, *byte)?;
+/// How a text has the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Encoding {
+    Plain,
+    Hex,
+    /// With the number of its bits that are not in [`Form::bytes`], because they share a character with what follows.
+    Base64 {
+        bits_left: usize,
+    },
+}
+
+/// The key in an encoding.
+#[derive(Debug)]
+struct Form {
+    bytes: Vec<u8>,
+    encoding: Encoding,
+    ignores_case: bool,
+}
+
+/// The forms of a key that are redacted. A key of less than [`MIN_MIXED_LEN`] characters is too short for other ones than its own.
+fn forms(key: &[u8]) -> Vec<Form> {
+    let is_long = key.len() >= MIN_MIXED_LEN;
+    let mut forms = vec![Form { bytes: key.to_vec(), encoding: Encoding::Plain, ignores_case: is_long }];
+    if !is_long {
+        return forms;
     }
-    (len > 0).then_some(len)
+    forms.push(Form { bytes: hex::encode(key).into_bytes(), encoding: Encoding::Hex, ignores_case: true });
+    // A header such as `user:key` is encoded as a whole: the key begins at one of three places in a group of characters.
+    for shift in 0..3 {
+        let bytes = [&[0; 2][..shift], key].concat();
+        let bits = bytes.len() * 8;
+        let known = (shift * 8).div_ceil(6)..bits / 6;
+        for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
+            let Some(encoded) = engine.encode(&bytes).get(known.clone()).map(|text| text.as_bytes().to_vec())
+            else {
+                continue;
+            };
+            if forms.iter().all(|form| form.bytes != encoded) {
+                let encoding = Encoding::Base64 { bits_left: bits % 6 };
+                forms.push(Form { bytes: encoded, encoding, ignores_case: false });
+            }
+        }
+    }
+    forms
+}
+
+impl Form {
+    /// The length of the key at the beginning of a text; `None` where the text does not begin with it. The key is ASCII.
+    fn match_len(&self, text: &[u8]) -> Option<usize> {
+        let mut len = 0;
+        for byte in &self.bytes {
+            len += char_len(text.get(len..)?, *byte, self.ignores_case)?;
+        }
+        if let Encoding::Base64 { bits_left } = self.encoding {
+            let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
+            len += usize::from(bits_left > 0 && text.get(len).is_some_and(is_digit));
+            len += text[len..].iter().take(2).take_while(|byte| **byte == b'=').count();
+        }
+        (len > 0).then_some(len)
+    }
 }
 
 /// The length of one character of the key at the beginning of a text, escaped or not.
-fn char_len(text: &[u8], byte: u8) -> Option<usize> {
+fn char_len(text: &[u8], byte: u8, ignores_case: bool) -> Option<usize> {
+    let is_same = |found: u8| found == byte || (ignores_case && found.eq_ignore_ascii_case(&byte));
     let is_code = |digits: Option<&[u8]>, radix| {
         let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        digits.and_then(|digits| u32::from_str_radix(digits, radix).ok()) == Some(u32::from(byte))
+        let code = digits.and_then(|digits| u32::from_str_radix(digits, radix).ok());
+        code.and_then(|code| u8::try_from(code).ok()).is_some_and(is_same)
     };
     // The end of repetitions of `escape` from `start` on.
     let skip = |start: usize, escape: &[u8]| {
@@ -87,13 +155,13 @@ fn char_len(text: &[u8], byte: u8) -> Option<usize> {
         _ => {}
     }
     match text.first()? {
-        first if *first == byte => Some(1),
+        first if is_same(*first) => Some(1),
         // JSON within JSON doubles backslashes.
         b'\\' => {
             let end = skip(0, b"\\");
             match text.get(end)? {
                 b'u' | b'U' if is_code(text.get(end + 1..end + 5), 16) => Some(end + 5),
-                escaped => (*escaped == byte).then_some(end + 1),
+                escaped => is_same(*escaped).then_some(end + 1),
             }
         }
         b'%' => {
@@ -159,6 +227,45 @@ mod tests {
             assert_eq!(redact_key(text, &key), text);
             assert!(!has_long_key(text, &key), "{text}");
         }
+    }
+
+    #[test]
+    fn key_is_redacted_in_other_case_base64_and_hex() {
+        let key = "sk-ab/0123456789+def".to_owned().into();
+        for text in [
+            "wrong key SK-AB/0123456789+DEF, sorry",
+            "wrong key SK-AB%2F0123456789%2bDEF, sorry",
+            "wrong key 736b2d61622f303132333435363738392b646566, sorry",
+            "wrong key 736B2D61622F303132333435363738392B646566, sorry",
+            "wrong key c2stYWIvMDEyMzQ1Njc4OStkZWY=, sorry",
+            "wrong key c2stYWIvMDEyMzQ1Njc4OStkZWY, sorry",
+        ] {
+            assert_eq!(redact_key(text, &key), "wrong key [redacted], sorry", "{text}");
+            assert!(has_long_key(text, &key), "{text}");
+        }
+        // `Bearer KEY`, `user:KEY` and `users:KEY:x`: but for a character on each side, which holds a part of a byte.
+        for (text, redacted) in [
+            ("QmVhcmVyIHNrLWFiLzAxMjM0NTY3ODkrZGVm", "QmVhcmVyIH[redacted]"),
+            ("dXNlcjpzay1hYi8wMTIzNDU2Nzg5K2RlZg==", "dXNlcjp[redacted]"),
+            ("dXNlcnM6c2stYWIvMDEyMzQ1Njc4OStkZWY6eA==", "dXNlcnM6[redacted]6eA=="),
+        ] {
+            assert_eq!(redact_key(text, &key), redacted);
+        }
+        // URL-safe signs, and JSON's escape of a sign.
+        let signs = "k3y>>>???~~~secret".to_owned().into();
+        for text in
+            ["azN5Pj4-Pz8_fn5-c2VjcmV0", "azN5Pj4+Pz8/fn5+c2VjcmV0", r"azN5Pj4+Pz8\/fn5\u002bc2VjcmV0"]
+        {
+            assert_eq!(redact_key(text, &signs), "[redacted]", "{text}");
+        }
+        for text in ["SK-AB/0123456789+DE", "C2STYWIVMDEYMZQ1NJC4OSTKZWY=", "736b2d61622f30"] {
+            assert_eq!(redact_key(text, &key), text);
+        }
+        let short = "k3y-sec".to_owned().into();
+        assert_eq!(
+            redact_key("K3Y-SEC azN5LXNlYw== 6b33792d736563", &short),
+            "K3Y-SEC azN5LXNlYw== 6b33792d736563"
+        );
     }
 
     #[test]
