@@ -50,6 +50,7 @@ pub use outcome::{
 pub use policy::Policy;
 pub use projection::{LastAttempt, RecordedEvent, RunProjection, Shot, ShotStatus, StateInRun, StatusKind};
 pub use state::{
-    FilmSummary, NodeState, NodeSummary, Phase, PickSummary, RunScope, RunState, RunSummary, UnexpectedEvent,
+    FilmSummary, NodeState, NodeSummary, Phase, PickSummary, RateWait, RunScope, RunState, RunSummary,
+    UnexpectedEvent,
 };
 pub use timestamp::Timestamp;

@@ -68,7 +68,7 @@ pub(crate) enum RunReporter {
     /// A live view on standard error.
     Live(Box<live::LiveView>),
     /// Plain lines on standard error.
-    Plain(plain::PlainReporter),
+    Plain(Box<plain::PlainReporter>),
 }
 
 impl RunReporter {
@@ -79,7 +79,9 @@ impl RunReporter {
             Format::Text | Format::Json if crate::terminal::is_live() => {
                 Self::Live(Box::new(live::LiveView::new(info.file, info.estimate)))
             }
-            Format::Text | Format::Json => Self::Plain(plain::PlainReporter::new(info.file, info.estimate)),
+            Format::Text | Format::Json => {
+                Self::Plain(Box::new(plain::PlainReporter::new(info.file, info.estimate)))
+            }
         }
     }
 
@@ -88,7 +90,7 @@ impl RunReporter {
         match self {
             Self::Stream(stream) => stream.as_mut(),
             Self::Live(live) => live.as_mut(),
-            Self::Plain(plain) => plain,
+            Self::Plain(plain) => plain.as_mut(),
         }
     }
 

@@ -10,6 +10,7 @@ use scheduler::{Event, RunState, Timestamp};
 
 use super::live::progress::RunProgress;
 use super::repeat_filter::RepeatFilter;
+use super::waits::RateWaits;
 use super::{RunEstimate, humanize, live, messages};
 use crate::named_workflow::NamedWorkflow;
 
@@ -22,6 +23,7 @@ pub(crate) struct PlainReporter {
     file: NamedWorkflow,
     buffer: String,
     repeats: RepeatFilter,
+    rate_waits: RateWaits,
     shared: Arc<Shared>,
     heart: Option<JoinHandle<()>>,
 }
@@ -57,7 +59,14 @@ impl PlainReporter {
         let shared = Arc::new(Shared { now: Mutex::new(now), changed: Condvar::new() });
         let beating = Arc::clone(&shared);
         let heart = std::thread::spawn(move || beat(&beating));
-        Self { file, buffer: String::new(), repeats: RepeatFilter::default(), shared, heart: Some(heart) }
+        Self {
+            file,
+            buffer: String::new(),
+            repeats: RepeatFilter::default(),
+            rate_waits: RateWaits::default(),
+            shared,
+            heart: Some(heart),
+        }
     }
 }
 
@@ -67,9 +76,11 @@ impl Reporter for PlainReporter {
         shared.progress.on_event(state, event, now);
         shared.event_time = (now, Instant::now());
         let passes = self.repeats.passes(event, now);
-        if let Some(message) = messages::message_for(state, event, now, &self.file).filter(|_| passes) {
+        let message = messages::message_for(state, event, now, &self.file).filter(|_| passes);
+        for line in message.map(|message| message.line).into_iter().chain(self.rate_waits.message(state, now))
+        {
             shared.printed = Instant::now();
-            self.buffer.push_str(&timed(&message.line, now));
+            self.buffer.push_str(&timed(&line, now));
         }
     }
 
@@ -128,7 +139,8 @@ fn heartbeat(progress: &RunProgress, now: Timestamp) -> String {
         [(progress.in_progress(), "active"), (progress.waiting(), "waiting"), (progress.failed(), "failed")];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
     let counts: Vec<String> = counts.map(|(count, word)| format!(", {count} {word}")).collect();
-    let left = progress.remaining(now).map(|left| format!("; about {} left", humanize(left)));
+    let held = progress.submissions_held_until.map(|until| until.since(now)).unwrap_or_default();
+    let left = progress.remaining(now).map(|left| format!("; about {} left", humanize(left.max(held))));
     format!(
         "still running{since}: {}/{} shots done{}{}",
         progress.done(),

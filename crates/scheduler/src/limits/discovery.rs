@@ -86,6 +86,10 @@ pub(crate) struct LimitDiscovery {
     most_in_flight: usize,
     /// Tasks in flight at the last refusal, if a limit on them explains it as well as a rate.
     candidate: Option<usize>,
+    /// Longest wait for a rate, counted from the last submission or refusal. Then one more is tried.
+    longest_wait: Duration,
+    /// Whether the last submission was tried after that wait: its refusal says nothing new.
+    is_late_probe: bool,
     /// When a submission left that the rate would not have admitted, to decide between the two.
     probe: Option<Timestamp>,
     /// Failed attempts to raise a limit.
@@ -97,9 +101,14 @@ pub(crate) struct LimitDiscovery {
 }
 
 impl LimitDiscovery {
-    /// Nothing is known. `paces_posts` limits concurrent POSTs until something is.
-    pub(crate) fn new(paces_posts: bool) -> Self {
-        Self { ramp: paces_posts.then(PostRamp::default), ..Self::default() }
+    /// Nothing is known. `paces_posts` limits concurrent POSTs until something is. Nothing waits for a rate for longer than `longest_wait`.
+    pub(crate) fn new(paces_posts: bool, longest_wait: Duration) -> Self {
+        Self {
+            ramp: paces_posts.then(PostRamp::default),
+            // A usual window of this length is waited for to its end.
+            longest_wait: longest_wait.mul_f64(MARGIN),
+            ..Self::default()
+        }
     }
 
     /// The limits as far as they are known.
@@ -133,7 +142,10 @@ impl LimitDiscovery {
             return Err(None);
         }
         match self.rate_admits_at() {
-            Some(at) if at > now && !self.may_probe(in_flight, at, now) => Err(Some(at)),
+            Some(at) if at > now && !self.may_probe(in_flight, at, now) => {
+                let at = at.min(self.late_probe_at());
+                if at > now { Err(Some(at)) } else { Ok(()) }
+            }
             _ => Ok(()),
         }
     }
@@ -155,6 +167,12 @@ impl LimitDiscovery {
         Some(self.sent.get(nth_last)?.after(rate.per))
     }
 
+    /// When one more is tried although the rate does not admit it: what was observed once may no longer hold, or was another limit.
+    fn late_probe_at(&self) -> Timestamp {
+        let last = self.sent.back().copied().max(self.refused_at);
+        last.map_or(Timestamp(i64::MAX), |last| last.after(self.longest_wait))
+    }
+
     /// Whether to submit one more than the rate admits: most tasks have ended, and waiting would take long if the limit is on tasks.
     fn may_probe(&self, in_flight: usize, admitted_at: Timestamp, now: Timestamp) -> bool {
         let (Some(candidate), Some(rate)) = (self.candidate, self.observed.rate) else { return false };
@@ -171,7 +189,9 @@ impl LimitDiscovery {
         if let Some(ramp) = &mut self.ramp {
             ramp.admitted(now);
         }
+        self.is_late_probe = false;
         if self.rate_admits_at().is_some_and(|at| at > now) {
+            self.is_late_probe = self.late_probe_at() <= now;
             self.probe = Some(now);
         }
         self.sent.push_back(now);
@@ -259,6 +279,10 @@ impl LimitDiscovery {
         if self.refused_at.is_some_and(|refused| admitted <= refused) {
             return;
         }
+        if self.probe == Some(left) && std::mem::take(&mut self.is_late_probe) {
+            (self.refused_at, self.probe) = (Some(now), None);
+            return;
+        }
         let is_first = self.refused_at.replace(now).is_none();
         let (accepted, since) = (std::mem::take(&mut self.accepted), self.since.take());
         self.probe = None;
@@ -334,134 +358,5 @@ fn window(per: Duration) -> Duration {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn throttled(at: i64, wait: u64, in_flight: usize) -> ThrottledSubmission {
-        let at = Timestamp(at);
-        ThrottledSubmission {
-            admitted: at,
-            left: at,
-            now: at,
-            wait: Duration::from_secs(wait),
-            is_asked: true,
-            in_flight,
-        }
-    }
-
-    /// As many acceptances, one each `every` milliseconds, with so many tasks in flight.
-    fn accept(discovery: &mut LimitDiscovery, begin: i64, every: i64, count: i64, in_flight: usize) {
-        for number in 0..count {
-            let at = Timestamp(begin + number * every);
-            discovery.admitted(at);
-            discovery.accepted(at, at, in_flight);
-        }
-    }
-
-    #[test]
-    fn concurrent_posts_are_paced_unless_the_sender_does_it() {
-        let (here, elsewhere) = (LimitDiscovery::new(true), LimitDiscovery::new(false));
-        assert_eq!(here.admits(1, 1, Timestamp(0)), Ok(()));
-        assert_eq!(here.admits(2, 2, Timestamp(0)), Err(None));
-        assert_eq!(elsewhere.admits(60, 60, Timestamp(0)), Ok(()));
-    }
-
-    #[test]
-    fn rate_is_what_was_accepted_in_the_wait_of_the_first_refusal() {
-        let mut discovery = LimitDiscovery::new(true);
-        accept(&mut discovery, 1_000, 5, 10, 10);
-        discovery.refused(throttled(1_050, 1, 10));
-        let known = ObservedLimits {
-            rate: Some(ObservedRate { count: 10, per: Duration::from_millis(1_010) }),
-            in_flight: None,
-        };
-        assert_eq!(discovery.observed(), known);
-        assert_eq!(discovery.admits(10, 0, Timestamp(2_009)), Err(Some(Timestamp(2_010))));
-        assert_eq!(discovery.admits(10, 0, Timestamp(2_010)), Ok(()));
-        discovery.refused(throttled(1_050, 1, 10));
-        assert_eq!(discovery.observed(), known, "the same volley");
-    }
-
-    #[test]
-    fn acceptances_before_a_long_pause_explain_no_refusal() {
-        let mut discovery = LimitDiscovery::new(true);
-        accept(&mut discovery, 1_000, 5, 1, 1);
-        discovery.refused(throttled(61_500, 1, 0));
-        assert_eq!(discovery.observed(), ObservedLimits::default(), "not one a minute");
-
-        let mut discovery = LimitDiscovery::new(true);
-        accept(&mut discovery, 1_000, 5, 1, 1);
-        accept(&mut discovery, 61_000, 5, 2, 2);
-        discovery.refused(throttled(61_010, 1, 2));
-        let rate = ObservedRate { count: 2, per: Duration::from_millis(1_010) };
-        assert_eq!(discovery.observed().rate, Some(rate));
-
-        // A chain whose tasks take ten minutes, at a service with a known rate that refuses once.
-        let mut discovery = LimitDiscovery::new(true);
-        let rate = Some(ObservedRate { count: 10, per: Duration::from_millis(1_010) });
-        let known = ObservedLimits { rate, in_flight: None };
-        discovery.begin_with(known);
-        accept(&mut discovery, 1_000, 5, 1, 1);
-        discovery.admitted(Timestamp(601_000));
-        discovery.refused(throttled(601_000, 1, 0));
-        assert_eq!(discovery.observed(), known, "not one in ten minutes");
-
-        // 3 in an hour: the pause is shorter than the wait.
-        let mut discovery = LimitDiscovery::new(true);
-        accept(&mut discovery, 1_000, 60_000, 3, 1);
-        discovery.refused(throttled(181_000, 3_420, 0));
-        assert_eq!(discovery.observed().rate.map(|rate| rate.count), Some(3));
-    }
-
-    #[test]
-    fn refusal_after_the_whole_wait_means_a_limit_on_tasks() {
-        let mut discovery = LimitDiscovery::new(true);
-        accept(&mut discovery, 1_000, 5, 10, 10);
-        discovery.refused(throttled(1_050, 1, 10));
-        discovery.admitted(Timestamp(2_100));
-        discovery.refused(throttled(2_100, 1, 10));
-        assert_eq!(discovery.observed(), ObservedLimits { rate: None, in_flight: Some(10) });
-        assert_eq!(discovery.admits(10, 0, Timestamp(90_000)), Err(None));
-        assert_eq!(discovery.admits(9, 0, Timestamp(90_000)), Ok(()));
-    }
-
-    #[test]
-    fn recorded_limits_that_admit_nothing_are_learned_again() {
-        for (count, per, in_flight) in [(0, 1, Some(0)), (1, 86_400, None), (0, 1, None)] {
-            let mut discovery = LimitDiscovery::new(true);
-            let rate = Some(ObservedRate { count, per: Duration::from_secs(per) });
-            discovery.begin_with(ObservedLimits { rate, in_flight });
-            assert_eq!(discovery.observed(), ObservedLimits::default());
-        }
-        let mut discovery = LimitDiscovery::new(true);
-        let rate = Some(ObservedRate { count: 3, per: Duration::from_hours(1).mul_f64(MARGIN) });
-        discovery.begin_with(ObservedLimits { rate, in_flight: Some(1) });
-        assert_eq!(discovery.observed(), ObservedLimits { rate, in_flight: Some(1) });
-    }
-
-    #[test]
-    fn refusals_without_an_acceptance_teach_nothing() {
-        let mut discovery = LimitDiscovery::new(true);
-        for minute in 0..100 {
-            discovery.refused(throttled(minute * 60_000, 60, 0));
-        }
-        assert_eq!(discovery.observed(), ObservedLimits::default());
-    }
-
-    #[test]
-    fn limits_are_raised_after_a_while_and_lowered_when_that_is_refused() {
-        let mut discovery = LimitDiscovery::new(true);
-        let rate = |count| ObservedLimits {
-            rate: Some(ObservedRate { count, per: Duration::from_secs(1) }),
-            in_flight: None,
-        };
-        discovery.begin_with(rate(10));
-        accept(&mut discovery, 0, 100, 99, 50);
-        assert_eq!(discovery.observed(), rate(10), "a second run of a hundred");
-        accept(&mut discovery, 10_000, 100, 1, 50);
-        assert_eq!(discovery.observed(), rate(11));
-        discovery.admitted(Timestamp(11_000));
-        discovery.refused(throttled(11_000, 1, 50));
-        assert_eq!(discovery.observed(), rate(10));
-    }
-}
+#[path = "discovery_tests.rs"]
+mod tests;

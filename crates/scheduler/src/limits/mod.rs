@@ -45,7 +45,9 @@ impl RunLimits {
     pub(crate) fn new(policy: &Policy) -> Self {
         Self {
             concurrency: AimdLimiter::new(policy.max_in_flight),
-            discovery: policy.learns_limits.then(|| LimitDiscovery::new(policy.paces_posts)),
+            discovery: policy
+                .learns_limits
+                .then(|| LimitDiscovery::new(policy.paces_posts, policy.max_retry_after)),
             quota: None,
             submit_rate: policy.submit_rate.map(TokenBucket::new),
             poll_rate: PollRate::new(policy.poll_rate),

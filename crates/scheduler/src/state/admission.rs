@@ -8,8 +8,18 @@ use std::time::Duration;
 use workflow::plan::{Clip, ClipSource, NodeIx};
 
 use super::{FilmPhase, Phase, RunState};
+use crate::policy::Rate;
 use crate::timestamp::Timestamp;
 use crate::{Action, FilmOutcome, Halt, Outcome};
+
+/// What waits for a rate of submissions, and until when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateWait {
+    /// When the next submission is sent.
+    pub until: Timestamp,
+    /// The rate, if it was learned from the service; `None` where it is that of the policy.
+    pub learned: Option<Rate>,
+}
 
 /// Longest time by which a poll is sent before it is due.
 const MAX_POLL_ADVANCE: Duration = Duration::from_millis(16);
@@ -93,8 +103,44 @@ impl RunState {
         more_at
     }
 
+    /// The wait of the shots that are ready for a rate of submissions, where nothing else stops them.
+    #[must_use]
+    pub fn submission_rate_wait(&self) -> Option<RateWait> {
+        let is_open = !self.is_replay && self.queues.lookups == 0 && self.halt.is_none();
+        if !is_open || self.queues.ready.is_empty() {
+            return None;
+        }
+        let now = self.now;
+        self.may_submit_at_any_rate(now).ok()?;
+        let submits = self.limits.submit_rate.as_ref().filter(|submits| !submits.admits(now));
+        if let Some(submits) = submits {
+            return Some(RateWait { until: submits.free_at(), learned: None });
+        }
+        let discovery = self.limits.discovery.as_ref()?;
+        let taken = self.queues.in_flight + self.queues.held_slots.len();
+        let until = discovery.admits(taken, self.queues.posting, now).err().flatten()?;
+        Some(RateWait { until, learned: discovery.observed().rate.map(Rate::from) })
+    }
+
     /// Whether the limits admit one more submission, or when they may; `None` if something has to end first.
     fn may_submit(&self, now: Timestamp) -> Result<(), Option<Timestamp>> {
+        self.may_submit_at_any_rate(now)?;
+        let held_slots = &self.queues.held_slots;
+        let taken = self.queues.in_flight + held_slots.len();
+        if let Some(submits) = self.limits.submit_rate.as_ref().filter(|submits| !submits.admits(now)) {
+            return Err(Some(submits.free_at()));
+        }
+        match &self.limits.discovery {
+            // What has to end first may be a held slot, which no event ends.
+            Some(discovery) => discovery
+                .admits(taken, self.queues.posting, now)
+                .map_err(|until| until.or_else(|| held_slots.first().map(|(until, _)| *until))),
+            None => Ok(()),
+        }
+    }
+
+    /// The same without the limits on the rate.
+    fn may_submit_at_any_rate(&self, now: Timestamp) -> Result<(), Option<Timestamp>> {
         if let Some(until) = self.submissions_held_until() {
             return Err(Some(until));
         }
@@ -107,16 +153,7 @@ impl RunState {
         if !concurrency.admits(taken, self.queues.posting, now) {
             return Err(held_slots.first().map(|(until, _)| *until));
         }
-        if let Some(submits) = self.limits.submit_rate.as_ref().filter(|submits| !submits.admits(now)) {
-            return Err(Some(submits.free_at()));
-        }
-        match &self.limits.discovery {
-            // What has to end first may be a held slot, which no event ends.
-            Some(discovery) => discovery
-                .admits(taken, self.queues.posting, now)
-                .map_err(|until| until.or_else(|| held_slots.first().map(|(until, _)| *until))),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// Polls the tasks that are due, or nearly so, and returns when to try again. While the service accepts no polls, tasks whose timeout has passed are

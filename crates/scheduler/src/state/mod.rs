@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use workflow::plan::{NodeIx, Plan};
 
+pub use admission::RateWait;
 pub use expected_events::UnexpectedEvent;
 use phase::{AdoptedTask, UnusableCopies};
 pub use phase::{NodeState, Phase};

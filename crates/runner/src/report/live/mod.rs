@@ -18,6 +18,7 @@ use self::progress::RunProgress;
 use super::messages::{self, Importance};
 use super::repeat_filter::RepeatFilter;
 use super::screen::{self, Screen};
+use super::waits::RateWaits;
 use super::{RunEstimate, sanitize};
 use crate::named_workflow::NamedWorkflow;
 use crate::project_paths::display_path;
@@ -78,6 +79,7 @@ pub(crate) struct LiveView {
     /// The workflow file, quoted for a shell.
     file: NamedWorkflow,
     repeats: RepeatFilter,
+    rate_waits: RateWaits,
     drawer: Option<JoinHandle<()>>,
 }
 
@@ -94,7 +96,13 @@ impl LiveView {
         *active() = Some(Arc::clone(&shared));
         let painted = Arc::clone(&shared);
         let drawer = std::thread::spawn(move || draw_loop(&painted));
-        Self { shared, file, repeats: RepeatFilter::default(), drawer: Some(drawer) }
+        Self {
+            shared,
+            file,
+            repeats: RepeatFilter::default(),
+            rate_waits: RateWaits::default(),
+            drawer: Some(drawer),
+        }
     }
 }
 
@@ -110,6 +118,8 @@ impl Reporter for LiveView {
         let mut view = self.shared.lock();
         view.progress.on_event(state, event, now);
         view.above.extend(message.map(|message| PermanentLine { text: message.line, file: message.file }));
+        let wait = self.rate_waits.message(state, now);
+        view.above.extend(wait.map(|text| PermanentLine { text, file: None }));
         view.event_time = (now, Instant::now());
         view.is_dirty = true;
         drop(view);

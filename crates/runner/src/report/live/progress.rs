@@ -89,7 +89,8 @@ impl RunProgress {
         if let Event::Refused { refusal, .. } = event {
             self.throttled += usize::from(refusal.kind == scheduler::RefusalKind::Throttled);
         }
-        self.submissions_held_until = state.submissions_held_until();
+        let rate_wait = state.submission_rate_wait().map(|wait| wait.until);
+        self.submissions_held_until = state.submissions_held_until().max(rate_wait);
         for (film, _) in state.ended_films() {
             self.films.0 += 1;
             self.joining.retain(|joining| joining.film != film);
