@@ -9,6 +9,7 @@ use super::cast::{Cast, CastList};
 use super::dedup::DiagnosticDedup;
 use super::instances::{Expansion, Instance};
 use super::media::{self, LocalMedia, MediumSpec};
+use super::reference_errors::shot_as_file;
 use super::request_template::is_literal;
 use super::resolve::{RefResolver, ResolvedRef};
 use super::{ExpandCx, cast_media};
@@ -315,6 +316,7 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
                     Ok((source, kind)) => (vec![InputMedium::File(Arc::new(source))], kind, span),
                     Err(MediaGateError { message, help }) => {
                         let diagnostic = Diagnostic::error("bad-file", span, format!("`{path}`: {message}"));
+                        let help = shot_as_file(self.resolver.workflow, &path).unwrap_or(help);
                         dedup.add(&self.resolver.expansion.instances[index], diagnostic.help(help));
                         return Vec::new();
                     }

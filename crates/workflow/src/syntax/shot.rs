@@ -6,7 +6,7 @@ use super::keys::{KeySpec, shot as keys};
 use super::mapping::Mapping;
 use super::{Continues, Entry, Shot, dialogue, film, plain_name, value};
 use crate::diagnostic::{Diagnostic, Problems};
-use crate::letters::normalized;
+use crate::letters::{name_slug, normalized};
 use crate::source::Spanned;
 use crate::yaml::{Key, Yaml, YamlValue};
 
@@ -102,7 +102,13 @@ fn id(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<String>> {
     let id = name(value, &keys::ID, key, problems)?;
     let id = Spanned::new(normalized(&id.value).into_owned(), id.span);
     if let Err(message) = plain_name(&id.value) {
-        problems.error("bad-name", id.span.or(key.span), message);
+        let diagnostic = Diagnostic::error("bad-name", id.span.or(key.span), message);
+        let meant = name_slug(&id.value);
+        problems.push(if plain_name(&meant).is_ok() {
+            diagnostic.help(format!("write `id: {meant}`"))
+        } else {
+            diagnostic
+        });
         return None;
     }
     Some(id)

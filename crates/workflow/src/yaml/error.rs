@@ -3,7 +3,7 @@
 use serde_saphyr::Error;
 use serde_saphyr::budget::BudgetBreach;
 
-use super::{indentation, mistakes};
+use super::{foreign_signs, indentation, mistakes};
 use crate::diagnostic::{Diagnostic, grouped};
 use crate::limits;
 use crate::source::{Position, Source, Span};
@@ -120,6 +120,9 @@ fn common_mistake(message: &str, span: Span, source: &Source) -> Option<Diagnost
             "YAML does not allow tabs in indentation",
         );
         return Some(diagnostic.help("replace each tab with two spaces"));
+    }
+    if let Some(diagnostic) = foreign_signs::in_line(number, &lines, source) {
+        return Some(diagnostic);
     }
     if let Some(diagnostic) = mistakes::in_line(message, number, &lines, span, source) {
         return Some(diagnostic);

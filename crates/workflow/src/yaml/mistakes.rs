@@ -23,6 +23,10 @@ pub(super) fn in_line(
     if let Some((message, help)) = quoting(message, line) {
         return Some(Diagnostic::error("yaml-syntax", span, message).help(help));
     }
+    if let Some((span, sign, help)) = sign_alone(number, lines, source) {
+        let message = format!("text that begins with `{sign}` needs quotes");
+        return Some(Diagnostic::error("yaml-syntax", span, message).help(help));
+    }
     if !message.contains("mapping values")
         && !message.contains("simple key")
         && !message.contains("expected key")
@@ -38,6 +42,25 @@ pub(super) fn in_line(
         let indent = line.len() - line.trim_start().len();
         let span = Span::new(start + indent, start + line.trim_end().len());
         Some(Diagnostic::error("yaml-syntax", span, message).help(help))
+    })
+}
+
+/// A value that begins with the sign of an anchor or an alias without a name, in a line (from 1) or in the nearest one above.
+fn sign_alone(number: usize, lines: &[&str], source: &Source) -> Option<(Span, char, String)> {
+    let above = (0..number - 1).rev().find(|index| !lines[*index].trim().is_empty());
+    [Some(number - 1), above].into_iter().flatten().find_map(|index| {
+        let line = lines[index].trim_end();
+        let entry = line.trim_start().trim_start_matches("- ");
+        let keyed = entry.split_once(": ").filter(|(key, _)| is_key(key));
+        let value = keyed.map_or(entry, |(_, value)| value.trim_start());
+        let sign = value.chars().next().filter(|sign| matches!(sign, '&' | '*'))?;
+        if !value[1..].starts_with([' ', sign]) {
+            return None;
+        }
+        let quoted = super::error::as_quoted(value);
+        let meant = keyed.map_or_else(|| quoted.clone(), |(key, _)| format!("{key}: {quoted}"));
+        let start = source.offset(Position { line: index + 1, column: 1 }) + (line.len() - value.len());
+        Some((Span::new(start, start + value.len()), sign, format!("write `{meant}`")))
     })
 }
 
@@ -161,6 +184,8 @@ mod tests {
                 3,
                 "write the text below `prompt: |`, indented, or in quotes: `prompt: \"a\"`",
             ),
+            ("  - id: a\n    prompt: & sea at night\n", 3, "write `prompt: \"& sea at night\"`"),
+            ("  - id: a\n    prompt: * sea\n    seed: 3\n", 3, "write `prompt: \"* sea\"`"),
             ("  - id: a\n    prompt: a: b\n", 3, "put the text in quotes: `prompt: \"a: b\"`"),
         ] {
             let source = Source::new("a.yaml", format!("shots:\n{shot}"));

@@ -3,6 +3,7 @@
 mod anchors;
 mod comments;
 mod error;
+mod foreign_signs;
 mod indentation;
 mod mistakes;
 mod read;

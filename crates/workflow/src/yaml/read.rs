@@ -7,7 +7,7 @@ use serde_json::Number;
 use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Error, Location, Spanned as Located};
 
-use super::{Key, Yaml, YamlValue, error as parse_error, source_text};
+use super::{Key, Yaml, YamlValue, error as parse_error, foreign_signs, source_text};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
 use crate::source::{Source, Span, Spanned};
@@ -15,6 +15,10 @@ use crate::source::{Source, Span, Spanned};
 /// The tree; `None` if the text is not YAML. Duplicate keys are reported, and the first is used.
 pub(crate) fn read(source: &Source, problems: &mut Problems) -> Option<Yaml> {
     match parse(source, DuplicateKeyPolicy::Error) {
+        Ok(tree) if let Some(mistake) = foreign_signs::in_keys(&tree, source) => {
+            problems.push(mistake);
+            None
+        }
         Ok(mut tree) => {
             source_text::restore(&mut tree, source, problems);
             Some(tree)

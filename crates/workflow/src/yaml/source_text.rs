@@ -77,11 +77,17 @@ fn restore_in(tree: &mut Yaml, role: Role, source: &Source, problems: &mut Probl
         report_tag(tag, source, problems);
     }
     match &mut tree.value {
-        YamlValue::Number(_) => {
+        YamlValue::Number(number) => {
+            let number = number.clone();
             if role != Role::Value {
                 keep_written(tree, source);
             } else if has_leading_zero(source.slice(tree.span)) {
                 tree.value = YamlValue::Text(source.slice(tree.span).to_owned());
+            } else if let Some(read) = read_as_another(&number, source.slice(tree.span)) {
+                let message =
+                    format!("this number would be read as {read}, because it has a `.` or an `e` in it");
+                let diagnostic = Diagnostic::error("yaml-syntax", tree.span, message);
+                problems.push(diagnostic.help("write a whole number above 2^53 with all its digits"));
             }
         }
         YamlValue::List(items) => {
@@ -100,6 +106,33 @@ fn restore_in(tree: &mut Yaml, role: Role, source: &Source, problems: &mut Probl
         }
         YamlValue::Null | YamlValue::Bool(_) | YamlValue::Text(_) => {}
     }
+}
+
+/// The whole number that a number with a fraction or an exponent is read as, where it is another one: from 2^53 on, floating point has not
+/// all of them. Larger ones than any integer are not meant as one.
+fn read_as_another(number: &Number, written: &str) -> Option<String> {
+    let float = number.as_f64().filter(|_| number.is_f64())?;
+    let may_be_inexact = float.abs() >= EXACT_INTEGERS && float.abs() < u64::MAX as f64;
+    if !may_be_inexact || !written.contains(['.', 'e', 'E']) {
+        return None;
+    }
+    let read = format!("{:.0}", float.abs());
+    (whole_digits(written).as_deref() != Some(&read)).then_some(read)
+}
+
+/// Up to here, floating point has all whole numbers: 2^53.
+const EXACT_INTEGERS: f64 = 9_007_199_254_740_992.0;
+
+/// The digits of a number such as `1.5e3`; `None` if it is not whole.
+fn whole_digits(written: &str) -> Option<String> {
+    let unsigned = written.trim_start_matches(['-', '+']).to_ascii_lowercase();
+    let (mantissa, exponent) = unsigned.split_once('e').unwrap_or((&unsigned, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let zeros = usize::try_from(exponent.parse::<i64>().ok()?).ok()?.checked_sub(fraction.len())?;
+    // Above 2^53 and below 2^64, there are no more.
+    let zeros = "0".repeat(zeros.min(20));
+    Some(format!("{whole}{fraction}{zeros}").trim_start_matches('0').to_owned())
 }
 
 fn has_leading_zero(written: &str) -> bool {
