@@ -150,6 +150,8 @@ fn interrupted_fetch_finishes_a_download_that_has_begun() {
     let ends = Arc::clone(&tasks);
     let ended = std::thread::scope(|scope| {
         scope.spawn(|| {
+            // Until then the log is that of the run that was interrupted before.
+            wait_until("the fetch downloads", is_downloading);
             wait_until("the interrupt is noticed", || project.logged("interrupted: ") == 1);
             ends.is_whole.store(true, Ordering::Relaxed);
         });
