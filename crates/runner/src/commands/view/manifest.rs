@@ -71,7 +71,9 @@ impl ManifestInputs<'_> {
             }
             None => HashMap::new(),
         };
-        let last_run = match self.records {
+        // All of its events are read: only where it decides something.
+        let decides = !self.plan.films().is_empty() || self.plan.edges().next().is_some();
+        let last_run = match self.records.filter(|_| decides) {
             Some(records) => records.last_run(self.plan.name(), self.file).await?,
             None => None,
         };
