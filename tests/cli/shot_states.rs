@@ -453,7 +453,9 @@ fn command_of_a_clip_is_what_helps() {
     let text = text.replace("prompt: a reed", "prompt: \"a {{ look }} reed\"");
     let project = Project::new("states.yaml", &text).against(&service.url, KEY);
     let look = ["-p", "look=dark red"];
-    let run = project.runner(&[&["run", "states.yaml", "--jobs", "1"][..], &look].concat()).expect(3);
+    let only = |shot| project.runner(&[&["run", "states.yaml", "--only", shot][..], &look].concat());
+    only("dune").expect(3);
+    let run = only("reed").expect(0);
     let report = [&["report", "states.yaml", "--format", "json"][..], &look].concat();
     let report = json(&project.runner(&report).expect(0));
     let clips = report["clips"].as_array().expect("clips");
