@@ -35,13 +35,13 @@ pub struct UnknownRun {
     pub is_alive: bool,
     /// The identity of its service, unless an earlier version wrote the file.
     pub service: Option<String>,
-    /// The attempts that the file names and that are not on record, nor is other work since with their keys.
+    /// The attempts that the file names and that are not on record, nor was work with their keys adopted since the run began.
     pub attempts: Vec<NotedAttempt>,
 }
 
 impl Ledger {
     /// Runs that the ledger does not know, or not to their last attempt, killed or alive; and runs that have noticed that they lost it. Not those
-    /// all of whose attempts are on record, or the work with the keys of these attempts since they began: it was adopted.
+    /// all of whose attempts are on record, or had work with their keys adopted since they began.
     ///
     /// # Errors
     /// When the ledger or its folder cannot be read.

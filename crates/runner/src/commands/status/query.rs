@@ -256,20 +256,9 @@ impl StatusQuery {
                 let row = rows.iter().find(|row| row.run.as_str() == shot.run)?;
                 let file = row.arguments.as_ref().map(|arguments| self.owners.named(arguments).in_full());
                 let file = file.unwrap_or_else(|| self.file.clone());
-                Some(ActionNeeded {
-                    reason: ActionReason::Unrecorded,
-                    shot: shot.shot.clone(),
-                    workflow: row.workflow.clone(),
-                    service: row.service.clone(),
-                    since: shot.since,
-                    attempt: None,
-                    task: None,
-                    suggested_task: None,
-                    reserved: None,
-                    typical: None,
-                    failure: None,
-                    action: format!("`runner ledger adopt {file}` records it"),
-                })
+                let action = format!("`runner ledger adopt {file}` records it");
+                let (reason, shot, since) = (ActionReason::Unrecorded, shot.shot.clone(), shot.since);
+                Some(ActionNeeded::without_attempt(row, reason, shot, since, action))
             })
             .collect()
     }
@@ -289,26 +278,15 @@ impl StatusQuery {
             .filter_map(|open| {
                 let names = open.candidates.iter().map(|ix| plan.node(*ix).name.as_str());
                 let since = names.filter_map(|name| made.get(name)).max()?;
-                Some(ActionNeeded {
-                    reason: ActionReason::Unpicked,
-                    shot: open.name.to_string(),
-                    workflow: workflow.to_owned(),
-                    service: row.service.clone(),
-                    since: *since,
-                    attempt: None,
-                    task: None,
-                    suggested_task: None,
-                    reserved: None,
-                    typical: None,
-                    failure: None,
-                    action: format!(
-                        "`runner pick {} {}` lists its {} {}; pick one, then run again",
-                        self.file,
-                        shell::quote(&open.name),
-                        open.candidates.len(),
-                        open.noun()
-                    ),
-                })
+                let action = format!(
+                    "`runner pick {} {}` lists its {} {}; pick one, then run again",
+                    self.file,
+                    shell::quote(&open.name),
+                    open.candidates.len(),
+                    open.noun()
+                );
+                let (reason, shot) = (ActionReason::Unpicked, open.name.to_string());
+                Some(ActionNeeded::without_attempt(row, reason, shot, *since, action))
             })
             .collect()
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use engine::ledger::RunRow;
 use scheduler::{AttemptState, StatusKind, Timestamp};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -226,6 +227,32 @@ pub(crate) struct ActionNeeded {
     pub(crate) failure: Option<String>,
     /// What to do.
     pub(crate) action: String,
+}
+
+impl ActionNeeded {
+    /// What a shot of a run needs that is not about one of its attempts.
+    pub(super) fn without_attempt(
+        row: &RunRow,
+        reason: ActionReason,
+        shot: String,
+        since: Timestamp,
+        action: String,
+    ) -> Self {
+        Self {
+            reason,
+            shot,
+            workflow: row.workflow.clone(),
+            service: row.service.clone(),
+            since,
+            attempt: None,
+            task: None,
+            suggested_task: None,
+            reserved: None,
+            typical: None,
+            failure: None,
+            action,
+        }
+    }
 }
 
 /// An attempt that a shot's `retry` pays for.
