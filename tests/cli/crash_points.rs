@@ -3,8 +3,7 @@
 //! One project goes through all commit points in turn, so that each starts from the state that the one before left. Between two runs,
 //! indeterminate submissions are resolved as a person would: the service has the task, or it does not.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use engine::failpoint::CommitPoint;
 use scheduler::EventKind;
@@ -120,15 +119,12 @@ fn account(project: &Project, proxy: &RecordingProxy) -> usize {
 #[test]
 fn kill_at_every_commit_point_submits_each_shot_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    // Faults for the next POSTs: how many, and which.
-    let next = Arc::new(AtomicUsize::new(0));
-    let told = Arc::clone(&next);
-    let proxy =
-        RecordingProxy::start(folder.path().join("service"), move |_| match told.swap(0, Ordering::SeqCst) {
-            1 => ResponseFault::TooManyRequests,
-            2 => ResponseFault::ConnectionDropped,
-            _ => ResponseFault::None,
-        });
+    // The fault of the next POST.
+    let next = Arc::new(Mutex::new(ResponseFault::None));
+    let of_next_post = Arc::clone(&next);
+    let proxy = RecordingProxy::start(folder.path().join("service"), move |_| {
+        std::mem::replace(&mut of_next_post.lock().expect("no test panics here"), ResponseFault::None)
+    });
     let project = Project::new("clock.yaml", &workflow()).against(&proxy.url, KEY);
     let mut accounted = 0;
     for point in IN_SEQUENCE {
@@ -136,14 +132,7 @@ fn kill_at_every_commit_point_submits_each_shot_once() {
             panic!("{point:?} has a setting of its own")
         };
         for side in ["before", "after"] {
-            next.store(
-                match fault {
-                    ResponseFault::None => 0,
-                    ResponseFault::TooManyRequests => 1,
-                    ResponseFault::ConnectionDropped => 2,
-                },
-                Ordering::SeqCst,
-            );
+            *next.lock().expect("no handler panics") = fault;
             let at = format!("{side} {}", point.as_str());
             let ended = project.runner_killed_at(&at, &["run", "clock.yaml", "--jobs", "1", "--fail-fast"]);
             assert_eq!(ended.code, None, "it is killed {at}: {}", ended.transcript());

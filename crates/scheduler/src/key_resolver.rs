@@ -26,6 +26,22 @@ struct CountingKey<'k> {
     service: &'k str,
 }
 
+/// The keys of attempts on record.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecordedKeys {
+    /// Those of all attempts, whatever became of them.
+    pub all: HashSet<NodeKey>,
+    /// Those of attempts that hold their key or have had a video. The others were refused or have failed.
+    pub with_work: HashSet<NodeKey>,
+}
+
+impl RecordedKeys {
+    fn extend(&mut self, other: Self) {
+        self.all.extend(other.all);
+        self.with_work.extend(other.with_work);
+    }
+}
+
 /// What enters every key of a run besides the plan.
 #[derive(Debug, Clone, Default)]
 pub struct KeyResolver {
@@ -41,8 +57,8 @@ pub struct KeyResolver {
     unfinished: HashSet<NodeKey>,
     /// What earlier versions called the service.
     aliases: Vec<String>,
-    /// The keys of all attempts, whatever became of them; empty where there are neither aliases nor described work.
-    recorded: HashSet<NodeKey>,
+    /// The keys of attempts; empty where there are neither aliases nor described work.
+    recorded: RecordedKeys,
     /// The keys of work that is not on record and whose descriptions are there.
     described: HashSet<NodeKey>,
     /// Keys of attempts that have a number, as this version or an earlier one counted it.
@@ -74,13 +90,13 @@ impl KeyResolver {
         Self { salts, ..self }
     }
 
-    /// Finds work that earlier versions recorded under another name of the service: a node has the key of that name if an attempt with it is
-    /// recorded, and none with the key of the present name. `recorded` are the keys of all attempts.
+    /// Finds work that earlier versions recorded under another name of the service. Work counts before attempts that were refused or have
+    /// failed, and the present name before the others.
     ///
-    /// Every run resolves the same key then, at any time: this version records no attempt under the present name for such a node, and the
-    /// attempts of that time stay on record whatever becomes of them.
+    /// Every run resolves the same key then, at any time: this version records no attempt under the present name for a node that has one under
+    /// another, and attempts stay on record whatever becomes of them.
     #[must_use]
-    pub fn with_service_aliases(self, aliases: Vec<String>, recorded: HashSet<NodeKey>) -> Self {
+    pub fn with_service_aliases(self, aliases: Vec<String>, recorded: RecordedKeys) -> Self {
         Self { aliases, recorded, ..self }
     }
 
@@ -92,13 +108,13 @@ impl KeyResolver {
     }
 
     /// Finds work that is not on record and whose descriptions are there: under other names of the service, and with the numbers of earlier
-    /// versions. `described` are the keys of that work, and `recorded` those of all attempts: they come first.
+    /// versions. `described` are the keys of that work. It comes after work that is `recorded`, and before attempts that were refused or have failed.
     #[must_use]
     pub fn with_described_work(
         mut self,
         names: impl IntoIterator<Item = String>,
         described: HashSet<NodeKey>,
-        recorded: HashSet<NodeKey>,
+        recorded: RecordedKeys,
     ) -> Self {
         for name in names {
             if name != self.service && !self.aliases.contains(&name) {
@@ -305,22 +321,23 @@ impl KeyResolver {
                 }
             }
         }
-        let is_recorded = |base: &NodeKey| match self.salts.get(base) {
-            Some(salt) => self.recorded.contains(&base.salted(salt)),
-            None => self.recorded.contains(base),
-        };
         let numbering = OccurrenceNumbering::Present;
         let present = CountingKey { key: base, numbering, service: &self.service };
-        if (self.aliases.is_empty() && self.described.is_empty()) || is_recorded(&base) {
+        if (self.aliases.is_empty() && self.described.is_empty())
+            || self.is_in(&self.recorded.with_work, &base)
+        {
             return Some(present);
         }
-        for service in &self.aliases {
-            let key = self.base_key(plan, node, service, numbering, &artifact);
-            if let Some(key) = key.filter(is_recorded) {
-                return Some(CountingKey { key, numbering, service });
-            }
-        }
-        Some(self.described_as(plan, node, artifact).unwrap_or(present))
+        let others = self.aliases.iter().filter_map(|service| {
+            let key = self.base_key(plan, node, service, numbering, &artifact)?;
+            Some(CountingKey { key, numbering, service })
+        });
+        let candidates: Vec<CountingKey<'_>> = std::iter::once(present).chain(others).collect();
+        let first_in = |keys| candidates.iter().copied().find(|candidate| self.is_in(keys, &candidate.key));
+        first_in(&self.recorded.with_work)
+            .or_else(|| self.described_as(plan, node, &artifact))
+            .or_else(|| first_in(&self.recorded.all))
+            .or(Some(present))
     }
 
     /// The base key under which the node's work is described.
@@ -347,8 +364,15 @@ impl KeyResolver {
 
     /// Whether an attempt with this base key, or the rerun of it that counts, is recorded with a number.
     fn is_numbered(&self, base: &NodeKey) -> bool {
-        let salted = self.salts.get(base).map(|salt| base.salted(salt));
-        self.numbered.contains(base) || salted.is_some_and(|key| self.numbered.contains(&key))
+        self.numbered.contains(base) || self.is_in(&self.numbered, base)
+    }
+
+    /// Whether the key that counts is among `keys`: that of the rerun, if there is one.
+    fn is_in(&self, keys: &HashSet<NodeKey>, base: &NodeKey) -> bool {
+        match self.salts.get(base) {
+            Some(salt) => keys.contains(&base.salted(salt)),
+            None => keys.contains(base),
+        }
     }
 
     fn base_key<'a>(

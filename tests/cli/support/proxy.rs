@@ -40,6 +40,8 @@ pub(crate) enum ResponseFault {
     ConnectionDropped,
     /// The request is refused with 429 and never passed on.
     TooManyRequests,
+    /// The request is refused with 400 in the service's own form, and never passed on.
+    Refused,
 }
 
 /// A running service with its counter. Dropping it stops both.
@@ -205,6 +207,9 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
     if fault == ResponseFault::TooManyRequests {
         return too_many();
     }
+    if fault == ResponseFault::Refused {
+        return error_response(400, "the prompt is refused", "invalid_value");
+    }
     let parts_method = parts.method.clone();
     let is_other_account = parts
         .headers
@@ -254,7 +259,7 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
     }
     let body = match fault {
         ResponseFault::ConnectionDropped => broken(&bytes),
-        ResponseFault::None | ResponseFault::TooManyRequests => Body::from(bytes),
+        ResponseFault::None | ResponseFault::TooManyRequests | ResponseFault::Refused => Body::from(bytes),
     };
     response.body(body).expect("an answer")
 }
@@ -266,8 +271,13 @@ fn broken(bytes: &Bytes) -> Body {
 }
 
 fn not_found(status: u16) -> Response {
+    error_response(status, "no such video", "not_found")
+}
+
+/// In the service's own form.
+fn error_response(status: u16, message: &str, code: &str) -> Response {
     let error = serde_json::json!({
-        "error": { "message": "no such video", "type": "invalid_request_error", "param": null, "code": "not_found" }
+        "error": { "message": message, "type": "invalid_request_error", "param": null, "code": code }
     });
     Response::builder()
         .status(status)

@@ -137,9 +137,9 @@ pub(super) async fn collect(
             for (ix, _) in plan.nodes() {
                 let base = resolver.counting_key(plan, ix, video);
                 if let Some((key, base)) = keys[ix.index()].zip(base) {
-                    drop(collector.descriptions.take(key, base));
+                    collector.descriptions.use_all(key, base);
                     // What a rerun supersedes.
-                    drop(collector.descriptions.take(base, base));
+                    collector.descriptions.use_all(base, base);
                 }
             }
             break previews;
@@ -301,7 +301,7 @@ impl Collector<'_> {
     ) -> Result<Option<(Video, Option<ForcedRerun>)>, LedgerError> {
         let NodeKeys { ix, key, base, all } = *node;
         let mut result = None;
-        for described in self.descriptions.take(key, base) {
+        for described in self.descriptions.take(key, base, counts)? {
             let source = &described.source;
             if result.is_some() {
                 self.unused
@@ -310,9 +310,6 @@ impl Collector<'_> {
             }
             if let Some(service) = described.service().filter(|name| *name != self.adoption.account.service) {
                 self.unused.push(UnusedDescription::not_needed(source, format!("it is work of {service}")));
-                continue;
-            }
-            if !counts(described)? {
                 continue;
             }
             if Descriptions::is_unclear(described, all) {

@@ -255,13 +255,28 @@ impl<'a> Descriptions<'a> {
         self.find(key, base).into_iter().any(|at| accepts(&self.all[at]))
     }
 
-    /// The descriptions of a node's work, the latest first. They count as used from now on.
-    pub(super) fn take(&mut self, key: NodeKey, base: NodeKey) -> Vec<&'a DescribedVideo> {
-        let found = self.find(key, base);
-        for at in &found {
-            self.is_used[*at] = true;
+    /// The descriptions of a node's work that are accepted, the latest first. They count as used from now on.
+    pub(super) fn take(
+        &mut self,
+        key: NodeKey,
+        base: NodeKey,
+        accepts: impl Fn(&DescribedVideo) -> Result<bool, LedgerError>,
+    ) -> Result<Vec<&'a DescribedVideo>, LedgerError> {
+        let mut taken = Vec::new();
+        for at in self.find(key, base) {
+            if accepts(&self.all[at])? {
+                self.is_used[at] = true;
+                taken.push(&self.all[at]);
+            }
         }
-        found.into_iter().map(|at| &self.all[at]).collect()
+        Ok(taken)
+    }
+
+    /// Counts the descriptions of a node's work as used.
+    pub(super) fn use_all(&mut self, key: NodeKey, base: NodeKey) {
+        for at in self.find(key, base) {
+            self.is_used[at] = true;
+        }
     }
 
     /// The descriptions that are for none of the plan's nodes.
@@ -301,6 +316,18 @@ mod tests {
         assert!(!Descriptions::is_unclear(&short, &[key("1"), key("1"), NodeKey::parse(&"b".repeat(64))]));
         let whole = clip(Path::new("."), &key("1").unwrap().to_string(), b"", "a.mp4").unwrap();
         assert!(!Descriptions::is_unclear(&whole, &[key("1"), key("2")]));
+    }
+
+    #[test]
+    fn description_that_is_not_accepted_stays_for_the_next() {
+        let key = NodeKey::parse(&"a".repeat(64)).unwrap();
+        let all = [clip(Path::new("."), &key.to_string(), b"", "a.mp4").unwrap()];
+        let mut descriptions = Descriptions::new(&all);
+        assert!(descriptions.take(key, key, |_| Ok(false)).unwrap().is_empty());
+        assert_eq!(descriptions.unused().count(), 1);
+        assert_eq!(descriptions.take(key, key, |_| Ok(true)).unwrap().len(), 1);
+        assert_eq!(descriptions.unused().count(), 0);
+        assert!(descriptions.take(key, key, |_| Ok(true)).unwrap().is_empty());
     }
 
     #[test]

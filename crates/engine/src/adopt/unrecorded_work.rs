@@ -76,7 +76,7 @@ pub fn with_described_work(
     let names: HashSet<String> = names.filter(|name| name != keys.service()).collect();
     let mut names: Vec<String> = names.into_iter().collect();
     names.sort();
-    let recorded = ledger.map(Ledger::keys).transpose()?.unwrap_or_default();
+    let recorded = ledger.map(Ledger::recorded_keys).transpose()?.unwrap_or_default();
     let described = described.into_iter().flat_map(DescribedVideo::keys).collect();
     Ok((keys.with_described_work(names.clone(), described, recorded), names))
 }

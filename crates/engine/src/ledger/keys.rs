@@ -9,9 +9,11 @@
 use std::collections::HashSet;
 
 use rusqlite::Connection;
-use scheduler::KeyResolver;
+use scheduler::{KeyResolver, RecordedKeys};
 use workflow::plan::{NodeKey, Plan};
 
+use super::attempt_state::holds_key;
+use super::unknown_runs::has_work;
 use super::{Ledger, LedgerError, forced_reruns};
 use crate::provider::{present_identity, service_identity};
 
@@ -69,7 +71,7 @@ pub(super) fn key_resolver(
     if aliases.is_empty() {
         return Ok(keys);
     }
-    Ok(keys.with_service_aliases(aliases, keys_where(connection, "TRUE")?))
+    Ok(keys.with_service_aliases(aliases, recorded_keys(connection)?))
 }
 
 /// The keys of attempts.
@@ -81,13 +83,18 @@ fn keys_where(connection: &Connection, condition: &str) -> rusqlite::Result<Hash
         .collect()
 }
 
+/// The keys of all attempts.
+fn recorded_keys(connection: &Connection) -> rusqlite::Result<RecordedKeys> {
+    Ok(RecordedKeys { all: keys_where(connection, "TRUE")?, with_work: keys_where(connection, has_work!())? })
+}
+
 impl Ledger {
-    /// The keys of all attempts, whatever became of them.
+    /// The keys of all attempts.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub(crate) fn keys(&self) -> Result<HashSet<NodeKey>, LedgerError> {
-        keys_where(&self.connection(), "TRUE").map_err(|error| self.sqlite(error))
+    pub(crate) fn recorded_keys(&self) -> Result<RecordedKeys, LedgerError> {
+        recorded_keys(&self.connection()).map_err(|error| self.sqlite(error))
     }
 
     /// Records other names of a service that are part of the keys of its work.

@@ -19,6 +19,7 @@ macro_rules! has_work {
         concat!("(", holds_key!(), " OR EXISTS (SELECT 1 FROM artifacts WHERE attempt = attempts.id))")
     };
 }
+pub(super) use has_work;
 
 /// A run whose lock file is there, and of which the ledger does not know everything: the ledger was replaced, an earlier state of it was
 /// restored, or its log was lost. A run and its attempts are on record before its file names them, so that this holds for a run that is alive

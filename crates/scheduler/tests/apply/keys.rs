@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use scheduler::{Event, ExistingWork, ForcedRerun, KeyResolver, RunId};
+use scheduler::{Event, ExistingWork, ForcedRerun, KeyResolver, RecordedKeys, RunId};
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use crate::Script;
@@ -15,8 +15,17 @@ fn key(keys: &KeyResolver, plan: &Plan) -> NodeKey {
     keys.key(plan, NodeIx::new(0), |_| None).expect("it depends on no video")
 }
 
+fn set(keys: &[&NodeKey]) -> HashSet<NodeKey> {
+    keys.iter().map(|key| **key).collect()
+}
+
 fn with_recorded(recorded: &[&NodeKey]) -> KeyResolver {
-    let recorded: HashSet<NodeKey> = recorded.iter().map(|key| **key).collect();
+    with_work(recorded, recorded)
+}
+
+/// The keys of attempts, and those of attempts that have work.
+fn with_work(recorded: &[&NodeKey], with_work: &[&NodeKey]) -> KeyResolver {
+    let recorded = RecordedKeys { all: set(recorded), with_work: set(with_work) };
     KeyResolver::new(PRESENT).with_service_aliases(vec![OLDER.to_owned()], recorded)
 }
 
@@ -31,6 +40,22 @@ fn key_is_that_of_the_name_under_which_the_work_is_recorded() {
     // A salt of the run makes other work of it, which has no record.
     let salted = with_recorded(&[&older]).with_salt(Some("x".to_owned()));
     assert_eq!(key(&salted, &plan), key(&KeyResolver::new(PRESENT).with_salt(Some("x".to_owned())), &plan));
+}
+
+#[test]
+fn work_counts_before_an_attempt_that_was_refused() {
+    let plan = plan(&["a"]);
+    let (present, older) = (key(&KeyResolver::new(PRESENT), &plan), key(&KeyResolver::new(OLDER), &plan));
+    let both = [&present, &older];
+    assert_eq!(key(&with_work(&both, &[&older]), &plan), older);
+    assert_eq!(key(&with_work(&both, &[]), &plan), present, "none has work");
+    assert_eq!(key(&with_work(&[&older], &[]), &plan), older, "one that was refused under the older name");
+    // Work that is not on record, but whose description is there.
+    let described =
+        |keys: KeyResolver, key: NodeKey| keys.with_described_work([], set(&[&key]), RecordedKeys::default());
+    assert_eq!(key(&described(with_work(&[&present], &[]), older), &plan), older);
+    assert_eq!(key(&described(with_work(&[&older], &[]), present), &plan), present);
+    assert_eq!(key(&described(with_work(&[&present], &[&present]), older), &plan), present);
 }
 
 #[test]
@@ -65,7 +90,8 @@ fn key_is_the_one_that_an_earlier_version_recorded_with_another_number() {
     assert_eq!(key(&numbered(&[]), &plan), present);
     assert_eq!(key(&numbered(&[&earlier]), &plan), earlier);
     assert_eq!(key(&numbered(&[&elsewhere]), &plan), present, "work of another service");
-    let with_alias = numbered(&[&elsewhere]).with_service_aliases(vec![OLDER.to_owned()], HashSet::new());
+    let with_alias =
+        numbered(&[&elsewhere]).with_service_aliases(vec![OLDER.to_owned()], RecordedKeys::default());
     assert_eq!(key(&with_alias, &plan), elsewhere);
 
     // A rerun of it counts, and is the rerun of that key.
