@@ -1,12 +1,14 @@
 //! Shots that go on from a video of one's own: `first_frame: {file: clip.mp4, frame: last}`.
 
 use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::support::project_state::{accepted, shots};
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::scripted::{ScriptedService, clip_of, task_id};
 use crate::support::{Project, cli_snapshot, inline_snapshot};
 
 const CHAIN: &str = r"version: 1
@@ -117,4 +119,53 @@ fn frame_of_a_turned_video_is_sent_upright() {
         let fits = seen.iter().zip(expected).all(|(seen, expected)| u32::from(*seen).abs_diff(expected) <= 8);
         assert!(fits, "{seen:?} instead of {expected:?} at {column}, {row}");
     }
+}
+
+/// `storm` waits for `other` as well, so that something can happen to the video of `calm` before a frame of it is taken.
+const WAITS: &str = "version: 1
+name: pier
+defaults: {model: modelb-video-480p, seconds: 1, size: 480x480}
+shots:
+  - {id: calm, prompt: a calm sea}
+  - {id: other, prompt: a pier, needs: [calm]}
+  - {id: storm, continues: calm, needs: [other], prompt: the storm comes}
+";
+
+/// Runs the workflow; `change` gets the video of `calm` while `other` is rendered.
+fn run_with_changed_video(change: fn(&PathBuf)) -> (ScriptedService, Project) {
+    let folder = Arc::new(OnceLock::<PathBuf>::new());
+    let of_script = Arc::clone(&folder);
+    let service = ScriptedService::start(move |call| {
+        if call.path == format!("/v1/videos/{}", task_id(2)) && call.nth == 1 {
+            let videos = fs_err::read_dir(of_script.get()?).expect("a folder").filter_map(Result::ok);
+            let calm = videos.map(|entry| entry.path()).find(|path| path.to_string_lossy().contains("calm-"));
+            change(&calm.expect("`other` needs `calm`"));
+        }
+        None
+    });
+    let project = Project::new("pier.yaml", WAITS).against(&service.url, KEY);
+    folder.set(project.file("out/pier")).expect("it is set once");
+    (service, project)
+}
+
+#[test]
+fn frame_of_a_video_that_is_changed_during_the_run_is_not_paid_for() {
+    // In place: the copy in the store is the same file.
+    let (service, project) = run_with_changed_video(|video| {
+        fs_err::write(video, clip_of("another video")).expect("a writable file");
+    });
+    let run = project.runner(&["run", "pier.yaml"]).expect(1);
+    cli_snapshot!("changed_video", run);
+    assert_eq!(service.posts(), 2);
+    // The next run downloads it again, and goes on.
+    project.runner(&["run", "pier.yaml"]).expect(0);
+    assert_eq!(service.posts(), 3);
+    assert_eq!(fs_err::read(video(&project, "calm")).expect("a video"), clip_of(&task_id(1)));
+}
+
+#[test]
+fn frame_of_a_video_that_is_removed_during_the_run_is_that_of_its_copy() {
+    let (service, project) = run_with_changed_video(|video| fs_err::remove_file(video).expect("removable"));
+    project.runner(&["run", "pier.yaml"]).expect(0);
+    assert_eq!(service.posts(), 3);
 }

@@ -211,6 +211,20 @@ fn decode_body_without_task_is_an_error() {
     assert!(TaskResponse::decode(r#"{"status":"queued"}"#, None).is_err(), "a created task has an id");
 }
 
+/// Services in Python write `NaN`, and texts that are cut end in half a character.
+#[test]
+fn decode_task_beside_a_member_that_is_almost_json() {
+    for member in [r#""eta":NaN"#, r#""cost":1e999"#, r#""prompt":"a sea \ud83d""#, "\"prompt\":\"a\nsea\""] {
+        let body = format!(r#"{{"id":"t","object":"video","status":"completed",{member}}}"#);
+        for polled in [Some("t"), None] {
+            let task = TaskResponse::decode(&body, polled).expect(&body);
+            assert_eq!((task.id.as_str(), task.status), ("t", Status::Completed), "{body}");
+        }
+        let cut = &body[..body.len() - 1];
+        assert!(TaskResponse::decode(cut, Some("t")).is_err(), "{cut}");
+    }
+}
+
 /// What is whole JSON and says that it is a task is one; an id anywhere else is a hint.
 #[test]
 fn decode_submission_without_signs_of_a_task_is_refused_with_a_hint() {

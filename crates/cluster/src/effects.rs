@@ -67,7 +67,7 @@ pub(crate) async fn prepare_request(
     for (index, source) in sources.iter().enumerate() {
         here.push(localize(&worker.store, source, &scratch.path().join(index.to_string())).await?);
     }
-    let values = effects::load_inputs(here, Arc::clone(&worker.ffmpeg)).await?;
+    let values = effects::load_inputs(here, None, Arc::clone(&worker.ffmpeg)).await?;
     PreparedRequest::new(&plan.node(node).complete(&values))
         .map_err(|error| Failure::new(FailureKind::Local, error.to_string()).into())
 }
@@ -81,12 +81,12 @@ async fn localize(
     let target = target.to_owned();
     Ok(match source.clone() {
         InputSource::Address(url) => InputSource::Address(url),
-        InputSource::Frame { video, is_last } => {
+        InputSource::Frame { video, is_last, .. } => {
             let hash = artifact_hash(&video).ok_or_else(|| {
                 Failure::new(FailureKind::Local, "the video of the frame is not in the shared store")
             })?;
             store.get_file(ObjectKind::Artifact, hash, &target).await?;
-            InputSource::Frame { video: target, is_last }
+            InputSource::Frame { video: target, sha256: None, is_last }
         }
         InputSource::FileFrame { sha256, is_last, .. } => {
             store.get_file(ObjectKind::File, &sha256, &target).await?;

@@ -7,6 +7,7 @@ mod error;
 mod find_id;
 mod header_id;
 mod rate_limit;
+mod repaired_json;
 mod suspected_id;
 mod task;
 mod time;
@@ -26,9 +27,10 @@ use serde_json::Value;
 /// JSON responses are read up to this many bytes.
 pub const MAX_RESPONSE_BYTES: usize = 1024 * 1024;
 
-/// The first JSON value in a text, ignoring what follows it.
+/// The first JSON value in a text, ignoring what follows it. A member that is almost JSON hides no task.
 fn first_json(text: &str) -> Option<Value> {
-    serde_json::Deserializer::from_str(text).into_iter::<Value>().next()?.ok()
+    let first = |text: &str| serde_json::Deserializer::from_str(text).into_iter::<Value>().next()?.ok();
+    first(text).or_else(|| first(&repaired_json::repair(text)?))
 }
 
 /// Whether a text begins with a JSON value.

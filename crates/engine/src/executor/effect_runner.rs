@@ -165,7 +165,7 @@ impl EffectRunner {
             }
             let prepare = async {
                 let by_url = sources.iter().any(inputs::InputSource::is_by_url);
-                let values = inputs::load_inputs(sources, ffmpeg).await?;
+                let values = inputs::load_inputs(sources, Some(ledger.store()), ffmpeg).await?;
                 let request = PreparedRequest::new(&plan.node(node).complete(&values))
                     .map_err(|error| Failure::new(FailureKind::Local, error.to_string()))?;
                 Ok::<_, Failure>((request, by_url))

@@ -9,10 +9,12 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use workflow::plan::{Frame, MediaSource, NodeIx};
 
+use crate::artifact::file_sha256;
+use crate::artifact_store::ArtifactStore;
 use crate::blocking::run_blocking;
 use crate::media_gate::MEDIA_GATE;
 use crate::provider::Provider;
-use scheduler::{Failure, FailureKind, RunState, Timestamp};
+use scheduler::{Artifact, Failure, FailureKind, RunState, Timestamp};
 
 /// How long a frame's URL must remain valid to be used.
 const URL_EXPIRY_MARGIN: Duration = Duration::from_mins(5);
@@ -27,6 +29,9 @@ pub enum InputSource {
     Frame {
         /// The path of the video.
         video: PathBuf,
+        /// Its hash when it was downloaded, lower-case hex. The file is in the hands of the user since.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sha256: Option<String>,
         /// The last frame, or the first.
         #[serde(rename = "last")]
         is_last: bool,
@@ -82,12 +87,10 @@ pub fn input_sources(
                     Some(url) if !is_inline && provider.can_reach(url) => {
                         InputSource::Address(url.to_owned())
                     }
-                    _ => frame(artifact.map(|artifact| artifact.path.clone()), true),
+                    _ => frame(artifact, true),
                 }
             }
-            MediaSource::FirstFrame(parent) => {
-                frame(state.artifact(*parent).map(|artifact| artifact.path.clone()), false)
-            }
+            MediaSource::FirstFrame(parent) => frame(state.artifact(*parent), false),
             // A node that waits for a pick is never prepared; reading this frame would fail.
             MediaSource::Pick { frame: which, .. } => frame(None, *which == Frame::Last),
             MediaSource::FileFrame { path, sha256, frame } => InputSource::FileFrame {
@@ -104,40 +107,52 @@ pub fn input_sources(
         .collect()
 }
 
-fn frame(video: Option<PathBuf>, is_last: bool) -> InputSource {
-    InputSource::Frame { video: video.unwrap_or_default(), is_last }
+fn frame(video: Option<&Artifact>, is_last: bool) -> InputSource {
+    let (video, sha256) = video.map(|video| (video.path.clone(), video.sha256.clone())).unzip();
+    InputSource::Frame { video: video.unwrap_or_default(), sha256, is_last }
 }
 
-/// Reads all inputs and returns their values in order.
+/// Reads all inputs and returns their values in order. Videos of shots are also looked up in `store`.
 ///
 /// # Errors
 /// When a file or a frame cannot be read, or is not what it was.
 pub async fn load_inputs(
     inputs: Vec<InputSource>,
+    store: Option<ArtifactStore>,
     ffmpeg: Arc<media::Ffmpeg>,
 ) -> Result<Vec<String>, Failure> {
     // Nothing to read: most shots have no inputs.
     if inputs.iter().all(InputSource::is_by_url) {
-        return inputs.into_iter().map(|input| value(input, &ffmpeg)).collect();
+        return inputs.into_iter().map(|input| value(input, None, &ffmpeg)).collect();
     }
     let filled = run_blocking(move || {
-        let values: Vec<String> =
-            inputs.into_iter().map(|input| value(input, &ffmpeg)).collect::<Result<_, _>>()?;
+        let values: Vec<String> = inputs
+            .into_iter()
+            .map(|input| value(input, store.as_ref(), &ffmpeg))
+            .collect::<Result<_, _>>()?;
         check_sum(&values).map(|()| values)
     });
     filled.await.unwrap_or_else(|error| Err(local(error.to_string())))
 }
 
-fn value(inputs: InputSource, ffmpeg: &media::Ffmpeg) -> Result<String, Failure> {
-    match inputs {
+fn value(
+    input: InputSource,
+    store: Option<&ArtifactStore>,
+    ffmpeg: &media::Ffmpeg,
+) -> Result<String, Failure> {
+    match input {
         InputSource::Address(url) => Ok(url),
         InputSource::FileFrame { video, sha256, is_last } => {
-            if crate::artifact::file_sha256(&video).map_err(|error| local(error.to_string()))? != sha256 {
+            if file_sha256(&video).map_err(|error| local(error.to_string()))? != sha256 {
                 return Err(changed(&video));
             }
-            value(InputSource::Frame { video, is_last }, ffmpeg)
+            value(InputSource::Frame { video, sha256: None, is_last }, store, ffmpeg)
         }
-        InputSource::Frame { video, is_last } => {
+        InputSource::Frame { video, sha256, is_last } => {
+            let video = match sha256 {
+                Some(sha256) => unchanged_copy(&video, &sha256, store)?,
+                None => video,
+            };
             let taken = if is_last { ffmpeg.last_frame(&video) } else { ffmpeg.first_frame(&video) };
             let which = if is_last { "last" } else { "first" };
             let image = taken.map_err(|error| {
@@ -163,6 +178,21 @@ fn value(inputs: InputSource, ffmpeg: &media::Ffmpeg) -> Result<String, Failure>
             Ok(data_uri(&media_type, &bytes))
         }
     }
+}
+
+/// A copy of a shot's video that has its content still: the file itself, or the one in the store. The frame of another video would be paid for
+/// under the key of this one.
+fn unchanged_copy(video: &Path, sha256: &str, store: Option<&ArtifactStore>) -> Result<PathBuf, Failure> {
+    let stored = store.map(|store| store.path(sha256));
+    for path in std::iter::once(video).chain(stored.as_deref()) {
+        if path.is_file() && file_sha256(path).map_err(|error| local(error.to_string()))? == sha256 {
+            return Ok(path.to_owned());
+        }
+    }
+    Err(local(format!(
+        "{} was removed or changed since it was downloaded, and a frame of it is needed; the next run downloads it again",
+        video.display()
+    )))
 }
 
 /// Bounds the inline data of one request. The plan has done so for files; frames of other shots are added here.

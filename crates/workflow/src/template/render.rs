@@ -161,7 +161,11 @@ impl<'w> Templates<'w> {
             CompiledTemplate::Plain => return Ok(Json::String(text.to_owned())),
             CompiledTemplate::Broken(error) => return Err(error.clone()),
             CompiledTemplate::Expression { expression, original } => {
-                (eval(expression, text, original, scope, context), prepared.steps)
+                let value = eval(expression, text, original, scope, context);
+                let counted = |value| {
+                    self.count(limits::EXPRESSION_VALUE_WEIGHT.saturating_mul(size(&value))).map(|()| value)
+                };
+                (value.and_then(counted), prepared.steps)
             }
             CompiledTemplate::Text { template, original } => self.write(template, original, scope, context),
         };
@@ -200,7 +204,13 @@ impl<'w> Templates<'w> {
         }
         let prepared =
             Rc::new(PreparedTemplate { compiled, compared, indexed, steps: text.len() as u64 / 2 + 1 });
-        self.compiled.borrow_mut().insert(address, Rc::clone(&prepared));
+        let mut compiled = self.compiled.borrow_mut();
+        // Each takes some 10 KB, and those of a shot are used one after the other.
+        if compiled.len() >= limits::MAX_COMPILED_TEMPLATES {
+            compiled.clear();
+        }
+        compiled.insert(address, Rc::clone(&prepared));
+        drop(compiled);
         prepared
     }
 
@@ -268,13 +278,19 @@ impl<'w> Templates<'w> {
         (self.text_of(out), steps)
     }
 
-    fn text_of(&self, out: BoundedWriter) -> Result<Json, TemplateError> {
-        self.rendered_bytes.set(self.rendered_bytes.get().saturating_add(out.text.len()));
+    /// Counts the bytes of what a template gives: the values of all of them are in memory together.
+    fn count(&self, bytes: usize) -> Result<(), TemplateError> {
+        self.rendered_bytes.set(self.rendered_bytes.get().saturating_add(bytes));
         if self.rendered_bytes.get() > limits::MAX_TOTAL_RENDERED_BYTES {
             return Err(TemplateError::limit(
                 "the templates of this file together give too much text".to_owned(),
             ));
         }
+        Ok(())
+    }
+
+    fn text_of(&self, out: BoundedWriter) -> Result<Json, TemplateError> {
+        self.count(out.text.len())?;
         Ok(Json::String(
             String::from_utf8(out.text)
                 .unwrap_or_else(|odd| String::from_utf8_lossy(odd.as_bytes()).into_owned()),

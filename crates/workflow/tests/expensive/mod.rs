@@ -289,6 +289,26 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
                 "{HEAD}params: {{long: {text}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{{{{ long }}}}{{{{ i }}}}\"}}]\n"
             )
         }),
+        case("long-values-of-expressions", {
+            let text = "z".repeat(30_000);
+            format!(
+                "{HEAD}params: {{long: {text}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, salt: \"{{{{ long ~ i }}}}\"}}]\n"
+            )
+        }),
+        case("long-values-of-an-axis", {
+            let (text, values) =
+                ("z".repeat(60_000), joined(sized(90_000), ", ", |_| "\"{{ long }}\"".to_owned()));
+            format!(
+                "{HEAD}params: {{long: {text}}}\nshots: [{{id: a, salt: \"{{{{ i }}}}\", matrix: {{i: [{values}]}}}}]\n"
+            )
+        }),
+        case("long-parameters", {
+            let (text, params) = (
+                "z".repeat(60_000),
+                joined(sized(40_000), ", ", |param| format!("p{param}: \"{{{{ long }}}}\"")),
+            );
+            format!("{HEAD}params: {{long: {text}, {params}}}\nshots: [{{id: a}}]\n")
+        }),
         case("films-of-unknown-shots", {
             let films =
                 joined(sized(20_000), ", ", |film| format!("{{output: \"f{film}.mp4\", shots: [nobody]}}"));
