@@ -225,6 +225,18 @@ fn decode_task_beside_a_member_that_is_almost_json() {
     }
 }
 
+/// An id is verbatim or none: a submission is open then, and a poll is known by its status and object.
+#[test]
+fn decode_id_that_is_almost_json_is_none() {
+    for id in ["\"task-\\ud83d\"", "\"task-\n1\"", "NaN", "1e999"] {
+        let body = format!(r#"{{"id":{id},"object":"video","status":"completed"}}"#);
+        assert!(TaskResponse::decode(&body, None).is_err(), "{body}");
+        assert_eq!(TaskResponse::decode(&body, Some("t")).expect(&body).id, "t");
+    }
+    let control = "{\"id\":\"task-\u{85}1\",\"object\":\"video\",\"status\":\"queued\",\"eta\":NaN}";
+    assert_eq!(TaskResponse::decode(control, None).expect("a task").id, "task-\u{85}1", "JSON allows it");
+}
+
 /// What is whole JSON and says that it is a task is one; an id anywhere else is a hint.
 #[test]
 fn decode_submission_without_signs_of_a_task_is_refused_with_a_hint() {

@@ -80,8 +80,6 @@ pub(crate) const MAX_RENDERED_BYTES: usize = 64 * 1024;
 pub(crate) const MAX_TOTAL_RENDERED_BYTES: usize = 160 * 1024 * 1024;
 /// Compiled templates that are in memory at a time.
 pub(crate) const MAX_COMPILED_TEMPLATES: usize = 4_096;
-/// How often the value of an expression counts in [`MAX_TOTAL_RENDERED_BYTES`]: one of an axis or a parameter is in memory in several forms.
-pub(crate) const EXPRESSION_VALUE_WEIGHT: usize = 3;
 /// The values of all requests of a plan, each shared one once, in bytes.
 pub(crate) const MAX_REQUEST_BYTES: usize = 160 * 1024 * 1024;
 /// Steps of a template.

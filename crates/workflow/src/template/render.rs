@@ -162,10 +162,7 @@ impl<'w> Templates<'w> {
             CompiledTemplate::Broken(error) => return Err(error.clone()),
             CompiledTemplate::Expression { expression, original } => {
                 let value = eval(expression, text, original, scope, context);
-                let counted = |value| {
-                    self.count(limits::EXPRESSION_VALUE_WEIGHT.saturating_mul(size(&value))).map(|()| value)
-                };
-                (value.and_then(counted), prepared.steps)
+                (value.and_then(|value| self.count(size(&value)).map(|()| value)), prepared.steps)
             }
             CompiledTemplate::Text { template, original } => self.write(template, original, scope, context),
         };
