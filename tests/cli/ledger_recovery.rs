@@ -245,8 +245,9 @@ type Damage = fn(&Project);
 fn ledger_removed_or_replaced_during_a_run_stops_submissions() {
     let text = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
         - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea }\n";
-    let damages: [(&str, Damage); 3] = [
+    let damages: [(&str, Damage); 4] = [
         ("removed", |project| fs_err::remove_dir_all(project.file(".runner")).expect("removable")),
+        ("moved", |project| fs_err::rename(project.file(".runner"), project.file("aside")).expect("movable")),
         ("emptied", |project| fs_err::write(project.file(".runner/ledger.db"), "").expect("writable")),
         ("log_removed", |project| {
             fs_err::remove_file(project.file(".runner/ledger.db-wal")).expect("removable");
@@ -267,7 +268,11 @@ fn ledger_removed_or_replaced_during_a_run_stops_submissions() {
         let printed = ended.err.split_whitespace().find(|argument| argument.starts_with("one="));
         assert_eq!(printed, Some(named.as_str()), "{name}: {}", ended.transcript());
         cli_snapshot!(format!("run_ledger_{name}"), ended);
-        if name == "removed" {
+        if name == "removed" || name == "moved" {
+            // The run has left its lock file, which went with the folder.
+            let stopped = project.runner(&["run", "two.yaml"]).expect(3);
+            assert_eq!(proxy.posts().len(), 1, "{name}: {}", stopped.transcript());
+            cli_snapshot!(format!("run_after_ledger_{name}"), stopped);
             // The printed command works.
             project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(0);
             project.runner(&["run", "two.yaml"]).expect(0);

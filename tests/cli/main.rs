@@ -41,6 +41,7 @@ mod models_and_schema;
 mod paid_videos;
 mod picks;
 mod plan;
+mod redelivered_videos;
 mod report;
 mod requests;
 mod retries;

@@ -20,6 +20,7 @@ fn video(ledger: &Connection, node: &str) -> Option<Artifact> {
     );
     Some(Artifact {
         sha256: sha256.ok()?,
+        first_sha256: None,
         path: "a.mp4".into(),
         bytes: 1,
         duration: std::time::Duration::from_secs(1),
@@ -46,6 +47,7 @@ fn make_older(project: &Project, plan: &Plan, name: &str) {
         .execute_batch(
             "DROP INDEX attempts_replaced_key; ALTER TABLE attempts DROP COLUMN replaced_key;
              ALTER TABLE attempts DROP COLUMN suggested_task; ALTER TABLE runs DROP COLUMN arguments;
+             DROP INDEX artifacts_first_sha256; ALTER TABLE artifacts DROP COLUMN first_sha256;
              DROP TABLE service_aliases; DROP TABLE linked_accounts; PRAGMA user_version = 6;",
         )
         .expect("an older ledger");

@@ -197,6 +197,7 @@ fn video(project: &Project, key: &str) -> ExistingWork {
             artifact: scheduler::Artifact {
                 path: "states.mp4".into(),
                 sha256: row.get(2)?,
+                first_sha256: None,
                 bytes: 1,
                 duration: std::time::Duration::from_secs(1),
                 width: 2,

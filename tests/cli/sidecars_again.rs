@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use scheduler::{Artifact, KeyResolver, input_identities};
+use scheduler::{Artifact, KeyResolver};
 use serde_json::{Value, json};
 use workflow::plan::{NodeIx, NodeKey, Plan, earlier_key};
 
@@ -164,6 +164,7 @@ fn write_sidecars_of_earlier_version(
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     let video = |(_, sidecar): &(PathBuf, Value)| Artifact {
         sha256: text(&sidecar["sha256"]),
+        first_sha256: None,
         path: "a.mp4".into(),
         bytes: 1,
         duration: std::time::Duration::from_secs(1),
@@ -193,7 +194,8 @@ fn sidecars_with_the_numbers_of_an_earlier_version_are_recognised() {
     let service = sidecars(&project)[0]["service"].as_str().expect("a text").to_owned();
     let renumbered = std::cell::Cell::new(0);
     write_sidecars_of_earlier_version(&project, &service, |plan, node, videos| {
-        let inputs = input_identities(plan, node, |parent| videos.get(parent.index()));
+        let inputs =
+            KeyResolver::new(&*service).input_identities(plan, node, |parent| videos.get(parent.index()));
         let inputs: Vec<_> =
             inputs.into_iter().map(|identity| identity.expect("the videos are there")).collect();
         let present = workflow::plan::key(plan.node(node), &service, &inputs);

@@ -117,7 +117,7 @@ fn of_attempt(
         AttemptState::Completed => {
             let artifact = ledger.attempt(attempt)?.and_then(|row| row.artifact);
             let is_there = match artifact {
-                Some(artifact) => store.find(&artifact, &Verify::Metadata)?.is_some(),
+                Some(artifact) => store.find_delivery(&artifact, None, &Verify::Metadata)?.is_some(),
                 None => false,
             };
             if is_there { FileUse::Downloaded } else { FileUse::Task }

@@ -9,7 +9,7 @@ use workflow::plan::{Clip, Film, KeyPart, NodeIx, PartChange, Plan, input_name, 
 use crate::artifact_store::Verify;
 use crate::ledger::{AttemptRecord, Ledger, LedgerError};
 use crate::preview::{self, Preview};
-use scheduler::{Artifact, AttemptState, Timestamp, input_identities, key_parts};
+use scheduler::{Artifact, AttemptState, KeyResolver, Timestamp};
 
 /// The explanation of one node.
 #[derive(Debug, Clone, Serialize)]
@@ -65,14 +65,8 @@ pub async fn explain(
     service: &str,
     nodes: &[NodeIx],
 ) -> Result<Vec<Explanation>, LedgerError> {
-    let (previews, made) = preview::survey(
-        plan,
-        ledger,
-        &preview::key_resolver(ledger, plan, service)?,
-        None,
-        &Verify::Metadata,
-    )
-    .await?;
+    let keys = preview::key_resolver(ledger, plan, service)?;
+    let (previews, made) = preview::survey(plan, ledger, &keys, None, &Verify::Metadata).await?;
     let mut records: HashMap<&str, AttemptHistory> = HashMap::new();
     let mut explanations = Vec::with_capacity(nodes.len());
     for ix in nodes {
@@ -82,7 +76,15 @@ pub async fn explain(
             records.insert(shot, AttemptHistory::new(attempts));
         }
         let artifact = |parent: NodeIx| made[parent.index()].as_ref();
-        explanations.push(one(plan, *ix, service, previews[ix.index()].clone(), artifact, &records[shot]));
+        explanations.push(one(
+            plan,
+            *ix,
+            service,
+            &keys,
+            previews[ix.index()].clone(),
+            artifact,
+            &records[shot],
+        ));
     }
     Ok(explanations)
 }
@@ -115,16 +117,17 @@ fn one<'a>(
     plan: &Plan,
     ix: NodeIx,
     service: &str,
+    keys: &KeyResolver,
     preview: Preview,
     artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     record: &AttemptHistory,
 ) -> Explanation {
     let node = plan.node(ix);
-    let parts = key_parts(plan, ix, service, &artifact);
+    let parts = keys.key_parts(plan, ix, service, &artifact);
     let unknown: Vec<UnknownPart> = node
         .inputs
         .iter()
-        .zip(input_identities(plan, ix, &artifact))
+        .zip(keys.input_identities(plan, ix, &artifact))
         .filter(|(_, identity)| identity.is_none())
         .filter_map(|(input, _)| {
             let shot = match input.source.nodes() {

@@ -178,7 +178,7 @@ impl PreviewBuilder<'_> {
         let mut preview = Preview {
             name: plan.node(ix).name.clone(),
             decision: Decision::Execute,
-            basis: StateBasis::Lookup(ExistingWork::None),
+            basis: StateBasis::Lookup(Box::new(ExistingWork::None)),
             why: None,
             task: None,
             key: None,
@@ -301,7 +301,7 @@ fn is_new_video(keys: &KeyResolver, node: NodeIx, previews: &[Option<Preview>]) 
 
 fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artifact> {
     preview.may_be_retried = existing.may_be_retried();
-    preview.basis = StateBasis::Lookup(existing.clone());
+    preview.basis = StateBasis::Lookup(Box::new(existing.clone()));
     match existing {
         // No lookup says that the record has changed.
         ExistingWork::None | ExistingWork::Changed { .. } => None,

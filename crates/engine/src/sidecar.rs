@@ -9,7 +9,7 @@
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use scheduler::{AttemptId, ForcedRerun, TaskId, Timestamp};
+use scheduler::{Artifact, AttemptId, ForcedRerun, TaskId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -34,6 +34,10 @@ pub struct Sidecar {
     pub key: String,
     /// SHA-256 of the video, 64 lower-case hex digits.
     pub sha256: String,
+    /// SHA-256 of the video that was downloaded first for the same task, where the service has delivered it again with other bytes: keys of
+    /// shots that continue the video are made of it.
+    #[serde(default)]
+    pub first_sha256: Option<String>,
     /// Size of the video in bytes.
     pub bytes: u64,
     /// The identity of the service, as it is part of the key.
@@ -158,6 +162,7 @@ impl Sidecar {
             version: SIDECAR_VERSION,
             key: record.key.to_string(),
             sha256: String::new(),
+            first_sha256: None,
             bytes: 0,
             service: record.service.to_owned(),
             task: record.task.map(|task| task.as_str().to_owned()),
@@ -183,6 +188,7 @@ impl Sidecar {
             version: SIDECAR_VERSION,
             key: row.key.clone(),
             sha256: String::new(),
+            first_sha256: None,
             bytes: 0,
             service: row.service.clone(),
             task: row.task.as_ref().map(|task| task.as_str().to_owned()),
@@ -205,8 +211,9 @@ impl Sidecar {
 
     /// The same with its video.
     #[must_use]
-    pub(crate) fn with_video(self, sha256: &str, bytes: u64, completed_at: Timestamp) -> Self {
-        Self { sha256: sha256.to_owned(), bytes, completed_at, ..self }
+    pub(crate) fn with_video(self, video: &Artifact, completed_at: Timestamp) -> Self {
+        let Artifact { sha256, first_sha256, bytes, .. } = video.clone();
+        Self { sha256, first_sha256, bytes, completed_at, ..self }
     }
 
     /// The name of its file.
@@ -242,6 +249,9 @@ impl Sidecar {
         let key = parse_key(&sidecar.key).ok_or(SidecarError::Digits { member: "key" })?;
         if !is_digest(&sidecar.sha256) {
             return Err(SidecarError::Digits { member: "sha256" });
+        }
+        if sidecar.first_sha256.as_deref().is_some_and(|first| !is_digest(first)) {
+            return Err(SidecarError::Digits { member: "first_sha256" });
         }
         if let Some(rerun) = &sidecar.rerun {
             let base = parse_key(&rerun.key).ok_or(SidecarError::Digits { member: "rerun.key" })?;
@@ -340,7 +350,7 @@ mod tests {
 
     fn sidecar() -> Value {
         json!({
-            "version": 1, "key": "a".repeat(64), "sha256": "b".repeat(64), "bytes": 9, "service": "https://example.com",
+            "version": 1, "key": "a".repeat(64), "sha256": "b".repeat(64), "first_sha256": "c".repeat(64), "bytes": 9, "service": "https://example.com",
             "task": "t1", "attempt": "r.1", "shot": "door", "workflow": "film", "file": "film.yaml", "model": "m",
             "prompt": "a door", "seed": 7, "request": { "prompt": "a door" }, "parents": [], "rerun": null,
             "reserved_cost": 5, "currency": "USD", "completed_at": 1, "added_later": true
@@ -375,6 +385,7 @@ mod tests {
             with("key", json!("../../../etc/passwd")),
             with("key", json!("A".repeat(64))),
             with("sha256", json!("a/../b")),
+            with("first_sha256", json!("../b")),
             with("bytes", json!(-1)),
             with("rerun", json!({ "key": "c".repeat(64), "salt": "s" })),
             with("prompt", json!("x".repeat(MAX_SIDECAR_BYTES))),
@@ -384,7 +395,8 @@ mod tests {
         its `key` is not 64 lower-case hex digits
         its `key` is not 64 lower-case hex digits
         its `sha256` is not 64 lower-case hex digits
-        it is not a sidecar: invalid value: integer `-1`, expected u64 at line 1 column 172
+        its `first_sha256` is not 64 lower-case hex digits
+        it is not a sidecar: invalid value: integer `-1`, expected u64 at line 1 column 254
         its key is not that of its rerun
         it has more than 1048576 bytes, the maximum of a sidecar
         ");

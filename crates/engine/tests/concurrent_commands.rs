@@ -103,6 +103,7 @@ fn downloaded() -> Event {
     let artifact = Artifact {
         path: "a.mp4".into(),
         sha256: "cd".repeat(32),
+        first_sha256: None,
         bytes: 1,
         duration: std::time::Duration::from_secs(4),
         width: 1,

@@ -416,6 +416,7 @@ fn artifact() -> Artifact {
     Artifact {
         path: "a.mp4".into(),
         sha256: "00".to_owned(),
+        first_sha256: None,
         bytes: 1,
         duration: Duration::from_secs(4),
         width: 2,

@@ -101,6 +101,7 @@ fn downloaded(run: &str, at: usize) -> Event {
     let artifact = Artifact {
         path: "a.mp4".into(),
         sha256: String::new(),
+        first_sha256: None,
         bytes: 1,
         duration: Duration::from_secs(4),
         width: 1,

@@ -341,6 +341,8 @@ fn open_format_12_gives_rows_the_present_identity_of_their_service() {
     before
         .execute_batch(&format!(
             "PRAGMA user_version = 12;
+             DROP INDEX artifacts_first_sha256;
+             ALTER TABLE artifacts DROP COLUMN first_sha256;
              INSERT INTO runs (id, workflow, service, started_at) VALUES
                 ('one', 'w', '{mapped}', 1), ('two', 'w', '{escaped}', 1), ('three', 'w', 'https://example.com/v1', 1),
                 ('four', 'w', 'embedded', 1);
@@ -370,6 +372,29 @@ fn open_format_12_gives_rows_the_present_identity_of_their_service() {
         texts("SELECT alias FROM service_aliases WHERE service = 'http://127.0.0.1:8080' ORDER BY alias"),
         [mapped, "older"]
     );
+}
+
+/// The key of a shot that continues a video was made of the file of that time. An earlier version paid again once the video had other bytes: where
+/// a key was made of them, they count.
+#[test]
+fn open_format_13_finds_the_file_that_keys_were_made_of() {
+    let first = |change: &str| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let before = old(folder.path(), &fixture(13));
+        before.execute_batch(change).expect("a change");
+        drop(before);
+        drop(open(folder.path()));
+        let after = Connection::open(folder.path().join("ledger.db")).expect("a database");
+        rows_of_text(&after, "SELECT first_sha256 FROM artifacts WHERE first_sha256 IS NOT NULL")
+    };
+    assert_eq!(first(""), ["sha-s1"]);
+    let both =
+        "UPDATE attempts SET key_parts = '[\"first-frame-of:sha256:sha-s1-again\"]' WHERE node = 's17'";
+    assert_eq!(first(both), [""; 0]);
+    assert_eq!(first("UPDATE attempts SET key_parts = '[]'"), [""; 0], "nothing continues it");
+    let unreadable =
+        "INSERT INTO events (run, time, node, version, body) VALUES ('r', 1, 's1', 2, '{broken')";
+    assert_eq!(first(unreadable), ["sha-s1"]);
 }
 
 #[test]
@@ -453,7 +478,7 @@ fn open_each_older_format_keeps_events_readable() {
             1..=5 => 7,
             6 => 9,
             7..=10 => 11,
-            11 => 13,
+            11 | 13 => 13,
             _ => 12,
         };
         assert_eq!(reader.open_attempts().expect("attempts").len(), open, "format {format}");

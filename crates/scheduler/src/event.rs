@@ -400,6 +400,7 @@ mod tests {
         Artifact {
             path: "a.mp4".into(),
             sha256: String::new(),
+            first_sha256: None,
             bytes: 1,
             duration: Duration::from_secs(4),
             width: 1,

@@ -3,44 +3,51 @@
 use workflow::plan::{Frame, InputIdentity, KeyPart, MediaSource, NodeIx, Plan};
 
 use crate::artifact::Artifact;
+use crate::key_resolver::KeyResolver;
 
-/// Identity of each of a node's inputs; `None` if its video does not exist yet.
-#[must_use]
-pub fn input_identities<'a>(
-    plan: &Plan,
-    node: NodeIx,
-    artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
-) -> Vec<Option<InputIdentity>> {
-    let inputs = plan.node(node).inputs.iter();
-    inputs
-        .map(|input| match &input.source {
-            MediaSource::LastFrame(parent) => {
-                artifact(*parent).map(|made| InputIdentity::last_frame_of(&made.sha256))
-            }
-            MediaSource::FirstFrame(parent) => {
-                artifact(*parent).map(|made| InputIdentity::first_frame_of(&made.sha256))
-            }
-            // Nobody has picked a take yet, so the frame is not known.
-            MediaSource::Pick { .. } => None,
-            MediaSource::File { sha256, .. } => Some(InputIdentity::content(sha256)),
-            // As of a shot whose video has this content: it is the same picture.
-            MediaSource::FileFrame { sha256, frame: Frame::Last, .. } => {
-                Some(InputIdentity::last_frame_of(sha256))
-            }
-            MediaSource::FileFrame { sha256, frame: Frame::First, .. } => {
-                Some(InputIdentity::first_frame_of(sha256))
-            }
-        })
-        .collect()
-}
+impl KeyResolver {
+    /// Identity of each of a node's inputs; `None` if its video does not exist yet.
+    #[must_use]
+    pub fn input_identities<'a>(
+        &self,
+        plan: &Plan,
+        node: NodeIx,
+        artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
+    ) -> Vec<Option<InputIdentity>> {
+        let first = |sha256: &str| self.first_downloads.get(sha256).map_or(sha256, String::as_str).to_owned();
+        let inputs = plan.node(node).inputs.iter();
+        inputs
+            .map(|input| match &input.source {
+                MediaSource::LastFrame(parent) => {
+                    artifact(*parent).map(|made| InputIdentity::last_frame_of(made.identity_sha256()))
+                }
+                MediaSource::FirstFrame(parent) => {
+                    artifact(*parent).map(|made| InputIdentity::first_frame_of(made.identity_sha256()))
+                }
+                // Nobody has picked a take yet, so the frame is not known.
+                MediaSource::Pick { .. } => None,
+                MediaSource::File { sha256, .. } => Some(InputIdentity::content(&first(sha256))),
+                // As of a shot whose video has this content: it is the same picture.
+                MediaSource::FileFrame { sha256, frame: Frame::Last, .. } => {
+                    Some(InputIdentity::last_frame_of(&first(sha256)))
+                }
+                MediaSource::FileFrame { sha256, frame: Frame::First, .. } => {
+                    Some(InputIdentity::first_frame_of(&first(sha256)))
+                }
+            })
+            .collect()
+    }
 
-/// The parts of a node's key, as far as its inputs are known.
-#[must_use]
-pub fn key_parts<'a>(
-    plan: &Plan,
-    node: NodeIx,
-    service: &str,
-    artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
-) -> Vec<KeyPart> {
-    workflow::plan::key_parts(plan.node(node), service, &input_identities(plan, node, artifact))
+    /// The parts of a node's key, as far as its inputs are known.
+    #[must_use]
+    pub fn key_parts<'a>(
+        &self,
+        plan: &Plan,
+        node: NodeIx,
+        service: &str,
+        artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
+    ) -> Vec<KeyPart> {
+        let identities = self.input_identities(plan, node, artifact);
+        workflow::plan::key_parts(plan.node(node), service, &identities)
+    }
 }

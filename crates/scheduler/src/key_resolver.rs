@@ -6,7 +6,6 @@ use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use crate::artifact::Artifact;
 use crate::event::ForcedRerun;
-use crate::input_identities::input_identities;
 
 /// How occurrences are counted in a key.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +62,8 @@ pub struct KeyResolver {
     described: HashSet<NodeKey>,
     /// Keys of attempts that have a number, as this version or an earlier one counted it.
     numbered: HashSet<NodeKey>,
+    /// Hashes of the files that were downloaded first, by those of the files that the service delivered for the same tasks later.
+    pub(crate) first_downloads: HashMap<String, String>,
 }
 
 impl KeyResolver {
@@ -105,6 +106,13 @@ impl KeyResolver {
     #[must_use]
     pub fn with_numbered_keys(self, numbered: HashSet<NodeKey>) -> Self {
         Self { numbered, ..self }
+    }
+
+    /// Takes a file for the one that was downloaded first for the same task: from the SHA-256 of each to that of the first, lower-case hex. So
+    /// a file of the output folder that a workflow names is the same input after the service has delivered the video again with other bytes.
+    #[must_use]
+    pub fn with_first_downloads(self, first_downloads: HashMap<String, String>) -> Self {
+        Self { first_downloads, ..self }
     }
 
     /// Finds work that is not on record and whose descriptions are there: under other names of the service, and with the numbers of earlier
@@ -383,7 +391,8 @@ impl KeyResolver {
         counting: OccurrenceNumbering,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     ) -> Option<NodeKey> {
-        let identities = input_identities(plan, node, artifact).into_iter().collect::<Option<Vec<_>>>()?;
+        let identities = self.input_identities(plan, node, artifact);
+        let identities = identities.into_iter().collect::<Option<Vec<_>>>()?;
         let key = match counting {
             OccurrenceNumbering::Present => workflow::plan::key(plan.node(node), service, &identities),
             OccurrenceNumbering::Earlier => {

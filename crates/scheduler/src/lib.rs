@@ -40,7 +40,6 @@ pub use attempt_state::AttemptState;
 pub use budget::Budget;
 pub use event::{Event, EventKind, ExistingWork, ForcedRerun, PollResult, Refusal, RefusalKind, Resolution};
 pub use ids::{AttemptId, RunId, Seq, TaskId};
-pub use input_identities::{input_identities, key_parts};
 pub use key_resolver::{KeyResolver, RecordedKeys};
 pub use limits::{AimdLimiter, ObservedLimits, ObservedRate, PostRamp, SubmitQuota, TokenBucket};
 pub use next_step::NextStep;

@@ -89,6 +89,7 @@ mod tests {
         let artifact = Artifact {
             path: PathBuf::new(),
             sha256: String::new(),
+            first_sha256: None,
             bytes: 1,
             duration: Duration::from_millis(6_040),
             width: 854,

@@ -187,6 +187,7 @@ fn artifact(name: &str) -> Artifact {
     Artifact {
         path: PathBuf::from(format!("{name}.mp4")),
         sha256: name.repeat(8),
+        first_sha256: None,
         bytes: 1,
         duration: Duration::from_secs(4),
         width: 2,

@@ -96,6 +96,9 @@ pub struct Clip {
     pub proxy: Option<String>,
     /// SHA-256 of the video, lower-case hex.
     pub sha256: Option<String>,
+    /// That of the file that was downloaded first, where the service has delivered the task's video again with other bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_sha256: Option<String>,
     /// Size of the video in bytes.
     pub bytes: Option<u64>,
     /// Width in pixels.

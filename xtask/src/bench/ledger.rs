@@ -156,6 +156,7 @@ fn artifact(node: NodeIx, sha256: &str) -> Artifact {
     Artifact {
         path: format!("out/bench/shot-{}.mp4", node.index()).into(),
         sha256: sha256.to_owned(),
+        first_sha256: None,
         bytes: 1_000_000,
         duration: Duration::from_secs(5),
         width: 854,

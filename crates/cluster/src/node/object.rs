@@ -181,7 +181,7 @@ impl NodeObject {
             Ok((artifact, cost)) => {
                 let cost = cost.map(workflow::units::Money::from_micros);
                 let was_open = record.attempt(&attempt).is_some_and(|attempt| attempt.state.is_in_flight());
-                record.completed(&attempt, &artifact);
+                let artifact = record.completed(&attempt, artifact);
                 ctx.set(RECORD, Json(record));
                 let settlement =
                     cost.map_or(AccountSettlement::Full, |cost| AccountSettlement::Actual { cost });

@@ -250,12 +250,15 @@ impl NodeRecord {
         });
     }
 
-    /// The video of an attempt is in the shared store.
-    pub fn completed(&mut self, id: &AttemptId, artifact: &Artifact) {
+    /// The video of an attempt is in the shared store. Returns its record, which is that of the same video where it was there before.
+    pub fn completed(&mut self, id: &AttemptId, artifact: Artifact) -> Artifact {
+        let earlier = self.attempt(id).and_then(|attempt| attempt.artifact.as_ref());
+        let artifact = artifact.delivered_after(earlier.map(Artifact::identity_sha256));
         self.update(id, |attempt| {
             attempt.state = AttemptState::Completed;
             attempt.artifact = Some(artifact.clone());
         });
+        artifact
     }
 
     /// An attempt ended without a video.

@@ -30,6 +30,7 @@ fn artifact() -> Artifact {
     Artifact {
         path: "artifacts/00.mp4".into(),
         sha256: "00".to_owned(),
+        first_sha256: None,
         bytes: 1,
         duration: Duration::from_secs(4),
         width: 1,
@@ -71,10 +72,13 @@ fn existing_work_follows_the_attempt() {
     ));
     let other = node.existing_work(Some("b"), |_| true);
     assert!(matches!(other, ExistingWork::InFlight { is_other_account: true, .. }));
-    node.completed(&"r.1".into(), &artifact());
+    node.completed(&"r.1".into(), artifact());
     assert!(matches!(work(&node), ExistingWork::Completed { .. }));
     let gone = node.existing_work(Some("a"), |_| false);
     assert!(matches!(gone, ExistingWork::InFlight { was_downloaded: true, .. }));
+    let again = node.completed(&"r.1".into(), Artifact { sha256: "01".to_owned(), ..artifact() });
+    assert_eq!((again.sha256.as_str(), again.identity_sha256()), ("01", "00"), "what continues it stays");
+    assert!(matches!(work(&node), ExistingWork::Completed { artifact, .. } if artifact == again));
 }
 
 #[test]

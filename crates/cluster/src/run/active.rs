@@ -31,9 +31,15 @@ pub(crate) enum RunInput {
     /// An answer to one of its messages.
     Answer(Answer),
     /// An event of the run itself.
-    Event(Event),
+    Event(Box<Event>),
     /// A check.
     Check,
+}
+
+impl From<Event> for RunInput {
+    fn from(event: Event) -> Self {
+        Self::Event(Box::new(event))
+    }
 }
 
 /// A run with the state that its events led to.
@@ -122,7 +128,7 @@ impl ActiveRun {
                     tracing::debug!(seq = answer.seq, "an answer came twice");
                     continue;
                 }
-                RunInput::Event(event) => (vec![event], false, false),
+                RunInput::Event(event) => (vec![*event], false, false),
                 RunInput::Check => (vec![Event::TimerFired], false, true),
             };
             let queue = events.into_iter().map(|event| LogEntry { time: now, event, is_answer, is_check });

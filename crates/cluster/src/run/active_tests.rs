@@ -70,7 +70,7 @@ impl Execution {
 fn execute(loaded: &Arc<LoadedSpec>, seed: u64, dropped: u64) -> (Execution, World) {
     let mut world = World::new(loaded, seed, dropped);
     let mut execution = Execution::new(loaded);
-    let first = loaded.spec.first_events().into_iter().map(RunInput::Event).collect();
+    let first = loaded.spec.first_events().into_iter().map(RunInput::from).collect();
     execution.step(first, &mut world, &format!("seed {seed}, start"));
     execution.check_later();
     let mut steps = 0;
@@ -145,7 +145,7 @@ fn run_without_answers_to_some_messages_ends_by_its_checks() {
 fn answer_that_comes_twice_counts_once() {
     let loaded = loaded();
     let mut run = ActiveRun::new(Arc::clone(&loaded), &head());
-    let first = loaded.spec.first_events().into_iter().map(RunInput::Event).collect();
+    let first = loaded.spec.first_events().into_iter().map(RunInput::from).collect();
     let lookups = run.step(&head(), &NoService, first, Timestamp(1_000)).messages;
     let mut world = World::new(&loaded, 1, 0);
     let seq = lookups[0].body["seq"].as_u64().expect("a number");
@@ -164,7 +164,7 @@ fn lookups_of_a_wide_run_are_sent_in_portions() {
     let wide = loaded_from(&WORKFLOW.replace("to: 6", "to: 600"));
     let mut run = ActiveRun::new(Arc::clone(&wide), &head());
     let mut world = World::new(&wide, 1, 0);
-    let first = wide.spec.first_events().into_iter().map(RunInput::Event).collect();
+    let first = wide.spec.first_events().into_iter().map(RunInput::from).collect();
     let mut sent = run.step(&head(), &NoService, first, Timestamp(1_000)).messages;
     assert_eq!(sent.len(), MAX_LOOKUPS);
     let mut lookups = sent.len();

@@ -141,7 +141,7 @@ impl World {
             return Vec::new();
         }
         match message.handler {
-            "wake" => return vec![RunInput::Event(Event::TimerFired)],
+            "wake" => return vec![RunInput::from(Event::TimerFired)],
             "check" => return vec![RunInput::Check],
             "expire" | "mark_missing" | "withdraw" => return Vec::new(),
             _ => {}
@@ -224,6 +224,7 @@ impl World {
                 let artifact = Artifact {
                     path: artifact_path(&sha256),
                     sha256,
+                    first_sha256: None,
                     bytes: 1,
                     duration: Duration::from_secs(4),
                     width: 1,

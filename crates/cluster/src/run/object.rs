@@ -57,7 +57,7 @@ impl RunObject {
         let head =
             RunHead { run, spec, identity, policy, length: 0, started: now, last: now, is_ended: false };
         let run = StoredRun { head, tail: Vec::new(), next_check: Timestamp::default() };
-        let first = loaded.spec.first_events().into_iter().map(RunInput::Event).collect();
+        let first = loaded.spec.first_events().into_iter().map(RunInput::from).collect();
         self.advance(&ctx, run, first, now).await
     }
 
@@ -75,7 +75,7 @@ impl RunObject {
         ctx: ObjectContext<'_>,
         _message: Json<serde_json::Value>,
     ) -> Result<(), HandlerError> {
-        self.on(&ctx, vec![RunInput::Event(Event::TimerFired)], None).await
+        self.on(&ctx, vec![RunInput::from(Event::TimerFired)], None).await
     }
 
     /// Sends again what was not answered for long, because an invocation was killed by hand, and fires timers that are overdue.
@@ -93,7 +93,7 @@ impl RunObject {
     /// Ends the run early: nothing more is submitted, and tasks in flight are left to later runs.
     #[handler]
     async fn interrupt(&self, ctx: ObjectContext<'_>) -> Result<(), HandlerError> {
-        self.on(&ctx, vec![RunInput::Event(Event::Interrupted)], None).await
+        self.on(&ctx, vec![RunInput::from(Event::Interrupted)], None).await
     }
 
     /// Removes the record of a run that has ended. Returns whether it is gone.

@@ -8,6 +8,7 @@ use scheduler::{Artifact, AttemptId, Decision, ForcedRerun, KeyResolver, RunId, 
 use workflow::plan::{NodeIx, NodeKey};
 
 use super::attempt_notes::AttemptNotes;
+use super::deliveries::is_on_record;
 use super::descriptions::{DescribedVideo, Descriptions, UnusedDescription};
 use super::traces::videos_by_key;
 use super::unrecorded_work::recorded_at;
@@ -43,6 +44,8 @@ pub(super) struct Video {
     pub(super) file: PathBuf,
     /// Whether it is copied into the store, not linked.
     pub(super) is_described: bool,
+    /// Other files that the service delivered for its task, the latest first.
+    pub(super) other_deliveries: Vec<String>,
     /// Its task, if a person or a description names it.
     pub(super) task: Option<TaskId>,
     pub(super) completed_at: Option<Timestamp>,
@@ -102,7 +105,7 @@ pub(super) async fn collect(
                 };
                 let Some(work) = work else { continue };
                 visited.insert((ix, key));
-                let (work, rerun) = match work {
+                let (mut work, rerun) = match work {
                     Ok(work) => work,
                     Err(result) => {
                         shots.push((node.name.clone(), result));
@@ -113,6 +116,10 @@ pub(super) async fn collect(
                 let rerun = rerun.map(|rerun| ForcedRerun { supersedes: recorded, ..rerun });
                 let key = rerun.as_ref().map_or(key, |rerun| base.salted(&rerun.salt));
                 visited.insert((ix, key));
+                if let Work::Video(video) = &mut work {
+                    let first = collector.first_delivery(&resolver, ix, video, &made)?;
+                    video.artifact = video.artifact.clone().delivered_after(first.as_deref());
+                }
                 let result = match &work {
                     Work::Video(video) => {
                         adopted.insert(key, video.artifact.clone());
@@ -184,7 +191,7 @@ fn is_submitted(
 
 /// Whether no attempt holds a key or has had its video.
 fn is_released(ledger: Option<&Ledger>, key: NodeKey) -> Result<bool, LedgerError> {
-    ledger.map_or(Ok(false), |ledger| Ok(!ledger.has_work(&key.to_string())?))
+    Ok(ledger.is_some() && !is_on_record(ledger, key)?)
 }
 
 /// A node with its keys.
@@ -201,12 +208,12 @@ struct NodeKeys<'a> {
 type NodeWork = (Work, Option<ForcedRerun>);
 
 /// Finds the work of one node after another.
-struct Collector<'a> {
-    adoption: &'a Adoption<'a>,
-    ledger: Option<&'a Ledger>,
+pub(super) struct Collector<'a> {
+    pub(super) adoption: &'a Adoption<'a>,
+    pub(super) ledger: Option<&'a Ledger>,
     /// Videos by the beginning of the key that their name ends with.
-    files: HashMap<String, PathBuf>,
-    descriptions: Descriptions<'a>,
+    pub(super) files: HashMap<String, PathBuf>,
+    pub(super) descriptions: Descriptions<'a>,
     notes: AttemptNotes,
     /// Tasks that are about to be recorded.
     tasks: HashSet<TaskId>,
@@ -282,6 +289,7 @@ impl Collector<'_> {
                     artifact,
                     file: path.clone(),
                     is_described: false,
+                    other_deliveries: Vec::new(),
                     task,
                     completed_at: None,
                 })),
@@ -300,10 +308,14 @@ impl Collector<'_> {
         counts: impl Fn(&DescribedVideo) -> Result<bool, LedgerError>,
     ) -> Result<Option<(Video, Option<ForcedRerun>)>, LedgerError> {
         let NodeKeys { ix, key, base, all } = *node;
-        let mut result = None;
+        let mut result: Option<(Video, Option<ForcedRerun>, &DescribedVideo)> = None;
         for described in self.descriptions.take(key, base, counts)? {
             let source = &described.source;
-            if result.is_some() {
+            if let Some((video, _, chosen)) = &mut result {
+                if described.is_delivery_of(chosen) {
+                    video.other_deliveries.push(described.sha256.clone());
+                    video.other_deliveries.extend(described.first_sha256.clone());
+                }
                 self.unused
                     .push(UnusedDescription::not_needed(source, "another video of the same shot is adopted"));
                 continue;
@@ -330,15 +342,19 @@ impl Collector<'_> {
                         artifact,
                         file: described.path().to_owned(),
                         is_described: true,
+                        other_deliveries: Vec::new(),
                         task: self.free_task(described.task.as_ref())?,
                         completed_at: described.completed_at,
                     };
-                    result = Some((video, rerun));
+                    result = Some((video, rerun, described));
                 }
                 Err(reason) => self.unused.push(UnusedDescription::refused(source, &reason)),
             }
         }
-        Ok(result)
+        Ok(result.map(|(mut video, rerun, chosen)| {
+            video.other_deliveries.extend(chosen.first_sha256.clone());
+            (video, rerun)
+        }))
     }
 
     /// The described task, if no other attempt owns it.
@@ -362,6 +378,7 @@ impl Collector<'_> {
         Ok(Ok(Artifact {
             path: target.to_owned(),
             sha256: file_sha256(path)?,
+            first_sha256: None,
             bytes: fs_err::metadata(path)?.len(),
             duration: probed.duration,
             width: video.width,

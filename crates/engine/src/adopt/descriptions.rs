@@ -32,6 +32,8 @@ pub struct DescribedVideo {
     /// Whether another task was accepted in place of its task.
     is_replaced: bool,
     pub(super) sha256: String,
+    /// That of the file that was downloaded first for the same task, if it is another one.
+    pub(super) first_sha256: Option<String>,
     /// The identity of the service as it is part of the key, if known.
     pub(super) service: Option<String>,
     pub(super) task: Option<TaskId>,
@@ -68,6 +70,8 @@ pub struct ClipDescription<'a> {
     pub key: &'a str,
     /// SHA-256 of the video.
     pub sha256: &'a str,
+    /// SHA-256 of the video that was downloaded first for the same task, if it is another one.
+    pub first_sha256: Option<&'a str>,
     /// The task.
     pub task: Option<&'a str>,
     /// The video, relative to the folder of the manifest.
@@ -91,6 +95,9 @@ impl DescribedVideo {
         if !sidecar::is_digest(clip.sha256) {
             return refuse("its `sha256` is not 64 lower-case hex digits");
         }
+        if clip.first_sha256.is_some_and(|first| !sidecar::is_digest(first)) {
+            return refuse("its `first_sha256` is not 64 lower-case hex digits");
+        }
         if !Path::new(clip.file).components().all(|part| matches!(part, Component::Normal(_))) {
             return refuse("its `file` leads out of the folder");
         }
@@ -102,6 +109,7 @@ impl DescribedVideo {
             rerun: None,
             is_replaced: false,
             sha256: clip.sha256.to_owned(),
+            first_sha256: clip.first_sha256.map(str::to_owned),
             service: None,
             task: task.map(TaskId::from),
             completed_at: None,
@@ -122,6 +130,7 @@ impl DescribedVideo {
                 supersedes: None,
             }),
             sha256: sidecar.sha256,
+            first_sha256: sidecar.first_sha256,
             service: Some(sidecar.service),
             task: sidecar.task.filter(|task| !task.starts_with(UNKNOWN_TASK)).map(TaskId),
             completed_at: Some(sidecar.completed_at),
@@ -166,6 +175,11 @@ impl DescribedVideo {
     /// The present identity of its service, if that is known.
     pub(super) fn service(&self) -> Option<String> {
         self.service.as_ref().map(|name| present_identity(name).unwrap_or_else(|| name.clone()))
+    }
+
+    /// Whether it is the video of the same work and the same task, delivered another time.
+    pub(super) fn is_delivery_of(&self, other: &Self) -> bool {
+        self.key == other.key && self.task == other.task
     }
 
     /// Whether it is a rerun of the work with this key.
@@ -303,7 +317,8 @@ mod tests {
         content: &[u8],
         file: &str,
     ) -> Result<DescribedVideo, UnusedDescription> {
-        let description = ClipDescription { key, sha256: &sha256(content), task: None, file };
+        let description =
+            ClipDescription { key, sha256: &sha256(content), first_sha256: None, task: None, file };
         DescribedVideo::from_clip(folder, "a clip".to_owned(), description)
     }
 

@@ -4,6 +4,7 @@
 
 mod attempt_notes;
 mod collect;
+mod deliveries;
 mod descriptions;
 mod record;
 mod traces;

@@ -1,7 +1,7 @@
 //! Records an attempt as a run would have: its intent, its task and its video. It was paid for before, so nothing is reserved or spent.
 
 use scheduler::budget::Reservation;
-use scheduler::{Artifact, Event, KeyResolver, TaskId, key_parts};
+use scheduler::{Artifact, Event, KeyResolver, TaskId};
 use workflow::plan::{NodeIx, occurrence_part};
 use workflow::units::Money;
 
@@ -32,7 +32,7 @@ pub(super) fn record(
         None
     };
     let service = keys.service_name(plan, node, artifact);
-    let mut parts = key_parts(plan, node, account.service, artifact);
+    let mut parts = keys.key_parts(plan, node, account.service, artifact);
     // The key is found again by this part only (`KeyResolver::with_numbered_keys`).
     if let Some(occurrence) = keys.earlier_occurrence(plan, node, artifact) {
         let occurrence = occurrence_part(occurrence);
@@ -74,7 +74,7 @@ pub(super) fn record(
             };
             let completed_at = video.completed_at.unwrap_or(*now);
             let sidecar = Sidecar::for_node(plan, node, record, |parent| item.keys[parent.index()])
-                .with_video(&artifact.sha256, artifact.bytes, completed_at);
+                .with_video(&artifact, completed_at);
             // The sidecar that describes it says more than is known here.
             if !ledger.store().has_sidecar(&sidecar.sha256, &sidecar.key) {
                 ledger.store().write_sidecar(&sidecar)?;

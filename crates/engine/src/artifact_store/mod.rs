@@ -62,6 +62,39 @@ impl ArtifactStore {
         Ok(None)
     }
 
+    /// The record of a video as it is on disk: of the file on record, or else of the one that was downloaded first for the same task, which may be
+    /// back from a backup. `None` where neither is in the store, under its readable name, or at `target`.
+    ///
+    /// # Errors
+    /// When a file exists and cannot be read.
+    pub fn find_delivery(
+        &self,
+        artifact: &Artifact,
+        target: Option<&Path>,
+        verify: &Verify,
+    ) -> io::Result<Option<Artifact>> {
+        let first = artifact.first_sha256.as_ref().map(|first| Artifact {
+            sha256: first.clone(),
+            first_sha256: None,
+            modified_at: None,
+            ..artifact.clone()
+        });
+        for mut delivery in [Some(artifact.clone()), first].into_iter().flatten() {
+            for path in
+                [Some(&*self.path(&delivery.sha256)), Some(&artifact.path), target].into_iter().flatten()
+            {
+                if delivery.sha256 != artifact.sha256 && path.is_file() {
+                    // Its size is not on record.
+                    delivery.bytes = fs_err::metadata(path)?.len();
+                }
+                if is_intact(path, &delivery, verify)? {
+                    return Ok(Some(delivery));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// Ensures that an artifact is in the store and linked to `target`, where it may be already, and returns its record with the new path and
     /// modification time; `None` when no complete copy exists.
     ///

@@ -167,6 +167,7 @@ fn store_video(
     Ok(Artifact {
         path: target.to_owned(),
         sha256,
+        first_sha256: None,
         bytes,
         duration,
         width,

@@ -22,7 +22,7 @@ use crate::time::Clock;
 use scheduler::policy::MinRate;
 use scheduler::{
     Action, Artifact, AttemptId, Event, Failure, FailureKind, PollResult, Refusal, RefusalKind, RunState,
-    Timestamp, key_parts,
+    Timestamp,
 };
 
 /// The event of an action, or an error of the ledger, which ends the run.
@@ -145,7 +145,7 @@ impl EffectRunner {
         let (plan, prepared) = (Arc::clone(&self.plan), Arc::clone(&self.prepared));
         let (attempt, ffmpeg) = (self.attempts.next(), Arc::clone(&self.ffmpeg));
         let provider = &self.provider;
-        let parts = key_parts(&self.plan, node, provider.identity(), |parent| state.artifact(parent));
+        let parts = state.key_parts(node, provider.identity());
         let service_independent_key = if provider.is_paid() {
             state.service_independent_key(node).map(|key| key.to_string())
         } else {

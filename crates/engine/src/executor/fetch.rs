@@ -121,7 +121,7 @@ pub async fn fetch_task(
         config.clock.sleep_until(config.clock.now().after(config.policy.shutdown_grace)).await;
     };
     let mut artifact = tokio::select! {
-        downloaded = download_video(config, download, target) => downloaded?,
+        downloaded = download_video(config, download, target) => downloaded?.delivered_after(row.video_identity()),
         () = grace => return Err(FetchError::Interrupted),
     };
     let store = config.ledger.store();
@@ -155,8 +155,7 @@ fn recorded_video(config: &FetchConfig, row: &AttemptRow) -> Result<Option<Artif
     let current = config.ledger.attempt(&row.attempt)?;
     let recorded = current.filter(|row| row.state == AttemptState::Completed).and_then(|row| row.artifact);
     let Some(artifact) = recorded else { return Ok(None) };
-    let is_there = config.ledger.store().find(&artifact, &Verify::Metadata)?.is_some();
-    Ok(is_there.then_some(artifact))
+    Ok(config.ledger.store().find_delivery(&artifact, None, &Verify::Metadata)?)
 }
 
 /// The attempt with the key under which its video is recorded now, and the path of that.
@@ -184,7 +183,7 @@ fn sidecar(config: &FetchConfig, row: &AttemptRow, artifact: &Artifact) -> Optio
     // A video that is downloaded again was complete before.
     let is_again = row.state == AttemptState::Completed;
     let completed_at = row.ended_at.filter(|_| is_again).unwrap_or_else(|| config.clock.now());
-    Some(Sidecar::for_attempt(row).with_video(&artifact.sha256, artifact.bytes, completed_at))
+    Some(Sidecar::for_attempt(row).with_video(artifact, completed_at))
 }
 
 /// Writes the sidecar of a video, unless there is one: that of a run says more.

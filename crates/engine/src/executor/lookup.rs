@@ -172,6 +172,12 @@ fn find_video(
     target: Option<PathBuf>,
     verify: &Verify,
 ) -> std::io::Result<VideoLookup> {
+    // Not for each video: what is not on record by its time is hashed.
+    let delivery = match artifact.first_sha256 {
+        Some(_) => store.find_delivery(&artifact, target.as_deref(), verify)?,
+        None => Some(artifact),
+    };
+    let Some(artifact) = delivery else { return Ok(VideoLookup::Missing) };
     if let Verify::Content(ffmpeg) = verify
         && let Some(path) = store.find(&artifact, verify)?
         && let Err(error) = ffmpeg.verify(&path)

@@ -8,7 +8,7 @@ use workflow::units::Money;
 
 use super::effect_runner::EffectRunner;
 use crate::adopt::is_service_task;
-use crate::ledger::Ledger;
+use crate::ledger::{AttemptRow, Ledger};
 use crate::sidecar::{Sidecar, TaskRecord};
 
 /// What only the state of a run knows of a node's sidecar, from before its lookup.
@@ -105,10 +105,12 @@ pub(super) fn write_sidecar(
     artifact: &Artifact,
     completed_at: Timestamp,
 ) {
-    let mut sidecar = sidecar.with_video(&artifact.sha256, artifact.bytes, completed_at);
+    let recorded = ledger.attempt(attempt).ok().flatten();
+    let earlier = recorded.as_ref().and_then(AttemptRow::video_identity);
+    let mut sidecar = sidecar.with_video(&artifact.clone().delivered_after(earlier), completed_at);
     sidecar.reserved_cost = match reserved {
         ReservedCost::OfThisRun(cost) => cost,
-        ReservedCost::OnRecord => ledger.attempt(attempt).ok().flatten().and_then(|row| row.reservation.cost),
+        ReservedCost::OnRecord => recorded.and_then(|row| row.reservation.cost),
     };
     if let Err(error) = ledger.store().write_sidecar(&sidecar) {
         tracing::warn!(%error, "the sidecar of a video cannot be written");

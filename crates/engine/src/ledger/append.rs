@@ -1,7 +1,9 @@
 //! Appends events of a run, with the decisions that need the transaction: whether an intent is admitted, and which task an attempt owns.
 
 use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior};
-use scheduler::{AttemptId, AttemptState, Event, ExistingWork, ForcedRerun, RunId, TaskId, Timestamp};
+use scheduler::{
+    Artifact, AttemptId, AttemptState, Event, ExistingWork, ForcedRerun, RunId, TaskId, Timestamp,
+};
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use super::attempt_state::holds_key;
@@ -29,6 +31,7 @@ impl Ledger {
     /// * an intent whose key another attempt holds becomes [`Event::ClaimConflict`], so does that of a forced rerun which a concurrent run has
     ///   begun as well, and one that exceeds a limit of the run's budget
     ///   becomes [`Event::BudgetExceeded`];
+    /// * [`Event::Downloaded`] of a video that is on record is that of the same video ([`Artifact::delivered_after`]);
     /// * [`Event::Submitted`] with the task of another attempt at the same service becomes [`Event::Indeterminate`];
     /// * [`Event::Indeterminate`] loses a suggested task that another attempt at the same service owns;
     /// * [`Event::Reconciled`] is given its task, or becomes [`Event::ClaimConflict`] where the attempt was resolved in the meantime.
@@ -202,14 +205,29 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
                 None => Event::Indeterminate { node, attempt, reason, halts, suggested_task: Some(task) },
             })
         }
-        // The price table may have changed since the task was submitted: it settles at what was reserved, at most.
-        Event::Downloaded { node, attempt, artifact, cost: Some(cost) } => {
-            let reserved = totals::reserved_cost(writer.transaction(), &attempt)?;
-            let cost = Some(reserved.map_or(cost, |reserved| cost.min(reserved)));
+        Event::Downloaded { node, attempt, artifact, cost } => {
+            let transaction = writer.transaction();
+            let artifact = as_delivered_again(transaction, &attempt, artifact)?;
+            // The price table may have changed since the task was submitted: it settles at what was reserved, at most.
+            let reserved = totals::reserved_cost(transaction, &attempt)?;
+            let cost = cost.map(|cost| reserved.map_or(cost, |reserved| cost.min(reserved)));
             Ok(Event::Downloaded { node, attempt, artifact, cost })
         }
         other => Ok(other),
     }
+}
+
+/// The record of a downloaded video, which may be on record for the same task already, with other bytes.
+pub(super) fn as_delivered_again(
+    transaction: &Transaction<'_>,
+    attempt: &AttemptId,
+    artifact: Artifact,
+) -> rusqlite::Result<Artifact> {
+    let first: Option<String> = transaction
+        .prepare_cached("SELECT COALESCE(first_sha256, sha256) FROM artifacts WHERE attempt = ?1")?
+        .query_row([attempt.as_str()], |row| row.get(0))
+        .optional()?;
+    Ok(artifact.delivered_after(first.as_deref()))
 }
 
 /// That another run holds the key of a node.

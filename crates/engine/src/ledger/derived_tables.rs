@@ -279,8 +279,9 @@ impl<'a> Writer<'a> {
         self.transaction
             .prepare_cached(
                 "INSERT OR REPLACE INTO artifacts
-                 (attempt, path, sha256, bytes, seconds, width, height, last_frame_url, expires_at, created_at, modified_ns)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                 (attempt, path, sha256, bytes, seconds, width, height, last_frame_url, expires_at, created_at, modified_ns,
+                  first_sha256)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             )?
             .execute((
                 attempt.as_str(),
@@ -294,6 +295,7 @@ impl<'a> Writer<'a> {
                 artifact.expires_at.map(Sql),
                 Sql(self.time),
                 artifact.modified_at.map(Sql),
+                artifact.first_sha256.as_deref(),
             ))?;
         Ok(())
     }
@@ -306,7 +308,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// A lookup verified the file's content: it may have another modification time, or be back after its task was missing.
+    /// A lookup verified the file's content: it may have another modification time, be back after its task was missing, or be the one that was
+    /// downloaded first.
     fn update_artifact(&self, attempt: &AttemptId, artifact: &Artifact) -> rusqlite::Result<()> {
         self.transaction
             .prepare_cached(
@@ -323,6 +326,16 @@ impl<'a> Writer<'a> {
                 "UPDATE artifacts SET modified_ns = ?2 WHERE attempt = ?1 AND modified_ns IS NOT ?2",
             )?
             .execute((attempt.as_str(), artifact.modified_at.map(Sql)))?;
+        self.transaction
+            .prepare_cached(
+                "UPDATE artifacts SET sha256 = ?2, bytes = ?3, first_sha256 = ?4 WHERE attempt = ?1 AND sha256 <> ?2",
+            )?
+            .execute((
+                attempt.as_str(),
+                artifact.sha256.as_str(),
+                Sql(artifact.bytes),
+                artifact.first_sha256.as_deref(),
+            ))?;
         Ok(())
     }
 

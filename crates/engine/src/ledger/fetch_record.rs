@@ -3,6 +3,7 @@
 use rusqlite::TransactionBehavior;
 use scheduler::{AttemptState, Event, RunId, Timestamp};
 
+use super::append::as_delivered_again;
 use super::derived_tables::Writer;
 use super::replaced_tasks::key_of_video;
 use super::sql::column;
@@ -47,6 +48,13 @@ impl Ledger {
         {
             return Ok(false);
         }
+        let event = match event {
+            Event::Downloaded { node, attempt, artifact, cost } => {
+                let artifact = as_delivered_again(&transaction, attempt, artifact.clone()).map_err(wrap)?;
+                &Event::Downloaded { node: *node, attempt: attempt.clone(), artifact, cost: *cost }
+            }
+            other => other,
+        };
         let run = RunId::from(FETCH_RUN);
         let mut writer = Writer::new(self, &transaction, &run, time);
         writer.update_tables(event, None).map_err(wrap)?;

@@ -6,7 +6,7 @@
 //!
 //! Invariant: keys, tasks and states of that time stay as they are; only the name of the service in the rows becomes its identity.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::Connection;
 use scheduler::{KeyResolver, RecordedKeys};
@@ -58,7 +58,9 @@ pub(super) fn key_resolver(
     plan: &Plan,
     service: &str,
 ) -> rusqlite::Result<KeyResolver> {
-    let mut keys = KeyResolver::new(service).with_recorded_salts(forced_reruns::salts(connection)?);
+    let mut keys = KeyResolver::new(service)
+        .with_recorded_salts(forced_reruns::salts(connection)?)
+        .with_first_downloads(first_downloads(connection)?);
     if plan.nodes().any(|(_, node)| node.has_earlier_key()) {
         // The first versions recorded no parts.
         let condition = r#"key_parts IS NULL OR key_parts LIKE '%"occurrence"%'"#;
@@ -72,6 +74,14 @@ pub(super) fn key_resolver(
         return Ok(keys);
     }
     Ok(keys.with_service_aliases(aliases, recorded_keys(connection)?))
+}
+
+/// The files that the service delivered first, by those that it delivered for the same tasks later.
+fn first_downloads(connection: &Connection) -> rusqlite::Result<HashMap<String, String>> {
+    connection
+        .prepare_cached("SELECT sha256, first_sha256 FROM artifacts WHERE first_sha256 IS NOT NULL")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
 }
 
 /// The keys of attempts.

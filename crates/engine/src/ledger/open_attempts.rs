@@ -118,7 +118,7 @@ impl LedgerReader {
         let mut present = HashMap::with_capacity(attempts.len());
         for attempt in attempts {
             let found = self.rows(
-                "SELECT a.state, f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.modified_ns
+                "SELECT a.state, f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.modified_ns, f.first_sha256
                  FROM attempts a LEFT JOIN artifacts f ON f.attempt = a.id WHERE a.id = ?1",
                 [attempt.as_str()],
                 |row| {
@@ -128,6 +128,7 @@ impl LedgerReader {
                         Some(path) => Some(Artifact {
                             path: base.join(path),
                             sha256: row.get(2)?,
+                            first_sha256: row.get(8)?,
                             bytes: column(row, 3)?,
                             duration: column(row, 4)?,
                             width: row.get(5)?,
@@ -143,7 +144,7 @@ impl LedgerReader {
             )?;
             for (state, artifact) in found {
                 let has_no_file = match artifact {
-                    Some(artifact) => store.find(&artifact, &Verify::Metadata)?.is_none(),
+                    Some(artifact) => store.find_delivery(&artifact, None, &Verify::Metadata)?.is_none(),
                     None => false,
                 };
                 present.insert(attempt.clone(), PresentAttempt { state, has_no_file });

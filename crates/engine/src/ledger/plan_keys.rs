@@ -61,7 +61,7 @@ impl PlanKeys {
         let mut videos: Vec<Option<Artifact>> = vec![None; plan.len()];
         let mut is_visited = vec![false; plan.len()];
         let mut artifact = connection.prepare_cached(concat!(
-            "SELECT f.path, f.sha256, f.bytes, f.seconds, f.width, f.height FROM attempts a JOIN artifacts f ON f.attempt = a.id
+            "SELECT f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.first_sha256 FROM attempts a JOIN artifacts f ON f.attempt = a.id
              WHERE a.key = ?1 AND ",
             holds_key!()
         ))?;
@@ -84,6 +84,7 @@ impl PlanKeys {
                         Ok(Artifact {
                             path: row.get::<_, String>(0)?.into(),
                             sha256: row.get(1)?,
+                            first_sha256: row.get(6)?,
                             bytes: column(row, 2)?,
                             duration: column(row, 3)?,
                             width: row.get(4)?,

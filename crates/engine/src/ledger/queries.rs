@@ -56,10 +56,19 @@ pub struct AttemptRow {
     pub artifact: Option<Artifact>,
 }
 
+impl AttemptRow {
+    /// The identity of its video ([`Artifact::identity_sha256`]), if it has had one.
+    #[must_use]
+    pub fn video_identity(&self) -> Option<&str> {
+        self.artifact.as_ref().map(Artifact::identity_sha256)
+    }
+}
+
 const COLUMNS: &str =
     "a.id, a.run, a.node, a.state, a.task, a.digest, a.intended_at, a.submitted_at, a.failure,
     f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.last_frame_url, f.expires_at, f.modified_ns,
-    a.service, a.model, a.video_ms, a.reserved_cost, r.account, r.workflow, a.key, a.suggested_task, a.ended_at, a.replaced_key";
+    a.service, a.model, a.video_ms, a.reserved_cost, r.account, r.workflow, a.key, a.suggested_task, a.ended_at, a.replaced_key,
+    f.first_sha256";
 /// An attempt of a key whose task was given up, where none of the key was accepted later.
 const NOT_REPLACED: &str = concat!("key = ?1 AND state = 'expired' AND NOT ", is_replaced!());
 /// An attempt whose task was replaced, and whose video was fetched.
@@ -250,7 +259,7 @@ impl Ledger {
             else {
                 continue;
             };
-            if self.store.find(artifact, &Verify::Metadata)?.is_none() {
+            if self.store.find_delivery(artifact, None, &Verify::Metadata)?.is_none() {
                 let is_latest = latest.get(&shot(&row)) == Some(&row.attempt);
                 lost.push((row, is_latest));
             }
@@ -341,6 +350,7 @@ impl Ledger {
             Some(path) => Some(Artifact {
                 path: self.real_path(&path),
                 sha256: row.get(10)?,
+                first_sha256: row.get(28)?,
                 bytes: column(row, 11)?,
                 duration: column(row, 12)?,
                 width: row.get(13)?,

@@ -4,6 +4,7 @@
 //! it, and a ledger without them has lost them. It is not synchronized: after a power cut it may name earlier attempts, or none.
 
 use std::fs::{File, TryLockError};
+use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -70,6 +71,11 @@ impl RunLock {
         self.stays.store(true, Ordering::Relaxed);
         // Without it the file says what that of a killed run does.
         let _ = self.write_note(&LockNote::LedgerReplaced);
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        // Where it cannot be written, the run's own report is all that there is.
+        if let Ok(Some(again)) = written_again(&file.file, &self.path) {
+            file.file = again;
+        }
     }
 
     /// Notes attempts whose intents are on record.
@@ -170,7 +176,9 @@ impl Ledger {
         let last_attempt = transaction.query_row(last_attempt, [], |row| row.get(0)).map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
         drop(connection);
-        let file = File::create(&path).map_err(|error| at_path(&path, &error))?;
+        // Read where it has to be written again.
+        let file = File::options().read(true).write(true).create(true).truncate(true).open(&path);
+        let file = file.map_err(|error| at_path(&path, &error))?;
         file.try_lock().map_err(|error| at_path(&path, &error.into()))?;
         let header = LockFileText::begin(&file, now, service).map_err(|error| at_path(&path, &error))?;
         failpoint::hit(Boundary::After, "begin");
@@ -203,6 +211,29 @@ impl Ledger {
         failpoint::hit(Boundary::After, "end");
         Ok(())
     }
+}
+
+/// A copy of a lock file at its path, locked, where the file is no longer there: the folder of the ledger was removed or moved as a whole. `None`
+/// where it is there.
+fn written_again(mut file: &File, path: &Path) -> std::io::Result<Option<File>> {
+    // Not the project's folder, which was moved then.
+    for folder in path.ancestors().skip(1).take(2).collect::<Vec<_>>().into_iter().rev() {
+        match std::fs::create_dir(folder) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+    }
+    let mut again = match File::options().read(true).write(true).create_new(true).open(path) {
+        Ok(again) => again,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    again.try_lock()?;
+    let mut text = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut text)?;
+    again.write_all(&text)?;
+    Ok(Some(again))
 }
 
 /// Adds the path to an error.

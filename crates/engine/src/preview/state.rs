@@ -13,7 +13,18 @@ pub enum StateBasis {
     /// It waits for other nodes, whose states decide.
     Waits,
     /// What the lookup of its key has returned.
-    Lookup(ExistingWork),
+    Lookup(Box<ExistingWork>),
+}
+
+impl StateBasis {
+    /// What the lookup of its key has returned, if that decides.
+    #[must_use]
+    pub fn existing_work(&self) -> Option<&ExistingWork> {
+        match self {
+            Self::Lookup(existing) => Some(existing),
+            Self::Fixed(_) | Self::Waits => None,
+        }
+    }
 }
 
 impl Preview {

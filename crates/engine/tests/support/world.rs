@@ -83,6 +83,8 @@ struct WorldState {
     tasks: BTreeMap<String, AcceptedTask>,
     /// What became of tasks that had been finished for long.
     aged: BTreeMap<String, AgedTask>,
+    /// How often the whole video of a task was delivered.
+    deliveries: BTreeMap<String, u32>,
     /// Most unfinished tasks at once.
     most_out: usize,
     /// When POSTs arrived.
@@ -126,6 +128,7 @@ impl World {
             knows_nothing,
             tasks: BTreeMap::new(),
             aged: BTreeMap::new(),
+            deliveries: BTreeMap::new(),
             most_out: 0,
             posts: Vec::new(),
             polls: Vec::new(),
@@ -505,6 +508,18 @@ fn failure(kind: FailureKind) -> Failure {
     Failure::new(kind, "simulated")
 }
 
+impl World {
+    /// The video of a task, with other bytes each time: players skip a box of this kind.
+    fn clip(&self, task: &TaskId) -> Vec<u8> {
+        let deliveries = self.with(|books| books.deliveries.get(task.as_str()).copied().unwrap_or_default());
+        let mut clip = CLIP.clone();
+        clip.extend(12_u32.to_be_bytes());
+        clip.extend(b"free");
+        clip.extend(deliveries.to_be_bytes());
+        clip
+    }
+}
+
 impl Provider for World {
     fn identity(&self) -> &'static str {
         "simulated"
@@ -553,24 +568,27 @@ impl Provider for World {
                 _ => {}
             }
             let local = |error: std::io::Error| Failure::new(FailureKind::Local, error.to_string());
-            let first = resume.map_or(0, |resume| resume.offset as usize).min(CLIP.len());
+            let clip = self.clip(task);
+            let first = resume.map_or(0, |resume| resume.offset as usize).min(clip.len());
             let start = DownloadStart {
                 offset: first as u64,
-                total: Some(CLIP.len() as u64),
+                total: Some(clip.len() as u64),
                 validator: (self.roll(2) == 0).then(|| "\"clip\"".to_owned()),
             };
             sink.start(start).map_err(local)?;
             let shot = self.with(|books| books.tasks[task.as_str()].shot.clone());
             if self.goes_wrong("download", &shot) {
                 // The connection breaks, or the end just does not come.
-                let middle = first + (CLIP.len() - first) / 2;
-                sink.write_all(&CLIP[first..middle]).map_err(local)?;
+                let middle = first + (clip.len() - first) / 2;
+                sink.write_all(&clip[first..middle]).map_err(local)?;
                 return match self.roll_for("broken", &shot, 2) {
                     0 => Err(failure(FailureKind::Transient)),
                     _ => Ok(()),
                 };
             }
-            sink.write_all(&CLIP[first..]).map_err(local)
+            sink.write_all(&clip[first..]).map_err(local)?;
+            self.with(|books| *books.deliveries.entry(task.as_str().to_owned()).or_default() += 1);
+            Ok(())
         })
     }
 

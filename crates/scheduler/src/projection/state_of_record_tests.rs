@@ -114,6 +114,7 @@ fn artifact() -> Artifact {
     Artifact {
         path: "a.mp4".into(),
         sha256: String::new(),
+        first_sha256: None,
         bytes: 1,
         duration: std::time::Duration::from_secs(4),
         width: 2,

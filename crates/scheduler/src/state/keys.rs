@@ -1,6 +1,6 @@
 //! Keys of a run's nodes, from what is known of their inputs.
 
-use workflow::plan::{NodeIx, NodeKey};
+use workflow::plan::{KeyPart, NodeIx, NodeKey};
 
 use super::RunState;
 use crate::ForcedRerun;
@@ -23,6 +23,12 @@ impl RunState {
     #[must_use]
     pub fn service_independent_key(&self, node: NodeIx) -> Option<NodeKey> {
         self.keys.service_independent_key(&self.plan, node, |parent| self.artifact(parent))
+    }
+
+    /// The parts of the node's key at `service`, as far as its inputs are known.
+    #[must_use]
+    pub fn key_parts(&self, node: NodeIx, service: &str) -> Vec<KeyPart> {
+        self.keys.key_parts(&self.plan, node, service, |parent| self.artifact(parent))
     }
 
     /// What is recorded with the node's intent, if it has a forced rerun.

@@ -103,10 +103,16 @@ pub(super) struct Outcome {
 #[derive(Debug)]
 enum Happening {
     /// An event reaches the run.
-    Event(Event),
+    Event(Box<Event>),
     /// A request reaches the service.
     Post(NodeIx, AttemptId),
     Poll(NodeIx, AttemptId),
+}
+
+impl From<Event> for Happening {
+    fn from(event: Event) -> Self {
+        Self::Event(Box::new(event))
+    }
 }
 
 impl Simulation<'_> {
@@ -136,7 +142,7 @@ impl Simulation<'_> {
         let mut ends: BTreeMap<NodeIx, i64> = BTreeMap::new();
         let mut queue: BTreeMap<(i64, usize), Happening> = BTreeMap::new();
         let (mut number, mut refusals, mut now, mut attempts) = (0, 0, 0, 0);
-        queue.insert((0, 0), Happening::Event(Event::Started));
+        queue.insert((0, 0), Happening::from(Event::Started));
         while let Some(((at, _), happening)) = queue.pop_first() {
             now = at;
             let mut later = |wait: i64, happening| {
@@ -163,7 +169,7 @@ impl Simulation<'_> {
                         };
                         Event::Refused { node, attempt, refusal, next: None }
                     };
-                    later(LATENCY, Happening::Event(event));
+                    later(LATENCY, Happening::from(event));
                 }
                 Happening::Poll(node, attempt) => {
                     let result = if ends.get(&node).is_some_and(|end| *end <= now) {
@@ -177,10 +183,10 @@ impl Simulation<'_> {
                     } else {
                         PollResult::Running { progress: None, status: "in_progress".to_owned() }
                     };
-                    later(LATENCY, Happening::Event(Event::Polled { node, attempt, result, next: None }));
+                    later(LATENCY, Happening::from(Event::Polled { node, attempt, result, next: None }));
                 }
                 Happening::Event(event) => {
-                    for action in state.apply(event, Timestamp(now)) {
+                    for action in state.apply(*event, Timestamp(now)) {
                         let (wait, happening) = follow(action, now, &mut attempts);
                         later(wait, happening);
                     }
@@ -199,7 +205,7 @@ fn follow(action: Action, now: i64, attempts: &mut usize) -> (i64, Happening) {
     let event = match action {
         Action::Submit { node, attempt } => return (LATENCY, Happening::Post(node, attempt)),
         Action::Poll { node, attempt, .. } => return (LATENCY, Happening::Poll(node, attempt)),
-        Action::Wake { deadline } => return ((deadline.0 - now).max(0), Happening::Event(Event::TimerFired)),
+        Action::Wake { deadline } => return ((deadline.0 - now).max(0), Happening::from(Event::TimerFired)),
         Action::Lookup { node, key, .. } => {
             Event::LookupDone { node, key: key.to_string(), existing: ExistingWork::None }
         }
@@ -217,12 +223,13 @@ fn follow(action: Action, now: i64, attempts: &mut usize) -> (i64, Happening) {
                 recorded_rerun: None,
                 parts: Vec::new(),
             };
-            return (PREPARATION, Happening::Event(event));
+            return (PREPARATION, Happening::from(event));
         }
         Action::Download(download) => {
             let artifact = Artifact {
                 path: "a.mp4".into(),
                 sha256: String::new(),
+                first_sha256: None,
                 bytes: 1,
                 duration: Duration::from_secs(4),
                 width: 1,
@@ -238,5 +245,5 @@ fn follow(action: Action, now: i64, attempts: &mut usize) -> (i64, Happening) {
             Event::TimerFired
         }
     };
-    (0, Happening::Event(event))
+    (0, Happening::from(event))
 }

@@ -3,6 +3,7 @@
 //! A new ledger runs through all migrations, so that a migrated one and a new one cannot differ. To change the format, add a migration.
 
 mod event_bodies;
+mod first_downloads;
 
 use std::io::Read as _;
 use std::path::Path;
@@ -35,6 +36,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("format11.sql"), then: None },
     Migration { sql: include_str!("format12.sql"), then: None },
     Migration { sql: include_str!("format13.sql"), then: Some(keys::record_present_identities) },
+    Migration { sql: include_str!("format14.sql"), then: Some(first_downloads::record) },
 ];
 
 /// The version of stored events that this program writes.

@@ -86,7 +86,13 @@ impl Descriptions {
                 self.unused.push(UnusedDescription::refused(&source, &reason));
                 continue;
             };
-            let description = ClipDescription { key, sha256, task: clip.task.as_deref(), file };
+            let description = ClipDescription {
+                key,
+                sha256,
+                first_sha256: clip.first_sha256.as_deref(),
+                task: clip.task.as_deref(),
+                file,
+            };
             match DescribedVideo::from_clip(folder, source, description) {
                 Ok(video) => self.videos.push(video),
                 Err(unused) => self.unused.push(unused),

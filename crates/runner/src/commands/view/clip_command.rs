@@ -3,8 +3,6 @@
 use engine::preview::Preview;
 use scheduler::{ExistingWork, StatusKind};
 
-use engine::preview::StateBasis;
-
 use crate::named_workflow::NamedWorkflow;
 use crate::shell;
 
@@ -13,13 +11,12 @@ use crate::shell;
 pub(super) fn clip_command(file: &NamedWorkflow, preview: &Preview, state: StatusKind) -> String {
     let name = shell::quote(&preview.name);
     let all = file.in_full();
-    match (state, &preview.basis) {
-        (StatusKind::Indeterminate, StateBasis::Lookup(ExistingWork::Indeterminate { attempt, .. })) => {
+    match (state, preview.basis.existing_work()) {
+        (StatusKind::Indeterminate, Some(ExistingWork::Indeterminate { attempt, .. })) => {
             format!("runner resolve {file} {attempt}")
         }
         (StatusKind::Unrecorded, _) => format!("runner ledger adopt {all}"),
-        (StatusKind::Done | StatusKind::Reused, _)
-        | (_, StateBasis::Lookup(ExistingWork::Abandoned { .. })) => {
+        (StatusKind::Done | StatusKind::Reused, _) | (_, Some(ExistingWork::Abandoned { .. })) => {
             format!("runner run {all} --rerun {name}")
         }
         _ => format!("runner run {all} --only {name}"),

@@ -191,6 +191,7 @@ impl ManifestInputs<'_> {
             poster: None,
             proxy: None,
             sha256: video.map(|video| video.sha256.clone()),
+            first_sha256: video.and_then(|video| video.first_sha256.clone()),
             bytes: video.map(|video| video.bytes),
             width: video.map(|video| video.width),
             height: video.map(|video| video.height),

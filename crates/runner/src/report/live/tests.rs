@@ -120,6 +120,7 @@ impl Script {
         let artifact = Artifact {
             path: "a.mp4".into(),
             sha256: String::new(),
+            first_sha256: None,
             bytes: 1,
             duration: Duration::from_secs(5),
             width: 1,

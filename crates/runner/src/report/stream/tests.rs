@@ -164,6 +164,7 @@ fn downloaded(at: usize) -> Event {
     let artifact = Artifact {
         path: "out/pier/pier-ab.mp4".into(),
         sha256: "ef".repeat(32),
+        first_sha256: None,
         bytes: 1_234,
         duration: Duration::from_millis(5_040),
         width: 854,
