@@ -1,11 +1,21 @@
 //! What a node's inputs contribute to its key.
 
+use std::collections::HashMap;
+
 use workflow::plan::{Frame, InputIdentity, KeyPart, MediaSource, NodeIx, Plan};
 
 use crate::artifact::Artifact;
 use crate::key_resolver::KeyResolver;
 
 impl KeyResolver {
+    /// Takes a file for the one that was downloaded first for the same task: from the SHA-256 of each to that of the first, lower-case hex. So
+    /// a file of the output folder that a workflow names is the same input after the service has delivered the video again with other bytes.
+    #[must_use]
+    pub fn with_first_downloads(mut self, first_downloads: HashMap<String, String>) -> Self {
+        self.first_downloads = first_downloads;
+        self
+    }
+
     /// Identity of each of a node's inputs; `None` if its video does not exist yet.
     #[must_use]
     pub fn input_identities<'a>(

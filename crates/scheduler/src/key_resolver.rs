@@ -108,13 +108,6 @@ impl KeyResolver {
         Self { numbered, ..self }
     }
 
-    /// Takes a file for the one that was downloaded first for the same task: from the SHA-256 of each to that of the first, lower-case hex. So
-    /// a file of the output folder that a workflow names is the same input after the service has delivered the video again with other bytes.
-    #[must_use]
-    pub fn with_first_downloads(self, first_downloads: HashMap<String, String>) -> Self {
-        Self { first_downloads, ..self }
-    }
-
     /// Finds work that is not on record and whose descriptions are there: under other names of the service, and with the numbers of earlier
     /// versions. `described` are the keys of that work. It comes after work that is `recorded`, and before attempts that were refused or have failed.
     #[must_use]
