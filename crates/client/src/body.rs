@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use progenitor_client::ByteStream;
-use reqwest::header::CONTENT_ENCODING;
 
 use crate::{
     CallError,
+    download::content_coding,
     response::{is_binary, may_trailers_name_task},
     unread_response::Response,
 };
@@ -52,8 +52,7 @@ pub(crate) struct ErrorBody {
 pub(crate) async fn read_error(response: Response, limits: ErrorBody) -> BodyPrefix {
     let headers = response.headers();
     let is_task_behind_body = may_trailers_name_task(headers);
-    let mut codings = headers.get_all(CONTENT_ENCODING).iter();
-    let is_encoded = codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"));
+    let is_encoded = content_coding(headers).is_some();
     let mut prefix = read_prefix(response.into_stream(), limits.max_bytes, limits.timeout).await;
     let is_unreadable = is_encoded || is_binary(&String::from_utf8_lossy(&prefix.bytes));
     prefix.is_truncated |= is_task_behind_body || (is_unreadable && !prefix.bytes.is_empty());

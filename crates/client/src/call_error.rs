@@ -45,8 +45,11 @@ pub struct HttpError {
     /// Whether the body has members that the contract does not define, beside harmless ones.
     pub has_unknown_members: bool,
     /// Whether the response was not read to its end, because it is too long or slow, because the connection broke, because it is compressed, or
-    /// because it announces a header behind the body that may name a task: the rest may name one.
+    /// because it announces a header behind the body that may name a task: the rest may name one. Or because a member is in it twice: readers
+    /// disagree about which one counts.
     pub is_truncated: bool,
+    /// Whether the body says that a task is on its way or finished, in a member for its status.
+    pub has_task_status: bool,
     /// An id in the body: when a gateway fails after the service accepted a submission, probably that of the task.
     pub task_hint: Option<String>,
 }
@@ -71,8 +74,9 @@ impl HttpError {
         let (error, task_hint) = (ErrorObject::decode(&body), find_new_task_id(&body, request));
         let is_service_error = ErrorObject::is_in_service_form(&body);
         let has_unknown_members = ErrorObject::has_unknown_members(&body);
+        let is_truncated = ErrorObject::has_repeated_members(&body);
+        let has_task_status = ErrorObject::has_task_status(&body);
         body.truncate(body.floor_char_boundary(MAX_BODY_TEXT_BYTES));
-        let is_truncated = false;
         Self {
             status,
             error,
@@ -81,6 +85,7 @@ impl HttpError {
             is_service_error,
             has_unknown_members,
             is_truncated,
+            has_task_status,
             task_hint,
         }
     }
@@ -95,7 +100,7 @@ impl HttpError {
     /// The same error, of whose body the rest was not read.
     #[must_use]
     pub fn with_truncated_body(self, is_truncated: bool) -> Self {
-        Self { is_truncated, ..self }
+        Self { is_truncated: self.is_truncated || is_truncated, ..self }
     }
 }
 

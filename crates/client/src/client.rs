@@ -15,20 +15,25 @@ use tracing::{Instrument, debug, debug_span};
 use url::Url;
 
 use crate::{
-    CallError, CapturedRequest, ClientConfig, ConfigError, Download, HttpError, MAX_RESPONSE_BYTES,
-    PreparedRequest, Proxies, RateLimit, Resume, TaskResponse,
+    CallError, CapturedRequest, ClientConfig, ConfigError, Download, HttpError, PreparedRequest, Proxies,
+    RateLimit, Resume, TaskResponse,
     body::{self, ErrorBody},
     find_task_id, generated,
     hooks::{self, HookState},
     http, origin, redact,
-    response::{Call, id_in_headers, retry_after},
+    response::{Call, MAX_REPEATED_REQUEST_BYTES, id_in_headers, max_response_bytes, retry_after},
     task_id,
     unread_response::{Response, redirect_target},
 };
 
 /// How much of an error response's body is read: the error may quote a long prompt, and a truncated one is not known to be the service's.
 /// The call's own timeout bounds the time.
-const ERROR_BODY: ErrorBody = ErrorBody { max_bytes: MAX_RESPONSE_BYTES, timeout: Duration::from_hours(1) };
+const ERROR_BODY: ErrorBody = error_body(0);
+
+/// How much is read of an error that responds to a request of this size.
+const fn error_body(request_bytes: usize) -> ErrorBody {
+    ErrorBody { max_bytes: max_response_bytes(request_bytes), timeout: Duration::from_hours(1) }
+}
 
 /// The bytes of it of a download, whose error only the user reads.
 const MAX_DOWNLOAD_ERROR_BODY_BYTES: usize = 4096;
@@ -119,8 +124,8 @@ impl Client {
             let sent = self.shared.submits.execute(request).await;
             let response = sent.map_err(|error| CallError::from_transport(&error))?;
             debug!(status = response.status().as_u16(), "received a response");
-            let response =
-                self.ensure_success(Response(ResponseValue::stream(response)), &body, ERROR_BODY).await?;
+            let response = Response(ResponseValue::stream(response));
+            let response = self.ensure_success(response, &body, error_body(body.len())).await?;
             let headers = response.headers().clone();
             let rate_limit = RateLimit::read(&headers, SystemTime::now());
             let named = self.task_in_headers(&headers, &body);
@@ -370,7 +375,11 @@ impl Client {
     ) -> Result<TaskResponse, CallError> {
         let without_key = |hint: String| Some(self.redact_key(&hint)).filter(|redacted| *redacted == hint);
         let hint = |bytes: &[u8]| find_task_id(&String::from_utf8_lossy(bytes)).and_then(without_key);
-        let bytes = match body::read(stream, MAX_RESPONSE_BYTES).await {
+        let repeated = match call {
+            Call::Submission { request, .. } => request.len(),
+            Call::Poll(_) => MAX_REPEATED_REQUEST_BYTES,
+        };
+        let bytes = match body::read(stream, max_response_bytes(repeated)).await {
             Ok(bytes) => bytes,
             Err((error, partial)) => return Err(error.with_task_hint(hint(&partial)).with_task_hint(named)),
         };

@@ -11,7 +11,7 @@ use futures_util::{Stream, StreamExt};
 use progenitor_client::ByteStream;
 use reqwest::{
     StatusCode,
-    header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, LAST_MODIFIED},
+    header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, LAST_MODIFIED},
 };
 
 use crate::CallError;
@@ -55,7 +55,8 @@ impl fmt::Debug for Download {
 
 impl Download {
     /// # Errors
-    /// A partial response that does not say which part it is.
+    /// A partial response that does not say which part it is, or is not as long as it says; and one that is compressed, which was not asked for:
+    /// its bytes are not those of the file.
     pub(crate) fn new(
         status: StatusCode,
         headers: &HeaderMap,
@@ -63,25 +64,44 @@ impl Download {
     ) -> Result<Self, CallError> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let partial = status == StatusCode::PARTIAL_CONTENT;
+        if let Some(coding) = content_coding(headers) {
+            return Err(CallError::indeterminate(format!(
+                "the service sent the file compressed ({coding}), which was not asked for"
+            )));
+        }
         let range = text(CONTENT_RANGE).filter(|_| partial);
-        let offset = match (partial, range.and_then(first_byte)) {
-            (false, _) => 0,
-            (true, Some(first)) => first,
+        let length: Option<u64> = text(CONTENT_LENGTH).and_then(|length| length.trim().parse().ok());
+        let (offset, length) = match (partial, range.and_then(byte_range)) {
+            (false, _) => (0, length),
+            (true, Some((first, last))) => {
+                let expected = (last - first).saturating_add(1);
+                if length.is_some_and(|length| length != expected) {
+                    return Err(CallError::indeterminate(
+                        "the service sent a part of the file that is not as long as it says",
+                    ));
+                }
+                (first, Some(expected))
+            }
             (true, None) => {
                 return Err(CallError::indeterminate(
                     "the service sent a part of the file without saying which",
                 ));
             }
         };
-        let length: Option<u64> = text(CONTENT_LENGTH).and_then(|length| length.trim().parse().ok());
         let content_type = text(CONTENT_TYPE).map(str::to_owned);
         let mut remaining = length;
         let mut stream = stream.into_inner();
-        // The transport detects a truncated body in some cases only; count the bytes in all of them.
+        // The transport detects a body of another length in some cases only; count the bytes in all of them.
         let counted = futures_util::stream::poll_fn(move |context| {
             stream.as_mut().poll_next(context).map(|next| match next {
                 Some(Ok(chunk)) => {
-                    remaining = remaining.map(|count| count.saturating_sub(chunk.len() as u64));
+                    let rest = remaining.map(|count| count.checked_sub(chunk.len() as u64));
+                    if rest == Some(None) {
+                        return Some(Err(CallError::indeterminate(
+                            "the download is longer than the service says",
+                        )));
+                    }
+                    remaining = rest.flatten();
                     Some(Ok(chunk))
                 }
                 Some(Err(error)) => Some(Err(CallError::from_transport(&error))),
@@ -130,7 +150,18 @@ impl Stream for Download {
     }
 }
 
-/// The first byte of `bytes 100-199/200`.
-fn first_byte(range: &str) -> Option<u64> {
-    range.trim().strip_prefix("bytes")?.trim_start().split('-').next()?.trim().parse().ok()
+/// The first and the last byte of `bytes 100-199/200`.
+fn byte_range(range: &str) -> Option<(u64, u64)> {
+    let (range, _total) = range.trim().strip_prefix("bytes")?.split_once('/')?;
+    let (first, last) = range.split_once('-')?;
+    let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    (first <= last).then_some((first, last))
+}
+
+/// What a body is compressed with, if it is.
+pub(crate) fn content_coding(headers: &HeaderMap) -> Option<String> {
+    let mut codings = headers.get_all(CONTENT_ENCODING).iter();
+    codings
+        .find(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
+        .map(|coding| coding.to_str().unwrap_or("an unknown coding").to_owned())
 }

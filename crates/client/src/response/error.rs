@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::json::Json;
+use super::suspected_id::normalized;
 use super::{first_json, text_of};
 
 /// Characters of a body without JSON that become the message.
@@ -47,12 +49,31 @@ impl ErrorObject {
     /// Gateways send pages, texts, or objects without one of them, also under the name `error`.
     #[must_use]
     pub fn is_in_service_form(body: &str) -> bool {
+        // A member that is there twice may be another one for the next reader.
+        if Self::has_repeated_members(body) {
+            return false;
+        }
         let value: Option<Value> = serde_json::from_str(body.trim_start_matches('\u{feff}')).ok();
         let is_text = |error: &Value, name: &str| error[name].is_string();
         value.is_some_and(|value| {
             let error = &value["error"];
             error.is_object() && is_text(error, "message") && is_text(error, "type")
         })
+    }
+
+    /// Whether an object in a body has a member twice, with different values: the first may name a task.
+    #[must_use]
+    pub fn has_repeated_members(body: &str) -> bool {
+        let body = body.trim_start_matches('\u{feff}').trim_start();
+        Json::first_in(body).is_some_and(|json| !json.overridden.is_empty())
+    }
+
+    /// Whether a body says that a task is on its way or finished, in a member for its status.
+    #[must_use]
+    pub fn has_task_status(body: &str) -> bool {
+        let body = body.trim_start_matches('\u{feff}').trim_start();
+        let Some(json) = Json::first_in(body) else { return false };
+        std::iter::once(&json.value).chain(&json.overridden).any(|value| says_accepted(value, 0))
     }
 
     /// Whether a body has members that the contract does not define, beside harmless ones: they may say that a task was accepted all the same.
@@ -142,6 +163,38 @@ impl ErrorObject {
     }
 }
 
+/// What services say of a task that they have accepted, in lower case and with `_` between words.
+const ACCEPTED: [&str; 11] = [
+    "queued",
+    "pending",
+    "accepted",
+    "submitted",
+    "created",
+    "scheduled",
+    "processing",
+    "in_progress",
+    "running",
+    "completed",
+    "succeeded",
+];
+
+fn says_accepted(value: &Value, depth: usize) -> bool {
+    if depth > 8 {
+        return false;
+    }
+    match value {
+        Value::Array(items) => items.iter().any(|item| says_accepted(item, depth + 1)),
+        Value::Object(object) => object.iter().any(|(name, value)| {
+            let name = normalized(name);
+            let is_status = ["status", "state"].iter().any(|end| name.ends_with(end));
+            let word = || text_of(value).map(|text| text.to_ascii_lowercase().replace(['-', ' '], "_"));
+            (is_status && word().is_some_and(|word| ACCEPTED.contains(&word.as_str())))
+                || says_accepted(value, depth + 1)
+        }),
+        _ => false,
+    }
+}
+
 /// The text of an HTML page or plain text: without tags, white space collapsed, truncated.
 pub(crate) fn plain_text(body: &str) -> String {
     if is_binary(body) {
@@ -202,6 +255,22 @@ mod tests {
     }
 
     #[test]
+    fn status_of_a_task_says_that_it_was_accepted() {
+        for (body, is_accepted) in [
+            (r#"{"error":{"message":"m","type":"t"},"status":"queued"}"#, true),
+            (r#"{"error":{"message":"m","type":"t","status":"In progress"}}"#, true),
+            (r#"{"error":{"message":"m","details":[{"task_status":"PENDING"}]}}"#, true),
+            (r#"{"state":"running","state":"error","message":"m"}"#, true),
+            (r#"{"error":{"message":"m","type":"t"},"status":"error"}"#, false),
+            (r#"{"error":{"message":"queued","type":"t"},"status":503}"#, false),
+            (r#"{"error":{"message":"m","status":"UNAVAILABLE"},"success":false}"#, false),
+            ("queued", false),
+        ] {
+            assert_eq!(ErrorObject::has_task_status(body), is_accepted, "{body}");
+        }
+    }
+
+    #[test]
     fn decode_error_in_every_supported_form() {
         for (body, expected) in [
             (r#"{"message":"flat","code":"c"}"#, error("flat", Some("c"))),
@@ -235,6 +304,8 @@ mod tests {
             r#"{"error":{"message":"upstream reset before headers"}}"#,
             r#"{"error":{"message":"Bad gateway","code":503,"status":"UNAVAILABLE"}}"#,
             r#"{"error":{"message":"x","type":null}}"#,
+            r#"{"error":{"message":"x","type":"t","code":"a","code":"b"}}"#,
+            r#"{"error":{"task":"x"},"error":{"message":"x","type":"t"}}"#,
         ] {
             assert!(!ErrorObject::is_in_service_form(body), "{body}");
         }

@@ -1,8 +1,10 @@
 //! Search for a task id in a body, also in malformed or truncated JSON.
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::first_json;
+use super::json::Json;
 use super::suspected_id::{suspected_id, suspected_id_in_text};
 
 /// The members that hold a task id, the most reliable first.
@@ -24,13 +26,13 @@ pub fn find_task_id(body: &str) -> Option<String> {
 /// As [`find_task_id`], in the response to a submission of `request`: without what is quoted from it.
 pub(crate) fn find_new_task_id(body: &str, request: &str) -> Option<String> {
     let body = body.trim_start_matches('\u{feff}').trim_start();
-    let value: Option<Value> = serde_json::from_str(body).ok();
-    let is_whole = value.is_some();
-    let in_json = value.or_else(|| first_json(body)).and_then(|value| {
+    let is_whole = serde_json::from_str::<IgnoredAny>(body).is_ok();
+    let in_json = Json::first_in(body).and_then(|json| {
+        let values = || std::iter::once(&json.value).chain(&json.overridden);
         let mut ids = Vec::new();
-        collect(&value, body, true, 0, &mut ids);
+        values().for_each(|value| collect(value, body, true, 0, &mut ids));
         // A member that is called a task's id counts whatever the request has: the seed may be equal to a number that counts up.
-        ids.into_iter().next().or_else(|| suspected_id(&value, request))
+        ids.into_iter().next().or_else(|| values().find_map(|value| suspected_id(value, request)))
     });
     let in_text = || scan_truncated_json(body).or_else(|| suspected_id_in_text(body, request));
     in_json.or_else(|| if is_whole { None } else { in_text() })
@@ -113,7 +115,8 @@ fn id_text(value: &Value, body: &str) -> Option<String> {
 fn digits_of(number: &serde_json::Number, body: &str) -> Option<String> {
     let digits_at = |text: &str| {
         let text = text.trim_start().strip_prefix(':').map_or(text, str::trim_start);
-        let digits = &text[..text.bytes().take_while(u8::is_ascii_digit).count()];
+        let sign = usize::from(text.starts_with('-'));
+        let digits = &text[..sign + text.bytes().skip(sign).take_while(u8::is_ascii_digit).count()];
         (digits.len() > 15 && digits.parse().ok() == number.as_f64()).then(|| digits.to_owned())
     };
     if let Some(first) = digits_at(body) {
@@ -213,6 +216,9 @@ mod tests {
             (r#"{"id":17}"#, "17"),
             (r#"{"object":"video","id":17,"#, "17"),
             (r#"{"id":12345678901234567890123}"#, "12345678901234567890123"),
+            (r#"{"id":-9223372036854775809}"#, "-9223372036854775809"),
+            (r#"{"error":{"message":"busy","task_id":"t1","task_id":""}}"#, "t1"),
+            (r#"{"error":{"message":"busy","note":{"task":"t17"}},"error":{"message":"busy"}}"#, "t17"),
             (r#"{"x":{"id":12345678901234567890123},"y"#, "12345678901234567890123"),
             (r#"{"id":" spaced = +@é"}"#, " spaced = +@é"),
             (r#"{"error":{"message":"the task t17 is queued, its status is unknown"}}"#, "t17"),

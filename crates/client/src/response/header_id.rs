@@ -1,7 +1,7 @@
 //! Search for a task id in the headers of a response.
 
 use percent_encoding::percent_decode_str;
-use reqwest::header::{HeaderMap, TRAILER};
+use reqwest::header::{HeaderMap, SET_COOKIE, TRAILER};
 
 use super::suspected_id::{
     OTHER_NAMES, has_form_of_task_id, ids_in_url, is_quoted, is_quoted_url, normalized, urls_in,
@@ -104,8 +104,17 @@ fn ids_in_urls(value: &str) -> Vec<String> {
     urls_in(value).flat_map(ids_in_url).collect()
 }
 
-/// The ids that a header is for, of a list of items with parameters (RFC 9651).
+/// The ids that a header is for. A cookie is a header of its own name.
 fn ids_of(name: &str, value: &str) -> Vec<String> {
+    if name != SET_COOKIE {
+        return ids_named(name, value);
+    }
+    let cookie = value.split(';').next().and_then(|cookie| cookie.split_once('='));
+    cookie.map(|(name, value)| ids_named(&name.trim().to_ascii_lowercase(), value)).unwrap_or_default()
+}
+
+/// The ids in a list of items with parameters (RFC 9651) under this name, in lower case.
+fn ids_named(name: &str, value: &str) -> Vec<String> {
     let Some(named_as) = named_as(name) else { return Vec::new() };
     let items = value.split(',').map(|item| item.split(';').next().unwrap_or_default());
     let is_id = |item: &&str| match named_as {

@@ -47,6 +47,17 @@ fn id_in_headers_is_that_of_a_url_or_of_a_header_of_its_own() {
         ("x-task", "text-to-video", None),
         ("x-ratelimit-limit-task", "10", None),
         ("x-task-id", "", None),
+        ("set-cookie", "task_id=t1; Path=/; HttpOnly", Some("t1")),
+        ("set-cookie", "X-Video-Id=t1", Some("t1")),
+        ("set-cookie", "session=8f120077a1; Path=/v1/videos", None),
+        ("set-cookie", "task_session_id=8f120077a1", None),
+        ("location", "https%3A%2F%2Fa.example%2Fv1%2Fvideos%2Ft1", Some("t1")),
+        (
+            "x-poll-url",
+            "https://a.example/wait?for=https%3a%2f%2fa.example%2fv1%2fvideos%2ft1%3fx%3d1",
+            Some("t1"),
+        ),
+        ("etag", "\"8f120077a1b2\"", None),
     ] {
         assert_eq!(id_in_headers(&headers(name, value), "").as_deref(), id, "{name}: {value}");
     }

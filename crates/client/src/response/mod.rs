@@ -6,6 +6,7 @@
 mod error;
 mod find_id;
 mod header_id;
+mod json;
 mod rate_limit;
 mod repaired_json;
 mod suspected_id;
@@ -24,13 +25,23 @@ pub(crate) use time::retry_after;
 
 use serde_json::Value;
 
-/// JSON responses are read up to this many bytes.
+use json::Json;
+
+/// JSON responses are read up to this many bytes, beside what they repeat of a request ([`max_response_bytes`]).
 pub const MAX_RESPONSE_BYTES: usize = 1024 * 1024;
+
+/// What the response to a request is read up to: it may repeat the request, with its pictures, and with each character escaped.
+#[must_use]
+pub(crate) const fn max_response_bytes(request_bytes: usize) -> usize {
+    MAX_RESPONSE_BYTES.saturating_add(request_bytes.saturating_mul(2))
+}
+
+/// Bytes of a request that the response to a poll may repeat: pictures of 23 MiB in Base64, which is what this program sends at most.
+pub(crate) const MAX_REPEATED_REQUEST_BYTES: usize = 32 * 1024 * 1024;
 
 /// The first JSON value in a text, ignoring what follows it. A member that is almost JSON hides no task.
 fn first_json(text: &str) -> Option<Value> {
-    let first = |text: &str| serde_json::Deserializer::from_str(text).into_iter::<Value>().next()?.ok();
-    first(text).or_else(|| first(&repaired_json::repair(text)?))
+    Json::first_in(text).map(|json| json.value)
 }
 
 /// Whether a text begins with a JSON value.

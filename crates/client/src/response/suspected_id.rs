@@ -90,7 +90,12 @@ pub(super) fn suspected_id_in_text(text: &str, request: &str) -> Option<String> 
 
 /// The parts of a text, or of a header's value, that may be URLs.
 pub(super) fn urls_in(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| c.is_whitespace() || "\"'`<>()[],;".contains(c)).filter(|part| part.contains('/'))
+    text.split(|c: char| c.is_whitespace() || "\"'`<>()[],;".contains(c))
+        .filter(|part| part.contains('/') || has_encoded_slash(part))
+}
+
+fn has_encoded_slash(text: &str) -> bool {
+    text.contains("%2F") || text.contains("%2f")
 }
 
 /// Whether a word of an error is one of the request that it answers. A task that the request has created has a new id; a number may be equal to
@@ -184,8 +189,18 @@ fn has_prefix_of_ids(text: &str) -> bool {
 }
 
 /// What may be ids of tasks in a URL or path: the segment that follows a collection of tasks, if it has a digit, as ids have and pages have not
-/// (the name of a file and a version, `v2`, are none); and a parameter that is called a task's id.
+/// (the name of a file and a version, `v2`, are none); and a parameter that is called a task's id. Or those in a URL that is encoded in it, as that
+/// of a page which leads to the task.
 pub(super) fn ids_in_url(url: &str) -> Vec<String> {
+    let ids = ids_in_plain_url(url);
+    if !ids.is_empty() || !has_encoded_slash(url) {
+        return ids;
+    }
+    let decoded = percent_decode_str(url).decode_utf8_lossy();
+    decoded.split(['?', '&', '=']).flat_map(ids_in_plain_url).collect()
+}
+
+fn ids_in_plain_url(url: &str) -> Vec<String> {
     let end = ['.', ':'];
     let url = url.split('#').next().unwrap_or_default();
     let (path, query) = url.split_once('?').unwrap_or((url, ""));

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::header_id::certain_ids_in_headers;
+use super::json::Json;
 use super::suspected_id::{is_quoted, normalized};
-use super::{ErrorObject, RateLimit, error::plain_text, find_id, first_json, text_of, time::milliseconds};
+use super::{ErrorObject, RateLimit, error::plain_text, find_id, text_of, time::milliseconds};
 
 /// A task's status (spec 3).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -93,8 +94,6 @@ pub struct TaskResponse {
     pub error: Option<TaskFailure>,
     /// What the headers report of the service's limit on requests; of submissions only.
     pub rate_limit: Option<RateLimit>,
-    /// The body as received, for the ledger; the key is redacted.
-    pub raw: String,
 }
 
 /// What a response answers.
@@ -137,19 +136,19 @@ impl TaskResponse {
     /// As [`Self::decode`], in the response to a call.
     pub(crate) fn decode_in(body: &str, call: Call<'_>) -> Result<Self, NotATask> {
         let body_text = body.trim_start_matches('\u{feff}').trim_start();
-        let value = first_json(body_text);
+        let json = Json::first_in(body_text);
         let not_a_task = || {
             let text = ErrorObject::decode(body).map_or_else(|| plain_text(body), |error| error.to_string());
             Err(format!("the response contains no task: {text}").into())
         };
-        let Some((value, task)) = value.as_ref().and_then(|value| Some((value, task_object(value, 0)?)))
+        let Some((json, task)) = json.as_ref().and_then(|json| Some((json, task_object(&json.value, 0)?)))
         else {
             return not_a_task();
         };
         let is_task = |name| has_text(task, name);
         let own = find_id::own_ids(task, body_text);
         // The ids of the object that is read; those around it only where it has none.
-        let ids = if own.is_empty() { find_id::ids_in(value, body_text) } else { own };
+        let ids = if own.is_empty() { find_id::ids_in(&json.value, body_text) } else { own };
         let id = match call {
             Call::Poll(polled) if ids.iter().any(|id| id == polled) => polled.to_owned(),
             // A poll knows its id, but a `status` alone may be that of anything, such as a gateway.
@@ -162,7 +161,9 @@ impl TaskResponse {
                 if is_task("status") || is_task("object") || find_id::has_only_ids(task) =>
             {
                 let Some(id) = ids.first() else { return not_a_task() };
-                let named = ids.iter().cloned().chain(rivals(value, task, body_text));
+                let named = ids.iter().cloned().chain(rivals(&json.value, task, body_text));
+                let overridden = json.overridden.iter().flat_map(|member| find_id::ids_in(member, body_text));
+                let named = named.chain(overridden);
                 let beside = ids_beside(task, id, headers).into_iter().filter(|id| !is_quoted(id, request));
                 if let Some(other) = named.chain(beside).find(|other| other != id) {
                     return Err(NotATask {
@@ -176,7 +177,7 @@ impl TaskResponse {
             }
             Call::Submission { .. } => return not_a_task(),
         };
-        Ok(Self::from_object(id, task, body))
+        Ok(Self::from_object(id, task))
     }
 
     /// Redacts the key in everything that is shown or stored. A URL with the key in it is dropped: the content endpoint has the video too.
@@ -184,7 +185,7 @@ impl TaskResponse {
         let texts = [&mut self.model, &mut self.size, &mut self.seconds].into_iter().flatten();
         let failure = self.error.iter_mut();
         let failure = failure.flat_map(|error| [Some(&mut error.message), error.code.as_mut()]).flatten();
-        for text in texts.chain(failure).chain([&mut self.raw]) {
+        for text in texts.chain(failure) {
             *text = redact(text);
         }
         if let Status::Unknown(status) = &mut self.status {
@@ -195,7 +196,7 @@ impl TaskResponse {
         }
     }
 
-    fn from_object(id: String, task: &Map<String, Value>, body: &str) -> Self {
+    fn from_object(id: String, task: &Map<String, Value>) -> Self {
         let metadata = task.get("metadata").and_then(Value::as_object);
         let in_metadata = |name: &str| metadata.and_then(|metadata| metadata.get(name));
         let text = |name: &str| task.get(name).and_then(text_of);
@@ -219,7 +220,6 @@ impl TaskResponse {
             status,
             error,
             rate_limit: None,
-            raw: body.to_owned(),
         }
     }
 }

@@ -175,6 +175,45 @@ async fn download_part_that_does_not_say_which_is_refused() {
     assert!(error.to_string().contains("without saying which"), "{error}");
 }
 
+/// What is appended to the first half of a file has to be the second.
+#[tokio::test]
+async fn download_part_that_is_not_what_it_says_is_refused() {
+    let part = [("content-range", "bytes 4-9/10"), ("etag", "\"a\"")];
+    let resume = || Resume { offset: 4, validator: Some("\"a\"".to_owned()) };
+    for (headers, body, reason) in [
+        (&[("content-encoding", "gzip")][..], "456789", "compressed (gzip)"),
+        (&[], "45678", "not as long as it says"),
+        (&[], "4567890", "not as long as it says"),
+        (&[("content-range", "bytes 9-4/10")], "456789", "without saying which"),
+        (&[("content-range", "items 4-9/10")], "456789", "without saying which"),
+    ] {
+        let mut all = part.to_vec();
+        all.retain(|(name, _)| !headers.iter().any(|(other, _)| other == name));
+        all.extend(headers);
+        let server = Server::answering(move |_| answer(206, &all, body)).await;
+        let error = server.client().content_from("task_1", &resume()).await.expect_err(reason);
+        assert!(error.to_string().contains(reason), "{reason}: {error}");
+    }
+    // Without a length of its own.
+    for (body, is_whole) in [("456789", true), ("4567890123", false), ("45678", false)] {
+        let server = Server::handling(move |mut stream, _| async move {
+            let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut [0; 4096]).await;
+            let head =
+                "HTTP/1.1 206 Partial Content\r\ncontent-range: bytes 4-9/10\r\nconnection: close\r\n\r\n";
+            let _ =
+                tokio::io::AsyncWriteExt::write_all(&mut stream, format!("{head}{body}").as_bytes()).await;
+        })
+        .await;
+        let download = server.client().content_from("task_1", &resume()).await.expect("a part");
+        let chunks = download.collect_chunks().await;
+        assert_eq!(chunks.iter().all(Result::is_ok), is_whole, "{body}: {chunks:?}");
+    }
+    // A whole file that is compressed is no video.
+    let server = Server::answering(|_| answer(200, &[("content-encoding", "br")], "0123456789")).await;
+    let error = server.client().content("task_1").await.expect_err("compressed");
+    assert!(error.to_string().contains("compressed (br)"), "{error}");
+}
+
 /// All chunks, errors included.
 trait Chunks {
     async fn collect_chunks(self) -> Vec<Result<Bytes, CallError>>;

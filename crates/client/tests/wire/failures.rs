@@ -144,6 +144,31 @@ async fn create_endless_response_is_bounded() {
     assert!(error.body.len() <= 4096);
 }
 
+/// Services repeat the request in the task, with its pictures, and in an error.
+#[tokio::test]
+async fn response_that_repeats_a_large_request_is_read() {
+    let picture = "A/".repeat(1 << 19);
+    let request = PreparedRequest::new(
+        &json!({ "model": "modela-video-2-0-260128", "prompt": "a sea", "image": picture }),
+    )
+    .expect("a request");
+    let escaped = picture.replace('/', "\\/");
+    let body =
+        format!(r#"{{"request":{{"image":"{escaped}"}},"id":"task_9","object":"video","status":"queued"}}"#);
+    let sent = body.clone();
+    let server = Server::answering(move |_| answer(200, &[], sent.clone())).await;
+    assert_eq!(server.client().create(&request).await.expect("a task").id, "task_9");
+    assert_eq!(server.client().get("task_9").await.expect("a task").status, Status::Queued);
+    let refused = format!(
+        r#"{{"error":{{"message":"no","type":"invalid_request_error","code":"c"}},"request":"{escaped}"}}"#
+    );
+    let server = Server::answering(move |_| answer(400, &[], refused.clone())).await;
+    let CallError::Http(error) = server.client().create(&request).await.expect_err("refused") else {
+        panic!()
+    };
+    assert_eq!((error.is_service_error, error.is_truncated, error.task_hint), (true, false, None));
+}
+
 #[tokio::test]
 async fn timeouts_are_per_operation() {
     async fn silent(mut stream: TcpStream) {

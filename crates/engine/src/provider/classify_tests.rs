@@ -133,6 +133,21 @@ fn submission_with_any_other_response_is_indeterminate() {
     }
 }
 
+/// It says that there is one, and not which.
+#[test]
+fn submission_response_that_says_that_a_task_is_on_its_way_is_indeterminate() {
+    for status in [400, 429, 503] {
+        for body in [
+            r#"{"error":{"message":"slow down","type":"rate_limit_error","status":"queued"}}"#,
+            r#"{"error":{"message":"slow down","type":"rate_limit_error"},"status":"processing"}"#,
+            r#"{"error":{"message":"slow down","type":"rate_limit_error","code":"a","code":"b"}}"#,
+        ] {
+            let submission = refused_with(status, body);
+            assert!(matches!(submission, Submission::Indeterminate { .. }), "{status} {body}");
+        }
+    }
+}
+
 /// What was not read of it may name a task.
 #[test]
 fn submission_response_that_is_truncated_is_indeterminate() {

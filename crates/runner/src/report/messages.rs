@@ -217,7 +217,7 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &NamedWorkflow) -
         Event::Polled { node, result: PollResult::Unreachable { reason }, .. }
             if state.node(*node).outcome().is_none() =>
         {
-            format!("{}: the service is unreachable, retrying: {}", name(*node), sanitize::message(reason))
+            format!("{}: no usable response to a poll, retrying: {}", name(*node), sanitize::message(reason))
         }
         Event::Polled { node, result: PollResult::Running { status, .. }, .. }
             if is_undefined_status(status) && state.node(*node).outcome().is_none() =>
