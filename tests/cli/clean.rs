@@ -189,6 +189,27 @@ fn clean_removes_earlier_cuts_and_superseded_clips() {
     ");
 }
 
+/// Files of the user's own, one with the name of an earlier cut, and an earlier cut that the workflow shows: none of them is removed.
+#[test]
+fn clean_leaves_what_only_has_the_name_of_an_earlier_cut() {
+    let film = format!("{TWO}film: {{ output: two.mp4 }}\n");
+    let project = Project::new("two.yaml", &film);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    let made = fs_err::read(project.file("out/two/two.mp4")).expect("a film");
+    let clip = names(&project, "out/two").into_iter().find(|name| name.starts_with("one-")).expect("a clip");
+    fs_err::copy(project.file("out/two").join(clip), project.file("out/two/two.3.mp4")).expect("a copy");
+    fs_err::write(project.file("out/two/two.4.mp4"), "mine").expect("a file");
+    for number in [1, 2] {
+        fs_err::write(project.file(&format!("out/two/two.{number}.mp4")), &made).expect("a file");
+    }
+    let shown = film.replace("output: two.mp4", "output: two.mp4, shots: [{file: out/two/two.2.mp4}, one]");
+    fs_err::write(project.file("two.yaml"), shown).expect("a file");
+    project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0);
+    let cuts: Vec<String> =
+        names(&project, "out/two").into_iter().filter(|name| name.starts_with("two.")).collect();
+    assert_eq!(cuts, ["two.2.mp4", "two.3.mp4", "two.4.mp4", "two.mp4"]);
+}
+
 /// What was made at a service stays in use while the environment names another one, and what another workflow shows stays.
 #[test]
 fn clean_retains_what_another_service_or_workflow_uses() {

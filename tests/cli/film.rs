@@ -425,3 +425,71 @@ fn titles_images_and_own_clips_are_parts_of_the_film() {
     project.runner(&["run", "lamp.yaml"]).expect(2);
     assert_eq!(accepted(&project), 2);
 }
+
+const PAIR: &str = "version: 1
+name: pair
+defaults: {model: modelb-video-480p, seconds: 1, size: 480x480}
+shots:
+  - {id: one, prompt: a quiet sea}
+  - {id: two, prompt: a loud sea}
+film: {output: pair.mp4}
+";
+
+/// It would be made of its own earlier version at each run, and grow.
+#[test]
+fn film_of_itself_is_refused_before_anything_is_submitted() {
+    let project = Project::new("pair.yaml", PAIR);
+    project.runner(&["run", "pair.yaml"]).expect(0);
+    let of_itself = PAIR
+        .replace("output: pair.mp4", "output: pair.mp4, shots: [{file: out/pair/pair.mp4}, three]")
+        + "  # the film\n";
+    let of_itself = of_itself.replace("film:", "  - {id: three, prompt: a third sea}\nfilm:");
+    fs_err::write(project.file("pair.yaml"), of_itself).expect("a file");
+    cli_snapshot!("run_film_of_itself", project.runner(&["run", "pair.yaml"]).expect(2));
+    project.runner(&["plan", "pair.yaml"]).expect(2);
+    assert_eq!(accepted(&project), 2, "nothing was submitted");
+    // Elsewhere it is an ordinary file.
+    project.runner(&["run", "pair.yaml", "-o", "elsewhere"]).expect(0);
+}
+
+/// A clip in the output folder that is another file by now, of the same size and time: the film is made of the original.
+#[test]
+fn film_is_joined_of_the_videos_on_record() {
+    let project = Project::new("pair.yaml", PAIR);
+    project.runner(&["run", "pair.yaml"]).expect(0);
+    let clip = shots(&project, "pair").into_iter().find(|(name, _)| name == "one").expect("a clip").1;
+    let found = fs_err::metadata(&clip).expect("a clip");
+    let modified = found.modified().expect("a time");
+    let overwrite = |path: &std::path::Path| {
+        let length = usize::try_from(found.len()).expect("a short file");
+        let file =
+            fs_err::OpenOptions::new().write(true).create(true).truncate(true).open(path).expect("a file");
+        let mut file = file.into_parts().0;
+        std::io::Write::write_all(&mut file, &vec![7; length]).expect("writable");
+        file.set_modified(modified).expect("a time");
+    };
+    fs_err::remove_file(&clip).expect("removable");
+    overwrite(&clip);
+    fs_err::write(project.file("pair.yaml"), PAIR.replace("pair.mp4", "again.mp4")).expect("a file");
+    project.runner(&["run", "pair.yaml"]).expect(0);
+    let frames = |film: &str| {
+        let frame = media::first_frame(&project.file("out/pair").join(film)).expect("a frame");
+        frame.pixels().to_vec()
+    };
+    assert_eq!(frames("again.mp4"), frames("pair.mp4"));
+
+    // The original as well: no film is made of what is not the shot's video.
+    for entry in fs_err::read_dir(project.file(".runner/artifacts")).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_some_and(|extension| extension == "mp4") {
+            let length = fs_err::metadata(&path).expect("a video").len();
+            if length == found.len() {
+                overwrite(&path);
+            }
+        }
+    }
+    fs_err::write(project.file("pair.yaml"), PAIR.replace("pair.mp4", "third.mp4")).expect("a file");
+    let failed = project.runner(&["run", "pair.yaml"]).expect(1);
+    assert!(failed.err.contains("was removed or changed since it was downloaded"), "{}", failed.transcript());
+    assert!(!project.file("out/pair/third.mp4").exists());
+}

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::support::project_state::accepted;
 use crate::support::{Project, cli_snapshot};
 
 const WORKFLOW: &str = r#"version: 1
@@ -125,6 +126,30 @@ fn view_of_foreign_manifests_is_bounded() {
 }
 
 /// A grid plays up to nine clips as they are, and small versions of more.
+/// The page of another folder says how the videos get there, and the printed command does it without a submission.
+#[test]
+fn view_of_a_folder_without_the_videos_says_what_to_do() {
+    let project = Project::new("harbor.yaml", &WORKFLOW.replace("lamp, takes: 2", "lamp"));
+    project.runner(&["run", "harbor.yaml"]).expect(0);
+    let viewed = project.runner(&["view", "harbor.yaml", "-o", "elsewhere", "--no-open"]).expect(0);
+    cli_snapshot!("view_videos_elsewhere", viewed);
+    project.runner(&["run", "harbor.yaml", "-o", "elsewhere"]).expect(0);
+    assert_eq!(accepted(&project), 4, "nothing was submitted");
+    let viewed = project.runner(&["view", "harbor.yaml", "-o", "elsewhere", "--no-open"]).expect(0);
+    assert_eq!(viewed.err, "");
+}
+
+#[cfg(unix)]
+#[test]
+fn view_of_a_pipe_is_refused() {
+    let project = Project::new("harbor.yaml", WORKFLOW);
+    fs_err::create_dir(project.file("other")).expect("a folder");
+    let made = std::process::Command::new("mkfifo").arg(project.file("other/manifest.json")).status();
+    assert!(made.expect("mkfifo is there").success());
+    let refused = project.runner(&["view", "other", "--no-open"]).expect(2);
+    assert!(refused.err.contains("is not a regular file"), "{}", refused.transcript());
+}
+
 #[test]
 fn many_clips_of_a_shot_have_proxies() {
     let sweep = |count: usize| {

@@ -8,7 +8,7 @@ use progenitor_client::ByteStream;
 use crate::{
     CallError,
     download::content_coding,
-    response::{is_binary, may_trailers_name_task},
+    response::{is_binary, max_response_bytes, may_trailers_name_task},
     unread_response::Response,
 };
 
@@ -45,6 +45,13 @@ pub(crate) struct BodyPrefix {
 pub(crate) struct ErrorBody {
     pub(crate) max_bytes: usize,
     pub(crate) timeout: Duration,
+}
+
+impl ErrorBody {
+    /// Of an error that responds to a request of this size.
+    pub(crate) const fn in_response_to(request_bytes: usize) -> Self {
+        Self { max_bytes: max_response_bytes(request_bytes), timeout: Duration::from_hours(1) }
+    }
 }
 
 /// Reads the beginning of an error response's body. What is compressed, although that was not asked for, and headers behind the body are not

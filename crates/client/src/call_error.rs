@@ -44,12 +44,10 @@ pub struct HttpError {
     pub is_service_error: bool,
     /// Whether the body has members that the contract does not define, beside harmless ones.
     pub has_unknown_members: bool,
-    /// Whether the response was not read to its end, because it is too long or slow, because the connection broke, because it is compressed, or
-    /// because it announces a header behind the body that may name a task: the rest may name one. Or because a member is in it twice: readers
-    /// disagree about which one counts.
-    pub is_truncated: bool,
-    /// Whether the body says that a task is on its way or finished, in a member for its status.
-    pub has_task_status: bool,
+    /// Whether there may be a task although none is named. The response was not read to its end, because it is too long or slow, because the
+    /// connection broke, because it is compressed, or because it announces a header behind the body that may name one. A member is in it twice:
+    /// readers disagree about which one counts. Or a member for a status says that a task is on its way or finished.
+    pub may_hide_task: bool,
     /// An id in the body: when a gateway fails after the service accepted a submission, probably that of the task.
     pub task_hint: Option<String>,
 }
@@ -74,8 +72,7 @@ impl HttpError {
         let (error, task_hint) = (ErrorObject::decode(&body), find_new_task_id(&body, request));
         let is_service_error = ErrorObject::is_in_service_form(&body);
         let has_unknown_members = ErrorObject::has_unknown_members(&body);
-        let is_truncated = ErrorObject::has_repeated_members(&body);
-        let has_task_status = ErrorObject::has_task_status(&body);
+        let may_hide_task = ErrorObject::has_repeated_members(&body) || ErrorObject::has_task_status(&body);
         body.truncate(body.floor_char_boundary(MAX_BODY_TEXT_BYTES));
         Self {
             status,
@@ -84,8 +81,7 @@ impl HttpError {
             body,
             is_service_error,
             has_unknown_members,
-            is_truncated,
-            has_task_status,
+            may_hide_task,
             task_hint,
         }
     }
@@ -100,7 +96,7 @@ impl HttpError {
     /// The same error, of whose body the rest was not read.
     #[must_use]
     pub fn with_truncated_body(self, is_truncated: bool) -> Self {
-        Self { is_truncated: self.is_truncated || is_truncated, ..self }
+        Self { may_hide_task: self.may_hide_task || is_truncated, ..self }
     }
 }
 

@@ -28,12 +28,7 @@ use crate::{
 
 /// How much of an error response's body is read: the error may quote a long prompt, and a truncated one is not known to be the service's.
 /// The call's own timeout bounds the time.
-const ERROR_BODY: ErrorBody = error_body(0);
-
-/// How much is read of an error that responds to a request of this size.
-const fn error_body(request_bytes: usize) -> ErrorBody {
-    ErrorBody { max_bytes: max_response_bytes(request_bytes), timeout: Duration::from_hours(1) }
-}
+const ERROR_BODY: ErrorBody = ErrorBody::in_response_to(0);
 
 /// The bytes of it of a download, whose error only the user reads.
 const MAX_DOWNLOAD_ERROR_BODY_BYTES: usize = 4096;
@@ -125,7 +120,8 @@ impl Client {
             let response = sent.map_err(|error| CallError::from_transport(&error))?;
             debug!(status = response.status().as_u16(), "received a response");
             let response = Response(ResponseValue::stream(response));
-            let response = self.ensure_success(response, &body, error_body(body.len())).await?;
+            let response =
+                self.ensure_success(response, &body, ErrorBody::in_response_to(body.len())).await?;
             let headers = response.headers().clone();
             let rate_limit = RateLimit::read(&headers, SystemTime::now());
             let named = self.task_in_headers(&headers, &body);

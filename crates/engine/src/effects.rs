@@ -4,4 +4,4 @@
 
 pub use crate::executor::download::{Bounds, DownloadError, fetch};
 pub use crate::executor::inputs::{InputSource, input_sources, load_inputs};
-pub use crate::executor::join::{FilmFolders, join_film};
+pub use crate::executor::join::{FilmFolders, join_film, replaces_input};

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use media::{DigitalSource, Ffmpeg, FilmTags, JoinClip, JoinSource, JoinTransition, MediaError, Still};
+use scheduler::Failure;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use timeline::{ClipFacts, ClipKind, ClipVideo, ResolveError, Timeline, continuations, resolve};
@@ -10,6 +11,8 @@ use workflow::plan::{Clip, ClipSource, Film, FilmFile, NodeIx, Plan, Poster, Tra
 use workflow::units::FrameRate;
 
 use crate::artifact::file_sha256;
+use crate::artifact_store::ArtifactStore;
+use crate::executor::inputs::unchanged_copy;
 pub use crate::film_subtitles::film_cues;
 use crate::film_tags::film_tags;
 
@@ -75,6 +78,17 @@ pub fn film_clips(
     film.clips.iter().map(clip).collect()
 }
 
+/// The file of a film that the film, its poster or its subtitles would replace when it is written to the folder `out`: the film would be made of
+/// itself, again and again.
+#[must_use]
+pub fn replaced_input(film: &Film, workflow_dir: &Path, out: &Path) -> Option<PathBuf> {
+    let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
+    let film_file = out.join(&film.output);
+    let written: Vec<PathBuf> =
+        ["mp4", "jpg", "srt", "vtt"].iter().map(|kind| real(film_file.with_extension(kind))).collect();
+    film.files().map(|file| workflow_dir.join(&file.path)).find(|path| written.contains(&real(path.clone())))
+}
+
 /// Checks that the files of a film are those that the plan was made with.
 ///
 /// # Errors
@@ -89,6 +103,21 @@ pub(crate) fn check_files(film: &Film, folder: &Path) -> Result<(), String> {
             Err(format!("{} has changed since the plan was made; run again", path.display()))
         }
     })
+}
+
+/// The clips with the copies of the shots' videos that have the content on record still: what was changed since would be another film.
+///
+/// # Errors
+/// When one has no such copy.
+pub(crate) fn unchanged_clips(clips: Vec<FilmClip>, store: &ArtifactStore) -> Result<Vec<FilmClip>, Failure> {
+    let unchanged = |clip: FilmClip| {
+        let path = match clip.node {
+            Some(_) => unchanged_copy(&clip.path, &clip.sha256, Some(store))?,
+            None => clip.path,
+        };
+        Ok(FilmClip { path, ..clip })
+    };
+    clips.into_iter().map(unchanged).collect()
 }
 
 /// Why the edit of a film cannot be resolved.

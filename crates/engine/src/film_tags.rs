@@ -8,6 +8,9 @@ use workflow::plan::{Film, NodeIx, Plan};
 
 use crate::film::FilmClip;
 
+/// The name of this program in the metadata of films.
+pub(crate) const ENCODER_NAME: &str = "runner ";
+
 /// The longest description, in bytes.
 const MAX_DESCRIPTION: usize = 64 << 10;
 
@@ -25,7 +28,7 @@ pub(crate) fn film_tags(plan: &Plan, film: &Film, clips: &[FilmClip], source: Di
         // A film of one's own files alone says nothing about how they were made.
         comment: (!models.is_empty()).then(|| format!("{how}: {}", models.join(", "))),
         description: Some(description(plan, &nodes)),
-        encoder: Some(format!("runner {}", env!("CARGO_PKG_VERSION"))),
+        encoder: Some(format!("{ENCODER_NAME}{}", env!("CARGO_PKG_VERSION"))),
         source: (!models.is_empty()).then_some(source),
         chapters: clips.iter().map(|clip| clip.name.clone()).collect(),
     }

@@ -63,7 +63,7 @@ pub use crate::join::{
     TransitionKind, Voice, join, write_grid,
 };
 pub use crate::mosaic::{Mosaic, SheetTile, contact_sheet};
-pub use crate::mp4::{DigitalSource, FilmTags, film_poster};
+pub use crate::mp4::{DigitalSource, FilmTags, film_encoder, film_poster};
 pub use crate::overlay::{DrawOverlay, Overlay, OverlaySpan, Overlays};
 pub use crate::poster::poster;
 pub use crate::probe::{AudioTrack, Probe, VideoTrack, probe, probe_bytes};

@@ -16,6 +16,7 @@ mod edited_file;
 mod error;
 mod exit;
 mod ffmpeg;
+mod film_outputs;
 mod hints;
 mod load;
 mod look;

@@ -108,10 +108,12 @@ function Body({ clip }: { clip: Clip }) {
           </ol>
         </section>
       )}
-      <section>
-        <h3>Command</h3>
-        <div class="command"><code dir="ltr">{clip.command}</code><CopyButton text={clip.command} label="Copy the command" /></div>
-      </section>
+      {clip.command !== "" && (
+        <section>
+          <h3>Command</h3>
+          <div class="command"><code dir="ltr">{clip.command}</code><CopyButton text={clip.command} label="Copy the command" /></div>
+        </section>
+      )}
       <details class="request">
         <summary>Request as sent</summary>
         <pre dir="ltr" tabIndex={0}>{JSON.stringify(clip.request, null, 2)}</pre>

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_that_are_there_twice_are_found_at_any_depth() {
+    fn members_that_are_there_twice_are_listed_at_any_depth() {
         let text = r#"{"id":"a","list":[{"id":1,"id":2,"id":2}],"x":{"y":{"z":null,"z":{"w":1.5}}},"id":"b","t":true,"t":true}"#;
         let Json { value, overridden } = Json::first_in(text).unwrap();
         assert_eq!(value, serde_json::from_str::<Value>(text).unwrap());

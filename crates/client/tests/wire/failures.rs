@@ -97,7 +97,7 @@ async fn create_error_response_that_quotes_the_request_in_a_header_names_no_task
         let CallError::Http(error) = server.client().create(&request).await.expect_err("refused") else {
             panic!()
         };
-        assert_eq!((error.task_hint.as_deref(), error.is_truncated), (hint, false), "{name}: {value}");
+        assert_eq!((error.task_hint.as_deref(), error.may_hide_task), (hint, false), "{name}: {value}");
     }
 }
 
@@ -166,7 +166,7 @@ async fn response_that_repeats_a_large_request_is_read() {
     let CallError::Http(error) = server.client().create(&request).await.expect_err("refused") else {
         panic!()
     };
-    assert_eq!((error.is_service_error, error.is_truncated, error.task_hint), (true, false, None));
+    assert_eq!((error.is_service_error, error.may_hide_task, error.task_hint), (true, false, None));
 }
 
 #[tokio::test]

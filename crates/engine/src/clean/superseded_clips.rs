@@ -6,18 +6,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use scheduler::AttemptState;
-use workflow::plan::Plan;
+use workflow::plan::{Film, MediaSource, Plan};
 
 use super::{FileUse, UnneededFile};
 use crate::artifact_store::Verify;
 use crate::cuts::earlier_cuts;
+use crate::effects::FilmFolders;
+use crate::film_tags::ENCODER_NAME;
 use crate::ledger::{AttemptRow, Ledger, LedgerError};
 use crate::preview::{key_resolver, survey};
 
 /// Number of digits of a key in the name of a clip.
 const SHORT_KEY_LEN: usize = 12;
 
-/// The superseded files of a workflow whose videos and films are in the folder `out`, by name.
+/// The superseded files of a workflow whose videos and films are in the output folder, by name. What the workflow itself names is none of them.
 ///
 /// A clip counts as used if the plan uses it at any of the services that the ledger has work of: which service is asked now does not
 /// matter. Originals that other folders have under a name are left out; so are all clips where `is_shared`: another workflow file has the same
@@ -28,9 +30,11 @@ const SHORT_KEY_LEN: usize = 12;
 pub async fn superseded_files(
     ledger: &Ledger,
     plan: &Arc<Plan>,
-    out: &Path,
+    folders: FilmFolders<'_>,
     is_shared: bool,
 ) -> Result<Vec<UnneededFile>, LedgerError> {
+    let FilmFolders { workflow, output: out } = folders;
+    let own_files = own_files(plan, workflow);
     let mut videos: Vec<AttemptRow> = Vec::new();
     for (attempt, _, state) in ledger.attempt_states()? {
         if state == AttemptState::Completed {
@@ -44,13 +48,18 @@ pub async fn superseded_files(
     let outputs: HashSet<&str> = plan.films().iter().map(|film| film.output.as_str()).collect();
     for film in plan.films() {
         for path in earlier_cuts(&out.join(&film.output))? {
-            if !path.file_name().is_some_and(|name| outputs.contains(&*name.to_string_lossy())) {
+            let is_film = path.file_name().is_some_and(|name| outputs.contains(&*name.to_string_lossy()));
+            if !is_film && is_own_film(&path) {
                 add(&mut files, path, None, need(FileUse::EarlierCut));
             }
         }
     }
+    let unneeded = |files: BTreeMap<PathBuf, UnneededFile>| -> Vec<UnneededFile> {
+        let is_named = |path: &Path| own_files.contains(&real_path(path));
+        files.into_values().filter(|file| !is_named(&file.path)).collect()
+    };
     if is_shared {
-        return Ok(files.into_values().collect());
+        return Ok(unneeded(files));
     }
     let store = ledger.store();
     let clips = clips_by_key(out)?;
@@ -73,7 +82,28 @@ pub async fn superseded_files(
             add(&mut files, original, Some(row), need(FileUse::SupersededOriginal));
         }
     }
-    Ok(files.into_values().collect())
+    Ok(unneeded(files))
+}
+
+/// Whether a film was written by this program. Another file may have the name of an earlier cut by chance.
+fn is_own_film(path: &Path) -> bool {
+    let encoder = media::film_encoder(path).ok().flatten();
+    encoder.is_some_and(|encoder| encoder.starts_with(ENCODER_NAME))
+}
+
+/// The files that a plan names: inputs of shots, and what films are made of.
+fn own_files(plan: &Plan, workflow: &Path) -> HashSet<PathBuf> {
+    let inputs = plan.nodes().flat_map(|(_, node)| &node.inputs);
+    let of_inputs = inputs.filter_map(|input| match &input.source {
+        MediaSource::File { path, .. } | MediaSource::FileFrame { path, .. } => Some(path),
+        _ => None,
+    });
+    let of_films = plan.films().iter().flat_map(Film::files).map(|file| &file.path);
+    of_inputs.chain(of_films).map(|path| real_path(&workflow.join(path))).collect()
+}
+
+fn real_path(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// The clips in a folder by the beginning of the key that ends their names.

@@ -58,6 +58,12 @@ pub(super) async fn join(
         let tags = film_tags(&plan, film, &clips, source);
         let clips_digest = film_digest(&plan, film, &clips, &tags);
         let on_progress = on_progress(index, progress);
+        let is_reused = ledger.film(&path)?.is_some_and(|film| film.clips_digest == clips_digest);
+        let clips = if is_reused { Ok(clips) } else { film::unchanged_clips(clips, &ledger.store()) };
+        let clips = match clips {
+            Ok(clips) => clips,
+            Err(failure) => return Ok(Err(failure)),
+        };
         let join = Join {
             plan: &plan,
             film,
@@ -186,6 +192,10 @@ impl Join<'_> {
 
     fn write(&self, path: PathBuf, clips_digest: String, tags: FilmTags) -> Result<Film, Failure> {
         film::check_files(self.film, self.workflow_dir).map_err(local)?;
+        let out = path.parent().unwrap_or(Path::new("."));
+        if let Some(input) = film::replaced_input(self.film, self.workflow_dir, out) {
+            return Err(local(replaces_input(self.film, &input)));
+        }
         let timeline = self.timeline()?;
         let rate = timeline.frame_rate;
         let cues = self.cues(&timeline);
@@ -244,6 +254,16 @@ impl Join<'_> {
                 .collect(),
         })
     }
+}
+
+/// Why a film is not written over a file that it is made of.
+#[must_use]
+pub fn replaces_input(film: &plan::Film, input: &Path) -> String {
+    format!(
+        "the film `{}` is made of {}, which it would replace: give the film another `output`, or move the file",
+        film.output,
+        input.display()
+    )
 }
 
 /// Writes the poster of a film beside it. The one of an earlier cut stays under its number, as the cut does.

@@ -86,7 +86,7 @@ fn refusal_kind(
     failure: FailureKind,
     server_errors: ServerErrorPolicy,
 ) -> Option<RefusalKind> {
-    if error.task_hint.is_some() || error.is_truncated || error.has_task_status {
+    if error.task_hint.is_some() || error.may_hide_task {
         return None;
     }
     let is_repeated = server_errors == ServerErrorPolicy::Retry;

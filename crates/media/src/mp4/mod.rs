@@ -13,7 +13,7 @@ mod write;
 pub(crate) mod xmp;
 
 pub(crate) use boxes::find;
-pub use cover::film_poster;
+pub use cover::{film_encoder, film_poster};
 pub(crate) use entry::{avc1, mp4a, with_avcc};
 pub(crate) use esds::{AudioConfig, audio_config};
 pub(crate) use read::Movie;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use engine::Ledger;
 use engine::clean::{FileUse, UnneededFile, partial_files, remove, superseded_files, temporary_files};
+use engine::effects::FilmFolders;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -75,7 +76,8 @@ pub(crate) async fn clean(args: CleanArgs) -> Result<Exit, CommandError> {
                 sanitize::line(other)
             );
         }
-        files.extend(superseded_files(&ledger, &plan, &out, !others.is_empty()).await?);
+        let folders = FilmFolders { workflow: &paths.folder, output: &out };
+        files.extend(superseded_files(&ledger, &plan, folders, !others.is_empty()).await?);
         files.extend(temporary_files(&out, std::time::SystemTime::now())?);
     }
     let mut listed = Vec::new();

@@ -21,6 +21,7 @@ use crate::commands::preflight::{preflight, print_estimate};
 use crate::commands::run::{FinishedRun, after_run, named_workflow, nothing_to_run, report};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::film_outputs;
 use crate::price_table::{DEFAULT_FILE, PriceTable};
 use crate::project_paths::ProjectPaths;
 use crate::records::Records;
@@ -47,6 +48,7 @@ pub(super) async fn run(
 ) -> Result<Exit, CommandError> {
     check_flags(args)?;
     let output = paths.out_or(args.output_dir.as_deref(), plan.name())?;
+    film_outputs::refuse_replaced_inputs(&plan, &paths.folder, &output)?;
     let mut estimate = None;
     let run = match &args.cluster.attach {
         Some(run) => RunId(run.clone()),

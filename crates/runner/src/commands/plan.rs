@@ -13,6 +13,7 @@ use crate::args::{EngineAddressArgs, Format, OverrideArgs, PlanArgs, PlanFormat,
 use crate::backend::NamedService;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::film_outputs;
 use crate::hints;
 use crate::load;
 use crate::named_workflow::NamedWorkflow;
@@ -77,6 +78,7 @@ pub(crate) async fn document(
     prices: Option<&PriceTable>,
 ) -> Result<PlanDocument, CommandError> {
     let paths = ProjectPaths::for_workflow(project.file)?;
+    film_outputs::refuse_replaced_inputs(plan, &paths.folder, &paths.out(plan.name()))?;
     let records = Records::open(&paths, project.engine, Some(plan.name())).await?;
     let service = records.service()?;
     let previews = decisions(plan, project, &records, selection, changes, &service).await?;

@@ -24,6 +24,7 @@ use crate::commands::{fetch, plan, view};
 use crate::error::{CommandError, ErrorKind};
 use crate::exit::Exit;
 use crate::ffmpeg;
+use crate::film_outputs;
 use crate::hints;
 use crate::load;
 use crate::named_workflow::NamedWorkflow;
@@ -243,6 +244,7 @@ async fn execute<'t>(
     table: Option<&'t PriceTable>,
 ) -> Result<FinishedRun<'t>, CommandError> {
     let output_dir = paths.out_or(args.output_dir.as_deref(), plan.name())?;
+    film_outputs::refuse_replaced_inputs(&plan, &paths.folder, &output_dir)?;
     let force = match &args.rerun {
         Some(names) => selection::forced_nodes(names, &plan, selection.as_ref(), &args.workflow.file)?,
         None => Vec::new(),

@@ -107,6 +107,10 @@ pub(crate) fn read_manifest(folder: &Path) -> Result<Option<Manifest>, CommandEr
 
 /// The manifest in a file; `None` where there is no such file.
 pub(crate) fn read_manifest_file(file: &Path) -> Result<Option<Manifest>, CommandError> {
+    // Opening a pipe would wait for a writer.
+    if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) {
+        return Err(CommandError::invalid(format!("{} is not a regular file", display_path(file))));
+    }
     // One byte more than it may have, so that the bound is noticed.
     let bound = viewer::MAX_MANIFEST_BYTES as u64 + 1;
     let mut text = String::new();
@@ -160,6 +164,7 @@ async fn from_workflow(viewed: ViewedFile<'_>) -> Result<Page, CommandError> {
     });
     let Some((folder, mut manifest)) = with_proxies.await? else { return Ok(Page::Interrupted) };
     proxies::enter(&folder, &mut manifest);
+    hint_at_videos_elsewhere(viewed, &folder, &manifest);
     let text = serde_json::to_string_pretty(&manifest).map_err(CommandError::unusable)?;
     atomic_write(&folder.join(MANIFEST), format!("{text}\n"), true)?;
     write_page(&folder, &manifest).map(Page::Written)
@@ -222,6 +227,22 @@ pub(crate) async fn collect_without_posters(
     };
     let manifest = project.manifest(now()).await?;
     Ok(Ok((folder, manifest)))
+}
+
+/// Says how videos get into the folder of the page, where they are in another one.
+fn hint_at_videos_elsewhere(viewed: ViewedFile<'_>, folder: &Path, manifest: &Manifest) {
+    let elsewhere = manifest.clips.iter().filter(|clip| clip.sha256.is_some() && clip.file.is_none()).count();
+    if elsewhere == 0 {
+        return;
+    }
+    let (videos, are) = if elsewhere == 1 { ("video", "is") } else { ("videos", "are") };
+    let run = NamedWorkflow::new(viewed.file, &viewed.engine.suffix());
+    let run = run.with_arguments(viewed.overrides, None, Some(folder));
+    errln!(
+        "{elsewhere} {videos} {are} not in {}, the folder of this page, so it shows no pictures of them\nhint: without a submission, this puts them there: runner run {}",
+        display_path(folder),
+        run.in_full()
+    );
 }
 
 fn write_page(folder: &Path, manifest: &Manifest) -> Result<PathBuf, CommandError> {
