@@ -2,7 +2,7 @@
 
 use media::{RgbImage, encode_png};
 
-use crate::support::Project;
+use crate::support::{Project, cli_snapshot};
 
 /// A PNG of at least this many bytes: noise, which does not compress.
 fn large_png(bytes: usize) -> Vec<u8> {
@@ -81,4 +81,24 @@ fn run_accepted_file_is_sent() {
     fs_err::write(project.file("still.png"), encode_png(&RgbImage::new(64, 48))).expect("a file is written");
     project.runner(&["check", "gate.yaml"]).expect(0);
     project.runner(&["run", "gate.yaml"]).expect(0);
+}
+
+/// Without an account a run uses the embedded service: what that refuses is said before the first shot is rendered.
+#[test]
+fn check_tells_which_pictures_the_embedded_service_refuses() {
+    let text = "version: 1\nname: gate\ndefaults: {model: modelb-video-480p, seconds: 1}\nshots:\n  \
+                - {id: small, first_frame: small.png, prompt: a sea}\n  \
+                - {id: wide, references: [fits.png, wide.png], prompt: a sea}\n  \
+                - {id: fits, first_frame: fits.png, prompt: a sea}\n";
+    let project = Project::new("gate.yaml", text);
+    for (name, width, height) in [("small.png", 8, 64), ("wide.png", 6_001, 16), ("fits.png", 64, 64)] {
+        fs_err::write(project.file(name), encode_png(&RgbImage::new(width, height))).expect("a file");
+    }
+    cli_snapshot!(
+        "check_pictures_for_the_embedded_service",
+        project.runner(&["check", "gate.yaml"]).expect(0)
+    );
+    // Another service may take them.
+    let project = project.against("https://video.example", "sk-test-0123456789abcdef");
+    assert_eq!(project.runner(&["check", "gate.yaml"]).expect(0).err, "");
 }

@@ -21,7 +21,7 @@ use crate::{
     find_task_id, generated,
     hooks::{self, HookState},
     http, origin, redact,
-    response::{Call, MAX_REPEATED_REQUEST_BYTES, id_in_headers, max_response_bytes, retry_after},
+    response::{Call, id_in_headers, max_response_bytes, retry_after},
     task_id,
     unread_response::{Response, redirect_target},
 };
@@ -371,11 +371,7 @@ impl Client {
     ) -> Result<TaskResponse, CallError> {
         let without_key = |hint: String| Some(self.redact_key(&hint)).filter(|redacted| *redacted == hint);
         let hint = |bytes: &[u8]| find_task_id(&String::from_utf8_lossy(bytes)).and_then(without_key);
-        let repeated = match call {
-            Call::Submission { request, .. } => request.len(),
-            Call::Poll(_) => MAX_REPEATED_REQUEST_BYTES,
-        };
-        let bytes = match body::read(stream, max_response_bytes(repeated)).await {
+        let bytes = match body::read(stream, max_response_bytes(call.max_repeated_bytes())).await {
             Ok(bytes) => bytes,
             Err((error, partial)) => return Err(error.with_task_hint(hint(&partial)).with_task_hint(named)),
         };

@@ -3,7 +3,7 @@
 use media::MediaError;
 use text::Fonts;
 use workflow::units::VideoDuration;
-use workflow::{MediaGate, MediaInfo, MediaKind};
+use workflow::{InspectionError, MediaGate, MediaInfo, MediaKind};
 
 /// What may be sent inside a request. `check`, `plan`, `run` and everything else that compiles workflows use this one.
 pub const MEDIA_GATE: MediaGate = MediaGate {
@@ -17,7 +17,7 @@ pub const MEDIA_GATE: MediaGate = MediaGate {
     missing_characters,
 };
 
-fn info(inspected: Result<media::InputInfo, MediaError>) -> Result<MediaInfo, workflow::MediaGateError> {
+fn info(inspected: Result<media::InputInfo, MediaError>) -> Result<MediaInfo, InspectionError> {
     match inspected {
         Ok(info) => {
             let kind = match info.kind() {
@@ -26,10 +26,22 @@ fn info(inspected: Result<media::InputInfo, MediaError>) -> Result<MediaInfo, wo
                 media::MediaKind::Audio => MediaKind::Audio,
             };
             let duration = info.duration.map(|duration| VideoDuration::from_secs_f64(duration.as_secs_f64()));
-            Ok(MediaInfo { media_type: info.media_type.as_str(), kind, duration, decoded: info.decoded })
+            Ok(MediaInfo {
+                media_type: info.media_type.as_str(),
+                kind,
+                duration,
+                size: info.size,
+                is_native: info.is_native,
+                decoded: info.decoded,
+            })
         }
         Err(error) => {
-            Err(workflow::MediaGateError { help: help(&error).to_owned(), message: message(error) })
+            let was_decoded = !matches!(error, MediaError::NotMedia(_) | MediaError::TooLarge { .. });
+            let help = help(&error).to_owned();
+            Err(InspectionError {
+                error: workflow::MediaGateError { help, message: message(error) },
+                was_decoded,
+            })
         }
     }
 }

@@ -44,6 +44,24 @@ pub(crate) fn check_image(bytes: &[u8]) -> Result<(u32, u32), MediaError> {
     Ok(size)
 }
 
+/// How long an image of this many pixels takes to decode, in pixels of a PNG or a baseline JPEG. Measured: 14 ns for a pixel of a WebP against 3 to 4;
+/// for a progressive JPEG another 0.1 ns for each scan, and 140 ns for each byte.
+pub(crate) fn decoding_work(bytes: &[u8], pixels: u64) -> u64 {
+    const WEBP: u64 = 5;
+    const SCANS_OF_A_PIXEL: u64 = 24;
+    const PROGRESSIVE_BYTE: u64 = 48;
+    match MediaType::sniff(bytes) {
+        Some(MediaType::WebP) => pixels.saturating_mul(WEBP),
+        Some(MediaType::Jpeg) if progressive_components(bytes).is_some() => {
+            // In the data of a scan, 0xff is never followed by the byte of another marker.
+            let scans = bytes.windows(2).filter(|pair| *pair == [0xff, 0xda]).count() as u64;
+            let of_scans = pixels.saturating_mul(scans) / SCANS_OF_A_PIXEL;
+            pixels.saturating_add(of_scans).saturating_add(bytes.len() as u64 * PROGRESSIVE_BYTE)
+        }
+        _ => pixels,
+    }
+}
+
 /// Decodes a PNG, JPEG or WebP image, composited over black; applies the EXIF orientation.
 ///
 /// # Errors
@@ -329,5 +347,19 @@ mod tests {
                 |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 },
             )
         })
+    }
+
+    #[test]
+    fn decoding_work_is_more_for_slow_formats() {
+        let scan = [0xff, 0xda, 0, 2, 0x5a, 0xff, 0, 0xda, 0xff, 0xd0];
+        let jpeg = |process: u8, scans: usize| {
+            [&[0xff, 0xd8, 0xff, process, 0, 17, 8, 0, 16, 0, 16, 3][..], &[0; 9], &scan.repeat(scans)]
+                .concat()
+        };
+        assert_eq!(decoding_work(&jpeg(0xc0, 1), 1_000_000), 1_000_000);
+        let of_bytes = |scans| 48 * jpeg(0xc2, scans).len() as u64;
+        assert_eq!(decoding_work(&jpeg(0xc2, 96), 1_000_000), 5_000_000 + of_bytes(96));
+        assert_eq!(decoding_work(b"RIFF\0\0\0\0WEBPVP8 ", 1_000_000), 5_000_000);
+        assert_eq!(decoding_work(b"\x89PNG\r\n\x1a\n", 7), 7);
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::audio_stream;
 use crate::frames::FrameReader;
-use crate::image_decode::{MAX_IMAGE_BYTES, check_image, too_many_bytes};
+use crate::image_decode::{MAX_IMAGE_BYTES, check_image, decoding_work, too_many_bytes};
 use crate::mp4::Movie;
 use crate::probe::describe;
 use crate::sniff::{MediaKind, MediaType, describe_content};
@@ -32,7 +32,8 @@ pub struct InputInfo {
     pub size: Option<(u32, u32)>,
     /// How long the pictures of a video last.
     pub duration: Option<Duration>,
-    /// Pixels, or samples of all channels, that were decoded.
+    /// How long it took to decode, whatever the machine: in pixels, or samples of all channels, of a format that is decoded quickly. Those of a WebP
+    /// or a progressive JPEG count more.
     pub decoded: u64,
     /// Whether this crate decodes it without ffmpeg.
     pub is_native: bool,
@@ -55,7 +56,7 @@ pub fn inspect(bytes: &[u8]) -> Result<InputInfo, MediaError> {
     match media_type {
         MediaType::Png | MediaType::Jpeg | MediaType::WebP => {
             let (width, height) = check_image(bytes)?;
-            let decoded = u64::from(width) * u64::from(height);
+            let decoded = decoding_work(bytes, u64::from(width) * u64::from(height));
             Ok(InputInfo {
                 media_type,
                 size: Some((width, height)),

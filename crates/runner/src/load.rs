@@ -128,7 +128,13 @@ fn options(file: &Path, overrides: &OverrideArgs) -> Result<Options, LoadError> 
 /// What the embedded service takes.
 fn embedded_limits() -> ServiceLimits {
     let service::Limits { text_chars, media, .. } = service::Limits::default();
-    ServiceLimits { service: "the embedded service", text_chars, media_items: media.assets }
+    ServiceLimits {
+        service: "the embedded service",
+        text_chars,
+        media_items: media.assets,
+        media_sides: media.min_side..=media.max_side,
+        needs_native_video: true,
+    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]

@@ -3,6 +3,7 @@
 //! The page is built from `web/` and embedded here. The data is [`Manifest`], which is also written beside the clips as
 //! `manifest.json`. Knows nothing of ledgers and services: `runner view` collects the data.
 
+mod command;
 mod manifest;
 mod page;
 

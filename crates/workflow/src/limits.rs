@@ -27,10 +27,13 @@ pub(crate) const MAX_CELL_VALUES: usize = 1_000_000;
 pub(crate) const MAX_AXIS_VALUE_BYTES: usize = 32 * 1024;
 /// Steps of an expansion: cells that are made, indexed, compared or matched.
 pub(crate) const MAX_EXPANSION_STEPS: u64 = 50_000_000;
-/// Pixels, audio samples and bytes of the media that a workflow names: a small picture may have many pixels, and each is decoded.
+/// Pixels, audio samples and bytes of the media that a workflow names: a small picture may have many pixels, and each is decoded. They count more in
+/// formats that take longer ([`crate::MediaInfo::decoded`]).
 pub(crate) const MAX_MEDIA_SAMPLES: u64 = 5_000_000_000;
-/// What a medium counts that cannot be used: the largest picture.
-pub(crate) const MEDIA_SAMPLES_OF_DAMAGED: u64 = 64_000_000;
+/// What a medium of this many bytes counts that is damaged: the largest picture in the slowest format.
+pub(crate) const fn media_samples_of_damaged(bytes: u64) -> u64 {
+    bytes.saturating_mul(48).saturating_add(320_000_000)
+}
 /// Pairs of instances of which one waits for the other because of `needs`.
 pub(crate) const MAX_ORDER_EDGES: usize = 2_000_000;
 /// Frames and references of an instance.

@@ -1,5 +1,7 @@
 //! The compiler's phases in order: parse, include, expand, seal.
 
+use std::cell::RefCell;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use contract::Contract;
@@ -46,6 +48,10 @@ pub struct ServiceLimits {
     pub text_chars: usize,
     /// Media of one request.
     pub media_items: usize,
+    /// Pixels of each side of a picture or a video.
+    pub media_sides: RangeInclusive<u32>,
+    /// Whether it takes videos that are decoded without other programs only: H.264.
+    pub needs_native_video: bool,
 }
 
 /// A parameter file: a YAML or JSON mapping of names to values.
@@ -168,6 +174,7 @@ fn expand_all(
     let env = environment(&template_work);
     let file = source.name().into();
     let cx = ExpandCx {
+        inspected: RefCell::default(),
         source,
         contract,
         files,

@@ -45,8 +45,21 @@ pub struct MediaInfo {
     pub kind: MediaKind,
     /// How long a video is.
     pub duration: Option<VideoDuration>,
-    /// Pixels, or samples of all channels, that were decoded.
+    /// Width and height of a picture or a video, in pixels.
+    pub size: Option<(u32, u32)>,
+    /// Whether it is decoded without other programs: of videos, H.264.
+    pub is_native: bool,
+    /// How long it took to decode, whatever the machine: in pixels, or samples of all channels, of a format that is decoded quickly.
     pub decoded: u64,
+}
+
+/// A medium that was inspected and cannot be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InspectionError {
+    /// Why.
+    pub error: MediaGateError,
+    /// Whether it may have been decoded nearly to its end. Otherwise its beginning tells.
+    pub was_decoded: bool,
 }
 
 /// Why a medium cannot be sent.
@@ -89,9 +102,9 @@ pub struct MediaGate {
     /// The largest font, in bytes.
     pub max_font_bytes: u64,
     /// Decodes a medium.
-    pub inspect: fn(&[u8]) -> Result<MediaInfo, MediaGateError>,
+    pub inspect: fn(&[u8]) -> Result<MediaInfo, InspectionError>,
     /// Decodes a medium that is read in parts.
-    pub inspect_file: fn(Box<dyn ReadSeek>) -> Result<MediaInfo, MediaGateError>,
+    pub inspect_file: fn(Box<dyn ReadSeek>) -> Result<MediaInfo, InspectionError>,
     /// Reads a font.
     pub inspect_font: fn(&[u8]) -> Result<(), MediaGateError>,
     /// The characters of a text that neither this font nor an embedded one has.
@@ -105,8 +118,8 @@ impl MediaGate {
         max_request_bytes: 0,
         max_film_file_bytes: 0,
         max_font_bytes: 0,
-        inspect: |_| Err(MediaGateError::not_here()),
-        inspect_file: |_| Err(MediaGateError::not_here()),
+        inspect: |_| Err(InspectionError { error: MediaGateError::not_here(), was_decoded: false }),
+        inspect_file: |_| Err(InspectionError { error: MediaGateError::not_here(), was_decoded: false }),
         inspect_font: |_| {
             let message = "fonts cannot be inspected here".to_owned();
             Err(MediaGateError { message, help: "run `runner check`".to_owned() })
@@ -115,8 +128,11 @@ impl MediaGate {
     };
 
     /// Checks size and contents.
-    pub(crate) fn check(&self, bytes: &[u8]) -> Result<MediaInfo, MediaGateError> {
-        if bytes.len() as u64 > self.max_file_bytes { Err(self.too_large()) } else { (self.inspect)(bytes) }
+    pub(crate) fn check(&self, bytes: &[u8]) -> Result<MediaInfo, InspectionError> {
+        if bytes.len() as u64 > self.max_file_bytes {
+            return Err(InspectionError { error: self.too_large(), was_decoded: false });
+        }
+        (self.inspect)(bytes)
     }
 
     /// The error for a file above [`Self::max_file_bytes`].

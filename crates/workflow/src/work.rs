@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::limits;
-use crate::media_gate::{MediaGateError, MediaInfo};
+use crate::media_gate::{InspectionError, MediaGateError, MediaInfo};
 
 /// Counts the steps of an expansion, and the samples of its media. A step is a cell that is made, indexed, compared or matched.
 ///
@@ -22,25 +22,29 @@ impl WorkBudget {
     }
 
     /// Inspects a medium of this many bytes, and charges what was decoded. One that turns out to be damaged may have been decoded nearly to
-    /// its end.
+    /// its end, as slowly as any.
     ///
     /// # Errors
     /// Why it cannot be used, or that the media of the workflow are too large together.
     pub(crate) fn inspect_medium(
         &self,
         bytes: u64,
-        inspect: impl FnOnce() -> Result<MediaInfo, MediaGateError>,
+        inspect: impl FnOnce() -> Result<MediaInfo, InspectionError>,
     ) -> Result<MediaInfo, MediaGateError> {
         if self.media.get() > limits::MAX_MEDIA_SAMPLES {
             return Err(MediaGateError::too_much_media());
         }
         let inspected = inspect();
-        let decoded = inspected.as_ref().map_or(limits::MEDIA_SAMPLES_OF_DAMAGED, |info| info.decoded);
+        let decoded = match &inspected {
+            Ok(info) => info.decoded,
+            Err(InspectionError { was_decoded: true, .. }) => limits::media_samples_of_damaged(bytes),
+            Err(_) => 0,
+        };
         self.media.set(self.media.get().saturating_add(bytes).saturating_add(decoded));
         if self.media.get() > limits::MAX_MEDIA_SAMPLES {
             Err(MediaGateError::too_much_media())
         } else {
-            inspected
+            inspected.map_err(|refused| refused.error)
         }
     }
 

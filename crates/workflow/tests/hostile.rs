@@ -7,7 +7,9 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use contract::Contract;
-use workflow::{InMemory, MediaGate, MediaGateError, MediaInfo, MediaKind, Options, Report, check, load};
+use workflow::{
+    InMemory, InspectionError, MediaGate, MediaGateError, MediaInfo, MediaKind, Options, Report, check, load,
+};
 
 fn refused(bytes: &[u8]) -> Report {
     load(bytes, "hostile.yaml", &InMemory::default(), &Options::default(), Contract::embedded()).unwrap_err()
@@ -132,12 +134,20 @@ fn missing_characters_of_long_dialogue_are_searched_in_part() {
 fn media_of_a_workflow_are_decoded_once_and_bounded() {
     static DECODED: AtomicUsize = AtomicUsize::new(0);
     /// Every PNG is one of 64 megapixels; those with an `A` at the end are damaged.
-    fn inspect(bytes: &[u8]) -> Result<MediaInfo, MediaGateError> {
+    fn inspect(bytes: &[u8]) -> Result<MediaInfo, InspectionError> {
         DECODED.fetch_add(1, Ordering::Relaxed);
         if bytes.ends_with(b"A") {
-            return Err(MediaGateError { message: "it is damaged".to_owned(), help: String::new() });
+            let error = MediaGateError { message: "it is damaged".to_owned(), help: String::new() };
+            return Err(InspectionError { error, was_decoded: true });
         }
-        Ok(MediaInfo { media_type: "image/png", kind: MediaKind::Image, duration: None, decoded: 64_000_000 })
+        Ok(MediaInfo {
+            media_type: "image/png",
+            kind: MediaKind::Image,
+            duration: None,
+            size: Some((8_000, 8_000)),
+            is_native: true,
+            decoded: 64_000_000,
+        })
     }
     let checked = |shot: &str| {
         let file = format!(

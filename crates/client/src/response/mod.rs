@@ -37,7 +37,7 @@ pub(crate) const fn max_response_bytes(request_bytes: usize) -> usize {
 }
 
 /// Bytes of a request that the response to a poll may repeat: pictures of 23 MiB in Base64, which is what this program sends at most.
-pub(crate) const MAX_REPEATED_REQUEST_BYTES: usize = 32 * 1024 * 1024;
+const MAX_REPEATED_REQUEST_BYTES: usize = 32 * 1024 * 1024;
 
 /// The first JSON value in a text, ignoring what follows it. A member that is almost JSON hides no task.
 fn first_json(text: &str) -> Option<Value> {

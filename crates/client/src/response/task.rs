@@ -6,6 +6,7 @@ use reqwest::header::HeaderMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::MAX_REPEATED_REQUEST_BYTES;
 use super::header_id::certain_ids_in_headers;
 use super::json::Json;
 use super::suspected_id::{is_quoted, normalized};
@@ -103,6 +104,16 @@ pub(crate) enum Call<'a> {
     Poll(&'a str),
     /// The submission of a request. The headers of the response may name a task too.
     Submission { request: &'a str, headers: &'a HeaderMap },
+}
+
+impl Call<'_> {
+    /// Bytes of a request that the response may repeat. Of a poll that is not known.
+    pub(crate) fn max_repeated_bytes(self) -> usize {
+        match self {
+            Self::Submission { request, .. } => request.len(),
+            Self::Poll(_) => MAX_REPEATED_REQUEST_BYTES,
+        }
+    }
 }
 
 /// A body that is not a task, or in which several ids may be the task's.

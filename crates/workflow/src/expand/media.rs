@@ -327,7 +327,7 @@ fn inspect_video(path: &str, cx: &ExpandCx<'_>) -> Result<(PathBuf, String), Med
         FileError::TooLarge => MediaGate::film_file_too_large(gate.max_film_file_bytes),
         other => refuse(other.to_string()),
     })?;
-    let kind = cx.work.inspect_medium(bytes.len() as u64, || (gate.inspect)(&bytes))?.kind;
+    let kind = cx.inspect_file(&inside, &bytes, gate.inspect)?.kind;
     if kind != MediaKind::Video {
         let found = if kind == MediaKind::Image { "an image" } else { "audio" };
         return Err(MediaGateError {
@@ -345,7 +345,7 @@ fn inspect_file(path: &str, cx: &ExpandCx<'_>) -> Result<(MediaSource, MediaKind
         FileError::TooLarge => gate.too_large(),
         other => refuse(other.to_string()),
     })?;
-    let info = cx.work.inspect_medium(bytes.len() as u64, || gate.check(&bytes))?;
+    let info = cx.inspect_file(&inside, &bytes, |bytes| gate.check(bytes))?;
     let source = MediaSource::File {
         path: inside,
         sha256: hex::encode(Sha256::digest(&bytes)),

@@ -44,6 +44,9 @@ mod resolve;
 mod retry;
 mod service_lints;
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::Contract;
@@ -57,6 +60,7 @@ use crate::Options;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::files::Files;
 use crate::limits;
+use crate::media_gate::{InspectionError, MediaGateError, MediaInfo};
 use crate::plan::{Film, Location, Node, NodeIx, PickGroup};
 use crate::source::{Source, Span};
 use crate::syntax::Workflow;
@@ -107,9 +111,23 @@ pub(crate) struct ExpandCx<'w> {
     /// The source's name, shared by all locations.
     pub(crate) file: Arc<str>,
     pub(crate) work: WorkBudget,
+    /// The local files that are sent inside requests, as far as they were inspected.
+    pub(crate) inspected: RefCell<BTreeMap<PathBuf, MediaInfo>>,
 }
 
 impl ExpandCx<'_> {
+    /// Inspects a local file that is sent inside requests, or of which a frame is.
+    fn inspect_file(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        inspect: impl FnOnce(&[u8]) -> Result<MediaInfo, InspectionError>,
+    ) -> Result<MediaInfo, MediaGateError> {
+        let info = self.work.inspect_medium(bytes.len() as u64, || inspect(bytes))?;
+        self.inspected.borrow_mut().insert(path.to_owned(), info);
+        Ok(info)
+    }
+
     fn location(&self, span: Span) -> Location {
         let position = self.source.position(span.start());
         Location { file: Arc::clone(&self.file), line: position.line, column: position.column }

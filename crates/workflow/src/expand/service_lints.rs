@@ -1,5 +1,8 @@
 //! Lints of requests that the service which a run would use refuses by limits of its own.
 
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
 use contract::Field;
 use serde_json::Value;
 
@@ -8,13 +11,14 @@ use super::lints::Requests;
 use super::request_template::entry;
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::load::ServiceLimits;
-use crate::plan::Node;
+use crate::media_gate::{MediaInfo, MediaKind};
+use crate::plan::{MediaSource, Node};
 use crate::source::Span;
 use crate::syntax::{Shot, Workflow};
 
 pub(super) fn run(workflow: &Workflow, requests: &Requests<'_>, cx: &ExpandCx<'_>, problems: &mut Problems) {
     let Some(limits) = &cx.options.service else { return };
-    let ServiceLimits { service, text_chars, media_items } = limits;
+    let ServiceLimits { service, text_chars, media_items, .. } = limits;
     let mut report = |span: Span, what: String, help: &str| {
         let message = format!("{what}, and {service} refuses it");
         problems.push(Diagnostic::warning("service-may-refuse", span, message).help(help));
@@ -34,6 +38,72 @@ pub(super) fn run(workflow: &Workflow, requests: &Requests<'_>, cx: &ExpandCx<'_
         let what = format!("`{}` has more than {media_items} images, videos and sounds", shot.id.value);
         report(shot.id.span, what, "use fewer references");
     }
+    let inspected = cx.inspected.borrow();
+    // One file of each shot.
+    let mut by_shot: HashMap<&str, RefusedFile<'_>> = HashMap::new();
+    for node in requests.nodes() {
+        if !by_shot.contains_key(&*node.shot)
+            && let Some(file) = refused_input(node, &inspected, limits)
+        {
+            by_shot.insert(&node.shot, file);
+        }
+    }
+    for shot in &workflow.shots {
+        let Some(RefusedFile { path, what, help }) = by_shot.get(shot.id.value.as_str()) else { continue };
+        let name = super::shortened(&path.to_string_lossy());
+        report(shot.id.span, format!("`{}` sends `{name}`, {what}", shot.id.value), help);
+    }
+}
+
+/// A local file that a service refuses.
+struct RefusedFile<'a> {
+    path: &'a Path,
+    what: String,
+    help: String,
+}
+
+fn refused_input<'a>(
+    node: &'a Node,
+    inspected: &BTreeMap<PathBuf, MediaInfo>,
+    limits: &ServiceLimits,
+) -> Option<RefusedFile<'a>> {
+    node.inputs.iter().find_map(|input| refused_file(&input.source, inspected, limits))
+}
+
+fn refused_file<'a>(
+    source: &'a MediaSource,
+    inspected: &BTreeMap<PathBuf, MediaInfo>,
+    limits: &ServiceLimits,
+) -> Option<RefusedFile<'a>> {
+    match source {
+        MediaSource::File { path, .. } => {
+            let (what, help) = refused_medium(inspected.get(path)?, limits)?;
+            Some(RefusedFile { path, what, help })
+        }
+        // A frame is sent as a picture, whatever the codec.
+        MediaSource::FileFrame { path, .. } => {
+            let video = *inspected.get(path)?;
+            let (what, help) = refused_medium(&MediaInfo { kind: MediaKind::Image, ..video }, limits)?;
+            Some(RefusedFile { path, what: format!("a video {what}, of which a frame is sent"), help })
+        }
+        _ => None,
+    }
+}
+
+/// What is wrong with a medium, and how to mend it.
+fn refused_medium(info: &MediaInfo, limits: &ServiceLimits) -> Option<(String, String)> {
+    let ServiceLimits { media_sides, needs_native_video, .. } = limits;
+    if info.kind == MediaKind::Video && *needs_native_video && !info.is_native {
+        let help = "convert it: `ffmpeg -i IN -c:v libx264 -pix_fmt yuv420p OUT.mp4`".to_owned();
+        return Some(("a video in another codec than H.264".to_owned(), help));
+    }
+    let (width, height) = info.size?;
+    if [width, height].iter().all(|side| media_sides.contains(side)) {
+        return None;
+    }
+    let (least, most) = (media_sides.start(), grouped(u128::from(*media_sides.end())));
+    let help = format!("scale it: each side has {least} to {most} pixels");
+    Some((format!("of {width}x{height} pixels"), help))
 }
 
 fn span(workflow: &Workflow, shot: &Shot, field: &str) -> Span {
@@ -48,4 +118,38 @@ fn media_of(node: &Node, cx: &ExpandCx<'_>) -> usize {
     let of_fields: usize = fields.filter_map(|field| node.request.get(&field.name)).map(count).sum();
     let content = node.request.get("metadata").and_then(|metadata| metadata.get("content"));
     of_fields + content.map_or(0, count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn media_are_refused_by_codec_and_by_size() {
+        let limits = ServiceLimits {
+            service: "a service",
+            text_chars: 1,
+            media_items: 1,
+            media_sides: 16..=6_000,
+            needs_native_video: true,
+        };
+        let info = |kind, is_native, size| MediaInfo {
+            media_type: "video/mp4",
+            kind,
+            duration: None,
+            size,
+            is_native,
+            decoded: 0,
+        };
+        let refused = |info: MediaInfo| refused_medium(&info, &limits).map(|(what, _)| what);
+        let of_codec = "a video in another codec than H.264".to_owned();
+        assert_eq!(refused(info(MediaKind::Video, false, Some((64, 64)))), Some(of_codec));
+        assert_eq!(refused(info(MediaKind::Video, true, Some((64, 64)))), None);
+        assert_eq!(refused(info(MediaKind::Audio, false, None)), None);
+        assert_eq!(refused(info(MediaKind::Image, true, Some((6_000, 16)))), None);
+        for size in [(15, 64), (64, 6_001)] {
+            let of_size = format!("of {}x{} pixels", size.0, size.1);
+            assert_eq!(refused(info(MediaKind::Image, true, Some(size))), Some(of_size));
+        }
+    }
 }

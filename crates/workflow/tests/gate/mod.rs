@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use workflow::units::VideoDuration;
-use workflow::{MediaGate, MediaGateError, MediaInfo, MediaKind};
+use workflow::{InspectionError, MediaGate, MediaGateError, MediaInfo, MediaKind};
 
 /// The gate. keeper.png has 69 bytes.
 pub(crate) fn media_gate() -> MediaGate {
@@ -19,10 +19,10 @@ pub(crate) fn media_gate() -> MediaGate {
     }
 }
 
-fn info(inspected: Result<media::InputInfo, media::MediaError>) -> Result<MediaInfo, MediaGateError> {
-    let refuse = |error: media::MediaError| MediaGateError {
-        message: error.to_string(),
-        help: "convert it".to_owned(),
+fn info(inspected: Result<media::InputInfo, media::MediaError>) -> Result<MediaInfo, InspectionError> {
+    let refuse = |error: media::MediaError| InspectionError {
+        error: MediaGateError { message: error.to_string(), help: "convert it".to_owned() },
+        was_decoded: true,
     };
     let info = inspected.map_err(refuse)?;
     let kind = match info.kind() {
@@ -31,7 +31,14 @@ fn info(inspected: Result<media::InputInfo, media::MediaError>) -> Result<MediaI
         media::MediaKind::Audio => MediaKind::Audio,
     };
     let duration = info.duration.map(|duration| VideoDuration::from_secs_f64(duration.as_secs_f64()));
-    Ok(MediaInfo { media_type: info.media_type.as_str(), kind, duration, decoded: info.decoded })
+    Ok(MediaInfo {
+        media_type: info.media_type.as_str(),
+        kind,
+        duration,
+        size: info.size,
+        is_native: info.is_native,
+        decoded: info.decoded,
+    })
 }
 
 /// A font begins as TrueType does.

@@ -164,7 +164,7 @@ async fn from_workflow(viewed: ViewedFile<'_>) -> Result<Page, CommandError> {
     });
     let Some((folder, mut manifest)) = with_proxies.await? else { return Ok(Page::Interrupted) };
     proxies::enter(&folder, &mut manifest);
-    hint_at_videos_elsewhere(viewed, &folder, &manifest);
+    hint_at_videos_in_another_folder(viewed, &folder, &manifest);
     let text = serde_json::to_string_pretty(&manifest).map_err(CommandError::unusable)?;
     atomic_write(&folder.join(MANIFEST), format!("{text}\n"), true)?;
     write_page(&folder, &manifest).map(Page::Written)
@@ -230,7 +230,7 @@ pub(crate) async fn collect_without_posters(
 }
 
 /// Says how videos get into the folder of the page, where they are in another one.
-fn hint_at_videos_elsewhere(viewed: ViewedFile<'_>, folder: &Path, manifest: &Manifest) {
+fn hint_at_videos_in_another_folder(viewed: ViewedFile<'_>, folder: &Path, manifest: &Manifest) {
     let elsewhere = manifest.clips.iter().filter(|clip| clip.sha256.is_some() && clip.file.is_none()).count();
     if elsewhere == 0 {
         return;
