@@ -449,6 +449,7 @@ fn film_of_itself_is_refused_before_anything_is_submitted() {
     project.runner(&["plan", "pair.yaml"]).expect(2);
     assert_eq!(accepted(&project), 2, "nothing was submitted");
     // Elsewhere it is an ordinary file.
+    project.runner(&["plan", "pair.yaml", "-o", "elsewhere"]).expect(0);
     project.runner(&["run", "pair.yaml", "-o", "elsewhere"]).expect(0);
 }
 

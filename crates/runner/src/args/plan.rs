@@ -10,6 +10,9 @@ use super::{EngineAddressArgs, SelectionArgs, WorkflowArgs};
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) workflow: WorkflowArgs,
+    /// Output folder of the run [default: out/NAME beside the workflow file].
+    #[arg(short = 'o', long, value_name = "FOLDER")]
+    pub(crate) output_dir: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
     /// What `run --dry-run` would render again.

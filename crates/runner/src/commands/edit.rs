@@ -28,7 +28,7 @@ pub(crate) async fn edit(args: EditArgs) -> Result<Exit, CommandError> {
         Ok(prices) => prices,
         Err(error) => return Ok(error.report(args.format)),
     };
-    let project = PlannedFile { file, engine: &args.engine, overrides: None };
+    let project = PlannedFile { file, engine: &args.engine, overrides: None, output_dir: None };
     let document = plan::document(
         &edited.plan,
         project,

@@ -45,6 +45,7 @@ pub(crate) async fn plan(args: PlanArgs) -> Result<Exit, CommandError> {
         file: &args.workflow.file,
         engine: &args.engine,
         overrides: Some(&args.workflow.overrides),
+        output_dir: args.output_dir.as_deref(),
     };
     let document = document(&plan, project, &args.selection, changes, prices.as_ref()).await?;
     out!("{}", render(&document, args.format)?);
@@ -67,6 +68,8 @@ pub(crate) struct PlannedFile<'a> {
     pub(crate) engine: &'a EngineAddressArgs,
     /// What changes its requests; `None` for the file as it is.
     pub(crate) overrides: Option<&'a OverrideArgs>,
+    /// The output folder, if it is another one than that of the workflow.
+    pub(crate) output_dir: Option<&'a Path>,
 }
 
 /// What a run of a plan with these arguments would do.
@@ -78,7 +81,8 @@ pub(crate) async fn document(
     prices: Option<&PriceTable>,
 ) -> Result<PlanDocument, CommandError> {
     let paths = ProjectPaths::for_workflow(project.file)?;
-    film_outputs::refuse_replaced_inputs(plan, &paths.folder, &paths.out(plan.name()))?;
+    let output_dir = paths.out_or(project.output_dir, plan.name())?;
+    film_outputs::refuse_replaced_inputs(plan, &paths.folder, &output_dir)?;
     let records = Records::open(&paths, project.engine, Some(plan.name())).await?;
     let service = records.service()?;
     let previews = decisions(plan, project, &records, selection, changes, &service).await?;
@@ -104,7 +108,7 @@ async fn decisions(
     changes: KeyChanges<'_>,
     service: &NamedService,
 ) -> Result<Vec<Preview>, CommandError> {
-    let PlannedFile { file, engine, overrides } = project;
+    let PlannedFile { file, engine, overrides, output_dir } = project;
     let selection = match selection.resolve(plan, records.work(), file).await? {
         SelectedNodes::All => None,
         SelectedNodes::Some(selection) => Some(selection),
@@ -137,13 +141,13 @@ async fn decisions(
     records.retain_hints(&mut previews);
     let named = NamedWorkflow::new(file, &engine.suffix());
     let named = match overrides {
-        Some(overrides) => named.with_arguments(overrides, changes.salt, None),
+        Some(overrides) => named.with_arguments(overrides, changes.salt, output_dir),
         None => named,
     };
     hints::name_commands(&mut previews, &named);
     if is_paid {
         let paths = ProjectPaths::for_workflow(file)?;
-        let output_dir = paths.out(plan.name());
+        let output_dir = paths.out_or(output_dir, plan.name())?;
         let folders = VideoFolders { paths: &paths, output_dir: &output_dir };
         unknown_work::mark(plan, records, &keys, folders, &named, engine, &mut previews).await?;
     }

@@ -44,11 +44,12 @@ const MAX_UNCLAIMED_LISTED: usize = 5;
 
 pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Exit, CommandError> {
     if args.dry_run {
-        let RunArgs { workflow, selection, prices, format, rerun, salt, engine, .. } = args;
+        let RunArgs { workflow, output_dir, selection, prices, format, rerun, salt, engine, .. } = args;
         let format = if format == Format::Text { PlanFormat::Table } else { PlanFormat::Json };
         let requests = false;
-        return plan::plan(PlanArgs { workflow, selection, rerun, salt, requests, prices, format, engine })
-            .await;
+        let args =
+            PlanArgs { workflow, output_dir, selection, rerun, salt, requests, prices, format, engine };
+        return plan::plan(args).await;
     }
     let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
         Ok(plan) => Arc::new(plan),

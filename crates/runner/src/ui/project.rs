@@ -105,7 +105,12 @@ impl Project {
     }
 
     pub(super) fn planned_file(&self) -> PlannedFile<'_> {
-        PlannedFile { file: &self.file, engine: &self.engine, overrides: None }
+        PlannedFile {
+            file: &self.file,
+            engine: &self.engine,
+            overrides: None,
+            output_dir: self.output_dir.as_deref(),
+        }
     }
 
     /// Collects the first manifest, and watches the project from then on, on a thread of its own.
