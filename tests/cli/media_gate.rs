@@ -55,6 +55,21 @@ fn check_gif_is_refused() {
     insta::assert_snapshot!(refused("still.gif", b"GIF89a\x01\0\x01\0\0\0\0;"));
 }
 
+/// The beginning of a file in the container of MP4 with a brand.
+fn picture_of_brand(brand: [u8; 4]) -> Vec<u8> {
+    [&b"\0\0\0\x18ftyp"[..], &brand, b"\0\0\0\0mif1miaf\0\0\0\x08mdat"].concat()
+}
+
+#[test]
+fn check_heic_is_refused_by_its_name() {
+    insta::assert_snapshot!(refused("photo.heic", &picture_of_brand(*b"heic")));
+}
+
+#[test]
+fn check_avif_is_refused_by_its_name() {
+    insta::assert_snapshot!(refused("picture.avif", &picture_of_brand(*b"avif")));
+}
+
 #[test]
 fn check_magic_bytes_followed_by_junk_are_refused() {
     insta::assert_snapshot!(refused("fake.png", b"\x89PNG\r\n\x1a\nnonsense"));

@@ -71,6 +71,12 @@ fn message(error: MediaError) -> String {
 
 fn help(error: &MediaError) -> &'static str {
     match error {
+        MediaError::NotMedia(found) if found.contains("HEIC") => {
+            "convert it to JPEG, PNG or WebP: `magick photo.heic photo.jpg`, or on macOS `sips -s format jpeg photo.heic --out photo.jpg`"
+        }
+        MediaError::NotMedia(found) if found.contains("AVIF") => {
+            "convert it to PNG, JPEG or WebP: `magick picture.avif picture.png`"
+        }
         MediaError::NotMedia(_) => {
             "convert it: images are sent as PNG, JPEG or WebP, video as MP4, audio as WAV, M4A, MP3, AAC, Ogg or FLAC"
         }

@@ -64,7 +64,7 @@ impl MediaType {
             [b'G', b'I', b'F', b'8', ..] => Self::Gif,
             [_, _, _, _, b'f', b't', b'y', b'p', b'M', b'4', b'A', ..] => Self::M4a,
             [_, _, _, _, b'f', b't', b'y', b'p', b'q', b't', ..] => Self::QuickTime,
-            [_, _, _, _, b'f', b't', b'y', b'p', ..] => Self::Mp4,
+            [_, _, _, _, b'f', b't', b'y', b'p', ..] if coded_picture(bytes).is_none() => Self::Mp4,
             [0x1a, 0x45, 0xdf, 0xa3, ..] => Self::WebM,
             [b'I', b'D', b'3', ..] => Self::Mp3,
             // The sync word of MPEG audio; layer 0 is ADTS.
@@ -127,6 +127,15 @@ impl MediaType {
     }
 }
 
+/// The name of a picture in the container of MP4 (ISO/IEC 23008-12, the AV1 Image File Format), by its major brand.
+fn coded_picture(bytes: &[u8]) -> Option<&'static str> {
+    match bytes.get(8..12)? {
+        b"heic" | b"heix" | b"heim" | b"heis" | b"hevc" | b"hevx" | b"mif1" | b"msf1" => Some("a HEIC image"),
+        b"avif" | b"avis" => Some("an AVIF image"),
+        _ => None,
+    }
+}
+
 /// Whether a file begins as a video of any kind does, also of one that is decoded by ffmpeg alone. `bytes` are its beginning.
 fn is_video(bytes: &[u8]) -> bool {
     match MediaType::sniff(bytes) {
@@ -160,6 +169,7 @@ pub(crate) fn name_content(bytes: &[u8]) -> Option<&'static str> {
     let (packet, sync) = TS_PACKET;
     Some(match bytes {
         [] => "an empty file",
+        [_, _, _, _, b'f', b't', b'y', b'p', ..] if let Some(picture) = coded_picture(bytes) => picture,
         [b'%', b'P', b'D', b'F', ..] => "a PDF document",
         [b'R', b'I', b'F', b'F', _, _, _, _, b'A', b'V', b'I', b' ', ..] => "an AVI video",
         [b'R', b'I', b'F', b'F', ..] => "a RIFF file of an unknown kind",
@@ -196,6 +206,8 @@ mod tests {
             (b"OggS\0", Some(MediaType::Ogg)),
             (b"fLaC\0", Some(MediaType::Flac)),
             (b"RIFF\0\0\0\0AVI ", None),
+            (b"\0\0\0\x18ftypheic", None),
+            (b"\0\0\0\x18ftypavif", None),
             (b"\x89PNG", None),
             (b"", None),
         ] {
@@ -222,6 +234,7 @@ mod tests {
             b"\x1f\x8b\x08\0\0\0\0\0",
             b"GIF89a",
             b"OggS",
+            b"\0\0\0\x18ftypheic",
             b"\x89PNG\r\n\x1a\n",
             &[0; 5_000],
         ] {
@@ -244,5 +257,8 @@ mod tests {
         assert_eq!(describe_content(b""), "an empty file");
         assert_eq!(describe_content(b"GIF89a"), "a GIF image");
         assert_eq!(describe_content(b"text"), "an unknown format");
+        assert_eq!(describe_content(b"\0\0\0\x18ftypheic\0\0\0\0mif1"), "a HEIC image");
+        assert_eq!(describe_content(b"\0\0\0\x18ftypmif1"), "a HEIC image");
+        assert_eq!(describe_content(b"\0\0\0\x1cftypavif"), "an AVIF image");
     }
 }
