@@ -26,6 +26,10 @@ fn unpicked_takes_block_dependents_until_picked() {
     cli_snapshot!("run_unpicked", first.sorted());
     let open = project.runner(&["pick", "lighthouse.yaml"]).expect(3);
     cli_snapshot!("pick_list", open);
+    let rendered = project.runner(&["plan", "lighthouse.yaml"]).expect(0);
+    cli_snapshot!("plan_unpicked_rendered", rendered);
+    let no_take = project.runner(&["plan", "lighthouse.yaml", "--only", "lamp#4"]).expect(2);
+    cli_snapshot!("plan_only_missing_take", no_take);
 
     let wrong = project.runner(&["pick", "lighthouse.yaml", "lamp", "4"]).expect(2);
     cli_snapshot!("pick_unknown_take", wrong);

@@ -30,6 +30,18 @@ shots:
     assert_eq!(refused("harbr"), "there is no shot `harbr`: did you mean `harbor`?");
     assert!(refused("harbor@look=noirr,seed=1").contains("did you mean `harbor@look=noir,seed=1`?"));
     assert!(refused("lamp#3").contains("did you mean `lamp#"));
+    assert_eq!(
+        refused("lamp#3"),
+        "there is no shot `lamp#3`: `lamp` has 2 takes: did you mean `lamp#2`? With `takes: 3` in the workflow there are more"
+    );
+    assert_eq!(
+        refused("sea#2"),
+        "there is no shot `sea#2`: `sea` has no takes: did you mean `sea`? With `takes: 2` in the workflow there are more"
+    );
+    assert_eq!(
+        refused("harbor@look=noir#700"),
+        "there is no shot `harbor@look=noir#700`: `harbor@look=noir` has no takes: did you mean `harbor@look=noir`?"
+    );
     assert_eq!(refused("xyzzy\u{1b}[31m"), "there is no shot `xyzzy\\u{1b}[31m`: ");
 }
 

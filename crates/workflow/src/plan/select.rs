@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{NodeIx, Plan};
+use super::{Node, NodeIx, Plan};
 use crate::diagnostic::{did_you_mean, quoted_list, visible};
 use crate::letters::normalized;
+use crate::limits;
 
 /// What the name of a group begins with. No shot has such a name.
 const GROUP_PREFIX: &str = "group:";
@@ -48,6 +49,9 @@ impl Plan {
         if !found.is_empty() {
             return Ok(found);
         }
+        if let Some(missing) = self.missing_take(name, &pattern) {
+            return Err(missing);
+        }
         let steps = self.nodes().filter_map(|(_, node)| node.step_of.as_deref());
         let shots: BTreeSet<&str> = self.nodes().map(|(_, node)| &*node.shot).chain(steps).collect();
         let help =
@@ -71,6 +75,35 @@ impl Plan {
 }
 
 impl Plan {
+    /// A take that a shot with takes, or one without any, does not have.
+    fn missing_take(&self, name: &str, pattern: &NamePattern<'_>) -> Option<UnknownName> {
+        let take: u64 = pattern.take?.parse().ok().filter(|take| *take > 0)?;
+        let mut takes: Vec<&Node> = Vec::new();
+        for (_, node) in self.nodes() {
+            let own = NamePattern::parse(&node.name);
+            let is_shot = own.shot == pattern.shot || node.step_of.as_deref() == Some(pattern.shot);
+            if is_shot && pattern.cell.is_subset(&own.cell) {
+                takes.push(node);
+            }
+        }
+        let most = takes.iter().map(|node| node.take.unwrap_or_default()).max()?;
+        let shot = visible(name.rsplit_once('#').map_or(name, |(shot, _)| shot));
+        let (count, nearest) = match most {
+            0 => ("no takes".to_owned(), shot.clone()),
+            1 => ("1 take".to_owned(), format!("{shot}#1")),
+            most => (format!("{most} takes"), format!("{shot}#{most}")),
+        };
+        let more = if take <= limits::MAX_TAKES {
+            format!(" With `takes: {take}` in the workflow there are more")
+        } else {
+            String::new()
+        };
+        Some(UnknownName {
+            message: format!("there is no shot `{}`: `{shot}` has {count}", visible(name)),
+            help: Some(format!("did you mean `{nearest}`?{more}")),
+        })
+    }
+
     fn select_group(&self, group: &str) -> Result<Vec<NodeIx>, UnknownName> {
         let found: Vec<NodeIx> =
             self.nodes().filter(|(_, node)| node.group.as_deref() == Some(group)).map(|(ix, _)| ix).collect();

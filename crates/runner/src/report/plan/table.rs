@@ -128,9 +128,19 @@ fn summary(document: &PlanDocument) -> String {
     let file = document.shots.first().map_or("FILE", |shot| &*shot.location.file);
     for (shot, candidates) in &document.picks {
         let command = format!("runner pick {} {}", shell::quote(file), shell::quote(shot));
-        lines.push(format!("to pick: one of {candidates} of {shot}, once they are rendered: `{command}`"));
+        let when = if is_rendered(document, shot) { "" } else { ", once they are rendered" };
+        lines.push(format!("to pick: one of {candidates} of {shot}{when}: `{command}`"));
     }
     lines.join("\n") + "\n"
+}
+
+/// Whether all candidates of a shot or an instance have videos.
+fn is_rendered(document: &PlanDocument, name: &str) -> bool {
+    let is_candidate = |shot: &&PlannedShot| {
+        shot.shot == name || shot.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('#'))
+    };
+    let mut candidates = document.shots.iter().filter(is_candidate).peekable();
+    candidates.peek().is_some() && candidates.all(|shot| shot.decision == Decision::Reuse)
 }
 
 /// What would be submitted and its cost, as lines.
