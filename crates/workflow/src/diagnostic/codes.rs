@@ -1,7 +1,7 @@
 //! The codes of diagnostics.
 
 /// All codes with their meanings. Codes are stable: a code keeps its meaning.
-pub const CODES: [(&str, &str); 89] = [
+pub const CODES: [(&str, &str); 90] = [
     ("ambiguous-instance", "a reference that needs one instance matches several"),
     ("ambiguous-pick", "a pick names several instances"),
     ("bad-axis", "an axis from the command line cannot be read, or nothing uses it"),
@@ -25,6 +25,7 @@ pub const CODES: [(&str, &str); 89] = [
     ("comment-in-text", "warning: text ends where YAML begins a comment"),
     ("control-character", "warning: a prompt has a control character"),
     ("cycle", "shots depend on each other in a cycle"),
+    ("dollar-before-template", "warning: a template has a `$` before it, which is text"),
     ("duplicate-id", "two shots have the same id"),
     ("duplicate-key", "a key occurs twice in a mapping"),
     ("empty-file", "the file is empty"),

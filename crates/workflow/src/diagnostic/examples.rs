@@ -172,6 +172,7 @@ texts! {
     "comment-in-text",
     "control-character",
     "cycle",
+    "dollar-before-template",
     "duplicate-id",
     "duplicate-key",
     "empty-file",

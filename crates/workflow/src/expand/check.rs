@@ -7,11 +7,12 @@ use super::dedup::DiagnosticDedup;
 use super::field_messages::field_message;
 use super::provenance::ValueOrigin;
 use super::request::{InstanceCx, RequestBuilder};
+use super::request_template::entry;
 use super::{ExpandCx, cast};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, quoted_list};
 use crate::source::Span;
 use crate::syntax::keys::shot::CAST;
-use crate::template::{has_template, names_used};
+use crate::template::{has_template, identifiers_used, names_used};
 use crate::yaml::{Yaml, YamlValue};
 
 /// Reports the violations of a request at the spans that caused them, except those that concern failed fields.
@@ -69,8 +70,29 @@ pub(super) fn with_section(message: &str, violation: &Violation) -> String {
     format!("{message} (spec {})", violation.spec_section)
 }
 
+/// A field that is required and whose template has no value.
+fn empty_template(violation: &Violation, icx: &InstanceCx<'_, '_>) -> Option<Diagnostic> {
+    let name = violation.pointer.strip_prefix('/').filter(|_| violation.code == "missing_parameter")?;
+    let (entry, _) = entry(icx.workflow, icx.expanded.shot, name)?;
+    let template = entry.value.text().filter(|text| has_template(text))?;
+    let mut empty: Vec<&str> = identifiers_used(template);
+    empty.retain(|used| icx.scope.text_of(used).is_some_and(|text| text.is_empty()));
+    empty.dedup();
+    let message = format!("`{name}` is missing: its template comes out as nothing");
+    let diagnostic = Diagnostic::error("invalid-request", entry.span(), with_section(&message, violation));
+    Some(if empty.is_empty() {
+        diagnostic
+    } else {
+        let verb = if empty.len() == 1 { "is" } else { "are" };
+        diagnostic.help(format!("{} {verb} empty", quoted_list(empty.iter().copied(), empty.len())))
+    })
+}
+
 fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &ExpandCx<'_>) -> Diagnostic {
     let icx = builder.icx;
+    if let Some(diagnostic) = empty_template(violation, icx) {
+        return diagnostic;
+    }
     let value = value_at(&violation.pointer, builder);
     let main = builder.origin(&violation.pointer);
     let written = main.as_ref().and_then(|origin| written_number(origin.written?, cx));

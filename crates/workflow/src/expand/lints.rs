@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::axes::axis_names;
 use super::instances::Expansion;
+use super::params::Params;
 use super::references::RefGraph;
 use super::request_template::entry;
 use super::{ExpandCx, free_variables, member_lints, prompt_lints, service_lints};
@@ -24,6 +25,7 @@ pub(super) fn run(
     expansion: &Expansion<'_>,
     refs: &RefGraph,
     nodes: &[Node],
+    params: &Params,
     cx: &ExpandCx<'_>,
     problems: &mut Problems,
 ) {
@@ -35,7 +37,7 @@ pub(super) fn run(
     workflow.text_warnings.iter().for_each(|warning| problems.push(warning.clone()));
     long_chains(workflow, refs, problems);
     let requests = Requests::new(workflow, nodes);
-    prompt_lints::run(workflow, &requests, problems);
+    prompt_lints::run(workflow, &requests, params, problems);
     member_lints::run(workflow, &requests, cx, problems);
     service_lints::run(workflow, &requests, cx, problems);
     sweeps_without_seed(workflow, expansion, &requests, cx, problems);

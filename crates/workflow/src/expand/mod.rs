@@ -220,7 +220,7 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
     }
     // Next to errors, warnings would mislead: a misspelled name is unused elsewhere.
     if !problems.any() {
-        lints::run(workflow, &expansion, &refs, &nodes, cx, problems);
+        lints::run(workflow, &expansion, &refs, &nodes, &params, cx, problems);
         cast.report_unused(&free_variables::names(workflow), problems);
     }
     let picks = picks::groups(&expansion, &resolver, cx);
@@ -262,11 +262,15 @@ fn included<'w>(
         }
         _ => when.value.to_json(),
     };
+    let help = match when.value.text() {
+        Some(text) if text.contains("${{") => "remove the `$`: a template is `{{ name }}`",
+        _ => "write a comparison, such as `when: look == 'noir'`",
+    };
     value.as_bool().unwrap_or_else(|| {
         problems.push(
             Diagnostic::error("wrong-type", when.span(), "`when` is true or false")
                 .label(format!("this comes out as {}", shortened(&value.to_string())))
-                .help("write a comparison, such as `when: look == 'noir'`"),
+                .help(help),
         );
         true
     })

@@ -7,6 +7,7 @@ mod cast_value;
 mod environment;
 mod error;
 mod filters;
+mod foreign;
 mod lists;
 mod locate;
 mod methods;
