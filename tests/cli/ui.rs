@@ -295,11 +295,13 @@ async fn page_runs_picks_and_edits() {
     fs_err::write(project.file("harbor.yaml"), "version: 1\nshots: [").expect("a file can be written");
     one.wait("the problem", |manifest, _| manifest["problem"].is_string()).await;
     inline_snapshot!(one.manifest["problem"].as_str().unwrap_or_default(), @"
-    error[yaml-syntax]: unclosed bracket '['
+    error[yaml-syntax]: this `[` is never closed
      --> harbor.yaml:2:8
       |
     2 | shots: [
       |        ^
+      |
+      = help: add `]` where the list ends
 
     harbor.yaml: 1 error
     ");

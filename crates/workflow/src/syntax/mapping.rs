@@ -1,7 +1,9 @@
 //! A mapping of the file, read by the table of its keys.
 
-use super::keys::{KeySpec, ObjectSpec, is_extension};
-use super::{Entry, value};
+use contract::Contract;
+
+use super::keys::{KeySpec, ObjectSpec, Shape, is_extension, shot, workflow};
+use super::{Entry, plain_name, value};
 use crate::diagnostic::{Diagnostic, Problems, nearest};
 use crate::source::{Span, Spanned};
 use crate::yaml::{Key, Yaml, YamlValue};
@@ -65,7 +67,11 @@ impl<'y> Mapping<'y> {
         let mut meant = Vec::new();
         if !self.object.is_open {
             for (key, _) in self.others().filter(|(key, _)| !(extensions && is_extension(&key.value))) {
-                problems.push(self.object.unknown_key(key));
+                problems.push(if extensions {
+                    self.unknown_in_file(key)
+                } else {
+                    self.object.unknown_key(key)
+                });
                 meant.extend(nearest(&key.value, self.object.names()));
             }
         }
@@ -81,12 +87,56 @@ impl<'y> Mapping<'y> {
                 format!("`{}` is missing: every {} has one", key.name, self.object.noun),
             );
             problems.push(diagnostic.help(match instead {
-                Some((other, value)) if let Some(text) = value.text() => {
+                None if let Some(help) = self.keyed_by_name(key) => help,
+                Some((other, value)) if let Some(text) = value.text().filter(|text| is_fit(key, text)) => {
                     format!("write `{}: {text}` instead of `{}`", key.name, other.value)
                 }
                 Some((other, _)) => format!("write `{}` instead of `{}`", key.name, other.value),
                 None => format!("add `{}`", key.example),
             }));
+        }
+    }
+
+    /// The report of an unknown key at the top level of a file: one of a shot is not indented.
+    fn unknown_in_file(&self, key: &Key) -> Diagnostic {
+        let unknown = self.object.unknown_key(key);
+        let name = &key.value;
+        let is_of_shot = shot::SHOT.has(name) || is_field(name);
+        if !self.object.has(workflow::SHOTS.name)
+            || !is_of_shot
+            || nearest(name, self.object.names()).is_some()
+        {
+            return unknown;
+        }
+        let in_defaults = if !shot::SHOT.has(name) || shot::DEFAULTS.has(name) {
+            "; for all shots, put it into `defaults`"
+        } else {
+            ""
+        };
+        unknown.help(format!(
+            "`{name}` belongs to a shot: indent it deeper than the dash of its shot{in_defaults}"
+        ))
+    }
+
+    /// The help for a name that is written as a key: `- pier:` for `- id: pier`.
+    fn keyed_by_name(&self, key: &KeySpec) -> Option<String> {
+        let (name, value) = self.entries.first().filter(|(name, _)| !self.object.has(&name.value))?;
+        if !matches!(key.shape, Shape::Id) || plain_name(&name.value).is_err() {
+            return None;
+        }
+        let (name, meant) = (&name.value, key.name);
+        match &value.value {
+            YamlValue::Null if !is_field(name) => {
+                Some(format!("write `- {meant}: {name}` instead of `- {name}:`"))
+            }
+            YamlValue::Map(fields)
+                if fields
+                    .iter()
+                    .any(|(field, _)| self.object.has(&field.value) || is_field(&field.value)) =>
+            {
+                Some(format!("write `- {meant}: {name}`, and its fields below, indented like `{meant}`"))
+            }
+            _ => None,
         }
     }
 
@@ -129,4 +179,18 @@ impl<'y> Mapping<'y> {
     pub(crate) fn others(&self) -> impl Iterator<Item = &'y (Key, Yaml)> {
         self.entries.iter().filter(|(key, _)| !self.object.has(&key.value))
     }
+}
+
+/// Whether a text can be the value of a key as help writes it.
+fn is_fit(key: &KeySpec, text: &str) -> bool {
+    match key.shape {
+        Shape::Id | Shape::Name => plain_name(text).is_ok(),
+        _ => !text.contains('\n'),
+    }
+}
+
+/// Whether a name is a field of a request.
+fn is_field(name: &str) -> bool {
+    let contract = Contract::embedded();
+    contract.families().any(|family| contract.field(family, name).is_some())
 }

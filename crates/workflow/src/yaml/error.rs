@@ -3,7 +3,7 @@
 use serde_saphyr::Error;
 use serde_saphyr::budget::BudgetBreach;
 
-use super::{foreign_signs, indentation, mistakes};
+use super::{flow, foreign_signs, indentation, mistakes};
 use crate::diagnostic::{Diagnostic, grouped};
 use crate::limits;
 use crate::source::{Position, Source, Span};
@@ -63,7 +63,7 @@ pub(super) fn explain(error: &Error, source: &Source) -> Diagnostic {
             if let Some(diagnostic) = common_mistake(&message, span, source) {
                 return diagnostic;
             }
-            let help = help_for(&message, source.slice(span));
+            let help = help_for(&message, source.text().get(span.start()..).unwrap_or_default());
             let message = message.split(", use ").next().unwrap_or_default().to_owned();
             let diagnostic = Diagnostic::error("yaml-syntax", span, message);
             match help {
@@ -127,6 +127,9 @@ fn common_mistake(message: &str, span: Span, source: &Source) -> Option<Diagnost
     if let Some(diagnostic) = mistakes::in_line(message, number, &lines, span, source) {
         return Some(diagnostic);
     }
+    if let Some(diagnostic) = flow::mistake(message, number, &lines, span, source) {
+        return Some(diagnostic);
+    }
     if let Some(diagnostic) = indentation::mistake(message, number, &lines, span, source) {
         return Some(diagnostic);
     }
@@ -139,6 +142,12 @@ fn common_mistake(message: &str, span: Span, source: &Source) -> Option<Diagnost
     };
     if message.contains("mapping values are not allowed") {
         return quote_value("a second `: ` in a line begins a mapping");
+    }
+    if message.contains("unclosed quote") {
+        let quote = source.slice(span).chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+        let span = Span::new(span.start(), span.start() + 1);
+        let diagnostic = Diagnostic::error("yaml-syntax", span, "this quote is never closed");
+        return Some(diagnostic.help(format!("add `{quote}` where the text ends")));
     }
     if message.contains("trailing content after double-quoted") {
         return quote_value("text after a closing quote");
@@ -175,9 +184,13 @@ fn help_for(message: &str, at: &str) -> Option<&'static str> {
         Some("is a quote missing at the end of the text above?")
     } else if message.contains("mapping values are not allowed") {
         Some("text that contains `: ` needs quotes")
-    } else if at.starts_with('{') || message.contains("flow") {
+    } else if at.starts_with("{{") {
         Some("a value that begins with `{{` needs quotes: \"{{ name }}\"")
-    } else if at.starts_with('@') || at.starts_with('`') || at.starts_with('%') {
+    } else if message.contains("flow") || message.contains("bracket") || message.contains("',' or") {
+        Some(
+            "in brackets, entries are separated by commas, and text with `: `, `,`, `[` or `{` in it needs quotes",
+        )
+    } else if at.starts_with(['@', '`', '%', ',']) || at.starts_with("? ") {
         Some("text that begins with this character needs quotes")
     } else {
         None

@@ -33,6 +33,16 @@ pub(super) fn mistake(
     let error = |length: usize, message: String, help: String| {
         Some(Diagnostic::error("yaml-syntax", Span::new(start, start + length), message).help(help))
     };
+    if let Some((dash, help)) = below_bare_dash(index, lines) {
+        let message = format!("this line is not indented deeper than the dash in line {}", dash + 1);
+        return error(text.trim_end().len(), message, help);
+    }
+    if message.contains("mapping values are not allowed")
+        && let Some((item, meant)) = item_without_key(index, lines)
+    {
+        let message = format!("`{item}` above is text, to which no key can belong");
+        return error(text.trim_end().len(), message, format!("write `- {meant}: {item}`"));
+    }
     let above = levels_above(index, lines);
     if message.contains("mapping values are not allowed") {
         // The parser takes a key that is deeper than the one above for more of that one's text.
@@ -71,6 +81,40 @@ pub(super) fn mistake(
         return (level.column >= indent).then(|| continuation(level, start, text.trim_end().len()));
     }
     None
+}
+
+/// The dash without anything behind it in the line above a key that is not indented deeper, with what was meant.
+fn below_bare_dash(index: usize, lines: &[&str]) -> Option<(usize, String)> {
+    let line = lines.get(index)?;
+    let text = line.trim_start_matches(' ');
+    let (key, _) = text.split_once(':').filter(|(key, _)| is_key(key))?;
+    let above = (0..index).rev().find(|index| !lines[*index].trim().is_empty())?;
+    let column = lines[above].find(|c: char| c != ' ')?;
+    let is_bare = lines[above].trim() == "-" && line.len() - text.len() <= column;
+    is_bare.then(|| {
+        let below = blanks(column + 2);
+        (above, format!("indent `{key}` and the lines below it by {below}, or write `- {}`", text.trim_end()))
+    })
+}
+
+/// An item that is a name in the line above a key that is indented deeper, with the key that the name was probably meant for.
+fn item_without_key<'l>(index: usize, lines: &[&'l str]) -> Option<(&'l str, &'static str)> {
+    let line = lines.get(index)?;
+    let text = line.trim_start_matches(' ');
+    text.split_once(':').filter(|(key, _)| is_key(key))?;
+    let above = (0..index).rev().find(|index| !lines[*index].trim().is_empty())?;
+    let column = lines[above].find(|c: char| c != ' ')?;
+    let item = lines[above].trim().strip_prefix("- ")?.trim();
+    let is_name = item.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+    if !is_name || line.len() - text.len() <= column {
+        return None;
+    }
+    let levels = levels_above(above, lines);
+    let is_list = |level: &&Level<'_>| level.column <= column && level.key.is_some();
+    levels.iter().find(is_list).filter(|list| list.key == Some("shots"))?;
+    // The list of a film is in one.
+    let in_film = levels.iter().any(|level| matches!(level.key, Some("film" | "films")));
+    Some((item, if in_film { "shot" } else { "id" }))
 }
 
 /// The mistake of a text in quotes that goes on in the line below its key (an index) without being indented deeper.
@@ -171,6 +215,13 @@ mod tests {
                 3,
                 "if it is text of `prompt`, indent it by 4 blanks or more",
             ),
+            (
+                "shots:\n  -\n  id: a\n  prompt: x\n",
+                3,
+                "indent `id` and the lines below it by 4 blanks, or write `- id: a`",
+            ),
+            ("shots:\n  - pier\n    prompt: x\n", 3, "write `- id: pier`"),
+            ("film:\n  shots:\n    - pier\n      in: 1s\n", 4, "write `- shot: pier`"),
             ("a:\n  b: \"x\n  c: 1\n", 2, "write `b: \"x\"`"),
             ("a:\n  prompt: wide: x\n", 2, "put the text in quotes: `prompt: \"wide: x\"`"),
         ] {

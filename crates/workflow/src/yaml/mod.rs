@@ -1,10 +1,14 @@
 //! YAML as a tree in which every key and value has its span. The file format is defined in [`crate::syntax`].
 
 mod anchors;
+mod brackets;
 mod comments;
+mod dollars;
 mod error;
+mod flow;
 mod foreign_signs;
 mod indentation;
+mod joined_keys;
 mod mistakes;
 mod read;
 mod source_text;
@@ -22,12 +26,16 @@ use crate::source::{Source, Span, Spanned};
 /// A key of a map.
 pub type Key = Spanned<String>;
 
-/// Warnings of what YAML drops from a line although it was probably meant as text: comments and anchors.
+/// Warnings of what YAML drops from a line although it was probably meant as text, comments and anchors, and of what is text although it was
+/// probably not meant as such.
 ///
 /// `source` is the file that the tree was read from, and the tree's spans are those of that file.
 pub(crate) fn text_warnings(tree: &Yaml, source: &Source) -> Vec<Diagnostic> {
     let text = source.text();
-    comments::warnings(tree, text).chain(anchors::warnings(tree, text)).collect()
+    comments::warnings(tree, text)
+        .chain(anchors::warnings(tree, text))
+        .chain(dollars::warnings(tree, text))
+        .collect()
 }
 
 /// A value with its span.

@@ -7,7 +7,7 @@ use serde_json::Number;
 use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Error, Location, Spanned as Located};
 
-use super::{Key, Yaml, YamlValue, error as parse_error, foreign_signs, source_text};
+use super::{Key, Yaml, YamlValue, error as parse_error, foreign_signs, joined_keys, source_text};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
 use crate::source::{Source, Span, Spanned};
@@ -20,6 +20,7 @@ pub(crate) fn read(source: &Source, problems: &mut Problems) -> Option<Yaml> {
             None
         }
         Ok(mut tree) => {
+            joined_keys::split(&mut tree, source, problems);
             source_text::restore(&mut tree, source, problems);
             Some(tree)
         }
@@ -59,6 +60,7 @@ fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems)
     if !found {
         problems.push(parse_error::explain(first, source));
     }
+    joined_keys::split(&mut tree, source, problems);
     source_text::restore(&mut tree, source, problems);
     Some(tree)
 }

@@ -1,0 +1,166 @@
+//! Finds lists and mappings in brackets in a text that is not YAML.
+
+use super::mistakes::is_key;
+
+/// Maximum length of a list or a mapping that is looked at, in bytes.
+const MAX_LEN: usize = 20_000;
+
+/// A list or a mapping in brackets, as the beginning of a value.
+#[derive(Debug)]
+pub(super) struct Brackets {
+    /// The offset of its first bracket.
+    pub(super) start: usize,
+    /// The offset after its last bracket; `None` if it is never closed.
+    pub(super) end: Option<usize>,
+    /// The offset of the innermost bracket that is not closed, where there is one.
+    pub(super) open: Option<usize>,
+    /// What is between commas and brackets, those of inner lists and mappings too: the beginning and the end.
+    pub(super) entries: Vec<(usize, usize)>,
+}
+
+impl Brackets {
+    /// Reads from a bracket. A line that begins a key or an item and is indented by `column` or less is no part of it.
+    fn read(text: &str, start: usize, column: usize) -> Self {
+        let mut found = Self { start, end: None, open: None, entries: Vec::new() };
+        // The offset of each open bracket, and that of the entry that is being read in it.
+        let mut levels: Vec<(usize, usize)> = Vec::new();
+        let mut at = start;
+        // Quotes and the sign of a comment count where a value may begin, or after a blank.
+        let (mut begins, mut after_blank) = (true, false);
+        let stop = text.floor_char_boundary(start.saturating_add(MAX_LEN));
+        while let Some(sign) = text.get(at..stop).and_then(|rest| rest.chars().next()) {
+            let next = at + sign.len_utf8();
+            let mut close = |levels: &mut Vec<(usize, usize)>| {
+                let (_, entry) = levels.pop().unwrap_or_default();
+                found.entries.push((entry, at));
+            };
+            match sign {
+                '[' | '{' => levels.push((at, next)),
+                ']' | '}' => {
+                    close(&mut levels);
+                    if levels.is_empty() {
+                        found.end = Some(next);
+                        return found;
+                    }
+                }
+                ',' => {
+                    let bracket = levels.last().map_or(start, |(bracket, _)| *bracket);
+                    close(&mut levels);
+                    levels.push((bracket, next));
+                }
+                '"' | '\'' if begins => {
+                    at = after_quoted(text, at, stop);
+                    (begins, after_blank) = (false, false);
+                    continue;
+                }
+                '#' if after_blank => {
+                    at = text[at..stop].find('\n').map_or(stop, |offset| at + offset);
+                    continue;
+                }
+                '\n' if begins_block(&text[next..stop], column) => break,
+                _ => {}
+            }
+            begins = matches!(sign, '[' | '{' | ',' | ':' | '\n') || begins && sign == ' ';
+            after_blank = sign.is_whitespace();
+            at = next;
+        }
+        found.open = levels.last().map(|(bracket, _)| *bracket);
+        found
+    }
+}
+
+fn after_quoted(text: &str, open: usize, stop: usize) -> usize {
+    let quote = if text[open..].starts_with('"') { '"' } else { '\'' };
+    let mut rest = open + 1;
+    while let Some(offset) = text.get(rest..stop).and_then(|rest| rest.find([quote, '\\'])) {
+        let at = rest + offset;
+        match text.as_bytes()[at] {
+            b'\\' if quote == '"' => {
+                rest = at + 1 + text[at + 1..stop].chars().next().map_or(0, char::len_utf8);
+            }
+            b'\\' => rest = at + 1,
+            // Two single quotes are one in the text.
+            b'\'' if quote == '\'' && text[at + 1..stop].starts_with('\'') => rest = at + 2,
+            _ => return at + 1,
+        }
+    }
+    stop
+}
+
+/// Whether a text goes on with a line that begins a key or an item, indented by at most this many blanks.
+fn begins_block(text: &str, column: usize) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    let entry = line.trim_start_matches(' ');
+    let is_item = entry.starts_with("- ");
+    (is_item || key_of(entry).is_some()) && line.len() - entry.len() <= column
+}
+
+/// The key that a text begins with, and what follows its colon.
+pub(super) fn key_of(text: &str) -> Option<(&str, &str)> {
+    let (key, value) = text.split_once(':')?;
+    (is_key(key) && (value.is_empty() || value.starts_with(char::is_whitespace))).then_some((key, value))
+}
+
+/// The lists and mappings in brackets that begin in some lines of a text. `lines` are these lines, each with its offset.
+pub(super) fn in_lines<'l>(text: &str, lines: impl Iterator<Item = (usize, &'l str)>) -> Vec<Brackets> {
+    let mut found: Vec<Brackets> = Vec::new();
+    let mut resume = 0;
+    // The column of the key of a text in a block, whose lines are indented deeper.
+    let mut block = None;
+    for (start, line) in lines {
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        if start < resume || block.is_some_and(|column| line.trim().is_empty() || indent > column) {
+            continue;
+        }
+        block = None;
+        let entry = line.trim_start_matches(' ').trim_start_matches("- ");
+        let at = line.len() - entry.len();
+        let keyed = key_of(entry);
+        let column = if keyed.is_some() { at } else { at.saturating_sub(2) };
+        let value = keyed.map_or(entry, |(_, value)| value).trim_start();
+        if value.starts_with(['|', '>']) {
+            block = Some(column);
+        } else if value.starts_with(['[', '{']) {
+            let read = Brackets::read(text, start + (line.len() - value.len()), column);
+            resume = read.end.unwrap_or_default();
+            found.push(read);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Option<usize>, Option<usize>, Vec<&str>) {
+        let found = Brackets::read(text, text.find(['[', '{']).unwrap(), 0);
+        let entries = found.entries.iter().map(|(start, end)| text[*start..*end].trim()).collect();
+        (found.end, found.open, entries)
+    }
+
+    #[test]
+    fn brackets_are_read_with_quotes_and_comments() {
+        assert_eq!(read("a: [x, {y: 1}, z] w"), (Some(17), None, vec!["x", "y: 1", "{y: 1}", "z"]));
+        assert_eq!(
+            read("a: {b: \"]\\\"}\", c: 'it''s }'}"),
+            (Some(28), None, vec!["b: \"]\\\"}\"", "c: 'it''s }'"])
+        );
+        assert_eq!(read("a: {b: it's, c: d#e} # }").0, Some(20));
+        assert_eq!(read("a: {b: c # }\n"), (None, Some(3), vec![]));
+        assert_eq!(read("a: {b: [c, d\nkey: x]}"), (None, Some(7), vec!["c"]));
+        assert_eq!(read("a: {b: c,\n  d: e}"), (Some(17), None, vec!["b: c", "d: e"]));
+    }
+
+    #[test]
+    fn brackets_in_a_block_of_text_are_text() {
+        let text = "a: |\n  b: [x\nc: [y\nd: z\n";
+        let lines = text.split('\n').scan(0, |at, line| {
+            let start = *at;
+            *at += line.len() + 1;
+            Some((start, line))
+        });
+        let found: Vec<usize> = in_lines(text, lines).iter().map(|found| found.start).collect();
+        assert_eq!(found, [16]);
+    }
+}

@@ -1,0 +1,288 @@
+//! Mistakes in lists and mappings in brackets, once the parser has refused them.
+
+use super::brackets::{self, Brackets, key_of};
+use super::error::as_quoted;
+use super::mistakes::is_key;
+use crate::diagnostic::Diagnostic;
+use crate::source::{Position, Source, Span};
+
+/// Lines above a mistake that are looked at.
+const MAX_LINES: usize = 200;
+/// Maximum length of a text that help repeats, in bytes.
+const MAX_QUOTED_LEN: usize = 300;
+
+/// The mistake in brackets that led to a message of the parser in a line (from 1), with what was probably meant.
+pub(super) fn mistake(
+    message: &str,
+    number: usize,
+    lines: &[&str],
+    span: Span,
+    source: &Source,
+) -> Option<Diagnostic> {
+    let (text, at) = (source.text(), span.start());
+    if message.contains("unclosed bracket") || message.contains("mismatched bracket") {
+        return unclosed(message, text, at);
+    }
+    if message.contains("misplaced bracket") {
+        return misplaced(text, span);
+    }
+    if ["anchor", "alias", "tab", "unclosed quote"].iter().any(|word| message.contains(word)) {
+        return None;
+    }
+    let first = number.saturating_sub(MAX_LINES);
+    let offset = |index: usize| source.offset(Position { line: index + 1, column: 1 });
+    let looked_at = (first..number.min(lines.len())).map(|index| (offset(index), lines[index]));
+    let found = brackets::in_lines(text, looked_at).pop()?;
+    let line_start = offset(number - 1);
+    if let Some(open) = found.open {
+        return unclosed(message, text, open);
+    }
+    let end = found.end?;
+    if end <= at && end > line_start {
+        return Some(after_brackets(text, &found, span));
+    }
+    // The parser points at the entry or, where that could be a key, at the beginning of the line.
+    if end <= at || found.start > at && found.start < line_start {
+        return None;
+    }
+    let is_inside = found.start < at;
+    let holds = |(start, end): &&(usize, usize)| *start <= at && at <= *end;
+    let entry = if is_inside {
+        found.entries.iter().filter(holds).min_by_key(|(start, end)| end - start)
+    } else {
+        found.entries.iter().find(|entry| text[entry.0..entry.1].matches(": ").count() > 1)
+    };
+    let (start, end) = *entry?;
+    in_entry(text, start, end, is_inside.then_some(at), span)
+}
+
+/// A bracket that is not closed, or by another one.
+fn unclosed(message: &str, text: &str, at: usize) -> Option<Diagnostic> {
+    let rest = text.get(at..)?;
+    let sign = rest.chars().next().filter(|sign| matches!(sign, '[' | '{'))?;
+    // A template, for which there is other help.
+    if rest.starts_with("{{") || text[..at].ends_with('{') {
+        return None;
+    }
+    let (close, noun) = if sign == '[' { (']', "list") } else { ('}', "mapping") };
+    let error = |message: String, help: String| {
+        Some(Diagnostic::error("yaml-syntax", Span::new(at, at + 1), message).help(help))
+    };
+    let line = &text[text[..at].rfind('\n').map_or(0, |before| before + 1)..at];
+    let before = line.trim_end().strip_suffix(':').unwrap_or_default();
+    let key = before.rsplit(['[', '{', ',', ' ']).next().filter(|key| is_key(key));
+    let is_nested = line.contains(['[', '{']);
+    let value = rest.lines().next().unwrap_or_default();
+    // Of a list in brackets, what is before a comma is not the whole text.
+    let (value, is_whole) = match value.find([',', '}']).filter(|_| is_nested) {
+        Some(end) => (&value[..end], !value[end..].starts_with(',')),
+        None => (value, true),
+    };
+    let value = value.trim_end();
+    let quoted = key
+        .filter(|_| is_whole && !value.contains(": ") && value.len() <= MAX_QUOTED_LEN && value.len() > 1)
+        .map(|key| format!("; if it is text, put it in quotes: `{key}: {}`", as_quoted(value)))
+        .unwrap_or_default();
+    if let Some((_, other)) = message.split_once("closed by ") {
+        let other = other.trim_matches('\'');
+        let quoted = if quoted.is_empty() { "; text with brackets in it needs quotes" } else { &quoted };
+        return error(
+            format!("this `{sign}` is closed by `{other}`"),
+            format!("close the {noun} with `{close}`{quoted}"),
+        );
+    }
+    error(format!("this `{sign}` is never closed"), format!("add `{close}` where the {noun} ends{quoted}"))
+}
+
+/// A bracket that closes nothing.
+fn misplaced(text: &str, span: Span) -> Option<Diagnostic> {
+    let at = span.start();
+    let sign = text.get(at..)?.chars().next().filter(|sign| matches!(sign, ']' | '}'))?;
+    let line = &text[text[..at].rfind('\n').map_or(0, |before| before + 1)..];
+    let line = line.lines().next().unwrap_or_default().trim_end();
+    let entry = line.trim_start().trim_start_matches("- ");
+    let help = match key_of(entry).map(|(key, value)| (key, value.trim())) {
+        Some((key, value)) if value.starts_with(sign) && value.len() <= MAX_QUOTED_LEN => {
+            format!("put the text in quotes: `{key}: {}`", as_quoted(value))
+        }
+        _ => "remove it; text with brackets in it needs quotes".to_owned(),
+    };
+    Some(Diagnostic::error("yaml-syntax", span, format!("this `{sign}` closes nothing")).help(help))
+}
+
+/// Text in the line in which a list or a mapping ends.
+fn after_brackets(text: &str, brackets: &Brackets, span: Span) -> Diagnostic {
+    let line = text[..brackets.start].rfind('\n').map_or(0, |before| before + 1);
+    let rest = text[brackets.start..].lines().next().unwrap_or_default().trim_end();
+    let is_text =
+        !rest.contains(": ") && rest.len() <= MAX_QUOTED_LEN && brackets.start + rest.len() > span.start();
+    let key = key_of(text[line..brackets.start].trim_start().trim_start_matches("- "));
+    let help = match (is_text, key) {
+        (false, _) => "remove it, or put what is text in quotes".to_owned(),
+        (true, Some((key, _))) => format!("put the text in quotes: `{key}: {}`", as_quoted(rest)),
+        (true, None) => format!("put the text in quotes: `- {}`", as_quoted(rest)),
+    };
+    Diagnostic::error("yaml-syntax", span, "text after a list or a mapping in brackets").help(help)
+}
+
+/// An entry that the parser refuses at an offset, if it says where.
+fn in_entry(text: &str, start: usize, end: usize, at: Option<usize>, span: Span) -> Option<Diagnostic> {
+    let entry = text.get(start..end)?;
+    let error =
+        |message: &str, help: String| Some(Diagnostic::error("yaml-syntax", span, message).help(help));
+    let refused = at.and_then(|at| text[at..].chars().next());
+    if let Some(before) = at.and_then(|at| text.get(start..at))
+        && let Some((above, word)) = before.trim_start().rsplit_once('\n')
+        && (is_key(word.trim()) || word.trim().is_empty())
+    {
+        let above = above.lines().last().unwrap_or_default().trim();
+        return error("a comma is missing at the end of the line above", format!("write `{above},`"));
+    }
+    if refused.is_some_and(|sign| matches!(sign, '"' | '\'')) {
+        return error("a comma is missing before this", "write a comma between two entries".to_owned());
+    }
+    let (key, value) = key_of(entry.trim())?;
+    let value = value.trim();
+    if value.is_empty() || value.contains('\n') || value.len() > MAX_QUOTED_LEN {
+        return None;
+    }
+    let quoted = format!("put the text in quotes: `{key}: {}`", as_quoted(value));
+    if at.is_none() || refused == Some(':') {
+        let before = at.and_then(|at| text.get(start..at)).unwrap_or_default().trim_end();
+        let word = before.rsplit([' ', ';']).next().filter(|word| is_key(word));
+        let is_other =
+            word.is_some_and(|word| !before[..before.len() - word.len()].trim_end().ends_with(':'));
+        let help = match word.filter(|_| is_other) {
+            Some(word) => format!("{quoted}; if `{word}` is a key, put a comma before it"),
+            None => quoted,
+        };
+        return error("a second `: ` in an entry begins a mapping", help);
+    }
+    let message = match value.chars().next() {
+        Some('[' | '{') => "text after a list or a mapping in brackets",
+        Some('"' | '\'') => "text after a closing quote",
+        _ => "this text needs quotes",
+    };
+    error(message, quoted)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::diagnostic::Problems;
+    use crate::source::Source;
+
+    #[test]
+    fn mistakes_in_brackets_are_named_with_help() {
+        for (shot, at, message, help) in [
+            (
+                "  - {id: a, prompt: rain: and wind}\n",
+                (2, 25),
+                "a second `: ` in an entry begins a mapping",
+                "put the text in quotes: `prompt: \"rain: and wind\"`",
+            ),
+            (
+                "  - {id: a prompt: x}\n",
+                (2, 18),
+                "a second `: ` in an entry begins a mapping",
+                "put the text in quotes: `id: \"a prompt: x\"`; if `prompt` is a key, put a comma before it",
+            ),
+            (
+                "  - {id: a, prompt: \"x\" rain}\n",
+                (2, 25),
+                "text after a closing quote",
+                "put the text in quotes: `prompt: '\"x\" rain'`",
+            ),
+            (
+                "  - {id: a, prompt: [wide] rain}\n",
+                (2, 28),
+                "text after a list or a mapping in brackets",
+                "put the text in quotes: `prompt: \"[wide] rain\"`",
+            ),
+            (
+                "  - {id: a, prompt: x {y} z}\n",
+                (2, 23),
+                "this text needs quotes",
+                "put the text in quotes: `prompt: \"x {y} z\"`",
+            ),
+            (
+                "  - {id: a\n     prompt: x}\n",
+                (3, 12),
+                "a comma is missing at the end of the line above",
+                "write `id: a,`",
+            ),
+            (
+                "  - {id: a, seconds: 5\n  - id: b\n",
+                (2, 5),
+                "this `{` is never closed",
+                "add `}` where the mapping ends",
+            ),
+            (
+                "  - id: a\n    prompt: [wide shot\n    seconds: 5\n",
+                (3, 13),
+                "this `[` is never closed",
+                "add `]` where the list ends; if it is text, put it in quotes: `prompt: \"[wide shot\"`",
+            ),
+            (
+                "  - id: a\n    prompt: {rain\n",
+                (3, 13),
+                "this `{` is never closed",
+                "add `}` where the mapping ends; if it is text, put it in quotes: `prompt: \"{rain\"`",
+            ),
+            (
+                "  - {id: a, prompt: [x}\n",
+                (2, 21),
+                "this `[` is closed by `}`",
+                "close the list with `]`; if it is text, put it in quotes: `prompt: \"[x\"`",
+            ),
+            (
+                "  - {id: a, prompt: x]\n",
+                (2, 5),
+                "this `{` is closed by `]`",
+                "close the mapping with `}`; text with brackets in it needs quotes",
+            ),
+            (
+                "  - {id: a, prompt: x}}\n",
+                (2, 23),
+                "this `}` closes nothing",
+                "remove it; text with brackets in it needs quotes",
+            ),
+            (
+                "  - id: a\n    prompt: ]x\n",
+                (3, 13),
+                "this `]` closes nothing",
+                "put the text in quotes: `prompt: \"]x\"`",
+            ),
+            (
+                "  - [wide] rain\n",
+                (2, 12),
+                "text after a list or a mapping in brackets",
+                "put the text in quotes: `- \"[wide] rain\"`",
+            ),
+            (
+                "  - id: a\n    prompt: [a: b: c]\n",
+                (3, 18),
+                "a second `: ` in an entry begins a mapping",
+                "put the text in quotes: `a: \"b: c\"`",
+            ),
+            (
+                "  - {id: a, prompt: \"x, seconds: 5}\n",
+                (2, 21),
+                "this quote is never closed",
+                "add `\"` where the text ends",
+            ),
+        ] {
+            let source = Source::new("a.yaml", format!("shots:\n{shot}"));
+            let mut problems = Problems::default();
+            let _tree = crate::yaml::read(&source, &mut problems);
+            let (found, _) = problems.into_sorted();
+            let found: Vec<_> = found
+                .iter()
+                .map(|found| {
+                    let at = source.position(found.primary.span.start());
+                    ((at.line, at.column), found.message.as_str(), found.help.as_deref().unwrap_or_default())
+                })
+                .collect();
+            assert_eq!(found, [(at, message, help)], "{shot}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Keys in brackets without a value, where one was meant: `{id:a}` has no blank after the colon, `{id = a}` another sign, and
+//! `{prompt: rain, wind and sea}` a comma in its text.
+
+use super::mistakes::is_key;
+use super::source_text::number_in;
+use super::{Key, Yaml, YamlValue, as_quoted};
+use crate::diagnostic::{Diagnostic, Problems};
+use crate::source::{Source, Span};
+
+/// Reports such keys, and reads each as the key and the value that were meant.
+pub(super) fn split(tree: &mut Yaml, source: &Source, problems: &mut Problems) {
+    match &mut tree.value {
+        YamlValue::List(items) => items.iter_mut().for_each(|item| split(item, source, problems)),
+        YamlValue::Map(entries) => {
+            join_texts(entries, source, problems);
+            for (key, value) in entries {
+                if let Some((name, text, message)) = joined(key, value, source) {
+                    problems.push(
+                        Diagnostic::error("yaml-syntax", key.span, message)
+                            .help(format!("write `{name}: {text}`")),
+                    );
+                    let (start, end) = (key.span.start(), key.span.end());
+                    *value = Yaml::new(scalar(text), Span::new(end - text.len(), end));
+                    *key = Key::new(name.to_owned(), Span::new(start, start + name.len()));
+                } else {
+                    split(value, source, problems);
+                }
+            }
+        }
+        YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) | YamlValue::Text(_) => {}
+    }
+}
+
+/// The text of a plain key without a value in brackets.
+fn alone<'s>(key: &Key, value: &Yaml, source: &'s Source) -> Option<&'s str> {
+    let written = source.slice(key.span);
+    let after = source.text().get(key.span.end()..)?.trim_start();
+    (value.is_null() && written == key.value && after.starts_with([',', '}'])).then_some(written)
+}
+
+/// The key and the value in a key without one, with what is wrong.
+fn joined<'s>(key: &Key, value: &Yaml, source: &'s Source) -> Option<(&'s str, &'s str, &'static str)> {
+    let written = alone(key, value, source)?;
+    let sign = written.find([':', '='])?;
+    let (name, text) = (written[..sign].trim_end(), written[sign + 1..].trim_start());
+    if !is_key(name) || text.is_empty() || text.starts_with(['/', ':', '=']) {
+        return None;
+    }
+    let is_colon = written[sign..].starts_with(':');
+    Some((
+        name,
+        text,
+        if is_colon { "a key has a blank after its colon" } else { "a value follows `: `, not `=`" },
+    ))
+}
+
+/// Reports texts that a comma has ended, and reads them as a whole.
+fn join_texts(entries: &mut Vec<(Key, Yaml)>, source: &Source, problems: &mut Problems) {
+    let mut dropped = Vec::new();
+    let mut index = 1;
+    while index < entries.len() {
+        let (before, rest) = entries.split_at_mut(index);
+        let Some((name, value)) = before.last_mut() else { break };
+        index += 1;
+        if value.text().is_none_or(|text| text != source.slice(value.span)) {
+            continue;
+        }
+        let is_more = |(key, none): &&(Key, Yaml)| {
+            alone(key, none, source).is_some_and(|text| text.contains(' ') && !text.contains([':', '=']))
+        };
+        let more = rest.iter().take_while(is_more).count();
+        let Some((last, _)) = more.checked_sub(1).and_then(|last| rest.get(last)) else { continue };
+        let whole = Span::new(value.span.start(), last.span.end());
+        let text = source.slice(whole);
+        if text.len() <= MAX_TEXT_LEN && !text.contains('\n') {
+            let message = format!("in brackets, a comma ends the text of `{}`", name.value);
+            let help = format!("put the text in quotes: `{}: {}`", name.value, as_quoted(text));
+            problems.push(Diagnostic::error("yaml-syntax", rest[0].0.span, message).help(help));
+            *value = Yaml::new(YamlValue::Text(text.to_owned()), whole);
+            dropped.extend(index - 1..index - 1 + more);
+        }
+        index += more;
+    }
+    // In one pass: there may be many.
+    let mut dropped = dropped.into_iter().peekable();
+    let mut at = 0;
+    entries.retain(|_| {
+        let is_dropped = dropped.next_if_eq(&at).is_some();
+        at += 1;
+        !is_dropped
+    });
+}
+
+/// Maximum length of a text that help repeats, in bytes.
+const MAX_TEXT_LEN: usize = 300;
+
+fn scalar(text: &str) -> YamlValue {
+    match text {
+        "true" => YamlValue::Bool(true),
+        "false" => YamlValue::Bool(false),
+        _ => number_in(text).map_or_else(|| YamlValue::Text(text.to_owned()), YamlValue::Number),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::diagnostic::Problems;
+    use crate::source::Source;
+
+    fn read(text: &str) -> (Vec<String>, String) {
+        let source = Source::new("a.yaml", text);
+        let mut problems = Problems::default();
+        let tree = crate::yaml::read(&source, &mut problems);
+        let help = problems.into_sorted().0.into_iter().filter_map(|found| found.help).collect();
+        (help, tree.map(|tree| tree.to_json().to_string()).unwrap_or_default())
+    }
+
+    #[test]
+    fn joined_keys_are_reported_and_read_as_meant() {
+        let (help, tree) = read("shots:\n  - {id:a, prompt:x, seconds:5}\n");
+        assert_eq!(help, ["write `id: a`", "write `prompt: x`", "write `seconds: 5`"]);
+        assert_eq!(tree, r#"{"shots":[{"id":"a","prompt":"x","seconds":5}]}"#);
+    }
+
+    #[test]
+    fn texts_that_a_comma_ended_are_read_as_a_whole() {
+        let (help, tree) = read("a: {id: a, prompt: rain, wind and sea, over a pier, seconds = 5}\n");
+        let whole = "rain, wind and sea, over a pier";
+        assert_eq!(
+            help,
+            [format!("put the text in quotes: `prompt: \"{whole}\"`"), "write `seconds: 5`".to_owned()]
+        );
+        assert_eq!(tree, format!(r#"{{"a":{{"id":"a","prompt":"{whole}","seconds":5}}}}"#));
+    }
+
+    #[test]
+    fn other_keys_without_a_value_are_left_alone() {
+        for text in [
+            "a: {b, \"c:d\"}",
+            "a: {b: \"c\", \"d e\"}",
+            "a: {b: 1, c d}",
+            "a: {b: c, d}",
+            "a: {http://x}",
+            "a: {b:c: d}",
+            "b:c:\n",
+            "a: {b:c: ~}",
+        ] {
+            assert_eq!(read(text).0, Vec::<String>::new(), "{text}");
+        }
+    }
+}
