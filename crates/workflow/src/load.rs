@@ -156,7 +156,7 @@ fn parse_all(
     include::add(&mut workflow, source, files, problems);
     syntax::resolve_groups(&mut workflow, problems);
     syntax::apply_defaults(&mut workflow, problems);
-    syntax::apply_repeats(&mut workflow, problems);
+    syntax::apply_repeats(&mut workflow, problems)?;
     workflow.param_overrides =
         include::param_files(&options.param_files, source, &mut workflow.text_warnings, problems);
     Some(workflow)

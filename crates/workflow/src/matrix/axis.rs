@@ -15,7 +15,7 @@ use crate::files::{self, FileError, Files};
 use crate::limits;
 use crate::source::{Span, Spanned};
 use crate::syntax::keys::{KeySpec, matrix as keys};
-use crate::syntax::{self, identifier};
+use crate::syntax::{self, bad_identifier};
 use crate::template;
 use crate::work::WorkBudget;
 use crate::yaml::{Key, Yaml, YamlValue};
@@ -62,8 +62,8 @@ pub(super) fn values(
     file_access: &FileAccess<'_>,
     problems: &mut Problems,
 ) -> Option<Values> {
-    if let Err(message) = identifier(&key.value) {
-        problems.error("bad-name", key.span, message);
+    if let Some(wrong) = bad_identifier(key) {
+        problems.push(wrong);
         return None;
     }
     let values = match &value.value {

@@ -10,7 +10,8 @@ use super::zip::{self, ZipGroup};
 use super::{AxisOverride, AxisValue, FileAccess, MatrixCell, axis, equal_cells, exclude, name};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped, quoted_list};
 use crate::limits;
-use crate::syntax::identifier;
+use crate::syntax::bad_identifier;
+use crate::syntax::keys::matrix as keys;
 use crate::yaml::{Key, Yaml, YamlValue};
 
 /// A parsed matrix, before the product.
@@ -147,14 +148,7 @@ fn rules(word: &Key, value: &Yaml, problems: &mut Problems) -> Option<Vec<Rule>>
         YamlValue::List(items) => items.as_slice(),
         YamlValue::Null => &[],
         _ => {
-            problems.push(
-                Diagnostic::error(
-                    "bad-matrix",
-                    value.span.or(word.span),
-                    format!("`{}` is a list of maps", word.value),
-                )
-                .label(format!("this is {}", value.kind())),
-            );
+            problems.push(no_rules(word, value));
             return None;
         }
     };
@@ -170,14 +164,7 @@ fn rules(word: &Key, value: &Yaml, problems: &mut Problems) -> Option<Vec<Rule>>
     let mut found = Vec::with_capacity(items.len());
     for item in items {
         let YamlValue::Map(entries) = &item.value else {
-            problems.push(
-                Diagnostic::error(
-                    "bad-matrix",
-                    item.span.or(word.span),
-                    format!("`{}` is a list of maps", word.value),
-                )
-                .label(format!("this is {}", item.kind())),
-            );
+            problems.push(no_rules(word, item));
             sound = false;
             continue;
         };
@@ -187,8 +174,8 @@ fn rules(word: &Key, value: &Yaml, problems: &mut Problems) -> Option<Vec<Rule>>
         }
         let mut rule = Rule::with_capacity(entries.len());
         for (key, value) in entries {
-            if let Err(message) = identifier(&key.value) {
-                problems.error("bad-name", key.span, message);
+            if let Some(wrong) = bad_identifier(key) {
+                problems.push(wrong);
                 sound = false;
             }
             let Some(value) = axis::bounded_value(value, key, problems) else {
@@ -200,6 +187,41 @@ fn rules(word: &Key, value: &Yaml, problems: &mut Problems) -> Option<Vec<Rule>>
         found.push(rule);
     }
     sound.then_some(found)
+}
+
+/// The diagnostic for what is no list of mappings, or no such mapping, with the form that was meant.
+fn no_rules(word: &Key, value: &Yaml) -> Diagnostic {
+    let example =
+        if word.value == keys::EXCLUDE.name { keys::EXCLUDE.example } else { keys::INCLUDE.example };
+    let name = &word.value;
+    let help = match &value.value {
+        YamlValue::Map(entries) if entries.is_empty() => {
+            format!("remove it, or list what it has: `{example}`")
+        }
+        YamlValue::Map(entries) if let Some(entry) = in_one_line(entries) => {
+            format!("put a dash before it, or write it in a list: `{name}: [{{{entry}}}]`")
+        }
+        _ => format!("each entry is a mapping of axes to values: `{example}`"),
+    };
+    Diagnostic::error("bad-matrix", value.span.or(word.span), format!("`{name}` is a list of mappings"))
+        .label(format!("this is {}", value.kind()))
+        .help(help)
+}
+
+/// A mapping of a few short numbers and words as it is written in brackets.
+fn in_one_line(entries: &[(Key, Yaml)]) -> Option<String> {
+    let is_plain =
+        |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
+    let written = entries.iter().take(5).map(|(key, value)| {
+        let value = match &value.value {
+            YamlValue::Number(number) => number.to_string(),
+            YamlValue::Text(text) if is_plain(text) => text.clone(),
+            _ => return None,
+        };
+        is_plain(&key.value).then(|| format!("{}: {value}", key.value))
+    });
+    let written: Vec<String> = written.collect::<Option<_>>()?;
+    (entries.len() <= 5).then(|| written.join(", "))
 }
 
 /// The diagnostic for a matrix whose rules cannot be applied within the limits.

@@ -4,7 +4,7 @@ use serde_json::{Number, Value};
 
 use super::Values;
 use super::axis::value as axis_value;
-use crate::diagnostic::{Diagnostic, Problems, grouped};
+use crate::diagnostic::{Diagnostic, Problems, grouped, nearest};
 use crate::limits;
 use crate::source::Span;
 use crate::syntax::keys::{KeySpec, matrix as keys};
@@ -15,8 +15,8 @@ use crate::yaml::{Key, Yaml, YamlValue};
 /// `step` are whole.
 pub(super) fn values(axis: &Key, range: &Yaml, problems: &mut Problems) -> Option<Values> {
     let map = Mapping::open(range, &keys::RANGE, axis.span, problems)?;
-    if let Some((key, _)) = map.others().next() {
-        problems.push(keys::RANGE.unknown_key(key));
+    if let Some((key, value)) = map.others().next() {
+        problems.push(unknown_key(axis, key, value, range));
         return None;
     }
     let from = number(axis, &keys::FROM, &map, problems)?;
@@ -27,6 +27,50 @@ pub(super) fn values(axis: &Key, range: &Yaml, problems: &mut Problems) -> Optio
     };
     let span = map.get(&keys::STEP).map_or(axis.span, |(_, value)| value.span);
     list(&from, &to, &step, span, axis, problems)
+}
+
+/// The diagnostic for a key that a range does not have: values that are the list itself, or a mapping of names to values.
+fn unknown_key(axis: &Key, key: &Key, value: &Yaml, range: &Yaml) -> Diagnostic {
+    let YamlValue::Map(entries) = &range.value else { return keys::RANGE.unknown_key(key) };
+    let is_range = entries.iter().any(|(key, _)| keys::RANGE.has(&key.value));
+    let unknown = keys::RANGE.unknown_key(key);
+    if is_range || nearest(&key.value, keys::RANGE.names()).is_some() {
+        return unknown;
+    }
+    let axis = &axis.value;
+    let message =
+        format!("the axis `{axis}` is a mapping with `{}`, which is none of the forms of an axis", key.value);
+    let help = match (&value.value, entries.as_slice()) {
+        (YamlValue::List(items), [_]) if items.iter().all(is_word) => {
+            let items: Vec<String> = items.iter().map(written).collect();
+            format!("write the list itself: `{axis}: [{}]`", items.join(", "))
+        }
+        (YamlValue::List(_), [_]) => {
+            format!("write the list itself behind `{axis}:`, without `{}`", key.value)
+        }
+        _ => format!(
+            "an axis is a list such as `{axis}: [{}]`; what belongs to each value is looked up in a parameter, as in `{{{{ looks[{axis}] }}}}`",
+            entries.iter().map(|(key, _)| key.value.as_str()).take(3).collect::<Vec<_>>().join(", ")
+        ),
+    };
+    Diagnostic::error("bad-matrix", key.span, message).help(help)
+}
+
+/// Whether a value is a number, or text that needs no quotes in a list.
+fn is_word(value: &Yaml) -> bool {
+    match &value.value {
+        YamlValue::Number(_) => true,
+        YamlValue::Text(text) => {
+            !text.is_empty()
+                && text.chars().all(|c| c.is_alphanumeric() || " _-.".contains(c))
+                && text.trim() == text
+        }
+        _ => false,
+    }
+}
+
+fn written(value: &Yaml) -> String {
+    value.text().map_or_else(|| value.to_json().to_string(), str::to_owned)
 }
 
 /// The ends of a range that is written as text: `1..3`, `1..=3`, `1-3`, `1 to 3`.

@@ -3,7 +3,7 @@
 use super::keys::{cast as keys, workflow};
 use super::mapping::Mapping;
 use super::value::report_wrong_type;
-use super::{Character, Entry, identifier};
+use super::{Character, Entry, bad_identifier};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
 use crate::yaml::{Key, Yaml, YamlValue};
@@ -32,8 +32,8 @@ pub(super) fn read(file: &Mapping<'_>, is_included: bool, problems: &mut Problem
 }
 
 fn character(key: &Key, value: &Yaml, is_included: bool, problems: &mut Problems) -> Option<Character> {
-    if let Err(message) = identifier(&key.value) {
-        problems.error("bad-name", key.span, message);
+    if let Some(wrong) = bad_identifier(key) {
+        problems.push(wrong);
         return None;
     }
     if let YamlValue::Text(_) = &value.value {

@@ -188,6 +188,16 @@ pub(super) fn parsed<T: FromStr>(
     key: &'static KeySpec,
     problems: &mut Problems,
 ) -> Option<Spanned<T>> {
+    parsed_as(map, key, |_| true, problems)
+}
+
+/// Like [`parsed`]; help has only values that satisfy `is_accepted`.
+fn parsed_as<T: FromStr>(
+    map: &Mapping<'_>,
+    key: &'static KeySpec,
+    is_accepted: fn(&T) -> bool,
+    problems: &mut Problems,
+) -> Option<Spanned<T>> {
     let (written, value) = map.get(key).filter(|(_, value)| !value.is_null())?;
     let text = match &value.value {
         YamlValue::Text(text) => text.clone(),
@@ -206,10 +216,11 @@ pub(super) fn parsed<T: FromStr>(
         format!("`{}` must be {}", key.name, key.shape),
     );
     // A bare number may be frames or seconds.
-    diagnostic = match text.parse::<f64>() {
-        Ok(_) if text.parse::<u32>().is_ok() && format!("{text}f").parse::<T>().is_ok() => diagnostic
+    let is_fit = |text: &str| text.parse().is_ok_and(|value| is_accepted(&value));
+    diagnostic = match text.parse::<u32>() {
+        Ok(_) if is_fit(&format!("{text}f")) && is_fit(&format!("{text}s")) => diagnostic
             .help(format!("write `{0}: {text}f` for frames, or `{0}: {text}s` for seconds", key.name)),
-        _ => match rewritten::<T>(&text) {
+        _ => match rewritten(&text, is_fit) {
             Some(meant) => diagnostic.help(format!("write `{}: {meant}`", key.name)),
             None => diagnostic.help(format!("write `{}`", key.example)),
         },
@@ -219,15 +230,21 @@ pub(super) fn parsed<T: FromStr>(
 }
 
 /// The value that was probably meant, in the form that its key has: with a unit, without one that is understood, or with an `x` between two
-/// sides.
-fn rewritten<T: FromStr>(text: &str) -> Option<String> {
-    let number: String =
-        text.trim().chars().take_while(|c| c.is_ascii_digit() || matches!(c, '-' | '+' | '.')).collect();
+/// sides. A clock time of two parts is minutes and seconds.
+fn rewritten(text: &str, is_fit: impl Fn(&str) -> bool) -> Option<String> {
+    let text = text.trim();
+    if let Some((minutes, seconds)) = text.split_once(':') {
+        let is_clock = minutes.parse::<u32>().is_ok() && seconds.parse::<f64>().is_ok();
+        return Some(format!("{minutes}m{seconds}s")).filter(|meant| is_clock && is_fit(meant));
+    }
+    let is_sign = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.');
+    let (number, unit) = text.split_at(text.find(|c| !is_sign(c)).unwrap_or(text.len()));
     let size = text.replace(['*', '×', 'X'], "x").replace(' ', "");
-    let frames = text.contains("frame").then(|| format!("{number}f"));
+    let frames = unit.contains("frame").then(|| format!("{number}f"));
     let units = ["", "s", "dB", " LUFS"].map(|unit| format!("{number}{unit}"));
-    let meant = [size].into_iter().chain(frames).chain(units).find(|meant| meant.parse::<T>().is_ok())?;
-    Some(meant)
+    // What follows a unit is a part of another number, such as the exponent of `1e9`.
+    let units = units.into_iter().filter(|_| !unit.contains(|c: char| c.is_ascii_digit()));
+    [size].into_iter().chain(frames).chain(units).find(|meant| is_fit(meant))
 }
 
 /// A length greater than zero.
@@ -237,8 +254,9 @@ pub(super) fn length(
     code: &'static str,
     problems: &mut Problems,
 ) -> Option<Spanned<EditTime>> {
-    let length: Spanned<EditTime> = parsed(map, key, problems)?;
-    if !length.value.is_negative() && !length.value.is_zero() {
+    let is_length = |time: &EditTime| !time.is_negative() && !time.is_zero();
+    let length = parsed_as(map, key, is_length, problems)?;
+    if is_length(&length.value) {
         return Some(length);
     }
     let message = format!("`{}` must be longer than zero", key.name);
@@ -304,11 +322,19 @@ pub(super) fn frame_size(film: &Mapping<'_>, problems: &mut Problems) -> Option<
 
 #[cfg(test)]
 mod tests {
-    use super::rewritten;
+    use std::str::FromStr;
+
     use crate::units::{EditTime, FrameRate, Loudness, Speed};
 
     #[test]
     fn rewritten_value_is_the_one_that_was_meant() {
+        fn rewritten<T: FromStr>(text: &str) -> Option<String> {
+            super::rewritten(text, |meant| meant.parse::<T>().is_ok())
+        }
+        assert_eq!(rewritten::<EditTime>("10:30").as_deref(), Some("10m30s"));
+        assert_eq!(rewritten::<EditTime>("0:10.5").as_deref(), Some("0m10.5s"));
+        assert_eq!(rewritten::<EditTime>("1e9"), None);
+        assert_eq!(rewritten::<EditTime>("1,5"), None);
         assert_eq!(rewritten::<Loudness>("-14").as_deref(), Some("-14 LUFS"));
         assert_eq!(rewritten::<FrameRate>("25 fps").as_deref(), Some("25"));
         assert_eq!(rewritten::<Speed>("2x").as_deref(), Some("2"));

@@ -1,12 +1,14 @@
 //! Reads a workflow file: reports everything that is wrong and reads the rest.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::keys::workflow as keys;
 use super::keys::{KeySpec, shot as shot_keys};
 use super::mapping::Mapping;
 use super::value::{one_or_many, report_wrong_type};
-use super::{Entry, Param, Repeats, Shot, Workflow, cast, film, group, params, plain_name, shot, value};
+use super::{
+    Entry, Param, Repeats, Shot, Workflow, cast, film, group, is_device, params, plain_name, shot, value,
+};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::letters::{name_slug, normalized, truncated};
 use crate::limits;
@@ -29,7 +31,16 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
     if let Some(name) = &name
         && let Err(message) = plain_name(&name.value)
     {
-        problems.error("bad-name", name.span, message);
+        let diagnostic = Diagnostic::error("bad-name", name.span, message);
+        let meant = name_slug(&name.value);
+        problems.push(if plain_name(&meant).is_ok() {
+            diagnostic.help(format!("write `name: {meant}`"))
+        } else {
+            diagnostic
+        });
+    }
+    if let Some(name) = name.as_ref().filter(|name| is_device(&name.value)) {
+        problems.push(shot::refused_by_windows(name, "name"));
     }
     Some(Workflow {
         name: name.unwrap_or_else(|| Spanned::new(file_stem(source.name()), file.span())),
@@ -118,13 +129,33 @@ pub(super) fn defaults(map: &Mapping<'_>, key: &KeySpec, problems: &mut Problems
     fields
 }
 
+/// The id of the first shot in a mapping of names to shots, else an example of one.
+fn name_in(shots: &Yaml) -> &str {
+    let first = match &shots.value {
+        YamlValue::Map(entries) => entries.first(),
+        _ => None,
+    };
+    let named = first.filter(|(name, shot)| {
+        matches!(shot.value, YamlValue::Map(_))
+            && !shot_keys::SHOT.has(&name.value)
+            && plain_name(&name.value).is_ok()
+    });
+    named.map_or("harbor", |(name, _)| &name.value)
+}
+
+/// The largest number at the end of an id that help has.
+const MAX_SUGGESTED_NUMBER: u32 = 9;
+
 fn shots(file: &Mapping<'_>, problems: &mut Problems) -> Vec<Shot> {
     let Some((key, value)) = file.get(&keys::SHOTS) else { return Vec::new() };
     let YamlValue::List(items) = &value.value else {
         problems.push(
             Diagnostic::error("wrong-type", value.span.or(key.span), "`shots` must be a list of shots")
                 .label(format!("this is {}", value.kind()))
-                .help("begin each shot with a dash: `- id: harbor`, with its fields below"),
+                .help(format!(
+                    "begin each shot with a dash: `- id: {}`, with its fields below",
+                    name_in(value)
+                )),
         );
         return Vec::new();
     };
@@ -136,9 +167,14 @@ fn shots(file: &Mapping<'_>, problems: &mut Problems) -> Vec<Shot> {
     }
     let mut shots: Vec<Shot> = Vec::with_capacity(items.len());
     let mut spans: HashMap<String, Span> = HashMap::new();
+    let ids: HashSet<&str> = items.iter().filter_map(|item| item.get(shot_keys::ID.name)?.1.text()).collect();
     for item in items {
         let Some(shot) = shot::read(item, problems) else { continue };
         if let Some(first) = spans.get(&shot.id.value) {
+            let example = (2..=MAX_SUGGESTED_NUMBER)
+                .map(|number| format!("{}-{number}", shot.id.value))
+                .find(|id| plain_name(id).is_ok() && !ids.contains(id.as_str()))
+                .map(|id| format!(", such as `id: {id}`"));
             problems.push(
                 Diagnostic::error(
                     "duplicate-id",
@@ -147,7 +183,7 @@ fn shots(file: &Mapping<'_>, problems: &mut Problems) -> Vec<Shot> {
                 )
                 .label("again here")
                 .other(*first, "first here")
-                .help(format!("give each shot an id of its own, such as `id: {}-2`", shot.id.value)),
+                .help(format!("give each shot an id of its own{}", example.unwrap_or_default())),
             );
             continue;
         }

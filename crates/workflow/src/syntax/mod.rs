@@ -40,7 +40,9 @@ pub(crate) use self::group::resolve as resolve_groups;
 pub use self::keys::key_tables;
 pub(crate) use self::mapping::Mapping;
 pub use self::names::ShotRef;
-pub(crate) use self::names::{RESERVED, identifier, output_name, plain_name};
+pub(crate) use self::names::{
+    RESERVED, bad_identifier, identifier, identifier_meant, is_device, output_name, plain_name,
+};
 pub use self::params::{Param, ParamKind};
 pub(crate) use self::repeat::{STEP, apply as apply_repeats};
 pub(crate) use self::value::{

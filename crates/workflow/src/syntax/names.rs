@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::diagnostic::Diagnostic;
+use crate::yaml::Key;
 use crate::{letters, limits};
 
 /// A reference to a shot: `harbor` (all its instances), `harbor@lens=24mm,seed=1` (a cell), `lamp#2` (a take).
@@ -96,9 +98,58 @@ pub(crate) fn identifier(name: &str) -> Result<(), String> {
         Ok(())
     } else {
         Err(format!(
-            "`{name}` cannot be used in templates: write it with letters, digits and `_`, no digit first"
+            "`{name}` cannot be used in templates: write it with the letters a to z and A to Z, digits and `_`, no digit first"
         ))
     }
+}
+
+/// The report of a key that is no name for templates, with one that is.
+pub(crate) fn bad_identifier(key: &Key) -> Option<Diagnostic> {
+    let message = identifier(&key.value).err()?;
+    let diagnostic = Diagnostic::error("bad-name", key.span, message);
+    Some(match identifier_meant(&key.value) {
+        Some(meant) => diagnostic.help(format!("write `{meant}`")),
+        None => diagnostic,
+    })
+}
+
+/// The name for templates that is most like another one.
+pub(crate) fn identifier_meant(name: &str) -> Option<String> {
+    let mut meant = String::new();
+    for c in name.chars() {
+        match c {
+            'ä' | 'æ' => meant.push_str("ae"),
+            'ö' | 'ø' | 'œ' => meant.push_str("oe"),
+            'ü' => meant.push_str("ue"),
+            'ß' => meant.push_str("ss"),
+            'à' | 'á' | 'â' | 'ã' | 'å' => meant.push('a'),
+            'è' | 'é' | 'ê' | 'ë' => meant.push('e'),
+            'ì' | 'í' | 'î' | 'ï' => meant.push('i'),
+            'ò' | 'ó' | 'ô' | 'õ' => meant.push('o'),
+            'ù' | 'ú' | 'û' => meant.push('u'),
+            'ç' => meant.push('c'),
+            'ñ' => meant.push('n'),
+            '-' | ' ' | '.' => meant.push('_'),
+            c => meant.push(c),
+        }
+    }
+    if meant.starts_with(|c: char| c.is_ascii_digit()) || RESERVED.contains(&meant.as_str()) {
+        meant.insert(0, '_');
+    }
+    identifier(&meant).is_ok().then_some(meant)
+}
+
+/// Whether Windows takes a file's name for a device, whatever its ending is.
+pub(crate) fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
+    if matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL") {
+        return true;
+    }
+    let number = stem.strip_prefix("COM").or_else(|| stem.strip_prefix("LPT"));
+    number.is_some_and(|number| {
+        let mut digits = number.chars();
+        matches!((digits.next(), digits.next()), (Some('1'..='9' | '¹' | '²' | '³'), None))
+    })
 }
 
 /// Checks the film's file name: one plain `.mp4` file, no folder.
@@ -110,7 +161,14 @@ pub(crate) fn output_name(name: &str) -> Result<(), String> {
         return Err(format!("`{name}` is not a name that every file system takes"));
     }
     match name.strip_suffix(".mp4") {
+        Some(stem) if is_device(stem) => {
+            Err(format!("Windows refuses `{name}`: `{stem}` is the name of a device there"))
+        }
+        Some(stem) if stem.ends_with('.') => Err(format!(
+            "`{name}` is not a name that every file system takes: there is a `.` before its ending"
+        )),
         Some(stem) if !stem.is_empty() && stem.trim() == stem => Ok(()),
+        Some(stem) if !stem.trim().is_empty() => Err(format!("`{name}` has a blank at an end of the name")),
         _ => Err(format!("`{name}` does not end in `.mp4`")),
     }
 }
@@ -139,6 +197,39 @@ mod tests {
             ["../x.mp4", "a/b.mp4", "x.mov", ".mp4", ".x.mp4", "c:x.mp4", "x\n.mp4", " .mp4", "a\\b.mp4"]
         {
             assert!(output_name(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn output_name_rejects_what_windows_does() {
+        for wrong in [
+            "CON.mp4",
+            "con.mp4",
+            "aux.cut.mp4",
+            "nul .x.mp4",
+            "COM1.mp4",
+            "lpt\u{b9}.mp4",
+            "x..mp4",
+            "x .mp4",
+        ] {
+            assert!(output_name(wrong).is_err(), "{wrong}");
+        }
+        for fine in ["console.mp4", "com.mp4", "com0.mp4", "com10.mp4", "lighthouse.con.mp4"] {
+            assert_eq!(output_name(fine), Ok(()), "{fine}");
+        }
+    }
+
+    #[test]
+    fn identifier_meant_is_one() {
+        for (name, meant) in [
+            ("größe", Some("groesse")),
+            ("my-look", Some("my_look")),
+            ("2nd look", Some("_2nd_look")),
+            ("take", Some("_take")),
+            ("海", None),
+            ("", None),
+        ] {
+            assert_eq!(identifier_meant(name).as_deref(), meant, "{name}");
         }
     }
 }

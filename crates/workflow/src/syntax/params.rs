@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::identifier;
+use super::bad_identifier;
 use super::keys::{KeySpec, params as keys};
 use super::mapping::Mapping;
 use super::value::report_wrong_type;
@@ -79,8 +79,8 @@ impl ParamKind {
 
 /// One parameter; `None` if it has no usable name.
 pub(super) fn read(key: &Key, value: &Yaml, is_included: bool, problems: &mut Problems) -> Option<Param> {
-    if let Err(message) = identifier(&key.value) {
-        problems.error("bad-name", key.span, message);
+    if let Some(wrong) = bad_identifier(key) {
+        problems.push(wrong);
         return None;
     }
     let plain = Param {

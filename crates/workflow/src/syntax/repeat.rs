@@ -13,14 +13,14 @@ use crate::yaml::{Yaml, YamlValue};
 pub(crate) const STEP: &str = "step";
 
 /// Replaces each repeated shot by its steps, `walk-1`, `walk-2` and so on. What names the shot itself means its last step; a film shows all of
-/// them, and a voice begins with the first.
-pub(crate) fn apply(workflow: &mut Workflow, problems: &mut Problems) {
+/// them, and a voice begins with the first. `None` where there are too many steps, which is reported: without them, each template that uses
+/// a step and each reference to one would be reported too.
+#[must_use]
+pub(crate) fn apply(workflow: &mut Workflow, problems: &mut Problems) -> Option<()> {
     if workflow.shots.iter().all(|shot| shot.repeat.is_none()) {
-        return;
+        return Some(());
     }
-    if !within_limits(workflow, problems) {
-        return;
-    }
+    within_limits(workflow, problems).then_some(())?;
     report_hidden_names(workflow, problems);
     let mut ids: HashSet<String> = workflow.shots.iter().map(|shot| shot.id.value.clone()).collect();
     let mut repeats = Repeats::default();
@@ -49,6 +49,7 @@ pub(crate) fn apply(workflow: &mut Workflow, problems: &mut Problems) {
         show_all_steps(film, &repeats.steps, problems);
     }
     workflow.repeats = repeats;
+    Some(())
 }
 
 fn step_of(shot: &Shot, step: u32, repeat: &Spanned<u32>) -> Shot {

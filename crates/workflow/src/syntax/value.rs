@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use super::keys::{KeySpec, Shape};
+use super::plain_name;
 use crate::diagnostic::{Diagnostic, Problems, nearest};
 use crate::duration::parse_duration;
+use crate::letters::name_slug;
 use crate::limits;
 use crate::picture_size;
 use crate::source::{Span, Spanned};
@@ -19,36 +21,40 @@ pub(crate) fn report_wrong_type(key: &KeySpec, value: &Yaml, fallback: Span, pro
             format!("`{}` must be {}", key.name, key.shape),
         )
         .label(format!("this is {}", value.kind()))
-        .help(suggestion(key, value)),
+        .help(suggestion(key, key.shape, value)),
     );
 }
 
-/// The line of YAML that was probably meant, else an example of one.
-fn suggestion(key: &KeySpec, value: &Yaml) -> String {
+/// The line of YAML that was probably meant, which the key accepts; else an example of one. `shape` has the bounds that hold here.
+fn suggestion(key: &KeySpec, shape: Shape, value: &Yaml) -> String {
     let name = key.name;
-    match (&value.value, key.shape) {
+    match (&value.value, shape) {
+        (YamlValue::Number(_) | YamlValue::Bool(_), Shape::Name)
+            if plain_name(&scalar_text(value)).is_err() =>
+        {
+            let meant = name_slug(&scalar_text(value));
+            if plain_name(&meant).is_ok() {
+                format!("write `{name}: \"{meant}\"`")
+            } else {
+                format!("write `{}`", key.example)
+            }
+        }
         (YamlValue::Number(number), Shape::Text | Shape::Name | Shape::FileName) => {
             format!("put it in quotes: `{name}: \"{number}\"`")
         }
         (YamlValue::Bool(truth), Shape::Text | Shape::Name) => {
             format!("put it in quotes: `{name}: \"{truth}\"`")
         }
-        (YamlValue::Text(text), Shape::Count { .. } | Shape::Number | Shape::Retry)
-            if let Some(number) = plain_number(text) =>
-        {
-            // A number with leading zeros is text without quotes, too.
-            let is_quoted = value.span.end() - value.span.start() > text.len();
-            format!("write{} `{name}: {number}`", if is_quoted { " it without quotes:" } else { "" })
+        (YamlValue::Text(text), Shape::Number) if let Some(number) = plain_number(text) => {
+            format!("write{} `{name}: {number}`", without_quotes(text, value))
         }
-        // `2x`, `3 takes`.
-        (YamlValue::Text(text), Shape::Count { .. } | Shape::Retry) if let Some(number) = count_in(text) => {
-            format!("write `{name}: {number}`")
+        (YamlValue::Text(_) | YamlValue::Number(_), Shape::Count { max }) => {
+            count_suggestion(key, max, value)
         }
-        (YamlValue::Text(_) | YamlValue::Number(_), Shape::FrameSize)
-            if let Some((width, height)) = picture_size::size_meant(&scalar_text(value)) =>
-        {
-            format!("write `{name}: {}x{}`", width & !1, height & !1)
+        (YamlValue::Text(_) | YamlValue::Number(_), Shape::Retry) => {
+            count_suggestion(key, limits::MAX_ATTEMPTS, value)
         }
+        (YamlValue::Text(_) | YamlValue::Number(_), Shape::FrameSize) => size_suggestion(key, value),
         (YamlValue::Text(text), Shape::Flag) => match text.to_ascii_lowercase().as_str() {
             "true" | "false" => format!("write it without quotes: `{name}: {}`", text.to_ascii_lowercase()),
             "yes" | "on" | "y" | "1" => {
@@ -72,6 +78,49 @@ fn suggestion(key: &KeySpec, value: &Yaml) -> String {
     }
 }
 
+/// A whole number within the bounds that is close to what is written, else the bound that it is beyond.
+fn count_suggestion(key: &KeySpec, max: u64, value: &Yaml) -> String {
+    let name = key.name;
+    let (number, without_quotes) = match &value.value {
+        YamlValue::Number(number) => (number.as_f64(), ""),
+        YamlValue::Text(text) => match plain_number(text) {
+            Some(number) => (number.parse().ok(), without_quotes(text, value)),
+            // `2x`, `3 takes`.
+            None => (count_in(text).map(f64::from), ""),
+        },
+        _ => (None, ""),
+    };
+    match number {
+        Some(number) if number < 1.0 => format!("the least is `{name}: 1`"),
+        Some(number) if number > max as f64 => format!("the most is `{name}: {max}`"),
+        Some(number) if number.fract() == 0.0 => format!("write{without_quotes} `{name}: {number}`"),
+        Some(number) => format!("write a whole number, such as `{name}: {}`", number.trunc()),
+        None => format!("write `{}`", key.example),
+    }
+}
+
+/// Says that the quotes around a text are wrong, if there are some: a number with leading zeros is text without them, too.
+fn without_quotes(text: &str, value: &Yaml) -> &'static str {
+    let is_quoted = value.span.end() - value.span.start() > text.len();
+    if is_quoted { " it without quotes:" } else { "" }
+}
+
+/// The size that was meant, if a film can have it.
+fn size_suggestion(key: &KeySpec, value: &Yaml) -> String {
+    let text = scalar_text(value);
+    match picture_size::size_meant(&text).map(|(width, height)| (width & !1, height & !1)) {
+        Some((width, height)) if width.max(height) <= limits::MAX_FILM_SIDE => {
+            format!("write `{}: {width}x{height}`", key.name)
+        }
+        None if !text.contains(|c: char| c.is_ascii_digit()) => format!("write `{}`", key.example),
+        _ => format!(
+            "each side is an even number from 16 to {}: write `{}`",
+            limits::MAX_FILM_SIDE,
+            key.example
+        ),
+    }
+}
+
 /// The text of a scalar.
 fn scalar_text(value: &Yaml) -> String {
     value.text().map_or_else(|| value.to_json().to_string(), str::to_owned)
@@ -92,7 +141,12 @@ fn with_last_unit(text: &str) -> Option<String> {
     ["m", "s"]
         .into_iter()
         .map(|unit| format!("{text}{unit}"))
-        .find(|text| has_unit && parse_duration(text).is_some())
+        .find(|text| has_unit && parse_duration(text).is_some_and(is_timeout))
+}
+
+/// Whether a duration is within the bounds of those that a workflow has.
+fn is_timeout(duration: Duration) -> bool {
+    !duration.is_zero() && duration <= Duration::from_secs(limits::MAX_TIMEOUT_SECONDS)
 }
 
 /// The number in a text, as YAML writes it.
@@ -154,9 +208,9 @@ pub(crate) fn expect_count_to(
     let mut diagnostic =
         Diagnostic::error("wrong-type", value.span.or(fallback), format!("`{}` must be {shape}", key.name));
     if !matches!(value.value, YamlValue::Number(_)) {
-        diagnostic = diagnostic.label(format!("this is {}", value.kind())).help(suggestion(key, value));
+        diagnostic = diagnostic.label(format!("this is {}", value.kind()));
     }
-    problems.push(diagnostic);
+    problems.push(diagnostic.help(suggestion(key, shape, value)));
     None
 }
 
@@ -188,8 +242,7 @@ pub(crate) fn expect_duration(
         YamlValue::Text(text) => parse_duration(text),
         _ => None,
     };
-    let max = Duration::from_secs(limits::MAX_TIMEOUT_SECONDS);
-    if let Some(duration) = duration.filter(|duration| !duration.is_zero() && *duration <= max) {
+    if let Some(duration) = duration.filter(|duration| is_timeout(*duration)) {
         return Some(duration);
     }
     problems.push(
@@ -200,7 +253,7 @@ pub(crate) fn expect_duration(
         )
         .label(format!("this is {}", value.kind()))
         .help(match duration {
-            Some(duration) if duration > max => format!("a week at most: `{}: 168h`", key.name),
+            Some(duration) if !duration.is_zero() => format!("a week at most: `{}: 168h`", key.name),
             _ => match value.text().and_then(with_last_unit) {
                 Some(meant) => format!("write `{}: {meant}`", key.name),
                 None => format!("write `{}`", key.example),

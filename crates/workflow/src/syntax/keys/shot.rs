@@ -179,6 +179,6 @@ pub(crate) const SHOT: ObjectSpec = ObjectSpec {
         &RETRY,
         &TIMEOUT,
     ],
-    help: "write it as `- id: harbor` with its fields below",
+    help: "write it as `- id: harbor` with its fields below, indented like `id`",
     is_open: true,
 };
