@@ -60,6 +60,21 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ("unknown-field", &["include-wrong-inside"], "it stands in an included file"),
     ("unknown-key", &["include-wrong-inside"], "it stands in an included file"),
     ("wrong-type", &["include-wrong-inside"], "it stands in an included file"),
+    (
+        "bad-name",
+        &["names-of-devices"],
+        "the names of devices are refused for files only, and groups have names of the same form",
+    ),
+    (
+        "wrong-type",
+        &["templates-of-other-languages"],
+        "what a template comes to is known when it is rendered",
+    ),
+    (
+        "invalid-request",
+        &["prompt-of-an-empty-param"],
+        "what a template comes to is known when it is rendered",
+    ),
     ("yaml-syntax", &["tags"], "a schema sees values without their tags"),
     ("yaml-syntax", &["include-wrong-inside"], "it stands in an included file"),
     (
