@@ -40,7 +40,11 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
         });
     }
     if let Some(name) = name.as_ref().filter(|name| is_device(&name.value)) {
-        problems.push(shot::refused_by_windows(name, "name"));
+        // The videos of shots have more in their names; the output folder has this one.
+        let text = &name.value;
+        let message = format!("Windows refuses a folder `{text}`: it is the name of a device there");
+        let help = format!("write another one, such as `name: {text}-1`");
+        problems.push(Diagnostic::error("bad-name", name.span, message).help(help));
     }
     Some(Workflow {
         name: name.unwrap_or_else(|| Spanned::new(file_stem(source.name()), file.span())),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::keys::{KeySpec, shot as keys};
 use super::mapping::Mapping;
-use super::{Continues, Entry, Shot, dialogue, film, is_device, plain_name, value};
+use super::{Continues, Entry, Shot, dialogue, film, plain_name, value};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::letters::{name_slug, normalized};
 use crate::source::Spanned;
@@ -97,14 +97,6 @@ fn repeat(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<u32>> {
     Some(map.count(&keys::REPEAT, problems).unwrap_or_else(|| Spanned::new(1, key.span)))
 }
 
-/// The report of a name that the files of a video or a film cannot have on Windows.
-pub(super) fn refused_by_windows(name: &Spanned<String>, key: &str) -> Diagnostic {
-    let text = &name.value;
-    let message = format!("Windows refuses `{text}.mp4`: `{text}` is the name of a device there");
-    Diagnostic::error("bad-name", name.span, message)
-        .help(format!("write another one, such as `{key}: {text}-1`"))
-}
-
 fn id(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<String>> {
     let (key, value) = map.get(&keys::ID)?;
     let id = name(value, &keys::ID, key, problems)?;
@@ -117,10 +109,6 @@ fn id(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<String>> {
         } else {
             diagnostic
         });
-        return None;
-    }
-    if is_device(&id.value) {
-        problems.push(refused_by_windows(&id, "id"));
         return None;
     }
     Some(id)

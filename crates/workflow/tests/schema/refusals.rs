@@ -63,7 +63,7 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     (
         "bad-name",
         &["names-of-devices"],
-        "the names of devices are refused for files only, and groups have names of the same form",
+        "the names of devices are refused for the output folder only, and shots and groups have names of the same form",
     ),
     (
         "wrong-type",
