@@ -342,6 +342,19 @@ proptest! {
     }
 }
 
+/// Braces are written as templates, and a `$` before them stays one.
+#[test]
+fn import_dollars_before_braces_are_text() {
+    for cell in ["costs ${{x}} a day", "${{ a }}", "${{{b}}}", "$ {{c}} ${%d%} ${#e#}"] {
+        let imported = imported(&format!("scene,description\n1,\"{cell}\"\n"), true);
+        let text = imported.workflow.unwrap_or_else(|| panic!("{cell}: {}", imported.report));
+        let plan = plan(&text);
+        let (_, node) = plan.nodes().next().unwrap();
+        let sent = node.request["prompt"].as_str().unwrap();
+        assert!(sent.to_lowercase().starts_with(cell.to_lowercase().as_str()), "{cell}: {sent}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]

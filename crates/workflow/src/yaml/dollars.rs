@@ -1,4 +1,5 @@
-//! Templates with a `$` before them, as GitHub Actions writes them: in `prompt: ${{ look }}` the `$` is a part of the text.
+//! Templates with a `$` before them, as GitHub Actions writes them: in `prompt: ${{ look }}` the `$` is a part of the text. Before a quoted text,
+//! such as `{{ '{{' }}`, it is meant to be: `import` writes braces so.
 
 use super::{Yaml, YamlValue};
 use crate::diagnostic::Diagnostic;
@@ -30,7 +31,11 @@ fn collect(value: &Yaml, text: &str, spans: &mut Vec<Span>) {
     match &value.value {
         YamlValue::Text(_) => {
             let written = text.get(value.span.range()).unwrap_or_default();
-            spans.extend(written.match_indices(SIGN).map(|(offset, _)| {
+            let is_of_name = |(offset, _): &(usize, &str)| {
+                let expression = written[offset + SIGN.len()..].trim_start();
+                !expression.starts_with(['\'', '"', '\\'])
+            };
+            spans.extend(written.match_indices(SIGN).filter(is_of_name).map(|(offset, _)| {
                 let start = value.span.start() + offset;
                 Span::new(start, start + 1)
             }));
