@@ -172,14 +172,64 @@ fn file_of_the_output_folder_is_the_same_input_after_it_was_delivered_again() {
     let project = Project::new("one.yaml", CHAIN).against(&service.url, KEY);
     project.runner(&["run", "one.yaml"]).expect(0);
     let yard = video(&project, "yard").strip_prefix(project.path()).expect("in the project").to_owned();
-    let other = "version: 1\nname: other\ndefaults: {model: modelb-video-480p, seconds: 1, size: 480x480}\nshots:\n  \
-                 - {id: end, prompt: the end, first_frame: {file: FILE, frame: last}}\n";
-    fs_err::write(project.file("other.yaml"), other.replace("FILE", &yard.to_string_lossy()))
-        .expect("a file");
+    fs_err::write(project.file("other.yaml"), on_file(&yard.to_string_lossy())).expect("a file");
     project.runner(&["run", "other.yaml"]).expect(0);
     assert_eq!(service.posts(), 4);
     remove_videos(&project);
     version.store(1, Ordering::Relaxed);
     project.runner(&["run", "one.yaml"]).expect(0);
     is_up_to_date(&project, &service, "other.yaml", 4);
+}
+
+/// A workflow with one shot that begins on the last frame of a file.
+fn on_file(file: &str) -> String {
+    format!(
+        "version: 1\nname: other\ndefaults: {{model: modelb-video-480p, seconds: 1, size: 480x480}}\nshots:\n  \
+         - {{id: end, prompt: the end, first_frame: {{file: {file}, frame: last}}}}\n"
+    )
+}
+
+/// A copy of each delivery stays the same input, whatever is delivered or comes back from a backup later.
+#[test]
+fn copy_of_a_delivery_is_the_same_input_after_the_next_one() {
+    let (service, version) = service();
+    let project = Project::new("one.yaml", CHAIN).against(&service.url, KEY);
+    project.runner(&["run", "one.yaml"]).expect(0);
+    remove_videos(&project);
+    version.store(1, Ordering::Relaxed);
+    project.runner(&["run", "one.yaml"]).expect(0);
+    fs_err::copy(video(&project, "yard"), project.file("copy.mp4")).expect("a copy");
+    fs_err::write(project.file("other.yaml"), on_file("copy.mp4")).expect("a file");
+    project.runner(&["run", "other.yaml"]).expect(0);
+    assert_eq!(service.posts(), 4);
+    for number in [2, 0] {
+        remove_videos(&project);
+        version.store(number, Ordering::Relaxed);
+        project.runner(&["run", "one.yaml"]).expect(0);
+        project.runner(&["fetch", "--all"]);
+        is_up_to_date(&project, &service, "other.yaml", 4);
+    }
+}
+
+/// A file that was paid for as an input before the service has delivered the same bytes for a task stays what it was.
+#[test]
+fn file_that_was_an_input_before_it_was_delivered_stays_the_same_input() {
+    let (service, version) = service();
+    let project = Project::new("one.yaml", CHAIN).against(&service.url, KEY);
+    project.runner(&["run", "one.yaml"]).expect(0);
+    // As a person downloads it from the service.
+    fs_err::write(project.file("mine.mp4"), clip_of(&format!("{} 1", task_id(3)))).expect("a file");
+    fs_err::write(project.file("other.yaml"), on_file("mine.mp4")).expect("a file");
+    project.runner(&["run", "other.yaml"]).expect(0);
+    assert_eq!(service.posts(), 4);
+    remove_videos(&project);
+    version.store(1, Ordering::Relaxed);
+    project.runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!(
+        fs_err::read(video(&project, "yard")).expect("a video"),
+        fs_err::read(project.file("mine.mp4")).expect("a file")
+    );
+    project.runner(&["run", "other.yaml"]).expect(0);
+    is_up_to_date(&project, &service, "other.yaml", 4);
+    is_up_to_date(&project, &service, "one.yaml", 4);
 }

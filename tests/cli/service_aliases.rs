@@ -47,7 +47,7 @@ fn make_older(project: &Project, plan: &Plan, name: &str) {
         .execute_batch(
             "DROP INDEX attempts_replaced_key; ALTER TABLE attempts DROP COLUMN replaced_key;
              ALTER TABLE attempts DROP COLUMN suggested_task; ALTER TABLE runs DROP COLUMN arguments;
-             DROP INDEX artifacts_first_sha256; ALTER TABLE artifacts DROP COLUMN first_sha256;
+             DROP TABLE redeliveries; ALTER TABLE artifacts DROP COLUMN first_sha256;
              DROP TABLE service_aliases; DROP TABLE linked_accounts; PRAGMA user_version = 6;",
         )
         .expect("an older ledger");

@@ -341,7 +341,7 @@ fn open_format_12_gives_rows_the_present_identity_of_their_service() {
     before
         .execute_batch(&format!(
             "PRAGMA user_version = 12;
-             DROP INDEX artifacts_first_sha256;
+             DROP TABLE redeliveries;
              ALTER TABLE artifacts DROP COLUMN first_sha256;
              INSERT INTO runs (id, workflow, service, started_at) VALUES
                 ('one', 'w', '{mapped}', 1), ('two', 'w', '{escaped}', 1), ('three', 'w', 'https://example.com/v1', 1),

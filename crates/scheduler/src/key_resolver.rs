@@ -62,7 +62,7 @@ pub struct KeyResolver {
     described: HashSet<NodeKey>,
     /// Keys of attempts that have a number, as this version or an earlier one counted it.
     numbered: HashSet<NodeKey>,
-    /// Hashes of the files that were downloaded first, by those of the files that the service delivered for the same tasks later.
+    /// Hashes of files that were downloaded first, by those of files that the service delivered for the same tasks later: of what the plan names.
     pub(crate) first_downloads: HashMap<String, String>,
 }
 

@@ -1,6 +1,5 @@
 //! The data of the viewer, version 4: what a workflow's output folder contains and how it came to be.
 
-use crate::command;
 use std::collections::BTreeMap;
 
 use scheduler::{StatusKind, Timestamp};
@@ -8,6 +7,8 @@ use schemars::JsonSchema;
 use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+
+use crate::command;
 
 /// The version of the format.
 pub const MANIFEST_VERSION: u32 = 4;

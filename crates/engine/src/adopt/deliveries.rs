@@ -8,7 +8,7 @@ use crate::ledger::{Ledger, LedgerError};
 
 impl Collector<'_> {
     /// The file that stands for a video in the keys of what continues it, of those that the service has delivered for its task: the first one
-    /// that the key of known work is made of, or else the one that its description names.
+    /// that the key of other work is made of, or else the one that its description names.
     pub(super) fn first_delivery(
         &self,
         keys: &KeyResolver,
@@ -16,6 +16,9 @@ impl Collector<'_> {
         video: &Video,
         made: &[Option<Artifact>],
     ) -> Result<Option<String>, LedgerError> {
+        if video.other_deliveries.is_empty() {
+            return Ok(None);
+        }
         let own = &video.artifact.sha256;
         for file in video.other_deliveries.iter().rev().chain([own]) {
             let candidate = video.artifact.clone().delivered_after(Some(file));

@@ -17,7 +17,7 @@ use super::fetch_record::FETCH_RUN;
 use super::schema::EVENT_VERSION;
 use super::sql::{Sql, column, one_row};
 use super::totals::{AttemptEnd, BudgetDelta, Settlement};
-use super::{Ledger, replaced_tasks};
+use super::{Ledger, keys, replaced_tasks};
 
 /// Writes events of one run, or of `runner resolve`, in one transaction.
 pub(super) struct Writer<'a> {
@@ -297,7 +297,7 @@ impl<'a> Writer<'a> {
                 artifact.modified_at.map(Sql),
                 artifact.first_sha256.as_deref(),
             ))?;
-        Ok(())
+        keys::record_redelivery(self.transaction, artifact)
     }
 
     /// A lookup goes on with a task that a `retry` gave up: it holds its key again.

@@ -8,9 +8,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::Connection;
-use scheduler::{KeyResolver, RecordedKeys};
-use workflow::plan::{NodeKey, Plan};
+use rusqlite::{Connection, OptionalExtension as _};
+use scheduler::{Artifact, KeyResolver, RecordedKeys};
+use workflow::plan::{MediaSource, NodeKey, Plan};
 
 use super::attempt_state::holds_key;
 use super::unknown_runs::has_work;
@@ -60,7 +60,7 @@ pub(super) fn key_resolver(
 ) -> rusqlite::Result<KeyResolver> {
     let mut keys = KeyResolver::new(service)
         .with_recorded_salts(forced_reruns::salts(connection)?)
-        .with_first_downloads(first_downloads(connection)?);
+        .with_first_downloads(first_downloads(connection, plan)?);
     if plan.nodes().any(|(_, node)| node.has_earlier_key()) {
         // The first versions recorded no parts.
         let condition = r#"key_parts IS NULL OR key_parts LIKE '%"occurrence"%'"#;
@@ -76,12 +76,42 @@ pub(super) fn key_resolver(
     Ok(keys.with_service_aliases(aliases, recorded_keys(connection)?))
 }
 
-/// The files that the service delivered first, by those that it delivered for the same tasks later.
-fn first_downloads(connection: &Connection) -> rusqlite::Result<HashMap<String, String>> {
-    connection
-        .prepare_cached("SELECT sha256, first_sha256 FROM artifacts WHERE first_sha256 IS NOT NULL")?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect()
+/// Records that a video's file was delivered after the first one, if it was.
+pub(super) fn record_redelivery(connection: &Connection, artifact: &Artifact) -> rusqlite::Result<()> {
+    if let Some(first) = &artifact.first_sha256 {
+        connection
+            .prepare_cached(
+                "INSERT OR IGNORE INTO redeliveries (sha256, first_sha256, last_attempt)
+                 SELECT ?1, ?2, COALESCE(MAX(rowid), 0) FROM attempts",
+            )?
+            .execute((artifact.sha256.as_str(), first.as_str()))?;
+    }
+    Ok(())
+}
+
+/// The files that the service delivered first, by those that it delivered for the same tasks later and that the plan names.
+fn first_downloads(connection: &Connection, plan: &Plan) -> rusqlite::Result<HashMap<String, String>> {
+    let mut first_downloads = HashMap::new();
+    if !connection.prepare_cached("SELECT 1 FROM redeliveries")?.exists([])? {
+        return Ok(first_downloads);
+    }
+    let inputs = plan.nodes().flat_map(|(_, node)| &node.inputs);
+    let files: HashSet<&str> = inputs
+        .filter_map(|input| match &input.source {
+            MediaSource::File { sha256, .. } | MediaSource::FileFrame { sha256, .. } => Some(sha256.as_str()),
+            MediaSource::LastFrame(_) | MediaSource::FirstFrame(_) | MediaSource::Pick { .. } => None,
+        })
+        .collect();
+    let mut select = connection.prepare_cached(
+        "SELECT first_sha256 FROM redeliveries WHERE sha256 = ?1 AND NOT EXISTS (
+            SELECT 1 FROM attempts WHERE rowid <= last_attempt AND key_parts LIKE '%sha256:' || ?1 || '%')",
+    )?;
+    for file in files {
+        if let Some(first) = select.query_row([file], |row| row.get(0)).optional()? {
+            first_downloads.insert(file.to_owned(), first);
+        }
+    }
+    Ok(first_downloads)
 }
 
 /// The keys of attempts.

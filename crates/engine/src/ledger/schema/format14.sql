@@ -3,4 +3,11 @@
 
 -- NULL: that of the file on record.
 ALTER TABLE artifacts ADD COLUMN first_sha256 TEXT;
-CREATE INDEX artifacts_first_sha256 ON artifacts (sha256, first_sha256) WHERE first_sha256 IS NOT NULL;
+
+-- Every file that was delivered for a task after the first one, for good: a copy of it that a workflow names is the same input as the first.
+-- Not where the key of an attempt was made of it before, which `last_attempt` tells: the latest attempt by then, by its rowid.
+CREATE TABLE redeliveries (
+    sha256        TEXT PRIMARY KEY,
+    first_sha256  TEXT NOT NULL,
+    last_attempt  INTEGER NOT NULL
+) STRICT;
