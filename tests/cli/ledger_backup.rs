@@ -285,6 +285,37 @@ fn run_continues_once_all_noted_attempts_are_adopted() {
     assert_eq!(service.posts(), 2);
 }
 
+/// A run that was killed before its first intent has nothing to adopt: its file shows that the ledger is another one, until someone has looked.
+#[test]
+fn run_that_submitted_nothing_is_settled_by_any_adoption() {
+    let service = ScriptedService::start(|_| None);
+    let project = Project::new("two.yaml", &workflow("", "")).against(&service.url, KEY);
+    project.runner(&["run", "two.yaml", "--only", "one"]).expect(0);
+    for boundary in ["after begin", "before prepared"] {
+        let killed = project.runner_killed_at(boundary, &["run", "two.yaml", "--rerun", "one"]);
+        assert_eq!((killed.code, service.posts()), (None, 1), "{}", killed.transcript());
+    }
+    remove_ledger(&project);
+    cli_snapshot!("run_killed_runs_without_attempts", project.runner(&["run", "two.yaml"]).expect(3));
+    project.runner(&["ledger", "adopt", "two.yaml", "--dry-run"]).expect(3);
+    cli_snapshot!("plan_killed_runs_without_attempts", project.runner(&["plan", "two.yaml"]).expect(0));
+    cli_snapshot!(
+        "adopt_killed_runs_without_attempts",
+        project.runner(&["ledger", "adopt", "two.yaml"]).expect(0)
+    );
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!((service.posts(), tasks(&project).len()), (2, 2));
+    // With nothing to record as well.
+    let killed = project.runner_killed_at("after begin", &["run", "two.yaml", "--force"]);
+    assert_eq!(killed.code, None, "{}", killed.transcript());
+    remove_ledger(&project);
+    fs_err::remove_dir_all(project.file("out")).expect("removable");
+    fs_err::remove_dir_all(project.file(".runner/artifacts")).expect("removable");
+    cli_snapshot!("run_killed_run_without_videos", project.runner(&["run", "two.yaml"]).expect(3));
+    project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
+    assert_eq!(service.posts(), 2);
+}
+
 /// Its tasks cost nothing, and are of no service that is paid.
 #[test]
 fn killed_run_of_the_embedded_service_does_not_stop_a_paid_run() {

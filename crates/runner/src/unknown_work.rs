@@ -40,9 +40,7 @@ pub(crate) async fn check(
     let runs = unknown_runs(ledger)?;
     let Some(output_dir) = output_dir else {
         // The decision holds: the next run does not ask again. Unknown videos are recorded under their keys by this run.
-        for run in runs.iter().filter(|run| !run.is_alive) {
-            fs_err::remove_file(&run.lock_file)?;
-        }
+        remove_lock_files(runs.iter().filter(|run| !run.is_alive))?;
         return Ok(());
     };
     let videos = unknown_videos(plan, Some(ledger), keys, output_dir, &ledger.store()).await?;
@@ -53,7 +51,13 @@ pub(crate) async fn check(
     let mut message = "the ledger does not know everything that was done here, so it may have been removed, or restored from an older copy; \
                        nothing was submitted"
         .to_owned();
-    let listed = [about_videos(&videos), about_reruns(&reruns), runs_listed(&runs, keys.service())];
+    let service = keys.service();
+    let listed = [
+        about_videos(&videos),
+        about_reruns(&reruns),
+        in_flight(&runs, service),
+        ended_early(&runs, service),
+    ];
     for text in listed.into_iter().flatten() {
         message.push_str("\n  ");
         message.push_str(&text);
@@ -63,11 +67,13 @@ pub(crate) async fn check(
         .hint("put the ledger back (.runner/ledger.db with its -wal), if there is a later copy");
     if !(videos.is_empty() && reruns.is_empty()) {
         error = error.hint(format!("to record the videos: runner ledger adopt {file}"));
+    } else if runs.iter().any(|run| run.submitted_nothing) {
+        error = error.hint(format!("to record what there is, and continue: runner ledger adopt {file}"));
     }
-    if !runs.is_empty() {
+    if runs.iter().any(|run| !run.submitted_nothing) {
         error = error.hint(format!(
             "to record tasks that these runs submitted, as your account at the service lists them: runner ledger adopt {file} --task SHOT=TASK{}",
-            at_their_service(&runs, keys.service())
+            at_their_service(&runs, service)
         ));
     }
     Err(error.hint(format!(
@@ -205,6 +211,23 @@ pub(crate) fn unknown_runs(ledger: &Ledger) -> Result<Vec<UnknownRun>, CommandEr
     Ok(runs.into_iter().filter(|run| run.service.as_deref() != Some(EMBEDDED)).collect())
 }
 
+/// Removes the lock files of killed runs that submitted nothing: once what there is was adopted, they tell nothing more. Returns the other runs.
+pub(crate) fn settle_runs(runs: Vec<UnknownRun>) -> Result<Vec<UnknownRun>, CommandError> {
+    let (settled, others): (Vec<_>, Vec<_>) = runs.into_iter().partition(|run| run.submitted_nothing);
+    remove_lock_files(settled.iter())?;
+    Ok(others)
+}
+
+fn remove_lock_files<'a>(runs: impl Iterator<Item = &'a UnknownRun>) -> Result<(), CommandError> {
+    for run in runs {
+        match fs_err::remove_file(&run.lock_file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Videos of later reruns for nodes that are not among those of `videos`.
 async fn later_reruns_besides(
     videos: &[UnknownVideo],
@@ -223,7 +246,19 @@ fn about_reruns(videos: &[UnknownVideo]) -> Option<String> {
     listed_as("videos of later reruns of shots", videos.len(), listed)
 }
 
-fn runs_listed(runs: &[UnknownRun], service: &str) -> Option<String> {
+/// Runs that may have submitted tasks.
+fn in_flight(runs: &[UnknownRun], service: &str) -> Option<String> {
+    let runs: Vec<&UnknownRun> = runs.iter().filter(|run| !run.submitted_nothing).collect();
+    runs_listed("runs whose tasks may be in flight", &runs, service)
+}
+
+/// Runs that were killed before they submitted anything.
+fn ended_early(runs: &[UnknownRun], service: &str) -> Option<String> {
+    let runs: Vec<&UnknownRun> = runs.iter().filter(|run| run.submitted_nothing).collect();
+    runs_listed("runs that ended before they submitted anything", &runs, service)
+}
+
+fn runs_listed(what: &str, runs: &[&UnknownRun], service: &str) -> Option<String> {
     let listed = runs.iter().map(|run| {
         let started = run.started_at.and_then(|time| jiff::Timestamp::try_from(time).ok());
         let mut name =
@@ -233,22 +268,30 @@ fn runs_listed(runs: &[UnknownRun], service: &str) -> Option<String> {
         }
         if run.is_alive { format!("{name}, which is running") } else { name }
     });
-    listed_as("runs whose tasks may be in flight", runs.len(), listed)
+    listed_as(what, runs.len(), listed)
 }
 
 /// About runs that the ledger does not know.
 pub(crate) fn about_runs(file: &NamedWorkflow, runs: &[UnknownRun], service: &str) -> String {
     let file = file.in_full();
+    let listed: Vec<String> =
+        [in_flight(runs, service), ended_early(runs, service)].into_iter().flatten().collect();
+    let adopt = if runs.iter().all(|run| run.submitted_nothing) {
+        format!("to record what there is, and continue: runner ledger adopt {file}")
+    } else {
+        let at = at_their_service(runs, service);
+        format!("to record their tasks: runner ledger adopt {file} --task SHOT=TASK{at}")
+    };
     format!(
-        "the ledger does not know {}; a run stops before it submits anything\nhint: to record their tasks: runner ledger adopt {file} --task SHOT=TASK{}\nhint: to continue and pay again for what is not recorded by then: runner run {file} --force",
-        runs_listed(runs, service).unwrap_or_default(),
-        at_their_service(runs, service)
+        "the ledger does not know {}; a run stops before it submits anything\nhint: {adopt}\nhint: to continue and pay again for what is not recorded by then: runner run {file} --force",
+        listed.join(", nor ")
     )
 }
 
 /// Where the tasks of runs are recorded that were at another service.
 fn at_their_service(runs: &[UnknownRun], service: &str) -> &'static str {
-    let is_other = |run: &UnknownRun| run.service.as_ref().is_some_and(|name| name != service);
+    let is_other =
+        |run: &UnknownRun| !run.submitted_nothing && run.service.as_ref().is_some_and(|name| name != service);
     if runs.iter().any(is_other) { ", with RUNNER_BASE_URL and RUNNER_API_KEY of their service" } else { "" }
 }
 

@@ -99,6 +99,11 @@ impl LockFileText {
         Self { note, started_at, service, attempts }
     }
 
+    /// Whether its run has recorded no intent. A file of an earlier version, or one that cannot be read, does not tell.
+    pub(super) fn has_no_attempts(&self) -> bool {
+        self.note == LockNote::None && self.started_at.is_some() && self.attempts.is_empty()
+    }
+
     /// Writes the text of a run that begins, and returns its length.
     pub(super) fn begin(mut file: &File, started_at: Timestamp, service: &str) -> io::Result<u64> {
         let service = service.replace(char::is_control, " ");
@@ -151,6 +156,7 @@ mod tests {
         let path = folder.path().join("r1.lock");
         let (file, run) = (File::create(&path).unwrap(), RunId::from("r1"));
         let header = LockFileText::begin(&file, Timestamp(7), "https://example.com").unwrap();
+        assert!(LockFileText::read(&path, &run).has_no_attempts());
         let attempts = vec![noted(&run, 1, "f36b2a004515"), noted(&run, 2, "0123456789ab")];
         LockFileText::append(&file, header, &run, &attempts[..1]).unwrap();
         LockFileText::append(&file, header, &run, &attempts[1..]).unwrap();
@@ -162,6 +168,7 @@ mod tests {
             (Some(Timestamp(7)), Some("https://example.com"))
         );
         assert_eq!(text.attempts, attempts);
+        assert!(!text.has_no_attempts());
         LockNote::LedgerReplaced.write(&file).unwrap();
         let text = LockFileText::read(&path, &run);
         assert_eq!((text.note, text.attempts), (LockNote::LedgerReplaced, attempts));
@@ -182,6 +189,7 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             let expected = LockFileText { note, started_at: None, service: None, attempts: Vec::new() };
             assert_eq!(LockFileText::read(&path, &run), expected, "{text}");
+            assert!(!expected.has_no_attempts(), "it does not tell: {text}");
         }
     }
 }

@@ -38,6 +38,8 @@ pub struct UnknownRun {
     pub service: Option<String>,
     /// The attempts that the file names and that are not on record, nor was work with their keys adopted since the run began.
     pub attempts: Vec<NotedAttempt>,
+    /// Whether it was killed before it began an attempt: nothing of it is lost, and the file shows only that the ledger is another one.
+    pub submitted_nothing: bool,
 }
 
 impl Ledger {
@@ -67,7 +69,10 @@ impl Ledger {
             let of_file = || entry.metadata().and_then(|file| file.created().or_else(|_| file.modified()));
             let started_at = noted_at.or_else(|| of_file().ok());
             let (service, attempts) = (text.service.clone(), Vec::new());
-            unknown.push((UnknownRun { run, lock_file, started_at, is_alive, service, attempts }, text));
+            let submitted_nothing = !is_alive && text.has_no_attempts();
+            let run =
+                UnknownRun { run, lock_file, started_at, is_alive, service, attempts, submitted_nothing };
+            unknown.push((run, text));
         }
         if unknown.is_empty() {
             return Ok(Vec::new());

@@ -83,7 +83,10 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     };
     adopted.unused.splice(0..0, descriptions.unused);
     report::report(&args, &adopted);
-    let unknown = ledger.as_ref().map(unknown_work::unknown_runs).transpose()?.unwrap_or_default();
+    let mut unknown = ledger.as_ref().map(unknown_work::unknown_runs).transpose()?.unwrap_or_default();
+    if !args.dry_run {
+        unknown = unknown_work::settle_runs(unknown)?;
+    }
     if !unknown.is_empty() {
         let (salt, folder) = (args.salt.as_deref(), args.output_dir.as_deref());
         let named = NamedWorkflow::new(&args.workflow.file, "").with_arguments(
