@@ -9,6 +9,7 @@
 
 mod support;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
@@ -77,10 +78,44 @@ type Counts = BTreeMap<String, (usize, usize)>;
 
 /// A project folder with its ledger, and the time since its first run began.
 struct Project {
-    folder: tempfile::TempDir,
+    folder: Arc<tempfile::TempDir>,
     ledger: Arc<Ledger>,
     clock: Clock,
     runs: u32,
+    /// Whether the folder and the ledger are cleared for the next project of this thread.
+    is_reused: bool,
+}
+
+thread_local! {
+    /// A folder with a ledger in which nothing has happened. To open one and to compile its statements takes as long as a simulated run.
+    static CLEARED: Cell<Option<(Arc<tempfile::TempDir>, Arc<Ledger>)>> = const { Cell::new(None) };
+}
+
+impl Drop for Project {
+    fn drop(&mut self) {
+        // What a run that was cut off has left behind may still write to it.
+        let is_done = Arc::strong_count(&self.ledger) == 1 && !std::thread::panicking();
+        if self.is_reused && is_done {
+            self.ledger.clear().expect("a writable ledger");
+            let records = self.folder.path().join(".runner");
+            remove_all(self.folder.path(), |name| name == ".runner");
+            remove_all(&records, |name| name.to_str().is_some_and(|name| name.starts_with("ledger.db")));
+            CLEARED.set(Some((Arc::clone(&self.folder), Arc::clone(&self.ledger))));
+        }
+    }
+}
+
+/// Removes what is in a folder, except for what `stays`.
+fn remove_all(folder: &Path, stays: impl Fn(&std::ffi::OsStr) -> bool) {
+    for entry in fs_err::read_dir(folder).expect("a folder") {
+        let entry = entry.expect("a readable folder");
+        if stays(&entry.file_name()) {
+            continue;
+        }
+        let is_folder = entry.file_type().expect("a file type").is_dir();
+        let remove = if is_folder { fs_err::remove_dir_all } else { fs_err::remove_file };
+        remove(entry.path()).expect("it can be removed");
+    }
 }
 
 /// How a run is cut off.
@@ -98,6 +133,22 @@ enum Cut {
 
 impl Project {
     fn new() -> Self {
+        let (folder, ledger) = Self::new_ledger();
+        Self::with(folder, ledger, false)
+    }
+
+    /// A project that is as new: one of this thread whose ledger and folder were cleared, if there is one.
+    fn cleared() -> Self {
+        let (folder, ledger) = CLEARED.take().unwrap_or_else(Self::new_ledger);
+        Self::with(folder, ledger, true)
+    }
+
+    fn with(folder: Arc<tempfile::TempDir>, ledger: Arc<Ledger>, is_reused: bool) -> Self {
+        let clock = Clock::starting_at(Timestamp(1_000_000));
+        Self { folder, ledger, clock, runs: 0, is_reused }
+    }
+
+    fn new_ledger() -> (Arc<tempfile::TempDir>, Arc<Ledger>) {
         // In memory if the machine has a folder for it: the simulation covers the end of the process, not of the disk.
         let memory = std::path::Path::new("/dev/shm");
         let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
@@ -105,8 +156,8 @@ impl Project {
         let file = folder.path().join(".runner").join("ledger.db");
         fs_err::create_dir_all(file.with_file_name("")).expect("a folder");
         fs_err::write(&file, &*NEW_LEDGER).expect("a new ledger");
-        let ledger = Arc::new(Ledger::open_without_sync(&file, folder.path()).expect("a new ledger"));
-        Self { folder, ledger, clock: Clock::starting_at(Timestamp(1_000_000)), runs: 0 }
+        let ledger = Ledger::open_without_sync(&file, folder.path()).expect("a new ledger");
+        (Arc::new(folder), Arc::new(ledger))
     }
 
     /// What all runs have recorded, with the times.
@@ -449,7 +500,7 @@ async fn simulate(seed: u64) -> String {
     let world = World::new(seed, rng.roll(2) == 0, [0, 5, 20, 40][rng.roll(4) as usize]);
     let attempts = [1, 1, 3][rng.roll(3) as usize];
     let plan = plan_with(SHOTS, |node| node["retry"] = attempts.into());
-    let mut project = Project::new();
+    let mut project = Project::cleared();
     for _ in 0..rng.roll(4) {
         let cut = match rng.roll(4) {
             0 => Cut::AtBoundary(rng.roll(60) as u32),
@@ -494,7 +545,7 @@ async fn simulate_two(seed: u64) {
     let mut rng = Rng::new(seed.wrapping_mul(0x2545_F491_4F6C_DD1D));
     let world = World::new(seed, rng.roll(2) == 0, [0, 5, 20][rng.roll(3) as usize]);
     let plan = plan(SHOTS);
-    let mut project = Project::new();
+    let mut project = Project::cleared();
     let caps = BudgetCaps { tasks: Some(1 + rng.roll(4)), ..BudgetCaps::default() };
     let watch = Watch::new(caps, &world, &project.ledger);
     let (one, _asked) = project.setup(&world, caps, RunScope::default());
@@ -523,7 +574,7 @@ async fn simulate_fetches(seed: u64) {
         node["retry"] = 3.into();
         node["retry_on"] = serde_json::json!(["expired", "corrupt", "failed", "transient"]);
     });
-    let mut project = Project::new();
+    let mut project = Project::cleared();
     let config = engine::FetchConfig {
         ledger: Arc::clone(&project.ledger),
         provider: Arc::new(world.clone()),
@@ -591,7 +642,7 @@ async fn simulate_removed_videos(seed: u64) {
         node["retry"] = 3.into();
         node["retry_on"] = serde_json::json!(["expired", "corrupt", "failed", "transient"]);
     });
-    let mut project = Project::new();
+    let mut project = Project::cleared();
     let summary = project.run(&plan, &world).await;
     let accepted = |shot: &str| world.accepted().get(shot).map_or(0, |(accepted, _)| *accepted);
     let is_done = |outcome: &Outcome| matches!(outcome, Outcome::Done { .. });
@@ -675,6 +726,47 @@ fn simulation_seed_replays_exactly() {
         assert!(once.lines().count() > 5, "seed {seed} tells what happened: {once}");
         assert_eq!(once, again, "seed {seed}");
     }
+}
+
+/// All rows of a project's ledger, and the names of its other files.
+fn contents(project: &Project) -> String {
+    let records = project.folder.path().join(".runner");
+    let ledger = rusqlite::Connection::open(records.join("ledger.db")).expect("a ledger");
+    let mut names =
+        ledger.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").expect("SQL");
+    let names = names.query_map([], |row| row.get(0)).expect("names");
+    let mut contents = String::new();
+    for name in names.collect::<rusqlite::Result<Vec<String>>>().expect("names") {
+        let mut rows = ledger.prepare(&format!("SELECT * FROM {name}")).expect("SQL");
+        let columns = rows.column_count();
+        let mut rows = rows.query([]).expect("rows");
+        while let Some(row) = rows.next().expect("a row") {
+            let values = (0..columns).map(|column| row.get_unwrap::<_, rusqlite::types::Value>(column));
+            contents += &format!("{name}: {:?}\n", values.collect::<Vec<_>>());
+        }
+    }
+    for folder in [project.folder.path(), &records] {
+        let names =
+            fs_err::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+        let mut names: Vec<_> =
+            names.filter(|name| !name.to_string_lossy().starts_with("ledger.db-")).collect();
+        names.sort();
+        contents += &format!("{names:?}\n");
+    }
+    contents
+}
+
+#[tokio::test(start_paused = true)]
+async fn simulation_begins_with_nothing_of_the_project_before() {
+    let new = contents(&Project::new());
+    let mut project = Project::cleared();
+    assert_eq!(contents(&project), new);
+    project.run(&plan(SHOTS), &World::new(7, false, 0)).await;
+    assert_ne!(contents(&project), new);
+    let folder = project.folder.path().to_owned();
+    drop(project);
+    let project = Project::cleared();
+    assert_eq!((project.folder.path(), contents(&project)), (folder.as_path(), new));
 }
 
 #[tokio::test(start_paused = true)]

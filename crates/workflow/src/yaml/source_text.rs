@@ -18,6 +18,8 @@ enum Role {
     Name,
     /// A value of an axis, or what has some in it.
     Axis,
+    /// A value that no bound is checked of: it is sent or rendered as it is.
+    Unbounded,
 }
 
 impl Role {
@@ -25,12 +27,15 @@ impl Role {
     fn for_member(self, key: &str, value: &Yaml) -> Self {
         let is_map = matches!(value.value, YamlValue::Map(_));
         match key {
-            "from" | "to" | "step" | "take" => Self::Value,
+            "from" | "to" | "step" | "take" if self != Self::Unbounded => Self::Value,
+            "seed" => Self::Value,
             _ if self == Self::Axis => Self::Axis,
             "id" | "continues" | "needs" | "group" | "shot" | "shots" | "name" | "title" | "note"
             | "text" | "speaker" | "salt" | "dialogue" | "output" => Self::Name,
             "matrix" => Self::Axis,
             "pick" if is_map => Self::Axis,
+            "metadata" | "params" => Self::Unbounded,
+            _ if self == Self::Unbounded => Self::Unbounded,
             _ => Self::Value,
         }
     }
@@ -79,7 +84,7 @@ fn restore_in(tree: &mut Yaml, role: Role, source: &Source, problems: &mut Probl
     match &mut tree.value {
         YamlValue::Number(number) => {
             let number = number.clone();
-            if role != Role::Value {
+            if matches!(role, Role::Name | Role::Axis) {
                 keep_written(tree, source);
             } else if has_leading_zero(source.slice(tree.span)) {
                 tree.value = YamlValue::Text(source.slice(tree.span).to_owned());
@@ -88,6 +93,11 @@ fn restore_in(tree: &mut Yaml, role: Role, source: &Source, problems: &mut Probl
                     format!("this number would be read as {read}, because it has a `.` or an `e` in it");
                 let diagnostic = Diagnostic::error("yaml-syntax", tree.span, message);
                 problems.push(diagnostic.help("write a whole number above 2^53 with all its digits"));
+            } else if role == Role::Unbounded && is_beyond_64_bits(&number, source.slice(tree.span)) {
+                let message = "this whole number needs more than 64 bits, and would be rounded";
+                let diagnostic = Diagnostic::error("yaml-syntax", tree.span, message);
+                problems
+                    .push(diagnostic.help("put an id in quotes: then it is a text, and is sent as it is"));
             }
         }
         YamlValue::List(items) => {
@@ -118,6 +128,11 @@ fn read_as_another(number: &Number, written: &str) -> Option<String> {
     }
     let read = format!("{:.0}", float.abs());
     (whole_digits(written).as_deref() != Some(&read)).then_some(read)
+}
+
+/// Whether a whole number was read as floating point because no integer type has it.
+fn is_beyond_64_bits(number: &Number, written: &str) -> bool {
+    number.is_f64() && written.trim_start_matches(['-', '+']).bytes().all(|c| c.is_ascii_digit() || c == b'_')
 }
 
 /// Up to here, floating point has all whole numbers: 2^53.
