@@ -287,7 +287,7 @@ fn run_continues_once_all_noted_attempts_are_adopted() {
 
 /// A run that was killed before its first intent has nothing to adopt: its file shows that the ledger is another one, until someone has looked.
 #[test]
-fn run_that_submitted_nothing_is_settled_by_any_adoption() {
+fn run_that_submitted_nothing_is_not_unknown_after_adoption() {
     let service = ScriptedService::start(|_| None);
     let project = Project::new("two.yaml", &workflow("", "")).against(&service.url, KEY);
     project.runner(&["run", "two.yaml", "--only", "one"]).expect(0);

@@ -212,9 +212,9 @@ pub(crate) fn unknown_runs(ledger: &Ledger) -> Result<Vec<UnknownRun>, CommandEr
 }
 
 /// Removes the lock files of killed runs that submitted nothing: once what there is was adopted, they tell nothing more. Returns the other runs.
-pub(crate) fn settle_runs(runs: Vec<UnknownRun>) -> Result<Vec<UnknownRun>, CommandError> {
-    let (settled, others): (Vec<_>, Vec<_>) = runs.into_iter().partition(|run| run.submitted_nothing);
-    remove_lock_files(settled.iter())?;
+pub(crate) fn remove_finished_runs(runs: Vec<UnknownRun>) -> Result<Vec<UnknownRun>, CommandError> {
+    let (ended, others): (Vec<_>, Vec<_>) = runs.into_iter().partition(|run| run.submitted_nothing);
+    remove_lock_files(ended.iter())?;
     Ok(others)
 }
 

@@ -85,7 +85,7 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     report::report(&args, &adopted);
     let mut unknown = ledger.as_ref().map(unknown_work::unknown_runs).transpose()?.unwrap_or_default();
     if !args.dry_run {
-        unknown = unknown_work::settle_runs(unknown)?;
+        unknown = unknown_work::remove_finished_runs(unknown)?;
     }
     if !unknown.is_empty() {
         let (salt, folder) = (args.salt.as_deref(), args.output_dir.as_deref());
