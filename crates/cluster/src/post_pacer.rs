@@ -34,7 +34,7 @@ enum NoTurn {
     /// Others are on their way.
     Full,
     /// The service refused one, and nothing is sent before this time.
-    Held(Timestamp),
+    Until(Timestamp),
 }
 
 /// The POSTs of this process.
@@ -52,7 +52,7 @@ struct Pace {
     next: u64,
     /// POSTs without a response; for those that are not sent, until when their turn counts.
     posting: HashMap<u64, Option<Timestamp>>,
-    held_until: Option<Timestamp>,
+    paused_until: Option<Timestamp>,
     /// When a turn was last taken, or its POST answered.
     used: Timestamp,
 }
@@ -68,7 +68,7 @@ impl PostPacer {
             let now = clock.now();
             match self.lock().take(now) {
                 Ok(turn) => return Ok(turn),
-                Err(NoTurn::Held(until)) => return Err(until.since(now)),
+                Err(NoTurn::Until(until)) => return Err(until.since(now)),
                 Err(NoTurn::Full) => {}
             }
             // With time alone there are more turns.
@@ -115,8 +115,8 @@ impl Drop for SentPost {
 
 impl Pace {
     fn take(&mut self, now: Timestamp) -> Result<Turn, NoTurn> {
-        if let Some(until) = self.held_until.filter(|until| *until > now) {
-            return Err(NoTurn::Held(until));
+        if let Some(until) = self.paused_until.filter(|until| *until > now) {
+            return Err(NoTurn::Until(until));
         }
         self.posting.retain(|_, until| until.is_none_or(|until| until > now));
         if self.posting.is_empty() && self.used.after(IDLE_TIMEOUT) <= now {
@@ -144,7 +144,7 @@ impl Pace {
             Submission::Accepted { .. } => self.ramp.accepted(),
             Submission::Refused(refusal) if refusal.kind == RefusalKind::Throttled => {
                 let wait = ThrottleNotice::new(now, refusal.retry_after).wait;
-                self.held_until = self.held_until.max(Some(now.after(wait)));
+                self.paused_until = self.paused_until.max(Some(now.after(wait)));
                 // What was accepted before says nothing any more.
                 self.ramp = PostRamp::default();
                 self.ramp.refused();
@@ -211,7 +211,7 @@ mod tests {
         let [used, unused] = take_all(&mut pace, 20_000).try_into().expect("two turns");
         pace.sent(used);
         pace.responded(unused, &throttled(1), Timestamp(20_000));
-        assert_eq!(pace.take(Timestamp(20_500)), Err(NoTurn::Held(Timestamp(21_000))));
+        assert_eq!(pace.take(Timestamp(20_500)), Err(NoTurn::Until(Timestamp(21_000))));
         assert_eq!(take_all(&mut pace, 21_000).len(), 1, "beside the one that has no response");
         assert_eq!(take_all(&mut pace, 50_999).len(), 0);
         assert_eq!(take_all(&mut pace, 51_000).len(), 1);
@@ -264,8 +264,8 @@ mod tests {
         });
         let results = futures_util::future::join_all(posts).await;
         assert_eq!(*sent.lock().expect("no panic"), (10, 2));
-        let held: Vec<Duration> = results.into_iter().filter_map(Result::err).collect();
-        assert_eq!(held.len(), 52);
-        assert!(held.iter().all(|wait| *wait == Duration::from_secs(7)), "{held:?}");
+        let waits: Vec<Duration> = results.into_iter().filter_map(Result::err).collect();
+        assert_eq!(waits.len(), 52);
+        assert!(waits.iter().all(|wait| *wait == Duration::from_secs(7)), "{waits:?}");
     }
 }

@@ -11,6 +11,7 @@ mod support;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -742,7 +743,7 @@ fn contents(project: &Project) -> String {
         let mut rows = rows.query([]).expect("rows");
         while let Some(row) = rows.next().expect("a row") {
             let values = (0..columns).map(|column| row.get_unwrap::<_, rusqlite::types::Value>(column));
-            contents += &format!("{name}: {:?}\n", values.collect::<Vec<_>>());
+            writeln!(contents, "{name}: {:?}", values.collect::<Vec<_>>()).expect("memory");
         }
     }
     for folder in [project.folder.path(), &records] {
@@ -751,7 +752,7 @@ fn contents(project: &Project) -> String {
         let mut names: Vec<_> =
             names.filter(|name| !name.to_string_lossy().starts_with("ledger.db-")).collect();
         names.sort();
-        contents += &format!("{names:?}\n");
+        writeln!(contents, "{names:?}").expect("memory");
     }
     contents
 }

@@ -46,7 +46,7 @@ impl NextStep {
         match event {
             Event::Refused { refusal, .. } => match refusal.kind {
                 RefusalKind::Throttled
-                | RefusalKind::Held
+                | RefusalKind::NotSent
                 | RefusalKind::Retryable
                 | RefusalKind::ServerError
                 | RefusalKind::Unreachable => Self::Resubmit { not_before: now },

@@ -26,7 +26,8 @@ pub enum RefusalKind {
     /// Throttled (429): slow down and retry.
     Throttled,
     /// Not sent, because the service throttled another submission and its Retry-After has not passed: retry; does not count as an attempt.
-    Held,
+    #[serde(alias = "held")]
+    NotSent,
     /// A transient failure (503): retry.
     Retryable,
     /// A server error that says nothing about acceptance, and that the user's policy repeats. The task may exist and is counted as spent.
@@ -46,7 +47,7 @@ impl RefusalKind {
         match self {
             Self::ServerError => AttemptState::Failed,
             Self::Throttled
-            | Self::Held
+            | Self::NotSent
             | Self::Retryable
             | Self::Unreachable
             | Self::InvalidRequest

@@ -540,7 +540,7 @@ fn submission_that_was_held_back_is_no_try() {
     run.submit("b");
     for _ in 0..5 {
         run.prepared("a");
-        run.refused("a", RefusalKind::Held, Some(Duration::from_secs(7)));
+        run.refused("a", RefusalKind::NotSent, Some(Duration::from_secs(7)));
         assert!(run.wait(6_999).iter().all(|action| action.contains(" b") || action.starts_with("wake")));
         assert!(run.wait(3_000).contains(&"prepare a".to_owned()));
     }

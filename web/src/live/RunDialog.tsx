@@ -42,7 +42,7 @@ export function RunDialog({ only, rerun }: Props) {
         </div>
         {!isValid && <p class="failure">The number of tasks is a whole number from 1.</p>}
         <PreviewPane state={preview} />
-        {isRunning && <p class="warn">A run goes on: stop it first, or wait until it ends.</p>}
+        {isRunning && <p class="warn">A run is in progress. Stop it or wait until it ends.</p>}
         {performing.problem !== null && <p class="failure output" role="alert" dir="auto">{performing.problem}</p>}
         <div class="form-end">
           <button type="button" class="button" onClick={closeDialog}>Cancel</button>

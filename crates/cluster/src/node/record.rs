@@ -233,7 +233,7 @@ impl NodeRecord {
         match kind {
             RefusalKind::ServerError => AccountSettlement::Full,
             RefusalKind::Throttled
-            | RefusalKind::Held
+            | RefusalKind::NotSent
             | RefusalKind::Retryable
             | RefusalKind::Unreachable
             | RefusalKind::InvalidRequest

@@ -40,7 +40,7 @@ enum TurnOutcome {
         time: Timestamp,
     },
     /// None: the service throttled another submission, and this much of its Retry-After is left.
-    Held { wait: Duration },
+    Wait { wait: Duration },
 }
 
 /// The outcome of a POST, as it is journalled.
@@ -83,14 +83,14 @@ pub(super) async fn submit(
     let issued = ctx.run(move || async move {
         Ok(Json(match issuer.pacer.turn(&issuer.clock).await {
             Ok(turn) => TurnOutcome::Token { token: issuer.gate.issue(), turn, time: issuer.clock.now() },
-            Err(wait) => TurnOutcome::Held { wait },
+            Err(wait) => TurnOutcome::Wait { wait },
         }))
     });
     // Awaited, so that the intent is durable as well: it is before the token in the journal.
     let Json(issued) = issued.name("token").await?;
     let (token, turn, time) = match issued {
         TurnOutcome::Token { token, turn, time } => (token, turn, time),
-        TurnOutcome::Held { wait } => return held(ctx, worker, record, node, id, wait).await,
+        TurnOutcome::Wait { wait } => return not_sent(ctx, worker, record, node, id, wait).await,
     };
     let (sender, posted_attempt, posted_token) = (Arc::clone(worker), attempt.clone(), token.clone());
     let posted =
@@ -128,7 +128,7 @@ pub(super) async fn submit(
 }
 
 /// Nothing was sent: reports to the run when it may be.
-async fn held(
+async fn not_sent(
     ctx: &ObjectContext<'_>,
     worker: &Arc<Worker>,
     record: &mut NodeRecord,
@@ -137,11 +137,11 @@ async fn held(
     wait: Duration,
 ) -> Result<Vec<Event>, TerminalError> {
     let reason = "not sent, because the service answered another submission with 429";
-    let settlement = record.refused(&attempt, RefusalKind::Held, reason);
+    let settlement = record.refused(&attempt, RefusalKind::NotSent, reason);
     // The account heard of the 429 from the attempt that got it.
     finish(ctx, worker, &attempt, settlement, None).await?;
     let failure = Failure::new(FailureKind::Transient, reason);
-    let refusal = Refusal { kind: RefusalKind::Held, failure, retry_after: Some(wait) };
+    let refusal = Refusal { kind: RefusalKind::NotSent, failure, retry_after: Some(wait) };
     Ok(vec![Event::Refused { node, attempt, refusal, next: None }])
 }
 

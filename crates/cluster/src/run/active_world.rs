@@ -263,7 +263,7 @@ impl World {
         let suggested_task = None;
         let event = match self.roll(10) {
             0 => refused(node, attempt.clone(), RefusalKind::Throttled),
-            2 => refused(node, attempt.clone(), RefusalKind::Held),
+            2 => refused(node, attempt.clone(), RefusalKind::NotSent),
             1 => {
                 let reason = "no answer".to_owned();
                 Event::Indeterminate { node, attempt: attempt.clone(), reason, halts: false, suggested_task }

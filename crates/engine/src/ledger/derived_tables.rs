@@ -81,7 +81,7 @@ impl<'a> Writer<'a> {
                 let settlement = match refusal.kind {
                     RefusalKind::ServerError => Settlement::Full,
                     RefusalKind::Throttled
-                    | RefusalKind::Held
+                    | RefusalKind::NotSent
                     | RefusalKind::Retryable
                     | RefusalKind::Unreachable
                     | RefusalKind::InvalidRequest

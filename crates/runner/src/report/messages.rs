@@ -166,7 +166,7 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &NamedWorkflow) -
             RefusalKind::Throttled => {
                 format!("{}: throttled by the service{}", name(*node), wait(state, event, now, "submission"))
             }
-            RefusalKind::Held => format!(
+            RefusalKind::NotSent => format!(
                 "{}: not sent yet, because the service throttles others{}",
                 name(*node),
                 wait(state, event, now, "submission")

@@ -87,7 +87,7 @@ impl RunState {
                 let not_before = now.after(wait).after(jitter(self.policy.seed, node, tries, wait));
                 NextStep::Resubmit { not_before }
             }
-            RefusalKind::Held => {
+            RefusalKind::NotSent => {
                 let wait =
                     self.policy.heeded(refusal.retry_after).map_or(Duration::ZERO, |heeded| heeded.wait);
                 let not_before = now.after(wait).after(jitter(self.policy.seed, node, state.refusals, wait));

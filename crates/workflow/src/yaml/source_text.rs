@@ -28,7 +28,7 @@ impl Role {
         let is_map = matches!(value.value, YamlValue::Map(_));
         match key {
             "from" | "to" | "step" | "take" if self != Self::Unbounded => Self::Value,
-            "seed" => Self::Value,
+            "seed" if self == Self::Unbounded => Self::Value,
             _ if self == Self::Axis => Self::Axis,
             "id" | "continues" | "needs" | "group" | "shot" | "shots" | "name" | "title" | "note"
             | "text" | "speaker" | "salt" | "dialogue" | "output" => Self::Name,

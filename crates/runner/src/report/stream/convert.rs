@@ -97,7 +97,7 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
             attempt: attempt.as_str(),
             refusal: match refusal.kind {
                 scheduler::RefusalKind::Throttled => RefusalKind::Throttled,
-                scheduler::RefusalKind::Held => RefusalKind::Held,
+                scheduler::RefusalKind::NotSent => RefusalKind::NotSent,
                 scheduler::RefusalKind::Retryable | scheduler::RefusalKind::Unreachable => {
                     RefusalKind::Retryable
                 }

@@ -293,7 +293,7 @@ pub(crate) enum RefusalKind {
     /// Rate limited (429): retried later.
     Throttled,
     /// Not sent, because the service throttled another submission of a cluster: sent later, and not counted as a try.
-    Held,
+    NotSent,
     /// A transient failure: retried.
     Retryable,
     /// A server error (5xx) that `RUNNER_ON_SERVER_ERROR` repeats: the task may exist.

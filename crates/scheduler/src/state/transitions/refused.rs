@@ -17,7 +17,7 @@ impl RunState {
         match refusal.kind {
             RefusalKind::ServerError => self.spend_reservation(node, None),
             RefusalKind::Throttled
-            | RefusalKind::Held
+            | RefusalKind::NotSent
             | RefusalKind::Retryable
             | RefusalKind::Unreachable
             | RefusalKind::InvalidRequest
@@ -27,7 +27,7 @@ impl RunState {
         let heeded = self.policy.heeded(retry_after);
         let until = now.after(heeded.map_or_else(|| self.own_refusal_wait(node), |heeded| heeded.wait));
         let state = self.node_mut(node);
-        state.refusals += u32::from(kind != RefusalKind::Held);
+        state.refusals += u32::from(kind != RefusalKind::NotSent);
         let sent_at = state.sent_at;
         match kind {
             RefusalKind::Throttled => {
@@ -46,7 +46,7 @@ impl RunState {
                     discovery.refused(refusal);
                 }
             }
-            RefusalKind::Held => {
+            RefusalKind::NotSent => {
                 self.limits.concurrency.hold(until);
                 let left = self.node(node).left_at;
                 if let Some(discovery) = &mut self.limits.discovery {
@@ -74,7 +74,7 @@ impl RunState {
                 !self.has_reached_service && *next == NextStep::Fail
             }
             RefusalKind::Throttled
-            | RefusalKind::Held
+            | RefusalKind::NotSent
             | RefusalKind::Retryable
             | RefusalKind::ServerError
             | RefusalKind::InvalidRequest => false,
