@@ -31,6 +31,9 @@ pub(super) fn split(tree: &mut Yaml, source: &Source, problems: &mut Problems) {
     }
 }
 
+/// Keys whose values are prose: a word after a comma in it is hardly a key without a value.
+const PROSE: [&str; 5] = ["prompt", "note", "title", "text", "dialogue"];
+
 /// The text of a plain key without a value in brackets.
 fn alone<'s>(key: &Key, value: &Yaml, source: &'s Source) -> Option<&'s str> {
     let written = source.slice(key.span);
@@ -65,8 +68,10 @@ fn join_texts(entries: &mut Vec<(Key, Yaml)>, source: &Source, problems: &mut Pr
         if value.text().is_none_or(|text| text != source.slice(value.span)) {
             continue;
         }
+        let is_prose = PROSE.contains(&name.value.as_str());
         let is_more = |(key, none): &&(Key, Yaml)| {
-            alone(key, none, source).is_some_and(|text| text.contains(' ') && !text.contains([':', '=']))
+            alone(key, none, source)
+                .is_some_and(|text| (is_prose || text.contains(' ')) && !text.contains([':', '=']))
         };
         let more = rest.iter().take_while(is_more).count();
         let Some((last, _)) = more.checked_sub(1).and_then(|last| rest.get(last)) else { continue };
@@ -120,6 +125,21 @@ mod tests {
         let (help, tree) = read("shots:\n  - {id:a, prompt:x, seconds:5}\n");
         assert_eq!(help, ["write `id: a`", "write `prompt: x`", "write `seconds: 5`"]);
         assert_eq!(tree, r#"{"shots":[{"id":"a","prompt":"x","seconds":5}]}"#);
+    }
+
+    #[test]
+    fn single_word_after_the_comma_of_a_prompt_is_text() {
+        let (help, tree) =
+            read("a: {prompt: rain, wind, seed: 3}\nb: {prompt: rain, seed}\nc: {x: rain, wind}\n");
+        assert_eq!(
+            help,
+            ["`prompt: \"rain, wind\"`", "`prompt: \"rain, seed\"`"]
+                .map(|text| { format!("put the text in quotes: {text}") })
+        );
+        assert_eq!(
+            tree,
+            r#"{"a":{"prompt":"rain, wind","seed":3},"b":{"prompt":"rain, seed"},"c":{"x":"rain","wind":null}}"#
+        );
     }
 
     #[test]
