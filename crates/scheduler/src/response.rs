@@ -111,3 +111,17 @@ pub enum PollResult {
         failure: Failure,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Clusters have events on record in which a submission that was not sent is called `held`.
+    #[test]
+    fn refusal_kind_of_an_earlier_version_is_read() {
+        for name in ["held", "not-sent"] {
+            let kind: RefusalKind = serde_json::from_value(name.into()).expect("it is read");
+            assert_eq!(kind, RefusalKind::NotSent);
+        }
+    }
+}
