@@ -52,14 +52,18 @@ fn old(folder: &Path, fixture: &str) -> Connection {
     connection
 }
 
-/// Every table and index with its SQL.
+/// Every table and index with its SQL, without comments, quotes and spaces: those of a migrated ledger are elsewhere.
 fn shape(folder: &Path) -> Vec<(String, String)> {
     let connection = Connection::open(folder.join("ledger.db")).expect("a database");
     let mut statement = connection
         .prepare("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
         .expect("a statement");
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("rows");
-    rows.map(|row| row.expect("a row")).collect()
+    let bare = |sql: String| {
+        let code: String = sql.lines().map(|line| line.split("--").next().unwrap_or_default()).collect();
+        code.replace(|c: char| c.is_whitespace() || c == '"', "")
+    };
+    rows.map(|row| row.map(|(name, sql)| (name, bare(sql))).expect("a row")).collect()
 }
 
 /// A query's rows as text, one line each.

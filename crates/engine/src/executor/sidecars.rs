@@ -90,7 +90,7 @@ impl SidecarContext {
 /// What was reserved for a task when it was submitted: prices may have changed since.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ReservedCost {
-    /// It was submitted by this run; `None` where the task has no price.
+    /// It was submitted by this run, which downloads its video for the first time; `None` where the task has no price.
     OfThisRun(Option<Money>),
     /// It was submitted by an earlier run: the ledger has it.
     OnRecord,
@@ -105,7 +105,11 @@ pub(super) fn write_sidecar(
     artifact: &Artifact,
     completed_at: Timestamp,
 ) {
-    let recorded = ledger.attempt(attempt).ok().flatten();
+    let recorded = match reserved {
+        // Nothing that a sidecar needs is on record yet: 64 downloads at once would wait for the ledger.
+        ReservedCost::OfThisRun(_) => None,
+        ReservedCost::OnRecord => ledger.attempt(attempt).ok().flatten(),
+    };
     let earlier = recorded.as_ref().and_then(AttemptRow::video_identity);
     let mut sidecar = sidecar.with_video(&artifact.clone().delivered_after(earlier), completed_at);
     sidecar.reserved_cost = match reserved {

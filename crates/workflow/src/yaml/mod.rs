@@ -18,7 +18,7 @@ use serde_json::{Number, Value};
 
 use self::error::as_quoted;
 pub(crate) use self::read::read;
-pub(crate) use self::source_text::{keep_written, number_in};
+pub(crate) use self::source_text::{keep_written, number_in, rounded_integer};
 pub use self::write::{from_yaml, to_yaml};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Source, Span, Spanned};

@@ -62,6 +62,16 @@ pub(crate) fn keep_written(tree: &mut Yaml, source: &Source) {
     }
 }
 
+/// The first whole number of a tree that was rounded, because no integer type has it.
+pub(crate) fn rounded_integer(tree: &Yaml, source: &Source) -> Option<Span> {
+    match &tree.value {
+        YamlValue::Number(number) => is_beyond_64_bits(number, source.slice(tree.span)).then_some(tree.span),
+        YamlValue::List(items) => items.iter().find_map(|item| rounded_integer(item, source)),
+        YamlValue::Map(entries) => entries.iter().find_map(|(_, value)| rounded_integer(value, source)),
+        YamlValue::Null | YamlValue::Bool(_) | YamlValue::Text(_) => None,
+    }
+}
+
 /// The number that a text is in YAML; `None` for those that are kept as they are written everywhere.
 pub(crate) fn number_in(text: &str) -> Option<Number> {
     let begins = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));

@@ -1,6 +1,6 @@
 //! The ledger's tables, the version of their format, and the migrations from older formats.
 //!
-//! A new ledger runs through all migrations, so that a migrated one and a new one cannot differ. To change the format, add a migration.
+//! To change the format, add a migration and change `schema.sql`, which a new ledger begins with: `tests/migration.rs` compares the two.
 
 mod event_bodies;
 mod first_downloads;
@@ -21,9 +21,11 @@ struct Migration {
     then: Option<fn(&Connection) -> rusqlite::Result<()>>,
 }
 
-/// Migration `n`, counted from 0, leads from format `n` to format `n + 1`. Format 0 is an empty file.
+/// The tables of [`FORMAT`], for an empty file.
+const SCHEMA: &str = include_str!("schema.sql");
+
+/// Migration `n`, counted from 0, leads from format `n + 1` to format `n + 2`.
 const MIGRATIONS: &[Migration] = &[
-    Migration { sql: include_str!("format1.sql"), then: None },
     Migration { sql: include_str!("format2.sql"), then: None },
     Migration { sql: include_str!("format3.sql"), then: None },
     Migration { sql: include_str!("format4.sql"), then: None },
@@ -43,7 +45,7 @@ const MIGRATIONS: &[Migration] = &[
 pub(super) const EVENT_VERSION: i64 = 2;
 
 /// The format that this program writes; kept in SQLite's `user_version`.
-pub(super) const FORMAT: i64 = MIGRATIONS.len() as i64;
+pub(super) const FORMAT: i64 = MIGRATIONS.len() as i64 + 1;
 
 /// SQLite's page cache: holds the indexes of a run of 100,000 nodes, whose keys are hashes and access them at random.
 const CACHE_KIB: i64 = 64 * 1024;
@@ -105,7 +107,7 @@ pub(super) fn configure(
     connection.pragma_update(None, "foreign_keys", true).map_err(wrap)
 }
 
-/// Runs the pending migrations in one transaction. Another process may have run them in the meantime.
+/// Creates the tables, or runs the pending migrations, in one transaction. Another process may have run them in the meantime.
 fn migrate(connection: &mut Connection, file: &Path) -> Result<(), LedgerError> {
     let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
     let transaction =
@@ -114,14 +116,18 @@ fn migrate(connection: &mut Connection, file: &Path) -> Result<(), LedgerError> 
     if found > FORMAT {
         return Err(LedgerError::TooNew { path: file.to_owned(), format: found, supported: FORMAT });
     }
-    while let Some(migration) = usize::try_from(found).ok().and_then(|found| MIGRATIONS.get(found)) {
+    if found == 0 {
+        transaction.execute_batch(SCHEMA).map_err(wrap)?;
+        found = FORMAT;
+    }
+    while let Some(migration) = usize::try_from(found - 1).ok().and_then(|index| MIGRATIONS.get(index)) {
         transaction.execute_batch(migration.sql).map_err(wrap)?;
         if let Some(then) = migration.then {
             then(&transaction).map_err(wrap)?;
         }
         found += 1;
-        transaction.pragma_update(None, "user_version", found).map_err(wrap)?;
     }
+    transaction.pragma_update(None, "user_version", FORMAT).map_err(wrap)?;
     transaction.commit().map_err(wrap)
 }
 

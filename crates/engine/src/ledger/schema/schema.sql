@@ -1,0 +1,146 @@
+-- The tables of the present format, for a new ledger. Migrations lead to the same ones: a test compares them.
+-- A column that a migration adds comes last. Times are milliseconds since the epoch.
+
+CREATE TABLE runs (
+    id          TEXT PRIMARY KEY,
+    workflow    TEXT NOT NULL,
+    service     TEXT NOT NULL,
+    started_at  INTEGER NOT NULL,
+    ended_at    INTEGER,
+    -- A digest of the API key: tells accounts apart, and does not give the key away. NULL: not known, or a service without keys.
+    account     TEXT,
+    -- What determines its plan and keys (`PlanArguments`, as JSON). NULL: not known, because an earlier version recorded the run.
+    arguments   TEXT
+) STRICT;
+
+CREATE TABLE attempts (
+    id                       TEXT PRIMARY KEY,
+    run                      TEXT NOT NULL REFERENCES runs (id),
+    -- As in `runs`, for the index of tasks.
+    service                  TEXT NOT NULL,
+    node                     TEXT NOT NULL,
+    key                      TEXT NOT NULL,
+    -- The key without the service. NULL where the service is free.
+    service_independent_key  TEXT,
+    model                    TEXT NOT NULL,
+    -- The requested length.
+    video_ms                 INTEGER NOT NULL,
+    digest                   TEXT NOT NULL,
+    state                    TEXT NOT NULL CHECK (
+                             state = 'intended' OR state = 'indeterminate' OR state = 'submitted' OR state = 'completed' OR state = 'failed'
+                             OR state = 'refused' OR state = 'expired' OR state = 'missing' OR state = 'not-accepted' OR state = 'abandoned'),
+    task                     TEXT,
+    intended_at              INTEGER NOT NULL,
+    submitted_at             INTEGER,
+    ended_at                 INTEGER,
+    failure                  TEXT,
+    -- Millionths of the price table's currency. NULL: no price is known.
+    reserved_cost            INTEGER,
+    actual_cost              INTEGER,
+    -- The named parts of the key as JSON, for `explain`: hashes and bounded text, nothing secret.
+    key_parts                TEXT,
+    -- The task that the response to an indeterminate submission named: none of the attempt's until a person adopts it.
+    suggested_task           TEXT,
+    -- The key that the attempt had before its task was replaced, and its video recorded under another one. NULL: it has its own. Its video is
+    -- used again where no other attempt holds that key any more.
+    replaced_key             TEXT,
+    CHECK (task IS NOT NULL OR (state <> 'submitted' AND state <> 'completed' AND state <> 'missing'))
+) STRICT;
+
+-- One attempt at most holds a key: an intent is inserted before its POST, and this index admits one. A query uses the partial indexes
+-- only with their conditions word for word (`ledger::attempt_state`).
+CREATE UNIQUE INDEX attempts_key ON attempts (key)
+    WHERE (state = 'intended' OR state = 'indeterminate' OR state = 'submitted' OR state = 'completed' OR state = 'missing' OR state = 'abandoned');
+CREATE INDEX attempts_in_flight ON attempts (service_independent_key)
+    WHERE service_independent_key IS NOT NULL AND (state = 'intended' OR state = 'indeterminate' OR state = 'submitted');
+-- Two services may have tasks of the same id.
+CREATE UNIQUE INDEX attempts_task ON attempts (task, service) WHERE task IS NOT NULL;
+-- Tasks that a retry has given up are found by their key, as long as none has replaced them.
+CREATE INDEX attempts_expired ON attempts (key) WHERE state = 'expired';
+CREATE INDEX attempts_replaced_key ON attempts (replaced_key) WHERE replaced_key IS NOT NULL;
+
+CREATE TABLE artifacts (
+    attempt         TEXT PRIMARY KEY REFERENCES attempts (id),
+    path            TEXT NOT NULL,
+    sha256          TEXT NOT NULL,
+    bytes           INTEGER NOT NULL,
+    seconds         REAL NOT NULL,
+    width           INTEGER NOT NULL,
+    height          INTEGER NOT NULL,
+    last_frame_url  TEXT,
+    expires_at      INTEGER,
+    created_at      INTEGER NOT NULL,
+    -- Nanoseconds since the epoch, from the file system. NULL: the content was never hashed.
+    modified_ns     INTEGER,
+    -- The hash of the file that was downloaded first, where the service has delivered the task's video again with other bytes: keys of shots
+    -- that continue it are made of it (`Artifact::identity_sha256`). NULL: that of the file on record.
+    first_sha256    TEXT
+) STRICT;
+
+-- Every file that was delivered for a task after the first one, for good: a copy of it that a workflow names is the same input as the first.
+-- Not where the key of an attempt was made of it before, which `last_attempt` tells: the latest attempt by then, by its rowid.
+CREATE TABLE redeliveries (
+    sha256        TEXT PRIMARY KEY,
+    first_sha256  TEXT NOT NULL,
+    last_attempt  INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE films (
+    path          TEXT PRIMARY KEY,
+    -- SHA-256 over the hashes of the clips.
+    clips_digest  TEXT NOT NULL,
+    bytes         INTEGER NOT NULL,
+    seconds       REAL NOT NULL,
+    width         INTEGER NOT NULL,
+    height        INTEGER NOT NULL,
+    audio         INTEGER NOT NULL,
+    created_at    INTEGER NOT NULL
+) STRICT;
+
+-- What happened, in order and for good. `body` is the event as JSON in format `version`.
+CREATE TABLE events (
+    seq      INTEGER PRIMARY KEY,
+    run      TEXT NOT NULL,
+    time     INTEGER NOT NULL,
+    node     TEXT,
+    version  INTEGER NOT NULL,
+    body     TEXT NOT NULL
+) STRICT;
+CREATE INDEX events_run ON events (run, seq);
+
+-- The sums over all attempts, updated in the transaction that changes one: what is reserved, and what is settled.
+CREATE TABLE totals (
+    id                 INTEGER PRIMARY KEY CHECK (id = 1),
+    reserved_cost      INTEGER NOT NULL,
+    reserved_tasks     INTEGER NOT NULL,
+    reserved_video_ms  INTEGER NOT NULL,
+    spent_cost         INTEGER NOT NULL,
+    spent_tasks        INTEGER NOT NULL,
+    spent_video_ms     INTEGER NOT NULL
+) STRICT;
+INSERT INTO totals VALUES (1, 0, 0, 0, 0, 0, 0);
+
+-- Shots that were forced to render again: from the base key to the salt of the video that counts now.
+CREATE TABLE forced_reruns (
+    base_key  TEXT PRIMARY KEY,
+    salt      TEXT NOT NULL,
+    run       TEXT NOT NULL,
+    time      INTEGER NOT NULL
+) STRICT;
+
+-- From the name that an earlier version gave to a service to the identity that it has now (`provider::service_identity`). The name is part of
+-- the keys of that time.
+CREATE TABLE service_aliases (
+    alias    TEXT PRIMARY KEY,
+    service  TEXT NOT NULL
+) STRICT;
+
+-- API keys of the same account as another one, by their digests: the service showed `task`, submitted with that one, to this one.
+CREATE TABLE linked_accounts (
+    service  TEXT NOT NULL,
+    account  TEXT NOT NULL,
+    same_as  TEXT NOT NULL,
+    task     TEXT NOT NULL,
+    time     INTEGER NOT NULL,
+    PRIMARY KEY (service, account)
+) STRICT;
