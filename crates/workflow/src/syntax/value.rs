@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::keys::{KeySpec, Shape};
 use super::plain_name;
 use crate::diagnostic::{Diagnostic, Problems, nearest};
-use crate::duration::parse_duration;
+use crate::duration::{duration_meant, parse_duration};
 use crate::letters::name_slug;
 use crate::limits;
 use crate::picture_size;
@@ -134,16 +134,6 @@ fn count_in(text: &str) -> Option<u32> {
     text[..end].parse().ok().filter(|number| *number > 0 && is_unit)
 }
 
-/// The duration that a text is without its last unit: `1h30` is `1h30m`.
-fn with_last_unit(text: &str) -> Option<String> {
-    let text = text.trim();
-    let has_unit = text.contains(|c: char| c.is_alphabetic());
-    ["m", "s"]
-        .into_iter()
-        .map(|unit| format!("{text}{unit}"))
-        .find(|text| has_unit && parse_duration(text).is_some_and(is_timeout))
-}
-
 /// Whether a duration is within the bounds of those that a workflow has.
 fn is_timeout(duration: Duration) -> bool {
     !duration.is_zero() && duration <= Duration::from_secs(limits::MAX_TIMEOUT_SECONDS)
@@ -245,6 +235,10 @@ pub(crate) fn expect_duration(
     if let Some(duration) = duration.filter(|duration| is_timeout(*duration)) {
         return Some(duration);
     }
+    let meant = match duration {
+        Some(duration) => Some((String::new(), duration)),
+        None => value.text().and_then(duration_meant),
+    };
     problems.push(
         Diagnostic::error(
             "bad-duration",
@@ -252,12 +246,10 @@ pub(crate) fn expect_duration(
             format!("`{}` must be {}", key.name, key.shape),
         )
         .label(format!("this is {}", value.kind()))
-        .help(match duration {
-            Some(duration) if !duration.is_zero() => format!("a week at most: `{}: 168h`", key.name),
-            _ => match value.text().and_then(with_last_unit) {
-                Some(meant) => format!("write `{}: {meant}`", key.name),
-                None => format!("write `{}`", key.example),
-            },
+        .help(match meant {
+            Some((meant, duration)) if is_timeout(duration) => format!("write `{}: {meant}`", key.name),
+            Some((_, duration)) if !duration.is_zero() => format!("a week at most: `{}: 168h`", key.name),
+            _ => format!("write `{}`", key.example),
         }),
     );
     None
