@@ -1,7 +1,7 @@
 //! What a small file may cost: 20 seconds of one core and 512 MB, whether it is accepted or refused.
 //!
 //! Each file is compiled in a process of its own, which measures itself. The bounds are those of a release build, where the files
-//! have their full size; a debug build compiles files of a fiftieth. CI does both; by hand:
+//! have their full size; a debug build compiles files of a hundredth. CI does both; by hand:
 //!
 //! ```sh
 //! cargo test --release -p workflow --test bounds -- --nocapture
@@ -30,7 +30,7 @@ use workflow::{InMemory, Options, check};
 #[global_allocator]
 static ALLOCATED: PeakAlloc = PeakAlloc;
 
-const SCALE: usize = if cfg!(debug_assertions) { 50 } else { 1 };
+const SCALE: usize = if cfg!(debug_assertions) { 100 } else { 1 };
 const MAX_SECONDS: f64 = 20.0;
 const MAX_MEGABYTES: f64 = 512.0;
 /// Random files, by the seed of their choices.
