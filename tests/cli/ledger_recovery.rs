@@ -157,6 +157,28 @@ fn ledger_removed_after_the_last_intent_stops_the_run_and_the_next_one() {
     }
 }
 
+/// A copy with hard links (`cp -al`) of the project, for instance. Nothing is lost by it, and nothing has to be adopted.
+#[cfg(unix)]
+#[test]
+fn ledger_with_a_second_name_stops_runs_until_it_has_one() {
+    let is_done = Arc::new(AtomicBool::new(false));
+    let service = rendering_until(&is_done);
+    let project = Project::new("two.yaml", APART).against(&service.url, KEY);
+    let child = project.command(&["run", "two.yaml"]).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let child = child.expect("the program can be started");
+    wait_until("both are submitted", || service.gets(&format!("/v1/videos/{}", task_id(2))) > 0);
+    let copy = project.file("copy.db");
+    fs_err::hard_link(project.file(".runner/ledger.db"), &copy).expect("a file system with hard links");
+    is_done.store(true, Ordering::Relaxed);
+    let run = Output::from_process(&child.wait_with_output().expect("the program ends"));
+    cli_snapshot!("run_ledger_with_two_names", run.expect(5).sorted());
+    cli_snapshot!("run_begun_with_two_names", project.runner(&["run", "two.yaml"]).expect(5));
+    fs_err::remove_file(copy).expect("it can be removed");
+    let again = project.runner(&["run", "two.yaml"]).expect(0);
+    inline_snapshot!(again.notes(), @"2 of 2 shots are done, nothing was submitted");
+    assert_eq!(service.posts(), 2);
+}
+
 /// A run is on record before its lock file exists, so that a lock that the ledger does not know shows that the ledger was lost.
 #[test]
 fn ledger_removed_under_a_run_stops_another_one_while_it_is_alive() {
@@ -170,6 +192,24 @@ fn ledger_removed_under_a_run_stops_another_one_while_it_is_alive() {
     is_done.store(true, Ordering::Relaxed);
     assert_eq!(first.wait().expect("the run ends").code(), Some(5));
     assert_eq!(service.posts(), 2);
+}
+
+/// It may be that the attempt has another task, so a person decides.
+#[test]
+fn task_of_an_indeterminate_attempt_is_adopted_by_the_printed_command() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |nth| {
+        if nth == 1 { ResponseFault::ConnectionDropped } else { ResponseFault::None }
+    });
+    let project = against(&proxy);
+    project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
+    let named = format!("one={}", proxy.accepted()[0]);
+    let adopt = project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(3);
+    cli_snapshot!("ledger_adopt_indeterminate", &adopt);
+    let (_, command) = adopt.out.split_once(": runner ").expect("a command");
+    project.runner(&command.split_whitespace().collect::<Vec<_>>()).expect(0);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
 }
 
 #[test]

@@ -3,9 +3,10 @@
 //! Invariant: names and the service's ids are quoted for the shell. Any string can be an id.
 
 use std::fmt::Display;
+use std::path::Path;
 
 use engine::preview::{Hint, Preview};
-use engine::{RunError, UnrecordedTask};
+use engine::{LedgerError, RunError, UnrecordedTask};
 use scheduler::TaskId;
 
 use crate::named_workflow::NamedWorkflow;
@@ -58,7 +59,7 @@ pub(crate) fn resolve_command(
 /// The commands that record tasks after a run has lost its ledger or could not write it; empty after other errors.
 pub(crate) fn adopt_commands(error: &RunError, file: &NamedWorkflow) -> String {
     match error {
-        RunError::LedgerReplaced { tasks, indeterminate, .. } => {
+        RunError::LedgerReplaced { source, tasks, indeterminate } => {
             let in_flight = match tasks.len() {
                 0 => None,
                 1 => Some("1 task is in flight or not downloaded".to_owned()),
@@ -70,20 +71,25 @@ pub(crate) fn adopt_commands(error: &RunError, file: &NamedWorkflow) -> String {
                 count => Some(format!("{count} submissions may have been accepted")),
             };
             let subjects: Vec<String> = [in_flight, uncertain].into_iter().flatten().collect();
+            let subjects = subjects.join(", and ");
+            let named = indeterminate.iter().filter_map(|(node, task)| Some((node, task.as_ref()?)));
+            let all = tasks.iter().map(|(node, task)| (node, task)).chain(named);
+            let mut of_shots: Vec<String> =
+                all.map(|(node, task)| shot_and_task(node, task.as_str())).collect();
+            if let LedgerError::Linked { path } = source {
+                return about_names(path, &subjects, &of_shots.join(" "), file);
+            }
             if subjects.is_empty() {
                 return String::new();
             }
-            let named = indeterminate.iter().filter_map(|(node, task)| Some((node, task.as_ref()?)));
-            let all = tasks.iter().map(|(node, task)| (node, task)).chain(named);
-            let mut list: String = all.map(|(node, task)| task_argument(node, task.as_str())).collect();
-            if list.is_empty() {
-                list.push_str(" --task SHOT=TASK");
+            if of_shots.is_empty() {
+                of_shots.push("SHOT=TASK".to_owned());
             }
             let notes: String = indeterminate.iter().map(about_indeterminate).collect();
             format!(
-                "\n  {}: put the ledger back, or record them in a new one: runner ledger adopt {}{list}{notes}",
-                subjects.join(", and "),
-                file.in_full()
+                "\n  {subjects}: put the ledger back, or record them in a new one: runner ledger adopt {} --task {}{notes}",
+                file.in_full(),
+                of_shots.join(" --task ")
             )
         }
         RunError::LedgerWrite { unrecorded, .. } => {
@@ -103,12 +109,25 @@ pub(crate) fn adopt_commands(error: &RunError, file: &NamedWorkflow) -> String {
             };
             unrecorded.iter().map(line).collect()
         }
+        RunError::Ledger(LedgerError::Linked { path }) => about_names(path, "", "", file),
         RunError::Ledger(_) | RunError::Io(_) | RunError::Internal(_) => String::new(),
     }
 }
 
-fn task_argument(node: &str, task: &str) -> String {
-    format!(" --task {}", shell::quote(&format!("{node}={task}")))
+/// How to go on with a ledger that has another name. `tasks`: those of `subjects`, each as `SHOT=TASK`.
+fn about_names(ledger: &Path, subjects: &str, tasks: &str, file: &NamedWorkflow) -> String {
+    let find = format!("`find / -xdev -samefile {}` lists its names", shell::path(ledger));
+    if subjects.is_empty() {
+        return format!("\n  {find}");
+    }
+    format!(
+        "\n  {subjects}: {tasks}\n  {find}; with one of them, the next run adopts what is recorded, and `runner resolve {file}` lists the rest"
+    )
+}
+
+/// `SHOT=TASK`, as one word of a command.
+fn shot_and_task(node: &str, task: &str) -> String {
+    shell::quote(&format!("{node}={task}"))
 }
 
 /// About a submission that may have been accepted, with the id of a task that its response named.
@@ -120,18 +139,15 @@ fn about_indeterminate((node, task): &(String, Option<TaskId>)) -> String {
             sanitize::line(task.as_str())
         ),
         None => format!(
-            "\n  {shot} may have been accepted: if your account lists its task, add{}",
-            task_argument(node, "TASK")
+            "\n  {shot} may have been accepted: if your account lists its task, add --task {}",
+            shot_and_task(node, "TASK")
         ),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use engine::LedgerError;
     use scheduler::AttemptId;
-
-    use std::path::Path;
 
     use super::*;
 
@@ -183,6 +199,26 @@ mod tests {
             indeterminate: Box::default(),
         };
         assert_eq!(adopt_commands(&error, &NamedWorkflow::new(Path::new("a.yaml"), "")), "");
+    }
+
+    #[test]
+    fn ledger_with_a_second_name_is_used_again_with_one() {
+        let about = |tasks: &[(&str, &str)]| {
+            let tasks = tasks.iter().map(|(shot, task)| ((*shot).to_owned(), TaskId::from(*task)));
+            let error = RunError::LedgerReplaced {
+                source: LedgerError::Linked { path: "my films/ledger.db".into() },
+                tasks: tasks.collect(),
+                indeterminate: Box::default(),
+            };
+            adopt_commands(&error, &NamedWorkflow::new(Path::new("a.yaml"), ""))
+        };
+        assert_eq!(about(&[]), "\n  `find / -xdev -samefile 'my films/ledger.db'` lists its names");
+        assert_eq!(
+            about(&[("sea", "t1"), ("lamp#2", HOSTILE)]),
+            "\n  2 tasks are in flight or not downloaded: sea=t1 'lamp#2=t'\\''; rm -rf ~ #`id`'\n  \
+             `find / -xdev -samefile 'my films/ledger.db'` lists its names; with one of them, the next run adopts what is recorded, \
+             and `runner resolve a.yaml` lists the rest"
+        );
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::{Adoption, AdoptionReport, AdoptionResult};
 use crate::artifact::{file_name, file_sha256};
 use crate::artifact_store::Verify;
 use crate::ledger::{Ledger, LedgerError};
-use crate::preview::{Preview, survey_with};
+use crate::preview::{Hint, Preview, survey_with};
 
 /// Work to record for a node.
 pub(super) struct Recordable {
@@ -155,9 +155,13 @@ pub(super) async fn collect(
     for (ix, node) in plan.nodes() {
         let Some(task) = adoption.tasks.get(&ix) else { continue };
         if !shots.iter().any(|(name, _)| *name == node.name) {
-            let Preview { decision, why, .. } = &previews[ix.index()];
-            let result =
-                AdoptionResult::NotSubmitted { task: task.clone(), decision: *decision, why: why.clone() };
+            let Preview { decision, why, hint, .. } = &previews[ix.index()];
+            let indeterminate = match hint {
+                Some(Hint::Resolve(attempt, _)) => Some(attempt.clone()),
+                Some(Hint::Rerun | Hint::LinkAccount) | None => None,
+            };
+            let (task, why) = (task.clone(), why.clone());
+            let result = AdoptionResult::NotSubmitted { task, decision: *decision, why, indeterminate };
             shots.push((node.name.clone(), result));
         }
     }

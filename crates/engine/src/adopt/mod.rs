@@ -55,6 +55,8 @@ pub enum AdoptionResult {
         decision: Decision,
         /// The reason, if the decision alone does not say it.
         why: Option<String>,
+        /// The attempt whose outcome is not known, where that is why: the task may be its own.
+        indeterminate: Option<AttemptId>,
     },
 }
 

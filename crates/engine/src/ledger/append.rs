@@ -37,8 +37,8 @@ impl Ledger {
     /// * [`Event::Reconciled`] is given its task, or becomes [`Event::ClaimConflict`] where the attempt was resolved in the meantime.
     ///
     /// # Errors
-    /// When the events could not be made durable; none of them is stored then. [`LedgerError::Replaced`] when the file is not the one that was
-    /// opened, before or afterwards.
+    /// When the events could not be made durable; none of them is stored then. [`LedgerError::Replaced`] or [`LedgerError::Linked`] when the
+    /// file is not the one that was opened, or not by one name only, before or afterwards.
     pub fn append(
         &self,
         run_lock: &RunLock,

@@ -73,7 +73,7 @@ impl FileWatch {
     /// index: SQLite removes both after the last connection only.
     ///
     /// # Errors
-    /// [`LedgerError::Replaced`].
+    /// [`LedgerError::Replaced`] and [`LedgerError::Linked`].
     pub(super) fn check(&self) -> Result<(), LedgerError> {
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         let now = FileStates::read(&self.file, &self.log, &self.index);
@@ -87,9 +87,7 @@ impl FileWatch {
                 return replaced("was truncated or overwritten");
             }
             (_, Some(now)) if now.links != 1 => {
-                return replaced(
-                    "has a second name (a hard link), under which another run would not see this one",
-                );
+                return Err(LedgerError::Linked { path: self.file.clone() });
             }
             _ => {}
         }

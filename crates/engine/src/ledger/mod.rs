@@ -115,6 +115,14 @@ pub enum LedgerError {
         /// What happened to it.
         what: &'static str,
     },
+    /// The file has another name. A process that opens it under that one has another log, and each would overwrite the other's records.
+    #[error(
+        "the ledger {path} has a second name (a hard link), under which another run would not see this one: nothing is submitted until the other name is removed"
+    )]
+    Linked {
+        /// The ledger file.
+        path: PathBuf,
+    },
     /// The attempt to resolve does not exist or needs no resolution.
     #[error("{0}")]
     NotResolvable(String),
@@ -135,15 +143,16 @@ impl LedgerError {
             | Self::TooNew { .. }
             | Self::TooOld { .. }
             | Self::Replaced { .. }
+            | Self::Linked { .. }
             | Self::NotResolvable(_)
             | Self::OtherRecords(_) => false,
         }
     }
 
-    /// Whether the file is not the one that was opened, or no database any more: what was recorded may be lost.
+    /// Whether the file is not the one that was opened, or not by one name only, or no database any more: what was recorded may be lost.
     pub(crate) fn is_ledger_gone(&self) -> bool {
         match self {
-            Self::Replaced { .. } => true,
+            Self::Replaced { .. } | Self::Linked { .. } => true,
             Self::Sqlite { source, .. } => matches!(
                 source.sqlite_error_code(),
                 Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase)
@@ -171,6 +180,7 @@ impl LedgerError {
             | Self::TooNew { .. }
             | Self::TooOld { .. }
             | Self::Replaced { .. }
+            | Self::Linked { .. }
             | Self::NotResolvable(_)
             | Self::OtherRecords(_) => false,
         }

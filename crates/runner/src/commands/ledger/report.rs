@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::args::{AdoptArgs, Format};
 use crate::project_paths::display_path;
 use crate::report::sanitize;
+use crate::shell;
 
 /// How many descriptions that are not needed are listed.
 const MAX_LISTED: usize = 5;
@@ -22,7 +23,7 @@ pub(super) fn report(args: &AdoptArgs, adopted: &AdoptionReport) {
     match args.format {
         Format::Json => outln!("{:#}", records.collect::<Value>()),
         Format::Ndjson => records.for_each(|one| outln!("{one}")),
-        Format::Text => text(adopted, args.dry_run),
+        Format::Text => text(adopted, args),
     }
 }
 
@@ -39,18 +40,22 @@ fn record(shot: &str, result: &AdoptionResult) -> Value {
         AdoptionResult::TaskOfOther { task, attempt, node } => {
             json!({ "shot": shot, "outcome": "task-of-other", "task": task, "attempt": attempt, "owner_shot": node })
         }
-        AdoptionResult::NotSubmitted { task, decision, why } => {
-            json!({ "shot": shot, "outcome": "not-submitted", "task": task, "decision": decision, "reason": why })
+        AdoptionResult::NotSubmitted { task, decision, why, indeterminate } => {
+            let mut record = json!({ "shot": shot, "outcome": "not-submitted", "task": task, "decision": decision, "reason": why });
+            if let Some(attempt) = indeterminate {
+                record["attempt"] = json!(attempt);
+            }
+            record
         }
     }
 }
 
-fn text(adopted: &AdoptionReport, is_dry_run: bool) {
+fn text(adopted: &AdoptionReport, args: &AdoptArgs) {
     if adopted.shots.is_empty() && !adopted.unused.iter().any(|unused| unused.is_refused) {
         outln!("nothing to adopt: no video or task of these shots is unrecorded");
     }
     for (shot, result) in &adopted.shots {
-        outln!("{}: {}", sanitize::line(shot), outcome(result, is_dry_run));
+        outln!("{}: {}", sanitize::line(shot), outcome(result, args));
     }
     for unused in adopted.unused.iter().filter(|unused| unused.is_refused) {
         outln!("skipped {}: {}", source(unused), sanitize::line(&unused.reason));
@@ -63,7 +68,7 @@ fn text(adopted: &AdoptionReport, is_dry_run: bool) {
     if not_needed.len() > MAX_LISTED {
         outln!("not needed: {} more (--format json lists them)", not_needed.len() - MAX_LISTED);
     }
-    if is_dry_run {
+    if args.dry_run {
         outln!("nothing was written: --dry-run");
     }
 }
@@ -72,7 +77,8 @@ fn source(unused: &UnusedDescription) -> String {
     sanitize::line(&display_path(Path::new(&unused.source))).into_owned()
 }
 
-fn outcome(result: &AdoptionResult, is_dry_run: bool) -> String {
+fn outcome(result: &AdoptionResult, args: &AdoptArgs) -> String {
+    let (file, is_dry_run) = (&args.workflow.file, args.dry_run);
     match result {
         AdoptionResult::Video(path, task) => {
             let verb = if is_dry_run { "would adopt" } else { "adopted" };
@@ -91,13 +97,18 @@ fn outcome(result: &AdoptionResult, is_dry_run: bool) -> String {
             sanitize::line(task.as_str()),
             sanitize::line(node)
         ),
-        AdoptionResult::NotSubmitted { task, decision, why } => {
+        AdoptionResult::NotSubmitted { task, decision, why, indeterminate } => {
             let why = why.as_ref().map(|why| format!(" ({})", sanitize::line(why)));
+            let command = indeterminate.as_ref().map(|attempt| {
+                let adopt = shell::option("--adopt", task.as_str());
+                format!("; if the task is its own: runner resolve {} {attempt} {adopt}", shell::path(file))
+            });
             format!(
-                "task {} is not recorded, a run would not submit this shot now: {}{}",
+                "task {} is not recorded, a run would not submit this shot now: {}{}{}",
                 sanitize::line(task.as_str()),
                 decision.as_str(),
-                why.unwrap_or_default()
+                why.unwrap_or_default(),
+                command.unwrap_or_default()
             )
         }
     }
