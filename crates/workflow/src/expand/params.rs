@@ -90,9 +90,11 @@ fn value<'w>(
             return None;
         }
         let kind = kind_wanted(param);
-        let given = Source::new("parameter", text.as_str());
-        let tree = tree(text).filter(|_| !is_text(kind));
-        if tree.is_some_and(|tree| yaml::rounded_integer(&tree, &given).is_some()) {
+        let is_rounded = || {
+            let source = Source::new("parameter", text.as_str());
+            tree(text).is_some_and(|tree| yaml::rounded_integer(&tree, &source).is_some())
+        };
+        if !is_text(kind) && is_rounded() {
             problems.push(rounded(name, kind, param.key.span));
             return None;
         }
