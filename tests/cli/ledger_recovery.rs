@@ -179,6 +179,38 @@ fn ledger_with_a_second_name_stops_runs_until_it_has_one() {
     assert_eq!(service.posts(), 2);
 }
 
+/// What is accepted while the ledger has two names is named by the run, and not submitted again with one.
+#[cfg(unix)]
+#[test]
+fn task_accepted_under_a_second_name_is_adopted_later() {
+    let is_linked = Arc::new(AtomicBool::new(false));
+    let linked = Arc::clone(&is_linked);
+    let service = ScriptedService::start(move |call| {
+        if call.path == "/v1/videos" && call.nth == 1 {
+            wait_until("the ledger has two names", || linked.load(Ordering::Relaxed));
+        }
+        None
+    });
+    let project = Project::new("two.yaml", APART).against(&service.url, KEY);
+    let mut command = project.command(&["run", "two.yaml", "--jobs", "1"]);
+    let child = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let child = child.expect("the program can be started");
+    wait_until("one is being submitted", || service.posts() == 1);
+    let copy = project.file("copy.db");
+    fs_err::hard_link(project.file(".runner/ledger.db"), &copy).expect("a file system with hard links");
+    is_linked.store(true, Ordering::Relaxed);
+    let run = Output::from_process(&child.wait_with_output().expect("the program ends")).expect(5);
+    let named = format!("one={}", task_id(1));
+    assert!(run.err.contains(&named), "{}", run.transcript());
+    fs_err::remove_file(copy).expect("it can be removed");
+    project.runner(&["run", "two.yaml"]).expect(3);
+    let adopt = project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(3);
+    let (_, command) = adopt.out.split_once(": runner ").expect("a command");
+    project.runner(&command.split_whitespace().collect::<Vec<_>>()).expect(0);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!((service.posts(), shots(&project, "two").len()), (2, 2));
+}
+
 /// A run is on record before its lock file exists, so that a lock that the ledger does not know shows that the ledger was lost.
 #[test]
 fn ledger_removed_under_a_run_stops_another_one_while_it_is_alive() {

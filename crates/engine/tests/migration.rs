@@ -52,7 +52,7 @@ fn old(folder: &Path, fixture: &str) -> Connection {
     connection
 }
 
-/// Every table and index with its SQL, without comments, quotes and spaces: those of a migrated ledger are elsewhere.
+/// Every table and index with its SQL, without comments, quotes and spaces, in which a migrated ledger and a new one differ.
 fn shape(folder: &Path) -> Vec<(String, String)> {
     let connection = Connection::open(folder.join("ledger.db")).expect("a database");
     let mut statement = connection

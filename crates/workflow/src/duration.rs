@@ -55,6 +55,7 @@ mod tests {
             assert_eq!(parse_duration(wrong), None, "{wrong}");
         }
     }
+
     #[test]
     fn duration_meant_is_what_was_probably_meant() {
         for (text, meant) in [
