@@ -183,11 +183,16 @@ fn run_unreachable_service_exits_5() {
     let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
     socket.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
     let address = socket.local_addr().expect("an address");
-    let one = TWO.split("  - id: two").next().expect("the first shot");
-    let project = Project::new("two.yaml", one).against(&format!("http://{address}"), KEY);
-    let ended = project.runner(&["run", "two.yaml"]).expect(5);
+    let project = Project::new("two.yaml", TWO).against(&format!("http://{address}"), KEY);
+    let ended = project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(5);
     // Sorted, because how often it tries is no matter of this test.
     cli_snapshot!("run_unreachable_service", ended.sorted());
+    // The other shot was not started for the same reason.
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = project.against(&proxy.url, KEY);
+    let ended = project.runner(&["run", "two.yaml", "--failed"]).expect(0);
+    assert_eq!(proxy.posts().len(), 2, "{}", ended.transcript());
 }
 
 #[test]

@@ -94,6 +94,7 @@ impl Seed {
             node,
             attempt: attempt.clone(),
             refusal: Refusal { kind, failure: failure(failure_kind), retry_after: None },
+            halts: false,
             next: Some(next),
         };
         let refused = |kind, failure_kind, next| refused_as(&attempt, kind, failure_kind, next);

@@ -163,7 +163,7 @@ fn append_concurrent_processes_never_exceed_shared_budget() {
                                             &ledger,
                                             &run_lock,
                                             &plan,
-                                            Event::Refused { node, attempt, refusal, next: None },
+                                            Event::refused(node, attempt, refusal),
                                         );
                                     }
                                 }
@@ -443,7 +443,7 @@ fn totals_equal_sums_over_attempts_after_random_events() {
             0 => {}
             1 => {
                 let refusal = Refusal { kind: RefusalKind::Retryable, failure: failure(), retry_after: None };
-                write(&ledger, &run_lock, &plan, Event::Refused { node, attempt, refusal, next: None });
+                write(&ledger, &run_lock, &plan, Event::refused(node, attempt, refusal));
             }
             6 => {
                 // The service says which tasks the request created: none, or one that another attempt may own.

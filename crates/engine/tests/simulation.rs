@@ -24,7 +24,7 @@ use futures_util::FutureExt as _;
 use scheduler::budget::{Amount, BudgetCaps, Reservation, TaskPrices};
 use scheduler::policy::Rate;
 use scheduler::{
-    Artifact, Event, FilmOutcome, Outcome, Policy, RunId, RunScope, RunSummary, StatusKind, Timestamp,
+    Artifact, Event, FilmOutcome, Halt, Outcome, Policy, RunId, RunScope, RunSummary, StatusKind, Timestamp,
 };
 use support::world::{Rng, World};
 use support::{plan, plan_with};
@@ -431,6 +431,10 @@ fn check_projection(seed: u64, plan: &Plan, project: &Project, summary: &RunSumm
         project.ledger.last_run(plan.name(), Path::new("")).expect("a readable ledger").expect("a run");
     let mut projection = record.projection;
     projection.on_run_ended(project.clock.now());
+    // A cap that is reached without an intent, and a shot that fails without an event of its own, are not recorded.
+    if !matches!(summary.halt, Some(Halt::BudgetExceeded { .. } | Halt::FailFast { .. })) {
+        assert_eq!(projection.halt(), summary.halt.as_ref(), "seed {seed}: the record halted otherwise");
+    }
     for node in &summary.nodes {
         let Some(shot) = projection.shot(&node.name) else {
             assert!(

@@ -88,6 +88,23 @@ impl AttemptState {
         }
     }
 
+    /// Whether its task is paid for, or may be. Once the attempt has ended, what was reserved for it counts as spent then, where its cost is
+    /// not known, and is released otherwise.
+    #[must_use]
+    pub const fn may_be_paid(self) -> bool {
+        match self {
+            Self::Intended
+            | Self::Indeterminate
+            | Self::Submitted
+            | Self::Completed
+            | Self::Failed
+            | Self::Expired
+            | Self::Missing
+            | Self::Abandoned => true,
+            Self::Refused | Self::NotAccepted => false,
+        }
+    }
+
     /// Whether the attempt has a task that is paid for and whose video was not downloaded, or is gone.
     #[must_use]
     pub const fn has_open_task(self) -> bool {

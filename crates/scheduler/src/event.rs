@@ -5,6 +5,7 @@ use workflow::plan::{KeyPart, NodeIx};
 use workflow::units::{self, Money};
 
 use crate::artifact::Artifact;
+use crate::attempt_state::AttemptState;
 use crate::budget::{BudgetCap, Reservation};
 use crate::ids::{AttemptId, TaskId};
 use crate::limits::SubmitQuota;
@@ -110,6 +111,9 @@ pub enum Event {
         attempt: AttemptId,
         /// Why, and whether it may be retried.
         refusal: Refusal,
+        /// Whether no request of this run can succeed, so that nothing more is submitted: decided with `next`.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        halts: bool,
         /// What follows. `None` before the scheduler has decided, and in events of versions that did not record it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<NextStep>,
@@ -246,6 +250,12 @@ pub struct ForcedRerun {
 }
 
 impl Event {
+    /// A refusal, before the scheduler has decided what follows.
+    #[must_use]
+    pub fn refused(node: NodeIx, attempt: AttemptId, refusal: Refusal) -> Self {
+        Self::Refused { node, attempt, refusal, halts: false, next: None }
+    }
+
     /// The event's kind, its name in the ledger.
     #[must_use]
     pub fn kind(&self) -> EventKind {
@@ -318,6 +328,18 @@ pub enum Resolution {
     Abandoned,
 }
 
+impl Resolution {
+    /// The state of the attempt from then on.
+    #[must_use]
+    pub const fn attempt_state(&self) -> AttemptState {
+        match self {
+            Self::Accepted { .. } => AttemptState::Submitted,
+            Self::NotAccepted => AttemptState::NotAccepted,
+            Self::Abandoned => AttemptState::Abandoned,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -348,12 +370,11 @@ mod tests {
             Event::ClaimConflict { node, existing: ExistingWork::None, rerun: None },
             Event::PrepareFailed { node, failure: failure() },
             Event::Submitted { node, attempt: attempt.clone(), task: TaskId::from("t") },
-            Event::Refused {
+            Event::refused(
                 node,
-                attempt: attempt.clone(),
-                refusal: Refusal { kind: RefusalKind::Throttled, failure: failure(), retry_after: None },
-                next: None,
-            },
+                attempt.clone(),
+                Refusal { kind: RefusalKind::Throttled, failure: failure(), retry_after: None },
+            ),
             Event::Indeterminate {
                 node,
                 attempt: attempt.clone(),

@@ -135,7 +135,7 @@ impl Script {
 
     fn refused(&mut self, name: &str, kind: RefusalKind, retry_after: Option<Duration>) -> Vec<String> {
         let refusal = Refusal { kind, failure: Failure::new(FailureKind::Transient, "refused"), retry_after };
-        self.on(Event::Refused { node: self.ix(name), attempt: attempt(name), refusal, next: None })
+        self.on(Event::refused(self.ix(name), attempt(name), refusal))
     }
 
     fn polled(&mut self, name: &str, result: PollResult) -> Vec<String> {

@@ -104,7 +104,7 @@ impl NodeObject {
             finish(&ctx, &self.0, &attempt, settlement, None).await?;
         }
         let refusal = Refusal { kind: RefusalKind::Retryable, failure, retry_after: None };
-        let refused = Event::Refused { node, attempt, refusal, next: None };
+        let refused = Event::refused(node, attempt, refusal);
         report(&ctx, &self.0, run.as_str(), seq, vec![refused]).await
     }
 
@@ -284,7 +284,7 @@ async fn prepare_and_submit(
         Preparation::Intended(intended) => *intended,
         Preparation::Withdrawn { digest, by_url } => {
             let refusal = Refusal { kind: RefusalKind::Retryable, failure: not_sent(), retry_after: None };
-            let refused = Event::Refused { node, attempt: attempt.clone(), refusal, next: None };
+            let refused = Event::refused(node, attempt.clone(), refusal);
             return Ok(vec![prepared(digest, by_url), refused]);
         }
         Preparation::Failed(failure) => return Ok(vec![Event::PrepareFailed { node, failure }]),
@@ -359,14 +359,11 @@ async fn end(
     let Some(submitted) = open.map(|attempt| attempt.submitted_at.unwrap_or(attempt.intended_at)) else {
         return Ok(());
     };
-    record.end(attempt, state, reason);
+    let mut settlement = record.end(attempt, state, reason);
     ctx.set(RECORD, Json(record));
-    let settlement = match state {
-        AttemptState::Missing => {
-            AccountSettlement::Missing { until: submitted.after(worker.indeterminate_hold) }
-        }
-        _ => AccountSettlement::Full,
-    };
+    if state == AttemptState::Missing {
+        settlement = AccountSettlement::Missing { until: submitted.after(worker.indeterminate_hold) };
+    }
     Ok(finish(ctx, worker, attempt, settlement, None).await?)
 }
 

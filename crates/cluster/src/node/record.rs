@@ -229,16 +229,7 @@ impl NodeRecord {
 
     /// The service refused an attempt.
     pub fn refused(&mut self, id: &AttemptId, kind: RefusalKind, reason: &str) -> AccountSettlement {
-        self.end(id, kind.attempt_state(), reason);
-        match kind {
-            RefusalKind::ServerError => AccountSettlement::Full,
-            RefusalKind::Throttled
-            | RefusalKind::NotSent
-            | RefusalKind::Retryable
-            | RefusalKind::Unreachable
-            | RefusalKind::InvalidRequest
-            | RefusalKind::ServiceUnusable => AccountSettlement::Released,
-        }
+        self.end(id, kind.attempt_state(), reason)
     }
 
     /// Whether an attempt was accepted is unknown.
@@ -261,12 +252,13 @@ impl NodeRecord {
         artifact
     }
 
-    /// An attempt ended without a video.
-    pub fn end(&mut self, id: &AttemptId, state: AttemptState, reason: &str) {
+    /// An attempt ended without a video. Returns what becomes of its reservation.
+    pub fn end(&mut self, id: &AttemptId, state: AttemptState, reason: &str) -> AccountSettlement {
         self.update(id, |attempt| {
             attempt.state = state;
             attempt.reason = Some(reason.to_owned());
         });
+        if state.may_be_paid() { AccountSettlement::Full } else { AccountSettlement::Released }
     }
 
     /// A person resolves an attempt that is indeterminate. Returns what becomes of its reservation, if anything does.
@@ -289,13 +281,9 @@ impl NodeRecord {
                 None
             }
             Resolution::NotAccepted => {
-                self.end(id, AttemptState::NotAccepted, "a person found that it was not accepted");
-                Some(AccountSettlement::Released)
+                Some(self.end(id, resolution.attempt_state(), "a person found that it was not accepted"))
             }
-            Resolution::Abandoned => {
-                self.end(id, AttemptState::Abandoned, "a person abandoned it");
-                Some(AccountSettlement::Full)
-            }
+            Resolution::Abandoned => Some(self.end(id, resolution.attempt_state(), "a person abandoned it")),
         })
     }
 
@@ -312,7 +300,7 @@ fn indeterminate(node: NodeIx, attempt: AttemptId, reason: String, suggested_tas
 
 fn refused(node: NodeIx, attempt: AttemptId, reason: String, kind: RefusalKind) -> Event {
     let refusal = Refusal { kind, failure: Failure::new(FailureKind::Transient, reason), retry_after: None };
-    Event::Refused { node, attempt, refusal, next: None }
+    Event::refused(node, attempt, refusal)
 }
 
 #[cfg(test)]

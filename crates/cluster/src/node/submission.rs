@@ -118,7 +118,7 @@ pub(super) async fn submit(
             let throttled = (refusal.kind == RefusalKind::Throttled)
                 .then(|| ThrottleNotice::new(time, refusal.retry_after));
             finish(ctx, worker, &id, settlement, throttled).await?;
-            return Ok(vec![Event::Refused { node, attempt: id, refusal, next: None }]);
+            return Ok(vec![Event::refused(node, id, refusal)]);
         }
         PostOutcome::Indeterminate { reason, task_hint, halts } => {
             IndeterminateOutcome { reason, task_hint, halts }
@@ -143,7 +143,7 @@ async fn not_sent(
     finish(ctx, worker, &attempt, settlement, None).await?;
     let failure = Failure::new(FailureKind::Transient, reason);
     let refusal = Refusal { kind: RefusalKind::NotSent, failure, retry_after: Some(wait) };
-    Ok(vec![Event::Refused { node, attempt, refusal, next: None }])
+    Ok(vec![Event::refused(node, attempt, refusal)])
 }
 
 /// The outcome of an attempt whose invocation was killed by hand: the POST may have been sent.

@@ -283,5 +283,5 @@ impl World {
 fn refused(node: NodeIx, attempt: AttemptId, kind: RefusalKind) -> Event {
     let failure = Failure::new(FailureKind::Transient, "429");
     let refusal = Refusal { kind, failure, retry_after: None };
-    Event::Refused { node, attempt, refusal, next: None }
+    Event::refused(node, attempt, refusal)
 }

@@ -73,7 +73,7 @@ impl EffectRunner {
                 let failure =
                     Failure::new(FailureKind::Transient, "the run ended before the request was sent");
                 let refusal = Refusal { kind: RefusalKind::Retryable, failure, retry_after: None };
-                self.send(Event::Refused { node, attempt, refusal, next: None });
+                self.send(Event::refused(node, attempt, refusal));
             }
             Action::Poll { node, attempt, task } => {
                 let provider = Arc::clone(&self.provider);
@@ -196,7 +196,7 @@ impl EffectRunner {
         let Some(request) = self.take_prepared(&attempt) else {
             let failure = Failure::new(FailureKind::Local, "the prepared request is gone");
             let refusal = Refusal { kind: RefusalKind::Retryable, failure, retry_after: None };
-            self.send(Event::Refused { node, attempt, refusal, next: None });
+            self.send(Event::refused(node, attempt, refusal));
             return;
         };
         let provider = Arc::clone(&self.provider);
@@ -213,7 +213,7 @@ impl EffectRunner {
                     }
                     Event::Submitted { node, attempt, task }
                 }
-                Submission::Refused(refusal) => Event::Refused { node, attempt, refusal, next: None },
+                Submission::Refused(refusal) => Event::refused(node, attempt, refusal),
                 Submission::Indeterminate { reason, task_hint, halts } => {
                     match provider.find_tasks(request.digest(), since).await {
                         SubmissionLookup::Unsupported => {

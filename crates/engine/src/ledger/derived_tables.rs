@@ -8,10 +8,11 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use scheduler::{
-    Artifact, AttemptId, AttemptState, Event, ExistingWork, Film, NextStep, PollResult, RefusalKind,
-    Resolution, RunId, TaskId, Timestamp,
+    Artifact, AttemptId, AttemptState, Event, ExistingWork, Film, NextStep, PollResult, Resolution, RunId,
+    TaskId, Timestamp,
 };
 use workflow::plan::Node;
+use workflow::units::Money;
 
 use super::fetch_record::FETCH_RUN;
 use super::schema::EVENT_VERSION;
@@ -78,16 +79,7 @@ impl<'a> Writer<'a> {
             Event::Submitted { attempt, task, .. } => self.submit(attempt, task, self.time),
             Event::Refused { attempt, refusal, .. } => {
                 let failure = Some(refusal.failure.message.as_str());
-                let settlement = match refusal.kind {
-                    RefusalKind::ServerError => Settlement::Full,
-                    RefusalKind::Throttled
-                    | RefusalKind::NotSent
-                    | RefusalKind::Retryable
-                    | RefusalKind::Unreachable
-                    | RefusalKind::InvalidRequest
-                    | RefusalKind::ServiceUnusable => Settlement::Released,
-                };
-                self.end(attempt, refusal.kind.attempt_state(), settlement, failure)
+                self.end(attempt, refusal.kind.attempt_state(), failure)
             }
             Event::Indeterminate { attempt, reason, suggested_task, .. } => {
                 let changed = self
@@ -110,24 +102,23 @@ impl<'a> Writer<'a> {
                     // Another run or a person has decided about it meanwhile, and another attempt may hold its key.
                     _ => return Ok(()),
                 }
-                self.end(attempt, AttemptState::Missing, Settlement::Full, Some(reason.as_str()))
+                self.end(attempt, AttemptState::Missing, Some(reason.as_str()))
             }
             Event::Polled { attempt, result: PollResult::Failed { failure }, .. } => {
                 if self.state(attempt)? == AttemptState::Abandoned || self.has_been_stored(attempt)? {
                     return Ok(());
                 }
                 let failure = Some(failure.message.as_str());
-                self.end(attempt, AttemptState::Failed, Settlement::Full, failure)
+                self.end(attempt, AttemptState::Failed, failure)
             }
             Event::Downloaded { attempt, artifact, cost, .. } => {
-                let settlement = cost.map_or(Settlement::Full, Settlement::Actual);
                 replaced_tasks::separate_from_holder(self.transaction, attempt)?;
-                self.end(attempt, AttemptState::Completed, settlement, None)?;
+                self.end_at_cost(attempt, AttemptState::Completed, *cost, None)?;
                 self.insert_artifact(attempt, artifact)
             }
             Event::Reconciled { attempt, since, task, .. } => match task {
                 Some(task) => self.submit(attempt, task, *since),
-                None => self.end(attempt, AttemptState::NotAccepted, Settlement::Released, None),
+                None => self.end(attempt, AttemptState::NotAccepted, None),
             },
             Event::TaskExpired { attempt, .. } => self.expire(attempt),
             Event::Resolved { attempt, resolution } => self.resolve(attempt, resolution),
@@ -204,13 +195,28 @@ impl<'a> Writer<'a> {
         one_row(changed)
     }
 
+    /// An attempt ends at an unknown cost: by its state, what it reserved counts as spent, or is released.
     fn end(
         &mut self,
         attempt: &AttemptId,
         state: AttemptState,
-        settlement: Settlement,
         failure: Option<&str>,
     ) -> rusqlite::Result<()> {
+        self.end_at_cost(attempt, state, None, failure)
+    }
+
+    fn end_at_cost(
+        &mut self,
+        attempt: &AttemptId,
+        state: AttemptState,
+        cost: Option<Money>,
+        failure: Option<&str>,
+    ) -> rusqlite::Result<()> {
+        let settlement = match cost {
+            Some(cost) => Settlement::Actual(cost),
+            None if state.may_be_paid() => Settlement::Full,
+            None => Settlement::Released,
+        };
         let end = AttemptEnd { state, settlement, failure, time: self.time };
         self.delta.end(self.transaction, attempt, end)
     }
@@ -219,7 +225,7 @@ impl<'a> Writer<'a> {
         match self.state(attempt)? {
             AttemptState::Completed if self.has_been_stored(attempt)? => Ok(()),
             AttemptState::Submitted | AttemptState::Completed | AttemptState::Missing => {
-                self.end(attempt, AttemptState::Expired, Settlement::Full, None)
+                self.end(attempt, AttemptState::Expired, None)
             }
             AttemptState::Intended
             | AttemptState::Indeterminate
@@ -259,12 +265,10 @@ impl<'a> Writer<'a> {
                     .query_row([attempt.as_str()], |row| column(row, 0))?;
                 self.submit(attempt, task, intended_at)
             }
-            Resolution::NotAccepted => {
-                self.end(attempt, AttemptState::NotAccepted, Settlement::Released, None)
-            }
+            Resolution::NotAccepted => self.end(attempt, resolution.attempt_state(), None),
             Resolution::Abandoned => {
                 replaced_tasks::separate_from_later_task(self.transaction, attempt)?;
-                self.end(attempt, AttemptState::Abandoned, Settlement::Full, None)
+                self.end(attempt, resolution.attempt_state(), None)
             }
         }
     }

@@ -151,22 +151,43 @@ impl RunProjection {
 }
 
 impl Halt {
-    /// The halt that follows from this event, if any.
+    /// The halt that follows from this event alone, if any: [`RunProjection`] and [`crate::RunState`] both take it from here. Decided by the
+    /// state of the run are `--fail-fast`, and caps that are reached without an intent.
     pub(crate) fn from_event(event: &Event) -> Option<Self> {
         use crate::event::{PollResult, RefusalKind};
+        let unusable = |failure: &Failure| Some(Self::ServiceUnusable { failure: failure.clone() });
         match event {
             Event::Interrupted => Some(Self::Interrupted),
-            Event::Refused { refusal, .. } if refusal.kind == RefusalKind::ServiceUnusable => {
-                Some(Self::ServiceUnusable { failure: refusal.failure.clone() })
+            // Versions that did not record whether it halts the run recorded the kind.
+            Event::Refused { refusal, halts, .. }
+                if *halts || refusal.kind == RefusalKind::ServiceUnusable =>
+            {
+                unusable(&refusal.failure)
             }
             Event::Indeterminate { reason, halts: true, .. } => {
-                Some(Self::ServiceUnusable { failure: Failure::new(FailureKind::Unauthorized, reason) })
+                unusable(&Failure::new(FailureKind::Unauthorized, reason))
             }
-            Event::Polled { result: PollResult::Unauthorized { failure }, .. } => {
-                Some(Self::ServiceUnusable { failure: failure.clone() })
-            }
+            Event::Polled { result: PollResult::Unauthorized { failure }, .. } => unusable(failure),
             Event::BudgetExceeded { cap, .. } => Some(Self::BudgetExceeded { cap: *cap }),
-            _ => None,
+            Event::RunConfigured { .. }
+            | Event::Started
+            | Event::LookupDone { .. }
+            | Event::Prepared { .. }
+            | Event::ClaimConflict { .. }
+            | Event::PrepareFailed { .. }
+            | Event::Submitted { .. }
+            | Event::Refused { .. }
+            | Event::Indeterminate { .. }
+            | Event::Polled { .. }
+            | Event::Downloaded { .. }
+            | Event::DownloadFailed { .. }
+            | Event::FilmJoined { .. }
+            | Event::JoinFailed { .. }
+            | Event::Reconciled { .. }
+            | Event::TaskExpired { .. }
+            | Event::Resolved { .. }
+            | Event::QuotaReported { .. }
+            | Event::TimerFired => None,
         }
     }
 }

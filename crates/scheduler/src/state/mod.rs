@@ -184,6 +184,12 @@ impl RunState {
         if let Some(node) = about {
             self.node_mut(node).shot.on_event(&event, now);
         }
+        let unusable = Halt::from_event(&event).filter(|halt| matches!(halt, Halt::ServiceUnusable { .. }));
+        let is_halted_now = unusable.is_some() && self.halt.is_none();
+        if is_halted_now {
+            // Before the shot fails: it is the reason of the halt even under `--fail-fast`.
+            self.halt = unusable;
+        }
         match event {
             Event::RunConfigured { only, fail_fast } => self.run_configured(only, fail_fast),
             Event::Started => self.started(now, &mut actions),
@@ -202,10 +208,10 @@ impl RunState {
             }
             Event::PrepareFailed { node, failure: _ } => self.prepare_failed(node),
             Event::Submitted { node, attempt, task } => self.submitted(node, attempt, task, now),
-            Event::Refused { node, attempt: _, refusal, next } => {
+            Event::Refused { node, attempt: _, refusal, halts: _, next } => {
                 self.refused(node, refusal, &next.unwrap_or(NextStep::Fail), now);
             }
-            Event::Indeterminate { node, reason, halts, .. } => self.indeterminate(node, reason, halts, now),
+            Event::Indeterminate { node, .. } => self.indeterminate(node, now),
             Event::Polled { node, attempt, result, next } => {
                 let next = next.unwrap_or(NextStep::Continue);
                 self.polled(node, attempt, result, &next, now, &mut actions);
@@ -223,6 +229,9 @@ impl RunState {
             Event::QuotaReported { quota, sent } => self.quota_reported(quota, sent, now),
             Event::TimerFired => self.timer_fired(now),
             Event::Interrupted => self.interrupted(now, &mut actions),
+        }
+        if is_halted_now {
+            self.cancel_pending();
         }
         if let Some(node) = about {
             self.halt_node(node);

@@ -23,9 +23,10 @@ impl RunState {
     #[must_use]
     pub fn decide(&self, event: Event, now: Timestamp) -> Event {
         match event {
-            Event::Refused { node, attempt, refusal, next: None } => {
-                let next = Some(self.after_refusal(node, &refusal, now));
-                Event::Refused { node, attempt, refusal, next }
+            Event::Refused { node, attempt, refusal, halts: _, next: None } => {
+                let next = self.after_refusal(node, &refusal, now);
+                let halts = self.halts_after(refusal.kind, &next);
+                Event::Refused { node, attempt, refusal, halts, next: Some(next) }
             }
             Event::Reconciled {
                 node,

@@ -115,9 +115,7 @@ fn request_refused_by_moderation_is_not_sent_inline() {
     run.prepared("b");
     let failure = Failure::new(FailureKind::InputModerated, "no");
     let refusal = Refusal { kind: RefusalKind::InvalidRequest, failure, retry_after: None };
-    assert!(
-        run.on(Event::Refused { node: run.ix("b"), attempt: attempt("b"), refusal, next: None }).is_empty()
-    );
+    assert!(run.on(Event::refused(run.ix("b"), attempt("b"), refusal)).is_empty());
     assert!(matches!(run.outcome("b"), Outcome::Failed { task: None, .. }));
 }
 

@@ -193,7 +193,7 @@ fn failed_lists_failed_shots_and_those_not_started_because_of_them() {
     let refused = |name: &'static str, kind| {
         let failure = Failure::new(FailureKind::Invalid, "no");
         let refusal = Refusal { kind, failure, retry_after: None };
-        (name, Event::Refused { node: ix(name), attempt: attempt(name), refusal, next: None })
+        (name, Event::refused(ix(name), attempt(name), refusal))
     };
     let gone = PollResult::NotFound { expired: false };
     let expired = |name: &'static str| (name, Event::TaskExpired { node: ix(name), attempt: attempt(name) });
@@ -216,6 +216,16 @@ fn failed_lists_failed_shots_and_those_not_started_because_of_them() {
     assert_eq!(describe(&fast.failed(&plan)), "b c x y z +0");
     let unusable = record(None, vec![refused("a", RefusalKind::ServiceUnusable), done("x"), done("y")]);
     assert_eq!(describe(&unusable.failed(&plan)), "a b c z +0");
+    // An unreachable service ends a run that it has never answered, and that alone.
+    let unreachable = |halts| {
+        let failure = Failure::new(FailureKind::Transient, "connection refused");
+        let refusal = Refusal { kind: RefusalKind::Unreachable, failure, retry_after: None };
+        let next = Some(NextStep::Fail);
+        let event = Event::Refused { node: ix("a"), attempt: attempt("a"), refusal, halts, next };
+        record(None, vec![("a", event), done("x"), done("y")])
+    };
+    assert_eq!(describe(&unreachable(true).failed(&plan)), "a b c z +0");
+    assert_eq!(describe(&unreachable(false).failed(&plan)), "a b c +1");
     // Unselected shots have not failed.
     let part = record(Some((Some(&["a", "x"]), true)), vec![failed("a"), done("x")]);
     assert_eq!(describe(&part.failed(&plan)), "a +0");

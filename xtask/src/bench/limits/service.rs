@@ -167,7 +167,7 @@ impl Simulation<'_> {
                             failure: Failure::new(FailureKind::RateLimited, "too many"),
                             retry_after: Some(wait),
                         };
-                        Event::Refused { node, attempt, refusal, next: None }
+                        Event::refused(node, attempt, refusal)
                     };
                     later(LATENCY, Happening::from(event));
                 }

@@ -91,7 +91,7 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
         Event::Submitted { node, attempt, task } => {
             EventKind::Submitted { shot: shot(node), attempt: attempt.as_str(), task: task.as_str() }
         }
-        Event::Refused { node, attempt, refusal, next: _ } => EventKind::Refused {
+        Event::Refused { node, attempt, refusal, halts: _, next: _ } => EventKind::Refused {
             not_before: waits::held_until(state, event),
             shot: shot(node),
             attempt: attempt.as_str(),

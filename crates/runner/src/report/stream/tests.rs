@@ -235,7 +235,7 @@ fn stream_lines_are_redacted_and_bounded() {
     let (at, one) = (node(0), attempt(0));
     for event in [
         Event::PrepareFailed { node: at, failure: failure() },
-        Event::Refused { node: at, attempt: one.clone(), refusal: refusal(), next: None },
+        Event::refused(at, one.clone(), refusal()),
         Event::Indeterminate {
             node: at,
             attempt: one.clone(),

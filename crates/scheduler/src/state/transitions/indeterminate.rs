@@ -7,17 +7,12 @@ use workflow::plan::NodeIx;
 
 use crate::state::{Phase, RunState};
 use crate::timestamp::Timestamp;
-use crate::{Failure, FailureKind};
 
 impl RunState {
-    pub(crate) fn indeterminate(&mut self, node: NodeIx, reason: String, halts: bool, now: Timestamp) {
+    pub(crate) fn indeterminate(&mut self, node: NodeIx, now: Timestamp) {
         if matches!(self.node(node).phase, Phase::Submitting { .. }) {
             self.hold_indeterminate_slot(node, now);
             self.sync_end(node);
-            // Every further shot would have to be resolved as well.
-            if halts {
-                self.unusable(Failure::new(FailureKind::Unauthorized, reason));
-            }
         }
     }
 

@@ -107,9 +107,6 @@ impl RunState {
                     self.hold_slot(node, since.after(self.task_timeout(node)));
                 }
                 self.sync_end(node);
-                if let PollResult::Unauthorized { failure } = result {
-                    self.unusable(failure);
-                }
             }
         }
     }

@@ -7,23 +7,19 @@ use workflow::plan::NodeIx;
 
 use crate::limits::ThrottledSubmission;
 use crate::state::{Phase, RunState};
-use crate::{Failure, Halt, NextStep, Refusal, RefusalKind, Timestamp};
+use crate::{NextStep, Refusal, RefusalKind, Timestamp};
 
 impl RunState {
     pub(crate) fn refused(&mut self, node: NodeIx, refusal: Refusal, next: &NextStep, now: Timestamp) {
         if !matches!(self.node(node).phase, Phase::Submitting { .. }) {
             return;
         }
-        match refusal.kind {
-            RefusalKind::ServerError => self.spend_reservation(node, None),
-            RefusalKind::Throttled
-            | RefusalKind::NotSent
-            | RefusalKind::Retryable
-            | RefusalKind::Unreachable
-            | RefusalKind::InvalidRequest
-            | RefusalKind::ServiceUnusable => self.release_reservation(node),
+        if refusal.kind.attempt_state().may_be_paid() {
+            self.spend_reservation(node, None);
+        } else {
+            self.release_reservation(node);
         }
-        let Refusal { kind, failure, retry_after } = refusal;
+        let Refusal { kind, failure: _, retry_after } = refusal;
         let heeded = self.policy.heeded(retry_after);
         let until = now.after(heeded.map_or_else(|| self.own_refusal_wait(node), |heeded| heeded.wait));
         let state = self.node_mut(node);
@@ -67,23 +63,10 @@ impl RunState {
             | RefusalKind::ServiceUnusable => {}
             RefusalKind::InvalidRequest => self.node_mut(node).is_inline = true,
         }
-        let is_unusable = match kind {
-            RefusalKind::ServiceUnusable => true,
-            RefusalKind::Unreachable => {
-                self.unreachable_since.get_or_insert(now);
-                !self.has_reached_service && *next == NextStep::Fail
-            }
-            RefusalKind::Throttled
-            | RefusalKind::NotSent
-            | RefusalKind::Retryable
-            | RefusalKind::ServerError
-            | RefusalKind::InvalidRequest => false,
-        };
-        self.has_reached_service |= kind != RefusalKind::Unreachable;
-        // Before the shot fails: it is the reason of the halt even under `--fail-fast`.
-        let is_halted_now = is_unusable && self.halt.is_none();
-        if is_halted_now {
-            self.halt = Some(Halt::ServiceUnusable { failure });
+        if kind == RefusalKind::Unreachable {
+            self.unreachable_since.get_or_insert(now);
+        } else {
+            self.has_reached_service = true;
         }
         match next {
             NextStep::Resubmit { not_before } => {
@@ -99,16 +82,18 @@ impl RunState {
                 self.sync_end(node);
             }
         }
-        if is_halted_now {
-            self.cancel_pending();
-        }
     }
 
-    /// No request of this run can succeed: nothing more is submitted.
-    pub(crate) fn unusable(&mut self, failure: Failure) {
-        if self.halt.is_none() {
-            self.halt = Some(Halt::ServiceUnusable { failure });
-            self.cancel_pending();
+    /// Whether a refusal and the step that follows it mean that no request of this run can succeed.
+    pub(crate) fn halts_after(&self, kind: RefusalKind, next: &NextStep) -> bool {
+        match kind {
+            RefusalKind::ServiceUnusable => true,
+            RefusalKind::Unreachable => !self.has_reached_service && *next == NextStep::Fail,
+            RefusalKind::Throttled
+            | RefusalKind::NotSent
+            | RefusalKind::Retryable
+            | RefusalKind::ServerError
+            | RefusalKind::InvalidRequest => false,
         }
     }
 }
