@@ -174,14 +174,15 @@ impl RunState {
         self.queues.changed.clear();
         self.queues.ended_films.clear();
         let event = self.decide(event, now);
-        let about = event.node().filter(|node| self.node(*node).phase != Phase::Done);
+        let unfinished_node = event.node().filter(|node| self.node(*node).phase != Phase::Done);
         let mut actions = Vec::new();
-        self.unexpected = about.and_then(|node| UnexpectedEvent::check(node, &event, &self.node(node).phase));
+        self.unexpected =
+            unfinished_node.and_then(|node| UnexpectedEvent::check(node, &event, &self.node(node).phase));
         if self.unexpected.is_some() {
             self.admit(now, &mut actions);
             return actions;
         }
-        if let Some(node) = about {
+        if let Some(node) = unfinished_node {
             self.node_mut(node).shot.on_event(&event, now);
         }
         match event {
@@ -224,7 +225,7 @@ impl RunState {
             Event::TimerFired => self.timer_fired(now),
             Event::Interrupted => self.interrupted(now, &mut actions),
         }
-        if let Some(node) = about {
+        if let Some(node) = unfinished_node {
             self.halt_node(node);
         }
         self.admit(now, &mut actions);
@@ -322,8 +323,8 @@ impl RunState {
 
     /// The films that ended with the last event, with their index in the plan.
     pub fn ended_films(&self) -> impl Iterator<Item = (usize, &FilmOutcome)> {
-        self.queues.ended_films.iter().filter_map(|at| match self.films.get(*at)? {
-            FilmPhase::Done(outcome) => Some((*at, outcome)),
+        self.queues.ended_films.iter().filter_map(|film| match self.films.get(*film)? {
+            FilmPhase::Done(outcome) => Some((*film, outcome)),
             FilmPhase::Pending | FilmPhase::Joining => None,
         })
     }
