@@ -40,7 +40,7 @@ fn generate() -> Result<(), String> {
     let file: syn::File =
         syn::parse2(tokens.clone()).map_err(|error| format!("the generated client is not Rust: {error}"))?;
     guard::check(contract.document(), &file)?;
-    let out = env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR for build scripts, and it is missing")?;
-    fs::write(Path::new(&out).join("codegen.rs"), tokens.to_string())
+    let out_dir = env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR for build scripts, and it is missing")?;
+    fs::write(Path::new(&out_dir).join("codegen.rs"), tokens.to_string())
         .map_err(|error| format!("the generated client cannot be written to the build folder: {error}"))
 }

@@ -28,7 +28,7 @@ fn embed() -> Result<(), String> {
     let document = serde_json::to_value(&yaml)
         .map_err(|error| format!("openapi.yaml holds what JSON cannot: {error}; use strings as keys"))?;
     spec::Spec::read(&document).map_err(|error| error.to_string())?;
-    let out = env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR for build scripts, and it is missing")?;
-    fs::write(Path::new(&out).join("openapi.json"), document.to_string())
+    let out_dir = env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR for build scripts, and it is missing")?;
+    fs::write(Path::new(&out_dir).join("openapi.json"), document.to_string())
         .map_err(|error| format!("the contract cannot be written to the build folder: {error}"))
 }

@@ -49,13 +49,13 @@ fn structs_of_types(file: &File) -> BTreeMap<String, BTreeSet<String>> {
     });
     let mut structs = BTreeMap::new();
     for item in types.into_iter().flat_map(|(_, items)| items) {
-        let Item::Struct(one) = item else { continue };
-        let Fields::Named(fields) = &one.fields else { continue };
+        let Item::Struct(type_struct) = item else { continue };
+        let Fields::Named(fields) = &type_struct.fields else { continue };
         let names = fields.named.iter().filter_map(|field| {
             let own = field.ident.as_ref().map(|ident| ident.to_string().trim_start_matches("r#").to_owned());
             renamed(&field.attrs).or(own)
         });
-        structs.insert(one.ident.to_string(), names.collect());
+        structs.insert(type_struct.ident.to_string(), names.collect());
     }
     structs
 }

@@ -75,9 +75,9 @@ async fn read_prefix(stream: ByteStream, limit: usize, timeout: Duration) -> Bod
         match tokio::time::timeout_at(end, stream.next()).await {
             Ok(None) => return BodyPrefix { bytes, is_truncated: false },
             Ok(Some(Ok(chunk))) => {
-                let room = limit - bytes.len();
-                bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
-                if chunk.len() > room {
+                let remaining = limit - bytes.len();
+                bytes.extend_from_slice(&chunk[..chunk.len().min(remaining)]);
+                if chunk.len() > remaining {
                     return BodyPrefix { bytes, is_truncated: true };
                 }
             }

@@ -145,7 +145,7 @@ impl CallError {
             Self::Indeterminate { reason, task_hint, is_answered } => {
                 Self::Indeterminate { reason, task_hint: task_hint.or(hint), is_answered }
             }
-            other => other,
+            error => error,
         }
     }
 

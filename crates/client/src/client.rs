@@ -200,7 +200,7 @@ impl Client {
             let sent = generated.get_video_content().task_id(task_id).send().await;
             let response = self.response_from(sent)?;
             match redirect_target(&response, url)? {
-                Some((here, to)) => self.follow_redirects(here, to, resume).await,
+                Some((from, to)) => self.follow_redirects(from, to, resume).await,
                 None => self.download_from(response).await,
             }
         }
@@ -240,18 +240,18 @@ impl Client {
         Ok(CapturedRequest::new(&self.create_request(request)?))
     }
 
-    /// Downloads from `to`, following redirects; `here` is the URL that points there.
+    /// Downloads from `to`, following redirects; `from` is the URL that points there.
     async fn follow_redirects(
         &self,
-        mut here: Url,
+        mut from: Url,
         mut to: Url,
         resume: &Resume,
     ) -> Result<Download, CallError> {
         for _ in 0..=MAX_REDIRECTS {
-            if !origin::may_follow(&here, &to) {
+            if !origin::may_follow(&from, &to) {
                 return Err(CallError::not_sent(format!(
                     "{} points to {}, which is less safe",
-                    here.host_str().unwrap_or("the service"),
+                    from.host_str().unwrap_or("the service"),
                     to.host_str().unwrap_or(to.scheme()),
                 )));
             }
@@ -267,7 +267,7 @@ impl Client {
             debug!(status = response.status().as_u16(), "received a response");
             let response = Response(ResponseValue::stream(response));
             match redirect_target(&response, to)? {
-                Some((from, next)) => (here, to) = (from, next),
+                Some((redirecting, target)) => (from, to) = (redirecting, target),
                 None => return self.download_from(response).await,
             }
         }
@@ -304,8 +304,8 @@ impl Client {
     }
 
     /// The URL of a task, whose id is encoded, or of something below it.
-    fn task_url(&self, segment: &str, below: &str) -> Result<Url, CallError> {
-        self.url(&format!("{CREATE_PATH}/{segment}{below}"))
+    fn task_url(&self, segment: &str, suffix: &str) -> Result<Url, CallError> {
+        self.url(&format!("{CREATE_PATH}/{segment}{suffix}"))
     }
 
     /// The URL of a path at the service.
@@ -324,7 +324,7 @@ impl Client {
             Err(Error::UnexpectedResponse(response)) => Ok(Response(ResponseValue::stream(response))),
             Err(Error::CommunicationError(error)) => Err(CallError::from_transport(&error)),
             Err(Error::InvalidRequest(reason) | Error::Custom(reason)) => Err(CallError::not_sent(reason)),
-            Err(other) => Err(CallError::indeterminate(self.redact_key(&other.to_string()))),
+            Err(error) => Err(CallError::indeterminate(self.redact_key(&error.to_string()))),
         }
     }
 

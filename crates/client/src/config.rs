@@ -98,10 +98,10 @@ pub enum ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::BaseUrl(why) => write!(f, "the base URL cannot be used: {why}"),
-            Self::Key(why) => write!(f, "the API key cannot be used: {why}"),
-            Self::Proxy(why) => f.write_str(why),
-            Self::Http(why) => write!(f, "no HTTP client can be created: {why}"),
+            Self::BaseUrl(reason) => write!(f, "the base URL cannot be used: {reason}"),
+            Self::Key(reason) => write!(f, "the API key cannot be used: {reason}"),
+            Self::Proxy(reason) => f.write_str(reason),
+            Self::Http(reason) => write!(f, "no HTTP client can be created: {reason}"),
         }
     }
 }
@@ -118,13 +118,13 @@ mod tests {
 
     #[test]
     fn base_url_is_normalized() {
-        for (given, base) in [
+        for (url, base) in [
             ("http://127.0.0.1:8080", "http://127.0.0.1:8080/"),
             ("https://api.example.com/v1/", "https://api.example.com/"),
             ("https://example.com/gateway/v1", "https://example.com/gateway"),
             ("https://example.com/gateway/", "https://example.com/gateway"),
         ] {
-            assert_eq!(config(given, "k").base().expect("usable").as_str(), base, "{given}");
+            assert_eq!(config(url, "k").base().expect("usable").as_str(), base, "{url}");
         }
     }
 

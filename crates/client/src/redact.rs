@@ -26,24 +26,25 @@ pub(crate) fn redact_key(text: &str, key: &SecretString) -> String {
         may_begin[usize::from(byte.to_ascii_uppercase())] = true;
     }
     let mut redacted = String::with_capacity(text.len());
-    let (mut copied, mut at) = (0, 0);
-    while let Some(byte) = text.as_bytes().get(at) {
+    let (mut copied, mut index) = (0, 0);
+    while let Some(byte) = text.as_bytes().get(index) {
         // Most bytes of a response begin no form of the key.
         if may_begin[usize::from(*byte)] {
-            let before = text[copied..at].chars().next_back();
+            let before = text[copied..index].chars().next_back();
             let len = forms.iter().find_map(|form| {
-                let len = form.match_len(&text.as_bytes()[at..])?;
-                (form.encoding != Encoding::Plain || is_whole(before, &text[at + len..], key)).then_some(len)
+                let len = form.match_len(&text.as_bytes()[index..])?;
+                (form.encoding != Encoding::Plain || is_whole(before, &text[index + len..], key))
+                    .then_some(len)
             });
             if let Some(len) = len {
-                redacted.push_str(&text[copied..at]);
+                redacted.push_str(&text[copied..index]);
                 redacted.push_str(REDACTED);
-                at += len;
-                copied = at;
+                index += len;
+                copied = index;
                 continue;
             }
         }
-        at += 1;
+        index += 1;
     }
     redacted.push_str(&text[copied..]);
     redacted
@@ -101,9 +102,10 @@ fn forms(key: &[u8]) -> Vec<Form> {
     for shift in 0..3 {
         let bytes = [&[0; 2][..shift], key].concat();
         let bits = bytes.len() * 8;
-        let known = (shift * 8).div_ceil(6)..bits / 6;
+        let determined = (shift * 8).div_ceil(6)..bits / 6;
         for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
-            let Some(encoded) = engine.encode(&bytes).get(known.clone()).map(|text| text.as_bytes().to_vec())
+            let Some(encoded) =
+                engine.encode(&bytes).get(determined.clone()).map(|text| text.as_bytes().to_vec())
             else {
                 continue;
             };
@@ -134,7 +136,7 @@ impl Form {
 
 /// The length of one character of the key at the beginning of a text, escaped or not.
 fn char_len(text: &[u8], byte: u8, ignores_case: bool) -> Option<usize> {
-    let is_same = |found: u8| found == byte || (ignores_case && found.eq_ignore_ascii_case(&byte));
+    let is_same = |other: u8| other == byte || (ignores_case && other.eq_ignore_ascii_case(&byte));
     let is_code = |digits: Option<&[u8]>, radix| {
         let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
         let code = digits.and_then(|digits| u32::from_str_radix(digits, radix).ok());

@@ -30,9 +30,9 @@ impl PreparedRequest {
     /// [`CallError::NotSent`] when it does not fit the contract's types.
     pub fn new(request: &Value) -> Result<Self, CallError> {
         let typed =
-            types::CreateVideoRequest::deserialize(request).map_err(|error| misfit(request, &error))?;
+            types::CreateVideoRequest::deserialize(request).map_err(|error| rejection(request, &error))?;
         // The type must have every member that the contract defines.
-        let reserialized = serde_json::to_value(&typed).map_err(|error| misfit(request, &error))?;
+        let reserialized = serde_json::to_value(&typed).map_err(|error| rejection(request, &error))?;
         if let Some(dropped) = first_difference(request, &reserialized, "") {
             return Err(CallError::not_sent(format!(
                 "the client's types have no member for the request's {dropped}"
@@ -63,7 +63,7 @@ impl fmt::Debug for PreparedRequest {
     }
 }
 
-fn misfit(request: &Value, error: &serde_json::Error) -> CallError {
+fn rejection(request: &Value, error: &serde_json::Error) -> CallError {
     let first = Contract::embedded().check_request(request).into_iter().next();
     let reason = first.map_or_else(|| error.to_string(), |violation| violation.message);
     CallError::not_sent(format!("this is not a request that the contract knows: {reason}"))
@@ -71,7 +71,7 @@ fn misfit(request: &Value, error: &serde_json::Error) -> CallError {
 
 /// The pointer of the first value in `original` that is missing in `parsed` or differs there.
 fn first_difference(original: &Value, parsed: &Value, pointer: &str) -> Option<String> {
-    let here = || Some(format!("`{}`", if pointer.is_empty() { "/" } else { pointer }));
+    let location = || Some(format!("`{}`", if pointer.is_empty() { "/" } else { pointer }));
     match (original, parsed) {
         (Value::Object(original), Value::Object(parsed)) => original.iter().find_map(|(key, value)| {
             let pointer = format!("{pointer}/{key}");
@@ -89,7 +89,7 @@ fn first_difference(original: &Value, parsed: &Value, pointer: &str) -> Option<S
         }
         (Value::Number(original), Value::Number(parsed)) if original.as_f64() == parsed.as_f64() => None,
         _ if original == parsed => None,
-        _ => here(),
+        _ => location(),
     }
 }
 
@@ -113,10 +113,10 @@ mod tests {
     #[test]
     fn digest_ignores_the_order_of_members_only() {
         let digest = |request| PreparedRequest::new(&request).expect("acceptable").digest().to_owned();
-        let one = digest(json!({ "model": "modelb-video-480p", "prompt": "x" }));
-        assert_eq!(one.len(), 64);
-        assert_eq!(one, digest(json!({ "prompt": "x", "model": "modelb-video-480p" })));
-        assert_ne!(one, digest(json!({ "prompt": "y", "model": "modelb-video-480p" })));
+        let original = digest(json!({ "model": "modelb-video-480p", "prompt": "x" }));
+        assert_eq!(original.len(), 64);
+        assert_eq!(original, digest(json!({ "prompt": "x", "model": "modelb-video-480p" })));
+        assert_ne!(original, digest(json!({ "prompt": "y", "model": "modelb-video-480p" })));
     }
 
     #[test]

@@ -25,13 +25,13 @@ impl Response {
 }
 
 /// The URLs that a redirect leads from and to; `None` for other responses.
-pub(crate) fn redirect_target(response: &Response, here: Url) -> Result<Option<(Url, Url)>, CallError> {
+pub(crate) fn redirect_target(response: &Response, from: Url) -> Result<Option<(Url, Url)>, CallError> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
     let target = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
-    match target.and_then(|target| here.join(target).ok()) {
-        Some(to) => Ok(Some((here, to))),
+    match target.and_then(|target| from.join(target).ok()) {
+        Some(to) => Ok(Some((from, to))),
         None => Err(CallError::indeterminate(
             "the service redirects the download without a usable Location header",
         )),

@@ -13,7 +13,7 @@ fn any_value() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
         any::<u64>().prop_map(Value::from),
-        (-20..20_i32).prop_map(|whole| Value::from(f64::from(whole))),
+        (-20..20_i32).prop_map(|integer| Value::from(f64::from(integer))),
         any::<f64>().prop_map(Value::from),
         select(vec![1e3, 1e18, -0.0, 9.3e18, 0.5]).prop_map(Value::from),
         ".{0,8}".prop_map(Value::from),
@@ -32,7 +32,7 @@ fn fitting_value(field: &Field) -> BoxedStrategy<Value> {
     match field.kind {
         FieldKind::Integer => prop_oneof![
             any::<i64>().prop_map(Value::from),
-            (0..20_i32).prop_map(|whole| Value::from(f64::from(whole))),
+            (0..20_i32).prop_map(|integer| Value::from(f64::from(integer))),
             (0..20_i64).prop_map(Value::from),
         ]
         .boxed(),
@@ -62,19 +62,19 @@ fn object(component: &str) -> BoxedStrategy<Value> {
 }
 
 fn members(fields: &[Field]) -> BoxedStrategy<Value> {
-    let one = |field: &Field| {
+    let member = |field: &Field| {
         let value = prop_oneof![12 => fitting_value(field), 1 => any_value()];
         let name = field.name.clone();
         prop::option::weighted(if field.is_required { 0.97 } else { 0.2 }, value)
             .prop_map(move |value| value.map(|value| (name.clone(), value)))
             .boxed()
     };
-    let known: Vec<_> = fields.iter().map(one).collect();
+    let fields: Vec<_> = fields.iter().map(member).collect();
     // The types leave an empty list out, whatever its name.
     let filled = any_value().prop_map(|value| if value == json!([]) { json!([1]) } else { value });
     let unknown = prop::option::weighted(0.03, ("[a-z]{1,6}", filled));
-    (known, unknown)
-        .prop_map(|(known, unknown)| Value::Object(known.into_iter().flatten().chain(unknown).collect()))
+    (fields, unknown)
+        .prop_map(|(fields, unknown)| Value::Object(fields.into_iter().flatten().chain(unknown).collect()))
         .boxed()
 }
 

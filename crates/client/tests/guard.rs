@@ -41,8 +41,8 @@ fn guard_struct_without_a_property_is_named() {
     let file = |fields: &str| -> syn::File {
         syn::parse_str(&format!("mod types {{ struct Task {{ {fields} }} }}")).expect("Rust")
     };
-    let whole = r#"id: String, #[serde(default, rename = "type")] type_: String, status: String"#;
-    guard::check(&document, &file(whole)).expect("all are there");
+    let fields = r#"id: String, #[serde(default, rename = "type")] type_: String, status: String"#;
+    guard::check(&document, &file(fields)).expect("all are there");
     let renamed_away = r#"id: String, #[serde(rename = "kind")] r#type: String, status: String"#;
     let error = guard::check(&document, &file(renamed_away)).expect_err("`type` is not there");
     assert!(error.contains("/components/schemas/Task/properties/type"), "{error}");

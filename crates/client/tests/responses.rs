@@ -199,12 +199,12 @@ fn decode_task_failure_in_every_supported_form() {
 
 #[test]
 fn decode_body_without_task_is_an_error() {
-    for (body, said) in [
+    for (body, message) in [
         ("<html><title>502 Bad Gateway</title></html>", "the response contains no task: 502 Bad Gateway"),
         (r#"{"error":{"message":"try later"}}"#, "the response contains no task: try later"),
         ("", "the response contains no task: "),
     ] {
-        assert_eq!(TaskResponse::decode(body, Some("t")).expect_err("no task"), said);
+        assert_eq!(TaskResponse::decode(body, Some("t")).expect_err("no task"), message);
     }
     assert!(TaskResponse::decode(r#"{"status":"queued"}"#, None).is_err(), "a created task has an id");
 }

@@ -81,7 +81,7 @@ impl<T: Send + 'static, R: Send + 'static> Batcher<T, R> {
                 }
                 Err(error) => {
                     for reply in replies {
-                        drop(reply.send(Err(error.again())));
+                        drop(reply.send(Err(error.duplicate())));
                     }
                 }
             }

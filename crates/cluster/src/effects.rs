@@ -63,11 +63,11 @@ pub(crate) async fn prepare_request(
     sources: &[InputSource],
 ) -> Result<PreparedRequest, EffectError> {
     let scratch = tempfile::tempdir()?;
-    let mut here = Vec::with_capacity(sources.len());
+    let mut local_sources = Vec::with_capacity(sources.len());
     for (index, source) in sources.iter().enumerate() {
-        here.push(localize(&worker.store, source, &scratch.path().join(index.to_string())).await?);
+        local_sources.push(localize(&worker.store, source, &scratch.path().join(index.to_string())).await?);
     }
-    let values = effects::load_inputs(here, None, Arc::clone(&worker.ffmpeg)).await?;
+    let values = effects::load_inputs(local_sources, None, Arc::clone(&worker.ffmpeg)).await?;
     PreparedRequest::new(&plan.node(node).complete(&values))
         .map_err(|error| Failure::new(FailureKind::Local, error.to_string()).into())
 }
@@ -141,9 +141,9 @@ pub(crate) async fn cost(
     video: Duration,
 ) -> Result<Option<Money>, ClusterError> {
     let loaded = worker.spec(spec).await?;
-    let most = loaded.prices.reservation(node, loaded.plan.node(node)).cost;
+    let reserved = loaded.prices.reservation(node, loaded.plan.node(node)).cost;
     let cost = loaded.prices.actual_cost(node, loaded.plan.node(node), video.into());
-    Ok(most.zip(cost).map(|(most, cost)| cost.min(most)))
+    Ok(reserved.zip(cost).map(|(reserved, cost)| cost.min(reserved)))
 }
 
 pub(crate) fn local(error: &impl std::fmt::Display) -> Failure {

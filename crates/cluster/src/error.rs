@@ -74,7 +74,7 @@ pub enum ClusterError {
 impl ClusterError {
     /// The same error, for another one that was in the same call.
     #[must_use]
-    pub(crate) fn again(&self) -> Self {
+    pub(crate) fn duplicate(&self) -> Self {
         match self {
             Self::Refused { url, status, message } => {
                 Self::Refused { url: url.clone(), status: *status, message: message.clone() }
@@ -82,7 +82,7 @@ impl ClusterError {
             Self::Unreachable { url, reason } => {
                 Self::Unreachable { url: url.clone(), reason: reason.clone() }
             }
-            other => Self::Unreadable { what: "the answer of Restate".to_owned(), reason: other.to_string() },
+            error => Self::Unreadable { what: "the answer of Restate".to_owned(), reason: error.to_string() },
         }
     }
 

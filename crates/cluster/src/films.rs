@@ -100,7 +100,7 @@ async fn join(worker: &Arc<Worker>, message: Join) -> Result<JoinedFilm, EffectE
             return Err(local(&format!("`{}` is no file name, so the film is not written", film.output)));
         }
         let video = |node| {
-            let (_, path, sha256) = videos.iter().find(|(of, ..)| *of == node)?;
+            let (_, path, sha256) = videos.iter().find(|(video_node, ..)| *video_node == node)?;
             Some((path.clone(), sha256.clone()))
         };
         let clips = engine::film::film_clips(&plan, film, &workflow, video)
@@ -147,8 +147,8 @@ pub(crate) fn is_below_scratch(path: &Path) -> bool {
         }
         Component::CurDir => true,
         Component::ParentDir => match depth.checked_sub(1) {
-            Some(less) => {
-                depth = less;
+            Some(parent_depth) => {
+                depth = parent_depth;
                 true
             }
             None => false,

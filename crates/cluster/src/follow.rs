@@ -135,7 +135,7 @@ impl Follower {
                 film.path = output.join(&film.path);
                 Event::FilmJoined { index, film }
             }
-            other => other,
+            event => event,
         })
     }
 

@@ -124,10 +124,10 @@ mod tests {
         let (before, after) = (PostGate::new("a"), PostGate::new("b"));
         let token = before.issue();
         // The same number.
-        let other = after.issue();
-        assert_ne!(token, other);
+        let other_token = after.issue();
+        assert_ne!(token, other_token);
         assert!(matches!(after.redeem(&token), TokenUse::Unknown));
-        assert!(matches!(after.redeem(&other), TokenUse::Unused(_)));
+        assert!(matches!(after.redeem(&other_token), TokenUse::Unused(_)));
     }
 
     #[test]

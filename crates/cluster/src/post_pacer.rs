@@ -196,9 +196,9 @@ mod tests {
     fn after_a_refusal_it_begins_with_two_again_and_time_adds_none() {
         let mut pace = Pace::default();
         let first = take_all(&mut pace, 20_000);
-        let more = take_all(&mut pace, 21_000);
-        assert_eq!((first.len(), more.len()), (2, 4));
-        for turn in first.into_iter().chain(more) {
+        let second = take_all(&mut pace, 21_000);
+        assert_eq!((first.len(), second.len()), (2, 4));
+        for turn in first.into_iter().chain(second) {
             pace.responded(turn, &throttled(1), Timestamp(21_000));
         }
         assert_eq!(take_all(&mut pace, 22_000).len(), 2);

@@ -136,8 +136,8 @@ impl OwnShare {
 impl ShareState {
     /// Takes a poll, or returns how long to wait.
     fn take_poll(&mut self, now: Timestamp) -> Option<Duration> {
-        if let Some(held) = self.share.polls_held_until.filter(|held| *held > now) {
-            return Some(held.since(now).min(RENEW_AFTER));
+        if let Some(held_until) = self.share.polls_held_until.filter(|held_until| *held_until > now) {
+            return Some(held_until.since(now).min(RENEW_AFTER));
         }
         let rate = self.share.polls?;
         if rate <= 0.0 {
@@ -152,10 +152,10 @@ impl ShareState {
 
     /// Takes a download, or returns how long to wait.
     fn take_download(&mut self, now: Timestamp) -> Option<Duration> {
-        if let Some(held) = self.share.downloads_held_until.filter(|held| *held > now) {
-            return Some(held.since(now).min(RENEW_AFTER));
+        if let Some(held_until) = self.share.downloads_held_until.filter(|held_until| *held_until > now) {
+            return Some(held_until.since(now).min(RENEW_AFTER));
         }
-        if self.share.downloads.is_some_and(|most| self.downloading as f64 + 1.0 > most) {
+        if self.share.downloads.is_some_and(|max| self.downloading as f64 + 1.0 > max) {
             return Some(RETRY_DELAY);
         }
         self.downloading += 1;
@@ -197,8 +197,9 @@ mod tests {
 
     #[test]
     fn polls_and_downloads_wait_for_retry_after() {
-        let held = Some(Timestamp(2_000));
-        let share = Share { polls_held_until: held, downloads_held_until: held, ..Share::default() };
+        let held_until = Some(Timestamp(2_000));
+        let share =
+            Share { polls_held_until: held_until, downloads_held_until: held_until, ..Share::default() };
         let mut own = ShareState { share, ..ShareState::default() };
         assert_eq!(own.take_poll(Timestamp(1_500)), Some(Duration::from_millis(500)));
         assert_eq!(own.take_download(Timestamp(1_500)), Some(Duration::from_millis(500)));

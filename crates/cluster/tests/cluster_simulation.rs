@@ -172,8 +172,8 @@ fn check(seed: u64, world: &World) {
     for (shot, (accepted, failed)) in world.accepted() {
         assert!(accepted - failed <= 1, "seed {seed}: {shot} was paid for {} times", accepted - failed);
     }
-    let out = world.most_out();
-    assert!(out <= LIMIT, "seed {seed}: {out} tasks were out under a limit of {LIMIT}");
+    let in_flight = world.max_in_flight();
+    assert!(in_flight <= LIMIT, "seed {seed}: {in_flight} tasks were out under a limit of {LIMIT}");
 }
 
 /// Every paid task has arrived, or the summary names it; what has arrived is in the store.
@@ -265,7 +265,7 @@ fn outcomes(world: &World, summary: &RunSummary) -> BTreeMap<String, String> {
             Outcome::Failed { failure, .. } => format!("failed: {:?}, {}", failure.kind, failure.message),
             Outcome::Blocked { .. } => "blocked".to_owned(),
             Outcome::Indeterminate { .. } => "indeterminate".to_owned(),
-            other => format!("{other:?}"),
+            outcome => format!("{outcome:?}"),
         };
         let (accepted, failed) = accepted.get(&node.name).copied().unwrap_or_default();
         (node.name.clone(), format!("{outcome}; {accepted} tasks, of which {failed} failed"))

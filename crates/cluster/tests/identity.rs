@@ -140,7 +140,7 @@ async fn requests_signed_by_restate_are_served_and_all_others_refused() {
     let other_claims = token(&key, INVOKE, -5, 60);
     let (head, signature) =
         (other_claims.rsplit_once('.').expect("parts").0, valid.rsplit_once('.').expect("parts").1);
-    for (what, refused) in [
+    for (defect, refused) in [
         ("of another key", token(&stranger, DISCOVER, -5, 60)),
         ("for another path", other_claims.clone()),
         ("with the signature of another token", format!("{head}.{signature}")),
@@ -149,7 +149,7 @@ async fn requests_signed_by_restate_are_served_and_all_others_refused() {
         ("without a signature", format!("{}.", valid.rsplit_once('.').expect("parts").0)),
         ("that is none", "none".to_owned()),
     ] {
-        assert_eq!(discover(&refused).await, StatusCode::UNAUTHORIZED, "a token {what}");
+        assert_eq!(discover(&refused).await, StatusCode::UNAUTHORIZED, "a token {defect}");
     }
     for headers in [
         &[ACCEPT][..],

@@ -60,9 +60,9 @@ fn write_object(mut members: Vec<(&str, &Value)>, text: &mut Vec<u8>) {
 fn write_scalar(scalar: &Value, text: &mut Vec<u8>) {
     match scalar {
         Value::String(string) => write_string(string, text),
-        other => {
+        scalar => {
             // Cannot fail: scalars always serialize, and a Vec accepts every write.
-            let _: Result<(), serde_json::Error> = serde_json::to_writer(text, other);
+            let _: Result<(), serde_json::Error> = serde_json::to_writer(text, scalar);
         }
     }
 }
@@ -87,11 +87,11 @@ mod tests {
 
     #[test]
     fn canonical_json_ignores_member_order_only() {
-        let one = canonical_json(&json!({"a": [1, {"c": 2, "b": "x"}], "d": null}));
-        assert_eq!(one, canonical_json(&json!({"d": null, "a": [1, {"b": "x", "c": 2}]})));
-        assert_eq!(one, r#"{"a":[1,{"b":"x","c":2}],"d":null}"#);
-        assert_ne!(one, canonical_json(&json!({"d": null, "a": [{"b": "x", "c": 2}, 1]})));
-        assert_ne!(one, canonical_json(&json!({"d": null, "a": [1, {"b": "x", "c": "2"}]})));
+        let canonical = canonical_json(&json!({"a": [1, {"c": 2, "b": "x"}], "d": null}));
+        assert_eq!(canonical, canonical_json(&json!({"d": null, "a": [1, {"b": "x", "c": 2}]})));
+        assert_eq!(canonical, r#"{"a":[1,{"b":"x","c":2}],"d":null}"#);
+        assert_ne!(canonical, canonical_json(&json!({"d": null, "a": [{"b": "x", "c": 2}, 1]})));
+        assert_ne!(canonical, canonical_json(&json!({"d": null, "a": [1, {"b": "x", "c": "2"}]})));
     }
 
     #[test]

@@ -40,7 +40,7 @@ const EDITS: [(&str, Patch); 18] = [
         s["CreateVideoRequest"]["x-models"].as_array_mut().expect("a list").remove(1);
         for list in ["/VideoRequestA/properties/model/enum", "/ModelId/enum"] {
             let list = s.pointer_mut(list).and_then(Value::as_array_mut).expect("a list");
-            list.retain(|one| one != id);
+            list.retain(|value| value != id);
         }
     }),
     ("one value more and one less", |s| {
@@ -187,23 +187,23 @@ fn diff_edit_gets_its_verdicts() {
 fn diff_reversed_swaps_added_and_removed() {
     use contract::diff::Verdict::{Added, Changed, Narrowed, Removed, Widened};
     for (name, new) in edited() {
-        let there = compared(Contract::embedded(), &new).changes;
-        let back = compared(&new, Contract::embedded()).changes;
-        assert_eq!(there.len(), back.len(), "{name}");
+        let forward = compared(Contract::embedded(), &new).changes;
+        let backward = compared(&new, Contract::embedded()).changes;
+        assert_eq!(forward.len(), backward.len(), "{name}");
         let count = |changes: &[contract::diff::Change], verdicts: [contract::diff::Verdict; 2]| {
             changes.iter().filter(|change| verdicts.contains(&change.verdict)).count()
         };
         // A new required field is narrowed on the way there; on the way back it is gone.
-        assert_eq!(count(&there, [Added, Narrowed]), count(&back, [Removed, Widened]), "{name}");
-        assert_eq!(count(&there, [Changed, Changed]), count(&back, [Changed, Changed]), "{name}");
+        assert_eq!(count(&forward, [Added, Narrowed]), count(&backward, [Removed, Widened]), "{name}");
+        assert_eq!(count(&forward, [Changed, Changed]), count(&backward, [Changed, Changed]), "{name}");
     }
 }
 
 #[test]
 fn diff_of_equal_contracts_is_empty() {
-    let same = compared(Contract::embedded(), &after(|_| {}));
-    assert_eq!((same.changes.len(), same.breaks()), (0, false));
-    assert_eq!(same.to_text(), "version 1.0.0 as before: nothing changed for callers\n");
+    let unchanged = compared(Contract::embedded(), &after(|_| {}));
+    assert_eq!((unchanged.changes.len(), unchanged.breaks()), (0, false));
+    assert_eq!(unchanged.to_text(), "version 1.0.0 as before: nothing changed for callers\n");
 }
 
 #[test]

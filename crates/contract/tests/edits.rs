@@ -34,14 +34,14 @@ fn edit_new_optional_field_needs_no_code() {
     assert!(contract.field(family, "negative_prompt").is_some_and(|field| !field.is_required));
     let request = |guidance: f64| json!({ "model": "modela-video-2-0-260128", "prompt": "x", "negative_prompt": "rain", "guidance": guidance });
     assert_eq!(contract.check_request(&request(0.5)), []);
-    let found = contract.check_request(&request(2.0));
-    assert_eq!((found[0].pointer.as_str(), found[0].spec_section.as_str()), ("/guidance", "2.2"));
-    for (view, place) in [
+    let violations = contract.check_request(&request(2.0));
+    assert_eq!((violations[0].pointer.as_str(), violations[0].spec_section.as_str()), ("/guidance", "2.2"));
+    for (view, pointer) in [
         (contract.codegen_view(), "/components/schemas/VideoRequestA/properties/negative_prompt"),
         (contract.test_view(), "/components/schemas/VideoRequestA/properties/negative_prompt"),
         (contract.request_schema(), "/$defs/VideoRequestA/properties/negative_prompt"),
     ] {
-        assert_eq!(view.pointer(place).map(|field| &field["type"]), Some(&json!("string")), "{place}");
+        assert_eq!(view.pointer(pointer).map(|field| &field["type"]), Some(&json!("string")), "{pointer}");
     }
 }
 
@@ -69,8 +69,8 @@ fn edit_new_model_needs_no_code() {
     assert_eq!(contract.inputs(model).reference_image, None);
     assert_eq!(contract.check_request(&json!({ "model": id, "prompt": "x", "image": "AAAA" })), []);
     // The rules of the family are the new model's too.
-    let found = contract.check_request(&json!({ "model": id, "prompt": "x" }));
-    assert_eq!(found[0].rule.as_deref(), Some("VideoRequestB/image-required"));
+    let violations = contract.check_request(&json!({ "model": id, "prompt": "x" }));
+    assert_eq!(violations[0].rule.as_deref(), Some("VideoRequestB/image-required"));
     let ids = contract.request_schema()["properties"]["model"]["enum"].clone();
     assert!(ids.as_array().is_some_and(|ids| ids.contains(&json!(id))));
 }

@@ -71,9 +71,9 @@ fn check_many_mistakes_are_bounded() {
         "model": "modela-video-2-0-260128", "prompt": "x", "ref_images": vec![7; 50_000],
         "metadata": { "content": vec![item; 5_000] },
     });
-    let found = Contract::embedded().check_request(&request);
-    assert!((1..=100).contains(&found.len()), "{}", found.len());
-    assert!(found.iter().all(|violation| violation.related.len() <= 200));
+    let violations = Contract::embedded().check_request(&request);
+    assert!((1..=100).contains(&violations.len()), "{}", violations.len());
+    assert!(violations.iter().all(|violation| violation.related.len() <= 200));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn check_long_values_are_truncated_in_messages() {
         json!({ "model": "modelb-video-480p", "prompt": "x", "size": long }),
         json!({ "model": "modelb-video-480p", "prompt": "x", "seconds": long }),
     ] {
-        let found = Contract::embedded().check_request(&request);
-        assert!(found[0].message.len() < 600, "{}", found[0].message.len());
+        let violations = Contract::embedded().check_request(&request);
+        assert!(violations[0].message.len() < 600, "{}", violations[0].message.len());
     }
 }

@@ -42,30 +42,30 @@ fn values() -> Vec<Value> {
 }
 
 fn names(contract: &Contract, family: &Family) -> Vec<String> {
-    let known = contract.fields(family).iter().map(|field| field.name.clone());
-    known.chain(["a_field_that_nobody_knows".to_owned()]).collect()
+    let fields = contract.fields(family).iter().map(|field| field.name.clone());
+    fields.chain(["a_field_that_nobody_knows".to_owned()]).collect()
 }
 
 /// Checks the requests one after another; the number of valid ones.
-fn agree(contract: &Contract, requests: &[Map<String, Value>]) -> usize {
+fn assert_agreement(contract: &Contract, requests: &[Map<String, Value>]) -> usize {
     let mut validator = contract.incremental_validator();
     let mut accepted = 0;
     for request in requests {
         let names: Vec<Arc<str>> = request.keys().map(|name| name.as_str().into()).collect();
         let values: Vec<Arc<Value>> = request.values().cloned().map(Arc::new).collect();
-        let whole = Value::Object(request.clone());
-        let expected = contract.check_request(&whole);
+        let request_value = Value::Object(request.clone());
+        let expected = contract.check_request(&request_value);
         let names: Arc<[Arc<str>]> = names.into();
-        assert_eq!(validator.check(&names, &values), expected, "{whole}\nafter {requests:?}");
-        let warnings = contract.check_request_warnings(&whole);
-        assert_eq!(validator.warnings(&names, &values), warnings, "{whole}\nafter {requests:?}");
+        assert_eq!(validator.check(&names, &values), expected, "{request_value}\nafter {requests:?}");
+        let warnings = contract.check_request_warnings(&request_value);
+        assert_eq!(validator.warnings(&names, &values), warnings, "{request_value}\nafter {requests:?}");
         accepted += usize::from(expected.is_empty());
     }
     accepted
 }
 
 /// A document with an object that is constrained by more than its fields, so that only the whole can be validated.
-fn with_more_to_say() -> Contract {
+fn with_rules_on_the_object() -> Contract {
     let mut document = Contract::embedded().document().clone();
     let schemas = &mut document["components"]["schemas"];
     schemas["VideoRequestA"]["maxProperties"] = json!(4);
@@ -88,8 +88,8 @@ proptest! {
         edited in any::<bool>(),
         changes in prop::collection::vec((any::<Index>(), select(values()), 0..5_u8), 1..40),
     ) {
-        let other;
-        let contract = if edited { other = with_more_to_say(); &other } else { Contract::embedded() };
+        let edited_contract;
+        let contract = if edited { edited_contract = with_rules_on_the_object(); &edited_contract } else { Contract::embedded() };
         let id = if in_a { "modela-video-2-0-260128" } else { "modelb-video-480p" };
         let family = &contract.model(id).expect("known").family;
         let names = names(contract, family);
@@ -105,7 +105,7 @@ proptest! {
             }
             requests.push(request.clone());
         }
-        prop_assert!(agree(contract, &requests) > 0, "the first is valid");
+        prop_assert!(assert_agreement(contract, &requests) > 0, "the first is valid");
     }
 }
 
@@ -120,5 +120,5 @@ fn unchanged_field_is_checked_with_changed_ones() {
     };
     let sequence =
         [with(json!({})), with(json!({"seed": 2})), with(json!({})), with(json!({"ratio": "1:1"}))];
-    assert_eq!(agree(contract, &sequence), 3);
+    assert_eq!(assert_agreement(contract, &sequence), 3);
 }

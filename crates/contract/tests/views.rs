@@ -7,11 +7,11 @@ use serde_json::{Map, Value, json};
 
 /// Every object of the document with its properties, as `(component, property)`.
 fn properties(schemas: &Map<String, Value>) -> Vec<(String, String)> {
-    let of = |(component, schema): (&String, &Value)| {
+    let property_names = |(component, schema): (&String, &Value)| {
         let names = schema.get("properties").and_then(Value::as_object).map(Map::keys);
         names.into_iter().flatten().map(|name| (component.clone(), name.clone())).collect::<Vec<_>>()
     };
-    schemas.iter().flat_map(of).collect()
+    schemas.iter().flat_map(property_names).collect()
 }
 
 fn components(document: &Value) -> &Map<String, Value> {
@@ -19,19 +19,19 @@ fn components(document: &Value) -> &Map<String, Value> {
 }
 
 /// Visits every key of a JSON value, but not the names under `properties`.
-fn visit(value: &Value, at: &str, see: &mut dyn FnMut(&str, &str)) {
+fn visit(value: &Value, pointer: &str, on_key: &mut dyn FnMut(&str, &str)) {
     match value {
         Value::Object(object) => {
             for (key, value) in object {
-                let place = format!("{at}/{key}");
-                if !at.ends_with("/properties") && !at.ends_with("/schemas") {
-                    see(key, &place);
+                let child = format!("{pointer}/{key}");
+                if !pointer.ends_with("/properties") && !pointer.ends_with("/schemas") {
+                    on_key(key, &child);
                 }
-                visit(value, &place, see);
+                visit(value, &child, on_key);
             }
         }
         Value::Array(items) => {
-            items.iter().enumerate().for_each(|(n, item)| visit(item, &format!("{at}/{n}"), see));
+            items.iter().enumerate().for_each(|(n, item)| visit(item, &format!("{pointer}/{n}"), on_key));
         }
         _ => {}
     }
@@ -51,13 +51,13 @@ fn views_keep_every_property() {
 fn request_schema_is_self_contained_with_both_families() {
     let contract = Contract::embedded();
     let schema = contract.request_schema();
-    let held = properties(schema["$defs"].as_object().expect("it has definitions"));
+    let defined = properties(schema["$defs"].as_object().expect("it has definitions"));
     let all = properties(components(contract.document()));
     let answers = ["Task", "TaskError", "TaskMetadata", "ErrorBody", "ErrorDetail"];
-    let asked: Vec<_> =
+    let requested: Vec<_> =
         all.into_iter().filter(|(component, _)| !answers.contains(&component.as_str())).collect();
-    assert_eq!(held.len(), asked.len());
-    assert!(asked.iter().all(|one| held.contains(one)));
+    assert_eq!(defined.len(), requested.len());
+    assert!(requested.iter().all(|property| defined.contains(property)));
     jsonschema::meta::validate(&schema).expect("it is a JSON Schema");
 }
 
@@ -77,8 +77,8 @@ fn codegen_view_has_no_keyword_that_the_generator_misreads() {
         "minItems",
         "maxItems",
     ];
-    visit(schemas, "/schemas", &mut |key, place| {
-        assert!(!forbidden.contains(&key) && !key.starts_with("x-"), "{place}");
+    visit(schemas, "/schemas", &mut |key, pointer| {
+        assert!(!forbidden.contains(&key) && !key.starts_with("x-"), "{pointer}");
     });
     for (name, schema) in components(&view) {
         if schema.get("properties").is_some() {
@@ -100,7 +100,7 @@ fn test_view_is_the_document_without_discriminator_and_extensions() {
                 .map(|(key, value)| (key.clone(), strip(value, key == "properties" && !named)))
                 .collect(),
             Value::Array(items) => items.iter().map(|item| strip(item, false)).collect(),
-            other => other.clone(),
+            value => value.clone(),
         }
     }
     let contract = Contract::embedded();
@@ -110,10 +110,10 @@ fn test_view_is_the_document_without_discriminator_and_extensions() {
 #[test]
 fn definitions_use_json_schema_2020_12_only() {
     let all = Value::Object(Contract::embedded().definitions());
-    visit(&all, "/schemas", &mut |key, place| {
+    visit(&all, "/schemas", &mut |key, pointer| {
         assert!(
             !["nullable", "discriminator", "example"].contains(&key) && !key.starts_with("x-"),
-            "{place}"
+            "{pointer}"
         );
     });
     assert!(!all.to_string().contains("#/components/"));

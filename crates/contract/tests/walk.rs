@@ -17,12 +17,12 @@ struct Case {
 }
 
 struct Rejection {
-    at: String,
+    pointer: String,
     related: Vec<String>,
     code: String,
     param: Option<String>,
     /// Other violations come with it.
-    more: bool,
+    has_others: bool,
 }
 
 fn base(name: &str) -> Map<String, Value> {
@@ -44,7 +44,7 @@ fn base(name: &str) -> Map<String, Value> {
         ),
         "failed" => merged(task, &json!({ "status": "failed", "error": { "message": "no", "code": "c" } })),
         "refusal" => json!({ "error": { "message": "m", "type": "t", "param": "p", "code": "c" } }),
-        other => panic!("`{other}` is not a base"),
+        name => panic!("`{name}` is not a base"),
     };
     value.as_object().expect("bases are objects").clone()
 }
@@ -72,7 +72,7 @@ fn body(base_name: &str, change: &Value) -> Value {
 fn with_nulls(value: &Value) -> Value {
     match value {
         Value::String(text) if text == "null_value" => Value::Null,
-        other => other.clone(),
+        value => value.clone(),
     }
 }
 
@@ -95,11 +95,11 @@ fn cases(yaml: &str) -> Vec<Case> {
         let doubtful = row["warn"].as_array().into_iter().flatten().map(|case| (case, true));
         for (rejected, is_warning) in rejected.chain(doubtful) {
             let rejection = Rejection {
-                at: text(rejected, "at").expect("a rejection says where"),
+                pointer: text(rejected, "at").expect("a rejection says where"),
                 related: serde_json::from_value(rejected["others"].clone()).unwrap_or_default(),
                 code: text(rejected, "code").expect("a rejection has a code"),
                 param: text(rejected, "param"),
-                more: rejected["more"] == true,
+                has_others: rejected["more"] == true,
             };
             let body = body(&base, &rejected["with"]);
             cases.push(Case { row: name.clone(), body, verdict: Err(rejection), is_warning });
@@ -116,7 +116,7 @@ fn answers() -> Vec<Case> {
     cases(include_str!("walk/answers.yaml"))
 }
 
-fn judge(case: &Case) -> Vec<Violation> {
+fn check_case(case: &Case) -> Vec<Violation> {
     let contract = Contract::embedded();
     match case.row.split(' ').next() {
         Some("Task" | "TaskError" | "TaskMetadata") => contract.check_task(&case.body),
@@ -138,24 +138,24 @@ fn judge(case: &Case) -> Vec<Violation> {
 fn check_request_cases_match_the_specification() {
     let mut listing = String::new();
     for case in requests().into_iter().chain(answers()) {
-        let found = judge(&case);
+        let violations = check_case(&case);
         let body = case.body.to_string();
         match &case.verdict {
             Ok(()) => {
-                assert!(found.is_empty(), "{}: {body} is refused: {found:?}", case.row);
+                assert!(violations.is_empty(), "{}: {body} is refused: {violations:?}", case.row);
                 writeln!(listing, "{}: accepts {body}", case.row).unwrap();
             }
             Err(expected) => {
-                let first = found.first().unwrap_or_else(|| panic!("{}: {body} is accepted", case.row));
-                let context = format!("{}: {body}: {found:#?}", case.row);
-                assert_eq!(first.pointer, expected.at, "{context}");
+                let first = violations.first().unwrap_or_else(|| panic!("{}: {body} is accepted", case.row));
+                let context = format!("{}: {body}: {violations:#?}", case.row);
+                assert_eq!(first.pointer, expected.pointer, "{context}");
                 assert_eq!(first.code, expected.code, "{context}");
                 assert_eq!(first.related, expected.related, "{context}");
                 assert!(!first.spec_section.is_empty(), "{context}");
                 if let Some(param) = &expected.param {
                     assert_eq!(first.param.as_ref(), Some(param), "{context}");
                 }
-                assert!(found.len() == 1 || expected.more, "{context}");
+                assert!(violations.len() == 1 || expected.has_others, "{context}");
                 let verb = if case.is_warning { "warns of" } else { "refuses" };
                 writeln!(
                     listing,
@@ -197,9 +197,9 @@ fn request_schema_error_names_the_field() {
     let schema = Contract::embedded().request_schema();
     let validator = jsonschema::validator_for(&schema).expect("the published schema is a schema");
     let request = body("A", &json!({ "seconds": "16" }));
-    let places: Vec<String> =
+    let pointers: Vec<String> =
         validator.iter_errors(&request).map(|error| error.instance_path().to_string()).collect();
-    assert_eq!(places, ["/seconds"]);
+    assert_eq!(pointers, ["/seconds"]);
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn cases_cover_every_table_row_and_rule() {
     for case in requests().into_iter().chain(answers()) {
         let count = verdicts.entry(case.row.clone()).or_default();
         *if case.verdict.is_ok() { &mut count.0 } else { &mut count.1 } += 1;
-        rules.extend(judge(&case).into_iter().filter_map(|violation| violation.rule));
+        rules.extend(check_case(&case).into_iter().filter_map(|violation| violation.rule));
     }
     let components = [
         "VideoRequestA",

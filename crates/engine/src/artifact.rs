@@ -13,7 +13,7 @@ use workflow::plan::{Node, NodeKey};
 /// When the file exists but cannot be read.
 pub fn verify(artifact: &Artifact) -> std::io::Result<bool> {
     match std::fs::metadata(&artifact.path) {
-        Ok(found) if found.is_file() && found.len() == artifact.bytes => {}
+        Ok(metadata) if metadata.is_file() && metadata.len() == artifact.bytes => {}
         Ok(_) => return Ok(false),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error),

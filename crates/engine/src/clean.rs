@@ -87,8 +87,8 @@ pub fn partial_files(ledger: &Ledger) -> Result<Vec<UnneededFile>, LedgerError> 
     for path in paths {
         // It may be gone since.
         let Ok(metadata) = std::fs::metadata(&path) else { continue };
-        let found = attempts.remove(&path);
-        let need = match &found {
+        let attempt_entry = attempts.remove(&path);
+        let need = match &attempt_entry {
             Some((attempt, _, state)) => of_attempt(ledger, &store, attempt, *state)?,
             None if partial_download::is_private(&path) && is_run_alive => FileUse::Process,
             None if partial_download::is_complete(&path) => FileUse::PaidFor,
@@ -96,7 +96,7 @@ pub fn partial_files(ledger: &Ledger) -> Result<Vec<UnneededFile>, LedgerError> 
         };
         let need =
             if need != FileUse::Task && partial_download::is_locked(&path) { FileUse::Process } else { need };
-        let attempt = found.map(|(attempt, node, _)| (attempt, node));
+        let attempt = attempt_entry.map(|(attempt, node, _)| (attempt, node));
         files.push(UnneededFile { path, bytes: metadata.len(), attempt, need });
     }
     Ok(files)

@@ -57,14 +57,14 @@ fn keep(film: &Path, is_reserved: &dyn Fn(&str) -> bool) -> io::Result<()> {
         if is_reserved(&name) {
             continue;
         }
-        let kept = film.with_file_name(name);
-        match std::fs::hard_link(film, &kept) {
+        let cut = film.with_file_name(name);
+        match std::fs::hard_link(film, &cut) {
             Ok(()) => return Ok(()),
             // Another process, or a file of the user's.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(_) if std::fs::symlink_metadata(&kept).is_ok() => {}
+            Err(_) if std::fs::symlink_metadata(&cut).is_ok() => {}
             // A file system without hard links.
-            Err(_) => return copy(film, &kept),
+            Err(_) => return copy(film, &cut),
         }
     }
 }
@@ -111,9 +111,9 @@ fn numbered_cuts(film: &Path) -> io::Result<Vec<(u32, PathBuf)>> {
     Ok(cuts)
 }
 
-fn is_equal(one: &Path, other: &Path) -> io::Result<bool> {
+fn is_equal(left: &Path, right: &Path) -> io::Result<bool> {
     let len = |path: &Path| Ok::<u64, io::Error>(fs_err::metadata(path)?.len());
-    Ok(len(one)? == len(other)? && file_sha256(one)? == file_sha256(other)?)
+    Ok(len(left)? == len(right)? && file_sha256(left)? == file_sha256(right)?)
 }
 
 /// A new name is durable only with its folder; where folders cannot be synced there is nothing to be done.
@@ -168,8 +168,8 @@ mod tests {
         assert_eq!(files(folder), both, "a cut that is kept already gets no second number");
         // What a kill between the two steps leaves is that state: the current cut under both names.
         replace_film(folder, "c", &|_| false);
-        let kept = text(&[("film.1.mp4", "a"), ("film.2.mp4", "b"), ("film.mp4", "c")]);
-        assert_eq!(files(folder), kept);
+        let expected = text(&[("film.1.mp4", "a"), ("film.2.mp4", "b"), ("film.mp4", "c")]);
+        assert_eq!(files(folder), expected);
         assert_eq!(
             earlier_cuts(&folder.join("film.mp4")).unwrap(),
             [folder.join("film.1.mp4"), folder.join("film.2.mp4")]

@@ -66,7 +66,7 @@ pub async fn explain(
     nodes: &[NodeIx],
 ) -> Result<Vec<Explanation>, LedgerError> {
     let keys = preview::key_resolver(ledger, plan, service)?;
-    let (previews, made) = preview::survey(plan, ledger, &keys, None, &Verify::Metadata).await?;
+    let (previews, videos) = preview::survey(plan, ledger, &keys, None, &Verify::Metadata).await?;
     let mut records: HashMap<&str, AttemptHistory> = HashMap::new();
     let mut explanations = Vec::with_capacity(nodes.len());
     for ix in nodes {
@@ -75,8 +75,8 @@ pub async fn explain(
             let attempts = ledger.map_or_else(|| Ok(Vec::new()), |ledger| ledger.attempts_of_shot(shot))?;
             records.insert(shot, AttemptHistory::new(attempts));
         }
-        let artifact = |parent: NodeIx| made[parent.index()].as_ref();
-        explanations.push(one(
+        let artifact = |parent: NodeIx| videos[parent.index()].as_ref();
+        explanations.push(explain_node(
             plan,
             *ix,
             service,
@@ -101,19 +101,19 @@ struct AttemptHistory {
 impl AttemptHistory {
     fn new(attempts: Vec<AttemptRecord>) -> Self {
         let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
-        for (at, attempt) in attempts.iter().enumerate() {
-            by_name.entry(attempt.node.clone()).or_default().push(at);
+        for (index, attempt) in attempts.iter().enumerate() {
+            by_name.entry(attempt.node.clone()).or_default().push(index);
         }
         Self { attempts, by_name }
     }
 
     /// The attempts of an instance.
     fn attempts_of(&self, name: &str) -> impl Iterator<Item = &AttemptRecord> {
-        self.by_name.get(name).into_iter().flatten().map(|at| &self.attempts[*at])
+        self.by_name.get(name).into_iter().flatten().map(|index| &self.attempts[*index])
     }
 }
 
-fn one<'a>(
+fn explain_node<'a>(
     plan: &Plan,
     ix: NodeIx,
     service: &str,
@@ -198,10 +198,10 @@ fn compare<'r>(
 
 /// All nodes that depend on this one, directly or not.
 fn downstream(plan: &Plan, ix: NodeIx) -> BTreeSet<NodeIx> {
-    let mut found = BTreeSet::new();
+    let mut dependents = BTreeSet::new();
     let mut next = vec![ix];
-    while let Some(at) = next.pop() {
-        next.extend(plan.successors(at).into_iter().filter(|later| found.insert(*later)));
+    while let Some(node) = next.pop() {
+        next.extend(plan.successors(node).into_iter().filter(|later| dependents.insert(*later)));
     }
-    found
+    dependents
 }

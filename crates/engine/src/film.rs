@@ -78,12 +78,12 @@ pub fn film_clips(
     film.clips.iter().map(clip).collect()
 }
 
-/// The file of a film that the film, its poster or its subtitles would replace when it is written to the folder `out`: the film would be made of
+/// The file of a film that the film, its poster or its subtitles would replace when it is written to `output_dir`: the film would be made of
 /// itself, again and again.
 #[must_use]
-pub fn replaced_input(film: &Film, workflow_dir: &Path, out: &Path) -> Option<PathBuf> {
+pub fn replaced_input(film: &Film, workflow_dir: &Path, output_dir: &Path) -> Option<PathBuf> {
     let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
-    let film_file = out.join(&film.output);
+    let film_file = output_dir.join(&film.output);
     let written: Vec<PathBuf> =
         ["mp4", "jpg", "srt", "vtt"].iter().map(|kind| real(film_file.with_extension(kind))).collect();
     film.files().map(|file| workflow_dir.join(&file.path)).find(|path| written.contains(&real(path.clone())))
@@ -143,13 +143,13 @@ pub(crate) fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip], tags: &F
     // Not the program that makes it: another version of it is no reason to make the film again.
     let source = tags.source.map(|source| format!("{source:?}"));
     let tags = (&tags.title, &tags.comment, &tags.description, source, &tags.chapters);
-    let said = || -> Vec<_> {
-        let of = |ix: &Option<NodeIx>| ix.and_then(|ix| plan.node(ix).dialogue.as_deref());
-        nodes.iter().map(of).collect()
+    let dialogue = || -> Vec<_> {
+        let line = |ix: &Option<NodeIx>| ix.and_then(|ix| plan.node(ix).dialogue.as_deref());
+        nodes.iter().map(line).collect()
     };
-    let subtitles = film.subtitles.map(|subtitles| (subtitles.burn, said()));
+    let subtitles = film.subtitles.map(|subtitles| (subtitles.burn, dialogue()));
     let ducks = film.soundtrack.music.as_ref().is_some_and(|music| !music.duck.is_zero());
-    let sound = (&film.soundtrack, ducks.then(said));
+    let sound = (&film.soundtrack, ducks.then(dialogue));
     let font = film.font.as_ref().map(|font| &font.sha256);
     let form = (film.size, film.fit, film.frame_rate, font, subtitles, sound);
     let parts = (EDIT_VERSION, form, hashes, edits, continuations(plan, &clip_videos(clips)), tags);
@@ -163,14 +163,14 @@ pub(crate) fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip], tags: &F
         .collect();
     // Texts, numbers and lists of them have a JSON form.
     let mut hashed = serde_json::to_vec(&parts).unwrap_or_default();
-    let mut also = |name: &str, value: Option<serde_json::Value>| {
+    let mut hash_member = |name: &str, value: Option<serde_json::Value>| {
         if let Some(value) = value {
             hashed.extend(serde_json::to_vec(&(name, value)).unwrap_or_default());
         }
     };
-    also("speed", (!speeds.is_empty()).then(|| json!(speeds)));
-    also("color_match", film.color_match.then(|| json!(true)));
-    also("poster", film.poster.map(|poster| json!(poster)));
+    hash_member("speed", (!speeds.is_empty()).then(|| json!(speeds)));
+    hash_member("color_match", film.color_match.then(|| json!(true)));
+    hash_member("poster", film.poster.map(|poster| json!(poster)));
     hex::encode(Sha256::digest(hashed))
 }
 

@@ -19,14 +19,14 @@ pub(crate) fn film_tags(plan: &Plan, film: &Film, clips: &[FilmClip], source: Di
     let nodes: Vec<NodeIx> = clips.iter().filter_map(|clip| clip.node).collect();
     let models: BTreeSet<&str> = nodes.iter().map(|ix| &*plan.node(*ix).model).collect();
     let models: Vec<&str> = models.into_iter().collect();
-    let how = match source {
+    let origin = match source {
         DigitalSource::TrainedAlgorithmicMedia => "Made with generative AI",
         DigitalSource::AlgorithmicMedia => "Synthetic preview",
     };
     FilmTags {
         title: Some(film.output.trim_end_matches(".mp4").to_owned()),
         // A film of one's own files alone says nothing about how they were made.
-        comment: (!models.is_empty()).then(|| format!("{how}: {}", models.join(", "))),
+        comment: (!models.is_empty()).then(|| format!("{origin}: {}", models.join(", "))),
         description: Some(description(plan, &nodes)),
         encoder: Some(format!("{ENCODER_NAME}{}", env!("CARGO_PKG_VERSION"))),
         source: (!models.is_empty()).then_some(source),

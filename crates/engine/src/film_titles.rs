@@ -71,9 +71,10 @@ pub(crate) fn overlays(film: &Film, timeline: &Timeline, fonts: &SharedFonts) ->
 
 /// The frames of a clip in which no other one is seen.
 fn unshared_frames(timeline: &Timeline, clip: usize, frames: Range<u64>) -> Range<u64> {
-    let into = timeline.transition_into(clip).map_or(0, |one| one.after);
-    let out = timeline.items.get(clip).and_then(|item| item.transition).map_or(0, |one| one.before);
-    let (start, end) = (frames.start + into, frames.end.saturating_sub(out));
+    let lead_in = timeline.transition_into(clip).map_or(0, |transition| transition.after);
+    let lead_out =
+        timeline.items.get(clip).and_then(|item| item.transition).map_or(0, |transition| transition.before);
+    let (start, end) = (frames.start + lead_in, frames.end.saturating_sub(lead_out));
     if start < end { start..end } else { frames }
 }
 
@@ -130,9 +131,9 @@ impl Lines {
     /// Onto black.
     fn paint(&self, picture: &mut RgbImage) {
         self.for_each(|x, y, covered| {
-            let at = (y as usize * self.size.0 as usize + x as usize) * 3;
+            let offset = (y as usize * self.size.0 as usize + x as usize) * 3;
             let value = (u16::from(INK) * u16::from(covered) / 255) as u8;
-            if let Some(pixel) = picture.pixels_mut().get_mut(at..at + 3) {
+            if let Some(pixel) = picture.pixels_mut().get_mut(offset..offset + 3) {
                 for channel in pixel {
                     *channel = (*channel).max(value);
                 }
@@ -144,7 +145,7 @@ impl Lines {
     fn overlay(&self) -> Option<Overlay> {
         let (left, top, right, bottom) = self.bounds()?;
         let margin = 2 * self.shadow;
-        let even = |at: u32| at.saturating_sub(margin) & !1;
+        let even = |edge: u32| edge.saturating_sub(margin) & !1;
         let (x, y) = (even(left), even(top));
         let (width, height) = ((right + margin).min(self.size.0) - x, (bottom + margin).min(self.size.1) - y);
         let pixels = width as usize * height as usize;
@@ -162,13 +163,13 @@ impl Lines {
         }
         let mut picture = RgbImage::new(width, height);
         let mut opacity = vec![0_u8; pixels];
-        for (at, covered) in ink.iter().enumerate() {
+        for (index, covered) in ink.iter().enumerate() {
             let letter = f32::from(*covered) / 255.0;
-            let dark = (shadow[at] * 2.2).min(1.0) * SHADOW;
+            let dark = (shadow[index] * 2.2).min(1.0) * SHADOW;
             let all = letter + dark * (1.0 - letter);
-            opacity[at] = (all * 255.0).round() as u8;
+            opacity[index] = (all * 255.0).round() as u8;
             let light = if all > 0.0 { f32::from(INK) * letter / all } else { 0.0 };
-            picture.pixels_mut()[at * 3..at * 3 + 3].fill(light.round() as u8);
+            picture.pixels_mut()[index * 3..index * 3 + 3].fill(light.round() as u8);
         }
         Overlay::new((x, y), picture, opacity)
     }
@@ -178,11 +179,15 @@ impl Lines {
         let mut bounds: Option<(u32, u32, u32, u32)> = None;
         for ((left, top), mask) in &self.masks {
             let Some((columns, rows)) = mask.ink() else { continue };
-            let one = (left + columns.start, top + rows.start, left + columns.end, top + rows.end);
-            bounds =
-                Some(bounds.map_or(one, |all| {
-                    (all.0.min(one.0), all.1.min(one.1), all.2.max(one.2), all.3.max(one.3))
-                }));
+            let rectangle = (left + columns.start, top + rows.start, left + columns.end, top + rows.end);
+            bounds = Some(bounds.map_or(rectangle, |all| {
+                (
+                    all.0.min(rectangle.0),
+                    all.1.min(rectangle.1),
+                    all.2.max(rectangle.2),
+                    all.3.max(rectangle.3),
+                )
+            }));
         }
         bounds
     }
@@ -203,18 +208,18 @@ impl Lines {
 
 /// Means over squares of `2 * radius + 1` pixels.
 fn blurred(values: &[f32], (width, height): (usize, usize), radius: usize) -> Vec<f32> {
-    let lines = |values: &[f32], count: usize, length: usize, at: &dyn Fn(usize, usize) -> usize| {
+    let lines = |values: &[f32], count: usize, length: usize, index_of: &dyn Fn(usize, usize) -> usize| {
         let mut means = vec![0.0; values.len()];
         for line in 0..count {
-            let mut sum: f32 = (0..radius.min(length)).map(|i| values[at(line, i)]).sum();
+            let mut sum: f32 = (0..radius.min(length)).map(|i| values[index_of(line, i)]).sum();
             for i in 0..length {
                 if i + radius < length {
-                    sum += values[at(line, i + radius)];
+                    sum += values[index_of(line, i + radius)];
                 }
                 if i > radius {
-                    sum -= values[at(line, i - radius - 1)];
+                    sum -= values[index_of(line, i - radius - 1)];
                 }
-                means[at(line, i)] = sum / (2 * radius + 1) as f32;
+                means[index_of(line, i)] = sum / (2 * radius + 1) as f32;
             }
         }
         means
@@ -268,7 +273,7 @@ mod tests {
         let mut picture = RgbImage::new(640, 360);
         lines.paint(&mut picture);
         assert!(picture.pixels().contains(&INK));
-        let values: Vec<f32> = (0..81).map(|at| if at == 40 { 9.0 } else { 0.0 }).collect();
+        let values: Vec<f32> = (0..81).map(|index| if index == 40 { 9.0 } else { 0.0 }).collect();
         let soft = blurred(&values, (9, 9), 1);
         assert!((soft[40] - 1.0).abs() < 1e-5 && (soft[30] - 1.0).abs() < 1e-5 && soft[20].abs() < 1e-5);
     }

@@ -65,16 +65,16 @@ fn missing_characters(font: Option<&[u8]>, text: &str) -> Vec<char> {
 fn message(error: MediaError) -> String {
     match error {
         MediaError::NotMedia(reason) => reason,
-        other => other.to_string(),
+        error => error.to_string(),
     }
 }
 
 fn help(error: &MediaError) -> &'static str {
     match error {
-        MediaError::NotMedia(found) if found.contains("HEIC") => {
+        MediaError::NotMedia(detected) if detected.contains("HEIC") => {
             "convert it to JPEG, PNG or WebP: `magick photo.heic photo.jpg`, or on macOS `sips -s format jpeg photo.heic --out photo.jpg`"
         }
-        MediaError::NotMedia(found) if found.contains("AVIF") => {
+        MediaError::NotMedia(detected) if detected.contains("AVIF") => {
             "convert it to PNG, JPEG or WebP: `magick picture.avif picture.png`"
         }
         MediaError::NotMedia(_) => {

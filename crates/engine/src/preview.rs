@@ -125,7 +125,7 @@ async fn survey_at<R: WorkRecords + ?Sized>(
         _ => HashMap::new(),
     };
     let mut survey =
-        PreviewBuilder { plan, keys, previews: vec![None; plan.len()], made: vec![None; plan.len()] };
+        PreviewBuilder { plan, keys, previews: vec![None; plan.len()], artifacts: vec![None; plan.len()] };
     // Nodes come in file order, which need not be topological. Those whose predecessors are decided are looked up together.
     let mut undecided: Vec<usize> = plan.nodes().map(|(ix, _)| plan.predecessors(ix).len()).collect();
     let mut decidable: Vec<NodeIx> =
@@ -145,16 +145,16 @@ async fn survey_at<R: WorkRecords + ?Sized>(
         }
         let mut next = Vec::new();
         for after in decidable.iter().flat_map(|ix| plan.successors(*ix)) {
-            let left = &mut undecided[after.index()];
-            *left = left.saturating_sub(1);
-            if *left == 0 {
+            let remaining = &mut undecided[after.index()];
+            *remaining = remaining.saturating_sub(1);
+            if *remaining == 0 {
                 next.push(after);
             }
         }
         next.sort_unstable();
         decidable = next;
     }
-    Ok((survey.previews.into_iter().flatten().collect(), survey.made))
+    Ok((survey.previews.into_iter().flatten().collect(), survey.artifacts))
 }
 
 /// Decisions for nodes whose predecessors are decided.
@@ -162,19 +162,21 @@ struct PreviewBuilder<'p> {
     plan: &'p Plan,
     keys: &'p KeyResolver,
     previews: Vec<Option<Preview>>,
-    made: Vec<Option<Artifact>>,
+    artifacts: Vec<Option<Artifact>>,
 }
 
 impl PreviewBuilder<'_> {
     /// Decides a node that waits for something. Returns the key of any other one.
     fn decide_without_lookup(&mut self, ix: NodeIx) -> Option<NodeKey> {
-        let (plan, keys, made, previews) = (self.plan, self.keys, &self.made, &self.previews);
-        let before = plan.predecessors(ix);
-        let is_blocked = |before: &NodeIx| {
-            previews[before.index()].as_ref().is_some_and(|preview| preview.decision == Decision::Blocked)
+        let (plan, keys, artifacts, previews) = (self.plan, self.keys, &self.artifacts, &self.previews);
+        let predecessors = plan.predecessors(ix);
+        let is_blocked = |predecessor: &NodeIx| {
+            previews[predecessor.index()]
+                .as_ref()
+                .is_some_and(|preview| preview.decision == Decision::Blocked)
         };
-        let missing = || before.iter().filter(|before| made[before.index()].is_none());
-        let waits_for = missing().find(|before| is_blocked(before)).or_else(|| missing().next());
+        let missing = || predecessors.iter().filter(|predecessor| artifacts[predecessor.index()].is_none());
+        let waits_for = missing().find(|predecessor| is_blocked(predecessor)).or_else(|| missing().next());
         let mut preview = Preview {
             name: plan.node(ix).name.clone(),
             decision: Decision::Execute,
@@ -189,28 +191,28 @@ impl PreviewBuilder<'_> {
         };
         let unpicked = plan.unpicked(ix).next();
         if let (Some(open), None) = (&unpicked, waits_for) {
-            let one = if open.kind == PickKind::Take { "a take" } else { "an instance" };
+            let choice = if open.kind == PickKind::Take { "a take" } else { "an instance" };
             preview.decision = Decision::Deferred;
             preview.basis = StateBasis::Fixed(StatusKind::Unpicked);
-            preview.why = Some(format!("waits until {one} of {} is picked", open.name));
+            preview.why = Some(format!("waits until {choice} of {} is picked", open.name));
         } else if let Some(parent) = waits_for {
-            let will_exist = |before: &NodeIx| {
-                made[before.index()].is_some()
-                    || previews[before.index()]
+            let will_exist = |predecessor: &NodeIx| {
+                artifacts[predecessor.index()].is_some()
+                    || previews[predecessor.index()]
                         .as_ref()
                         .is_some_and(|preview| preview.is_certain || preview.decision == Decision::Adopt)
             };
             let is_certain = unpicked.is_none()
-                && before.iter().all(will_exist)
+                && predecessors.iter().all(will_exist)
                 && (keys.is_always_new(ix)
-                    || before.iter().any(|before| is_new_video(keys, *before, previews)));
+                    || predecessors.iter().any(|predecessor| is_new_video(keys, *predecessor, previews)));
             defer(&mut preview, plan, *parent, previews, is_certain);
             // A person may pick among the candidates that exist.
             if unpicked.is_some() && preview.decision == Decision::Deferred {
                 preview.basis = StateBasis::Fixed(StatusKind::Unpicked);
             }
         } else {
-            preview.full_key = keys.key(plan, ix, |parent| made[parent.index()].as_ref());
+            preview.full_key = keys.key(plan, ix, |parent| artifacts[parent.index()].as_ref());
             preview.key = preview.full_key.map(|key| key.short());
         }
         let key = preview.full_key;
@@ -220,7 +222,7 @@ impl PreviewBuilder<'_> {
 
     fn apply_existing(&mut self, ix: NodeIx, existing: ExistingWork) {
         if let Some(preview) = &mut self.previews[ix.index()] {
-            self.made[ix.index()] = apply_existing(preview, existing);
+            self.artifacts[ix.index()] = apply_existing(preview, existing);
         }
     }
 
@@ -235,13 +237,13 @@ impl PreviewBuilder<'_> {
         if let Some(artifact) = adopted.filter(|_| preview.decision == Decision::Execute) {
             preview.decision = Decision::Reuse;
             preview.basis = StateBasis::Fixed(StatusKind::Done);
-            self.made[ix.index()] = Some(artifact.clone());
+            self.artifacts[ix.index()] = Some(artifact.clone());
         }
         if preview.decision == Decision::Execute && !at_other_services.is_empty() {
-            let made = |parent: NodeIx| self.made[parent.index()].as_ref();
-            let work = self.keys.service_independent_key(self.plan, ix, made);
-            let found = work.and_then(|work| at_other_services.get(&work.to_string()));
-            apply_other_service(preview, found);
+            let artifact = |parent: NodeIx| self.artifacts[parent.index()].as_ref();
+            let work = self.keys.service_independent_key(self.plan, ix, artifact);
+            let other_service = work.and_then(|work| at_other_services.get(&work.to_string()));
+            apply_other_service(preview, other_service);
         }
         preview.is_certain = preview.decision == Decision::Execute;
     }
@@ -277,8 +279,8 @@ fn defer(preview: &mut Preview, plan: &Plan, parent: NodeIx, previews: &[Option<
 
 /// The same work at another service, which may be another address of this one: in flight it blocks the shot, as in a run; otherwise it is
 /// said.
-fn apply_other_service(preview: &mut Preview, other: Option<&(String, bool)>) {
-    match other {
+fn apply_other_service(preview: &mut Preview, other_service: Option<&(String, bool)>) {
+    match other_service {
         None => {}
         Some((service, true)) => {
             preview.decision = Decision::Blocked;

@@ -246,8 +246,8 @@ impl WorkRecords for Ledger {
 
     fn localize<'a>(&'a self, video: Artifact, target: &'a Path) -> WorkReading<'a, Artifact> {
         // The record has the folder of the run that has downloaded it; another run may have linked it here.
-        let is_here =
-            std::fs::metadata(target).is_ok_and(|found| found.is_file() && found.len() == video.bytes);
+        let is_here = std::fs::metadata(target)
+            .is_ok_and(|metadata| metadata.is_file() && metadata.len() == video.bytes);
         let path = if is_here { target.to_owned() } else { video.path };
         ready_work(Ok(Artifact { path, ..video }))
     }

@@ -135,8 +135,8 @@ fn answer(mut stream: TcpStream, base: &str, files: Files, requests: &RequestLog
     let head = String::from_utf8_lossy(&head).into_owned();
     let header = |name: &str| {
         head.lines().find_map(|line| {
-            let (found, value) = line.split_once(':')?;
-            found.eq_ignore_ascii_case(name).then(|| value.trim().to_owned())
+            let (header, value) = line.split_once(':')?;
+            header.eq_ignore_ascii_case(name).then(|| value.trim().to_owned())
         })
     };
     let mut words = head.split_whitespace();
@@ -221,7 +221,8 @@ fn answer(mut stream: TcpStream, base: &str, files: Files, requests: &RequestLog
             let tag = if is_second { "\"second\"" } else { "\"first\"" };
             let date = format!("Sat, 21 Nov 2026 10:00:0{} GMT", u8::from(is_second));
             let ignores = matches!(files, Files::ChangeIgnoringIfRange(_));
-            let same = ignores || header("if-range").is_some_and(|wanted| wanted == tag || wanted == date);
+            let same =
+                ignores || header("if-range").is_some_and(|validator| validator == tag || validator == date);
             let validator = match files {
                 Files::BreakModified | Files::ChangeIgnoringIfRange(Validator::LastModified) => {
                     format!("last-modified: {date}\r\n")
@@ -336,12 +337,12 @@ async fn download_interrupted_resumes_in_later_run() {
         server.requests(),
         ["/v.mp4".to_owned(), format!("/v.mp4 range: bytes={half}- if-range: \"first\"")]
     );
-    let left: Vec<_> = std::fs::read_dir(folder.path().join(".runner/artifacts"))
+    let files: Vec<_> = std::fs::read_dir(folder.path().join(".runner/artifacts"))
         .expect("a folder")
         .map(|entry| entry.expect("an entry").path().extension().map(std::ffi::OsStr::to_owned))
         .collect();
-    assert_eq!(left.len(), 2, "the video, under its content's name, and its sidecar: {left:?}");
-    assert!(!left.contains(&Some("part".into())), "{left:?}");
+    assert_eq!(files.len(), 2, "the video, under its content's name, and its sidecar: {files:?}");
+    assert!(!files.contains(&Some("part".into())), "{files:?}");
 }
 
 #[tokio::test]
@@ -443,15 +444,15 @@ async fn verified_run_fetches_damaged_videos_again() {
     rusqlite::Connection::open(folder.path().join(".runner/ledger.db"))
         .and_then(|ledger| ledger.execute("UPDATE artifacts SET sha256 = ?1, modified_ns = NULL", [&new]))
         .expect("a ledger");
-    let unaware = run(&server, folder.path(), 3).await;
-    assert!(matches!(unaware.nodes[0].outcome, Outcome::Done { .. }) && !is_whole(&unaware));
+    let unverified = run(&server, folder.path(), 3).await;
+    assert!(matches!(unverified.nodes[0].outcome, Outcome::Done { .. }) && !is_whole(&unverified));
     let downloads = server.requests().len();
     let verify = || Verify::Content(Arc::default());
     let verified = run_with(&server, folder.path(), 4, verify()).await;
     assert!(is_whole(&verified), "{:?}", verified.nodes);
     assert_eq!((verified.submitted(), server.requests().len()), (0, downloads + 1));
-    let again = run_with(&server, folder.path(), 5, verify()).await;
-    assert!(is_whole(&again) && server.requests().len() == downloads + 1, "{:?}", again.nodes);
+    let second = run_with(&server, folder.path(), 5, verify()).await;
+    assert!(is_whole(&second) && server.requests().len() == downloads + 1, "{:?}", second.nodes);
 }
 
 #[tokio::test]
@@ -478,8 +479,8 @@ async fn download_larger_than_the_maximum_ends_detached_and_leaves_nothing() {
         );
         assert_eq!(*reason, expected);
         assert_eq!(server.requests(), ["/v.mp4", "/v1/videos/task_1/content"]);
-        let left = std::fs::read_dir(folder.path().join(".runner/artifacts"));
-        assert_eq!(left.map_or(0, Iterator::count), 0);
+        let files = std::fs::read_dir(folder.path().join(".runner/artifacts"));
+        assert_eq!(files.map_or(0, Iterator::count), 0);
     }
 }
 

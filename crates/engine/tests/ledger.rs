@@ -108,8 +108,8 @@ fn begin_run_id_of_live_run_is_refused() {
     let (_folder, ledger) = new();
     let run_lock = begin(&ledger, "run", BudgetCaps::default());
     assert!(ledger.is_alive(&RunId::from("run")));
-    let again = ledger.begin(RunId::from("run"), "test", "s", BudgetCaps::default(), Timestamp(1));
-    assert!(again.is_err(), "two runs of one name would take each other's attempts for their own");
+    let second = ledger.begin(RunId::from("run"), "test", "s", BudgetCaps::default(), Timestamp(1));
+    assert!(second.is_err(), "two runs of one name would take each other's attempts for their own");
     drop(run_lock);
     assert!(!ledger.is_alive(&RunId::from("run")));
 }
@@ -120,7 +120,7 @@ fn append_concurrent_processes_never_exceed_shared_budget() {
     let plan = plan(&["a"]);
     let cap = Money::from_micros(1_000);
     let caps = BudgetCaps { cost: Some(cap), ..BudgetCaps::default() };
-    let most = std::thread::scope(|scope| {
+    let max_total = std::thread::scope(|scope| {
         let processes: Vec<_> = (0..4)
             .map(|process: u64| {
                 let (plan, folder) = (Arc::clone(&plan), folder.path());
@@ -129,14 +129,14 @@ fn append_concurrent_processes_never_exceed_shared_budget() {
                     let run = format!("run{process}");
                     let run_lock = begin(&ledger, &run, caps);
                     let mut rng = Rng::new(process + 1);
-                    let mut most = Money::ZERO;
+                    let mut max_total = Money::ZERO;
                     let mut refused = 0;
                     for number in 0..60 {
                         let attempt = format!("{run}.{number}");
                         let cost = 20 + rng.roll(40);
                         let written = write(&ledger, &run_lock, &plan, prepared(0, &attempt, cost));
-                        let (held, spent) = ledger.spending().expect("it can be read");
-                        most = most.max(held.cost.saturating_add(spent.cost));
+                        let (reserved, spent) = ledger.spending().expect("it can be read");
+                        max_total = max_total.max(reserved.cost.saturating_add(spent.cost));
                         match written {
                             Event::BudgetExceeded { cap: BudgetCap::Cost, .. } => refused += 1,
                             Event::Prepared { .. } => {
@@ -168,19 +168,19 @@ fn append_concurrent_processes_never_exceed_shared_budget() {
                                     }
                                 }
                             }
-                            other => panic!("an intent is written or refused, not {other:?}"),
+                            event => panic!("an intent is written or refused, not {event:?}"),
                         }
                     }
-                    (most, refused)
+                    (max_total, refused)
                 })
             })
             .collect();
         let all: Vec<(Money, u32)> =
             processes.into_iter().map(|process| process.join().expect("no panic")).collect();
         assert!(all.iter().any(|(_, refused)| *refused > 0), "the cap is reached");
-        all.into_iter().map(|(most, _)| most).max().expect("four processes")
+        all.into_iter().map(|(max_total, _)| max_total).max().expect("four processes")
     });
-    assert!(most <= cap, "{most} were held and spent under a cap of {cap}");
+    assert!(max_total <= cap, "{max_total} were held and spent under a cap of {cap}");
 }
 
 #[test]
@@ -207,8 +207,8 @@ fn append_budget_counts_reservations_but_not_earlier_spending() {
             );
         }
     }
-    let (held, spent) = ledger.spending().expect("it can be read");
-    assert_eq!((held.cost.as_micros(), spent.cost.as_micros()), (600, 500), "settled at what it came to");
+    let (reserved, spent) = ledger.spending().expect("it can be read");
+    assert_eq!((reserved.cost.as_micros(), spent.cost.as_micros()), (600, 500), "settled at what it came to");
     let second = begin(
         &ledger,
         "second",
@@ -237,8 +237,8 @@ fn append_downloaded_costs_what_was_reserved_at_most() {
     let stored =
         write(&ledger, &second, &plan, Event::Downloaded { node, attempt, artifact: artifact(), cost });
     assert!(matches!(stored, Event::Downloaded { cost: Some(cost), .. } if cost == limit), "{stored:?}");
-    let (held, spent) = ledger.spending().expect("it can be read");
-    assert_eq!((held.cost, spent.cost), (Money::ZERO, limit));
+    let (reserved, spent) = ledger.spending().expect("it can be read");
+    assert_eq!((reserved.cost, spent.cost), (Money::ZERO, limit));
 }
 
 /// Its video was shorter than what was reserved, and is gone by now.
@@ -256,8 +256,8 @@ fn adopting_an_abandoned_task_reserves_what_was_reserved_and_no_less_is_spent() 
     let downloaded = Event::Downloaded { node, attempt: attempt.clone(), artifact: artifact(), cost };
     write(&ledger, &run, &plan, downloaded);
     let costs = || {
-        let (held, spent) = ledger.spending().expect("it can be read");
-        (held.cost.as_micros(), spent.cost.as_micros())
+        let (reserved, spent) = ledger.spending().expect("it can be read");
+        (reserved.cost.as_micros(), spent.cost.as_micros())
     };
     assert_eq!(costs(), (0, 4));
     let next = Some(NextStep::Missing { reason: "the service does not know the task".to_owned() });
@@ -300,12 +300,12 @@ fn append_under_cap_on_cost_counts_unpriced_tasks_in_flight_as_unknown() {
                 parts,
             }
         }
-        other => other,
+        event => event,
     };
     let first = begin(&ledger, "first", BudgetCaps::default());
     write(&ledger, &first, &plan, unpriced("first.1"));
-    let found = ledger.unpriced_in_flight().expect("it can be read");
-    assert_eq!((found.count, found.first.as_deref()), (1, Some("a")));
+    let unpriced_tasks = ledger.unpriced_in_flight().expect("it can be read");
+    assert_eq!((unpriced_tasks.count, unpriced_tasks.first.as_deref()), (1, Some("a")));
 
     let cost = Some(Money::from_micros(1_000));
     let strict = begin(&ledger, "strict", BudgetCaps { cost, ..BudgetCaps::default() });
@@ -364,11 +364,11 @@ fn append_task_of_another_attempt_is_indeterminate() {
     );
     assert_eq!(applied[2], submitted("run.3", "3"));
 
-    let other = ledger
+    let other_run_lock = ledger
         .begin(RunId::from("other"), "test", "https://other.example.com", BudgetCaps::default(), Timestamp(1))
         .expect("a run begins");
-    write(&ledger, &other, &plan, prepared(0, "other.1", 1));
-    assert_eq!(write(&ledger, &other, &plan, submitted("other.1", "1")), submitted("other.1", "1"));
+    write(&ledger, &other_run_lock, &plan, prepared(0, "other.1", 1));
+    assert_eq!(write(&ledger, &other_run_lock, &plan, submitted("other.1", "1")), submitted("other.1", "1"));
 }
 
 /// The id that a response named is kept beside the attempt, unless it is that of another attempt.
@@ -447,9 +447,12 @@ fn totals_equal_sums_over_attempts_after_random_events() {
             }
             6 => {
                 // The service says which tasks the request created: none, or one that another attempt may own.
-                let of = rng.roll(number + 1);
-                let candidates =
-                    if of.is_multiple_of(2) { Vec::new() } else { vec![TaskId(format!("task {of}"))] };
+                let task_number = rng.roll(number + 1);
+                let candidates = if task_number.is_multiple_of(2) {
+                    Vec::new()
+                } else {
+                    vec![TaskId(format!("task {task_number}"))]
+                };
                 let since = Timestamp(2);
                 let event = Event::Reconciled {
                     node,
@@ -514,20 +517,20 @@ fn totals_equal_sums_over_attempts_after_random_events() {
             }
         }
     }
-    let (held, spent) = ledger.spending().expect("it can be read");
+    let (reserved, spent) = ledger.spending().expect("it can be read");
     let connection = Connection::open(folder.path().join("ledger.db")).expect("a database");
     let numbers = |amount: Amount| (amount.cost.as_micros() as i64, amount.tasks as i64);
-    let sum = |what: &str, states: &str| -> (i64, i64) {
+    let sum = |column: &str, states: &str| -> (i64, i64) {
         let sql =
-            format!("SELECT COALESCE(SUM({what}), 0), COUNT(*) FROM attempts WHERE state IN ({states})");
+            format!("SELECT COALESCE(SUM({column}), 0), COUNT(*) FROM attempts WHERE state IN ({states})");
         connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?))).expect("a sum")
     };
-    assert_eq!(numbers(held), sum("reserved_cost", "'intended', 'indeterminate', 'submitted'"));
+    assert_eq!(numbers(reserved), sum("reserved_cost", "'intended', 'indeterminate', 'submitted'"));
     assert_eq!(numbers(spent), sum("actual_cost", "'completed', 'failed', 'expired', 'abandoned'"));
-    for amount in [held, spent] {
+    for amount in [reserved, spent] {
         assert_eq!(amount.duration, VideoDuration::from_secs(4 * amount.tasks));
     }
-    assert!(held.tasks > 0 && spent.tasks > 0);
+    assert!(reserved.tasks > 0 && spent.tasks > 0);
 }
 
 #[test]
@@ -538,18 +541,18 @@ fn resolve_attempt_of_live_run_is_refused() {
     write(&ledger, &run_lock, &plan, prepared(0, "run.1", 1));
     let attempt = AttemptId::from("run.1");
     let refused = ledger.resolve(&attempt, &Resolution::NotAccepted, Timestamp(3));
-    assert!(matches!(refused, Err(LedgerError::NotResolvable(said)) if said.contains("alive")));
+    assert!(matches!(refused, Err(LedgerError::NotResolvable(reason)) if reason.contains("alive")));
     drop(run_lock);
     ledger.resolve(&attempt, &Resolution::NotAccepted, Timestamp(3)).expect("its run is gone");
-    let again = ledger.resolve(&attempt, &Resolution::NotAccepted, Timestamp(3));
-    assert!(matches!(again, Err(LedgerError::NotResolvable(_))), "it is accounted for");
+    let repeated = ledger.resolve(&attempt, &Resolution::NotAccepted, Timestamp(3));
+    assert!(matches!(repeated, Err(LedgerError::NotResolvable(_))), "it is accounted for");
 }
 
 #[test]
 fn append_second_intent_for_key_becomes_claim_conflict() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
-    let (one, two) =
+    let (first, second) =
         (begin(&ledger, "one", BudgetCaps::default()), begin(&ledger, "two", BudgetCaps::default()));
     let intent = |attempt: &str| {
         let mut event = prepared(0, attempt, 1);
@@ -558,8 +561,8 @@ fn append_second_intent_for_key_becomes_claim_conflict() {
         }
         event
     };
-    assert!(matches!(write(&ledger, &one, &plan, intent("one.1")), Event::Prepared { .. }));
-    let applied = write(&ledger, &two, &plan, intent("two.1"));
+    assert!(matches!(write(&ledger, &first, &plan, intent("one.1")), Event::Prepared { .. }));
+    let applied = write(&ledger, &second, &plan, intent("two.1"));
     assert!(
         matches!(applied, Event::ClaimConflict { existing: ExistingWork::ClaimedByOtherRun { run }, .. } if run == RunId::from("one"))
     );
@@ -595,9 +598,9 @@ fn append_disk_full_rejects_whole_batch() {
 fn task_durations_ignore_time_without_a_run() {
     let (_folder, ledger) = new();
     let plan = plan(&["a", "b", "c"]);
-    let write_at = |run_lock: &RunLock, at, event| {
+    let write_at = |run_lock: &RunLock, time, event| {
         ledger
-            .append(run_lock, &plan, Timestamp(at), vec![(event, Persist::Yes)])
+            .append(run_lock, &plan, Timestamp(time), vec![(event, Persist::Yes)])
             .expect("it can be written");
     };
     let submitted = |node, attempt: &str| Event::Submitted {
@@ -646,12 +649,14 @@ fn key_resolver_reads_the_keys_with_numbers_of_earlier_versions() {
     let present = key(&ledger);
     let earlier = workflow::plan::earlier_key(plan.node(node), service, &[]).expect("it has one");
     let run = begin(&ledger, "run", BudgetCaps::default());
-    for (at, attempt, of, occurrence) in [(1, "x", "other".to_owned(), 0), (0, "y", earlier.to_string(), 1)] {
-        let mut node = plan.node(NodeIx::new(at)).clone();
+    for (index, attempt, recorded_key, occurrence) in
+        [(1, "x", "other".to_owned(), 0), (0, "y", earlier.to_string(), 1)]
+    {
+        let mut node = plan.node(NodeIx::new(index)).clone();
         node.occurrence = occurrence;
-        let mut event = prepared(at, attempt, 1);
+        let mut event = prepared(index, attempt, 1);
         let Event::Prepared { key, parts, .. } = &mut event else { unreachable!("it is an intent") };
-        *key = of;
+        *key = recorded_key;
         *parts = workflow::plan::key_parts(&node, service, &[]);
         write(&ledger, &run, &plan, event);
     }

@@ -38,9 +38,9 @@ impl Project {
         Ledger::open_without_sync(&self.file(), self.folder.path()).expect("a ledger")
     }
 
-    fn append(&self, ledger: &Ledger, run_lock: &RunLock, at: i64, events: Vec<Event>) {
+    fn append(&self, ledger: &Ledger, run_lock: &RunLock, time: i64, events: Vec<Event>) {
         let events = events.into_iter().map(|event| (event, Persist::Yes)).collect();
-        ledger.append(run_lock, &self.plan, Timestamp(at), events).expect("appended");
+        ledger.append(run_lock, &self.plan, Timestamp(time), events).expect("appended");
     }
 
     fn reading(&self) -> LedgerReader {
@@ -65,21 +65,21 @@ impl Project {
     }
 }
 
-fn begin(ledger: &Ledger, run: &str, at: i64) -> RunLock {
+fn begin(ledger: &Ledger, run: &str, time: i64) -> RunLock {
     ledger
-        .begin(RunId::from(run), "test", "https://a.test", BudgetCaps::default(), Timestamp(at))
+        .begin(RunId::from(run), "test", "https://a.test", BudgetCaps::default(), Timestamp(time))
         .expect("begun")
 }
 
-fn id(run: &str, at: usize) -> AttemptId {
-    AttemptId(format!("{run}.{at}"))
+fn id(run: &str, number: usize) -> AttemptId {
+    AttemptId(format!("{run}.{number}"))
 }
 
-fn prepared(run: &str, at: usize) -> Event {
+fn prepared(run: &str, index: usize) -> Event {
     Event::Prepared {
-        node: NodeIx::new(at),
-        attempt: id(run, at),
-        key: format!("{at}"),
+        node: NodeIx::new(index),
+        attempt: id(run, index),
+        key: format!("{index}"),
         digest: String::new(),
         by_url: false,
         service_independent_key: None,
@@ -93,11 +93,15 @@ fn prepared(run: &str, at: usize) -> Event {
     }
 }
 
-fn submitted(run: &str, at: usize) -> Event {
-    Event::Submitted { node: NodeIx::new(at), attempt: id(run, at), task: TaskId(format!("task_{run}_{at}")) }
+fn submitted(run: &str, index: usize) -> Event {
+    Event::Submitted {
+        node: NodeIx::new(index),
+        attempt: id(run, index),
+        task: TaskId(format!("task_{run}_{index}")),
+    }
 }
 
-fn downloaded(run: &str, at: usize) -> Event {
+fn downloaded(run: &str, index: usize) -> Event {
     let artifact = Artifact {
         path: "a.mp4".into(),
         sha256: String::new(),
@@ -111,8 +115,8 @@ fn downloaded(run: &str, at: usize) -> Event {
         modified_at: None,
     };
     Event::Downloaded {
-        node: NodeIx::new(at),
-        attempt: id(run, at),
+        node: NodeIx::new(index),
+        attempt: id(run, index),
         artifact,
         cost: Some(Money::from_micros(200_000)),
     }
@@ -123,13 +127,13 @@ fn reader_reports_live_run_and_run_whose_process_died() {
     let project = Project::new(&["a", "b", "c", "d"]);
     let ledger = project.ledger();
     let run_lock = begin(&ledger, "r1", 1_000);
-    let lookup_done = |at: usize| Event::LookupDone {
-        node: NodeIx::new(at),
-        key: format!("{at}"),
+    let lookup_done = |index: usize| Event::LookupDone {
+        node: NodeIx::new(index),
+        key: format!("{index}"),
         existing: ExistingWork::None,
     };
     project.append(&ledger, &run_lock, 2_000, (0..4).map(lookup_done).collect());
-    project.append(&ledger, &run_lock, 3_000, (0..3).map(|at| prepared("r1", at)).collect());
+    project.append(&ledger, &run_lock, 3_000, (0..3).map(|index| prepared("r1", index)).collect());
     project.append(&ledger, &run_lock, 4_000, vec![submitted("r1", 0), submitted("r1", 1)]);
     let indeterminate = Event::Indeterminate {
         node: NodeIx::new(2),
@@ -170,26 +174,31 @@ fn reader_reports_live_run_and_run_whose_process_died() {
         assert_eq!(open[1].trouble.as_deref(), Some("cut"));
         assert_eq!(open[1].suggested_task, Some(TaskId::from("task_cut")));
         let typical = reader.typical_durations(&open).expect("times");
-        let of = |open: &OpenAttempt| typical.get(&open.attempt).map(std::time::Duration::as_secs);
-        assert_eq!((of(&open[0]), of(&open[1])), (Some(5), Some(5)), "as the one took that has ended");
+        let typical_seconds =
+            |open: &OpenAttempt| typical.get(&open.attempt).map(std::time::Duration::as_secs);
+        assert_eq!(
+            (typical_seconds(&open[0]), typical_seconds(&open[1])),
+            (Some(5), Some(5)),
+            "as the one took that has ended"
+        );
         let at_other_service = OpenAttempt { service: "another".to_owned(), ..open[0].clone() };
         assert_eq!(reader.typical_durations(&[at_other_service]).expect("times").len(), 0);
-        let (held, spent) = reader.spending().expect("sums");
+        let (reserved, spent) = reader.spending().expect("sums");
         assert_eq!(
-            (held.tasks, held.cost.as_micros(), spent.tasks, spent.cost.as_micros()),
+            (reserved.tasks, reserved.cost.as_micros(), spent.tasks, spent.cost.as_micros()),
             (2, 500_000, 1, 200_000)
         );
 
         // Events written meanwhile are for the next read, which reads only new ones.
         let running = PollResult::Running { progress: Some(50), status: "in_progress".to_owned() };
-        let let_go =
+        let polled =
             Event::Polled { node: NodeIx::new(1), attempt: id("r1", 1), result: running, next: None };
-        project.append(&ledger, &run_lock, 10_000, vec![let_go]);
+        project.append(&ledger, &run_lock, 10_000, vec![polled]);
         assert_eq!(reader.events(&runs[0].run, projection.last_seq()).expect("events").len(), 0);
     }
-    let news = project.reading().events(&RunId::from("r1"), projection.last_seq()).expect("events");
-    assert_eq!(news.len(), 1);
-    for event in news {
+    let new_events = project.reading().events(&RunId::from("r1"), projection.last_seq()).expect("events");
+    assert_eq!(new_events.len(), 1);
+    for event in new_events {
         projection.on_event(event);
     }
     assert!(projection.shots().any(|(name, shot)| name == "b" && shot.kind() == StatusKind::Detached));
@@ -209,9 +218,9 @@ fn reader_reports_live_run_and_run_whose_process_died() {
 fn runs_limit_applies_to_ended_runs_only() {
     let project = Project::new(&["a"]);
     let ledger = project.ledger();
-    for (run, at) in [("r1", 1_000), ("r2", 2_000), ("r3", 3_000)] {
-        let run_lock = begin(&ledger, run, at);
-        ledger.end(&run_lock, Timestamp(at + 500)).expect("ended");
+    for (run, time) in [("r1", 1_000), ("r2", 2_000), ("r3", 3_000)] {
+        let run_lock = begin(&ledger, run, time);
+        ledger.end(&run_lock, Timestamp(time + 500)).expect("ended");
     }
     let _alive = begin(&ledger, "r0", 500);
     let reported: Vec<String> =
@@ -250,7 +259,7 @@ fn reader_open_other_format_is_refused_without_writing() {
         match refused {
             LedgerError::TooNew { .. } => assert!(is_later, "{reported}"),
             LedgerError::TooOld { .. } => assert!(!is_later && reported.contains("runner run"), "{reported}"),
-            other => panic!("{other}"),
+            error => panic!("{error}"),
         }
         assert_eq!(project.all(), before);
     }

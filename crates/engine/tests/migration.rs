@@ -90,7 +90,7 @@ fn renamed_state(old: &str) -> AttemptState {
         "expired" => AttemptState::Expired,
         "abandoned" => AttemptState::NotAccepted,
         "given-up" => AttemptState::Abandoned,
-        other => panic!("no state: {other}"),
+        state => panic!("no state: {state}"),
     }
 }
 
@@ -442,10 +442,10 @@ fn open_each_older_format_keeps_events_readable() {
             bodies.zip(events)
         });
         for (body, (_, event)) in of_runs {
-            let again = serde_json::to_value(event).expect("an event can be stored");
+            let stored = serde_json::to_value(event).expect("an event can be stored");
             let body = body.split_once(" {").map(|(_, body)| format!("{{{body}")).expect("a body");
             let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
-            assert!(contains(&again, &body), "format {format}: {body} is read as {again}");
+            assert!(contains(&stored, &body), "format {format}: {body} is read as {stored}");
         }
         let resolved = ledger.events(&RunId::from("resolve")).expect("every resolution can be read");
         let resolutions: Vec<&Resolution> = resolved
@@ -506,11 +506,11 @@ fn open_each_older_format_keeps_events_readable() {
         let latest = "SELECT id FROM runs ORDER BY started_at DESC LIMIT 1";
         assert_eq!(rows_of_text(&after, latest), [last.run.as_str()], "format {format}");
         let key = |number: u32| format!("{number:064x}");
-        let held: Vec<u32> = (0..13)
+        let holding_keys: Vec<u32> = (0..13)
             .filter(|number| ledger.attempt_holding(&key(*number)).is_ok_and(|row| row.is_some()))
             .collect();
         let expected = if format < 3 { vec![0, 1, 2, 3, 9, 12] } else { vec![0, 1, 2, 3, 8, 9, 12] };
-        assert_eq!(held, expected, "format {format}");
+        assert_eq!(holding_keys, expected, "format {format}");
         assert_eq!(ledger.salts().expect("salts").len(), usize::from(format >= 3), "format {format}");
     }
 }
@@ -521,7 +521,7 @@ fn contains(all: &serde_json::Value, part: &serde_json::Value) -> bool {
         (serde_json::Value::Object(all), serde_json::Value::Object(part)) => {
             part.iter().all(|(name, value)| {
                 // `null` and absent are the same to a reader.
-                all.get(name).map_or(value.is_null(), |found| contains(found, value))
+                all.get(name).map_or(value.is_null(), |member| contains(member, value))
             })
         }
         _ => all == part,

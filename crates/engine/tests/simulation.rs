@@ -162,12 +162,12 @@ impl Project {
     }
 
     /// What all runs have recorded, with the times.
-    fn happened(&self) -> String {
+    fn recorded_history(&self) -> String {
         let events = (1..=self.runs).flat_map(|run| {
             self.ledger.events(&RunId(format!("run{run}"))).expect("a readable ledger").into_iter()
         });
         let folder = self.folder.path().display().to_string();
-        let text: Vec<String> = events.map(|(at, event)| format!("{at}: {event:?}")).collect();
+        let text: Vec<String> = events.map(|(time, event)| format!("{time}: {event:?}")).collect();
         // The folder has another name each time, and files the time of day.
         let text = text.join("\n").replace(&folder, "");
         let mut parts = text.split("modified_at: Some(ModificationTime(");
@@ -228,10 +228,10 @@ impl Project {
             Cut::Never | Cut::After(_) | Cut::Asked(_) => None,
         });
         let run = Box::pin(engine::run(Arc::clone(plan), setup, &mut silent));
-        let whole = tokio::time::timeout(ENDS_WITHIN, run);
+        let bounded = tokio::time::timeout(ENDS_WITHIN, run);
         let number = self.runs;
         let run = AssertUnwindSafe(async move {
-            whole.await.unwrap_or_else(|_| panic!("run {number} has not ended after {ENDS_WITHIN:?}"))
+            bounded.await.unwrap_or_else(|_| panic!("run {number} has not ended after {ENDS_WITHIN:?}"))
         })
         .catch_unwind();
         let ended = match cut {
@@ -290,13 +290,13 @@ mod crash {
 
 /// Successive runs keep to the limits at every instant, whatever happened to earlier ones; n concurrent runs to n times the limits.
 fn check_limits(seed: u64, world: &World, runs: usize) {
-    let out = world.most_out();
-    assert!(out <= runs * LIMIT, "seed {seed}: {out} tasks were out under a limit of {LIMIT}");
-    let posts = world.most_posts(SUBMITS.per);
+    let in_flight = world.max_in_flight();
+    assert!(in_flight <= runs * LIMIT, "seed {seed}: {in_flight} tasks were out under a limit of {LIMIT}");
+    let posts = world.max_posts_within(SUBMITS.per);
     assert!(posts <= runs * SUBMITS.count as usize, "seed {seed}: {posts} POSTs came under {SUBMITS:?}");
-    let polls = world.most_polls(POLLS.per);
+    let polls = world.max_polls_within(POLLS.per);
     assert!(polls <= runs * POLLS.count as usize, "seed {seed}: {polls} polls came under {POLLS:?}");
-    let downloads = world.most_downloading();
+    let downloads = world.max_downloading();
     assert!(downloads <= runs * policy().max_downloads, "seed {seed}: {downloads} downloads at once");
     // Concurrent runs do not share the service's throttling.
     let impatient = world.impatient();
@@ -400,7 +400,7 @@ fn replay(seed: u64, plan: &Arc<Plan>, project: &Project) -> RunSummary {
         .replaying()
         .with_budget(scheduler::Budget::new(BudgetCaps::default(), Arc::new(FixedPrice)));
     let mut too_late = Vec::new();
-    for (at, event) in project.ledger.events(&run).expect("a readable ledger") {
+    for (time, event) in project.ledger.events(&run).expect("a readable ledger") {
         match &event {
             Event::Prepared { attempt, .. } if replayed.halt().is_some() => too_late.push(attempt.clone()),
             Event::Submitted { node, attempt, .. } => assert!(
@@ -411,7 +411,7 @@ fn replay(seed: u64, plan: &Arc<Plan>, project: &Project) -> RunSummary {
             ),
             _ => {}
         }
-        drop(replayed.apply(event, at));
+        drop(replayed.apply(event, time));
     }
     replayed.into_summary(run)
 }
@@ -480,21 +480,21 @@ fn check_tables(seed: u64, plan: &Plan, project: &Project) {
 
 /// The scope of a run: mostly the default, sometimes some of the shots, or fail-fast.
 fn scope(rng: &mut Rng, plan: &Plan) -> RunScope {
-    let some = rng.roll(3) == 0;
+    let is_partial = rng.roll(3) == 0;
     let nodes: Vec<NodeIx> = plan.nodes().map(|(ix, _)| ix).filter(|_| rng.roll(2) == 0).collect();
-    RunScope { selection: some.then(|| Selection::only(nodes)), fail_fast: rng.roll(3) == 0 }
+    RunScope { selection: is_partial.then(|| Selection::only(nodes)), fail_fast: rng.roll(3) == 0 }
 }
 
 /// A run submitted only what it selects, and no shot more often than it allows.
 fn check_scope(seed: u64, plan: &Plan, scope: &RunScope, before: &Counts, after: &Counts) {
     let count = |counts: &Counts, shot: &str| counts.get(shot).map_or(0, |(accepted, _)| *accepted);
     for (ix, node) in plan.nodes() {
-        let made = count(after, &node.name) - count(before, &node.name);
+        let submissions = count(after, &node.name) - count(before, &node.name);
         let is_selected = scope.selection.as_ref().is_none_or(|selection| selection.contains(ix));
         let allowed = if is_selected { node.retry as usize } else { 0 };
         assert!(
-            made <= allowed,
-            "seed {seed}: {} was submitted {made} times in a run that may do so {allowed} times",
+            submissions <= allowed,
+            "seed {seed}: {} was submitted {submissions} times in a run that may do so {allowed} times",
             node.name
         );
     }
@@ -542,7 +542,7 @@ async fn simulate(seed: u64) -> String {
         indeterminate == 0 || !world.finds_tasks,
         "seed {seed}: a service that can find tasks leaves nothing indeterminate"
     );
-    project.happened()
+    project.recorded_history()
 }
 
 /// Two runs at once over one ledger, under one cap each: together they stay below it as well.
@@ -553,12 +553,12 @@ async fn simulate_two(seed: u64) {
     let mut project = Project::cleared();
     let caps = BudgetCaps { tasks: Some(1 + rng.roll(4)), ..BudgetCaps::default() };
     let watch = Watch::new(caps, &world, &project.ledger);
-    let (one, _asked) = project.setup(&world, caps, RunScope::default());
-    let (two, _asked_too) = project.setup(&world, caps, RunScope::default());
+    let (first_config, _asked) = project.setup(&world, caps, RunScope::default());
+    let (second_config, _asked_too) = project.setup(&world, caps, RunScope::default());
     let (mut quiet, mut silent) = (Silent, Silent);
     let (first, second) = tokio::join!(
-        engine::run(Arc::clone(&plan), one, &mut quiet),
-        engine::run(Arc::clone(&plan), two, &mut silent),
+        engine::run(Arc::clone(&plan), first_config, &mut quiet),
+        engine::run(Arc::clone(&plan), second_config, &mut silent),
     );
     watch.check(seed, &world, &project.ledger);
     check_limits(seed, &world, 2);
@@ -727,9 +727,9 @@ fn simulation_never_pays_twice() {
 #[test]
 fn simulation_seed_replays_exactly() {
     for seed in 0..12 {
-        let (once, again) = (simulate_alone(seed), simulate_alone(seed));
-        assert!(once.lines().count() > 5, "seed {seed} tells what happened: {once}");
-        assert_eq!(once, again, "seed {seed}");
+        let (first, second) = (simulate_alone(seed), simulate_alone(seed));
+        assert!(first.lines().count() > 5, "seed {seed} tells what happened: {first}");
+        assert_eq!(first, second, "seed {seed}");
     }
 }
 
@@ -788,10 +788,10 @@ async fn simulation_second_run_submits_nothing_and_keeps_the_film() {
         summary = project.run(&plan, &world).await;
     }
     let before = world.accepted();
-    let again = project.run(&plan, &world).await;
+    let summary = project.run(&plan, &world).await;
     assert_eq!(world.accepted(), before);
-    assert_eq!(again.submitted(), 0);
-    assert!(matches!(&again.films[0].outcome, FilmOutcome::Done { film } if film.reused));
+    assert_eq!(summary.submitted(), 0);
+    assert!(matches!(&summary.films[0].outcome, FilmOutcome::Done { film } if film.reused));
 }
 
 #[tokio::test(start_paused = true)]
@@ -799,12 +799,12 @@ async fn simulation_concurrent_runs_pay_once() {
     let world = World::new(11, false, 0);
     let plan = plan(SHOTS);
     let mut project = Project::new();
-    let (one, _asked) = project.setup(&world, BudgetCaps::default(), RunScope::default());
-    let (two, _asked_too) = project.setup(&world, BudgetCaps::default(), RunScope::default());
+    let (first_config, _asked) = project.setup(&world, BudgetCaps::default(), RunScope::default());
+    let (second_config, _asked_too) = project.setup(&world, BudgetCaps::default(), RunScope::default());
     let (mut quiet, mut silent) = (Silent, Silent);
     let (first, second) = tokio::join!(
-        engine::run(Arc::clone(&plan), one, &mut quiet),
-        engine::run(Arc::clone(&plan), two, &mut silent),
+        engine::run(Arc::clone(&plan), first_config, &mut quiet),
+        engine::run(Arc::clone(&plan), second_config, &mut silent),
     );
     check_paid_once(11, &world);
     for summary in [first, second] {
@@ -838,7 +838,7 @@ async fn simulation_full_disk_stops_submissions_and_reports_accepted_tasks() {
                 assert!(source.to_string().contains("full"), "{source}");
                 Vec::new()
             }
-            Err(other) => panic!("{other}"),
+            Err(error) => panic!("{error}"),
         };
         stopped += 1;
         // There is room again: what could not be recorded is, as the message says, and nothing is paid for twice or left open.

@@ -224,8 +224,8 @@ impl Budget {
     /// The actual cost of a node's finished task, at most its reservation.
     #[must_use]
     pub fn actual_cost(&self, plan: &Plan, ix: NodeIx, video: VideoDuration) -> Option<Money> {
-        let most = self.reservation(plan, ix).cost?;
-        Some(self.prices.actual_cost(ix, plan.node(ix), video)?.min(most))
+        let reserved = self.reservation(plan, ix).cost?;
+        Some(self.prices.actual_cost(ix, plan.node(ix), video)?.min(reserved))
     }
 
     /// The cap that one more task of this node would exceed.

@@ -29,11 +29,10 @@ impl KeyResolver {
         inputs
             .map(|input| match &input.source {
                 MediaSource::LastFrame(parent) => {
-                    artifact(*parent).map(|made| InputIdentity::last_frame_of(made.identity_sha256()))
+                    artifact(*parent).map(|artifact| InputIdentity::last_frame_of(artifact.identity_sha256()))
                 }
-                MediaSource::FirstFrame(parent) => {
-                    artifact(*parent).map(|made| InputIdentity::first_frame_of(made.identity_sha256()))
-                }
+                MediaSource::FirstFrame(parent) => artifact(*parent)
+                    .map(|artifact| InputIdentity::first_frame_of(artifact.identity_sha256())),
                 // Nobody has picked a take yet, so the frame is not known.
                 MediaSource::Pick { .. } => None,
                 MediaSource::File { sha256, .. } => Some(InputIdentity::content(&first(sha256))),

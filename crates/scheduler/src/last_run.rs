@@ -75,8 +75,10 @@ impl RunRecord {
         while let Some(node) = open.pop() {
             for next in plan.successors(node) {
                 // A shot that also waits for something else was not started for that other reason.
-                let is_failed_or_done = |before: &NodeIx| {
-                    nodes.contains(before) || category(*before) == EndState::Done || !was_selected(*before)
+                let is_failed_or_done = |predecessor: &NodeIx| {
+                    nodes.contains(predecessor)
+                        || category(*predecessor) == EndState::Done
+                        || !was_selected(*predecessor)
                 };
                 let was_waiting = was_selected(next) && category(next) == EndState::NotStarted;
                 if was_waiting

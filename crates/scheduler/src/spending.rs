@@ -125,7 +125,7 @@ mod tests {
             spent: Amount::default(),
         };
         let cents = |seconds: VideoDuration| Money::from_micros(seconds.as_millis() * 10);
-        let spending = Spending::from_summary(&summary, |at, video| match (at, video) {
+        let spending = Spending::from_summary(&summary, |index, video| match (index, video) {
             (1, _) => None,
             (_, Some(video)) => Some(Interval::exactly(cents(video))),
             (_, None) => Some(Interval {

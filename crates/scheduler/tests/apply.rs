@@ -385,8 +385,8 @@ fn throttled_shots_are_retried_one_by_one_and_not_before_retry_after() {
     assert_eq!(first.len(), 1, "{first:?}");
     let first = first[0].strip_prefix("prepare ").expect("a preparation").to_owned();
     run.prepared(&first);
-    let then = run.submitted(&first);
-    assert_eq!(then.iter().filter(|action| action.starts_with("prepare")).count(), 2, "{then:?}");
+    let actions = run.submitted(&first);
+    assert_eq!(actions.iter().filter(|action| action.starts_with("prepare")).count(), 2, "{actions:?}");
 }
 
 #[test]
@@ -424,13 +424,13 @@ fn indeterminate_submission_holds_its_slot_for_the_hold_time() {
     let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy.clone()));
     run.start();
     run.lookup_done("b", ExistingWork::None);
-    let at = Timestamp(run.now.0 - 50_000);
+    let intended_at = Timestamp(run.now.0 - 50_000);
     assert_eq!(
         run.lookup_done(
             "a",
             ExistingWork::Indeterminate {
                 attempt: attempt("a"),
-                intended_at: at,
+                intended_at,
                 suggested_task: None,
                 reason: None
             }
@@ -477,8 +477,8 @@ fn throttled_poll_holds_all_polls_and_does_not_count_as_unreachable() {
     assert_eq!(run.running("b", None), ["wake in 2000 ms"]);
     assert!(run.throttled("a", Some(Duration::from_secs(30))).is_empty(), "a tick is to come already");
     assert_eq!(run.wait(2_000), ["wake in 28000 ms"], "b has to wait as well");
-    let back = run.wait(28_000);
-    assert_eq!(back[0], "poll b");
+    let actions = run.wait(28_000);
+    assert_eq!(actions[0], "poll b");
     // The unreachable timeout does not apply: the service responds.
     for _ in 0..100 {
         run.pass(Duration::from_secs(30));
@@ -787,7 +787,7 @@ const UNKNOWN: PollResult = PollResult::NotFound { expired: false };
 
 #[test]
 fn tasks_that_vanish_together_are_missing_and_never_retried() {
-    for (what, adopted) in [(EXPIRED, false), (UNKNOWN, false), (EXPIRED, true), (UNKNOWN, true)] {
+    for (result, adopted) in [(EXPIRED, false), (UNKNOWN, false), (EXPIRED, true), (UNKNOWN, true)] {
         let mut run = retried_on_expired(&["a", "b", "c"]);
         for name in ["a", "b", "c"] {
             let since = run.now;
@@ -798,12 +798,12 @@ fn tasks_that_vanish_together_are_missing_and_never_retried() {
                 run.submit(name);
                 run.running(name, None);
             }
-            let actions = run.polled(name, what.clone());
+            let actions = run.polled(name, result.clone());
             assert!(actions.iter().all(|action| !action.starts_with("prepare")), "{actions:?}");
         }
         run.pass(Duration::from_secs(61));
         for name in ["a", "b", "c"] {
-            run.polled(name, what.clone());
+            run.polled(name, result.clone());
             let Outcome::Missing { reason, .. } = run.outcome(name) else { panic!("{name} is missing") };
             assert!(reason.contains("none of the tasks"), "{reason}");
         }
@@ -813,7 +813,7 @@ fn tasks_that_vanish_together_are_missing_and_never_retried() {
 
 #[test]
 fn task_is_proven_missing_by_a_response_about_another_one() {
-    for (what, has_answered, wait) in [
+    for (result, has_answered, wait) in [
         (EXPIRED, false, Duration::from_secs(1)),
         (EXPIRED, true, Duration::from_secs(1)),
         (UNKNOWN, true, Duration::from_secs(61)),
@@ -826,11 +826,11 @@ fn task_is_proven_missing_by_a_response_about_another_one() {
         if has_answered {
             run.running("a", None);
         }
-        let actions = run.polled("a", what.clone());
+        let actions = run.polled("a", result.clone());
         assert!(actions.iter().all(|action| action.starts_with("wake")), "not proven yet: {actions:?}");
         run.pass(wait);
         run.running("b", None);
-        assert_eq!(run.polled("a", what), ["expire run.a", "prepare a"]);
+        assert_eq!(run.polled("a", result), ["expire run.a", "prepare a"]);
     }
 }
 
@@ -884,7 +884,7 @@ fn missing_task_is_asked_about_once_and_adopted_if_it_answers() {
             is_other_account,
             damage: None,
         },
-        other => other,
+        existing => existing,
     };
     let mut run = retried_on_expired(&["a", "b", "c", "d"]);
     let since = run.now;
@@ -909,8 +909,8 @@ fn missing_task_is_asked_about_once_and_adopted_if_it_answers() {
 
 #[test]
 fn failed_task_is_retried_only_with_retry_and_never_after_moderation() {
-    let twice = |node: &mut serde_json::Value| node["retry"] = 2.into();
-    let mut run = Script::with(RunState::new(plan_with(&["a", "b"], twice), "test", Policy::remote()));
+    let retry_twice = |node: &mut serde_json::Value| node["retry"] = 2.into();
+    let mut run = Script::with(RunState::new(plan_with(&["a", "b"], retry_twice), "test", Policy::remote()));
     run.start();
     run.lookup_done("a", ExistingWork::None);
     run.lookup_done("b", ExistingWork::None);
@@ -952,7 +952,7 @@ fn late_events_change_nothing() {
 /// Either the event ends a wait, or it is reported: none is dropped in silence.
 #[test]
 fn every_event_fits_its_phase_or_is_reported() {
-    let at = |steps: usize| {
+    let run_after = |steps: usize| {
         let mut run = Script::new(&["a"]);
         run.start();
         let mut steps_of_a_shot: [&mut dyn FnMut(&mut Script); 4] = [
@@ -1007,7 +1007,7 @@ fn every_event_fits_its_phase_or_is_reported() {
     ];
     for (steps, (phase, fits)) in expected.iter().enumerate() {
         for (event, fits) in events.iter().zip(fits) {
-            let mut run = at(steps);
+            let mut run = run_after(steps);
             let before = run.state.node(node).phase.clone();
             assert!(format!("{before:?}").starts_with(phase), "{before:?}");
             run.on(event.clone());
@@ -1015,14 +1015,14 @@ fn every_event_fits_its_phase_or_is_reported() {
             assert_eq!(run.state.node(node).phase != before, *fits, "{phase}: {event:?}");
         }
     }
-    let mut run = at(3);
-    let other = Event::Polled {
+    let mut run = run_after(3);
+    let of_other_attempt = Event::Polled {
         node,
         attempt: AttemptId::from("run.other"),
         result: PollResult::Failed { failure: failure() },
         next: None,
     };
-    run.on(other);
+    run.on(of_other_attempt);
     assert_eq!(
         run.state.unexpected().map(ToString::to_string).as_deref(),
         Some("event `polled` in phase `in-flight`")

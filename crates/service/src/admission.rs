@@ -196,17 +196,17 @@ mod tests {
         let limits = Limits { queued_tasks: 3, ..Limits::default() };
         let admission = Arc::new(AdmissionController::new(&limits, 1));
         let limited = KeyLimits { running_tasks: 2, ..KeyLimits::default() };
-        let (one, two) = (key("one", limited.clone()), key("two", limited));
-        let first = admission.admit(&one, 0).unwrap();
-        let _second = admission.admit(&one, 0).unwrap();
-        assert_eq!(admission.admit(&one, 0).unwrap_err().code, "too_many_tasks");
-        let _third = admission.admit(&two, 0).unwrap();
-        assert_eq!(admission.admit(&two, 0).unwrap_err().code, "queue_full");
+        let (first_key, second_key) = (key("one", limited.clone()), key("two", limited));
+        let first = admission.admit(&first_key, 0).unwrap();
+        let _second = admission.admit(&first_key, 0).unwrap();
+        assert_eq!(admission.admit(&first_key, 0).unwrap_err().code, "too_many_tasks");
+        let _third = admission.admit(&second_key, 0).unwrap();
+        assert_eq!(admission.admit(&second_key, 0).unwrap_err().code, "queue_full");
         drop(first);
         assert_eq!(admission.unfinished(), 2);
-        let _fourth = admission.admit(&one, 0).unwrap();
+        let _fourth = admission.admit(&first_key, 0).unwrap();
         // Tasks accepted before a restart are readmitted beyond the limits.
-        let _restored = admission.readmit(&one.id);
+        let _restored = admission.readmit(&first_key.id);
         assert_eq!(admission.unfinished(), 4);
     }
 }

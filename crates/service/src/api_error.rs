@@ -56,12 +56,12 @@ impl ApiError {
     }
 
     /// A fault of the service. The cause goes to the log, where the operator looks, not to the caller.
-    pub(crate) fn internal(what: &'static str, cause: &dyn std::fmt::Display) -> Self {
-        tracing::error!(%cause, "{what}");
+    pub(crate) fn internal(problem: &'static str, cause: &dyn std::fmt::Display) -> Self {
+        tracing::error!(%cause, "{problem}");
         Self::new(
             ApiErrorKind::Internal,
             "internal_error",
-            format!("{what}; the request may be repeated, and the service's log has the cause"),
+            format!("{problem}; the request may be repeated, and the service's log has the cause"),
         )
     }
 
@@ -72,10 +72,10 @@ impl ApiError {
     }
 
     /// A failed write.
-    pub(crate) fn from_store(what: &'static str, error: &StoreError) -> Self {
+    pub(crate) fn from_store(problem: &'static str, error: &StoreError) -> Self {
         match error {
             StoreError::Unavailable(problem) => Self::storage_unavailable(*problem),
-            error => Self::internal(what, error),
+            error => Self::internal(problem, error),
         }
     }
 

@@ -64,7 +64,7 @@ impl Bound {
         tokio::select! {
             biased;
             more = Arc::clone(&self.units).acquire_many_owned(units) => match &mut granted.units {
-                Some(held) => held.merge(more?),
+                Some(permit) => permit.merge(more?),
                 None => granted.units = Some(more?),
             },
             turn = Arc::clone(&self.turn).acquire_owned() => granted.turn = Some(turn?),

@@ -85,7 +85,7 @@ impl Metrics {
     }
 
     pub(crate) fn rejected(&self, kind: ApiErrorKind) {
-        if let Some(index) = REJECTIONS.iter().position(|(known, _)| *known == kind) {
+        if let Some(index) = REJECTIONS.iter().position(|(rejection, _)| *rejection == kind) {
             self.rejections[index].fetch_add(1, Ordering::Relaxed);
         }
     }

@@ -137,7 +137,7 @@ fn seconds(fields: &Fields<'_>) -> Result<f64, ApiError> {
     let seconds = match (fields.get("seconds"), fields.get("duration")) {
         (Some(seconds), _) => match seconds {
             Value::String(text) => text.parse().map_err(|_| wrong())?,
-            other => other.as_f64().ok_or_else(wrong)?,
+            number => number.as_f64().ok_or_else(wrong)?,
         },
         (None, Some(duration)) => duration.as_f64().ok_or_else(wrong)?,
         (None, None) => DEFAULT_SECONDS,
@@ -187,11 +187,11 @@ fn size(fields: &Fields<'_>) -> Result<Option<Size>, ApiError> {
 fn seed(fields: &Fields<'_>) -> Result<Option<i64>, ApiError> {
     let Some(value) = fields.get("seed") else { return Ok(None) };
     // JSON Schema takes 7.0 for an integer; numbers beyond 64 bits are rejected.
-    let whole = value.as_i64().or_else(|| {
+    let integer = value.as_i64().or_else(|| {
         let float = value.as_f64()?;
         (float.fract() == 0.0 && float.abs() < 9.0e15).then_some(float as i64)
     });
-    whole.map(Some).ok_or_else(|| {
+    integer.map(Some).ok_or_else(|| {
         ApiError::invalid("invalid_seed", "the seed is a whole number that fits into 64 bits, with sign")
             .with_param("seed")
     })

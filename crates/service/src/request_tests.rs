@@ -101,16 +101,16 @@ fn media_items_get_roles() {
         only(vec![item(Some("first_frame"), "image_url"), item(Some("reference_audio"), "audio_url")]),
         only(vec![item(None, "image_url"), item(None, "audio_url")])
     );
-    let beside = |field: &str, value: Value| {
+    let roles_beside = |field: &str, value: Value| {
         let mut body = with(vec![item(None, "image_url")]);
         body[field] = value;
         roles(&body).into_iter().map(|(_, role)| role).collect::<Vec<_>>()
     };
     assert_eq!(
-        beside("image", "https://example.com/y".into()),
+        roles_beside("image", "https://example.com/y".into()),
         [MediaRole::FirstFrame, MediaRole::ReferenceImage]
     );
-    assert_eq!(beside("ref_images", json!(["https://example.com/y"])), [MediaRole::ReferenceImage; 2]);
+    assert_eq!(roles_beside("ref_images", json!(["https://example.com/y"])), [MediaRole::ReferenceImage; 2]);
     let mut starts = with(vec![item(Some("first_frame"), "image_url")]);
     starts["image"] = "https://example.com/y".into();
     assert_eq!(
@@ -120,13 +120,14 @@ fn media_items_get_roles() {
             ("metadata.content[0].image_url.url".to_owned(), MediaRole::FirstFrame)
         ]
     );
-    let twice = with(vec![item(Some("first_frame"), "image_url"), item(Some("first_frame"), "image_url")]);
-    assert_eq!(parse(&twice).unwrap_err().code, "conflicting_content");
+    let duplicate_frames =
+        with(vec![item(Some("first_frame"), "image_url"), item(Some("first_frame"), "image_url")]);
+    assert_eq!(parse(&duplicate_frames).unwrap_err().code, "conflicting_content");
 }
 
 #[test]
 fn seed_beyond_64_bits_is_rejected() {
-    let wide: Value = serde_json::from_str("18446744073709551615").unwrap();
-    let error = parse(&json!({"model": A, "prompt": "p", "seed": wide})).unwrap_err();
+    let too_large: Value = serde_json::from_str("18446744073709551615").unwrap();
+    let error = parse(&json!({"model": A, "prompt": "p", "seed": too_large})).unwrap_err();
     assert_eq!(error.code, "invalid_seed");
 }

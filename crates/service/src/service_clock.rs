@@ -83,10 +83,10 @@ impl ServiceClock {
     pub(crate) fn compare(&self) -> Option<Shift> {
         let (wall, monotonic) = (self.clock.now_ms(), self.clock.monotonic());
         let mut anchor = self.anchor();
-        let known = anchor.difference.map(|(ahead, _)| ahead);
+        let previous = anchor.difference.map(|(ahead, _)| ahead);
         let shift = anchor.compare(wall, monotonic);
         if let Some((ahead_ms, _)) = anchor.difference
-            && known != Some(ahead_ms)
+            && previous != Some(ahead_ms)
         {
             tracing::warn!(
                 ahead_ms,

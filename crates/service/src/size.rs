@@ -58,7 +58,7 @@ impl Resolution {
         };
         [Self::P480, Self::P720, Self::P1080]
             .into_iter()
-            .min_by(|one, other| distance(one).total_cmp(&distance(other)))
+            .min_by(|left, right| distance(left).total_cmp(&distance(right)))
             .unwrap_or(Self::P720)
     }
 
@@ -105,7 +105,7 @@ impl Ratio {
         let nearest = NAMED
             .iter()
             .map(|(width, height)| width / height)
-            .min_by(|one, other| distance(one).total_cmp(&distance(other)));
+            .min_by(|left, right| distance(left).total_cmp(&distance(right)));
         nearest.map_or(Self::WIDE, Self)
     }
 

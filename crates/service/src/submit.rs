@@ -117,13 +117,13 @@ fn refuse_misspelled_field(request: &Value) -> Result<(), ApiError> {
     let model = request.get("model").and_then(Value::as_str).and_then(|id| contract.model(id));
     let own = model.map_or(&[][..], |model| contract.fields(&model.family));
     // A field of the other family has no effect, and is no typing error.
-    let known: Vec<&Field> =
+    let fields: Vec<&Field> =
         own.iter().chain(contract.families().flat_map(|family| contract.fields(family))).collect();
     // `mode` beside `model` is another field.
     let is_given = |field: &Field| field.is_required && members.contains_key(&field.name);
-    let unknown = members.keys().filter(|name| known.iter().all(|field| field.name != **name));
+    let unknown = members.keys().filter(|name| fields.iter().all(|field| field.name != **name));
     for name in unknown.take(MAX_COMPARED_FIELDS) {
-        let candidates = known.iter().filter(|field| !is_given(field)).map(|field| field.name.as_str());
+        let candidates = fields.iter().filter(|field| !is_given(field)).map(|field| field.name.as_str());
         if let Some(nearest) = nearest_name(name, candidates) {
             let message = format!("`{name}` is no field of a request: did you mean `{nearest}`?");
             return Err(ApiError::invalid("unknown_parameter", message).with_param(name));

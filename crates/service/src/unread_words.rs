@@ -36,13 +36,13 @@ impl UnreadWords {
         if !self.keeps_words {
             return;
         }
-        let mut known = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         for word in words {
             let word: String = word.chars().take(MAX_CHARACTERS).collect::<String>().to_lowercase();
-            if let Some(count) = known.get_mut(&word) {
+            if let Some(count) = counts.get_mut(&word) {
                 *count += 1;
-            } else if known.len() < MAX_WORDS {
-                known.insert(word, 1);
+            } else if counts.len() < MAX_WORDS {
+                counts.insert(word, 1);
             }
         }
     }
@@ -53,8 +53,8 @@ impl UnreadWords {
 
     /// The words that were unread most often, with their counts, the most frequent first.
     pub(crate) fn most_frequent(&self, limit: usize) -> Vec<(String, u64)> {
-        let known = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut words: Vec<_> = known.iter().map(|(word, count)| (word.clone(), *count)).collect();
+        let counts = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut words: Vec<_> = counts.iter().map(|(word, count)| (word.clone(), *count)).collect();
         words.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         words.truncate(limit);
         words
@@ -91,8 +91,8 @@ mod tests {
         for number in 0..2_000 {
             unread.add(&[format!("{number}{}", "x".repeat(1_000))]);
         }
-        let kept = unread.most_frequent(usize::MAX);
-        assert_eq!(kept.len(), MAX_WORDS);
-        assert!(kept.iter().all(|(word, _)| word.len() <= MAX_CHARACTERS));
+        let words = unread.most_frequent(usize::MAX);
+        assert_eq!(words.len(), MAX_WORDS);
+        assert!(words.iter().all(|(word, _)| word.len() <= MAX_CHARACTERS));
     }
 }

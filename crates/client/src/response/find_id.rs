@@ -124,15 +124,14 @@ fn digits_of(number: &serde_json::Number, body: &str) -> Option<String> {
     }
     let named = NAMES.iter().chain(&ERROR_NAMES).flat_map(|name| {
         let quoted = format!("\"{name}\"");
-        let ends: Vec<usize> =
-            body.match_indices(&quoted).map(|(index, found)| index + found.len()).collect();
+        let ends: Vec<usize> = body.match_indices(&quoted).map(|(index, name)| index + name.len()).collect();
         ends.into_iter().filter_map(|end| digits_at(&body[end..]))
     });
     let mut ids: Vec<String> = named.collect();
     ids.sort();
     ids.dedup();
     match ids.as_slice() {
-        [one] => Some(one.clone()),
+        [only] => Some(only.clone()),
         [] => Some(number.to_string()),
         _ => None,
     }
@@ -154,7 +153,7 @@ fn scan_truncated_json(body: &str) -> Option<String> {
                 let Some(end) = end_of_string(after) else { break };
                 let name = &after[..end];
                 rest = &after[end + 1..];
-                let rank = NAMES.iter().position(|known| *known == name);
+                let rank = NAMES.iter().position(|candidate| *candidate == name);
                 let value = rest.trim_start().strip_prefix(':').map(str::trim_start);
                 if let (Some(rank), Some(value)) = (rank, value)
                     && !is_truncated_number(value)

@@ -129,9 +129,9 @@ fn named_as(name: &str) -> Option<NamedAs> {
     let (before, last) = name.rsplit_once(['-', '_']).unwrap_or(("", name));
     let stem = ID_WORDS.iter().find_map(|word| last.strip_suffix(word));
     if let Some(stem) = stem.filter(|_| !WORDS_LIKE_ID.iter().any(|word| last.ends_with(word))) {
-        let of = normalized(before) + stem;
-        let is_of_task = ID_HEADERS.iter().any(|part| of.contains(part));
-        let is_of_other = OTHER_NAMES.iter().chain(&OTHER_HEADERS).any(|other| of.ends_with(other));
+        let stem = normalized(before) + stem;
+        let is_of_task = ID_HEADERS.iter().any(|part| stem.contains(part));
+        let is_of_other = OTHER_NAMES.iter().chain(&OTHER_HEADERS).any(|other| stem.ends_with(other));
         return (is_of_task && !is_of_other).then_some(NamedAs::Id);
     }
     let is_of_task = TASK_HEADERS.iter().any(|end| last.ends_with(end));
@@ -143,12 +143,12 @@ fn named_as(name: &str) -> Option<NamedAs> {
 fn id_in_location(location: &str) -> Option<String> {
     let path = location.split(['?', '#']).next().unwrap_or_default();
     let mut segments = path.rsplit('/');
-    let mut below = segments.next()?;
+    let mut next_segment = segments.next()?;
     for segment in segments {
-        if segment == TASKS && !below.is_empty() {
-            return percent_decode_str(below).decode_utf8().ok().map(std::borrow::Cow::into_owned);
+        if segment == TASKS && !next_segment.is_empty() {
+            return percent_decode_str(next_segment).decode_utf8().ok().map(std::borrow::Cow::into_owned);
         }
-        below = segment;
+        next_segment = segment;
     }
     None
 }

@@ -52,11 +52,11 @@ pub(super) fn repair(text: &str) -> Option<String> {
 /// The length of the string that a text begins with, with its quotes; all of the text if it has no end.
 fn string_length(text: &str) -> usize {
     let mut is_escaped = false;
-    for (at, byte) in text.bytes().enumerate().skip(1) {
+    for (index, byte) in text.bytes().enumerate().skip(1) {
         match byte {
             _ if is_escaped => is_escaped = false,
             b'\\' => is_escaped = true,
-            b'"' => return at + 1,
+            b'"' => return index + 1,
             _ => {}
         }
     }

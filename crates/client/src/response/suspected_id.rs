@@ -103,8 +103,8 @@ fn has_encoded_slash(text: &str) -> bool {
 pub(super) fn is_quoted(id: &str, request: &str) -> bool {
     let is_word = |id: &str| {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-        request.match_indices(id).any(|(at, _)| {
-            !request[..at].ends_with(is_part) && !request[at + id.len()..].starts_with(is_part)
+        request.match_indices(id).any(|(start, _)| {
+            !request[..start].ends_with(is_part) && !request[start + id.len()..].starts_with(is_part)
         })
     };
     // As part of a URL it is encoded.
@@ -117,7 +117,7 @@ pub(super) fn is_quoted(id: &str, request: &str) -> bool {
 pub(super) fn is_quoted_url(url: &str, request: &str) -> bool {
     let goes_on = |c: char| c.is_alphanumeric() || "/-_.%?#=&".contains(c);
     !url.is_empty()
-        && request.match_indices(url).any(|(at, _)| !request[at + url.len()..].starts_with(goes_on))
+        && request.match_indices(url).any(|(start, _)| !request[start + url.len()..].starts_with(goes_on))
 }
 
 /// `name` is that of the member that the value is in.
@@ -205,7 +205,7 @@ fn ids_in_plain_url(url: &str) -> Vec<String> {
     let url = url.split('#').next().unwrap_or_default();
     let (path, query) = url.split_once('?').unwrap_or((url, ""));
     let segments: Vec<&str> = path.split('/').collect();
-    let below = segments.windows(2).enumerate().filter_map(|(at, pair)| {
+    let path_ids = segments.windows(2).enumerate().filter_map(|(index, pair)| {
         let (collection, segment) = (pair[0], pair[1].trim_end_matches(end));
         let is_version =
             segment.strip_prefix('v').is_some_and(|rest| rest.bytes().all(|c| c.is_ascii_digit()));
@@ -213,7 +213,7 @@ fn ids_in_plain_url(url: &str) -> Vec<String> {
             && !is_version
             && !segment.contains('.')
             // `10 tasks/60s` is no path.
-            && (at > 0 || has_form_of_id(segment));
+            && (index > 0 || has_form_of_id(segment));
         (COLLECTIONS.contains(&collection) && may_be_id).then_some(segment)
     });
     let parameters = query.split('&').filter_map(|parameter| {
@@ -222,7 +222,7 @@ fn ids_in_plain_url(url: &str) -> Vec<String> {
         (is_name_of_id(name) && !value.is_empty()).then_some(value)
     });
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
-    below.chain(parameters).map(decoded).collect()
+    path_ids.chain(parameters).map(decoded).collect()
 }
 
 /// What may be ids of tasks behind a word such as `task`: `task t17 was accepted`, `task_id=t17`, `the job with id 8f120077`. Limits (`10`) and
@@ -235,7 +235,7 @@ fn ids_behind_labels(text: &str) -> Vec<String> {
         .filter(|word| !word.is_empty())
         .collect();
     let is_filler = |word: &str| FILLERS.iter().any(|filler| word.eq_ignore_ascii_case(filler));
-    let ids = words.iter().enumerate().filter_map(|(at, word)| {
+    let ids = words.iter().enumerate().filter_map(|(index, word)| {
         let (label, joined) = match word.split_once(['=', ':']) {
             Some((label, id)) => (label.trim_matches(is_mark), Some(id.trim_matches(is_mark))),
             None => (*word, None),
@@ -245,7 +245,7 @@ fn ids_behind_labels(text: &str) -> Vec<String> {
         if !LABELS.contains(&label) {
             return (word.starts_with("task") && has_prefix_of_ids(word)).then_some(*word);
         }
-        let next = || words[at + 1..].iter().take(MAX_FILLERS + 1).find(|word| !is_filler(word)).copied();
+        let next = || words[index + 1..].iter().take(MAX_FILLERS + 1).find(|word| !is_filler(word)).copied();
         let id = joined.filter(|id| !id.is_empty()).or_else(next)?;
         let is_of_task = label == "task" && id.contains(char::is_alphabetic) && count_digits(id) >= 2;
         let is_id = has_prefix_of_ids(id) || has_form_of_id(id) || (is_of_task && is_one_word(id));

@@ -165,7 +165,7 @@ impl TaskResponse {
             // A poll knows its id, but a `status` alone may be that of anything, such as a gateway.
             Call::Poll(polled) if ids.is_empty() && is_task("status") && is_video(task) => polled.to_owned(),
             Call::Poll(_) => match ids.first() {
-                Some(other) => return Err(format!("the response is about another task, {other}").into()),
+                Some(id) => return Err(format!("the response is about another task, {id}").into()),
                 None => return not_a_task(),
             },
             Call::Submission { request, headers }
@@ -176,10 +176,10 @@ impl TaskResponse {
                 let overridden = json.overridden.iter().flat_map(|member| find_id::ids_in(member, body_text));
                 let named = named.chain(overridden);
                 let beside = ids_beside(task, id, headers).into_iter().filter(|id| !is_quoted(id, request));
-                if let Some(other) = named.chain(beside).find(|other| other != id) {
+                if let Some(rival) = named.chain(beside).find(|rival| rival != id) {
                     return Err(NotATask {
                         reason: format!(
-                            "the response names {id} and {other}, and which one is the task is not said"
+                            "the response names {id} and {rival}, and which one is the task is not said"
                         ),
                         has_several_ids: true,
                     });

@@ -16,9 +16,9 @@ fn bearer() -> String {
 #[tokio::test]
 async fn redirect_to_other_origin_does_not_send_the_key() {
     let other_server = Server::answering(|_| answer(200, &[], "elsewhere")).await;
-    let there = other_server.url.join("/a.mp4?signature=1").expect("a URL").to_string();
-    let location = there.clone();
-    let server = Server::answering(move |seen| match seen.path.as_str() {
+    let foreign_url = other_server.url.join("/a.mp4?signature=1").expect("a URL").to_string();
+    let location = foreign_url.clone();
+    let server = Server::answering(move |request| match request.path.as_str() {
         "/v1/videos/near/content" => answer(302, &[("location", "/files/near")], ""),
         "/v1/videos/far/content" => answer(302, &[("location", &location)], ""),
         _ => answer(200, &[], "here"),
@@ -30,12 +30,12 @@ async fn redirect_to_other_origin_does_not_send_the_key() {
     };
     assert_eq!(read(client.content("near").await).await, b"here");
     assert_eq!(read(client.content("far").await).await, b"elsewhere");
-    assert_eq!(read(client.fetch(&there).await).await, b"elsewhere");
+    assert_eq!(read(client.fetch(&foreign_url).await).await, b"elsewhere");
     assert_eq!(read(client.fetch(server.url.join("/x").expect("a URL").as_str()).await).await, b"here");
-    assert!(server.requests().iter().all(|seen| seen.header("authorization") == Some(&bearer())));
+    assert!(server.requests().iter().all(|request| request.header("authorization") == Some(&bearer())));
     assert_eq!(other_server.requests().len(), 2);
-    assert!(other_server.requests().iter().all(|seen| seen.header("authorization").is_none()));
-    assert!(other_server.requests().iter().all(|seen| seen.header("referer").is_none()));
+    assert!(other_server.requests().iter().all(|request| request.header("authorization").is_none()));
+    assert!(other_server.requests().iter().all(|request| request.header("referer").is_none()));
 }
 
 #[tokio::test]
@@ -59,8 +59,8 @@ async fn fetch_scheme_other_than_http_is_refused() {
 
 #[tokio::test]
 async fn download_resumed_sends_range_and_reports_offset() {
-    let server = Server::answering(|seen| match seen.header("range") {
-        Some("bytes=4-") if seen.header("if-range") == Some("\"a\"") => answer(
+    let server = Server::answering(|request| match request.header("range") {
+        Some("bytes=4-") if request.header("if-range") == Some("\"a\"") => answer(
             206,
             &[("content-range", "bytes 4-9/10"), ("content-type", "video/mp4"), ("etag", "\"a\"")],
             "456789",
@@ -86,7 +86,7 @@ async fn download_resumed_sends_range_and_reports_offset() {
     // A weak tag is no promise about bytes.
     assert_eq!(all.validator.as_deref(), Some("Sat, 21 Nov 2026 10:00:00 GMT"));
     let sent = server.requests();
-    assert_eq!(sent.last().and_then(|seen| seen.header("if-range")), None);
+    assert_eq!(sent.last().and_then(|request| request.header("if-range")), None);
 }
 
 /// Validators are stored for a later run.
@@ -188,7 +188,7 @@ async fn download_part_that_is_not_what_it_says_is_refused() {
         (&[("content-range", "items 4-9/10")], "456789", "without saying which"),
     ] {
         let mut all = part.to_vec();
-        all.retain(|(name, _)| !headers.iter().any(|(other, _)| other == name));
+        all.retain(|(name, _)| !headers.iter().any(|(replaced, _)| replaced == name));
         all.extend(headers);
         let server = Server::answering(move |_| answer(206, &all, body)).await;
         let error = server.client().content_from("task_1", &resume()).await.expect_err(reason);

@@ -14,7 +14,7 @@ use crate::server::{Server, answer, config, json_response, prepared, task};
 fn indeterminate_reason(error: &CallError) -> &str {
     match error {
         CallError::Indeterminate { reason, .. } => reason,
-        other => panic!("not indeterminate: {other}"),
+        error => panic!("not indeterminate: {error}"),
     }
 }
 
@@ -171,11 +171,11 @@ async fn response_that_repeats_a_large_request_is_read() {
 
 #[tokio::test]
 async fn timeouts_are_per_operation() {
-    async fn silent(mut stream: TcpStream) {
+    async fn never_answer(mut stream: TcpStream) {
         read_request(&mut stream).await;
         tokio::time::sleep(Duration::from_secs(30)).await;
     }
-    let server = Server::handling(|stream, _| silent(stream)).await;
+    let server = Server::handling(|stream, _| never_answer(stream)).await;
     let mut config = config(&server.url);
     config.submit_timeout = Duration::from_millis(150);
     let client = Client::new(config.clone()).expect("a client");

@@ -9,8 +9,8 @@ use crate::server::{KEY, Server, answer, config, json_response, prepared, task};
 
 /// A proxy that refuses every tunnel, and what it was sent.
 async fn refusing_proxy() -> (Server, Arc<Mutex<String>>) {
-    let seen = Arc::new(Mutex::new(String::new()));
-    let log = Arc::clone(&seen);
+    let requests = Arc::new(Mutex::new(String::new()));
+    let log = Arc::clone(&requests);
     let proxy = Server::handling(move |mut stream, _| {
         let log = Arc::clone(&log);
         async move {
@@ -25,10 +25,10 @@ async fn refusing_proxy() -> (Server, Arc<Mutex<String>>) {
         }
     })
     .await;
-    (proxy, seen)
+    (proxy, requests)
 }
 
-fn through(proxy: &Server, no_proxy: Option<&str>) -> Proxies {
+fn proxies_via(proxy: &Server, no_proxy: Option<&str>) -> Proxies {
     let mut url = proxy.url.clone();
     url.set_username("me").expect("a user name");
     url.set_password(Some("proxy-secret")).expect("a password");
@@ -37,52 +37,53 @@ fn through(proxy: &Server, no_proxy: Option<&str>) -> Proxies {
 
 #[tokio::test]
 async fn proxy_gets_a_tunnel_request_without_the_key() {
-    let (proxy, seen) = refusing_proxy().await;
+    let (proxy, requests) = refusing_proxy().await;
     let base = "https://service.invalid/v1".parse().expect("a URL");
-    let config = ClientConfig { proxies: through(&proxy, Some("other.invalid")), ..config(&base) };
+    let config = ClientConfig { proxies: proxies_via(&proxy, Some("other.invalid")), ..config(&base) };
     assert!(!format!("{config:?}").contains("proxy-secret"));
     let client = Client::new(config).expect("a client");
     let error = client.create(&prepared()).await.expect_err("no tunnel");
     assert!(matches!(error, CallError::NotSent { .. }), "nothing was sent to the service: {error}");
     assert!(!error.to_string().contains("proxy-secret"), "{error}");
-    let seen = seen.lock().expect("no test panics with the lock").clone();
-    assert!(seen.starts_with("CONNECT service.invalid:443 HTTP/1.1\r\n"), "{seen}");
-    assert!(seen.to_lowercase().contains("proxy-authorization: basic "), "{seen}");
-    assert!(!seen.contains(KEY), "{seen}");
+    let requests = requests.lock().expect("no test panics with the lock").clone();
+    assert!(requests.starts_with("CONNECT service.invalid:443 HTTP/1.1\r\n"), "{requests}");
+    assert!(requests.to_lowercase().contains("proxy-authorization: basic "), "{requests}");
+    assert!(!requests.contains(KEY), "{requests}");
 }
 
 #[tokio::test]
 async fn loopback_is_never_reached_through_a_proxy() {
-    let (proxy, seen) = refusing_proxy().await;
-    let server = Server::answering(|seen| match seen.method.as_str() {
+    let (proxy, requests) = refusing_proxy().await;
+    let server = Server::answering(|request| match request.method.as_str() {
         "POST" => json_response(200, &task("queued")),
         _ => answer(200, &[], "video"),
     })
     .await;
     let port = server.url.port().expect("a port");
     for base in [format!("http://127.0.0.1:{port}"), format!("http://localhost:{port}")] {
-        let config = ClientConfig { proxies: through(&proxy, None), ..config(&base.parse().expect("a URL")) };
+        let config =
+            ClientConfig { proxies: proxies_via(&proxy, None), ..config(&base.parse().expect("a URL")) };
         let client = Client::new(config).expect("a client");
         client.create(&prepared()).await.expect("accepted");
         client.fetch(&format!("{base}/v.mp4")).await.expect("found");
     }
-    assert_eq!(*seen.lock().expect("no test panics with the lock"), "");
+    assert_eq!(*requests.lock().expect("no test panics with the lock"), "");
 }
 
 #[tokio::test]
 async fn no_proxy_hosts_are_reached_directly() {
-    let (proxy, seen) = refusing_proxy().await;
+    let (proxy, requests) = refusing_proxy().await;
     let base = "https://service.invalid".parse().expect("a URL");
-    let config = ClientConfig { proxies: through(&proxy, Some(".invalid")), ..config(&base) };
+    let config = ClientConfig { proxies: proxies_via(&proxy, Some(".invalid")), ..config(&base) };
     let client = Client::new(config).expect("a client");
     client.create(&prepared()).await.expect_err("there is no such host");
-    assert_eq!(*seen.lock().expect("no test panics with the lock"), "");
+    assert_eq!(*requests.lock().expect("no test panics with the lock"), "");
 }
 
 /// The proxy would read the key: a service at an http URL is reached directly, and only other hosts through the proxy.
 #[tokio::test]
 async fn http_service_is_never_reached_through_a_proxy() {
-    let (proxy, seen) = refusing_proxy().await;
+    let (proxy, requests) = refusing_proxy().await;
     for base in [
         "http://nas.invalid:8080",
         "http://nas.invalid",
@@ -90,30 +91,30 @@ async fn http_service_is_never_reached_through_a_proxy() {
         "http://[::ffff:127.0.0.1]:1",
     ] {
         let base = base.parse().expect("a URL");
-        let config = ClientConfig { proxies: through(&proxy, Some("other.invalid")), ..config(&base) };
+        let config = ClientConfig { proxies: proxies_via(&proxy, Some("other.invalid")), ..config(&base) };
         let client = Client::new(config).expect("a client");
         let error = client.create(&prepared()).await.expect_err("there is no such host");
         assert!(matches!(error, CallError::NotSent { .. }), "{error}");
         client.get("task_1").await.expect_err("there is no such host");
         client.content("task_1").await.map(|_| ()).expect_err("there is no such host");
-        assert_eq!(*seen.lock().expect("no test panics with the lock"), "", "{base}");
+        assert_eq!(*requests.lock().expect("no test panics with the lock"), "", "{base}");
     }
     let base = "http://nas.invalid:8080".parse().expect("a URL");
     let client =
-        Client::new(ClientConfig { proxies: through(&proxy, None), ..config(&base) }).expect("a client");
+        Client::new(ClientConfig { proxies: proxies_via(&proxy, None), ..config(&base) }).expect("a client");
     client.fetch("http://files.invalid/v.mp4").await.map(|_| ()).expect_err("the proxy refuses");
-    let seen = seen.lock().expect("no test panics with the lock").clone();
-    assert!(seen.starts_with("GET http://files.invalid/v.mp4 HTTP/1.1\r\n"), "{seen}");
-    assert!(!seen.contains(KEY), "{seen}");
+    let requests = requests.lock().expect("no test panics with the lock").clone();
+    assert!(requests.starts_with("GET http://files.invalid/v.mp4 HTTP/1.1\r\n"), "{requests}");
+    assert!(!requests.contains(KEY), "{requests}");
 }
 
 #[tokio::test]
 async fn http_service_is_never_reached_through_socks() {
-    let (proxy, seen) = refusing_proxy().await;
+    let (proxy, requests) = refusing_proxy().await;
     let socks: url::Url = proxy.url.as_str().replacen("http", "socks5h", 1).parse().expect("a URL");
     let proxies = Proxies { https: Some(socks.clone()), http: Some(socks), no_proxy: None };
     let base = "http://nas.invalid:8080".parse().expect("a URL");
     let client = Client::new(ClientConfig { proxies, ..config(&base) }).expect("a client");
     client.create(&prepared()).await.expect_err("there is no such host");
-    assert_eq!(*seen.lock().expect("no test panics with the lock"), "");
+    assert_eq!(*requests.lock().expect("no test panics with the lock"), "");
 }

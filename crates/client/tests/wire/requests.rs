@@ -5,8 +5,8 @@ use serde_json::json;
 
 use crate::server::{RecordedRequest, Server, answer, client, json_response, prepared, task};
 
-fn shown(recorded: &[RecordedRequest]) -> String {
-    let one = |recorded: &RecordedRequest| {
+fn describe_requests(recorded: &[RecordedRequest]) -> String {
+    let show_one = |recorded: &RecordedRequest| {
         let headers = recorded.headers.iter().map(|(name, value)| {
             let value = if name == "host" { "[host]" } else { value };
             format!("    {name}: {value}\n")
@@ -19,7 +19,7 @@ fn shown(recorded: &[RecordedRequest]) -> String {
             recorded.body
         )
     };
-    recorded.iter().map(one).collect()
+    recorded.iter().map(show_one).collect()
 }
 
 #[tokio::test]
@@ -36,7 +36,7 @@ async fn requests_send_exactly_these_headers() {
     client.content("task_1").await.expect("streamed");
     client.content_from("task_1", &Resume { offset: 100, validator: None }).await.expect("streamed");
     client.fetch("/files/a.mp4").await.expect("streamed");
-    insta::assert_snapshot!(shown(&server.requests()));
+    insta::assert_snapshot!(describe_requests(&server.requests()));
 }
 
 #[tokio::test]
@@ -89,7 +89,8 @@ async fn task_id_of_any_characters_is_one_path_segment() {
     ] {
         assert_eq!(client.get(id).await.expect("answered").id, id);
         client.content(id).await.expect("answered");
-        let paths: Vec<String> = server.requests().into_iter().rev().take(2).map(|seen| seen.path).collect();
+        let paths: Vec<String> =
+            server.requests().into_iter().rev().take(2).map(|request| request.path).collect();
         assert_eq!(paths, [format!("{path}/content"), path.to_owned()]);
     }
 }

@@ -6,9 +6,9 @@ use crate::server::{KEY, Server, answer, config, json_response, prepared};
 
 #[tokio::test]
 async fn echoed_key_is_redacted() {
-    let server = Server::answering(|seen| {
-        let key = seen.header("authorization").unwrap_or_default().to_owned();
-        match seen.method.as_str() {
+    let server = Server::answering(|request| {
+        let key = request.header("authorization").unwrap_or_default().to_owned();
+        match request.method.as_str() {
             "POST" => {
                 answer(401, &[], json!({ "error": { "message": format!("wrong key {key}") } }).to_string())
             }

@@ -33,7 +33,7 @@ pub(crate) struct RecordedRequest {
 
 impl RecordedRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(header, _)| header == name).map(|(_, value)| value.as_str())
     }
 }
 

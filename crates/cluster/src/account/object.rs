@@ -68,9 +68,9 @@ impl AccountObject {
 
     /// A limit may admit more than before.
     #[handler]
-    async fn wake(&self, ctx: ObjectContext<'_>, at: Json<Timestamp>) -> Result<(), HandlerError> {
+    async fn wake(&self, ctx: ObjectContext<'_>, deadline: Json<Timestamp>) -> Result<(), HandlerError> {
         let mut state = state(&ctx).await?;
-        state.timer_fired(at.0);
+        state.timer_fired(deadline.0);
         let woken = state.serve();
         store(&ctx, state, woken);
         Ok(())
@@ -109,14 +109,14 @@ async fn state(ctx: &ObjectContext<'_>) -> Result<AccountState, TerminalError> {
 /// Stores the state, answers those who do not wait any more, and sets a timer for the others.
 fn store(ctx: &ObjectContext<'_>, mut state: AccountState, woken: Vec<AdmissionReply>) {
     let timer = state.set_timer();
-    let wait = timer.map(|at| at.since(state.now()));
+    let wait = timer.map(|deadline| deadline.since(state.now()));
     ctx.set(STATE, Json(state));
     for AdmissionReply { awakeable, admission } in woken {
         ctx.resolve_awakeable(&awakeable, Json(admission));
     }
-    if let (Some(at), Some(wait)) = (timer, wait) {
+    if let (Some(deadline), Some(wait)) = (timer, wait) {
         let target = RequestTarget::object(ACCOUNT, ctx.key(), "wake");
-        let _handle = ctx.request::<_, ()>(target, Json(at)).send_after(wait);
+        let _handle = ctx.request::<_, ()>(target, Json(deadline)).send_after(wait);
     }
 }
 

@@ -99,18 +99,18 @@ impl SharedLimit {
     }
 
     /// The worker's part of what no other worker has; at least what it uses.
-    fn lease(&mut self, worker: &str, used: usize, now: Timestamp, whole: fn(f64) -> f64) -> Option<f64> {
+    fn lease(&mut self, worker: &str, used: usize, now: Timestamp, round: fn(f64) -> f64) -> Option<f64> {
         let configured = self.max.map(|max| max as f64);
         let Some(limit) = self.adaptive.as_ref().map(AimdLimiter::limit).or(configured) else {
             self.leases.clear();
             return None;
         };
-        self.leases.retain(|of, lease| of == worker || lease.until > now);
+        self.leases.retain(|holder, lease| holder == worker || lease.until > now);
         let own = self.leases.remove(worker);
         let served = own.and_then(|own| own.served);
         let taken: f64 = self.leases.values().map(|lease| lease.granted).sum();
         let workers = (self.leases.len() + 1) as f64;
-        let fair = whole(limit / workers);
+        let fair = round(limit / workers);
         let free = (limit - taken).max(0.0);
         // Where there is not enough for all, they take turns.
         let is_scarce = fair * workers > limit;
@@ -200,8 +200,8 @@ mod tests {
         };
         let share = shares.renew(&refused, limits, Timestamp(1_000));
         assert_eq!((share.polls, share.polls_held_until), (Some(16.0), Some(Timestamp(6_000))));
-        let other = renew(&mut shares, "b", limits, 1_500);
-        assert_eq!((other.polls_held_until, other.downloads), (Some(Timestamp(6_000)), None));
+        let other_share = renew(&mut shares, "b", limits, 1_500);
+        assert_eq!((other_share.polls_held_until, other_share.downloads), (Some(Timestamp(6_000)), None));
         let answered = RenewShare {
             worker: "a".to_owned(),
             polls: ObservedResponses { answered: 2_000, throttled: None },

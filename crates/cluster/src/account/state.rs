@@ -191,12 +191,12 @@ impl AccountState {
         if self.queue.is_empty() {
             return None;
         }
-        let at = self.wait()?;
-        if self.timer.is_some_and(|timer| timer <= at && timer > self.now) {
+        let deadline = self.wait()?;
+        if self.timer.is_some_and(|timer| timer <= deadline && timer > self.now) {
             return None;
         }
-        self.timer = Some(at);
-        Some(at)
+        self.timer = Some(deadline);
+        Some(deadline)
     }
 
     /// The timer that was set for `at` has fired.
@@ -246,16 +246,20 @@ impl AccountState {
         let Some(reservation) = self.reserved.remove(attempt.as_str()) else { return };
         if let Some(ThrottleNotice { sent, wait }) = throttled {
             // Without a configured limit, what is in flight is one that the service does not bear.
-            let most = self.limits.in_flight.unwrap_or(in_flight);
+            let limit = self.limits.in_flight.unwrap_or(in_flight);
             let now = self.now;
-            self.adaptive.get_or_insert_with(|| AimdLimiter::new(most)).slow_down(sent, now, now.after(wait));
+            self.adaptive.get_or_insert_with(|| AimdLimiter::new(limit)).slow_down(
+                sent,
+                now,
+                now.after(wait),
+            );
         }
         match settlement {
             AccountSettlement::Released => {}
             AccountSettlement::Full | AccountSettlement::Missing { .. } => self.spent += reservation.amount(),
             AccountSettlement::Actual { cost } => {
-                let most = reservation.cost.unwrap_or(cost);
-                self.spent += Amount { cost: cost.min(most), ..reservation.amount() };
+                let reserved = reservation.cost.unwrap_or(cost);
+                self.spent += Amount { cost: cost.min(reserved), ..reservation.amount() };
             }
         }
     }
@@ -335,10 +339,10 @@ impl AccountState {
         let is_full = self.limits.in_flight.is_some_and(|limit| in_flight >= limit)
             || self.adaptive.as_ref().is_some_and(|limiter| !limiter.admits(in_flight, 0, now));
         if is_full {
-            let held = self.adaptive.as_ref().and_then(|limiter| limiter.held_until(now));
+            let held_until = self.adaptive.as_ref().and_then(|limiter| limiter.held_until(now));
             // A lease that lapses; until then the end of an attempt is heard of.
             let lapses = self.permits.values().copied().min();
-            return Some(held.into_iter().chain(lapses).min().unwrap_or(now.after(RECHECK_INTERVAL)));
+            return Some(held_until.into_iter().chain(lapses).min().unwrap_or(now.after(RECHECK_INTERVAL)));
         }
         self.limits.submit_rate.and_then(|rate| self.next_submission(rate))
     }
@@ -364,18 +368,21 @@ impl AccountState {
         ends.get(excess).copied()
     }
 
-    fn exceeded_by(&self, more: Reservation) -> Option<BudgetCap> {
+    fn exceeded_by(&self, requested: Reservation) -> Option<BudgetCap> {
         let caps = &self.limits.caps;
         if caps.is_none() {
             return None;
         }
-        let mut reservations = self.reserved.values().chain([&more]);
-        if caps.cost.is_some() && !caps.allow_unpriced && reservations.any(|one| one.cost.is_none()) {
+        let mut reservations = self.reserved.values().chain([&requested]);
+        if caps.cost.is_some()
+            && !caps.allow_unpriced
+            && reservations.any(|reservation| reservation.cost.is_none())
+        {
             return Some(BudgetCap::Cost);
         }
         let mut sum = self.reserved();
         sum += self.spent;
-        sum += more.amount();
+        sum += requested.amount();
         caps.exceeded_by(sum)
     }
 }

@@ -74,8 +74,8 @@ fn requests_are_served_in_their_order_over_all_runs() {
         assert_eq!(admit(&mut account, attempt, 0, limits), Admission::Queued);
     }
     // Asking again keeps the place, and is answered at the new awakeable.
-    let again = Admit { awakeable: "wakes anew".to_owned(), ..request("a.2") };
-    assert_eq!(account.admit(&again), Admission::Queued);
+    let repeated = Admit { awakeable: "wakes anew".to_owned(), ..request("a.2") };
+    assert_eq!(account.admit(&repeated), Admission::Queued);
     assert_eq!(account.waiting(), 3);
     account.finish(&"a.1".into(), AccountSettlement::Full, None);
     // A new request does not overtake those that wait, although there is a permit.

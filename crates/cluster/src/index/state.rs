@@ -66,20 +66,20 @@ pub(crate) struct RunList(Vec<RunEntry>);
 impl RunList {
     /// Adds a run. Adding it again changes nothing.
     pub(crate) fn add(&mut self, entry: RunEntry) {
-        if self.0.iter().any(|known| known.run == entry.run) {
+        if self.0.iter().any(|indexed| indexed.run == entry.run) {
             return;
         }
-        let at = self.0.partition_point(|known| known.started <= entry.started);
-        self.0.insert(at, entry);
+        let position = self.0.partition_point(|indexed| indexed.started <= entry.started);
+        self.0.insert(position, entry);
         if self.0.len() > MAX_RUNS {
-            let oldest = self.0.iter().position(|known| known.ended.is_some()).unwrap_or_default();
+            let oldest = self.0.iter().position(|indexed| indexed.ended.is_some()).unwrap_or_default();
             self.0.remove(oldest);
         }
     }
 
     /// Records the end of a run.
     pub(crate) fn end(&mut self, ended: &RunEnded) {
-        if let Some(entry) = self.0.iter_mut().find(|known| known.run == ended.run) {
+        if let Some(entry) = self.0.iter_mut().find(|entry| entry.run == ended.run) {
             entry.ended.get_or_insert(ended.time);
         }
     }

@@ -54,8 +54,8 @@ impl NodeObject {
             None => false,
         };
         let existing = record.existing_work(self.0.provider.account(), |_| is_stored);
-        let found = Event::LookupDone { node, key: ctx.key().to_owned(), existing };
-        report(&ctx, &self.0, run.as_str(), seq, vec![found]).await
+        let lookup_done = Event::LookupDone { node, key: ctx.key().to_owned(), existing };
+        report(&ctx, &self.0, run.as_str(), seq, vec![lookup_done]).await
     }
 
     /// Prepares the request, waits for a permit, reserves the cost, records the intent and submits it.
@@ -129,7 +129,7 @@ impl NodeObject {
             }
             let result = match result {
                 PollResult::Failed { failure } if !had_video => return Ok(Json(Some(failure))),
-                other => other,
+                result => result,
             };
             // Nothing is recorded of it, so it is reported in the same step. If that is run again, the task is polled again.
             let polled = Event::Polled { node, attempt: reported, result, next: None };

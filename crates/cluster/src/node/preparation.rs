@@ -54,14 +54,14 @@ pub(super) async fn prepare(
         lease: message.lease,
         awakeable,
     };
-    let (asker, request, wanted) = (Arc::clone(worker), message.clone(), admit.clone());
+    let (asker, request, asked) = (Arc::clone(worker), message.clone(), admit.clone());
     let effect = ctx.run(move || async move {
         let (digest, name) = match digest(&asker, &request).await {
             Ok(prepared) => prepared,
             Err(EffectError::Failure(failure)) => return Ok(Json(Err(failure))),
             Err(EffectError::Outage(error)) => return Err(error.into()),
         };
-        let admission = asker.admit(wanted).await?;
+        let admission = asker.admit(asked).await?;
         Ok(Json(Ok(PreparedAttempt { digest, name, admission, time: asker.clock.now() })))
     });
     let Json(prepared): Json<Result<PreparedAttempt, Failure>> = effect.name("prepare").await?;
@@ -83,11 +83,11 @@ pub(super) async fn prepare(
         };
         // For another round, if the answer is that it still waits.
         (admit.awakeable, woken) = ctx.awakeable::<Json<Admission>>();
-        let (asker, again) = (Arc::clone(worker), admit.clone());
+        let (asker, repeated) = (Arc::clone(worker), admit.clone());
         let read = ctx.run(move || async move {
             let admission = match answer {
                 Some(answer) => answer,
-                None => asker.admit(again).await?,
+                None => asker.admit(repeated).await?,
             };
             Ok(Json((admission, asker.clock.now())))
         });

@@ -165,7 +165,7 @@ impl NodeRecord {
                         .account
                         .as_deref()
                         .zip(account)
-                        .is_some_and(|(then, now)| then != now),
+                        .is_some_and(|(submitted_with, account)| submitted_with != account),
                     damage: None,
                 }
             }

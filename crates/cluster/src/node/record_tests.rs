@@ -70,15 +70,19 @@ fn existing_work_follows_the_attempt() {
         work(&node),
         ExistingWork::InFlight { since: Timestamp(9), was_downloaded: false, is_other_account: false, .. }
     ));
-    let other = node.existing_work(Some("b"), |_| true);
-    assert!(matches!(other, ExistingWork::InFlight { is_other_account: true, .. }));
+    let with_other_account = node.existing_work(Some("b"), |_| true);
+    assert!(matches!(with_other_account, ExistingWork::InFlight { is_other_account: true, .. }));
     node.completed(&"r.1".into(), artifact());
     assert!(matches!(work(&node), ExistingWork::Completed { .. }));
     let gone = node.existing_work(Some("a"), |_| false);
     assert!(matches!(gone, ExistingWork::InFlight { was_downloaded: true, .. }));
-    let again = node.completed(&"r.1".into(), Artifact { sha256: "01".to_owned(), ..artifact() });
-    assert_eq!((again.sha256.as_str(), again.identity_sha256()), ("01", "00"), "what continues it stays");
-    assert!(matches!(work(&node), ExistingWork::Completed { artifact, .. } if artifact == again));
+    let recompleted = node.completed(&"r.1".into(), Artifact { sha256: "01".to_owned(), ..artifact() });
+    assert_eq!(
+        (recompleted.sha256.as_str(), recompleted.identity_sha256()),
+        ("01", "00"),
+        "what continues it stays"
+    );
+    assert!(matches!(work(&node), ExistingWork::Completed { artifact, .. } if artifact == recompleted));
 }
 
 #[test]

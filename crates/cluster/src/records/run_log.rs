@@ -137,9 +137,9 @@ impl RunLog {
             self.interrupted_at.get_or_insert(time);
         }
         match event {
-            Event::TimerFired => {
-                self.interrupted_at.is_some_and(|at| at.after(self.head.policy.shutdown_grace) <= time)
-            }
+            Event::TimerFired => self
+                .interrupted_at
+                .is_some_and(|interrupted_at| interrupted_at.after(self.head.policy.shutdown_grace) <= time),
             Event::QuotaReported { .. } => false,
             _ => true,
         }

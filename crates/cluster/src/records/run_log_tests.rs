@@ -144,10 +144,10 @@ fn polled(result: PollResult, next: NextStep) -> Event {
 fn indeterminate_attempt_is_open_until_it_is_reconciled() {
     let open = |state| vec![("r.1".to_owned(), state)];
     assert_eq!(open_after(indeterminate()), open(AttemptState::Indeterminate));
-    let then = |event: Event| open_after([indeterminate(), vec![event]].concat());
-    assert_eq!(then(reconciled(None)), [], "it was not accepted");
+    let open_after_event = |event: Event| open_after([indeterminate(), vec![event]].concat());
+    assert_eq!(open_after_event(reconciled(None)), [], "it was not accepted");
     // The run has given the shot up, so that a later one polls the task.
-    assert_eq!(then(reconciled(Some("t"))), open(AttemptState::Submitted));
+    assert_eq!(open_after_event(reconciled(Some("t"))), open(AttemptState::Submitted));
 }
 
 #[test]
@@ -160,13 +160,13 @@ fn attempt_is_not_open_while_its_run_takes_care_of_it_or_after_it_failed() {
     assert_eq!(open_after(with(vec![reconciled(Some("t"))])), []);
     assert_eq!(open_after(with(vec![reconciled(None)])), []);
     assert_eq!(open_after(with(vec![reconciled(Some("t")), failed(NextStep::Fail)])), []);
-    let mut over = log();
+    let mut ended = log();
     let events = with(vec![reconciled(Some("t")), failed(NextStep::Fail)]);
     for event in events {
-        over.add(logged(1, event));
+        ended.add(logged(1, event));
     }
-    (over.head.is_ended, over.head.length) = (true, over.length);
-    assert!(over.is_over() && open(&over).is_empty(), "its end is in the log");
+    (ended.head.is_ended, ended.head.length) = (true, ended.length);
+    assert!(ended.is_over() && open(&ended).is_empty(), "its end is in the log");
 }
 
 #[test]

@@ -61,7 +61,7 @@ impl RunRecords for ClusterRecords {
                     self.add_open_attempts(&run, &log, &mut open).await?;
                 }
             }
-            open.sort_by(|one, other| (one.since, &one.attempt.0).cmp(&(other.since, &other.attempt.0)));
+            open.sort_by(|left, right| (left.since, &left.attempt.0).cmp(&(right.since, &right.attempt.0)));
             Ok(open)
         })
     }

@@ -93,8 +93,8 @@ impl WorkRecords for ClusterRecords {
             let alive: HashSet<RunId> =
                 entries.filter(|entry| entry.ended.is_none()).map(|entry| entry.run).collect();
             let mut states = HashMap::new();
-            let over = others.difference(&alive).map(|run| (run, false));
-            for (run, is_alive) in over.chain(alive.iter().map(|run| (run, true))) {
+            let ended = others.difference(&alive).map(|run| (run, false));
+            for (run, is_alive) in ended.chain(alive.iter().map(|run| (run, true))) {
                 let Some(log) = self.log(run).await? else { continue };
                 let mut projection = log.projection().clone();
                 if !is_alive {
@@ -123,7 +123,7 @@ impl WorkRecords for ClusterRecords {
     fn localize<'a>(&'a self, video: Artifact, target: &'a Path) -> WorkReading<'a, Artifact> {
         Box::pin(async move {
             // As a ledger does unless asked to verify: named by its key, and of its size.
-            let is_here = std::fs::metadata(target).is_ok_and(|found| found.len() == video.bytes);
+            let is_here = std::fs::metadata(target).is_ok_and(|metadata| metadata.len() == video.bytes);
             if !is_here {
                 self.store.get_file(ObjectKind::Artifact, &video.sha256, target).await?;
             }
@@ -169,8 +169,8 @@ impl ClusterRecords {
                 elapsed: None,
             })
             .collect();
-        attempts.sort_by(|one, other| {
-            (other.intended_at, &other.attempt.0).cmp(&(one.intended_at, &one.attempt.0))
+        attempts.sort_by(|left, right| {
+            (right.intended_at, &right.attempt.0).cmp(&(left.intended_at, &left.attempt.0))
         });
         attempts
     }

@@ -57,7 +57,7 @@ pub(crate) struct ActiveRun {
     /// Messages that are not answered, by who waits for the answer.
     open: BTreeMap<Waiter, OutstandingMessage>,
     /// Lookups among them that wait until fewer are open.
-    held: VecDeque<Waiter>,
+    deferred_lookups: VecDeque<Waiter>,
     /// Lookups among them that were sent without delay.
     lookups: usize,
     /// Whether its requests for permits were withdrawn.
@@ -100,7 +100,7 @@ impl ActiveRun {
             attempts: 0,
             messages: 0,
             open: BTreeMap::new(),
-            held: VecDeque::new(),
+            deferred_lookups: VecDeque::new(),
             lookups: 0,
             is_withdrawn: false,
         }
@@ -181,12 +181,12 @@ impl ActiveRun {
             let waiter = Waiter::from_event(&logged.event);
             let is_continued = waiter.is_some()
                 && queue.iter().any(|next| next.is_answer && Waiter::from_event(&next.event) == waiter);
-            let (messages, again) = self.apply(head, provider, &logged);
+            let (messages, follow_ups) = self.apply(head, provider, &logged);
             let is_sent =
                 |message: &Outgoing| !is_continued || message.waiter.is_none() || message.waiter != waiter;
             step.messages.extend(messages.into_iter().filter(is_sent));
             let time = logged.time;
-            queue.extend(again.into_iter().map(|event| LogEntry {
+            queue.extend(follow_ups.into_iter().map(|event| LogEntry {
                 time,
                 event,
                 is_answer: false,
@@ -220,7 +220,7 @@ impl ActiveRun {
         if let Some(unexpected) = self.state.unexpected() {
             tracing::warn!(?unexpected, "an event comes in a phase that does not wait for it");
         }
-        let (mut messages, mut again) = (Vec::new(), Vec::new());
+        let (mut messages, mut follow_ups) = (Vec::new(), Vec::new());
         for action in actions {
             let attempt = || AttemptId(format!("{}.{}", head.run, self.attempts + 1));
             let is_prepare = matches!(action, scheduler::Action::Prepare { .. });
@@ -228,7 +228,7 @@ impl ActiveRun {
             let (message, event) =
                 outgoing(action, &self.state, &self.loaded, head, provider, attempt, seq, now);
             self.attempts += u64::from(is_prepare);
-            again.extend(event);
+            follow_ups.extend(event);
             messages.extend(message.and_then(|message| self.open(message, now)));
         }
         if logged.is_check {
@@ -243,7 +243,7 @@ impl ActiveRun {
             self.is_withdrawn = true;
             messages.push(Outgoing::withdraw(&head.run));
         }
-        (messages, again)
+        (messages, follow_ups)
     }
 
     /// Notes a message that is answered. `None` if it is held.
@@ -257,7 +257,7 @@ impl ActiveRun {
         self.lookups += usize::from(!is_held && is_bounded(&message));
         self.open.insert(waiter, open);
         if is_held {
-            self.held.push_back(waiter);
+            self.deferred_lookups.push_back(waiter);
             return None;
         }
         Some(message)
@@ -275,7 +275,7 @@ impl ActiveRun {
     /// Sends lookups that were held, as far as there is room.
     fn release_held(&mut self, now: Timestamp, messages: &mut Vec<Outgoing>) {
         while self.lookups < MAX_LOOKUPS {
-            let Some(waiter) = self.held.pop_front() else { return };
+            let Some(waiter) = self.deferred_lookups.pop_front() else { return };
             if self.has_ended(waiter) {
                 continue;
             }

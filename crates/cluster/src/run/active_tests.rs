@@ -40,15 +40,15 @@ impl Execution {
     }
 
     fn step(&mut self, inputs: Vec<RunInput>, world: &mut World, context: &str) {
-        let mut other = rebuilt(&self.loaded, &self.stored, &self.log);
-        assert_eq!(other.length, self.stored.head.length, "{context}");
+        let mut rebuilt_run = rebuilt(&self.loaded, &self.stored, &self.log);
+        assert_eq!(rebuilt_run.length, self.stored.head.length, "{context}");
         let step = self.run.step(&self.stored.head, &NoService, inputs.clone(), self.now);
-        let same = other.step(&self.stored.head, &NoService, inputs, self.now);
+        let same = rebuilt_run.step(&self.stored.head, &NoService, inputs, self.now);
         assert_eq!(step.messages, same.messages, "{context}");
         assert_eq!(step.segments, same.segments, "{context}");
         assert_eq!(self.run.state.unexpected(), None, "{context}");
         if world.roll(2) == 0 {
-            self.run = other;
+            self.run = rebuilt_run;
         }
         for (number, segment) in step.segments {
             assert_eq!(usize::try_from(number), Ok(self.log.len()), "{context}: segments are written once");
@@ -108,7 +108,7 @@ fn run_that_is_rebuilt_from_its_log_takes_the_same_steps() {
         let (execution, world) = execute(&loaded, seed, 0);
         for (node, name) in loaded.plan.nodes().map(|(node, described)| (node, &described.name)) {
             let outcome = execution.run.state.node(node).outcome().expect("every node has ended");
-            let most = loaded.plan.node(node).retry;
+            let max_submissions = loaded.plan.node(node).retry;
             let is_open = matches!(
                 outcome,
                 Outcome::Indeterminate { .. } | Outcome::Detached { .. } | Outcome::Missing { .. }
@@ -118,7 +118,10 @@ fn run_that_is_rebuilt_from_its_log_takes_the_same_steps() {
                 "seed {seed}: the log is needed for {name}"
             );
             settled += usize::from(!execution.run.leaves_open_work());
-            assert!(world.submitted[node.index()] <= most, "seed {seed}: {name} was submitted too often");
+            assert!(
+                world.submitted[node.index()] <= max_submissions,
+                "seed {seed}: {name} was submitted too often"
+            );
             *outcomes.entry(std::mem::discriminant(outcome)).or_insert(0) += 1;
             if matches!(outcome, Outcome::Done { .. }) {
                 assert!(world.submitted[node.index()] >= 1);
@@ -174,12 +177,12 @@ fn lookups_of_a_wide_run_are_sent_in_portions() {
         }
         let seq = message.body["seq"].as_u64().expect("a number");
         let answer = RunInput::Answer(Answer { seq, events: world.answer(&message) });
-        let more = run.step(&head(), &NoService, vec![answer], Timestamp(1_001)).messages;
-        lookups += more.iter().filter(|message| message.handler == "lookup").count();
-        sent.extend(more);
+        let messages = run.step(&head(), &NoService, vec![answer], Timestamp(1_001)).messages;
+        lookups += messages.iter().filter(|message| message.handler == "lookup").count();
+        sent.extend(messages);
         assert!(run.lookups <= MAX_LOOKUPS);
     }
     // `b` waits for `a`.
     assert_eq!(lookups, wide.plan.len() - 1);
-    assert_eq!((run.lookups, run.held.len()), (0, 0));
+    assert_eq!((run.lookups, run.deferred_lookups.len()), (0, 0));
 }

@@ -252,7 +252,7 @@ impl World {
                 };
                 vec![Event::FilmJoined { index, film }]
             }
-            other => panic!("no object has a handler {other}"),
+            handler => panic!("no object has a handler {handler}"),
         }
     }
 

@@ -55,8 +55,8 @@ impl RunCache {
                 active.replay(head, &*worker.provider, logged);
             }
         }
-        let known = usize::try_from(active.length - in_segments).unwrap_or(usize::MAX);
-        for logged in stored.tail.iter().skip(known) {
+        let replayed = usize::try_from(active.length - in_segments).unwrap_or(usize::MAX);
+        for logged in stored.tail.iter().skip(replayed) {
             active.replay(head, &*worker.provider, logged.clone());
         }
         Ok(active)
@@ -69,9 +69,9 @@ impl RunCache {
             return;
         }
         if runs.len() >= MAX_RUNS
-            && let Some(other) = runs.keys().next().cloned()
+            && let Some(evicted) = runs.keys().next().cloned()
         {
-            runs.remove(&other);
+            runs.remove(&evicted);
         }
         runs.insert(stored.head.run.as_str().to_owned(), active);
     }

@@ -46,7 +46,7 @@ impl Waiter {
     pub(crate) fn from_event(event: &Event) -> Option<Self> {
         match event {
             Event::FilmJoined { index, .. } | Event::JoinFailed { index, .. } => Some(Self::Film(*index)),
-            other => other.node().map(Self::Node),
+            event => event.node().map(Self::Node),
         }
     }
 }

@@ -113,7 +113,7 @@ impl StoreOptions {
     }
 
     fn setting(&self, name: &str) -> Option<&str> {
-        self.settings.iter().find(|(of, _)| of == name).map(|(_, value)| value.expose_secret())
+        self.settings.iter().find(|(key, _)| key == name).map(|(_, value)| value.expose_secret())
     }
 
     /// Whether the store is reached without TLS: on this machine, or where a setting says so. An address without TLS is refused otherwise.
@@ -314,9 +314,9 @@ mod tests {
         assert!(!half.to_string().contains("SECRET"), "{half}");
         let plain = refused("s3://bucket", &[("AWS_ENDPOINT_URL", "http://minio.example:9000")]);
         assert!(plain.to_string().contains("export AWS_ALLOW_HTTP=true"), "{plain}");
-        let other =
+        let google =
             refused("gs://bucket", &[("GOOGLE_SERVICE_ACCOUNT_KEY", "{\"private_key\": \"SECRET\"}")]);
-        assert!(!other.to_string().contains("SECRET"), "{other}");
+        assert!(!google.to_string().contains("SECRET"), "{google}");
         let options = StoreOptions {
             settings: vec![("AWS_SESSION_TOKEN".to_owned(), "SECRET".into())],
             ..StoreOptions::default()

@@ -175,10 +175,10 @@ impl SharedStore {
         let failed = |error| self.failed("read", &object, &error);
         let mut stream = self.0.store.get(&object.path).await.map_err(failed)?.into_stream();
         let mut hasher = Sha256::new();
-        while let Some(piece) = stream.next().await {
-            let piece = piece.map_err(failed)?;
-            hasher.update(&piece);
-            part.write_all(&piece).await?;
+        while let Some(chunk) = stream.next().await {
+            let chunk = chunk.map_err(failed)?;
+            hasher.update(&chunk);
+            part.write_all(&chunk).await?;
         }
         part.sync_all().await?;
         if hex::encode(hasher.finalize()) != hash {
@@ -246,8 +246,8 @@ impl SharedStore {
         let failed = |error| self.failed("read back", object, &error);
         let mut stream = self.0.store.get(&object.path).await.map_err(failed)?.into_stream();
         let mut hasher = Sha256::new();
-        while let Some(piece) = stream.next().await {
-            hasher.update(&piece.map_err(failed)?);
+        while let Some(chunk) = stream.next().await {
+            hasher.update(&chunk.map_err(failed)?);
         }
         Ok(hex::encode(hasher.finalize()))
     }
@@ -294,16 +294,16 @@ impl SharedStore {
         file: &mut File,
         upload: &mut WriteMultipart,
     ) -> Result<String, ClusterError> {
-        let (mut hasher, mut piece) = (Sha256::new(), vec![0_u8; 1 << 16]);
+        let (mut hasher, mut buffer) = (Sha256::new(), vec![0_u8; 1 << 16]);
         loop {
-            let read = file.read(&mut piece).await?;
+            let read = file.read(&mut buffer).await?;
             if read == 0 {
                 return Ok(hex::encode(hasher.finalize()));
             }
-            hasher.update(&piece[..read]);
-            let room = upload.wait_for_capacity(MAX_CONCURRENT_PARTS).await;
-            room.map_err(|error| self.failed("write", object, &error))?;
-            upload.write(&piece[..read]);
+            hasher.update(&buffer[..read]);
+            let capacity = upload.wait_for_capacity(MAX_CONCURRENT_PARTS).await;
+            capacity.map_err(|error| self.failed("write", object, &error))?;
+            upload.write(&buffer[..read]);
         }
     }
 
@@ -390,7 +390,7 @@ mod tests {
     async fn files_of_several_parts_are_stored_whole() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("video.mp4");
-        let content: Vec<u8> = (0..PART_BYTES * 2 + 17).map(|at| (at % 251) as u8).collect();
+        let content: Vec<u8> = (0..PART_BYTES * 2 + 17).map(|index| (index % 251) as u8).collect();
         fs_err::write(&file, &content).expect("a file");
         let store_folder = tempfile::tempdir().expect("a folder");
         let store = open(store_folder.path());
@@ -399,10 +399,10 @@ mod tests {
         assert!(store.has(ObjectKind::Artifact, &hash, content.len() as u64).await.expect("asked"));
         assert_eq!(store.get(ObjectKind::Artifact, &hash).await.expect("read"), content);
         // What the file does not contain is not stored under its name, not even for a moment.
-        let other = sha256(b"other");
-        let changed = store.put_file(ObjectKind::Artifact, &file, &other).await;
+        let other_hash = sha256(b"other");
+        let changed = store.put_file(ObjectKind::Artifact, &file, &other_hash).await;
         assert!(matches!(changed, Err(ClusterError::Changed { .. })), "{changed:?}");
-        assert!(!store.has(ObjectKind::Artifact, &other, content.len() as u64).await.expect("asked"));
+        assert!(!store.has(ObjectKind::Artifact, &other_hash, content.len() as u64).await.expect("asked"));
         let left = fs_err::read_dir(store_folder.path().join("artifacts")).expect("the folder").count();
         assert_eq!(left, 1, "nothing is left of the upload");
         assert_eq!(artifact_hash(&artifact_path(&hash)), Some(hash.as_str()));

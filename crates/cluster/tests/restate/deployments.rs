@@ -83,15 +83,15 @@ async fn another_version_at_a_registered_address_is_refused() {
         .expect("the same version, started again");
     end(serving).await;
 
-    let other = |result: Result<(), ClusterError>| match result {
+    let other_version = |result: Result<(), ClusterError>| match result {
         Err(ClusterError::OtherVersion { registered, own, .. }) => (registered, own),
-        other => panic!("another version is refused: {other:?}"),
+        result => panic!("another version is refused: {result:?}"),
     };
     let versions = ("1".to_owned(), "2".to_owned());
     // Before anything listens, and after Restate was asked to register what does.
-    assert_eq!(other(EngineClient::check_version(admin, &address_of_old, "2").await), versions);
+    assert_eq!(other_version(EngineClient::check_version(admin, &address_of_old, "2").await), versions);
     let serving = serve(Endpoint::builder().bind(second()).build(), &old);
-    assert_eq!(other(EngineClient::register_version(admin, &address_of_old, "2").await), versions);
+    assert_eq!(other_version(EngineClient::register_version(admin, &address_of_old, "2").await), versions);
     end(serving).await;
     let _serving = serve(Endpoint::builder().bind(second()).build(), &new);
     EngineClient::register_version(admin, &address(&new), "2").await.expect("a new address");

@@ -97,7 +97,11 @@ impl Provider for Service {
 
     fn find_tasks<'a>(&'a self, digest: &'a str, _since: Timestamp) -> BoxFuture<'a, SubmissionLookup> {
         let tasks = self.account.tasks.lock().expect("no panic");
-        let matches = tasks.iter().filter(|(of, _)| of == digest).map(|(_, task)| task.clone()).collect();
+        let matches = tasks
+            .iter()
+            .filter(|(task_digest, _)| task_digest == digest)
+            .map(|(_, task)| task.clone())
+            .collect();
         Box::pin(std::future::ready(SubmissionLookup::Tasks(matches)))
     }
 }
@@ -222,10 +226,10 @@ fn run_with_killed_worker(server: &Server, listener: &TcpListener, accepts: bool
 fn submission_of_a_killed_worker_is_reconciled() {
     let Some(server) = Server::from_environment(0) else { return };
     let listener = listen();
-    for (accepts, expected, what) in [
+    for (accepts, expected, case) in [
         (true, (1, 1), "what was accepted is adopted"),
         (false, (2, 1), "what was not accepted is submitted again"),
     ] {
-        assert_eq!(run_with_killed_worker(&server, &listener, accepts), expected, "{what}");
+        assert_eq!(run_with_killed_worker(&server, &listener, accepts), expected, "{case}");
     }
 }

@@ -344,7 +344,7 @@ impl Restate {
                     Notification { signal: Some(signal), value, failure, ..Notification::default() };
                 self.notify(target, &Entry::new(kind::SIGNAL, &signalled));
             }
-            other => panic!("the simulated server has no message {other:#06x}"),
+            message_kind => panic!("the simulated server has no message {message_kind:#06x}"),
         }
     }
 
@@ -467,8 +467,8 @@ fn completion(id: u32) -> Notification {
 /// The time until a time of day, rounded up.
 fn until(millis: u64) -> Duration {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970").as_millis();
-    let left = millis.saturating_sub(u64::try_from(now).expect("a date"));
-    Duration::from_millis(left.div_ceil(TIMER_STEP) * TIMER_STEP)
+    let remaining = millis.saturating_sub(u64::try_from(now).expect("a date"));
+    Duration::from_millis(remaining.div_ceil(TIMER_STEP) * TIMER_STEP)
 }
 
 /// The invocation and the signal of an awakeable.

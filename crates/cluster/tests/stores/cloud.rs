@@ -66,7 +66,7 @@ impl Cloud {
 
     /// How many requests with this method there were.
     pub(super) fn count(&self, method: &Method) -> usize {
-        self.contents().requests.iter().filter(|(of, _)| of == method).count()
+        self.contents().requests.iter().filter(|(request_method, _)| request_method == method).count()
     }
 
     /// All requests as text.
@@ -132,7 +132,7 @@ async fn handle(State(cloud): State<Cloud>, request: Request) -> Response {
         Method::POST => post(&mut contents, path, &query),
         Method::DELETE => {
             let upload = query.get("uploadId").cloned().unwrap_or_default();
-            contents.parts.retain(|(of, _), _| *of != upload);
+            contents.parts.retain(|(upload_id, _), _| *upload_id != upload);
             StatusCode::NO_CONTENT.into_response()
         }
         Method::GET | Method::HEAD => match contents.objects.get(&path) {
@@ -159,8 +159,8 @@ fn put(contents: &mut Contents, path: String, query: &HashMap<String, String>, c
             let ids = list.split("<Uncommitted>").skip(1).map(|rest| rest.split('<').next().expect("an id"));
             let parts =
                 ids.map(|id| contents.parts.remove(&(path.clone(), id.to_owned())).expect("the block"));
-            let whole: Vec<u8> = parts.collect::<Vec<_>>().concat();
-            contents.objects.insert(path, whole);
+            let content: Vec<u8> = parts.collect::<Vec<_>>().concat();
+            contents.objects.insert(path, content);
         }
         _ => {
             contents.objects.insert(path, content);
@@ -178,7 +178,7 @@ fn post(contents: &mut Contents, path: String, query: &HashMap<String, String>) 
         );
         return answer.into_response();
     };
-    let keys: Vec<_> = contents.parts.keys().filter(|(of, _)| of == upload).cloned().collect();
+    let keys: Vec<_> = contents.parts.keys().filter(|(upload_id, _)| upload_id == upload).cloned().collect();
     // Completing an upload again changes nothing.
     if !keys.is_empty() {
         let parts: Vec<Vec<u8>> = keys.iter().filter_map(|key| contents.parts.remove(key)).collect();

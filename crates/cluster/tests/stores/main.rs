@@ -48,7 +48,7 @@ async fn s3() -> (Cloud, SharedStore) {
 fn file(bytes: usize) -> (TempDir, PathBuf, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("video.mp4");
-    let content: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8).collect();
+    let content: Vec<u8> = (0..bytes).map(|index| (index % 251) as u8).collect();
     fs_err::write(&path, content).expect("a file");
     let hash = file_sha256(&path).expect("its hash");
     (folder, path, hash)
@@ -60,7 +60,7 @@ fn kind(result: Result<impl std::fmt::Debug, ClusterError>) -> SharedStoreErrorK
             assert!(!error.to_string().contains(SECRET), "{error}");
             error.kind
         }
-        other => panic!("an error of the store is expected: {other:?}"),
+        result => panic!("an error of the store is expected: {result:?}"),
     }
 }
 
@@ -179,11 +179,11 @@ async fn wrong_content_of_a_name_is_refused() {
     assert_eq!(left, 0, "neither the file nor a part of it is left");
     assert!(matches!(store.get(ObjectKind::Artifact, &hash).await, Err(ClusterError::Damaged { .. })));
     // Every time that it is read back: the store is at fault.
-    let (_folder, other, other_hash) = file(2_000);
+    let (_folder, other_file, other_hash) = file(2_000);
     for _ in 0..9 {
         cloud.fail(Method::GET, Fault::Corrupt);
     }
-    let stored = store.put_file(ObjectKind::Artifact, &other, &other_hash).await;
+    let stored = store.put_file(ObjectKind::Artifact, &other_file, &other_hash).await;
     assert!(matches!(stored, Err(ClusterError::Damaged { .. })), "{stored:?}");
 }
 

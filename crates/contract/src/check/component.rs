@@ -88,8 +88,8 @@ impl ComponentCheck {
         if !self.validator.is_valid(instance) {
             violations = self.schema_violations(instance);
         }
-        let left = MAX_VIOLATIONS - violations.len();
-        violations.extend(self.rules.iter().flat_map(|rule| rule.violations(instance)).take(left));
+        let remaining = MAX_VIOLATIONS - violations.len();
+        violations.extend(self.rules.iter().flat_map(|rule| rule.violations(instance)).take(remaining));
         violations
     }
 
@@ -142,13 +142,13 @@ impl ComponentCheck {
     /// The annotations for errors of a keyword, from all schemas on its evaluation path. References are on the path as `/$ref`.
     fn context(&self, keyword: &str) -> SchemaContext<'_> {
         let mut context = SchemaContext::default();
-        let mut here = &self.schema;
+        let mut current = &self.schema;
         for part in keyword.split('/').skip(1) {
-            context.enter(here);
+            context.enter(current);
             let key = part.replace("~1", "/").replace("~0", "~");
-            let next = match here {
+            let next = match current {
                 Value::Array(items) => key.parse::<usize>().ok().and_then(|index| items.get(index)),
-                other => other.get(&key),
+                value => value.get(&key),
             };
             let target = next.filter(|_| key == "$ref").and_then(Value::as_str);
             if target.is_none() {
@@ -156,7 +156,7 @@ impl ComponentCheck {
             }
             let next = target.map_or(next, |target| self.schema.pointer(target.trim_start_matches('#')));
             let Some(next) = next else { break };
-            here = next;
+            current = next;
         }
         context
     }
@@ -169,9 +169,9 @@ fn fields_alone(
     location: &str,
 ) -> Option<BTreeMap<String, LazyValidator>> {
     let schema = schema.as_object()?;
-    let known =
+    let is_known =
         |keyword: &String| NON_CONSTRAINING_KEYWORDS.contains(&keyword.as_str()) || keyword.starts_with("x-");
-    if schema.get("type") != Some(&json!("object")) || !schema.keys().all(known) {
+    if schema.get("type") != Some(&json!("object")) || !schema.keys().all(is_known) {
         return None;
     }
     let field = |(name, schema): (&String, &Value)| {

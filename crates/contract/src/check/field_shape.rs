@@ -41,7 +41,7 @@ impl FieldShape {
         if depth > MAX_DEPTH {
             return;
         }
-        let below = |schema: &Value| {
+        let read_nested = |schema: &Value| {
             let mut shape = Self::default();
             shape.read(schema, definitions, depth + 1);
             shape
@@ -62,14 +62,18 @@ impl FieldShape {
             _ => false,
         };
         if let Some(items) = schema.get("items") {
-            self.items = Some(Box::new(below(items)));
+            self.items = Some(Box::new(read_nested(items)));
         }
         if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
-            let open = schema.get("additionalProperties").is_some_and(|more| more != &Value::Bool(false));
+            let open = schema
+                .get("additionalProperties")
+                .is_some_and(|additional| additional != &Value::Bool(false));
             let members =
                 self.members.get_or_insert_with(|| Members { by_name: BTreeMap::new(), open: false });
             members.open |= open;
-            members.by_name.extend(properties.iter().map(|(name, schema)| (name.clone(), below(schema))));
+            members
+                .by_name
+                .extend(properties.iter().map(|(name, schema)| (name.clone(), read_nested(schema))));
         }
     }
 
@@ -83,7 +87,7 @@ impl FieldShape {
     pub fn normalize(&self, value: &mut Value) {
         match value {
             Value::Number(number) if self.is_integer => {
-                if let Some(integer) = whole(number) {
+                if let Some(integer) = as_integer(number) {
                     *number = integer;
                 }
             }
@@ -173,7 +177,7 @@ pub struct UnknownMember<'s> {
 }
 
 /// A float that is a whole number of 64 bits, as an integer.
-fn whole(number: &Number) -> Option<Number> {
+fn as_integer(number: &Number) -> Option<Number> {
     let float = number.as_f64().filter(|_| number.is_f64())?;
     // -2^63 is the least number of 64 bits, and 2^63 is one more than the greatest. The least itself is no float: what was rounded to
     // it is below it, and stays so.
@@ -224,10 +228,10 @@ mod tests {
                 { "type": "image_url", "weight": 0.5, "image_url": { "url": "https://a.test" } },
             ],
         });
-        let found = metadata().unknown_members(&value, 100);
-        let pointers: Vec<_> = found.iter().map(|member| member.pointer.as_str()).collect();
+        let unknown = metadata().unknown_members(&value, 100);
+        let pointers: Vec<_> = unknown.iter().map(|member| member.pointer.as_str()).collect();
         assert_eq!(pointers, ["/content/0/image_url/detail", "/content/1/weight"]);
-        assert_eq!(found[0].expected, ["url"]);
+        assert_eq!(unknown[0].expected, ["url"]);
         assert_eq!(metadata().unknown_members(&value, 1).len(), 1);
         let further = metadata().further_members(&value, 100);
         assert_eq!(further.iter().map(|member| member.pointer.as_str()).collect::<Vec<_>>(), ["/mine"]);

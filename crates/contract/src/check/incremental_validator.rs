@@ -85,11 +85,11 @@ impl<'c> IncrementalValidator<'c> {
         if self.quiet.last(check, names).is_some_and(|before| !changed(names, values, before).any(is_read)) {
             return Vec::new();
         }
-        let found = self.checks.request_warnings(self.spec, &object(names, values));
-        if found.is_empty() {
+        let violations = self.checks.request_warnings(self.spec, &object(names, values));
+        if violations.is_empty() {
             self.quiet.remember(check, names, values);
         }
-        found
+        violations
     }
 
     fn is_valid(&mut self, names: &Arc<[Arc<str>]>, values: &[Arc<Value>]) -> bool {

@@ -22,7 +22,7 @@ pub(crate) fn truncate_for_display(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(_) => return "a list".to_owned(),
         Value::Object(_) => return "an object".to_owned(),
-        other => other.to_string(),
+        scalar => scalar.to_string(),
     };
     let mut short: String =
         text.chars().take(MAX_VALUE_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -54,7 +54,7 @@ pub(crate) fn describe(
     name: &str,
     schema: Option<&Value>,
 ) -> (&'static str, String) {
-    let found = truncate_for_display(error.instance());
+    let value = truncate_for_display(error.instance());
     match error.kind() {
         ValidationErrorKind::Type { kind } => {
             let pattern = schema.and_then(|schema| schema.get("pattern")?.as_str());
@@ -75,11 +75,11 @@ pub(crate) fn describe(
                 [only] => only.clone(),
                 _ => format!("one of {}", values.join(", ")),
             };
-            ("invalid_value", format!("{name} has to be {expected}, not {found}{hint}"))
+            ("invalid_value", format!("{name} has to be {expected}, not {value}{hint}"))
         }
         ValidationErrorKind::Constant { expected_value } => (
             "invalid_value",
-            format!("{name} has to be {}, not {found}", truncate_for_display(expected_value)),
+            format!("{name} has to be {}, not {value}", truncate_for_display(expected_value)),
         ),
         ValidationErrorKind::Pattern { pattern } => {
             let example = schema.and_then(|schema| schema.pointer("/examples/0")).map(truncate_for_display);
@@ -87,7 +87,7 @@ pub(crate) fn describe(
                 || format!("has to match `{pattern}`"),
                 |example| format!("has to be of the form {example}"),
             );
-            ("invalid_format", format!("{name} {form}, not {found}"))
+            ("invalid_format", format!("{name} {form}, not {value}"))
         }
         ValidationErrorKind::Format { format } => {
             let form = if format == "uri" {
@@ -95,19 +95,19 @@ pub(crate) fn describe(
             } else {
                 format!("of the format {format}")
             };
-            ("invalid_format", format!("{name} has to be {form}, not {found}"))
+            ("invalid_format", format!("{name} has to be {form}, not {value}"))
         }
         ValidationErrorKind::Minimum { limit } => {
-            ("out_of_range", format!("{name} has to be at least {limit}, not {found}"))
+            ("out_of_range", format!("{name} has to be at least {limit}, not {value}"))
         }
         ValidationErrorKind::Maximum { limit } => {
-            ("out_of_range", format!("{name} has to be at most {limit}, not {found}"))
+            ("out_of_range", format!("{name} has to be at most {limit}, not {value}"))
         }
         ValidationErrorKind::ExclusiveMinimum { limit } => {
-            ("out_of_range", format!("{name} has to be greater than {limit}, not {found}"))
+            ("out_of_range", format!("{name} has to be greater than {limit}, not {value}"))
         }
         ValidationErrorKind::ExclusiveMaximum { limit } => {
-            ("out_of_range", format!("{name} has to be less than {limit}, not {found}"))
+            ("out_of_range", format!("{name} has to be less than {limit}, not {value}"))
         }
         ValidationErrorKind::Required { .. } => ("missing_parameter", format!("{name} is missing")),
         _ => ("invalid_value", format!("{name} does not fit: {}", error.masked_with("the value"))),
@@ -134,7 +134,7 @@ fn kinds(kind: &TypeKind) -> String {
         "integer" => "a whole number".to_owned(),
         "object" => "an object".to_owned(),
         "null" => "null".to_owned(),
-        other => format!("a {other}"),
+        name => format!("a {name}"),
     };
     match kind {
         TypeKind::Single(kind) => article(kind.as_str()),

@@ -45,9 +45,11 @@ pub fn nearest_name<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
     }
     let folded = word.to_lowercase().replace('-', "_");
     let candidates: Vec<&str> = candidates.into_iter().collect();
-    let mut meant = SYNONYMS.iter().filter(|(synonym, _)| *synonym == folded);
-    if let Some(found) = meant.find_map(|(_, name)| candidates.iter().find(|known| *known == name)) {
-        return Some(found);
+    let mut synonyms = SYNONYMS.iter().filter(|(synonym, _)| *synonym == folded);
+    if let Some(candidate) =
+        synonyms.find_map(|(_, name)| candidates.iter().find(|candidate| *candidate == name))
+    {
+        return Some(candidate);
     }
     candidates
         .into_iter()
@@ -69,7 +71,7 @@ mod tests {
 
     #[test]
     fn nearest_name_is_one_of_few_differences() {
-        let known = ["seconds", "seed", "generate_audio", "n"];
+        let candidates = ["seconds", "seed", "generate_audio", "n"];
         for (word, expected) in [
             ("secnods", Some("seconds")),
             ("Seconds", Some("seconds")),
@@ -79,9 +81,9 @@ mod tests {
             ("fps", None),
             ("x", None),
         ] {
-            assert_eq!(nearest_name(word, known), expected, "{word}");
+            assert_eq!(nearest_name(word, candidates), expected, "{word}");
         }
-        assert_eq!(nearest_name(&"s".repeat(1_000_000), known), None);
+        assert_eq!(nearest_name(&"s".repeat(1_000_000), candidates), None);
         let frames = ["last_frame", "first_frame", "seconds"];
         assert_eq!(nearest_name("start_frame", frames), Some("first_frame"), "not the nearer `last_frame`");
         assert_eq!(nearest_name("duration", frames), Some("seconds"));

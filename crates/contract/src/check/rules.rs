@@ -42,7 +42,7 @@ pub(crate) fn compile(
     if let Some(schema) = definitions.get(component) {
         collect(definitions, schema, Some(component), &mut Vec::new(), &mut scopes);
     }
-    let mut found = Vec::new();
+    let mut checks = Vec::new();
     for (component, path) in scopes {
         for rule in all.get(&component).into_iter().flatten() {
             let pointer = format!("/components/schemas/{}/x-rules/{}", escape(&component), rule.id);
@@ -53,7 +53,7 @@ pub(crate) fn compile(
                 }
             });
             let required = rule.reject.get("required").and_then(Value::as_array).into_iter().flatten();
-            found.push(RuleCheck {
+            checks.push(RuleCheck {
                 name: format!("{component}/{}", rule.id),
                 reads: read_fields(&path, &rule.reject),
                 path: path.clone(),
@@ -64,7 +64,7 @@ pub(crate) fn compile(
             });
         }
     }
-    found
+    checks
 }
 
 /// The top-level fields whose values a rule depends on.

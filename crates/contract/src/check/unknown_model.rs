@@ -20,12 +20,12 @@ pub(crate) fn violation(request: &Value, models: &[Model]) -> Violation {
                 format!("`model` cannot be {}: give one of {ids}", truncate_for_display(&id.as_str().into())),
             )
         }
-        (true, Some(other)) => {
+        (true, Some(value)) => {
             let ids = list(models.iter().map(|model| model.id.as_str()));
             (
                 "/model",
                 "invalid_type",
-                format!("`model` has to be a string, not {}: give one of {ids}", truncate_for_display(other)),
+                format!("`model` has to be a string, not {}: give one of {ids}", truncate_for_display(value)),
             )
         }
     };

@@ -33,16 +33,16 @@ pub(super) fn compare(location: &Location, old: &Value, new: &Value, changes: &m
             (None, Some(bound)) => (Verdict::Narrowed, format!("`{keyword}` {} is new", shown(bound, new))),
             (Some(bound), None) => (Verdict::Widened, format!("`{keyword}` {} is gone", shown(bound, old))),
             (Some(before), Some(after)) => {
-                let moved = before.as_f64().partial_cmp(&after.as_f64()).unwrap_or(Ordering::Equal);
+                let ordering = before.as_f64().partial_cmp(&after.as_f64()).unwrap_or(Ordering::Equal);
                 // At the same number, the inclusive bound allows more.
-                let wider = match moved {
+                let is_wider = match ordering {
                     Ordering::Less => greater_is_wider,
                     Ordering::Greater => !greater_is_wider,
                     Ordering::Equal if is_exclusive(old) == is_exclusive(new) => continue,
                     Ordering::Equal => is_exclusive(old),
                 };
                 let summary = format!("`{keyword}` {} becomes {}", shown(before, old), shown(after, new));
-                (if wider { Verdict::Widened } else { Verdict::Narrowed }, summary)
+                (if is_wider { Verdict::Widened } else { Verdict::Narrowed }, summary)
             }
         };
         changes

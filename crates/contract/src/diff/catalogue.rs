@@ -67,7 +67,7 @@ pub(super) fn rules(
     component: &str,
     changes: &mut ChangeSet,
 ) {
-    let of = |contract: &Contract| -> Vec<Rule> {
+    let rules_of = |contract: &Contract| -> Vec<Rule> {
         contract
             .rules()
             .find(|(name, _)| *name == component)
@@ -75,7 +75,7 @@ pub(super) fn rules(
             .unwrap_or_default()
     };
     let location = |rule: &Rule| Location::new(direction, format!("{component}, rule {}", rule.id));
-    let (before, after) = (of(old), of(new));
+    let (before, after) = (rules_of(old), rules_of(new));
     warnings(&before, &after, location, changes);
     let (all_before, all_after) = (before.clone(), after.clone());
     // What is only warned about is accepted: a warning that becomes an error is a new rule, and the reverse a rule that is gone.
@@ -83,9 +83,9 @@ pub(super) fn rules(
         rules.into_iter().filter(|rule| rule.severity == Severity::Error).collect()
     };
     let (before, after) = (refusing(before), refusing(after));
-    let known = |rules: &[Rule], id: &str| rules.iter().find(|rule| rule.id == id).cloned();
-    for rule in before.iter().filter(|rule| known(&after, &rule.id).is_none()) {
-        let is_warning = known(&all_after, &rule.id).is_some();
+    let find_rule = |rules: &[Rule], id: &str| rules.iter().find(|rule| rule.id == id).cloned();
+    for rule in before.iter().filter(|rule| find_rule(&after, &rule.id).is_none()) {
+        let is_warning = find_rule(&all_after, &rule.id).is_some();
         let summary = format!("{}: {}", if is_warning { "only a warning now" } else { "gone" }, rule.message);
         let old = Some(&rule.reject);
         let finding = Finding { subject: Subject::Rule, verdict: Verdict::Removed, summary, old, new: None };
@@ -93,8 +93,8 @@ pub(super) fn rules(
     }
     for rule in &after {
         let new = Some(&rule.reject);
-        let Some(was) = known(&before, &rule.id) else {
-            let was_warning = known(&all_before, &rule.id).is_some();
+        let Some(was) = find_rule(&before, &rule.id) else {
+            let was_warning = find_rule(&all_before, &rule.id).is_some();
             let summary = format!("{}: {}", if was_warning { "refused now" } else { "new" }, rule.message);
             let finding =
                 Finding { subject: Subject::Rule, verdict: Verdict::Added, summary, old: None, new };
@@ -149,8 +149,9 @@ fn warnings(before: &[Rule], after: &[Rule], location: impl Fn(&Rule) -> Locatio
 
 /// Compares where a family takes frames and references.
 pub(super) fn inputs(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) {
-    let of = |schema: &Value| schema.get("x-inputs").and_then(Value::as_object).cloned().unwrap_or_default();
-    let (before, after) = (of(old), of(new));
+    let inputs_of =
+        |schema: &Value| schema.get("x-inputs").and_then(Value::as_object).cloned().unwrap_or_default();
+    let (before, after) = (inputs_of(old), inputs_of(new));
     let kinds = before.keys().chain(after.keys().filter(|kind| !before.contains_key(*kind)));
     for kind in kinds {
         let (was, is) = (before.get(kind), after.get(kind));

@@ -126,11 +126,11 @@ pub(super) fn component_of(schema: &Value) -> Option<&str> {
 pub(super) fn effective(root: &Value, part: &Value) -> Result<Value, SpecError> {
     let node = Node { value: part, pointer: String::new() };
     let target = resolve(&Node::root(root), &node)?.value;
-    let (Some(mut whole), Some(own)) = (target.as_object().cloned(), part.as_object()) else {
+    let (Some(mut merged), Some(own)) = (target.as_object().cloned(), part.as_object()) else {
         return Ok(target.clone());
     };
     let reference = if part.get("$ref").is_some() { "$ref" } else { "allOf" };
     let beside = own.iter().filter(|(key, _)| *key != reference || std::ptr::eq(target, part));
-    whole.extend(beside.map(|(key, value)| (key.clone(), value.clone())));
-    Ok(Value::Object(whole))
+    merged.extend(beside.map(|(key, value)| (key.clone(), value.clone())));
+    Ok(Value::Object(merged))
 }

@@ -12,7 +12,7 @@ pub(super) const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options"
 /// Compares all operations.
 pub(super) fn compare(documents: &Documents<'_>, changes: &mut ChangeSet) -> Result<(), SpecError> {
     let (before, after) = (operations(documents.old)?, operations(documents.new)?);
-    let whole = |verdict, summary: &str| Finding {
+    let finding = |verdict, summary: &str| Finding {
         subject: Subject::Operation,
         verdict,
         summary: summary.to_owned(),
@@ -23,14 +23,14 @@ pub(super) fn compare(documents: &Documents<'_>, changes: &mut ChangeSet) -> Res
     for name in before.keys().filter(|name| !after.contains_key(*name)) {
         changes.record(
             &Location::new(Direction::Request, name),
-            whole(Verdict::Removed, "the operation is gone"),
+            finding(Verdict::Removed, "the operation is gone"),
         );
     }
     for (name, new) in &after {
         let Some(old) = before.get(name) else {
             changes.record(
                 &Location::new(Direction::Request, name),
-                whole(Verdict::Added, "the operation is new"),
+                finding(Verdict::Added, "the operation is new"),
             );
             continue;
         };
@@ -158,11 +158,11 @@ fn parameters(
     Ok(())
 }
 
-fn required(location: &Location, thing: &str, old: &Value, new: &Value, changes: &mut ChangeSet) {
+fn required(location: &Location, subject: &str, old: &Value, new: &Value, changes: &mut ChangeSet) {
     let is_required = |value: &Value| value.get("required") == Some(&Value::Bool(true));
     let (verdict, summary) = match (is_required(old), is_required(new)) {
-        (false, true) => (Verdict::Narrowed, format!("{thing} is required now")),
-        (true, false) => (Verdict::Widened, format!("{thing} is optional now")),
+        (false, true) => (Verdict::Narrowed, format!("{subject} is required now")),
+        (true, false) => (Verdict::Widened, format!("{subject} is optional now")),
         _ => return,
     };
     changes
@@ -223,8 +223,9 @@ fn contents(
     changes: &mut ChangeSet,
 ) -> Result<(), SpecError> {
     let empty = Map::new();
-    let of = |value: &'_ Value| value.get("content").and_then(Value::as_object).cloned();
-    let (before, after) = (of(old).unwrap_or_else(|| empty.clone()), of(new).unwrap_or(empty));
+    let media_types = |value: &'_ Value| value.get("content").and_then(Value::as_object).cloned();
+    let (before, after) =
+        (media_types(old).unwrap_or_else(|| empty.clone()), media_types(new).unwrap_or(empty));
     let kinds = before.keys().chain(after.keys().filter(|kind| !before.contains_key(*kind)));
     for kind in kinds {
         let (verdict, summary) = match (before.get(kind), after.get(kind)) {

@@ -79,8 +79,8 @@ fn annotations(location: &Location, old: &Value, new: &Value, changes: &mut Chan
 /// Compares `x-error`, the error that a field is reported with.
 fn errors(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) {
     for key in ["param", "code"] {
-        let of = |schema: &'_ Value| schema.pointer(&format!("/x-error/{key}")).cloned();
-        let (before, after) = (of(old), of(new));
+        let error_member = |schema: &'_ Value| schema.pointer(&format!("/x-error/{key}")).cloned();
+        let (before, after) = (error_member(old), error_member(new));
         if before == after {
             continue;
         }
@@ -280,11 +280,12 @@ fn fields(
         changes.record(location, Finding { subject: Subject::Bound, verdict, summary, old: None, new: None });
     }
     let empty = Map::new();
-    let of = |schema: &'_ Value| schema.get("properties").and_then(Value::as_object).cloned();
-    let (before, after) = (of(old).unwrap_or_else(|| empty.clone()), of(new).unwrap_or(empty));
+    let properties = |schema: &'_ Value| schema.get("properties").and_then(Value::as_object).cloned();
+    let (before, after) =
+        (properties(old).unwrap_or_else(|| empty.clone()), properties(new).unwrap_or(empty));
     let needs = |schema: &Value, name: &str| {
         let names = schema.get("required").and_then(Value::as_array);
-        names.is_some_and(|names| names.iter().any(|one| one.as_str() == Some(name)))
+        names.is_some_and(|names| names.iter().any(|entry| entry.as_str() == Some(name)))
     };
     for name in before.keys().filter(|name| !after.contains_key(*name)) {
         let summary = "the field is gone".to_owned();
@@ -294,7 +295,7 @@ fn fields(
     }
     for (name, schema) in &after {
         let inner = location.field(name);
-        let Some(known) = before.get(name) else {
+        let Some(old_schema) = before.get(name) else {
             added(&inner, schema, needs(new, name), changes);
             continue;
         };
@@ -310,7 +311,7 @@ fn fields(
                 Finding { subject: Subject::Requiredness, verdict, summary, old: None, new: None },
             );
         }
-        compare(documents, &inner, known, schema, changes)?;
+        compare(documents, &inner, old_schema, schema, changes)?;
     }
     Ok(())
 }

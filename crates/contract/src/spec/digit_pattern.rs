@@ -35,8 +35,8 @@ pub(crate) fn numbers(pattern: &str) -> Option<BTreeSet<u32>> {
         let text: Vec<char> = number.to_string().chars().collect();
         match_ends(&part, &text, 1) & 1 << text.len() != 0
     };
-    let found: BTreeSet<u32> = (0..=MAX_NUMBER).filter(matches).collect();
-    (!found.is_empty()).then_some(found)
+    let numbers: BTreeSet<u32> = (0..=MAX_NUMBER).filter(matches).collect();
+    (!numbers.is_empty()).then_some(numbers)
 }
 
 /// `4 to 15`, `1, 2, 4 to 6`.
@@ -140,7 +140,7 @@ fn match_ends(part: &Regex, text: &[char], starts: Indices) -> Indices {
         Regex::Class(ranges) => {
             let fits = |c: char| ranges.iter().any(|(min, max)| (*min..=*max).contains(&c));
             let matching = text.iter().enumerate().filter(|(_, c)| fits(**c));
-            matching.fold(0, |ends, (at, _)| ends | (starts & 1 << at) << 1)
+            matching.fold(0, |ends, (index, _)| ends | (starts & 1 << index) << 1)
         }
         Regex::Sequence(parts) => parts.iter().fold(starts, |starts, part| match_ends(part, text, starts)),
         Regex::Choice(parts) => parts.iter().fold(0, |ends, part| ends | match_ends(part, text, starts)),
@@ -173,7 +173,7 @@ mod tests {
             ("^5{3}$", "555"),
         ] {
             assert_eq!(
-                numbers(pattern).map(|found| format_ranges(&found)).as_deref(),
+                numbers(pattern).map(|numbers| format_ranges(&numbers)).as_deref(),
                 Some(ranges),
                 "{pattern}"
             );

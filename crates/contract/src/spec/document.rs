@@ -66,14 +66,14 @@ pub(crate) fn escape(key: &str) -> String {
 
 /// Follows `$ref`, and an `allOf` of a single schema, to the schema that is meant.
 pub(crate) fn resolve<'a>(root: &Node<'a>, node: &Node<'a>) -> Result<Node<'a>, SpecError> {
-    let mut here = node.clone();
+    let mut resolved = node.clone();
     for _ in 0..MAX_HOPS {
-        if let Some(reference) = here.get("$ref") {
-            here = target(root, &reference)?;
-        } else if let Some(only) = sole_part(&here) {
-            here = only;
+        if let Some(reference) = resolved.get("$ref") {
+            resolved = target(root, &reference)?;
+        } else if let Some(only) = sole_part(&resolved) {
+            resolved = only;
         } else {
-            return Ok(here);
+            return Ok(resolved);
         }
     }
     Err(node.fail("the reference is part of a cycle", "point it at a schema that is written out"))
@@ -150,7 +150,9 @@ fn check_discriminator<'a>(
         let schema = target(root, &reference)?;
         let index = alternatives
             .iter()
-            .position(|one| one.get("$ref").is_some_and(|other| other.value == reference.value))
+            .position(|alternative| {
+                alternative.get("$ref").is_some_and(|mapped| mapped.value == reference.value)
+            })
             .ok_or_else(|| {
                 reference.fail(
                     format!("`{value}` is mapped to a schema that is not among the alternatives"),
@@ -159,8 +161,8 @@ fn check_discriminator<'a>(
             })?;
         used[index] = true;
         let tag = resolve(root, &schema.need("properties")?.need(property)?)?;
-        let known = tag.get("enum").map(|values| values.texts()).transpose()?;
-        if known.is_some_and(|known| !known.iter().any(|one| one == value)) {
+        let tags = tag.get("enum").map(|values| values.texts()).transpose()?;
+        if tags.is_some_and(|tags| !tags.iter().any(|tag| tag == value)) {
             return Err(tag.fail(
                 format!("`{value}` is mapped to this schema, whose `{property}` does not list it"),
                 format!("add `{value}` to the enum here, or take it out of the discriminator"),

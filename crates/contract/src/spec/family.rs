@@ -77,9 +77,9 @@ pub(crate) fn read(root: &Node<'_>) -> Result<Vec<FamilySpec>, SpecError> {
 }
 
 fn read_one(root: &Node<'_>, schema: &Node<'_>, component: String) -> Result<FamilySpec, SpecError> {
-    let about = schema.need("x-family")?;
+    let annotation = schema.need("x-family")?;
     let fields = field::read(root, schema)?;
-    let carrier = about.need("duration")?;
+    let carrier = annotation.need("duration")?;
     let durations = fields
         .iter()
         .find(|field| Some(field.name.as_str()) == carrier.value.as_str())
@@ -101,6 +101,6 @@ fn read_one(root: &Node<'_>, schema: &Node<'_>, component: String) -> Result<Fam
         }
     };
     let (inputs, returns_last_frame) = inputs::read(schema, &fields)?;
-    let name = Family::from(about.need("name")?.text()?);
+    let name = Family::from(annotation.need("name")?.text()?);
     Ok(FamilySpec { name, component, fields, durations, inputs, returns_last_frame, model_ids })
 }

@@ -96,15 +96,15 @@ fn read_one(root: &Node<'_>, name: &str, node: &Node<'_>, required: &[String]) -
         "boolean" => FieldKind::Boolean,
         "array" => FieldKind::Array,
         "object" => FieldKind::Object,
-        other => {
+        name => {
             return Err(kind.fail(
-                format!("`{other}` is not a type of OpenAPI 3.0"),
+                format!("`{name}` is not a type of OpenAPI 3.0"),
                 "use string, integer, number, boolean, array or object, and `nullable: true` for null",
             ));
         }
     };
     // Keywords at the property override those of the referenced schema.
-    let either = |key: &str| node.get(key).or_else(|| schema.get(key)).map(|found| found.value);
+    let either = |key: &str| node.get(key).or_else(|| schema.get(key)).map(|property| property.value);
     let pattern = either("pattern").and_then(Value::as_str).map(str::to_owned);
     let values = either("enum").and_then(Value::as_array).cloned().unwrap_or_default();
     let component = match kind {
@@ -124,7 +124,7 @@ fn read_one(root: &Node<'_>, name: &str, node: &Node<'_>, required: &[String]) -
         minimum: either("minimum").and_then(Value::as_f64),
         maximum: either("maximum").and_then(Value::as_f64),
         default: either("default").cloned(),
-        is_required: required.iter().any(|one| one == name),
+        is_required: required.iter().any(|field| field == name),
         is_deprecated: either("deprecated").and_then(Value::as_bool).unwrap_or(false),
         description: either("description").and_then(Value::as_str).unwrap_or_default().trim().to_owned(),
         component,
@@ -136,7 +136,9 @@ fn media_encoding(node: &Node<'_>) -> Result<MediaEncoding, SpecError> {
     match node.text()? {
         "data_uri" => Ok(MediaEncoding::DataUri),
         "base64" => Ok(MediaEncoding::Base64),
-        other => Err(node.fail(format!("`{other}` is not an encoding of media"), "use data_uri or base64")),
+        encoding => {
+            Err(node.fail(format!("`{encoding}` is not an encoding of media"), "use data_uri or base64"))
+        }
     }
 }
 

@@ -49,7 +49,7 @@ impl Model {
     /// Whether the model has a capability.
     #[must_use]
     pub fn can(&self, capability: &str) -> bool {
-        self.capabilities.iter().any(|one| one == capability)
+        self.capabilities.iter().any(|own| own == capability)
     }
 
     /// The resolutions that the model can make.
@@ -94,10 +94,10 @@ pub(crate) fn read(root: &Node<'_>, families: &[FamilySpec]) -> Result<Vec<Model
         }
     }
     let task = root.need("components")?.need("schemas")?.need(super::TASK)?;
-    let known = resolve(root, &task.need("properties")?.need("model")?)?;
-    if let Some(list) = known.get("enum") {
-        let known = list.texts()?;
-        if let Some(model) = models.iter().find(|model| !known.contains(&model.id)) {
+    let model_schema = resolve(root, &task.need("properties")?.need("model")?)?;
+    if let Some(list) = model_schema.get("enum") {
+        let ids = list.texts()?;
+        if let Some(model) = models.iter().find(|model| !ids.contains(&model.id)) {
             return Err(
                 list.fail(format!("`{}` is missing here", model.id), "add it: task responses have it")
             );

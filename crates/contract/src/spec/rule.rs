@@ -88,8 +88,9 @@ fn fillings(entry: &Node<'_>) -> Result<Vec<Substitution>, SpecError> {
     let Some(each) = entry.get("each") else { return Ok(vec![Substitution::new()]) };
     each.items()?
         .iter()
-        .map(|one| {
-            one.entries()?
+        .map(|substitution| {
+            substitution
+                .entries()?
                 .into_iter()
                 .map(|(key, value)| Ok((format!("{{{key}}}"), value.text()?.to_owned())))
                 .collect()
@@ -108,7 +109,7 @@ fn fill_value(value: &Value, filling: &Substitution) -> Value {
         Value::Object(entries) => {
             entries.iter().map(|(key, value)| (fill(key, filling), fill_value(value, filling))).collect()
         }
-        other => other.clone(),
+        scalar => scalar.clone(),
     }
 }
 
@@ -178,7 +179,9 @@ fn select<'m>(filter: &Node<'_>, models: impl Iterator<Item = &'m Model>) -> Res
     let mut chosen: Vec<&Model> = models.collect();
     for (key, value) in filter.entries()? {
         match (key, value.value) {
-            ("needs_image", Value::Bool(wanted)) => chosen.retain(|model| model.needs_image == *wanted),
+            ("needs_image", Value::Bool(needs_image)) => {
+                chosen.retain(|model| model.needs_image == *needs_image)
+            }
             ("with", Value::String(capability)) => chosen.retain(|model| model.can(capability)),
             ("without", Value::String(capability)) => chosen.retain(|model| !model.can(capability)),
             _ => {

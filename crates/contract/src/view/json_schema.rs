@@ -28,7 +28,7 @@ pub(crate) fn definitions(document: &Value, spec: &Spec) -> Map<String, Value> {
             }
             match schema.entry("allOf").or_insert_with(|| json!([])) {
                 Value::Array(list) => list.extend(refusals),
-                other => *other = refusals.into(),
+                entry => *entry = refusals.into(),
             }
         }
     }
@@ -45,7 +45,7 @@ fn refusal(rule: &Rule) -> Value {
 
 pub(crate) fn request_schema(document: &Value, spec: &Spec) -> Value {
     let mut all = definitions(document, spec);
-    let about = all.remove(REQUEST).unwrap_or_default();
+    let request = all.remove(REQUEST).unwrap_or_default();
     let branches: Vec<Value> = spec
         .families
         .iter()
@@ -64,7 +64,7 @@ pub(crate) fn request_schema(document: &Value, spec: &Spec) -> Value {
     json!({
         "$schema": DIALECT,
         "title": REQUEST,
-        "description": about.get("description").cloned().unwrap_or_default(),
+        "description": request.get("description").cloned().unwrap_or_default(),
         "type": "object",
         "required": ["model"],
         "properties": {
@@ -129,10 +129,10 @@ fn translate(schema: &mut Map<String, Value>) {
         Some("int64") => Some((json!(i64::MIN), json!(i64::MAX))),
         _ => None,
     };
-    if let Some((least, greatest)) = bounds {
+    if let Some((min, max)) = bounds {
         // A format is a remark to most validators; the width of the integer is not.
-        schema.entry("minimum").or_insert(least);
-        schema.entry("maximum").or_insert(greatest);
+        schema.entry("minimum").or_insert(min);
+        schema.entry("maximum").or_insert(max);
     }
 }
 
@@ -146,18 +146,18 @@ fn allow_null(schema: &mut Map<String, Value>) {
 }
 
 /// 3.0 marks a bound as exclusive; 2020-12 writes the bound there.
-fn exclusive(schema: &mut Map<String, Value>, mark: &str, bound: &str) {
-    match schema.get(mark) {
-        Some(Value::Bool(true)) => match schema.remove(bound) {
+fn exclusive(schema: &mut Map<String, Value>, exclusive_key: &str, bound_key: &str) {
+    match schema.get(exclusive_key) {
+        Some(Value::Bool(true)) => match schema.remove(bound_key) {
             Some(limit) => {
-                schema.insert(mark.into(), limit);
+                schema.insert(exclusive_key.into(), limit);
             }
             None => {
-                schema.remove(mark);
+                schema.remove(exclusive_key);
             }
         },
         Some(Value::Bool(false)) => {
-            schema.remove(mark);
+            schema.remove(exclusive_key);
         }
         _ => {}
     }

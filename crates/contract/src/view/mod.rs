@@ -41,10 +41,10 @@ fn rewrite_schemas(value: &Value, meaning: Meaning, rewrite: &dyn Fn(&mut Map<St
         (Meaning::Schema, Value::Object(schema)) => {
             let mut schema = schema.clone();
             rewrite(&mut schema);
-            let below = |(key, value): (&String, &Value)| {
+            let rewrite_member = |(key, value): (&String, &Value)| {
                 (key.clone(), rewrite_schemas(value, meaning_below(key), rewrite))
             };
-            Value::Object(schema.iter().map(below).collect())
+            Value::Object(schema.iter().map(rewrite_member).collect())
         }
         (Meaning::NamedSchemas, Value::Object(named)) => Value::Object(
             named
@@ -84,7 +84,7 @@ fn without_extensions(value: &Value) -> Value {
                 .collect(),
         ),
         Value::Array(items) => items.iter().map(without_extensions).collect(),
-        other => other.clone(),
+        scalar => scalar.clone(),
     }
 }
 
@@ -93,7 +93,7 @@ fn property_schemas_without_extensions(named: &Value) -> Value {
         Value::Object(named) => Value::Object(
             named.iter().map(|(name, value)| (name.clone(), without_extensions(value))).collect(),
         ),
-        other => other.clone(),
+        value => value.clone(),
     }
 }
 

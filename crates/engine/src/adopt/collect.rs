@@ -28,7 +28,7 @@ pub(super) struct Recordable {
     /// The keys of all nodes, as far as they are known.
     pub(super) keys: Arc<[Option<NodeKey>]>,
     /// The videos of all nodes, as far as they exist.
-    pub(super) made: Arc<[Option<Artifact>]>,
+    pub(super) artifacts: Arc<[Option<Artifact>]>,
 }
 
 /// The work of a node.
@@ -75,14 +75,14 @@ pub(super) async fn collect(
     // A node has another key once a video before it counts instead of another one.
     let mut visited: HashSet<(NodeIx, NodeKey)> = HashSet::new();
     let previews = loop {
-        let (previews, made) =
+        let (previews, artifacts) =
             survey_with(plan, ledger, &resolver, adoption.account.account, &Verify::Metadata, &adopted)
                 .await?;
-        let video = |node: NodeIx| made[node.index()].as_ref();
+        let video = |node: NodeIx| artifacts[node.index()].as_ref();
         let keys: Arc<[Option<NodeKey>]> =
             plan.nodes().map(|(ix, _)| resolver.key(plan, ix, video)).collect();
-        let made: Arc<[Option<Artifact>]> = made.iter().cloned().collect();
-        let video = |node: NodeIx| made[node.index()].as_ref();
+        let artifacts: Arc<[Option<Artifact>]> = artifacts.iter().cloned().collect();
+        let video = |node: NodeIx| artifacts[node.index()].as_ref();
         let mut reruns = Vec::new();
         let mut has_progress = false;
         // First the reruns: what continues a shot has another key then, and is next.
@@ -95,11 +95,12 @@ pub(super) async fn collect(
                     continue;
                 };
                 let Some(base) = resolver.counting_key(plan, ix, video) else { continue };
-                let (at, decision) = (NodeKeys { ix, key, base, all: &keys }, previews[ix.index()].decision);
+                let (node_keys, decision) =
+                    (NodeKeys { ix, key, base, all: &keys }, previews[ix.index()].decision);
                 let work = if is_rerun {
-                    collector.find_rerun(&at, decision)?.map(Ok)
-                } else if is_submitted(adoption, ledger, &at, decision)? {
-                    collector.find_work(&at)?
+                    collector.find_rerun(&node_keys, decision)?.map(Ok)
+                } else if is_submitted(adoption, ledger, &node_keys, decision)? {
+                    collector.find_work(&node_keys)?
                 } else {
                     None
                 };
@@ -117,7 +118,7 @@ pub(super) async fn collect(
                 let key = rerun.as_ref().map_or(key, |rerun| base.salted(&rerun.salt));
                 visited.insert((ix, key));
                 if let Work::Video(video) = &mut work {
-                    let first = collector.first_delivery(&resolver, ix, video, &made)?;
+                    let first = collector.first_delivery(&resolver, ix, video, &artifacts)?;
                     video.artifact = video.artifact.clone().delivered_after(first.as_deref());
                 }
                 let result = match &work {
@@ -131,8 +132,8 @@ pub(super) async fn collect(
                 shots.push((node.name.clone(), result));
                 reruns.extend(rerun.clone());
                 let attempt = AttemptId(format!("{run}.{}", shots.len()));
-                let (keys, made) = (Arc::clone(&keys), Arc::clone(&made));
-                recordable.push(Recordable { node: ix, key, rerun, attempt, work, keys, made });
+                let (keys, artifacts) = (Arc::clone(&keys), Arc::clone(&artifacts));
+                recordable.push(Recordable { node: ix, key, rerun, attempt, work, keys, artifacts });
                 has_progress = true;
             }
         }
@@ -300,7 +301,7 @@ impl Collector<'_> {
                 None,
             ))),
             (_, Some(task)) => Some(Ok((Work::Task(task), None))),
-            (Some((path, Err(why))), None) => Some(Err(AdoptionResult::NotAVideo(path.clone(), why))),
+            (Some((path, Err(reason))), None) => Some(Err(AdoptionResult::NotAVideo(path.clone(), reason))),
             (None, None) => None,
         })
     }

@@ -14,7 +14,7 @@ impl Collector<'_> {
         keys: &KeyResolver,
         node: NodeIx,
         video: &Video,
-        made: &[Option<Artifact>],
+        artifacts: &[Option<Artifact>],
     ) -> Result<Option<String>, LedgerError> {
         if video.other_deliveries.is_empty() {
             return Ok(None);
@@ -23,12 +23,12 @@ impl Collector<'_> {
         for file in video.other_deliveries.iter().rev().chain([own]) {
             let candidate = video.artifact.clone().delivered_after(Some(file));
             let artifact = |parent: NodeIx| {
-                if parent == node { Some(&candidate) } else { made[parent.index()].as_ref() }
+                if parent == node { Some(&candidate) } else { artifacts[parent.index()].as_ref() }
             };
             for next in self.adoption.plan.successors(node) {
                 let plan = self.adoption.plan;
-                let found = keys.key(plan, next, artifact).zip(keys.counting_key(plan, next, artifact));
-                if let Some((key, base)) = found
+                let next_keys = keys.key(plan, next, artifact).zip(keys.counting_key(plan, next, artifact));
+                if let Some((key, base)) = next_keys
                     && self.has_work(key, base)?
                 {
                     return Ok(Some(file.clone()));

@@ -233,14 +233,14 @@ pub(super) struct Descriptions<'a> {
 impl<'a> Descriptions<'a> {
     pub(super) fn new(all: &'a [DescribedVideo]) -> Self {
         let mut by_key: HashMap<&str, Vec<usize>> = HashMap::new();
-        for (at, video) in all.iter().enumerate() {
+        for (index, video) in all.iter().enumerate() {
             for key in video.short_keys() {
-                by_key.entry(key).or_default().push(at);
+                by_key.entry(key).or_default().push(index);
             }
         }
         let mut descriptions = Self { all, by_key: HashMap::new(), is_used: vec![false; all.len()] };
-        for found in by_key.values_mut() {
-            descriptions.sort(found);
+        for matches in by_key.values_mut() {
+            descriptions.sort(matches);
         }
         descriptions.by_key = by_key;
         descriptions
@@ -248,25 +248,27 @@ impl<'a> Descriptions<'a> {
 
     /// The descriptions of a node's work, the latest first. `base` is its key without the salt of a rerun.
     fn find(&self, key: NodeKey, base: NodeKey) -> Vec<usize> {
-        let at = |key: NodeKey| self.by_key.get(key.short().as_str()).map_or(&[][..], Vec::as_slice);
-        let others = if base == key { &[][..] } else { at(base) };
-        let mut found: Vec<usize> = at(key).iter().chain(others).copied().collect();
+        let indexes_of = |key: NodeKey| self.by_key.get(key.short().as_str()).map_or(&[][..], Vec::as_slice);
+        let others = if base == key { &[][..] } else { indexes_of(base) };
+        let mut indexes: Vec<usize> = indexes_of(key).iter().chain(others).copied().collect();
         if !others.is_empty() {
-            self.sort(&mut found);
-            found.dedup();
+            self.sort(&mut indexes);
+            indexes.dedup();
         }
-        found.retain(|at| !self.is_used[*at] && self.all[*at].is_for(key, base));
-        found
+        indexes.retain(|index| !self.is_used[*index] && self.all[*index].is_for(key, base));
+        indexes
     }
 
     /// The latest first: of several videos of the same work it is the one that counts. Before those of tasks that another one replaced.
     fn sort(&self, matches: &mut [usize]) {
-        matches.sort_by_key(|at| (self.all[*at].is_replaced, Reverse(self.all[*at].completed_at), *at));
+        matches.sort_by_key(|index| {
+            (self.all[*index].is_replaced, Reverse(self.all[*index].completed_at), *index)
+        });
     }
 
     /// Whether there is one of a node's work that is accepted.
     pub(super) fn any(&self, key: NodeKey, base: NodeKey, accepts: impl Fn(&DescribedVideo) -> bool) -> bool {
-        self.find(key, base).into_iter().any(|at| accepts(&self.all[at]))
+        self.find(key, base).into_iter().any(|index| accepts(&self.all[index]))
     }
 
     /// The descriptions of a node's work that are accepted, the latest first. They count as used from now on.
@@ -277,10 +279,10 @@ impl<'a> Descriptions<'a> {
         accepts: impl Fn(&DescribedVideo) -> Result<bool, LedgerError>,
     ) -> Result<Vec<&'a DescribedVideo>, LedgerError> {
         let mut taken = Vec::new();
-        for at in self.find(key, base) {
-            if accepts(&self.all[at])? {
-                self.is_used[at] = true;
-                taken.push(&self.all[at]);
+        for index in self.find(key, base) {
+            if accepts(&self.all[index])? {
+                self.is_used[index] = true;
+                taken.push(&self.all[index]);
             }
         }
         Ok(taken)
@@ -288,8 +290,8 @@ impl<'a> Descriptions<'a> {
 
     /// Counts the descriptions of a node's work as used.
     pub(super) fn use_all(&mut self, key: NodeKey, base: NodeKey) {
-        for at in self.find(key, base) {
-            self.is_used[at] = true;
+        for index in self.find(key, base) {
+            self.is_used[index] = true;
         }
     }
 
@@ -302,7 +304,7 @@ impl<'a> Descriptions<'a> {
     pub(super) fn is_unclear(video: &DescribedVideo, keys: &[Option<NodeKey>]) -> bool {
         let mut matches = keys.iter().flatten().filter(|key| key.to_string().starts_with(&video.key));
         let first = matches.next();
-        first.is_some_and(|first| matches.any(|other| other != first))
+        first.is_some_and(|first| matches.any(|key| key != first))
     }
 }
 
@@ -329,8 +331,8 @@ mod tests {
         assert!(["1", "2"].iter().all(|end| short.is_for(key(end).unwrap(), key(end).unwrap())));
         assert!(Descriptions::is_unclear(&short, &[key("1"), None, key("2")]));
         assert!(!Descriptions::is_unclear(&short, &[key("1"), key("1"), NodeKey::parse(&"b".repeat(64))]));
-        let whole = clip(Path::new("."), &key("1").unwrap().to_string(), b"", "a.mp4").unwrap();
-        assert!(!Descriptions::is_unclear(&whole, &[key("1"), key("2")]));
+        let by_full_key = clip(Path::new("."), &key("1").unwrap().to_string(), b"", "a.mp4").unwrap();
+        assert!(!Descriptions::is_unclear(&by_full_key, &[key("1"), key("2")]));
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(super) fn record(
 ) -> Result<(), LedgerError> {
     let Adoption { plan, account, now, .. } = adoption;
     let (node, attempt) = (item.node, item.attempt.clone());
-    let artifact = |parent: NodeIx| item.made[parent.index()].as_ref();
+    let artifact = |parent: NodeIx| item.artifacts[parent.index()].as_ref();
     let key = item.key;
     let service_independent_key = if adoption.is_paid {
         keys.service_independent_key(plan, node, artifact).map(|key| key.to_string())

@@ -102,12 +102,12 @@ pub async fn later_reruns(
     if reruns.is_empty() {
         return Ok(Vec::new());
     }
-    let (_, made) = survey(plan, Some(ledger), keys, None, &Verify::Metadata).await?;
-    let made = |node: workflow::plan::NodeIx| made[node.index()].as_ref();
+    let (_, artifacts) = survey(plan, Some(ledger), keys, None, &Verify::Metadata).await?;
+    let artifact = |node: workflow::plan::NodeIx| artifacts[node.index()].as_ref();
     let mut videos = Vec::new();
     for (node, shot) in plan.nodes() {
-        let base = keys.counting_key(plan, node, made);
-        let Some((base, key)) = base.zip(keys.recorded_key(plan, node, made)) else { continue };
+        let base = keys.counting_key(plan, node, artifact);
+        let Some((base, key)) = base.zip(keys.recorded_key(plan, node, artifact)) else { continue };
         let Some(of_shot) = reruns.get(base.to_string().as_str()) else { continue };
         let recorded_at = recorded_at(ledger, key)?;
         if let Some(video) = of_shot.iter().find(|video| video.is_later_rerun(base, recorded_at)) {

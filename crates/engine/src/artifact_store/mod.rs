@@ -327,14 +327,14 @@ fn link(from: &Path, to: &Path) -> io::Result<()> {
     if std::fs::hard_link(from, to).is_ok() {
         return Ok(());
     }
-    if let Ok(found) = std::fs::symlink_metadata(to) {
-        if found.is_dir() {
+    if let Ok(metadata) = std::fs::symlink_metadata(to) {
+        if metadata.is_dir() {
             return Err(io::Error::new(
                 io::ErrorKind::IsADirectory,
                 format!("{} is a directory; remove or rename it", to.display()),
             ));
         }
-        if found.is_file() && file_sha256(to)? == file_sha256(from)? {
+        if metadata.is_file() && file_sha256(to)? == file_sha256(from)? {
             return Ok(());
         }
         keep_aside(to)?;

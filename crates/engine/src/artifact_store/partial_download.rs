@@ -62,7 +62,7 @@ impl PartialDownload {
             is_origin_written: false,
         };
         // A folder or a pipe has no bytes to resume from.
-        if std::fs::symlink_metadata(&download.path).is_ok_and(|found| !found.is_file()) {
+        if std::fs::symlink_metadata(&download.path).is_ok_and(|metadata| !metadata.is_file()) {
             super::keep_aside(&download.path)?;
         }
         let file = match OpenOptions::new().read(true).append(true).open(&download.path) {

@@ -33,7 +33,7 @@ pub async fn superseded_files(
     folders: FilmFolders<'_>,
     is_shared: bool,
 ) -> Result<Vec<UnneededFile>, LedgerError> {
-    let FilmFolders { workflow, output: out } = folders;
+    let FilmFolders { workflow, output } = folders;
     let own_files = own_files(plan, workflow);
     let mut videos: Vec<AttemptRow> = Vec::new();
     for (attempt, _, state) in ledger.attempt_states()? {
@@ -47,7 +47,7 @@ pub async fn superseded_files(
     let mut files: BTreeMap<PathBuf, UnneededFile> = BTreeMap::new();
     let outputs: HashSet<&str> = plan.films().iter().map(|film| film.output.as_str()).collect();
     for film in plan.films() {
-        for path in earlier_cuts(&out.join(&film.output))? {
+        for path in earlier_cuts(&output.join(&film.output))? {
             let is_film = path.file_name().is_some_and(|name| outputs.contains(&*name.to_string_lossy()));
             if !is_film && is_own_film(&path) {
                 add(&mut files, path, None, need(FileUse::EarlierCut));
@@ -62,8 +62,8 @@ pub async fn superseded_files(
         return Ok(unneeded(files));
     }
     let store = ledger.store();
-    let clips = clips_by_key(out)?;
-    let in_other_folders = keys_in_other_folders(out)?;
+    let clips = clips_by_key(output)?;
+    let in_other_folders = keys_in_other_folders(output)?;
     for row in &videos {
         let Some(artifact) = row.artifact.as_ref().filter(|artifact| !used.contains(&artifact.sha256)) else {
             continue;
@@ -71,7 +71,7 @@ pub async fn superseded_files(
         let short_key: String = row.key.chars().take(SHORT_KEY_LEN).collect();
         let Some(clips) = clips.get(&short_key) else { continue };
         let original = store.path(&artifact.sha256);
-        let is_stored = store.find(artifact, &Verify::Metadata)?.is_some_and(|found| found == original);
+        let is_stored = store.find(artifact, &Verify::Metadata)?.is_some_and(|path| path == original);
         let of_clip = if is_stored { FileUse::SupersededClip } else { FileUse::SupersededOriginal };
         for clip in clips {
             add(&mut files, clip.clone(), Some(row), need(of_clip));
@@ -129,17 +129,17 @@ fn clips_by_key(folder: &Path) -> io::Result<HashMap<String, Vec<PathBuf>>> {
     Ok(clips)
 }
 
-/// The keys of the clips in the folders beside `out`, which are those of other workflows.
-fn keys_in_other_folders(out: &Path) -> io::Result<HashSet<String>> {
+/// The keys of the clips in the folders beside `output_dir`, which are those of other workflows.
+fn keys_in_other_folders(output_dir: &Path) -> io::Result<HashSet<String>> {
     let mut keys = HashSet::new();
-    let Some(parent) = out.parent() else { return Ok(keys) };
+    let Some(parent) = output_dir.parent() else { return Ok(keys) };
     let entries = match std::fs::read_dir(parent) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(keys),
         entries => entries?,
     };
     for entry in entries {
         let folder = entry?.path();
-        if folder != out {
+        if folder != output_dir {
             keys.extend(clips_by_key(&folder)?.into_keys());
         }
     }
@@ -164,8 +164,8 @@ async fn used_videos(
     let mut used = HashSet::new();
     for service in services {
         let keys = key_resolver(Some(ledger), plan, service)?;
-        let (_, found) = survey(plan, Some(ledger), &keys, None, &Verify::Metadata).await?;
-        used.extend(found.into_iter().flatten().map(|artifact| artifact.sha256));
+        let (_, artifacts) = survey(plan, Some(ledger), &keys, None, &Verify::Metadata).await?;
+        used.extend(artifacts.into_iter().flatten().map(|artifact| artifact.sha256));
     }
     Ok(used)
 }

@@ -16,10 +16,10 @@ const FOLDERS: [&str; 3] = ["", "posters", "proxies"];
 ///
 /// # Errors
 /// When a folder cannot be read.
-pub fn temporary_files(out: &Path, now: SystemTime) -> io::Result<Vec<UnneededFile>> {
+pub fn temporary_files(output_dir: &Path, now: SystemTime) -> io::Result<Vec<UnneededFile>> {
     let mut files = Vec::new();
     for folder in FOLDERS {
-        let entries = match std::fs::read_dir(out.join(folder)) {
+        let entries = match std::fs::read_dir(output_dir.join(folder)) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => continue,
             entries => entries?,
         };
@@ -36,7 +36,7 @@ pub fn temporary_files(out: &Path, now: SystemTime) -> io::Result<Vec<UnneededFi
             files.push(UnneededFile { path, bytes, attempt: None, need });
         }
     }
-    files.sort_by(|one, other| one.path.cmp(&other.path));
+    files.sort_by(|left, right| left.path.cmp(&right.path));
     Ok(files)
 }
 
@@ -71,9 +71,9 @@ mod tests {
 
     #[test]
     fn temporary_files_are_listed_and_removed_when_nobody_writes_them() {
-        let out = tempfile::tempdir().unwrap();
+        let output_dir = tempfile::tempdir().unwrap();
         let file = |name: &str| {
-            let path = out.path().join(name);
+            let path = output_dir.path().join(name);
             fs_err::create_dir_all(path.parent().unwrap()).unwrap();
             fs_err::write(&path, "half").unwrap();
             path
@@ -84,8 +84,9 @@ mod tests {
         let others = ["film.mp4", "proxies/0123.mp4", "a.part", ".hidden"].map(file);
         let now = SystemTime::now();
         let needs = |now| -> Vec<(String, u64, FileUse)> {
-            let files = temporary_files(out.path(), now).unwrap();
-            let name = |path: &Path| path.strip_prefix(out.path()).unwrap().to_string_lossy().into_owned();
+            let files = temporary_files(output_dir.path(), now).unwrap();
+            let name =
+                |path: &Path| path.strip_prefix(output_dir.path()).unwrap().to_string_lossy().into_owned();
             files.iter().map(|file| (name(&file.path), file.bytes, file.need)).collect()
         };
         let expected = [".film-a1.part", ".manifest.json.7.part", "proxies/.film-b2.part"];
@@ -93,11 +94,11 @@ mod tests {
         assert_eq!(needs(now), all(FileUse::Process));
         assert_eq!(needs(now - MIN_AGE), all(FileUse::Process), "a clock that was ahead");
         assert_eq!(needs(now + 2 * MIN_AGE), all(FileUse::Temporary));
-        for file in temporary_files(out.path(), now + 2 * MIN_AGE).unwrap() {
+        for file in temporary_files(output_dir.path(), now + 2 * MIN_AGE).unwrap() {
             assert!(crate::clean::remove(&file).unwrap());
         }
         assert_eq!(needs(now), []);
         assert!(others.iter().all(|path| path.exists()));
-        assert_eq!(temporary_files(&out.path().join("nowhere"), now).unwrap(), []);
+        assert_eq!(temporary_files(&output_dir.path().join("nowhere"), now).unwrap(), []);
     }
 }

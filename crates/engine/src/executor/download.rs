@@ -100,8 +100,9 @@ pub(super) async fn fetch_then(
     let PartSink { part, total, io_error, has_started, is_other_file, is_too_large, .. } = sink;
     if is_too_large {
         part.discard();
-        let said = format!("it is larger than {}, the maximum size of a video", in_words(bounds.max_bytes));
-        return Err(Failure::new(FailureKind::Transient, said).into());
+        let message =
+            format!("it is larger than {}, the maximum size of a video", in_words(bounds.max_bytes));
+        return Err(Failure::new(FailureKind::Transient, message).into());
     }
     if let Some(error) = io_error {
         part.discard();
@@ -109,8 +110,8 @@ pub(super) async fn fetch_then(
     }
     if is_other_file {
         part.discard();
-        let said = "the file has changed since its first part was downloaded; it is downloaded again from the beginning";
-        return Err(Failure::new(FailureKind::Transient, said).into());
+        let message = "the file has changed since its first part was downloaded; it is downloaded again from the beginning";
+        return Err(Failure::new(FailureKind::Transient, message).into());
     }
     if let Err(failure) = downloaded {
         // The service rejected the range: the next attempt starts from the beginning.
@@ -121,9 +122,9 @@ pub(super) async fn fetch_then(
         return Err(DownloadError { failure, partial_bytes: part.keep_for_resume() });
     }
     if let Some(total) = total.filter(|total| *total != part.length()) {
-        let said = format!("{} of {total} bytes arrived", part.length());
+        let message = format!("{} of {total} bytes arrived", part.length());
         return Err(DownloadError {
-            failure: Failure::new(FailureKind::Transient, said),
+            failure: Failure::new(FailureKind::Transient, message),
             partial_bytes: part.keep_for_resume(),
         });
     }
@@ -183,9 +184,12 @@ fn store_video(
 fn no_video(part: PartialDownload, reason: &str) -> Failure {
     match media::content_in_place_of_video(part.path()) {
         Err(error) => local("the video cannot be read", &error),
-        Ok(Some(what)) => {
+        Ok(Some(content)) => {
             part.discard();
-            Failure::new(FailureKind::Transient, format!("what was downloaded is {what} instead of a video"))
+            Failure::new(
+                FailureKind::Transient,
+                format!("what was downloaded is {content} instead of a video"),
+            )
         }
         Ok(None) => {
             let path = part.quarantine().map(|path| format!("; it is kept as {}", path.display()));
@@ -214,8 +218,8 @@ async fn too_slow(received: &AtomicU64, min_rate: MinRate) -> Failure {
         let now = received.load(Ordering::Relaxed);
         if before != NOT_STARTED && now.saturating_sub(before) < min_rate.bytes {
             let rate = min_rate.bytes as f64 / min_rate.window.as_secs_f64() / 1024.0;
-            let said = format!("it arrives too slowly, at less than {rate:.1} KiB per second");
-            return Failure::new(FailureKind::Transient, said);
+            let message = format!("it arrives too slowly, at less than {rate:.1} KiB per second");
+            return Failure::new(FailureKind::Transient, message);
         }
         before = now;
     }
@@ -305,6 +309,6 @@ fn in_words(bytes: u64) -> String {
     if bytes.is_multiple_of(1 << 30) { format!("{} GiB", bytes >> 30) } else { format!("{bytes} bytes") }
 }
 
-fn local(what: &str, error: &io::Error) -> Failure {
-    Failure::new(FailureKind::Local, format!("{what}: {error}"))
+fn local(problem: &str, error: &io::Error) -> Failure {
+    Failure::new(FailureKind::Local, format!("{problem}: {error}"))
 }

@@ -102,14 +102,14 @@ fn indeterminate_shots(
     pending: &HashSet<AttemptId>,
 ) -> Box<[(String, Option<TaskId>)]> {
     let name = |node| state.plan().node(node).name.clone();
-    let known = state.plan().nodes().filter_map(|(node, _)| match state.node(node).outcome() {
+    let from_state = state.plan().nodes().filter_map(|(node, _)| match state.node(node).outcome() {
         Some(Outcome::Indeterminate { suggested_task, .. }) => Some((name(node), suggested_task.clone())),
         _ => match &state.node(node).phase {
             Phase::Submitting { attempt } if pending.contains(attempt) => Some((name(node), None)),
             _ => None,
         },
     });
-    let answered = unsaved.iter().filter_map(|event| match event {
+    let from_events = unsaved.iter().filter_map(|event| match event {
         Event::Indeterminate { node, suggested_task, .. } => Some((name(*node), suggested_task.clone())),
         // The service was asked which tasks the submission may have led to; the ledger was to choose among them.
         Event::Reconciled { node, task: None, candidates, .. } => {
@@ -117,24 +117,24 @@ fn indeterminate_shots(
         }
         _ => None,
     });
-    known.chain(answered).collect()
+    from_state.chain(from_events).collect()
 }
 
 /// Every task of the run that has no video yet: the ledger may have lost them all.
 fn tasks_without_video(state: &RunState, unsaved: &[Event]) -> Box<[(String, TaskId)]> {
     let name = |node| state.plan().node(node).name.clone();
-    let known = state.plan().nodes().filter_map(|(node, _)| {
+    let from_state = state.plan().nodes().filter_map(|(node, _)| {
         let has_video = matches!(state.node(node).outcome(), Some(Outcome::Done { .. }));
         let task = state.node(node).task().filter(|_| !has_video)?;
         Some((name(node), task.clone()))
     });
-    let accepted = unsaved.iter().filter_map(|event| match event {
+    let from_events = unsaved.iter().filter_map(|event| match event {
         Event::Submitted { node, task, .. } | Event::Reconciled { node, task: Some(task), .. } => {
             Some((name(*node), task.clone()))
         }
         _ => None,
     });
-    known.chain(accepted).collect()
+    from_state.chain(from_events).collect()
 }
 
 fn attempt_of(event: &Event) -> Option<&AttemptId> {

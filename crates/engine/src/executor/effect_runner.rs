@@ -105,13 +105,13 @@ impl EffectRunner {
                     let (node, attempt) = (download.node, download.attempt.clone());
                     let span = trace::download(&run, &plan, node, &attempt, &download.task);
                     let bounds = download::Bounds { clock: &clock, min_rate, max_bytes };
-                    let of = attempt.clone();
+                    let attempt_id = attempt.clone();
                     let finish = move |artifact: &Artifact| {
                         if let Some(sidecar) = sidecar {
                             sidecars::write_sidecar(
                                 &ledger,
                                 sidecar,
-                                &of,
+                                &attempt_id,
                                 reserved,
                                 artifact,
                                 written_at.now(),

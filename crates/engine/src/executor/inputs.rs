@@ -154,19 +154,19 @@ fn value(
                 None => video,
             };
             let taken = if is_last { ffmpeg.last_frame(&video) } else { ffmpeg.first_frame(&video) };
-            let which = if is_last { "last" } else { "first" };
+            let position = if is_last { "last" } else { "first" };
             let image = taken.map_err(|error| {
-                local(format!("the {which} frame of {} cannot be taken: {error}", video.display()))
+                local(format!("the {position} frame of {} cannot be taken: {error}", video.display()))
             })?;
             Ok(data_uri("image/png", &media::encode_png(&image)))
         }
         InputSource::File { path, sha256, media_type } => {
-            let found = fs_err::metadata(&path).map_err(|error| local(error.to_string()))?;
+            let metadata = fs_err::metadata(&path).map_err(|error| local(error.to_string()))?;
             // It was one when the plan was made. Opening a pipe would wait for a writer.
-            if !found.is_file() {
+            if !metadata.is_file() {
                 return Err(changed(&path));
             }
-            let size = found.len();
+            let size = metadata.len();
             if size > MEDIA_GATE.max_file_bytes {
                 return Err(local(format!("{}: {}", path.display(), MEDIA_GATE.too_large().message)));
             }

@@ -192,8 +192,8 @@ impl Join<'_> {
 
     fn write(&self, path: PathBuf, clips_digest: String, tags: FilmTags) -> Result<Film, Failure> {
         film::check_files(self.film, self.workflow_dir).map_err(local)?;
-        let out = path.parent().unwrap_or(Path::new("."));
-        if let Some(input) = film::replaced_input(self.film, self.workflow_dir, out) {
+        let output_dir = path.parent().unwrap_or(Path::new("."));
+        if let Some(input) = film::replaced_input(self.film, self.workflow_dir, output_dir) {
             return Err(local(replaces_input(self.film, &input)));
         }
         let timeline = self.timeline()?;

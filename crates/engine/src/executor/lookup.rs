@@ -20,11 +20,11 @@ pub(super) fn unrecorded_work(
     if ledger.attempt_to_continue(key)?.is_some() {
         return Ok(None);
     }
-    let other = match service_independent_key {
+    let at_other_service = match service_independent_key {
         Some(key) => ledger.in_flight_at_other_service(key, service)?,
         None => None,
     };
-    Ok(Some(other.map_or(ExistingWork::None, |row| ExistingWork::OtherService {
+    Ok(Some(at_other_service.map_or(ExistingWork::None, |row| ExistingWork::OtherService {
         service: row.service,
         attempt: row.attempt,
         task: row.task,
@@ -136,9 +136,9 @@ async fn task_or_artifact(
         });
     };
     let (store, verify) = (ledger.store(), verify.clone());
-    let found = run_blocking(move || find_video(&store, artifact, target, &verify));
-    let found = found.await.map_err(|error| LedgerError::Io(std::io::Error::other(error)))??;
-    let damage = match found {
+    let lookup = run_blocking(move || find_video(&store, artifact, target, &verify));
+    let lookup = lookup.await.map_err(|error| LedgerError::Io(std::io::Error::other(error)))??;
+    let damage = match lookup {
         VideoLookup::Intact(artifact) => return Ok(ExistingWork::Completed { attempt, task, artifact }),
         VideoLookup::Missing => None,
         VideoLookup::Damaged(reason) => Some(reason),
@@ -184,11 +184,11 @@ fn find_video(
     {
         return Ok(VideoLookup::Damaged(error.root().to_string()));
     }
-    let found = match target {
+    let intact = match target {
         Some(target) => store.link_into(&artifact, &target, verify)?,
         None => store.find(&artifact, verify)?.map(|_| artifact),
     };
-    Ok(found.map_or(VideoLookup::Missing, VideoLookup::Intact))
+    Ok(intact.map_or(VideoLookup::Missing, VideoLookup::Intact))
 }
 
 fn indeterminate(row: AttemptRow) -> ExistingWork {

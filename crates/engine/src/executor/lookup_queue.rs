@@ -144,13 +144,13 @@ impl LookupQueue {
                 ledger.with_snapshot(|ledger| {
                     let lookup = |request: LookupRequest| {
                         let work = request.work.filter(|_| request.is_selected).map(|work| work.to_string());
-                        let found = lookup::unrecorded_work(
+                        let existing = lookup::unrecorded_work(
                             ledger,
                             &service,
                             &request.key.to_string(),
                             work.as_deref(),
                         );
-                        (request, found)
+                        (request, existing)
                     };
                     requests.into_iter().map(lookup).collect::<Vec<_>>()
                 })
@@ -161,12 +161,12 @@ impl LookupQueue {
                 Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
                 Err(_) => return None,
             };
-            for (request, found) in results {
-                match found.transpose() {
+            for (request, existing) in results {
+                match existing.transpose() {
                     // Fails only after the run has ended.
-                    Some(found) => {
+                    Some(existing) => {
                         let (node, key) = (request.node, request.key.to_string());
-                        let result = found.map(|existing| Event::LookupDone { node, key, existing });
+                        let result = existing.map(|existing| Event::LookupDone { node, key, existing });
                         drop(self.sender.send(ends_shot_only(node, result)));
                     }
                     None => self.recorded.push_back(request),

@@ -136,7 +136,7 @@ pub async fn run(
     let budget = config.budget;
     let mut interrupt = std::pin::pin!(interrupted(config.interrupt));
     fs_err::create_dir_all(&output_dir)?;
-    let at = ServiceAccount { service: provider.identity(), account: provider.account() };
+    let account = ServiceAccount { service: provider.identity(), account: provider.account() };
     let arguments = config.arguments.as_ref();
     let unrecorded = if provider.is_paid() && !config.repeats_unrecorded {
         let (folder, ledger) = (output_dir.clone(), Arc::clone(&ledger));
@@ -149,7 +149,7 @@ pub async fn run(
     // What costs nothing exceeds no cost, whatever is in flight at a service that is paid.
     let cost = budget.caps().cost.filter(|_| provider.is_paid());
     let caps = BudgetCaps { cost, ..budget.caps() };
-    let run_lock = ledger.begin_with(run.clone(), plan.name(), arguments, at, caps, clock.now())?;
+    let run_lock = ledger.begin_with(run.clone(), plan.name(), arguments, account, caps, clock.now())?;
     let run_lock = Arc::new(run_lock);
     let mut limits = ledger.observed_limits(provider.identity());
     let submits = policy.submit_rate.map_or(0, |rate| rate.count);

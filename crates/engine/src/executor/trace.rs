@@ -94,9 +94,9 @@ pub(super) fn event(state: &RunState, event: &Event) {
         Event::Interrupted => info!("interrupted"),
     }
     for node in state.changed() {
-        let known = state.node(*node);
-        if known.outcome().is_some() {
-            info!(node = state.plan().node(*node).name, outcome = known.kind().as_str(), "ended");
+        let node_state = state.node(*node);
+        if node_state.outcome().is_some() {
+            info!(node = state.plan().node(*node).name, outcome = node_state.kind().as_str(), "ended");
         }
     }
     for (index, outcome) in state.ended_films() {

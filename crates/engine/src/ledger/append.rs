@@ -147,10 +147,10 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
                 (Some(own), _) => {
                     match other_rerun(transaction, &own.key, &[Some(&own.salt), own.supersedes.as_ref()])? {
                         None => other_rendering(transaction, &own.key, run_lock)?,
-                        other => other,
+                        rerun => rerun,
                     }
                 }
-                (None, Some(known)) => other_rerun(transaction, &known.key, &[Some(&known.salt)])?,
+                (None, Some(rerun)) => other_rerun(transaction, &rerun.key, &[Some(&rerun.salt)])?,
                 (None, None) => other_rerun(transaction, key, &[])?,
             };
             if let Some((rerun, run)) = concurrent {
@@ -213,7 +213,7 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
             let cost = cost.map(|cost| reserved.map_or(cost, |reserved| cost.min(reserved)));
             Ok(Event::Downloaded { node, attempt, artifact, cost })
         }
-        other => Ok(other),
+        event => Ok(event),
     }
 }
 
@@ -262,8 +262,8 @@ fn other_rerun(
         .prepare_cached("SELECT salt FROM forced_reruns WHERE base_key = ?1")?
         .query_row([base], |row| row.get(0))
         .optional()?;
-    let other = recorded.filter(|salt| !excluded.contains(&Some(salt)));
-    let Some((key, salt)) = NodeKey::parse(base).zip(other) else { return Ok(None) };
+    let other_salt = recorded.filter(|salt| !excluded.contains(&Some(salt)));
+    let Some((key, salt)) = NodeKey::parse(base).zip(other_salt) else { return Ok(None) };
     let holder = holder(transaction, &key.salted(&salt).to_string())?;
     Ok(holder.map(|holder| (ForcedRerun { key: base.to_owned(), salt, supersedes: None }, holder.run)))
 }

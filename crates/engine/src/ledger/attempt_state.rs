@@ -92,8 +92,8 @@ mod tests {
                 (is_resolvable!(), state.is_resolvable()),
             ] {
                 let sql = format!("SELECT {condition} FROM (SELECT ?1 AS state)");
-                let found: bool = ledger.query_row(&sql, [Sql(*state)], |row| row.get(0)).unwrap();
-                assert_eq!(found, expected, "{state:?}: {condition}");
+                let holds: bool = ledger.query_row(&sql, [Sql(*state)], |row| row.get(0)).unwrap();
+                assert_eq!(holds, expected, "{state:?}: {condition}");
             }
         }
     }
@@ -122,9 +122,9 @@ mod tests {
     }
 
     /// A column of `EXPLAIN` or `EXPLAIN QUERY PLAN` of a statement whose parameters are all `x`.
-    fn explained(what: &str, column: usize, statement: &str) -> Vec<String> {
+    fn explained(keyword: &str, column: usize, statement: &str) -> Vec<String> {
         let ledger = empty_ledger();
-        let mut explained = ledger.prepare(&format!("{what} {statement}")).unwrap();
+        let mut explained = ledger.prepare(&format!("{keyword} {statement}")).unwrap();
         let parameters = vec!["x"; explained.parameter_count()];
         let rows = explained.query_map(rusqlite::params_from_iter(parameters), |row| row.get(column));
         rows.unwrap().collect::<Result<_, _>>().unwrap()

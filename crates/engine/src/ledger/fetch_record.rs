@@ -37,8 +37,8 @@ impl Ledger {
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
         // Another process may have fetched it in the meantime, or have replaced its task.
         let (state, key): (AttemptState, _) = transaction
-            .query_row("SELECT state FROM attempts WHERE id = ?1", [row.attempt.as_str()], |found| {
-                column(found, 0)
+            .query_row("SELECT state FROM attempts WHERE id = ?1", [row.attempt.as_str()], |columns| {
+                column(columns, 0)
             })
             .and_then(|state| Ok((state, key_of_video(&transaction, &row.attempt)?)))
             .map_err(wrap)?;
@@ -53,7 +53,7 @@ impl Ledger {
                 let artifact = as_delivered_again(&transaction, attempt, artifact.clone()).map_err(wrap)?;
                 &Event::Downloaded { node: *node, attempt: attempt.clone(), artifact, cost: *cost }
             }
-            other => other,
+            event => event,
         };
         let run = RunId::from(FETCH_RUN);
         let mut writer = Writer::new(self, &transaction, &run, time);

@@ -27,8 +27,8 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub(crate) fn rerun_with_key(&self, key: &str) -> Result<Option<ForcedRerun>, LedgerError> {
-        let found = self.salts()?.into_iter().find(|(base, salt)| base.salted(salt).to_string() == key);
-        Ok(found.map(|(base, salt)| ForcedRerun { key: base.to_string(), salt, supersedes: None }))
+        let rerun = self.salts()?.into_iter().find(|(base, salt)| base.salted(salt).to_string() == key);
+        Ok(rerun.map(|(base, salt)| ForcedRerun { key: base.to_string(), salt, supersedes: None }))
     }
 
     /// Base keys of forced reruns that were begun and not finished: their task is in flight or may be, the run that forced them is alive, or it
@@ -43,7 +43,7 @@ impl Ledger {
                 "SELECT f.base_key, f.salt, f.run, r.rowid
                  FROM forced_reruns f LEFT JOIN runs r ON r.id = f.run AND r.ended_at IS NULL",
             )?;
-            let mut held = connection
+            let mut state_query = connection
                 .prepare(concat!("SELECT state FROM attempts WHERE key = ?1 AND ", holds_key!()))?;
             let mut rows = statement.query([])?;
             let (mut unfinished, mut alive) = (HashSet::new(), HashMap::new());
@@ -53,7 +53,8 @@ impl Ledger {
                 let (base, salt): (String, String) = (row.get(0)?, row.get(1)?);
                 let Some(base) = NodeKey::parse(&base) else { continue };
                 let key = base.salted(&salt).to_string();
-                let state: Option<AttemptState> = held.query_row([&key], |row| column(row, 0)).optional()?;
+                let state: Option<AttemptState> =
+                    state_query.query_row([&key], |row| column(row, 0)).optional()?;
                 let run = RunId(row.get(2)?);
                 let is_alive = *alive.entry(run.clone()).or_insert_with(|| self.is_alive(&run));
                 let has_died = match row.get::<_, Option<i64>>(3)? {

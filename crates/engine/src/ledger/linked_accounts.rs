@@ -37,16 +37,16 @@ impl Ledger {
                 has_open_task!(),
                 " DESC, a.intended_at DESC LIMIT ?3"
             ))?;
-            let mut found = Vec::new();
-            for other in others {
-                if root(&connection, service, &other)? != own {
+            let mut accounts = Vec::new();
+            for account in others {
+                if root(&connection, service, &account)? != own {
                     let tasks = tasks
-                        .query_map((service, &other, MAX_TASKS), |row| row.get(0).map(TaskId))?
+                        .query_map((service, &account, MAX_TASKS), |row| row.get(0).map(TaskId))?
                         .collect::<rusqlite::Result<Vec<_>>>()?;
-                    found.push((other, tasks));
+                    accounts.push((account, tasks));
                 }
             }
-            Ok(found)
+            Ok(accounts)
         };
         read().map_err(|error| self.sqlite(error))
     }
@@ -91,9 +91,11 @@ impl Ledger {
         row: &AttemptRow,
         account: Option<&str>,
     ) -> Result<bool, LedgerError> {
-        let Some((then, now)) = row.account.as_deref().zip(account) else { return Ok(false) };
+        let Some((submitted_with, account)) = row.account.as_deref().zip(account) else { return Ok(false) };
         let connection = self.connection();
-        let read = || Ok(root(&connection, &row.service, then)? != root(&connection, &row.service, now)?);
+        let read = || {
+            Ok(root(&connection, &row.service, submitted_with)? != root(&connection, &row.service, account)?)
+        };
         read().map_err(|error| self.sqlite(error))
     }
 }

@@ -43,7 +43,8 @@ impl Ledger {
 
     fn read_limits(&self) -> BTreeMap<String, ObservedLimits> {
         let file = self.limits_file();
-        let is_readable = file.metadata().is_ok_and(|found| found.is_file() && found.len() <= MAX_BYTES);
+        let is_readable =
+            file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES);
         let text = if is_readable { fs_err::read(file).unwrap_or_default() } else { Vec::new() };
         serde_json::from_slice(&text).unwrap_or_default()
     }

@@ -101,8 +101,8 @@ impl LedgerReader {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn open_attempt(&self, attempt: &AttemptId) -> Result<Option<OpenAttempt>, LedgerError> {
-        let found = self.rows(&format!("{OPEN_ATTEMPT}a.id = ?1"), [attempt.as_str()], open_attempt)?.pop();
-        Ok(found.filter(|open| open.task.as_ref().is_none_or(is_service_task)))
+        let record = self.rows(&format!("{OPEN_ATTEMPT}a.id = ?1"), [attempt.as_str()], open_attempt)?.pop();
+        Ok(record.filter(|open| open.task.as_ref().is_none_or(is_service_task)))
     }
 
     /// What is recorded of these attempts; those that are not on record are left out.
@@ -117,7 +117,7 @@ impl LedgerReader {
         let base = self.folder.join("..");
         let mut present = HashMap::with_capacity(attempts.len());
         for attempt in attempts {
-            let found = self.rows(
+            let rows = self.rows(
                 "SELECT a.state, f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.modified_ns, f.first_sha256
                  FROM attempts a LEFT JOIN artifacts f ON f.attempt = a.id WHERE a.id = ?1",
                 [attempt.as_str()],
@@ -142,7 +142,7 @@ impl LedgerReader {
                     Ok((state, artifact))
                 },
             )?;
-            for (state, artifact) in found {
+            for (state, artifact) in rows {
                 let has_no_file = match artifact {
                     Some(artifact) => store.find_delivery(&artifact, None, &Verify::Metadata)?.is_none(),
                     None => false,

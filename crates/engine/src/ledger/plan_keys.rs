@@ -46,18 +46,18 @@ impl PlanKeys {
     /// Of a survey of the plan, in its order.
     #[must_use]
     pub fn from_previews(previews: &[Preview]) -> Self {
-        let mut found = Self::default();
+        let mut plan_keys = Self::default();
         for preview in previews {
             match preview.full_key {
-                Some(key) => _ = found.keys.insert(key.to_string()),
-                None => _ = found.undecided.insert(preview.name.clone()),
+                Some(key) => _ = plan_keys.keys.insert(key.to_string()),
+                None => _ = plan_keys.undecided.insert(preview.name.clone()),
             }
         }
-        found
+        plan_keys
     }
 
     fn read(connection: &Connection, plan: &Plan, keys: &KeyResolver) -> rusqlite::Result<Self> {
-        let mut found = Self::default();
+        let mut plan_keys = Self::default();
         let mut videos: Vec<Option<Artifact>> = vec![None; plan.len()];
         let mut is_visited = vec![false; plan.len()];
         let mut artifact = connection.prepare_cached(concat!(
@@ -69,17 +69,19 @@ impl PlanKeys {
         loop {
             let mut has_progress = false;
             for (ix, node) in plan.nodes() {
-                let at = ix.index();
-                if is_visited[at] || plan.predecessors(ix).iter().any(|before| !is_visited[before.index()]) {
+                let index = ix.index();
+                if is_visited[index]
+                    || plan.predecessors(ix).iter().any(|predecessor| !is_visited[predecessor.index()])
+                {
                     continue;
                 }
-                (is_visited[at], has_progress) = (true, true);
+                (is_visited[index], has_progress) = (true, true);
                 let Some(key) = keys.key(plan, ix, |parent| videos[parent.index()].as_ref()) else {
-                    found.undecided.insert(node.name.clone());
+                    plan_keys.undecided.insert(node.name.clone());
                     continue;
                 };
                 let key = key.to_string();
-                videos[at] = artifact
+                videos[index] = artifact
                     .query_row([&key], |row| {
                         Ok(Artifact {
                             path: row.get::<_, String>(0)?.into(),
@@ -95,10 +97,10 @@ impl PlanKeys {
                         })
                     })
                     .optional()?;
-                found.keys.insert(key);
+                plan_keys.keys.insert(key);
             }
             if !has_progress {
-                return Ok(found);
+                return Ok(plan_keys);
             }
         }
     }

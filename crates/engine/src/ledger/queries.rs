@@ -84,23 +84,23 @@ pub(crate) struct LedgerSnapshot<'l> {
 impl LedgerSnapshot<'_> {
     /// The attempt that holds a key, if there is one.
     pub(crate) fn attempt_holding(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
-        self.one(concat!("key = ?1 AND ", holds_key!()), key)
+        self.attempt_where(concat!("key = ?1 AND ", holds_key!()), key)
     }
 
     /// The attempt with which a run goes on for a key: the one that holds it, or else one whose task a `retry` gave up without another being
     /// accepted since, because of a cap, an interrupt or a refusal: its task is paid for and may have a video after all. Or else one that was
     /// replaced and whose video was fetched, where its replacement came to nothing or was abandoned.
     pub(crate) fn attempt_to_continue(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
-        let found = match self.attempt_holding(key)? {
+        let candidate = match self.attempt_holding(key)? {
             Some(row) => Some(row),
-            None => self.one(NOT_REPLACED, key)?,
+            None => self.attempt_where(NOT_REPLACED, key)?,
         };
-        match found {
-            None => self.one(REPLACED_VIDEO, key),
+        match candidate {
+            None => self.attempt_where(REPLACED_VIDEO, key),
             Some(row) if row.state == AttemptState::Abandoned => {
-                Ok(self.one(REPLACED_VIDEO, key)?.or(Some(row)))
+                Ok(self.attempt_where(REPLACED_VIDEO, key)?.or(Some(row)))
             }
-            found => Ok(found),
+            candidate => Ok(candidate),
         }
     }
 
@@ -110,11 +110,11 @@ impl LedgerSnapshot<'_> {
         work: &str,
         service: &str,
     ) -> Result<Option<AttemptRow>, LedgerError> {
-        let found = self.one(concat!("service_independent_key = ?1 AND ", is_in_flight!()), work)?;
-        Ok(found.filter(|row| row.service != service))
+        let row = self.attempt_where(concat!("service_independent_key = ?1 AND ", is_in_flight!()), work)?;
+        Ok(row.filter(|row| row.service != service))
     }
 
-    fn one(&self, condition: &str, parameter: &str) -> Result<Option<AttemptRow>, LedgerError> {
+    fn attempt_where(&self, condition: &str, parameter: &str) -> Result<Option<AttemptRow>, LedgerError> {
         let read = || {
             self.connection
                 .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE {condition}"))?
@@ -194,7 +194,7 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn attempt(&self, attempt: &AttemptId) -> Result<Option<AttemptRow>, LedgerError> {
-        self.with_snapshot(|ledger| ledger.one("a.id = ?1", attempt.as_str()))
+        self.with_snapshot(|ledger| ledger.attempt_where("a.id = ?1", attempt.as_str()))
     }
 
     /// Every attempt with the name of its node and its state.
@@ -288,7 +288,7 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn film(&self, path: &Path) -> Result<Option<Film>, LedgerError> {
-        let found = self
+        let recorded = self
             .connection()
             .query_row(
                 "SELECT clips_digest, bytes, seconds, width, height, audio FROM films WHERE path = ?1",
@@ -312,7 +312,7 @@ impl Ledger {
             )
             .optional()
             .map_err(|error| self.sqlite(error))?;
-        Ok(found.and_then(|(film, bytes)| {
+        Ok(recorded.and_then(|(film, bytes)| {
             let on_disk = std::fs::metadata(path).ok()?.len();
             (on_disk == bytes).then_some(film)
         }))

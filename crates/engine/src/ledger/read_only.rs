@@ -69,13 +69,9 @@ impl LedgerReader {
         connection.busy_timeout(BUSY_TIMEOUT).map_err(wrap)?;
         // A single read transaction: its snapshot is taken by the first query.
         connection.execute_batch("BEGIN").map_err(wrap)?;
-        let found = schema::format_of(&connection).map_err(wrap)?;
-        if found < schema::FORMAT {
-            return Err(LedgerError::TooOld {
-                path: file.to_owned(),
-                format: found,
-                supported: schema::FORMAT,
-            });
+        let format = schema::format_of(&connection).map_err(wrap)?;
+        if format < schema::FORMAT {
+            return Err(LedgerError::TooOld { path: file.to_owned(), format, supported: schema::FORMAT });
         }
         let folder = file.parent().map_or_else(PathBuf::new, Path::to_path_buf);
         Ok(Some(Self { connection, file: file.to_owned(), folder }))
@@ -127,7 +123,7 @@ impl LedgerReader {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn events(&self, run: &RunId, after: Seq) -> Result<Vec<RecordedEvent>, LedgerError> {
-        let found = self.rows(
+        let events = self.rows(
             "SELECT seq, time, node, body FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq",
             (run.as_str(), after.0),
             |row| {
@@ -137,7 +133,7 @@ impl LedgerReader {
                 Ok(Some(RecordedEvent { seq, time, shot: row.get(2)?, event }))
             },
         )?;
-        Ok(found.into_iter().flatten().collect())
+        Ok(events.into_iter().flatten().collect())
     }
 
     /// The typical duration of these attempts' tasks, by attempt, from finished tasks of the same class and service, as the poll schedule uses
@@ -149,19 +145,19 @@ impl LedgerReader {
         &self,
         open: &[OpenAttempt],
     ) -> Result<HashMap<AttemptId, Duration>, LedgerError> {
-        let mut known: HashMap<&str, DurationStats> = HashMap::new();
+        let mut stats_by_service: HashMap<&str, DurationStats> = HashMap::new();
         for service in open.iter().map(|open| open.service.as_str()) {
-            if !known.contains_key(service) {
+            if !stats_by_service.contains_key(service) {
                 let took = service_stats::task_durations(&self.connection, service)
                     .map_err(|source| self.sqlite(source))?;
-                let stats = known.entry(service).or_default();
+                let stats = stats_by_service.entry(service).or_default();
                 for (class, took) in took {
                     stats.entry(class).record(took);
                 }
             }
         }
         let typical = open.iter().filter_map(|open| {
-            let median = known.get(open.service.as_str())?.get(&open.class)?.median()?;
+            let median = stats_by_service.get(open.service.as_str())?.get(&open.class)?.median()?;
             Some((open.attempt.clone(), median))
         });
         Ok(typical.collect())

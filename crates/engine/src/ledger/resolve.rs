@@ -65,9 +65,9 @@ impl Ledger {
                 "a run in this folder is alive and may poll the task of attempt {attempt}: wait for its end, or interrupt it"
             )));
         }
-        if let Some(known) = known_task.filter(|known| !is_abandoned && !is_adoption_of(resolution, known)) {
+        if let Some(task) = known_task.filter(|task| !is_abandoned && !is_adoption_of(resolution, task)) {
             return Err(LedgerError::NotResolvable(format!(
-                "attempt {attempt} was accepted as task {known}, which is paid for: it can only be adopted as that task again"
+                "attempt {attempt} was accepted as task {task}, which is paid for: it can only be adopted as that task again"
             )));
         }
         if let Resolution::Accepted { task } = resolution

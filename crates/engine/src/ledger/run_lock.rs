@@ -73,8 +73,8 @@ impl RunLock {
         let _ = self.write_note(&LockNote::LedgerReplaced);
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         // Where it cannot be written, the run's own report is all that there is.
-        if let Ok(Some(again)) = written_again(&file.file, &self.path) {
-            file.file = again;
+        if let Ok(Some(copy)) = recreate_lock_file(&file.file, &self.path) {
+            file.file = copy;
         }
     }
 
@@ -215,7 +215,7 @@ impl Ledger {
 
 /// A copy of a lock file at its path, locked, where the file is no longer there: the folder of the ledger was removed or moved as a whole. `None`
 /// where it is there.
-fn written_again(mut file: &File, path: &Path) -> std::io::Result<Option<File>> {
+fn recreate_lock_file(mut file: &File, path: &Path) -> std::io::Result<Option<File>> {
     // Not the project's folder, which was moved then.
     for folder in path.ancestors().skip(1).take(2).collect::<Vec<_>>().into_iter().rev() {
         match std::fs::create_dir(folder) {
@@ -223,17 +223,17 @@ fn written_again(mut file: &File, path: &Path) -> std::io::Result<Option<File>> 
             _ => {}
         }
     }
-    let mut again = match File::options().read(true).write(true).create_new(true).open(path) {
-        Ok(again) => again,
+    let mut copy = match File::options().read(true).write(true).create_new(true).open(path) {
+        Ok(copy) => copy,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(None),
         Err(error) => return Err(error),
     };
-    again.try_lock()?;
+    copy.try_lock()?;
     let mut text = Vec::new();
     file.rewind()?;
     file.read_to_end(&mut text)?;
-    again.write_all(&text)?;
-    Ok(Some(again))
+    copy.write_all(&text)?;
+    Ok(Some(copy))
 }
 
 /// Adds the path to an error.

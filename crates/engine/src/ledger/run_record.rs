@@ -65,8 +65,8 @@ impl Ledger {
             let mut alive = unfinished.collect::<rusqlite::Result<HashSet<RunId>>>()?;
             alive.retain(|run| self.is_alive(run));
             let mut states = HashMap::new();
-            let over = others.difference(&alive).map(|run| (run, false));
-            for (run, is_alive) in over.chain(alive.iter().map(|run| (run, true))) {
+            let ended = others.difference(&alive).map(|run| (run, false));
+            for (run, is_alive) in ended.chain(alive.iter().map(|run| (run, true))) {
                 let mut projection = projection(&connection, run)?;
                 if !is_alive {
                     projection.on_run_ended(projection.last_time());

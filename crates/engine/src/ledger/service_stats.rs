@@ -28,8 +28,8 @@ impl Ledger {
                 "SELECT a.intended_at FROM attempts a JOIN runs r ON r.id = a.run
                  WHERE r.service = ?1 ORDER BY a.rowid DESC LIMIT ?2",
             )?;
-            let found = statement.query_map((service, limit), |row| column(row, 0))?;
-            found.collect::<rusqlite::Result<Vec<_>>>()
+            let times = statement.query_map((service, limit), |row| column(row, 0))?;
+            times.collect::<rusqlite::Result<Vec<_>>>()
         };
         let mut times = read().map_err(|error| self.sqlite(error))?;
         times.sort_unstable();
@@ -76,13 +76,13 @@ pub(super) fn task_durations(
          WHERE a.id = ?1 AND r.service = ?2 AND a.submitted_at IS NOT NULL",
     )?;
     let mut durations = Vec::with_capacity(finished.len());
-    for (attempt, run, at, took) in finished.into_iter().rev() {
-        let found = attempts.query_row((attempt.as_str(), service), |row| {
+    for (attempt, run, completed_at, took) in finished.into_iter().rev() {
+        let attempt_row = attempts.query_row((attempt.as_str(), service), |row| {
             Ok((class(row, 0)?, column(row, 3)?, row.get::<_, String>(4)?))
         });
-        let Some((class, since, submitted_by)) = found.optional()? else { continue };
+        let Some((class, since, submitted_by)) = attempt_row.optional()? else { continue };
         // Zero if the clock was set back in between.
-        let observed = Some(Timestamp::since(at, since)).filter(|observed| !observed.is_zero());
+        let observed = Some(Timestamp::since(completed_at, since)).filter(|observed| !observed.is_zero());
         let duration = match took {
             Some(took) => Some(observed.map_or(took, |observed| took.min(observed))),
             None => observed.filter(|_| submitted_by == run),

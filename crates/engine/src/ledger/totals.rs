@@ -61,7 +61,7 @@ pub(super) fn exceeded_by(
     delta: &BudgetDelta,
     caps: BudgetCaps,
     spent_before: Amount,
-    more: Amount,
+    reservation: Amount,
 ) -> rusqlite::Result<Option<BudgetCap>> {
     if caps.is_none() {
         return Ok(None);
@@ -74,7 +74,7 @@ pub(super) fn exceeded_by(
     sum += spent;
     sum += delta.reserved.added;
     sum += delta.spent.added;
-    sum += more;
+    sum += reservation;
     sum -= delta.reserved.removed;
     sum -= delta.spent.removed;
     sum -= spent_before;

@@ -87,7 +87,7 @@ impl Ledger {
                 runs.push(UnknownRun { attempts, ..run });
             }
         }
-        runs.sort_by(|one, other| one.run.as_str().cmp(other.run.as_str()));
+        runs.sort_by(|left, right| left.run.as_str().cmp(right.run.as_str()));
         Ok(runs)
     }
 

@@ -55,8 +55,8 @@ pub fn states(
     let mut states = vec![StatusKind::NotStarted; previews.len()];
     for ix in plan.in_dependency_order() {
         let dependencies = plan.predecessors(ix);
-        let dependencies = dependencies.iter().map(|before| match states[before.index()] {
-            StatusKind::Detached | StatusKind::Indeterminate if was_cut_off(*before) => {
+        let dependencies = dependencies.iter().map(|predecessor| match states[predecessor.index()] {
+            StatusKind::Detached | StatusKind::Indeterminate if was_cut_off(*predecessor) => {
                 StatusKind::NotStarted
             }
             state => state,

@@ -224,20 +224,20 @@ fn task_failure(code: Option<&str>, message: &str, moderation: &ModerationCodes)
     let message_in = message.to_lowercase();
     let code_in = code.unwrap_or_default().to_lowercase();
     // The code overrides the message, which may quote the prompt.
-    let said = if code_in.is_empty() { &message_in } else { &code_in };
+    let text = if code_in.is_empty() { &message_in } else { &code_in };
     let kind = if moderation.is_refusal(code.unwrap_or_default(), message) {
-        let is_output = |said: &str| contains_any(said, &["output", "generated", "result"]);
-        let is_input = |said: &str| contains_any(said, &["input", "prompt", "request"]);
+        let is_output = |text: &str| contains_any(text, &["output", "generated", "result"]);
+        let is_input = |text: &str| contains_any(text, &["input", "prompt", "request"]);
         if is_output(&code_in) || (!is_input(&code_in) && is_output(&message_in) && !is_input(&message_in)) {
             FailureKind::OutputModerated
         } else {
             FailureKind::InputModerated
         }
-    } else if contains_any(said, QUOTA_TERMS) {
+    } else if contains_any(text, QUOTA_TERMS) {
         FailureKind::Quota
-    } else if contains_any(said, TRANSIENT_TERMS) {
+    } else if contains_any(text, TRANSIENT_TERMS) {
         FailureKind::Transient
-    } else if contains_any(said, INVALID_TERMS) {
+    } else if contains_any(text, INVALID_TERMS) {
         FailureKind::Invalid
     } else {
         FailureKind::Task

@@ -292,7 +292,7 @@ fn poll_result_follows_the_status_whatever_the_error_member() {
             PollResult::Running { .. } => "running",
             PollResult::Completed { url: Some(_), .. } => "completed",
             PollResult::Failed { .. } => "failed",
-            other => panic!("{other:?}"),
+            result => panic!("{result:?}"),
         };
         assert_eq!(kind, expected, "{body}");
     }

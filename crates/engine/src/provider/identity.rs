@@ -117,7 +117,7 @@ mod tests {
         }
         assert_eq!(identity("http://[::ffff:10.0.0.5]"), "http://10.0.0.5");
         assert_eq!(identity("https://example.com/v1/v1"), "https://example.com/v1");
-        for (one, other) in [
+        for (left, right) in [
             ("https://example.com", "http://example.com"),
             ("http://127.0.0.1:8080", "http://127.0.0.2:8080"),
             ("https://example.com/a", "https://example.com/A"),
@@ -125,7 +125,7 @@ mod tests {
             ("https://example.com/a/b", "https://example.com/a%2Fb"),
             ("https://example.com/50%25", "https://example.com/50%2525"),
         ] {
-            assert_ne!(identity(one), identity(other));
+            assert_ne!(identity(left), identity(right));
         }
     }
 }

@@ -86,7 +86,7 @@ struct WorldState {
     /// How often the whole video of a task was delivered.
     deliveries: BTreeMap<String, u32>,
     /// Most unfinished tasks at once.
-    most_out: usize,
+    max_in_flight: usize,
     /// When POSTs arrived.
     posts: Vec<Instant>,
     /// When polls arrived in this run.
@@ -96,7 +96,7 @@ struct WorldState {
     /// The same of polls.
     no_polls: Option<(Instant, Instant)>,
     downloading: usize,
-    most_downloading: usize,
+    max_downloading: usize,
     /// What came although the service had asked to wait.
     impatient: Vec<&'static str>,
     /// How often each thing was rolled for each shot.
@@ -129,13 +129,13 @@ impl World {
             tasks: BTreeMap::new(),
             aged: BTreeMap::new(),
             deliveries: BTreeMap::new(),
-            most_out: 0,
+            max_in_flight: 0,
             posts: Vec::new(),
             polls: Vec::new(),
             no_posts: None,
             no_polls: None,
             downloading: 0,
-            most_downloading: 0,
+            max_downloading: 0,
             impatient: Vec::new(),
             rolls: BTreeMap::new(),
         };
@@ -164,23 +164,23 @@ impl World {
     }
 
     /// Rolls for a shot.
-    fn roll_for(&self, what: &'static str, shot: &str, sides: u64) -> u64 {
+    fn roll_for(&self, call: &'static str, shot: &str, sides: u64) -> u64 {
         let Some(seed) = self.by_shot else { return self.roll(sides) };
         let count = self.with(|books| {
-            let count = books.rolls.entry((what, shot.to_owned())).or_default();
+            let count = books.rolls.entry((call, shot.to_owned())).or_default();
             *count += 1;
             *count
         });
         let mut hasher = DefaultHasher::new();
-        (seed, what, shot, count).hash(&mut hasher);
+        (seed, call, shot, count).hash(&mut hasher);
         Rng::new(hasher.finish()).roll(sides)
     }
 
     /// Whether a call about a shot's task goes wrong. By shot, every second one is answered: an engine that asks again gets on.
-    fn goes_wrong(&self, what: &'static str, shot: &str) -> bool {
-        let rolled = self.roll_for(what, shot, 100) < self.trouble;
+    fn injects_fault(&self, call: &'static str, shot: &str) -> bool {
+        let rolled = self.roll_for(call, shot, 100) < self.trouble;
         let is_second =
-            self.with(|books| books.rolls.get(&(what, shot.to_owned())).is_some_and(|count| count % 2 == 0));
+            self.with(|books| books.rolls.get(&(call, shot.to_owned())).is_some_and(|count| count % 2 == 0));
         rolled && (self.by_shot.is_none() || !is_second)
     }
 
@@ -234,23 +234,23 @@ impl World {
     }
 
     /// Maximum number of tasks in flight at once: accepted, unfinished, and not reported as finished.
-    pub(crate) fn most_out(&self) -> usize {
-        self.with(|books| books.most_out)
+    pub(crate) fn max_in_flight(&self) -> usize {
+        self.with(|books| books.max_in_flight)
     }
 
     /// Most downloads at once.
-    pub(crate) fn most_downloading(&self) -> usize {
-        self.with(|books| books.most_downloading)
+    pub(crate) fn max_downloading(&self) -> usize {
+        self.with(|books| books.max_downloading)
     }
 
     /// Most POSTs in any stretch of `per`, in all runs together.
-    pub(crate) fn most_posts(&self, per: Duration) -> usize {
-        self.with(|books| most_within(&books.posts, per))
+    pub(crate) fn max_posts_within(&self, per: Duration) -> usize {
+        self.with(|books| max_within(&books.posts, per))
     }
 
     /// Most polls in any stretch of `per` in this run.
-    pub(crate) fn most_polls(&self, per: Duration) -> usize {
-        self.with(|books| most_within(&books.polls, per))
+    pub(crate) fn max_polls_within(&self, per: Duration) -> usize {
+        self.with(|books| max_within(&books.polls, per))
     }
 
     /// What came although the service had asked to wait.
@@ -331,7 +331,7 @@ impl World {
                 },
             );
             let is_out = |task: &&AcceptedTask| task.done_at > now && !task.lied_about;
-            books.most_out = books.most_out.max(books.tasks.values().filter(is_out).count());
+            books.max_in_flight = books.max_in_flight.max(books.tasks.values().filter(is_out).count());
             TaskId(id)
         })
     }
@@ -364,10 +364,10 @@ impl World {
                 }
                 // Answered with the id of another task. A service that can find tasks keeps them apart.
                 5 if !self.finds_tasks => {
-                    let other = self.task_that_was_polled();
+                    let other_task = self.task_that_was_polled();
                     let task = self.accept(request);
                     self.pause().await;
-                    return Ok(responses::task(&other.unwrap_or(task.0), "queued", None, None, false));
+                    return Ok(responses::task(&other_task.unwrap_or(task.0), "queued", None, None, false));
                 }
                 _ => {
                     let accepted = (self.roll_for("accepted", &shot, 2) == 0).then(|| self.accept(request));
@@ -395,10 +395,12 @@ impl World {
 
     fn respond_to_poll(&self, task: &TaskId) -> Result<Value, CallError> {
         let id = task.as_str();
-        self.with(|books| books.tasks.get_mut(id).map(|found| found.was_polled = true));
+        self.with(|books| books.tasks.get_mut(id).map(|task_state| task_state.was_polled = true));
         let words = self.has_words();
-        let shot = self.with(|books| books.tasks.get(id).map(|found| found.shot.clone())).unwrap_or_default();
-        if self.goes_wrong("poll", &shot) {
+        let shot = self
+            .with(|books| books.tasks.get(id).map(|task_state| task_state.shot.clone()))
+            .unwrap_or_default();
+        if self.injects_fault("poll", &shot) {
             // By shot, a poll that goes wrong says nothing.
             let fault = if self.by_shot.is_some() {
                 [2, 3, 5, 6, 7, 8][self.roll(6) as usize]
@@ -410,16 +412,22 @@ impl World {
                 0 if self.is_behind() => Err(responses::error(404, Form::Service, None, None)),
                 // Reported as completed, without a video yet. A run has to believe that it is no longer in flight.
                 1 => {
-                    self.with(|books| books.tasks.get_mut(id).map(|found| found.lied_about = true));
+                    self.with(|books| books.tasks.get_mut(id).map(|task_state| task_state.lied_about = true));
                     Ok(responses::task(id, "completed", None, None, words))
                 }
                 2 => Err(no_response("simulated")),
                 3 => Err(responses::error(429, Form::Service, None, self.ask_to_wait(false))),
                 // Another task's object: no news about this one.
                 4 => {
-                    let other = self.task_that_was_polled().filter(|other| other != id);
-                    let other = other.unwrap_or_else(|| "a task of somebody else".to_owned());
-                    Ok(responses::task(&other, "completed", None, Some("https://cdn.example/other"), false))
+                    let other_task = self.task_that_was_polled().filter(|other_task| other_task != id);
+                    let other_task = other_task.unwrap_or_else(|| "a task of somebody else".to_owned());
+                    Ok(responses::task(
+                        &other_task,
+                        "completed",
+                        None,
+                        Some("https://cdn.example/other"),
+                        false,
+                    ))
                 }
                 // A gateway's page says nothing about the task.
                 5 => Err(responses::error(404, Form::Gateway, None, None)),
@@ -430,14 +438,14 @@ impl World {
             };
         }
         self.with(|books| {
-            let (now, found) = (Instant::now(), &books.tasks[id]);
+            let (now, task_state) = (Instant::now(), &books.tasks[id]);
             let unknown =
                 |expired| Err(responses::error(if expired { 410 } else { 404 }, Form::Service, None, None));
-            if let Some((_, expired)) = found.forgotten.filter(|(from, _)| *from <= now) {
+            if let Some((_, expired)) = task_state.forgotten.filter(|(from, _)| *from <= now) {
                 return unknown(expired);
             }
             if books.knows_nothing.is_some_and(|(from, until)| (from..until).contains(&now)) {
-                return unknown(found.done_at.duration_since(books.opened).as_millis() % 2 == 0);
+                return unknown(task_state.done_at.duration_since(books.opened).as_millis() % 2 == 0);
             }
             match books.aged.get(id) {
                 Some(AgedTask::Failed) => return Ok(responses::failed_task(id)),
@@ -445,9 +453,9 @@ impl World {
                 Some(AgedTask::Expired) => return unknown(true),
                 Some(AgedTask::Unchanged | AgedTask::WithoutFiles | AgedTask::Unreachable) | None => {}
             }
-            Ok(if found.done_at > now {
+            Ok(if task_state.done_at > now {
                 responses::task(id, "in_progress", Some(40), None, words)
-            } else if found.fails {
+            } else if task_state.fails {
                 responses::failed_task(id)
             } else {
                 responses::task(id, "completed", None, Some("https://cdn.example/v"), words)
@@ -474,8 +482,8 @@ impl World {
 }
 
 /// Most of these times, which are in order, in any stretch of `per`: its beginning counts, its end does not.
-fn most_within(times: &[Instant], per: Duration) -> usize {
-    let within = |at: usize| times[at..].iter().take_while(|time| **time < times[at] + per).count();
+fn max_within(times: &[Instant], per: Duration) -> usize {
+    let within = |start: usize| times[start..].iter().take_while(|time| **time < times[start] + per).count();
     (0..times.len()).map(within).max().unwrap_or(0)
 }
 
@@ -486,7 +494,7 @@ impl<'a> Downloading<'a> {
     fn begin(world: &'a World) -> Self {
         world.with(|books| {
             books.downloading += 1;
-            books.most_downloading = books.most_downloading.max(books.downloading);
+            books.max_downloading = books.max_downloading.max(books.downloading);
         });
         Self(world)
     }
@@ -552,8 +560,8 @@ impl Provider for World {
             let _running = Downloading::begin(self);
             self.pause().await;
             let is_ready = self.with(|books| {
-                let found = &books.tasks[task.as_str()];
-                found.done_at <= Instant::now() && !found.fails
+                let task_state = &books.tasks[task.as_str()];
+                task_state.done_at <= Instant::now() && !task_state.fails
             });
             if !is_ready {
                 return Err(failure(FailureKind::Transient));
@@ -577,7 +585,7 @@ impl Provider for World {
             };
             sink.start(start).map_err(local)?;
             let shot = self.with(|books| books.tasks[task.as_str()].shot.clone());
-            if self.goes_wrong("download", &shot) {
+            if self.injects_fault("download", &shot) {
                 // The connection breaks, or the end just does not come.
                 let middle = first + (clip.len() - first) / 2;
                 sink.write_all(&clip[first..middle]).map_err(local)?;
@@ -598,8 +606,8 @@ impl Provider for World {
                 return SubmissionLookup::Unsupported;
             }
             self.with(|books| {
-                let same = books.tasks.iter().filter(|(_, task)| task.digest == digest);
-                SubmissionLookup::Tasks(same.map(|(id, _)| TaskId(id.clone())).collect())
+                let matches = books.tasks.iter().filter(|(_, task)| task.digest == digest);
+                SubmissionLookup::Tasks(matches.map(|(id, _)| TaskId(id.clone())).collect())
             })
         })
     }

@@ -59,7 +59,7 @@ impl From<ObservedRate> for Rate {
 pub(crate) struct ThrottledSubmission {
     /// When it was admitted, and when it left.
     pub(crate) admitted: Timestamp,
-    pub(crate) left: Timestamp,
+    pub(crate) left_at: Timestamp,
     pub(crate) now: Timestamp,
     /// The wait before the next one.
     pub(crate) wait: Duration,
@@ -142,9 +142,9 @@ impl LimitDiscovery {
             return Err(None);
         }
         match self.rate_admits_at() {
-            Some(at) if at > now && !self.may_probe(in_flight, at, now) => {
-                let at = at.min(self.late_probe_at());
-                if at > now { Err(Some(at)) } else { Ok(()) }
+            Some(time) if time > now && !self.may_probe(in_flight, time, now) => {
+                let time = time.min(self.late_probe_at());
+                if time > now { Err(Some(time)) } else { Ok(()) }
             }
             _ => Ok(()),
         }
@@ -190,7 +190,7 @@ impl LimitDiscovery {
             ramp.admitted(now);
         }
         self.is_late_probe = false;
-        if self.rate_admits_at().is_some_and(|at| at > now) {
+        if self.rate_admits_at().is_some_and(|time| time > now) {
             self.is_late_probe = self.late_probe_at() <= now;
             self.probe = Some(now);
         }
@@ -212,19 +212,19 @@ impl LimitDiscovery {
     }
 
     /// The submission that left at this time was held back.
-    pub(crate) fn not_sent(&mut self, left: Timestamp) {
-        self.remove(left);
-        self.probe.take_if(|probe| *probe == left);
+    pub(crate) fn not_sent(&mut self, left_at: Timestamp) {
+        self.remove(left_at);
+        self.probe.take_if(|probe| *probe == left_at);
     }
 
     fn remove(&mut self, time: Timestamp) -> bool {
-        let found = self.sent.iter().rposition(|sent| *sent == time);
-        found.is_some_and(|index| self.sent.remove(index).is_some())
+        let position = self.sent.iter().rposition(|sent| *sent == time);
+        position.is_some_and(|index| self.sent.remove(index).is_some())
     }
 
     /// The service accepted a submission that was admitted and left at these times; now `in_flight` tasks are. Returns whether what throttled
     /// the last submission is known, so that nothing else has to be slower.
-    pub(crate) fn accepted(&mut self, admitted: Timestamp, left: Timestamp, in_flight: usize) -> bool {
+    pub(crate) fn accepted(&mut self, admitted: Timestamp, left_at: Timestamp, in_flight: usize) -> bool {
         if let Some(ramp) = &mut self.ramp {
             ramp.accepted();
         }
@@ -237,8 +237,8 @@ impl LimitDiscovery {
             return false;
         }
         self.accepted += 1;
-        self.since.get_or_insert(left);
-        if self.probe == Some(left) {
+        self.since.get_or_insert(left_at);
+        if self.probe == Some(left_at) {
             // More than the rate was accepted.
             self.observed = ObservedLimits { rate: None, in_flight: self.candidate.take() };
         }
@@ -250,10 +250,10 @@ impl LimitDiscovery {
 
     /// Raises a limit a little after many acceptances at it: less and less often where that was refused.
     fn raise(&mut self, in_flight: usize) {
-        let patience = EXPLORE_AFTER << self.failed_raises.min(8);
+        let explore_after = EXPLORE_AFTER << self.failed_raises.min(8);
         let ObservedLimits { rate, in_flight: limit } = &mut self.observed;
-        let stretch = rate.map_or(limit.unwrap_or(usize::MAX), |rate| rate.count as usize);
-        if (self.accepted as usize) < stretch.saturating_mul(patience) {
+        let count = rate.map_or(limit.unwrap_or(usize::MAX), |rate| rate.count as usize);
+        if (self.accepted as usize) < count.saturating_mul(explore_after) {
             return;
         }
         let before = Some(ObservedLimits { rate: *rate, in_flight: *limit });
@@ -271,15 +271,15 @@ impl LimitDiscovery {
 
     /// The service refused a submission with 429.
     pub(crate) fn refused(&mut self, refusal: ThrottledSubmission) {
-        let ThrottledSubmission { admitted, left, now, wait, is_asked, in_flight } = refusal;
-        self.remove(left);
+        let ThrottledSubmission { admitted, left_at, now, wait, is_asked, in_flight } = refusal;
+        self.remove(left_at);
         if let Some(ramp) = &mut self.ramp {
             ramp.refused();
         }
         if self.refused_at.is_some_and(|refused| admitted <= refused) {
             return;
         }
-        if self.probe == Some(left) && std::mem::take(&mut self.is_late_probe) {
+        if self.probe == Some(left_at) && std::mem::take(&mut self.is_late_probe) {
             (self.refused_at, self.probe) = (Some(now), None);
             return;
         }
@@ -293,7 +293,7 @@ impl LimitDiscovery {
         }
         match since {
             Some(since) => {
-                if let Some((accepted, since)) = self.explains(accepted, since, left, wait) {
+                if let Some((accepted, since)) = self.explains(accepted, since, left_at, wait) {
                     self.learn(accepted, now.since(since) + wait, in_flight);
                 }
             }
@@ -313,12 +313,12 @@ impl LimitDiscovery {
         &self,
         accepted: u32,
         since: Timestamp,
-        left: Timestamp,
+        left_at: Timestamp,
         wait: Duration,
     ) -> Option<(u32, Timestamp)> {
         let longest_pause = 2 * wait.max(ROUNDING).max(self.observed.rate.map_or(ROUNDING, |rate| rate.per));
-        let (mut count, mut first) = (0, left);
-        for sent in self.sent.iter().rev().copied().filter(|sent| *sent <= left) {
+        let (mut count, mut first) = (0, left_at);
+        for sent in self.sent.iter().rev().copied().filter(|sent| *sent <= left_at) {
             if sent < since || first.since(sent) > longest_pause {
                 break;
             }
@@ -353,8 +353,8 @@ impl LimitDiscovery {
 
 /// The length of a service's window, which ends at most a second before `per`: the usual length there is, or `per` itself.
 fn window(per: Duration) -> Duration {
-    let mut usual = WINDOWS.into_iter().rev().map(Duration::from_secs);
-    usual.find(|window| *window <= per && *window + ROUNDING >= per).unwrap_or(per)
+    let mut windows = WINDOWS.into_iter().rev().map(Duration::from_secs);
+    windows.find(|window| *window <= per && *window + ROUNDING >= per).unwrap_or(per)
 }
 
 #[cfg(test)]

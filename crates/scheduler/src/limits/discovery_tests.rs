@@ -2,12 +2,12 @@
 
 use super::*;
 
-fn throttled(at: i64, wait: u64, in_flight: usize) -> ThrottledSubmission {
-    let at = Timestamp(at);
+fn throttled(time: i64, wait: u64, in_flight: usize) -> ThrottledSubmission {
+    let time = Timestamp(time);
     ThrottledSubmission {
-        admitted: at,
-        left: at,
-        now: at,
+        admitted: time,
+        left_at: time,
+        now: time,
         wait: Duration::from_secs(wait),
         is_asked: true,
         in_flight,
@@ -19,18 +19,18 @@ const MAX_WAIT: Duration = Duration::from_mins(5);
 /// As many acceptances, one each `every` milliseconds, with so many tasks in flight.
 fn accept(discovery: &mut LimitDiscovery, begin: i64, every: i64, count: i64, in_flight: usize) {
     for number in 0..count {
-        let at = Timestamp(begin + number * every);
-        discovery.admitted(at);
-        discovery.accepted(at, at, in_flight);
+        let time = Timestamp(begin + number * every);
+        discovery.admitted(time);
+        discovery.accepted(time, time, in_flight);
     }
 }
 
 #[test]
 fn concurrent_posts_are_paced_unless_the_sender_does_it() {
-    let (here, elsewhere) = (LimitDiscovery::new(true, MAX_WAIT), LimitDiscovery::new(false, MAX_WAIT));
-    assert_eq!(here.admits(1, 1, Timestamp(0)), Ok(()));
-    assert_eq!(here.admits(2, 2, Timestamp(0)), Err(None));
-    assert_eq!(elsewhere.admits(60, 60, Timestamp(0)), Ok(()));
+    let (paced, unpaced) = (LimitDiscovery::new(true, MAX_WAIT), LimitDiscovery::new(false, MAX_WAIT));
+    assert_eq!(paced.admits(1, 1, Timestamp(0)), Ok(()));
+    assert_eq!(paced.admits(2, 2, Timestamp(0)), Err(None));
+    assert_eq!(unpaced.admits(60, 60, Timestamp(0)), Ok(()));
 }
 
 #[test]
@@ -38,15 +38,15 @@ fn rate_is_what_was_accepted_in_the_wait_of_the_first_refusal() {
     let mut discovery = LimitDiscovery::new(true, MAX_WAIT);
     accept(&mut discovery, 1_000, 5, 10, 10);
     discovery.refused(throttled(1_050, 1, 10));
-    let known = ObservedLimits {
+    let limits = ObservedLimits {
         rate: Some(ObservedRate { count: 10, per: Duration::from_millis(1_010) }),
         in_flight: None,
     };
-    assert_eq!(discovery.observed(), known);
+    assert_eq!(discovery.observed(), limits);
     assert_eq!(discovery.admits(10, 0, Timestamp(2_009)), Err(Some(Timestamp(2_010))));
     assert_eq!(discovery.admits(10, 0, Timestamp(2_010)), Ok(()));
     discovery.refused(throttled(1_050, 1, 10));
-    assert_eq!(discovery.observed(), known, "the same volley");
+    assert_eq!(discovery.observed(), limits, "the same volley");
 }
 
 #[test]
@@ -66,12 +66,12 @@ fn acceptances_before_a_long_pause_explain_no_refusal() {
     // A chain whose tasks take ten minutes, at a service with a known rate that refuses once.
     let mut discovery = LimitDiscovery::new(true, MAX_WAIT);
     let rate = Some(ObservedRate { count: 10, per: Duration::from_millis(1_010) });
-    let known = ObservedLimits { rate, in_flight: None };
-    discovery.begin_with(known);
+    let limits = ObservedLimits { rate, in_flight: None };
+    discovery.begin_with(limits);
     accept(&mut discovery, 1_000, 5, 1, 1);
     discovery.admitted(Timestamp(601_000));
     discovery.refused(throttled(601_000, 1, 0));
-    assert_eq!(discovery.observed(), known, "not one in ten minutes");
+    assert_eq!(discovery.observed(), limits, "not one in ten minutes");
 
     // 3 in an hour: the pause is shorter than the wait.
     let mut discovery = LimitDiscovery::new(true, MAX_WAIT);
@@ -109,16 +109,16 @@ fn recorded_limits_that_admit_nothing_are_learned_again() {
 #[test]
 fn rate_that_admits_nothing_for_long_is_tried() {
     let rate = Some(ObservedRate { count: 1, per: Duration::from_hours(1) });
-    let known = ObservedLimits { rate, in_flight: None };
+    let limits = ObservedLimits { rate, in_flight: None };
     let mut discovery = LimitDiscovery::new(true, MAX_WAIT);
-    discovery.begin_with(known);
+    discovery.begin_with(limits);
     accept(&mut discovery, 0, 1, 1, 1);
     assert_eq!(discovery.admits(0, 0, Timestamp(302_999)), Err(Some(Timestamp(303_000))));
     assert_eq!(discovery.admits(0, 0, Timestamp(303_000)), Ok(()));
     // Refused: the rate is what it was, and the next one is tried as long after.
     discovery.admitted(Timestamp(303_000));
     discovery.refused(throttled(303_000, 300, 0));
-    assert_eq!(discovery.observed(), known);
+    assert_eq!(discovery.observed(), limits);
     assert_eq!(discovery.admits(0, 0, Timestamp(605_999)), Err(Some(Timestamp(606_000))));
     // Accepted: there is no such rate.
     accept(&mut discovery, 606_000, 1, 1, 1);

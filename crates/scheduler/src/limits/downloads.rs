@@ -32,7 +32,7 @@ impl DownloadLimiter {
 
     /// The service throttled: nothing begins before `until`. Refusals during a hold are ignored.
     pub(crate) fn slow_down(&mut self, now: Timestamp, until: Timestamp) {
-        if self.hold_until.is_none_or(|held| held <= now) {
+        if self.hold_until.is_none_or(|hold_until| hold_until <= now) {
             self.limit = (self.limit / 2).max(1);
         }
         self.hold_until = self.hold_until.max(Some(until));

@@ -14,8 +14,8 @@ const SHARE: u32 = 4;
 /// Jitter of a node's wait before try number `tries`: uniform in zero to a quarter of the wait. `seed` differs per run.
 pub(crate) fn jitter(seed: u64, node: NodeIx, tries: u32, wait: Duration) -> Duration {
     let mixed = mix(seed ^ mix((node.index() as u64) << 32 | u64::from(tries)));
-    let most = u64::try_from((wait / SHARE).as_millis()).unwrap_or(u64::MAX).saturating_add(1);
-    Duration::from_millis(mixed % most)
+    let bound = u64::try_from((wait / SHARE).as_millis()).unwrap_or(u64::MAX).saturating_add(1);
+    Duration::from_millis(mixed % bound)
 }
 
 /// A 64-bit hash: the first output of `SplitMix64` seeded with `value`.

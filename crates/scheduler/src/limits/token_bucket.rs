@@ -23,10 +23,10 @@ impl TokenBucket {
     /// A full bucket.
     #[must_use]
     pub fn new(rate: Rate) -> Self {
-        let most = i64::from(rate.count.max(1));
-        let ahead = most / 10;
+        let count = i64::from(rate.count.max(1));
+        let ahead = count / 10;
         let per = i64::try_from(rate.per.as_micros()).unwrap_or(i64::MAX);
-        let step = (per / (most - ahead)).saturating_add(1);
+        let step = (per / (count - ahead)).saturating_add(1);
         Self { step, slack: step.saturating_mul(ahead), full_at: i64::MIN }
     }
 
@@ -85,14 +85,18 @@ mod tests {
 
     #[test]
     fn token_bucket_never_exceeds_the_rate_and_approaches_it() {
-        for (most, per) in [(1, 1_000), (3, 1_000), (10, 1_000), (60, 60_000), (1_000, 1_000)] {
-            let rate = Rate { count: most, per: Duration::from_millis(per) };
+        for (count, per) in [(1, 1_000), (3, 1_000), (10, 1_000), (60, 60_000), (1_000, 1_000)] {
+            let rate = Rate { count, per: Duration::from_millis(per) };
             let times = greedy(rate, 40 * per as i64);
-            for (at, begin) in times.iter().enumerate() {
-                let within = times[at..].iter().take_while(|time| **time < begin + per as i64).count();
-                assert!(within <= most as usize, "{within} of {most} in {per} ms");
+            for (index, start) in times.iter().enumerate() {
+                let within = times[index..].iter().take_while(|time| **time < start + per as i64).count();
+                assert!(within <= count as usize, "{within} of {count} in {per} ms");
             }
-            assert!(times.len() as f64 > 0.6 * 40.0 * f64::from(most), "{} of {most} a stretch", times.len());
+            assert!(
+                times.len() as f64 > 0.6 * 40.0 * f64::from(count),
+                "{} of {count} a stretch",
+                times.len()
+            );
         }
     }
 

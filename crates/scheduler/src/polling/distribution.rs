@@ -34,7 +34,7 @@ pub(super) fn completion_distribution<'s>(
         observations.progress_estimates[1].filter(|_| stats.progress_accuracy.len() >= MIN_ESTIMATES);
     let by_progress = estimate.map(|estimate| {
         let ratios = stats.progress_accuracy.quantiles().iter();
-        ratios.map(|ratio| estimate.at + estimate.remains * ratio).collect()
+        ratios.map(|ratio| estimate.time + estimate.remains * ratio).collect()
     });
     let others = [since_beginning, by_progress].into_iter().flatten().map(Cow::Owned);
     let mut possible = std::iter::once(Cow::Borrowed(stats.total.quantiles()))
@@ -44,9 +44,9 @@ pub(super) fn completion_distribution<'s>(
     let Some(first) = possible.next() else { return Points::default() };
     let mut narrowest: Option<(f64, Points<'s>)> = None;
     for points in possible {
-        let (width, least) =
+        let (width, min_width) =
             (points.width(), narrowest.as_ref().map_or_else(|| first.width(), |(width, _)| *width));
-        if width < least {
+        if width < min_width {
             narrowest = Some((width, points));
         }
     }

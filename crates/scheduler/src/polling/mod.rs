@@ -43,10 +43,11 @@ pub fn wait(
     let now = elapsed.as_secs_f64();
     let wait = stats
         .and_then(|stats| stats.next_poll_at(observations, now, poll_cost))
-        .and_then(|at| Duration::try_from_secs_f64(at - now).ok())
+        .and_then(|next_poll| Duration::try_from_secs_f64(next_poll - now).ok())
         .unwrap_or_else(|| {
             let began = observations.began_after_queue().map(|(from, to)| f64::midpoint(from, to));
-            let began = began.and_then(|at| Duration::try_from_secs_f64(at).ok()).unwrap_or_default();
+            let began =
+                began.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or_default();
             let rendering = elapsed.saturating_sub(began);
             policy.fallback_poll_interval(elapsed, rendering, progress)
         });
@@ -81,8 +82,12 @@ mod tests {
         let mut others = ClassStats::default();
         for _ in 0..32 {
             let mut observations = TaskObservations::default();
-            for (at, percent) in [(0.6, 30), (1.0, 50), (1.4, 70)] {
-                observations.record(Duration::from_secs_f64(at), ReportedStatus::InProgress, Some(percent));
+            for (seconds, percent) in [(0.6, 30), (1.0, 50), (1.4, 70)] {
+                observations.record(
+                    Duration::from_secs_f64(seconds),
+                    ReportedStatus::InProgress,
+                    Some(percent),
+                );
             }
             others.finished(&observations, Duration::from_millis(2_100), Some(Duration::from_secs(2)), []);
         }

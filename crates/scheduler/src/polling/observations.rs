@@ -45,7 +45,7 @@ pub struct TaskObservations {
 /// What progress implies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ProgressEstimate {
-    pub(super) at: f64,
+    pub(super) time: f64,
     percent: u8,
     /// Estimated remaining time, if progress is linear.
     pub(super) remains: f64,
@@ -91,35 +91,35 @@ impl TaskObservations {
     }
 
     /// It was reported as unfinished so long after its submission.
-    pub fn record(&mut self, elapsed: Duration, queues: ReportedStatus, percent: Option<u8>) {
-        let at = elapsed.as_secs_f64();
-        match queues {
+    pub fn record(&mut self, elapsed: Duration, status: ReportedStatus, percent: Option<u8>) {
+        let time = elapsed.as_secs_f64();
+        match status {
             ReportedStatus::Queued => {
-                self.queued_at = Some(at);
+                self.queued_at = Some(time);
                 self.began = None;
                 self.first_progress = None;
             }
             ReportedStatus::InProgress if self.began.is_none() => {
-                self.began = Some((self.queued_at.unwrap_or(0.0), at));
+                self.began = Some((self.queued_at.unwrap_or(0.0), time));
             }
             ReportedStatus::InProgress | ReportedStatus::Unknown => {}
         }
-        self.record_progress(at, percent.filter(|percent| *percent < 100 && !self.is_queued()));
+        self.record_progress(time, percent.filter(|percent| *percent < 100 && !self.is_queued()));
         self.running_at = elapsed;
     }
 
     /// When the rendering began is rarely known, so its speed is that between two reports. A number that never changes predicts nothing:
     /// services exist that report 50 % from the beginning to the end.
-    fn record_progress(&mut self, at: f64, percent: Option<u8>) {
+    fn record_progress(&mut self, time: f64, percent: Option<u8>) {
         let Some(percent) = percent else { return };
-        let (since, first) = *self.first_progress.get_or_insert((at, percent));
+        let (since, first) = *self.first_progress.get_or_insert((time, percent));
         // A repeated number is no news: the service may report in large steps.
         let is_new = self.progress_estimates[1].is_none_or(|last| last.percent != percent);
         if percent < first.saturating_add(MIN_ADVANCE) || !is_new {
             return;
         }
-        let remains = (at - since) * f64::from(100 - percent) / f64::from(percent - first);
-        let estimate = Some(ProgressEstimate { at, percent, remains });
+        let remains = (time - since) * f64::from(100 - percent) / f64::from(percent - first);
+        let estimate = Some(ProgressEstimate { time, percent, remains });
         self.progress_estimates = [self.progress_estimates[0].or(estimate), estimate];
     }
 }

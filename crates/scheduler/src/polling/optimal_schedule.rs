@@ -37,37 +37,37 @@ pub(super) fn next_poll(points: &Points<'_>, poll_cost: PollCost) -> Option<f64>
     if points.len() < 2 {
         return None;
     }
-    let times = CandidateTimes::new(points);
-    let last = times.at.len() - 1;
+    let candidates = CandidateTimes::new(points);
+    let last = candidates.times.len() - 1;
     // Cost after a poll at each point, and the index of the next poll; at the last point the task has ended for certain.
-    let mut to_pay = vec![0.0_f64; last + 1];
-    let mut then = last;
+    let mut costs = vec![0.0_f64; last + 1];
+    let mut next_index = last;
     for from in (0..last).rev() {
-        let open = 1.0 - times.share[from];
-        let (mut best, mut best_at, mut ended) = (f64::INFINITY, last, 0.0);
-        for (at, then_to_pay) in to_pay.iter().enumerate().skip(from + 1) {
-            let share = times.share[at] - times.share[at - 1];
-            ended += share * f64::midpoint(times.at[at - 1], times.at[at]);
-            let waited = times.at[at] * (times.share[at] - times.share[from]) - ended;
+        let open = 1.0 - candidates.shares[from];
+        let (mut best, mut best_to, mut ended) = (f64::INFINITY, last, 0.0);
+        for (to, next_cost) in costs.iter().enumerate().skip(from + 1) {
+            let share = candidates.shares[to] - candidates.shares[to - 1];
+            ended += share * f64::midpoint(candidates.times[to - 1], candidates.times[to]);
+            let waited = candidates.times[to] * (candidates.shares[to] - candidates.shares[from]) - ended;
             // From here on the waiting cost only grows.
             if poll_cost.seconds * open + waited > best {
                 break;
             }
-            let cost = poll_cost.seconds * open + waited + then_to_pay;
+            let cost = poll_cost.seconds * open + waited + next_cost;
             if cost < best {
-                (best, best_at) = (cost, at);
+                (best, best_to) = (cost, to);
             }
         }
-        to_pay[from] = best;
-        then = best_at;
+        costs[from] = best;
+        next_index = best_to;
     }
-    Some(times.at[then])
+    Some(candidates.times[next_index])
 }
 
 /// Candidate times, and the probability that the task has ended by each.
 struct CandidateTimes {
-    at: Vec<f64>,
-    share: Vec<f64>,
+    times: Vec<f64>,
+    shares: Vec<f64>,
 }
 
 impl CandidateTimes {
@@ -77,7 +77,7 @@ impl CandidateTimes {
         let last = points.len() - 1;
         let (first, end) = (points.get(0), points.get(last));
         let span = (end - first).max(f64::MIN_POSITIVE);
-        let (mut at, mut share) =
+        let (mut times, mut shares) =
             (Vec::with_capacity(CANDIDATE_TIMES + 1), Vec::with_capacity(CANDIDATE_TIMES + 1));
         // Hundreds of points for each poll: multiplications only.
         let (step, half_share, half_span) = (1.0 / CANDIDATE_TIMES as f64, 0.5 / last as f64, 0.5 / span);
@@ -89,20 +89,20 @@ impl CandidateTimes {
             // A long gap is subdivided, with the probability spread evenly.
             while nth > 0 && reached >= next + step && next < 1.0 {
                 let part = ((next - before) / (reached - before)).clamp(0.0, 1.0);
-                at.push(previous + (point - previous) * part);
-                share.push((index - 1.0 + part) / last as f64);
+                times.push(previous + (point - previous) * part);
+                shares.push((index - 1.0 + part) / last as f64);
                 next += step;
             }
             if reached >= next && (nth as usize) < last {
-                at.push(point);
-                share.push(index / last as f64);
+                times.push(point);
+                shares.push(index / last as f64);
                 next = reached + step;
             }
             (nth, previous, before) = (nth + 1, point, reached);
         });
-        at.push(end);
-        share.push(1.0);
-        Self { at, share }
+        times.push(end);
+        shares.push(1.0);
+        Self { times, shares }
     }
 }
 
@@ -116,10 +116,11 @@ mod tests {
 
     #[test]
     fn next_poll_is_not_before_the_first_point_and_costly_polls_are_few() {
-        let at = |seconds| next_poll(&even(100.0, 130.0).into(), PollCost { seconds }).expect("a time");
-        assert!(at(0.1) > 100.0 && at(0.1) < 104.0, "{}", at(0.1));
-        assert!(at(1.0) > at(0.1), "{}", at(1.0));
-        assert!((at(1_000.0) - 130.0).abs() < 1e-9, "a single poll, when it is surely over");
+        let poll_time =
+            |seconds| next_poll(&even(100.0, 130.0).into(), PollCost { seconds }).expect("a time");
+        assert!(poll_time(0.1) > 100.0 && poll_time(0.1) < 104.0, "{}", poll_time(0.1));
+        assert!(poll_time(1.0) > poll_time(0.1), "{}", poll_time(1.0));
+        assert!((poll_time(1_000.0) - 130.0).abs() < 1e-9, "a single poll, when it is surely over");
         assert_eq!(next_poll(&vec![5.0].into(), PollCost { seconds: 1.0 }), None);
     }
 

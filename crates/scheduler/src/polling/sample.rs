@@ -47,13 +47,13 @@ impl Sample {
         if self.newest.len() == MAX_SAMPLES
             && let Some(oldest) = self.newest.pop_front()
         {
-            let at = self.sorted.partition_point(|known| *known < oldest);
-            self.sorted.remove(at);
+            let position = self.sorted.partition_point(|sample| *sample < oldest);
+            self.sorted.remove(position);
         }
         self.newest.push_back(seconds);
         self.total += 1;
-        let at = self.sorted.partition_point(|known| *known < seconds);
-        self.sorted.insert(at, seconds);
+        let position = self.sorted.partition_point(|sample| *sample < seconds);
+        self.sorted.insert(position, seconds);
         self.newer += 1;
         if self.newer * STALE_SHARE >= self.sorted.len() {
             self.newer = 0;
@@ -144,9 +144,9 @@ pub(super) fn subsample(points: &[f64], max: usize) -> Vec<f64> {
 }
 
 /// The `nth` of `of` quantiles of a logistic distribution with mean 0 and standard deviation 1.
-fn logistic_quantile(nth: usize, of: usize) -> f64 {
+fn logistic_quantile(nth: usize, count: usize) -> f64 {
     // Close enough to the normal distribution, with a closed form.
-    let share = (nth as f64 + 0.5) / of as f64;
+    let share = (nth as f64 + 0.5) / count as f64;
     (share / (1.0 - share)).ln() * 3.0_f64.sqrt() / std::f64::consts::PI
 }
 
@@ -165,13 +165,13 @@ mod tests {
             quantiles[quantiles.len() - 2] - quantiles[1]
         };
         sample.push(60.0);
-        let two = width(&sample);
-        assert!(two > 40.0, "two may be chance: {two}");
+        let width_of_two = width(&sample);
+        assert!(width_of_two > 40.0, "two may be chance: {width_of_two}");
         for _ in 0..400 {
             sample.push(60.0);
         }
         assert_eq!(sample.len(), MAX_SAMPLES);
-        assert!(width(&sample) < 0.1 * two, "by now it is known: {}", width(&sample));
+        assert!(width(&sample) < 0.1 * width_of_two, "by now it is known: {}", width(&sample));
     }
 
     #[test]

@@ -61,8 +61,8 @@ impl ClassStats {
             return self.compute_next_poll(observations, now, poll_cost);
         }
         let compute = || self.compute_next_poll(observations, now, poll_cost);
-        let (cost, at) = *self.first_poll.get_or_init(|| (poll_cost, compute()));
-        if cost == poll_cost { at } else { compute() }
+        let (cost, first_poll) = *self.first_poll.get_or_init(|| (poll_cost, compute()));
+        if cost == poll_cost { first_poll } else { compute() }
     }
 
     fn compute_next_poll(
@@ -71,13 +71,13 @@ impl ClassStats {
         now: f64,
         poll_cost: PollCost,
     ) -> Option<f64> {
-        let at = optimal_schedule::next_poll(
+        let next_poll = optimal_schedule::next_poll(
             &distribution::completion_distribution(self, observations, now),
             poll_cost,
         );
-        let is_early = observations.is_queued() && at.is_none();
+        let is_early = observations.is_queued() && next_poll.is_none();
         // Queued, and nothing else is known: it cannot end before it has been rendered.
-        at.or_else(|| is_early.then(|| self.render.earliest().map(|render| now + render)).flatten())
+        next_poll.or_else(|| is_early.then(|| self.render.earliest().map(|render| now + render)).flatten())
     }
 
     /// A task was found finished `elapsed` after its submission; `took` is the duration that the service reports. `unfinished` are the
@@ -95,19 +95,19 @@ impl ClassStats {
         }
         let now = elapsed.as_secs_f64();
         let not_yet = observations.running_at().as_secs_f64().min(now);
-        let whole = match took {
+        let total = match took {
             // Must not contradict the observations.
             Some(took) => took.as_secs_f64().clamp(not_yet, now),
             // Somewhere in the interval, and not always at the same point: otherwise poll times would be learned as completion times.
             None => not_yet + (now - not_yet) * low_discrepancy(self.total.total_count()),
         };
-        self.push_total(whole, unfinished.into_iter().map(|age| age.as_secs_f64()));
+        self.push_total(total, unfinished.into_iter().map(|age| age.as_secs_f64()));
         if let Some((from, to)) = observations.began_after_queue() {
-            self.render.push(whole - f64::midpoint(from, to));
+            self.render.push(total - f64::midpoint(from, to));
         }
         for estimate in observations.verifiable_estimates() {
-            if estimate.remains > 0.0 && whole > estimate.at {
-                self.progress_accuracy.push(((whole - estimate.at) / estimate.remains).clamp(0.05, 20.0));
+            if estimate.remains > 0.0 && total > estimate.time {
+                self.progress_accuracy.push(((total - estimate.time) / estimate.remains).clamp(0.05, 20.0));
             }
         }
     }
@@ -172,13 +172,13 @@ mod tests {
     fn after_tasks(progress: impl Fn(f64) -> Option<u8>) -> ClassStats {
         let mut stats = ClassStats::default();
         for nth in 0..40 {
-            let (mut observations, whole) = (TaskObservations::default(), 0.5 * f64::from(1 + nth % 16));
+            let (mut observations, total) = (TaskObservations::default(), 0.5 * f64::from(1 + nth % 16));
             let mut now = 0.06;
-            while now < whole {
-                observations.record(seconds(now), ReportedStatus::InProgress, progress(now / whole));
+            while now < total {
+                observations.record(seconds(now), ReportedStatus::InProgress, progress(now / total));
                 now += 0.06;
             }
-            stats.finished(&observations, seconds(now), Some(seconds(whole)), []);
+            stats.finished(&observations, seconds(now), Some(seconds(total)), []);
         }
         stats
     }

@@ -136,8 +136,8 @@ impl RunProjection {
     pub fn states_by_attempt(&self, is_alive: bool) -> impl Iterator<Item = (&AttemptId, StateInRun)> {
         self.shots.values().filter_map(move |shot| {
             let kind = shot.kind();
-            let goes_on = is_alive && shot.outcome().is_none();
-            let state = if goes_on { StateInRun::Current(kind) } else { StateInRun::Left(kind) };
+            let is_current = is_alive && shot.outcome().is_none();
+            let state = if is_current { StateInRun::Current(kind) } else { StateInRun::Left(kind) };
             Some((&shot.attempts().last()?.id, state))
         })
     }

@@ -214,7 +214,7 @@ impl Shot {
             Outcome::Blocked { .. } | Outcome::Unpicked { .. } | Outcome::NotStarted if !self.is_selected => {
                 Outcome::NotSelected { task: None }
             }
-            other => other,
+            outcome => outcome,
         };
         if matches!(self.status, ShotStatus::Ended(_)) {
             return;

@@ -81,8 +81,8 @@ fn state_by_record_agrees_with_that_after_the_run() {
     assert_eq!(S::from_record(&claimed, None), S::ClaimedByOtherRun);
     let last = LastAttempt { state: A::Intended, in_run: Some(StateInRun::Current(S::Submitting)) };
     assert_eq!(S::from_record(&claimed, Some(last)), S::Submitting);
-    let other = ExistingWork::OtherService { service: "s".to_owned(), attempt, task: Some(task) };
-    assert_eq!(S::from_record(&other, None), S::AtOtherService);
+    let at_other_service = ExistingWork::OtherService { service: "s".to_owned(), attempt, task: Some(task) };
+    assert_eq!(S::from_record(&at_other_service, None), S::AtOtherService);
 }
 
 /// The same work at another service ends a shot in a state of its own, whether its task is known or not.

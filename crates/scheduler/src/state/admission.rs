@@ -162,9 +162,9 @@ impl RunState {
         if let Some(until) = self.limits.poll_rate.held_until(now) {
             return self.detach_overdue(now, until, actions);
         }
-        while let Some((at, node)) = self.queues.polls.first().copied() {
-            if at > now && !self.may_poll_early(node, at, now) {
-                return Some(at);
+        while let Some((poll_at, node)) = self.queues.polls.first().copied() {
+            if poll_at > now && !self.may_poll_early(node, poll_at, now) {
+                return Some(poll_at);
             }
             let Phase::InFlight { attempt, task, .. } = &self.node(node).phase else { return None };
             let poll = Action::Poll { node, attempt: attempt.clone(), task: task.clone() };
@@ -207,8 +207,8 @@ impl RunState {
             let state = &mut self.nodes[node.index()];
             state.deadline = None;
             // The result of a poll in progress decides itself.
-            let Some(at) = state.poll_at.take() else { continue };
-            self.queues.polls.remove(&(at, node));
+            let Some(poll_at) = state.poll_at.take() else { continue };
+            self.queues.polls.remove(&(poll_at, node));
             if let Phase::InFlight { attempt, .. } = &self.node(node).phase {
                 actions.push(Action::Overdue { node, attempt: attempt.clone() });
             }
@@ -323,8 +323,8 @@ impl RunState {
             for node in self.plan.successors(failed) {
                 if self.node(node).phase == Phase::Waiting {
                     // The first dependency in file order, whichever ended first.
-                    let by = self.plan.predecessors(node).into_iter().find(|before| {
-                        !matches!(self.node(*before).outcome(), None | Some(Outcome::Done { .. }))
+                    let by = self.plan.predecessors(node).into_iter().find(|predecessor| {
+                        !matches!(self.node(*predecessor).outcome(), None | Some(Outcome::Done { .. }))
                     });
                     self.end(node, Outcome::Blocked { by: by.unwrap_or(failed) });
                 }

@@ -55,7 +55,7 @@ impl RunState {
             PollResult::Unauthorized { .. } if self.node(node).adopted.is_other_account => {
                 PollResult::NotFound { expired: false }
             }
-            other => other,
+            result => result,
         }
     }
 
@@ -78,7 +78,7 @@ impl RunState {
         if !state.has_answered && !expired {
             return false;
         }
-        if self.last_answer.is_some_and(|at| at > missing_since) {
+        if self.last_answer.is_some_and(|answered_at| answered_at > missing_since) {
             return true;
         }
         let is_alone =

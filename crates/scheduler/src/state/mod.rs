@@ -174,14 +174,15 @@ impl RunState {
         self.queues.changed.clear();
         self.queues.ended_films.clear();
         let event = self.decide(event, now);
-        let about = event.node().filter(|node| self.node(*node).phase != Phase::Done);
+        let unfinished_node = event.node().filter(|node| self.node(*node).phase != Phase::Done);
         let mut actions = Vec::new();
-        self.unexpected = about.and_then(|node| UnexpectedEvent::check(node, &event, &self.node(node).phase));
+        self.unexpected =
+            unfinished_node.and_then(|node| UnexpectedEvent::check(node, &event, &self.node(node).phase));
         if self.unexpected.is_some() {
             self.admit(now, &mut actions);
             return actions;
         }
-        if let Some(node) = about {
+        if let Some(node) = unfinished_node {
             self.node_mut(node).shot.on_event(&event, now);
         }
         let unusable = Halt::from_event(&event).filter(|halt| matches!(halt, Halt::ServiceUnusable { .. }));
@@ -233,7 +234,7 @@ impl RunState {
         if is_halted_now {
             self.cancel_pending();
         }
-        if let Some(node) = about {
+        if let Some(node) = unfinished_node {
             self.halt_node(node);
         }
         self.admit(now, &mut actions);
@@ -331,8 +332,8 @@ impl RunState {
 
     /// The films that ended with the last event, with their index in the plan.
     pub fn ended_films(&self) -> impl Iterator<Item = (usize, &FilmOutcome)> {
-        self.queues.ended_films.iter().filter_map(|at| match self.films.get(*at)? {
-            FilmPhase::Done(outcome) => Some((*at, outcome)),
+        self.queues.ended_films.iter().filter_map(|film| match self.films.get(*film)? {
+            FilmPhase::Done(outcome) => Some((*film, outcome)),
             FilmPhase::Pending | FilmPhase::Joining => None,
         })
     }

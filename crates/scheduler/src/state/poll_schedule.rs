@@ -60,9 +60,9 @@ impl RunState {
             self.node_mut(node).observations.take().map(|observations| *observations).unwrap_or_default();
         let class = self.class(node);
         // Every task in flight has a deadline.
-        let others = self.queues.deadlines.iter().map(|(_, other)| &self.nodes[other.index()]);
-        let unfinished = others.filter(|other| other.class == Some(class)).filter_map(|other| {
-            let observations = other.observations.as_deref()?;
+        let in_flight = self.queues.deadlines.iter().map(|(_, node)| &self.nodes[node.index()]);
+        let unfinished = in_flight.filter(|state| state.class == Some(class)).filter_map(|state| {
+            let observations = state.observations.as_deref()?;
             Some(observations.running_at())
         });
         self.stats.at_mut(class).finished(&observations, now.since(since), took, unfinished);

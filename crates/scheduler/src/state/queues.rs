@@ -59,7 +59,7 @@ impl NodeQueues {
             }
         }
         Self {
-            complete_films: (0..unfinished_clips.len()).filter(|at| unfinished_clips[*at] == 0).collect(),
+            complete_films: (0..unfinished_clips.len()).filter(|film| unfinished_clips[*film] == 0).collect(),
             films_of,
             unfinished_clips,
             unfinished: plan.len(),
@@ -142,11 +142,11 @@ impl RunState {
             return;
         }
         let holds = state.reserved.is_some();
-        if let Some(at) = state.poll_at.take() {
-            self.queues.polls.remove(&(at, node));
+        if let Some(poll_at) = state.poll_at.take() {
+            self.queues.polls.remove(&(poll_at, node));
         }
-        if let Some(at) = state.deadline.take() {
-            self.queues.deadlines.remove(&(at, node));
+        if let Some(deadline) = state.deadline.take() {
+            self.queues.deadlines.remove(&(deadline, node));
         }
         self.queues.on_exit(node, rank, &state.phase, holds);
         let is_over = phase == Phase::Done;

@@ -61,7 +61,7 @@ impl RunState {
                     }
                 }
             }
-            other => other,
+            event => event,
         }
     }
 
@@ -134,7 +134,7 @@ impl RunState {
         let elapsed = now.since(*since);
         let poll_again = || {
             if elapsed >= self.task_timeout(node) {
-                let why = match result {
+                let detail = match result {
                     PollResult::Throttled { .. } => ", and the service accepts no polls".to_owned(),
                     PollResult::Running { status, .. }
                         if ReportedStatus::parse(status) == ReportedStatus::Unknown =>
@@ -143,7 +143,9 @@ impl RunState {
                     }
                     _ => String::new(),
                 };
-                NextStep::Detach { reason: format!("it is not finished after {} s{why}", elapsed.as_secs()) }
+                NextStep::Detach {
+                    reason: format!("it is not finished after {} s{detail}", elapsed.as_secs()),
+                }
             } else {
                 NextStep::Continue
             }
@@ -198,8 +200,8 @@ impl RunState {
     /// Failed downloads since the last progress, including one that left this many bytes on disk.
     pub(super) fn failed_downloads(&self, node: NodeIx, partial_bytes: u64) -> u32 {
         let state = self.node(node);
-        let got_further = partial_bytes >= state.partial_bytes.saturating_add(MIN_PROGRESS_BYTES);
-        if got_further { 1 } else { state.failed_downloads + 1 }
+        let has_progressed = partial_bytes >= state.partial_bytes.saturating_add(MIN_PROGRESS_BYTES);
+        if has_progressed { 1 } else { state.failed_downloads + 1 }
     }
 
     /// The task ended without a video. The shot's `retry` pays for another attempt if that is safe and may help.
@@ -224,7 +226,7 @@ impl RunState {
         self.halt.is_none()
             && !self.node(node).adopted.excludes_retry
             && self.node(node).shot.attempt_number() < planned.retry
-            && kind.retried_as().is_some_and(|on| planned.retry_on.contains(on))
+            && kind.retried_as().is_some_and(|failure| planned.retry_on.contains(failure))
     }
 }
 

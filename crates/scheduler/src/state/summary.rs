@@ -115,12 +115,12 @@ impl RunState {
                 },
             })
             .collect();
-        let made = |open: &OpenPick<'_>| open.candidates.iter().any(|ix| self.artifact(*ix).is_some());
+        let has_video = |open: &OpenPick<'_>| open.candidates.iter().any(|ix| self.artifact(*ix).is_some());
         let picks = self
             .plan
             .open_picks()
             .into_iter()
-            .filter(made)
+            .filter(has_video)
             .map(|open| PickSummary {
                 kind: open.kind,
                 candidates: open.candidates.len(),

@@ -3,17 +3,17 @@
 use super::*;
 
 /// A run of `a` and `b`, whose `a` has `retry: {attempts: 2, on: …}`; `None` is the default of `on`.
-fn retried(on: Option<&serde_json::Value>) -> Script {
-    retried_with_tries(on, 2)
+fn retried(retry_on: Option<&serde_json::Value>) -> Script {
+    retried_with_tries(retry_on, 2)
 }
 
-fn retried_with_tries(on: Option<&serde_json::Value>, max_download_attempts: u32) -> Script {
+fn retried_with_tries(retry_on: Option<&serde_json::Value>, max_download_attempts: u32) -> Script {
     let policy = Policy { max_download_attempts, ..Policy::remote() };
     let plan = plan_with(&["a", "b<a", "c"], |node| {
         if node["name"] == "a" {
             node["retry"] = 2.into();
-            if let Some(on) = on {
-                node["retry_on"] = on.clone();
+            if let Some(retry_on) = retry_on {
+                node["retry_on"] = retry_on.clone();
             }
         }
     });
@@ -74,16 +74,18 @@ fn retry_on_decides_which_failures_are_retried() {
         (Abandoned, false, false),
         (Unrecorded, false, false),
     ] {
-        for (on, again) in [(None, by_default), (Some(all.clone()), by_all), (Some(json!([])), false)] {
-            let mut run = retried(on.as_ref());
+        for (retry_on, is_retried) in
+            [(None, by_default), (Some(all.clone()), by_all), (Some(json!([])), false)]
+        {
+            let mut run = retried(retry_on.as_ref());
             run.polled("a", failed(kind));
             run.pass(Duration::from_mins(1));
-            let case = format!("{kind:?} with {on:?}");
+            let case = format!("{kind:?} with {retry_on:?}");
             let prepared =
                 matches!(run.state.node(run.ix("a")).phase, Phase::Ready { .. } | Phase::Preparing);
-            assert_eq!(prepared, again, "{case}");
+            assert_eq!(prepared, is_retried, "{case}");
             assert_eq!(run.state.budget().spent().tasks, 1, "what failed is counted as spent: {case}");
-            if again {
+            if is_retried {
                 run.on(Event::TimerFired);
                 run.submit("a");
                 assert_eq!(
@@ -137,14 +139,14 @@ fn corrupt_download_detaches_and_is_retried_only_if_retry_on_lists_it() {
             matches!(without_retry.outcome("a"), Outcome::Detached { task: without_retry, .. } if *without_retry == task("a"))
         );
 
-        let mut again = retried(Some(&json!([word])));
-        again.completed("a");
-        assert_eq!(not_downloaded(&mut again, kind), ["expire run.a", "prepare a"], "{word}");
-        assert_eq!(again.state.budget().spent().tasks, 1, "the first one is paid for");
-        again.submit("a");
-        again.completed("a");
-        assert!(not_downloaded(&mut again, kind).is_empty());
-        assert!(matches!(again.outcome("a"), Outcome::Detached { .. }), "the last one is kept");
+        let mut with_retry = retried(Some(&json!([word])));
+        with_retry.completed("a");
+        assert_eq!(not_downloaded(&mut with_retry, kind), ["expire run.a", "prepare a"], "{word}");
+        assert_eq!(with_retry.state.budget().spent().tasks, 1, "the first one is paid for");
+        with_retry.submit("a");
+        with_retry.completed("a");
+        assert!(not_downloaded(&mut with_retry, kind).is_empty());
+        assert!(matches!(with_retry.outcome("a"), Outcome::Detached { .. }), "the last one is kept");
     }
     // Network and local failures are unrelated to the video.
     for kind in [FailureKind::Transient, FailureKind::Local] {
@@ -171,8 +173,8 @@ fn video_that_one_address_may_have_is_not_paid_for_again() {
         assert!(matches!(run.outcome("a"), Outcome::Detached { .. }), "{url:?} {content:?}");
     }
     // The content endpoint decides, in whatever order the addresses are tried.
-    let last_at_url = |on: serde_json::Value| {
-        let mut run = retried_with_tries(Some(&on), 3);
+    let last_at_url = |retry_on: serde_json::Value| {
+        let mut run = retried_with_tries(Some(&retry_on), 3);
         let (url, expires_at) = (Some("u".to_owned()), Some(run.now.after(Duration::from_secs(30))));
         run.polled(
             "a",

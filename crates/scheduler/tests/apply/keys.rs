@@ -81,7 +81,7 @@ fn key_is_the_one_that_an_earlier_version_recorded_with_another_number() {
     let plan = plan_with(&["a"], |node| node["earlier_occurrence"] = 1.into());
     let node = NodeIx::new(0);
     let (first, earlier_of) = (plan.node(node), workflow::plan::earlier_key);
-    let (earlier, elsewhere) =
+    let (earlier, earlier_at_other_service) =
         (earlier_of(first, PRESENT, &[]).unwrap(), earlier_of(first, OLDER, &[]).unwrap());
     let present = key(&KeyResolver::new(PRESENT), &plan);
     let numbered = |keys: &[&NodeKey]| {
@@ -89,10 +89,10 @@ fn key_is_the_one_that_an_earlier_version_recorded_with_another_number() {
     };
     assert_eq!(key(&numbered(&[]), &plan), present);
     assert_eq!(key(&numbered(&[&earlier]), &plan), earlier);
-    assert_eq!(key(&numbered(&[&elsewhere]), &plan), present, "work of another service");
-    let with_alias =
-        numbered(&[&elsewhere]).with_service_aliases(vec![OLDER.to_owned()], RecordedKeys::default());
-    assert_eq!(key(&with_alias, &plan), elsewhere);
+    assert_eq!(key(&numbered(&[&earlier_at_other_service]), &plan), present, "work of another service");
+    let with_alias = numbered(&[&earlier_at_other_service])
+        .with_service_aliases(vec![OLDER.to_owned()], RecordedKeys::default());
+    assert_eq!(key(&with_alias, &plan), earlier_at_other_service);
 
     // A rerun of it counts, and is the rerun of that key.
     let forced = numbered(&[&earlier]).with_forced([node], "run-2");

@@ -136,24 +136,27 @@ fn record(scope: Option<(Option<&[&str]>, bool)>, last: Vec<(&str, Event)>) -> R
         started_at: Timestamp(0),
         projection: scheduler::RunProjection::default(),
     };
-    let mut on = |shot: Option<&str>, event: Event| {
+    let mut record_event = |shot: Option<&str>, event: Event| {
         let shot = shot.map(ToOwned::to_owned);
         record.projection.on_event(RecordedEvent { seq: Seq(1), time: Timestamp(0), shot, event });
     };
     if let Some((only, fail_fast)) = scope {
         let only = only.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
-        on(None, Event::RunConfigured { only, fail_fast });
+        record_event(None, Event::RunConfigured { only, fail_fast });
     }
     for (name, event) in last {
         let node = event.node().expect("an event of a shot");
         if !matches!(event, Event::LookupDone { .. }) {
-            on(Some(name), Event::LookupDone { node, key: String::new(), existing: ExistingWork::None });
-            on(Some(name), prepared_event(node, name));
+            record_event(
+                Some(name),
+                Event::LookupDone { node, key: String::new(), existing: ExistingWork::None },
+            );
+            record_event(Some(name), prepared_event(node, name));
         }
         if matches!(event, Event::Polled { .. } | Event::TaskExpired { .. }) {
-            on(Some(name), Event::Submitted { node, attempt: attempt(name), task: task(name) });
+            record_event(Some(name), Event::Submitted { node, attempt: attempt(name), task: task(name) });
         }
-        on(Some(name), event);
+        record_event(Some(name), event);
     }
     record
 }
@@ -162,9 +165,9 @@ fn record(scope: Option<(Option<&[&str]>, bool)>, last: Vec<(&str, Event)>) -> R
 fn failed_lists_failed_shots_and_those_not_started_because_of_them() {
     let plan = plan(&["a", "b<a", "c<b", "x", "y<x", "z"]);
     let ix = |name: &str| plan.find(name).expect("a node");
-    let describe = |found: &FailedShots| {
-        let names: Vec<&str> = found.nodes.iter().map(|node| plan.node(*node).name.as_str()).collect();
-        format!("{} +{}", names.join(" "), found.others)
+    let describe = |failed: &FailedShots| {
+        let names: Vec<&str> = failed.nodes.iter().map(|node| plan.node(*node).name.as_str()).collect();
+        format!("{} +{}", names.join(" "), failed.others)
     };
     let lookup_done = |name: &str, existing: ExistingWork| Event::LookupDone {
         node: ix(name),
@@ -199,8 +202,8 @@ fn failed_lists_failed_shots_and_those_not_started_because_of_them() {
     let expired = |name: &'static str| (name, Event::TaskExpired { node: ix(name), attempt: attempt(name) });
 
     // One failure, and its dependents; the rest is done.
-    let one = record(None, vec![failed("a"), done("x"), done("y"), done("z")]);
-    assert_eq!(describe(&one.failed(&plan)), "a b c +0");
+    let one_failed = record(None, vec![failed("a"), done("x"), done("y"), done("z")]);
+    assert_eq!(describe(&one_failed.failed(&plan)), "a b c +0");
     // What is indeterminate or in flight has not failed, nor have its dependents.
     let open = record(None, vec![indeterminate("a"), refused("x", RefusalKind::InvalidRequest), done("z")]);
     assert_eq!(describe(&open.failed(&plan)), "x y +3");

@@ -58,7 +58,7 @@ fn download(run: &Script, name: &str) -> (Duration, bool) {
         Phase::Downloading(download) | Phase::ReadyToDownload(download) => {
             (download.not_before.since(run.now), download.uses_url())
         }
-        other => panic!("{name} is not downloaded: {other:?}"),
+        phase => panic!("{name} is not downloaded: {phase:?}"),
     }
 }
 
@@ -101,8 +101,8 @@ fn retry_after_of_a_day_holds_submissions_for_minutes_and_then_one_is_tried() {
         for name in ["b", "c", "d"] {
             run.refused(name, kind, Some(DAY));
         }
-        let held = run.state.submissions_held_until().expect("it is known until when");
-        assert_eq!(held.since(run.now), Duration::from_mins(5));
+        let held_until = run.state.submissions_held_until().expect("it is known until when");
+        assert_eq!(held_until.since(run.now), Duration::from_mins(5));
         assert!(run.wait(299_999).iter().all(|action| action.starts_with("wake")));
         let tried = run.wait(80_001);
         assert_eq!(tried.iter().filter(|action| action.starts_with("prepare")).count(), 1, "{tried:?}");
@@ -137,8 +137,8 @@ fn retry_after_of_a_day_holds_polls_for_minutes_and_then_one_is_tried() {
     run.running("b", None);
     run.running("c", None);
     run.throttled("a", Some(DAY));
-    let held = run.state.polls_held_until().expect("it is known until when");
-    assert_eq!(held.since(run.now), Duration::from_mins(5));
+    let held_until = run.state.polls_held_until().expect("it is known until when");
+    assert_eq!(held_until.since(run.now), Duration::from_mins(5));
     assert!(run.wait(299_999).iter().all(|action| action.starts_with("wake")));
     let polls = |actions: &[String]| actions.iter().filter(|action| action.starts_with("poll")).count();
     assert_eq!(polls(&run.wait(1)), 1, "b or c, which are due");

@@ -25,8 +25,8 @@ pub(crate) fn plan_with(shots: &[&str], change: impl Fn(&mut Value)) -> Arc<Plan
             });
             let mut inputs = json!([]);
             if let Some(parent) = parent {
-                let at = |parent: &str| names.iter().position(|name| *name == parent).expect("the parent is a shot");
-                let parents: Vec<usize> = parent.split('|').map(at).collect();
+                let index_of = |parent: &str| names.iter().position(|name| *name == parent).expect("the parent is a shot");
+                let parents: Vec<usize> = parent.split('|').map(index_of).collect();
                 let source = match parents.as_slice() {
                     [only] => json!({ "last_frame": only }),
                     takes => json!({ "pick": { "takes": takes, "frame": "last" } }),

@@ -201,10 +201,10 @@ impl Faults {
         let mut state = self.state();
         let Some(bound) = state.tasks.get_mut(id) else { return Vec::new() };
         let mut faults = Vec::new();
-        for (index, left) in bound {
+        for (index, remaining) in bound {
             let fault = &profile.faults[*index].fault;
-            if *left > 0 && applies(fault) {
-                *left -= 1;
+            if *remaining > 0 && applies(fault) {
+                *remaining -= 1;
                 faults.push(fault);
             }
         }
@@ -279,8 +279,8 @@ fn fingerprint(model: &str, prompt: &str) -> Digest {
 }
 
 /// Increments a counter and returns its previous value.
-fn fetch_increment(counts: &mut HashMap<Digest, u32>, which: Digest) -> u32 {
-    let count = counts.entry(which).or_insert(0);
+fn fetch_increment(counts: &mut HashMap<Digest, u32>, digest: Digest) -> u32 {
+    let count = counts.entry(digest).or_insert(0);
     let before = *count;
     *count = count.saturating_add(1);
     before

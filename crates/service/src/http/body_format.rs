@@ -32,13 +32,13 @@ impl BodyFormat {
         if essence.eq_ignore_ascii_case("multipart/form-data") {
             return Ok(Self::Form { content_type: content_type.to_owned() });
         }
-        let found = if essence.is_empty() {
+        let actual = if essence.is_empty() {
             "and the request names none".to_owned()
         } else {
             format!("not `{}`", essence.chars().take(MAX_SHOWN_CHARS).collect::<String>())
         };
         let message = format!(
-            "the content type is `application/json` (or `multipart/form-data`), {found}; for example: \
+            "the content type is `application/json` (or `multipart/form-data`), {actual}; for example: \
              curl {base}v1/videos -H 'Authorization: Bearer API_KEY' -H 'Content-Type: application/json' \
              -d '{{\"model\": \"modela-video-2-0-260128\", \"prompt\": \"a lighthouse at dusk\"}}'"
         );

@@ -248,11 +248,11 @@ mod tests {
     #[test]
     fn oldest_connection_of_the_network_is_evicted_first() {
         let table = table(10, 2);
-        let other = table.try_register(address(9)).unwrap();
+        let other_network = table.try_register(address(9)).unwrap();
         let first = table.try_register(address(1)).unwrap();
         let second = table.try_register(address(1)).unwrap();
         let third = table.try_register(address(1)).unwrap();
-        assert_eq!([&other, &first, &second, &third].map(is_cut), [false, true, false, false]);
+        assert_eq!([&other_network, &first, &second, &third].map(is_cut), [false, true, false, false]);
     }
 
     #[test]

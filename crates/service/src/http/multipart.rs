@@ -288,13 +288,13 @@ fn typed(value: Value, field: &Field, param: &str) -> Result<Option<Value>, ApiE
 /// The members of an object, or of the objects of an array, that brackets have built.
 fn typed_members(mut value: Value, field: &Field, param: &str) -> Result<Value, ApiError> {
     let Some(component) = &field.component else { return Ok(value) };
-    let known = Contract::embedded().component_fields(component).unwrap_or_default();
+    let fields = Contract::embedded().component_fields(component).unwrap_or_default();
     let objects = match &mut value {
         Value::Array(items) => items.iter_mut().collect(),
         object => vec![object],
     };
     for members in objects.into_iter().filter_map(Value::as_object_mut) {
-        for field in &known {
+        for field in &fields {
             let Some(member) = members.remove(&field.name) else { continue };
             if let Some(member) = typed(member, field, &format!("{param}.{}", field.name))? {
                 members.insert(field.name.clone(), member);
@@ -381,9 +381,9 @@ mod tests {
                 ]},
             })
         );
-        let whole = [A, ("metadata", r#"{"content": [{"type": "image_url"}]}"#)];
+        let nested = [A, ("metadata", r#"{"content": [{"type": "image_url"}]}"#)];
         assert_eq!(
-            request(&whole).await.unwrap(),
+            request(&nested).await.unwrap(),
             json!({"model": A.1, "metadata": {"content": [{"type": "image_url"}]}})
         );
         let indexed = [A, ("ref_images[0]", "u"), ("ref_images[1]", "v")];
@@ -401,13 +401,13 @@ mod tests {
             (B, "input_reference", "input_reference"),
             (B, "image[]", "image"),
         ] {
-            let found = request(&[model, (name, file)]).await.unwrap();
-            assert_eq!(found, json!({"model": model.1, field: uri}), "{name}");
+            let parsed = request(&[model, (name, file)]).await.unwrap();
+            assert_eq!(parsed, json!({"model": model.1, field: uri}), "{name}");
         }
         for model in [A, B] {
-            let found =
+            let parsed =
                 request(&[model, ("input_reference[]", file), ("input_reference[]", "https://x")]).await;
-            assert_eq!(found.unwrap(), json!({"model": model.1, "ref_images": [uri, "https://x"]}));
+            assert_eq!(parsed.unwrap(), json!({"model": model.1, "ref_images": [uri, "https://x"]}));
         }
         assert_eq!(
             request(&[B, ("images", file), ("images", "u")]).await.unwrap(),

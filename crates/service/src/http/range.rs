@@ -155,8 +155,8 @@ mod tests {
         let ranged = |tag| select(10, &[(header::RANGE, "bytes=1-2"), (header::IF_RANGE, tag)]);
         assert_eq!(ranged("\"tag\""), FileRange::Part(1..=2));
         assert_eq!(ranged(DATE), FileRange::Part(1..=2));
-        for other in ["\"other\"", "W/\"tag\"", LATER, EARLIER, "nonsense"] {
-            assert_eq!(ranged(other), FileRange::Whole, "{other}");
+        for validator in ["\"other\"", "W/\"tag\"", LATER, EARLIER, "nonsense"] {
+            assert_eq!(ranged(validator), FileRange::Whole, "{validator}");
         }
     }
 

@@ -112,11 +112,11 @@ impl RangedFile {
         let fault = fault();
         let state = Some((open, count, 0_u64));
         let stream = futures_util::stream::unfold(state, move |state| async move {
-            let (mut open, left, sent) = state?;
-            if left == 0 {
+            let (mut open, remaining, sent) = state?;
+            if remaining == 0 {
                 return None;
             }
-            let mut size = left.min(CHUNK);
+            let mut size = remaining.min(CHUNK);
             match fault {
                 None => {}
                 Some(BodyFault::CutAfter(limit)) => {
@@ -138,7 +138,7 @@ impl RangedFile {
                 Ok(0) => Some((Err(std::io::ErrorKind::UnexpectedEof.into()), None)),
                 Ok(read) => {
                     let read = read as u64;
-                    Some((Ok(chunk.freeze()), Some((open, left - read, sent + read))))
+                    Some((Ok(chunk.freeze()), Some((open, remaining - read, sent + read))))
                 }
                 Err(error) => Some((Err(error), None)),
             }

@@ -69,8 +69,8 @@ fn html(gauges: Gauges, totals: Totals, unread: &UnreadWords, version: &str) -> 
         (totals.completed.to_string(), "completed"),
         (totals.failed.to_string(), "failed"),
     ];
-    for (number, what) in cards {
-        let _ = writeln!(page, "  <div class=\"card\"><b>{number}</b><span>{what}</span></div>");
+    for (number, label) in cards {
+        let _ = writeln!(page, "  <div class=\"card\"><b>{number}</b><span>{label}</span></div>");
     }
     let all = (totals.completed + totals.failed + unfinished as u64).max(1) as f64;
     let share = |part: u64| part as f64 * 100.0 / all;
@@ -87,8 +87,8 @@ fn html(gauges: Gauges, totals: Totals, unread: &UnreadWords, version: &str) -> 
         ("requests rejected", totals.rejected),
         ("words of prompts that are not drawn", unread.total()),
     ];
-    for (what, count) in rows {
-        let _ = writeln!(page, "  <tr><td>{what}<td>{count}");
+    for (label, count) in rows {
+        let _ = writeln!(page, "  <tr><td>{label}<td>{count}");
     }
     page.push_str("</table>\n");
     let words = unread.most_frequent(MAX_SHOWN_WORDS);

@@ -20,11 +20,11 @@ impl DecodeGate {
     /// Invariant: the turn ends with the work. A client that closes its connection meanwhile does not make room for another picture.
     pub(super) async fn run<T: Send + 'static>(
         &self,
-        what: &'static str,
+        problem: &'static str,
         work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let turn = Arc::clone(&self.0).acquire_owned().await;
-        blocking(what, move || {
+        blocking(problem, move || {
             let result = work();
             drop(turn);
             result

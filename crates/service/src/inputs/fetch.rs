@@ -167,18 +167,18 @@ fn not_public() -> ApiError {
 fn unreachable(error: &reqwest::Error) -> ApiError {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     let mut last = String::new();
-    while let Some(one) = cause {
-        if one.downcast_ref::<NotPublic>().is_some() {
+    while let Some(current) = cause {
+        if current.downcast_ref::<NotPublic>().is_some() {
             return not_public();
         }
         // The io::Error around a resolver's error does not list it as its source.
-        if let Some(inner) = one.downcast_ref::<io::Error>().and_then(io::Error::get_ref)
+        if let Some(inner) = current.downcast_ref::<io::Error>().and_then(io::Error::get_ref)
             && inner.downcast_ref::<NotPublic>().is_some()
         {
             return not_public();
         }
-        last = one.to_string();
-        cause = one.source();
+        last = current.to_string();
+        cause = current.source();
     }
     ApiError::invalid("media_unreachable", format!("the media URL cannot be fetched: {last}"))
 }

@@ -156,7 +156,7 @@ impl MediaFetcher {
     ) -> Result<Option<Bytes>, ApiError> {
         let Some(token) = self.own.token(url) else { return Ok(None) };
         let (token, store) = (token.to_owned(), Arc::clone(&self.store));
-        let found = blocking("a file of this service could not be found", move || {
+        let lookup = blocking("a file of this service could not be found", move || {
             let task = store
                 .task_of_file(&token)
                 .map_err(|error| ApiError::internal("the task store cannot be read", &error))?;
@@ -172,7 +172,7 @@ impl MediaFetcher {
                 (None, None) => None,
             })
         });
-        let Some((path, length)) = found.await? else { return Ok(None) };
+        let Some((path, length)) = lookup.await? else { return Ok(None) };
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         if length > limit {
             return Err(data_uri::too_large(limit));

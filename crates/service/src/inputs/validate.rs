@@ -103,10 +103,10 @@ mod tests {
         assert_eq!(check(40, 30), Ok(Some(Size { width: 40, height: 30 })));
         assert_eq!(check(15, 30), Err("invalid_image_size".into()));
         assert_eq!(check(40, 65), Err("invalid_image_size".into()));
-        let mut half = encode_png(&RgbImage::new(40, 30));
-        half.truncate(half.len() / 2);
+        let mut truncated = encode_png(&RgbImage::new(40, 30));
+        truncated.truncate(truncated.len() / 2);
         assert_eq!(
-            validate(MediaRole::FirstFrame, &half, &limits, &Ffmpeg::default()).unwrap_err().code,
+            validate(MediaRole::FirstFrame, &truncated, &limits, &Ffmpeg::default()).unwrap_err().code,
             "invalid_image"
         );
     }

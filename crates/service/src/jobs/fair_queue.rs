@@ -88,11 +88,11 @@ mod tests {
     #[test]
     fn next_round_robins_over_keys_and_is_fifo_per_key() {
         let queue = FairQueue::new();
-        let (many, few) = (KeyId::from_text("many"), KeyId::from_text("few"));
+        let (busy, idle) = (KeyId::from_text("many"), KeyId::from_text("few"));
         for number in 0..4 {
-            queue.push(&many, format!("many {number}"));
+            queue.push(&busy, format!("many {number}"));
         }
-        queue.push(&few, "few 0".to_owned());
+        queue.push(&idle, "few 0".to_owned());
         assert_eq!(queue.len(), 5);
         let order: Vec<String> = (0..5).filter_map(|_| queue.next()).collect();
         assert_eq!(order, ["many 0", "few 0", "many 1", "many 2", "many 3"]);

@@ -158,16 +158,16 @@ mod tests {
     fn equal_inputs_share_a_file_and_partial_files_are_deleted() {
         let folder = tempfile::tempdir().unwrap();
         let files = FileStore::open(folder.path()).unwrap();
-        let one = files.store_input(b"picture").unwrap();
-        assert_eq!(files.store_input(b"picture").unwrap(), one);
-        assert_eq!(fs::read(files.input(&one)).unwrap(), b"picture");
+        let hash = files.store_input(b"picture").unwrap();
+        assert_eq!(files.store_input(b"picture").unwrap(), hash);
+        assert_eq!(fs::read(files.input(&hash)).unwrap(), b"picture");
         fs::write(folder.path().join("videos/task_x.7.part"), b"half").unwrap();
         let files = FileStore::open(folder.path()).unwrap();
         assert_eq!(fs::read_dir(folder.path().join("videos")).unwrap().count(), 0);
         // New inputs stay even if unreferenced.
         assert_eq!(files.sweep_inputs(&|_| false).unwrap(), 0);
         let long_ago = SystemTime::now() - 2 * MIN_UNREFERENCED_AGE;
-        let input = std::fs::File::options().append(true).open(files.input(&one)).unwrap();
+        let input = std::fs::File::options().append(true).open(files.input(&hash)).unwrap();
         input.set_modified(long_ago).unwrap();
         assert_eq!(files.sweep_inputs(&|_| true).unwrap(), 0);
         assert_eq!(files.sweep_inputs(&|_| false).unwrap(), 1);

@@ -129,11 +129,11 @@ impl StorageHealth {
         suspect: Option<usize>,
         commit: impl FnOnce() -> Result<(), StorageProblem>,
     ) -> Result<(), StorageProblem> {
-        let (problem, known) = {
+        let (problem, needed_before) = {
             let state = self.state();
             (state.problem, state.needed)
         };
-        let needed = suspect.or(problem.map(|_| 0)).map(|bytes| bytes.max(known));
+        let needed = suspect.or(problem.map(|_| 0)).map(|bytes| bytes.max(needed_before));
         let checked = self.check_identity().and_then(|()| match needed {
             None => Ok(()),
             Some(needed) => self.try_write(needed).and_then(|()| commit()),
@@ -241,17 +241,17 @@ mod tests {
     #[test]
     fn moved_directory_is_noticed_and_recognized_when_it_is_back() {
         let parent = tempfile::tempdir().unwrap();
-        let (here, away) = (parent.path().join("data"), parent.path().join("away"));
-        std::fs::create_dir(&here).unwrap();
-        let health = opened(&here);
-        std::fs::rename(&here, &away).unwrap();
+        let (data, moved) = (parent.path().join("data"), parent.path().join("away"));
+        std::fs::create_dir(&data).unwrap();
+        let health = opened(&data);
+        std::fs::rename(&data, &moved).unwrap();
         assert_eq!(health.check(None, || Ok(())), Err(StorageProblem::Replaced));
-        std::fs::create_dir(&here).unwrap();
-        std::fs::write(here.join("service.db"), "another").unwrap();
+        std::fs::create_dir(&data).unwrap();
+        std::fs::write(data.join("service.db"), "another").unwrap();
         #[cfg(unix)]
         assert_eq!(health.check(None, || Ok(())), Err(StorageProblem::Replaced));
-        std::fs::remove_dir_all(&here).unwrap();
-        std::fs::rename(&away, &here).unwrap();
+        std::fs::remove_dir_all(&data).unwrap();
+        std::fs::rename(&moved, &data).unwrap();
         health.check(None, || Ok(())).unwrap();
     }
 }

@@ -84,12 +84,12 @@ pub(crate) fn open_database(data: &Path) -> Result<Connection, ServiceError> {
     prepare(&connection).map_err(database)?;
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(database)?;
-    let found: i64 =
+    let format: i64 =
         transaction.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(database)?;
-    if found > FORMAT {
-        return Err(ServiceError::NewerFormat { path: data.to_owned(), format: found, supported: FORMAT });
+    if format > FORMAT {
+        return Err(ServiceError::NewerFormat { path: data.to_owned(), format, supported: FORMAT });
     }
-    let done = usize::try_from(found).map_err(|_| ServiceError::Store("a negative format".to_owned()))?;
+    let done = usize::try_from(format).map_err(|_| ServiceError::Store("a negative format".to_owned()))?;
     if done < STEPS.len() {
         for step in &STEPS[done..] {
             transaction.execute_batch(step).map_err(database)?;

@@ -163,33 +163,33 @@ fn one_row(changed: usize, number: i64) -> Result<(), StoreError> {
 }
 
 pub(super) fn by_id(connection: &Connection, id: &str) -> Result<Option<Task>, StoreError> {
-    one(connection, "id", id)
+    find_by(connection, "id", id)
 }
 
 /// The task with this token for its video or its last frame.
 pub(super) fn by_token(connection: &Connection, token: &str) -> Result<Option<Task>, StoreError> {
-    match one(connection, "video_token", token)? {
+    match find_by(connection, "video_token", token)? {
         Some(task) => Ok(Some(task)),
-        None => one(connection, "frame_token", token),
+        None => find_by(connection, "frame_token", token),
     }
 }
 
-fn one(connection: &Connection, column: &str, value: &str) -> Result<Option<Task>, StoreError> {
+fn find_by(connection: &Connection, column: &str, value: &str) -> Result<Option<Task>, StoreError> {
     let mut statement = connection.prepare(&format!("SELECT {COLUMNS} FROM task WHERE {column} = ?1"))?;
     Ok(statement.query_row([value], read).optional()?)
 }
 
 /// Unfinished tasks, oldest first.
 pub(super) fn unfinished(connection: &Connection) -> Result<Vec<Task>, StoreError> {
-    many(connection, "status IN ('queued', 'in_progress') ORDER BY number", [])
+    select(connection, "status IN ('queued', 'in_progress') ORDER BY number", [])
 }
 
 /// Expired tasks whose files are not deleted yet.
 pub(super) fn expired(connection: &Connection, now: i64) -> Result<Vec<Task>, StoreError> {
-    many(connection, "expires_at <= ?1 AND files_gone = 0 ORDER BY number LIMIT 1000", [now])
+    select(connection, "expires_at <= ?1 AND files_gone = 0 ORDER BY number LIMIT 1000", [now])
 }
 
-fn many(
+fn select(
     connection: &Connection,
     condition: &str,
     values: impl rusqlite::Params,

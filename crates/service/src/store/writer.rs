@@ -195,11 +195,12 @@ mod tests {
             release.recv().ok();
             insert(1)(connection)
         });
-        let (two, again, three) = (writer.write(insert(2)), writer.write(insert(2)), writer.write(insert(3)));
+        let (two, duplicate, three) =
+            (writer.write(insert(2)), writer.write(insert(2)), writer.write(insert(3)));
         drop(hold);
         assert_eq!(first.committed_blocking().unwrap(), 1);
         assert_eq!(two.committed_blocking().unwrap(), 1);
-        assert!(again.committed_blocking().is_err());
+        assert!(duplicate.committed_blocking().is_err());
         assert_eq!(three.committed_blocking().unwrap(), 1);
         let count = writer.write(|connection| {
             Ok(connection.query_row("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0))?)

@@ -100,9 +100,9 @@ async fn task_never_ends_before_it_began() {
     minutes(&server, 12).await;
     renderer.let_frames(u32::MAX);
     let done = server.ended(&task["id"]).await;
-    let at = |name: &str| done[name].as_i64().unwrap();
-    assert!(at("created_at") <= at("completed_at"), "{done}");
-    assert_eq!(at("expires_at") - at("completed_at"), 24 * HOUR_MS);
+    let timestamp = |name: &str| done[name].as_i64().unwrap();
+    assert!(timestamp("created_at") <= timestamp("completed_at"), "{done}");
+    assert_eq!(timestamp("expires_at") - timestamp("completed_at"), 24 * HOUR_MS);
     assert_eq!(content(&server, &done).await, 200);
     server.service.shutdown().await;
 }

@@ -98,14 +98,14 @@ async fn second_service_on_same_directory_fails() {
 #[tokio::test]
 async fn find_by_request_ignores_key_order_and_survives_restart() {
     let server = TestServer::open(TestRenderer::free()).await;
-    let one = server.create(&request("twice")).await;
-    let two = server.create(&request("twice")).await;
+    let first = server.create(&request("twice")).await;
+    let second = server.create(&request("twice")).await;
     server.create(&request("other")).await;
     let shuffled: Value = serde_json::from_str(
         r#"{"ratio": "16:9", "prompt": "twice", "seconds": "5", "resolution": "480p", "model": "modela-video-2-0-260128"}"#,
     )
     .unwrap();
-    let ids = [one, two].map(|task| TaskId::from_text(task["id"].as_str().unwrap()));
+    let ids = [first, second].map(|task| TaskId::from_text(task["id"].as_str().unwrap()));
     assert_eq!(server.service.find_by_request(&digest(&shuffled)).unwrap(), ids);
     let server = restart(server, TestRenderer::free()).await;
     assert_eq!(server.service.find_by_request(&digest(&shuffled)).unwrap(), ids);

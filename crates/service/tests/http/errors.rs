@@ -74,14 +74,14 @@ async fn malformed_bodies_are_rejected() {
         let post = server.ask(Method::POST, "/v1/videos").header(header::CONTENT_TYPE, kind);
         error_summary(post.body(body).send().await.unwrap()).await
     };
-    let good = request("p").to_string().into_bytes();
-    assert_eq!(send("text/plain", good.clone()).await, "400 invalid_content_type -");
+    let valid = request("p").to_string().into_bytes();
+    assert_eq!(send("text/plain", valid.clone()).await, "400 invalid_content_type -");
     assert_eq!(send("application/json", b"{\"model\": ".to_vec()).await, "400 invalid_json -");
     assert_eq!(send("application/json", b"[1]".to_vec()).await, "400 invalid_json -");
     assert_eq!(send("application/json", vec![0xff; 10]).await, "400 invalid_json -");
     assert_eq!(send("application/json", vec![b'['; 9_000]).await, "400 body_too_complex -");
-    let twice = br#"{"model": "m", "seconds": "99", "seconds": "4"}"#.to_vec();
-    assert_eq!(send("application/json", twice).await, "400 duplicate_field seconds");
+    let duplicate_member = br#"{"model": "m", "seconds": "99", "seconds": "4"}"#.to_vec();
+    assert_eq!(send("application/json", duplicate_member).await, "400 duplicate_field seconds");
     assert_eq!(send("application/json", Vec::new()).await, "400 invalid_json -");
     assert_eq!(send("application/json", vec![b' '; 10_001]).await, "413 body_too_large -");
     // Without a declared length, too, and large enough that the connection would break if it were not read.
@@ -92,7 +92,7 @@ async fn malformed_bodies_are_rejected() {
     let upper = server
         .ask(Method::POST, "/v1/videos")
         .header(header::CONTENT_TYPE, "Application/JSON; charset=utf-8");
-    assert_eq!(upper.body(good).send().await.unwrap().status(), StatusCode::OK);
+    assert_eq!(upper.body(valid).send().await.unwrap().status(), StatusCode::OK);
     server.service.shutdown().await;
 }
 
@@ -112,8 +112,8 @@ async fn misspelled_fields_are_rejected_unless_lenient() {
         let response = strict.post(&body).await;
         assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{field}");
         let error: Value = response.json().await.unwrap();
-        let wanted = format!("`{field}` is no field of a request: did you mean `{nearest}`?");
-        assert_eq!(error["error"]["message"], wanted);
+        let expected = format!("`{field}` is no field of a request: did you mean `{nearest}`?");
+        assert_eq!(error["error"]["message"], expected);
         assert_eq!(
             (&error["error"]["code"], &error["error"]["param"]),
             (&json!("unknown_parameter"), &json!(field))

@@ -164,10 +164,10 @@ async fn moderation_faults_reject_prompt_or_fail_task() {
     let prompt = server(Fault::Moderation { of: ModerationStage::Prompt }, None).await;
     assert_eq!(error_summary(prompt.post(&request("p")).await).await, "400 input_moderated prompt");
     prompt.service.shutdown().await;
-    for (of, code) in
+    for (stage, code) in
         [(ModerationStage::Input, "input_moderated"), (ModerationStage::Output, "output_moderated")]
     {
-        let server = server(Fault::Moderation { of }, None).await;
+        let server = server(Fault::Moderation { of: stage }, None).await;
         let task = server.make(&request("p")).await;
         assert_eq!((task["status"].as_str(), task["error"]["code"].as_str()), (Some("failed"), Some(code)));
         server.service.shutdown().await;

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use crate::support::{TestRenderer, TestServer, error_summary, request};
 
 async fn rendered(server: &TestServer) -> (Value, String) {
-    let mut wanted = request("the sea");
-    wanted["return_last_frame"] = json!(true);
-    let task = server.make(&wanted).await;
+    let mut body = request("the sea");
+    body["return_last_frame"] = json!(true);
+    let task = server.make(&body).await;
     let content = format!("/v1/videos/{}/content", task["id"].as_str().unwrap());
     (task, content)
 }
@@ -63,28 +63,28 @@ async fn head_has_length_without_body() {
 async fn range_request_resumes_download() {
     let server = TestServer::open(TestRenderer::free()).await;
     let (_, content) = rendered(&server).await;
-    let whole = server.ask(Method::GET, &content).send().await.unwrap();
-    let etag = whole.headers()[header::ETAG].clone();
-    let whole = whole.bytes().await.unwrap();
+    let response = server.ask(Method::GET, &content).send().await.unwrap();
+    let etag = response.headers()[header::ETAG].clone();
+    let video = response.bytes().await.unwrap();
     let part = async |range: &str, condition: &str| {
         let ask = server.ask(Method::GET, &content).header(header::RANGE, range);
         ask.header(header::IF_RANGE, condition).send().await.unwrap()
     };
     let rest = part("bytes=1000-", etag.to_str().unwrap()).await;
     assert_eq!(rest.status(), StatusCode::PARTIAL_CONTENT);
-    let expected = format!("bytes 1000-{}/{}", whole.len() - 1, whole.len());
+    let expected = format!("bytes 1000-{}/{}", video.len() - 1, video.len());
     assert_eq!(rest.headers()[header::CONTENT_RANGE], expected);
-    assert_eq!(rest.bytes().await.unwrap(), whole[1000..]);
+    assert_eq!(rest.bytes().await.unwrap(), video[1000..]);
     let middle = part("bytes=10-19", etag.to_str().unwrap()).await;
     assert_eq!(middle.headers()[header::CONTENT_LENGTH], "10");
-    assert_eq!(middle.bytes().await.unwrap(), whole[10..20]);
-    let other = part("bytes=1000-", "\"other\"").await;
-    assert_eq!(other.status(), StatusCode::OK);
-    assert_eq!(other.bytes().await.unwrap(), whole);
+    assert_eq!(middle.bytes().await.unwrap(), video[10..20]);
+    let stale = part("bytes=1000-", "\"other\"").await;
+    assert_eq!(stale.status(), StatusCode::OK);
+    assert_eq!(stale.bytes().await.unwrap(), video);
 
     let beyond =
         server.ask(Method::GET, &content).header(header::RANGE, "bytes=9999999-").send().await.unwrap();
-    assert_eq!(beyond.headers()[header::CONTENT_RANGE], format!("bytes */{}", whole.len()));
+    assert_eq!(beyond.headers()[header::CONTENT_RANGE], format!("bytes */{}", video.len()));
     assert_eq!(error_summary(beyond).await, "416 invalid_range -");
     let same = server.ask(Method::GET, &content).header(header::IF_NONE_MATCH, etag).send().await.unwrap();
     assert_eq!(same.status(), StatusCode::NOT_MODIFIED);

@@ -170,8 +170,8 @@ async fn post_form(server: &TestServer, form: &[u8]) -> Response {
 fn form(text: &str, replacements: &[(&str, &[u8])]) -> Vec<u8> {
     let mut form = text.replace('\n', "\r\n").into_bytes();
     for (name, bytes) in replacements {
-        while let Some(at) = form.windows(name.len()).position(|window| window == name.as_bytes()) {
-            form.splice(at..at + name.len(), bytes.iter().copied());
+        while let Some(start) = form.windows(name.len()).position(|window| window == name.as_bytes()) {
+            form.splice(start..start + name.len(), bytes.iter().copied());
         }
     }
     form
@@ -267,9 +267,9 @@ async fn models_are_listed_for_keys() {
     let server = TestServer::open(TestRenderer::free()).await;
     let list: Value = server.ask(Method::GET, "/v1/models").send().await.unwrap().json().await.unwrap();
     insta::assert_json_snapshot!("models", list);
-    let one: Value =
+    let model: Value =
         server.ask(Method::GET, &format!("/v1/models/{B}")).send().await.unwrap().json().await.unwrap();
-    assert_eq!(one, json!({"id": B, "object": "model", "created": 0, "owned_by": "video-service"}));
+    assert_eq!(model, json!({"id": B, "object": "model", "created": 0, "owned_by": "video-service"}));
     let unknown = server.ask(Method::GET, "/v1/models/sora-2").send().await.unwrap();
     assert_eq!(error_summary(unknown).await, "404 model_not_found model");
     for path in ["/v1/models", "/v1/models/sora-2"] {

@@ -256,10 +256,10 @@ async fn reference_video_gives_frames_and_ratio() {
     let colors: Vec<[u8; 3]> = job.references.iter().map(|picture| picture.pixel(30, 20)).collect();
     let near = |a: [u8; 3], b: [u8; 3]| a.iter().zip(b).all(|(a, b)| a.abs_diff(b) < 12);
     assert!(near(colors[0], RED) && near(colors[1], BLUE), "{colors:?}");
-    let mut half = film();
-    half.truncate(half.len() / 2);
+    let mut truncated = film();
+    truncated.truncate(truncated.len() / 2);
     let param = "metadata.content[0].video_url.url";
-    for bytes in [half, png(64, 48, RED)] {
+    for bytes in [truncated, png(64, 48, RED)] {
         let answer = error_summary(server.post(&request(&data_uri(&bytes))).await).await;
         assert_eq!(answer, format!("400 invalid_video {param}"));
     }
@@ -331,8 +331,8 @@ async fn errors_of_media_have_no_paths_of_the_machine() {
     // Each box of the index claims more entries than it has.
     for name in [b"stco", b"stsz", b"stts", b"stsc", b"stsd", b"mvhd", b"tkhd", b"hdlr"] {
         let mut broken = film();
-        let at = broken.windows(4).position(|window| window == name).unwrap();
-        broken[at + 4..at + 16].fill(0xff);
+        let start = broken.windows(4).position(|window| window == name).unwrap();
+        broken[start + 4..start + 16].fill(0xff);
         messages.push(format!("{}: {}", String::from_utf8_lossy(name), message("video_url", &broken).await));
     }
     let messages = messages.join("\n");

@@ -41,8 +41,8 @@ async fn key_changes_apply_while_service_runs() {
     let key = add(&store, "film school", Permissions::all(), None);
     until_status(&server, &key, StatusCode::NOT_FOUND).await;
     let task: Value = post(&server, &key, &request("one")).await.json().await.unwrap();
-    let again = NewKey { name: "film school".to_owned(), permissions: Permissions::all(), limits: None };
-    let taken = store.add(&again, &SystemClock, &OsRandomness).unwrap_err();
+    let duplicate = NewKey { name: "film school".to_owned(), permissions: Permissions::all(), limits: None };
+    let taken = store.add(&duplicate, &SystemClock, &OsRandomness).unwrap_err();
     assert!(taken.to_string().contains("film school"));
     assert!(store.revoke("film school", &SystemClock).unwrap());
     assert!(!store.revoke("film school", &SystemClock).unwrap());
@@ -83,10 +83,10 @@ async fn permissions_limits_and_quotas_are_per_key() {
 
     // Another key's task does not exist.
     let path = format!("/v1/videos/{}", task["id"].as_str().unwrap());
-    let (mine, other) = (get(&server, &rich, &path).await, get(&server, &poor, &path).await);
-    assert_eq!(mine.status(), StatusCode::OK);
+    let (own, foreign) = (get(&server, &rich, &path).await, get(&server, &poor, &path).await);
+    assert_eq!(own.status(), StatusCode::OK);
     let unknown = get(&server, &poor, "/v1/videos/task_00000000000000000000000000").await;
-    assert_eq!(other.text().await.unwrap(), unknown.text().await.unwrap());
+    assert_eq!(foreign.text().await.unwrap(), unknown.text().await.unwrap());
     let content = get(&server, &poor, &format!("{path}/content")).await;
     assert_eq!(error_summary(content).await, "404 task_not_found task_id");
 

@@ -9,10 +9,10 @@ use crate::support::{B, TestRenderer, TestServer, request};
 async fn task_passes_through_states_with_frame_progress() {
     let renderer = TestRenderer::held_at(0);
     let server = TestServer::with(renderer.clone(), |config| config.workers = 1).await;
-    let mut wanted = request("the lamp turns on");
-    wanted["return_last_frame"] = json!(true);
-    wanted["seed"] = json!(7);
-    let created = server.create(&wanted).await;
+    let mut body = request("the lamp turns on");
+    body["return_last_frame"] = json!(true);
+    body["seed"] = json!(7);
+    let created = server.create(&body).await;
     insta::assert_json_snapshot!("created", server.stable(&created));
     let id = &created["id"];
     let second = server.create(&request("the second waits")).await;
@@ -20,8 +20,8 @@ async fn task_passes_through_states_with_frame_progress() {
     server.until(id, |task| task["status"] == "in_progress").await;
     assert_eq!(server.task(&second["id"]).await["status"], "queued");
     renderer.let_frames(37);
-    let half = server.until(id, |task| task["progress"] == 37).await;
-    insta::assert_json_snapshot!("half_way", server.stable(&half));
+    let in_progress = server.until(id, |task| task["progress"] == 37).await;
+    insta::assert_json_snapshot!("half_way", server.stable(&in_progress));
 
     renderer.let_frames(u32::MAX);
     let done = server.ended(id).await;

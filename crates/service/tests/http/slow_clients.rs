@@ -54,12 +54,12 @@ async fn incomplete_requests_do_not_block_other_clients() {
     let server = server().await;
     let mut keyed = connect(&server).await;
     assert_eq!(ask(&mut keyed, Some(KEY)).await, "HTTP/1.1 404 Not Found");
-    let mut held = Vec::new();
+    let mut connections = Vec::new();
     for _ in 0..120 {
-        let mut half = connect(&server).await;
+        let mut connection = connect(&server).await;
         // Those that are cut meanwhile fail.
-        let _ = half.write_all(b"GET /healthz HTTP/1.1\r\nHost: here\r\nX-").await;
-        held.push(half);
+        let _ = connection.write_all(b"GET /healthz HTTP/1.1\r\nHost: here\r\nX-").await;
+        connections.push(connection);
     }
     let begin = Instant::now();
     let health = server.http.get(server.url("/healthz")).send().await.unwrap();
@@ -72,8 +72,8 @@ async fn incomplete_requests_do_not_block_other_clients() {
         "who has a key keeps the connection"
     );
     let mut open = 0;
-    for half in &mut held {
-        open += usize::from(!is_closed_within(half, Duration::from_millis(1)).await);
+    for connection in &mut connections {
+        open += usize::from(!is_closed_within(connection, Duration::from_millis(1)).await);
     }
     assert!(open <= 40, "{open} half requests are still open");
     server.service.shutdown().await;

@@ -51,8 +51,8 @@ async fn moved_data_directory_refuses_submissions_until_it_is_back() {
         server.create(&with_input).await,
     ];
     server.until(&tasks[0]["id"], |task| task["progress"] == 40).await;
-    let (here, away) = (server.folder.path().join("data"), server.folder.path().join("away"));
-    std::fs::rename(&here, &away).unwrap();
+    let (data, moved) = (server.folder.path().join("data"), server.folder.path().join("away"));
+    std::fs::rename(&data, &moved).unwrap();
     let refused = server.post(&request("lost")).await;
     let wait = refused.headers().get("retry-after").cloned();
     assert_eq!(error_summary(refused).await, "503 storage_unavailable -");
@@ -62,9 +62,9 @@ async fn moved_data_directory_refuses_submissions_until_it_is_back() {
     assert_eq!(body, json!({"status": "degraded", "reason": "storage_replaced"}));
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert_eq!(server.task(&tasks[0]["id"]).await["status"], "in_progress");
-    assert!(!here.exists(), "nothing is created in its stead");
+    assert!(!data.exists(), "nothing is created in its stead");
     assert_eq!(metric(&server, "video_storage_available").await, "0");
-    std::fs::rename(&away, &here).unwrap();
+    std::fs::rename(&moved, &data).unwrap();
     until_health(&server, StatusCode::OK).await;
     for task in &tasks {
         assert_eq!(server.ended(&task["id"]).await["status"], "completed");

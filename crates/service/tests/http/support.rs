@@ -72,7 +72,7 @@ impl Randomness for Counting {
 pub(crate) struct TestRenderer {
     allowed: AtomicU32,
     /// A directory in which prompts that need a free disk write a file.
-    room: Mutex<Option<PathBuf>>,
+    required_folder: Mutex<Option<PathBuf>>,
     pub(crate) jobs: Mutex<Vec<Job>>,
 }
 
@@ -82,11 +82,15 @@ impl TestRenderer {
     }
 
     pub(crate) fn held_at(frames: u32) -> Arc<Self> {
-        Arc::new(Self { allowed: AtomicU32::new(frames), room: Mutex::default(), jobs: Mutex::default() })
+        Arc::new(Self {
+            allowed: AtomicU32::new(frames),
+            required_folder: Mutex::default(),
+            jobs: Mutex::default(),
+        })
     }
 
     pub(crate) fn require_room(&self, folder: &Path) {
-        *self.room.lock().unwrap() = Some(folder.to_owned());
+        *self.required_folder.lock().unwrap() = Some(folder.to_owned());
     }
 
     pub(crate) fn let_frames(&self, frames: u32) {
@@ -113,7 +117,7 @@ impl Renderer for TestRenderer {
             return Err(RenderError::Job { what: "the prompt says so".to_owned() });
         }
         if job.prompt.contains("needs a free disk")
-            && let Some(folder) = &*self.room.lock().unwrap()
+            && let Some(folder) = &*self.required_folder.lock().unwrap()
             && let Err(error) = std::fs::write(folder.join("output.part"), vec![1; 1 << 20])
         {
             return Err(RenderError::Job { what: error.to_string() });
@@ -210,11 +214,11 @@ impl TestServer {
     }
 
     /// Polls until the task is as wanted.
-    pub(crate) async fn until(&self, id: &Value, wanted: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) async fn until(&self, id: &Value, is_reached: impl Fn(&Value) -> bool) -> Value {
         let begin = Instant::now();
         loop {
             let task = self.task(id).await;
-            if wanted(&task) {
+            if is_reached(&task) {
                 return task;
             }
             assert!(begin.elapsed() < TIMEOUT, "still waiting: {task}");

@@ -58,15 +58,15 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Refuses a ledger of a later format without writing: even opening it through SQLite would create files beside it.
 pub(super) fn ensure_supported_format(file: &Path) -> Result<(), LedgerError> {
-    let mut found = in_header(file).unwrap_or(0);
+    let mut format = in_header(file).unwrap_or(0);
     let log = file.with_extension("db-wal");
-    if found <= FORMAT && std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+    if format <= FORMAT && std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
         // A process that died left its last transactions in the WAL.
         let opened = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY);
-        found = opened.and_then(|connection| format_of(&connection)).unwrap_or(0);
+        format = opened.and_then(|connection| format_of(&connection)).unwrap_or(0);
     }
-    if found > FORMAT {
-        Err(LedgerError::TooNew { path: file.to_owned(), format: found, supported: FORMAT })
+    if format > FORMAT {
+        Err(LedgerError::TooNew { path: file.to_owned(), format, supported: FORMAT })
     } else {
         Ok(())
     }
@@ -88,9 +88,9 @@ pub(super) fn configure(
 ) -> Result<(), LedgerError> {
     let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
     connection.busy_timeout(BUSY_TIMEOUT).map_err(wrap)?;
-    let found = format_of(connection).map_err(wrap)?;
-    if found > FORMAT {
-        return Err(LedgerError::TooNew { path: file.to_owned(), format: found, supported: FORMAT });
+    let format = format_of(connection).map_err(wrap)?;
+    if format > FORMAT {
+        return Err(LedgerError::TooNew { path: file.to_owned(), format, supported: FORMAT });
     }
     connection.set_prepared_statement_cache_capacity(64);
     // Query plans independent of bound values: otherwise statements that a partial index may serve are compiled at each use.
@@ -99,7 +99,7 @@ pub(super) fn configure(
     connection.pragma_update(None, "synchronous", synchronous).map_err(wrap)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(wrap)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES).map_err(wrap)?;
-    if found != FORMAT {
+    if format != FORMAT {
         // Otherwise dropping a recreated table would delete the rows that refer to it.
         connection.pragma_update(None, "foreign_keys", false).map_err(wrap)?;
         migrate(connection, file)?;
@@ -112,20 +112,20 @@ fn migrate(connection: &mut Connection, file: &Path) -> Result<(), LedgerError> 
     let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(wrap)?;
-    let mut found = format_of(&transaction).map_err(wrap)?;
-    if found > FORMAT {
-        return Err(LedgerError::TooNew { path: file.to_owned(), format: found, supported: FORMAT });
+    let mut format = format_of(&transaction).map_err(wrap)?;
+    if format > FORMAT {
+        return Err(LedgerError::TooNew { path: file.to_owned(), format, supported: FORMAT });
     }
-    if found == 0 {
+    if format == 0 {
         transaction.execute_batch(SCHEMA).map_err(wrap)?;
-        found = FORMAT;
+        format = FORMAT;
     }
-    while let Some(migration) = usize::try_from(found - 1).ok().and_then(|index| MIGRATIONS.get(index)) {
+    while let Some(migration) = usize::try_from(format - 1).ok().and_then(|index| MIGRATIONS.get(index)) {
         transaction.execute_batch(migration.sql).map_err(wrap)?;
         if let Some(then) = migration.then {
             then(&transaction).map_err(wrap)?;
         }
-        found += 1;
+        format += 1;
     }
     transaction.pragma_update(None, "user_version", FORMAT).map_err(wrap)?;
     transaction.commit().map_err(wrap)

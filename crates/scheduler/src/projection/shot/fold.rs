@@ -185,7 +185,7 @@ impl Shot {
                 let state =
                     if task.is_some() { AttemptState::Submitted } else { AttemptState::Indeterminate };
                 self.adopt(attempt, state, task.as_ref(), now);
-                let how = if task.is_some() {
+                let detail = if task.is_some() {
                     format!("it is in flight at {service}")
                 } else {
                     format!("it was submitted to {service}, without a response")
@@ -194,7 +194,7 @@ impl Shot {
                     service: service.clone(),
                     attempt: attempt.clone(),
                     task: task.clone(),
-                    reason: format!("{how}, and this run uses another service"),
+                    reason: format!("{detail}, and this run uses another service"),
                 };
                 self.end(outcome, now);
             }

@@ -11,13 +11,13 @@ impl RunState {
         self.halt = Some(Halt::Interrupted);
         self.cancel_pending();
         // A POST in progress is awaited as well: its response has the id of a paid task.
-        let out: Vec<NodeIx> = self
+        let in_flight: Vec<NodeIx> = self
             .plan
             .nodes()
             .filter(|(node, _)| matches!(self.node(*node).phase, Phase::InFlight { .. }))
             .map(|(node, _)| node)
             .collect();
-        for node in out {
+        for node in in_flight {
             self.detach_task(node);
         }
         let until = now.after(self.policy.shutdown_grace);
@@ -29,7 +29,7 @@ impl RunState {
 
     /// A timer has fired: the grace period of an interrupted run may have ended.
     pub(crate) fn timer_fired(&mut self, now: Timestamp) {
-        while self.wakes.first().is_some_and(|at| *at <= now) {
+        while self.wakes.first().is_some_and(|deadline| *deadline <= now) {
             self.wakes.pop_first();
         }
         if !self.ends_grace(now) {

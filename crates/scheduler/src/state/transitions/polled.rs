@@ -45,8 +45,8 @@ impl RunState {
             }
             PollResult::Throttled { retry_after, .. } => {
                 // Without a time it is nothing new, or not from the service at all ([`Action::Overdue`]).
-                let known = self.limits.poll_rate.held_until(now).filter(|_| retry_after.is_none());
-                let until = known.unwrap_or_else(|| {
+                let held_until = self.limits.poll_rate.held_until(now).filter(|_| retry_after.is_none());
+                let until = held_until.unwrap_or_else(|| {
                     let waits = (self.policy.backoff, self.policy.max_backoff);
                     let (sent_at, heeded) = (self.node(node).sent_at, self.policy.heeded(*retry_after));
                     self.limits.poll_rate.slow_down(sent_at, now, heeded, waits)

@@ -29,10 +29,10 @@ impl RunState {
             RefusalKind::Throttled => {
                 self.limits.concurrency.slow_down(sent_at, now, until);
                 let in_flight = self.queues.in_flight - self.queues.posting;
-                let (left, wait) = (self.node(node).left_at, until.since(now));
+                let (left_at, wait) = (self.node(node).left_at, until.since(now));
                 let refusal = ThrottledSubmission {
                     admitted: sent_at,
-                    left,
+                    left_at,
                     now,
                     wait,
                     is_asked: heeded.is_some(),
@@ -44,9 +44,9 @@ impl RunState {
             }
             RefusalKind::NotSent => {
                 self.limits.concurrency.hold(until);
-                let left = self.node(node).left_at;
+                let left_at = self.node(node).left_at;
                 if let Some(discovery) = &mut self.limits.discovery {
-                    discovery.not_sent(left);
+                    discovery.not_sent(left_at);
                 }
             }
             RefusalKind::Retryable | RefusalKind::ServerError

@@ -17,11 +17,13 @@ impl RunState {
     /// Looks up a waiting node whose dependencies are all done. One that waits for a pick ends here: a later run, with the pick, begins it.
     pub(crate) fn lookup_if_unblocked(&mut self, node: NodeIx, now: Timestamp, actions: &mut Vec<Action>) {
         // Existing work costs nothing, so a halted run still looks it up.
-        let goes_on = matches!(self.halt, None | Some(Halt::BudgetExceeded { .. } | Halt::FailFast { .. }));
-        if self.node(node).phase != Phase::Waiting || !goes_on {
+        let may_look_up =
+            matches!(self.halt, None | Some(Halt::BudgetExceeded { .. } | Halt::FailFast { .. }));
+        if self.node(node).phase != Phase::Waiting || !may_look_up {
             return;
         }
-        let is_done = |before: &NodeIx| matches!(self.node(*before).outcome(), Some(Outcome::Done { .. }));
+        let is_done =
+            |predecessor: &NodeIx| matches!(self.node(*predecessor).outcome(), Some(Outcome::Done { .. }));
         if !self.plan.predecessors(node).iter().all(is_done) {
             return;
         }

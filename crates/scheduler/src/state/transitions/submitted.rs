@@ -17,9 +17,9 @@ impl RunState {
         self.node_mut(node).refusals = 0;
         self.set_phase(node, Phase::InFlight { attempt, task, since: now });
         let in_flight = self.queues.in_flight - self.queues.posting;
-        let (admitted, left) = (self.node(node).sent_at, self.node(node).left_at);
+        let (admitted, left_at) = (self.node(node).sent_at, self.node(node).left_at);
         if let Some(discovery) = &mut self.limits.discovery
-            && discovery.accepted(admitted, left, in_flight)
+            && discovery.accepted(admitted, left_at, in_flight)
         {
             self.limits.concurrency.restore();
         }
