@@ -34,7 +34,7 @@ pub struct Config {
     pub allow_private_media: bool,
     /// Whether fields that look like a misspelled known field are accepted, without effect, like other unknown fields.
     pub lenient_fields: bool,
-    /// External programs. Without ffmpeg, reference audio other than WAV and AAC in MP4 is rejected.
+    /// External programs. Without ffmpeg, reference audio other than WAV, AAC in MP4, MP3 and FLAC is rejected.
     pub ffmpeg: Ffmpeg,
     /// Fault injection, for tests of clients.
     pub faults: Option<FaultProfile>,

@@ -5,6 +5,7 @@ mod deploy;
 mod deps;
 mod files;
 mod flags;
+mod glossary;
 mod guarantees;
 mod links;
 mod macro_tokens;
@@ -27,6 +28,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     problems.extend(links::problems(root)?);
     let declared = names::declared(root)?;
     problems.extend(retired_words::problems(root, &declared)?);
+    problems.extend(glossary::problems(root, &declared)?);
     problems.extend(participles::problems(&declared));
     problems.extend(type_names::problems(root)?);
     problems.extend(flags::problems(root, &declared)?);

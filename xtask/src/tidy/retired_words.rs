@@ -150,7 +150,7 @@ fn check(retired: &[RetiredWord], names: &[Name]) -> Vec<String> {
     }
     let unused = ALLOWED.iter().filter(|(term, _)| !used.contains(term));
     problems.extend(
-        unused.map(|(term, _)| format!("xtask/src/tidy/retired.rs: `{term}` is allowed and not used")),
+        unused.map(|(term, _)| format!("xtask/src/tidy/retired_words.rs: `{term}` is allowed and not used")),
     );
     problems.into_iter().collect()
 }

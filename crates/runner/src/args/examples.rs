@@ -143,7 +143,7 @@ const EXAMPLES: &[Examples] = &[
         command: "clean",
         lines: &[
             ("List files that are no longer needed", "runner clean storyboard.yaml"),
-            ("Remove it", "runner clean storyboard.yaml --delete"),
+            ("Remove them", "runner clean storyboard.yaml --delete"),
         ],
     },
     Examples {
