@@ -10,6 +10,9 @@
 //! Invariant: a task that has an id is polled for and never submitted again.
 //! Invariant: no dependency of this crate does I/O; `cargo tree -p scheduler -e normal` shows it.
 
+// A new event, phase, outcome or state is decided about wherever it matters.
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod action;
 mod artifact;
 mod attempt;

@@ -63,7 +63,25 @@ impl NextStep {
                 | PollResult::Throttled { .. }
                 | PollResult::Unreachable { .. } => Self::Continue,
             },
-            _ => Self::Continue,
+            Event::RunConfigured { .. }
+            | Event::Started
+            | Event::LookupDone { .. }
+            | Event::Prepared { .. }
+            | Event::ClaimConflict { .. }
+            | Event::BudgetExceeded { .. }
+            | Event::PrepareFailed { .. }
+            | Event::Submitted { .. }
+            | Event::Indeterminate { .. }
+            | Event::Downloaded { .. }
+            | Event::DownloadFailed { .. }
+            | Event::FilmJoined { .. }
+            | Event::JoinFailed { .. }
+            | Event::Reconciled { .. }
+            | Event::TaskExpired { .. }
+            | Event::Resolved { .. }
+            | Event::QuotaReported { .. }
+            | Event::TimerFired
+            | Event::Interrupted => Self::Continue,
         }
     }
 }

@@ -102,10 +102,7 @@ impl Shot {
     /// How it ended, if it has.
     #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
-        match &self.status {
-            ShotStatus::Ended(outcome) => Some(outcome),
-            _ => None,
-        }
+        if let ShotStatus::Ended(outcome) = &self.status { Some(outcome) } else { None }
     }
 
     /// The last error, if it still matters: why the shot failed, is detached or indeterminate, or what is being retried.
@@ -120,7 +117,20 @@ impl Shot {
                 | Outcome::Missing { reason, .. }
                 | Outcome::Unrecorded { reason },
             ) => Some(reason),
-            _ => self.last_error.as_deref(),
+            ShotStatus::Ended(
+                Outcome::Done { .. }
+                | Outcome::Blocked { .. }
+                | Outcome::Unpicked { .. }
+                | Outcome::NotStarted
+                | Outcome::NotSelected { .. },
+            )
+            | ShotStatus::Pending
+            | ShotStatus::Waiting { .. }
+            | ShotStatus::WaitingForRetry { .. }
+            | ShotStatus::ClaimedByOtherRun { .. }
+            | ShotStatus::Submitting
+            | ShotStatus::InFlight
+            | ShotStatus::Downloading => self.last_error.as_deref(),
         }
     }
 
@@ -210,19 +220,25 @@ impl Shot {
 
     /// Ends it. A shot that is not selected is not blocked by anything.
     pub(crate) fn end(&mut self, outcome: Outcome, now: Timestamp) {
-        let outcome = match outcome {
-            Outcome::Blocked { .. } | Outcome::Unpicked { .. } | Outcome::NotStarted if !self.is_selected => {
-                Outcome::NotSelected { task: None }
-            }
-            outcome => outcome,
-        };
+        let has_no_task =
+            matches!(outcome, Outcome::Blocked { .. } | Outcome::Unpicked { .. } | Outcome::NotStarted);
+        let outcome =
+            if has_no_task && !self.is_selected { Outcome::NotSelected { task: None } } else { outcome };
         if matches!(self.status, ShotStatus::Ended(_)) {
             return;
         }
         match outcome {
             Outcome::NotSelected { .. } => self.decision = Some(Decision::NotSelected),
             Outcome::Unpicked { .. } => self.decision = Some(Decision::Deferred),
-            _ => {}
+            Outcome::Done { .. }
+            | Outcome::Failed { .. }
+            | Outcome::Indeterminate { .. }
+            | Outcome::Detached { .. }
+            | Outcome::AtOtherService { .. }
+            | Outcome::Missing { .. }
+            | Outcome::Unrecorded { .. }
+            | Outcome::Blocked { .. }
+            | Outcome::NotStarted => {}
         }
         self.last_error = None;
         self.set(ShotStatus::Ended(outcome), now);
@@ -238,10 +254,7 @@ impl Shot {
 
     /// Its outcome, if it has ended, and its attempts.
     pub(crate) fn into_parts(self) -> (Option<Outcome>, Vec<Attempt>) {
-        let outcome = match self.status {
-            ShotStatus::Ended(outcome) => Some(outcome),
-            _ => None,
-        };
+        let outcome = if let ShotStatus::Ended(outcome) = self.status { Some(outcome) } else { None };
         (outcome, self.attempts)
     }
 

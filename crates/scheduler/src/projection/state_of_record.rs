@@ -85,14 +85,13 @@ impl StatusKind {
     pub const fn after_run(attempt: AttemptState, left: Option<Self>) -> Self {
         match attempt {
             AttemptState::Completed => Self::Done,
-            AttemptState::Submitted => match left {
-                Some(Self::AtOtherService) => Self::AtOtherService,
-                _ => Self::Detached,
-            },
-            AttemptState::Intended | AttemptState::Indeterminate => match left {
-                Some(Self::AtOtherService) => Self::AtOtherService,
-                _ => Self::Indeterminate,
-            },
+            AttemptState::Submitted | AttemptState::Intended | AttemptState::Indeterminate
+                if matches!(left, Some(Self::AtOtherService)) =>
+            {
+                Self::AtOtherService
+            }
+            AttemptState::Submitted => Self::Detached,
+            AttemptState::Intended | AttemptState::Indeterminate => Self::Indeterminate,
             // The next run asks about the task that a `retry` has given up as well.
             AttemptState::Missing | AttemptState::Expired => Self::Missing,
             AttemptState::Abandoned => Self::Failed,

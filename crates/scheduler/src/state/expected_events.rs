@@ -30,14 +30,14 @@ impl UnexpectedEvent {
     pub(super) fn check(node: NodeIx, event: &Event, phase: &Phase) -> Option<Self> {
         let fits = match event {
             Event::LookupDone { .. } => matches!(phase, Phase::LookingUp | Phase::ClaimedByOtherRun { .. }),
-            Event::Prepared { .. } | Event::BudgetExceeded { .. } => is_being_prepared(phase),
+            Event::Prepared { .. } | Event::BudgetExceeded { .. } => phase.is_being_prepared(),
             Event::PrepareFailed { .. } => {
-                is_being_prepared(phase)
+                phase.is_being_prepared()
                     || matches!(phase, Phase::LookingUp | Phase::ClaimedByOtherRun { .. })
             }
             // In place of an intent, or of the result of a reconciliation.
             Event::ClaimConflict { .. } => {
-                is_being_prepared(phase)
+                phase.is_being_prepared()
                     || matches!(
                         phase,
                         Phase::LookingUp | Phase::ClaimedByOtherRun { .. } | Phase::Submitting { .. }
@@ -51,7 +51,13 @@ impl UnexpectedEvent {
             Event::Reconciled { attempt, .. } => match phase {
                 Phase::LookingUp | Phase::ClaimedByOtherRun { .. } => true,
                 Phase::Submitting { attempt: current } => current == attempt,
-                _ => false,
+                Phase::Waiting
+                | Phase::Ready { .. }
+                | Phase::Preparing
+                | Phase::InFlight { .. }
+                | Phase::ReadyToDownload(_)
+                | Phase::Downloading(_)
+                | Phase::Done => false,
             },
             Event::Polled { attempt, .. } => {
                 matches!(phase, Phase::InFlight { attempt: current, .. } if current == attempt)
@@ -76,9 +82,4 @@ impl UnexpectedEvent {
         };
         (!fits).then(|| Self { node, event: event.kind(), phase: phase.as_str() })
     }
-}
-
-/// In a replay the node is still ready: its intent shows that it was admitted ([`super::RunState::replaying`]).
-fn is_being_prepared(phase: &Phase) -> bool {
-    matches!(phase, Phase::Preparing | Phase::Ready { .. })
 }

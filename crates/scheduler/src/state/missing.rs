@@ -51,11 +51,11 @@ impl RunState {
     /// The result of a poll, in which a refused access to a task of another account is an unknown task: it says nothing about the account of
     /// this run.
     pub(super) fn without_foreign_refusals(&self, node: NodeIx, result: PollResult) -> PollResult {
-        match result {
-            PollResult::Unauthorized { .. } if self.node(node).adopted.is_other_account => {
-                PollResult::NotFound { expired: false }
-            }
-            result => result,
+        let is_refused = matches!(result, PollResult::Unauthorized { .. });
+        if is_refused && self.node(node).adopted.is_other_account {
+            PollResult::NotFound { expired: false }
+        } else {
+            result
         }
     }
 

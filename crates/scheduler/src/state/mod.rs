@@ -210,7 +210,7 @@ impl RunState {
             Event::PrepareFailed { node, failure: _ } => self.prepare_failed(node),
             Event::Submitted { node, attempt, task } => self.submitted(node, attempt, task, now),
             Event::Refused { node, attempt: _, refusal, halts: _, next } => {
-                self.refused(node, refusal, &next.unwrap_or(NextStep::Fail), now);
+                self.refused(node, &refusal, &next.unwrap_or(NextStep::Fail), now);
             }
             Event::Indeterminate { node, .. } => self.indeterminate(node, now),
             Event::Polled { node, attempt, result, next } => {

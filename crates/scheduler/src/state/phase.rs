@@ -66,6 +66,12 @@ impl Phase {
         }
     }
 
+    /// Whether the node waits for its request. In a replay it is still ready: its intent shows that it was admitted
+    /// ([`super::RunState::replaying`]).
+    pub(crate) fn is_being_prepared(&self) -> bool {
+        matches!(self, Self::Preparing | Self::Ready { .. })
+    }
+
     /// Whether the node counts against the limit of tasks in flight.
     #[must_use]
     pub fn is_in_flight(&self) -> bool {
@@ -198,10 +204,7 @@ impl NodeState {
     /// The kind of its status. A request in preparation counts as being submitted.
     #[must_use]
     pub fn kind(&self) -> StatusKind {
-        match self.phase {
-            Phase::Preparing => StatusKind::Submitting,
-            _ => self.shot.kind(),
-        }
+        if self.phase == Phase::Preparing { StatusKind::Submitting } else { self.shot.kind() }
     }
 
     /// How the node ended, if it has.

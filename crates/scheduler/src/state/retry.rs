@@ -61,7 +61,26 @@ impl RunState {
                     }
                 }
             }
-            event => event,
+            Event::RunConfigured { .. }
+            | Event::Started
+            | Event::LookupDone { .. }
+            | Event::Prepared { .. }
+            | Event::ClaimConflict { .. }
+            | Event::BudgetExceeded { .. }
+            | Event::PrepareFailed { .. }
+            | Event::Submitted { .. }
+            | Event::Refused { .. }
+            | Event::Polled { .. }
+            | Event::Downloaded { .. }
+            | Event::DownloadFailed { .. }
+            | Event::FilmJoined { .. }
+            | Event::JoinFailed { .. }
+            | Event::Reconciled { .. }
+            | Event::TaskExpired { .. }
+            | Event::Resolved { .. }
+            | Event::QuotaReported { .. }
+            | Event::TimerFired
+            | Event::Interrupted => event,
         }
     }
 
@@ -141,7 +160,12 @@ impl RunState {
                     {
                         format!(", and its status `{status}` is not one of the contract's")
                     }
-                    _ => String::new(),
+                    PollResult::Running { .. }
+                    | PollResult::Completed { .. }
+                    | PollResult::Failed { .. }
+                    | PollResult::NotFound { .. }
+                    | PollResult::Unreachable { .. }
+                    | PollResult::Unauthorized { .. } => String::new(),
                 };
                 NextStep::Detach {
                     reason: format!("it is not finished after {} s{detail}", elapsed.as_secs()),

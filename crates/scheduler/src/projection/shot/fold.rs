@@ -39,13 +39,12 @@ impl Shot {
             }
             Event::PrepareFailed { failure, .. } => {
                 let failure = failure.clone();
-                self.end(
-                    match failure.kind {
-                        FailureKind::Unrecorded => Outcome::Unrecorded { reason: failure.message },
-                        _ => Outcome::Failed { failure, task: None },
-                    },
-                    now,
-                );
+                let outcome = if failure.kind == FailureKind::Unrecorded {
+                    Outcome::Unrecorded { reason: failure.message }
+                } else {
+                    Outcome::Failed { failure, task: None }
+                };
+                self.end(outcome, now);
             }
             Event::Submitted { attempt, task, .. } => self.on_submitted(attempt, task, now),
             Event::Refused { attempt, refusal, next, .. } => {
@@ -302,10 +301,8 @@ impl Shot {
                     "the service does not know the task"
                 };
                 self.last_error = Some(message.to_owned());
-                let state = match next {
-                    NextStep::Missing { .. } => AttemptState::Missing,
-                    _ => AttemptState::Expired,
-                };
+                let is_missing = matches!(next, NextStep::Missing { .. });
+                let state = if is_missing { AttemptState::Missing } else { AttemptState::Expired };
                 if next != NextStep::Continue {
                     ended = Some((state, Failure::new(FailureKind::Expired, message)));
                 }

@@ -9,7 +9,7 @@ use crate::timestamp::Timestamp;
 
 impl RunState {
     pub(crate) fn budget_exceeded(&mut self, node: NodeIx, cap: BudgetCap) {
-        if !self.is_being_prepared(node) {
+        if !self.node(node).phase.is_being_prepared() {
             return;
         }
         self.release_reservation(node);

@@ -126,7 +126,14 @@ impl RunState {
     pub(crate) fn download_of(&self, node: NodeIx) -> Option<&Download> {
         match &self.node(node).phase {
             Phase::Downloading(download) | Phase::ReadyToDownload(download) => Some(download),
-            _ => None,
+            Phase::Waiting
+            | Phase::LookingUp
+            | Phase::ClaimedByOtherRun { .. }
+            | Phase::Ready { .. }
+            | Phase::Preparing
+            | Phase::Submitting { .. }
+            | Phase::InFlight { .. }
+            | Phase::Done => None,
         }
     }
 

@@ -83,10 +83,7 @@ impl RunState {
     }
 
     fn claimed_since(&self, node: NodeIx) -> Option<Timestamp> {
-        match self.node(node).phase {
-            Phase::ClaimedByOtherRun { since } => Some(since),
-            _ => None,
-        }
+        if let Phase::ClaimedByOtherRun { since } = self.node(node).phase { Some(since) } else { None }
     }
 
     /// Whether an event says again what the last lookup of its node did: that the same run claims it. It is neither recorded nor reported.

@@ -83,7 +83,12 @@ impl RunState {
                     };
                     self.set_phase(node, Phase::ReadyToDownload(Box::new(download)));
                 }
-                _ => self.schedule_next_poll(node, since, now, not_before),
+                PollResult::Running { .. }
+                | PollResult::Failed { .. }
+                | PollResult::NotFound { .. }
+                | PollResult::Throttled { .. }
+                | PollResult::Unreachable { .. }
+                | PollResult::Unauthorized { .. } => self.schedule_next_poll(node, since, now, not_before),
             },
             NextStep::Retry { .. } | NextStep::Resubmit { .. } | NextStep::Fail => {
                 if matches!(result, PollResult::NotFound { .. }) {

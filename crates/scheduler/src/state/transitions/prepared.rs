@@ -14,7 +14,7 @@ impl RunState {
         by_url: bool,
         actions: &mut Vec<Action>,
     ) {
-        if !self.is_being_prepared(node) {
+        if !self.node(node).phase.is_being_prepared() {
             return;
         }
         // A recorded intent fits the budget, also after a budget halt.
@@ -36,11 +36,6 @@ impl RunState {
         } else {
             Action::Submit { node, attempt }
         });
-    }
-
-    /// In a replay the node is still [`Phase::Ready`]: its intent shows that it was admitted ([`RunState::replaying`]).
-    pub(crate) fn is_being_prepared(&self, node: NodeIx) -> bool {
-        matches!(self.node(node).phase, Phase::Preparing | Phase::Ready { .. })
     }
 
     /// Ends the node in every phase in which it waits for a lookup or for its request: nothing else would wake it.

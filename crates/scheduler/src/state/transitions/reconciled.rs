@@ -20,7 +20,7 @@ impl RunState {
                 self.submitted(node, attempt, task, now);
             } else {
                 let refusal = not_accepted(&reason.unwrap_or_default());
-                self.refused(node, refusal, &next.unwrap_or(NextStep::Fail), now);
+                self.refused(node, &refusal, &next.unwrap_or(NextStep::Fail), now);
             }
             return;
         }

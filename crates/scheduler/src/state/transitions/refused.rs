@@ -10,7 +10,7 @@ use crate::state::{Phase, RunState};
 use crate::{NextStep, Refusal, RefusalKind, Timestamp};
 
 impl RunState {
-    pub(crate) fn refused(&mut self, node: NodeIx, refusal: Refusal, next: &NextStep, now: Timestamp) {
+    pub(crate) fn refused(&mut self, node: NodeIx, refusal: &Refusal, next: &NextStep, now: Timestamp) {
         if !matches!(self.node(node).phase, Phase::Submitting { .. }) {
             return;
         }
@@ -19,7 +19,7 @@ impl RunState {
         } else {
             self.release_reservation(node);
         }
-        let Refusal { kind, failure: _, retry_after } = refusal;
+        let (kind, retry_after) = (refusal.kind, refusal.retry_after);
         let heeded = self.policy.heeded(retry_after);
         let until = now.after(heeded.map_or_else(|| self.own_refusal_wait(node), |heeded| heeded.wait));
         let state = self.node_mut(node);
