@@ -263,24 +263,24 @@ pub(crate) fn too_long() -> MediaError {
 /// # Errors
 /// When the file cannot be read or has no sound, and [`MediaError::NeedsFfmpeg`] for other files without ffprobe.
 pub fn sound_duration(path: &Path, ffmpeg: &Ffmpeg) -> Result<Duration, MediaError> {
-    let at = |error: MediaError| error.at(path);
-    let mut file = File::open(path).map_err(MediaError::io("cannot open the file")).map_err(at)?;
+    let at_path = |error: MediaError| error.at(path);
+    let mut file = File::open(path).map_err(MediaError::io("cannot open the file")).map_err(at_path)?;
     let mut head = [0; 16];
-    let length = file.read(&mut head).map_err(MediaError::io("cannot read the file")).map_err(at)?;
+    let length = file.read(&mut head).map_err(MediaError::io("cannot read the file")).map_err(at_path)?;
     let native = match MediaType::sniff(&head[..length]) {
         Some(MediaType::Wav) => Some(wav::duration(&mut file)),
         Some(media_type @ (MediaType::Mp3 | MediaType::Flac)) => {
             let read = || MediaError::io("cannot read the file");
             let mut bytes = Vec::new();
-            file.rewind().map_err(read()).map_err(at)?;
-            file.take(MAX_SOUND_BYTES).read_to_end(&mut bytes).map_err(read()).map_err(at)?;
+            file.rewind().map_err(read()).map_err(at_path)?;
+            file.take(MAX_SOUND_BYTES).read_to_end(&mut bytes).map_err(read()).map_err(at_path)?;
             Some(compressed_audio::duration(media_type, &bytes))
         }
         _ => None,
     };
     match native {
         Some(Err(error)) if error.needs_ffmpeg() && ffmpeg.ffprobe.is_some() => {}
-        Some(outcome) => return outcome.map_err(at),
+        Some(outcome) => return outcome.map_err(at_path),
         None => {}
     }
     let probe = ffmpeg.probe(path)?;
@@ -309,12 +309,12 @@ mod tests {
     fn resample_keeps_pitch_and_level() {
         for (from, to) in [(44_100, 48_000), (48_000, 44_100), (22_050, 48_000), (48_000, 16_000)] {
             let resampled = sine(from, 1, 0.5).converted(to, 1);
-            let wanted = sine(to, 1, 0.5);
-            assert!(resampled.samples.len().abs_diff(wanted.samples.len()) <= 1);
-            let middle = 2000..wanted.samples.len() - 2000;
+            let expected = sine(to, 1, 0.5);
+            assert!(resampled.samples.len().abs_diff(expected.samples.len()) <= 1);
+            let middle = 2000..expected.samples.len() - 2000;
             let worst = resampled.samples[middle.clone()]
                 .iter()
-                .zip(&wanted.samples[middle])
+                .zip(&expected.samples[middle])
                 .map(|(a, b)| (a - b).abs())
                 .fold(0.0, f32::max);
             assert!(worst < 0.005, "{from} to {to} is off by {worst}");

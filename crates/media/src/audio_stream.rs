@@ -40,19 +40,19 @@ fn has_consecutive_frames(bytes: &[u8], frame_len: impl Fn(&[u8]) -> Option<usiz
 
 /// Whether at least half of the bytes are in frames that another one or the end follows. Tags and a cut last frame are no damage.
 fn is_mostly(bytes: &[u8], frame_len: impl Fn(&[u8]) -> Option<usize>) -> Result<bool, MediaError> {
-    let (mut at, mut framed, mut first) = (0, 0, None);
-    while at < bytes.len() {
-        let next = frame_len(&bytes[at..]).map(|length| at + length);
+    let (mut position, mut framed, mut first) = (0, 0, None);
+    while position < bytes.len() {
+        let next = frame_len(&bytes[position..]).map(|length| position + length);
         let is_followed = |next: usize| next >= bytes.len() || frame_len(&bytes[next..]).is_some();
         // The last frame may end in a tag.
         if let Some(next) =
             next.filter(|next| is_followed(*next) || framed > 0 && bytes.len() - *next <= 4096)
         {
-            first.get_or_insert(at);
-            framed += next.min(bytes.len()) - at;
-            at = next;
+            first.get_or_insert(position);
+            framed += next.min(bytes.len()) - position;
+            position = next;
         } else {
-            at += 1;
+            position += 1;
         }
     }
     let audio = bytes.len() - first.unwrap_or(0);
@@ -66,27 +66,30 @@ fn is_mostly(bytes: &[u8], frame_len: impl Fn(&[u8]) -> Option<usize>) -> Result
 
 /// Whether all pages are whole (RFC 3533, section 6).
 fn has_whole_pages(bytes: &[u8]) -> Result<bool, MediaError> {
-    let mut at = 0;
-    while at < bytes.len() {
-        let page = &bytes[at..];
+    let mut position = 0;
+    while position < bytes.len() {
+        let page = &bytes[position..];
         let segments = page.get(26).map_or(0, |count| usize::from(*count));
         let table = page.get(27..27 + segments).unwrap_or_default();
         let size = 27 + segments + table.iter().map(|size| usize::from(*size)).sum::<usize>();
         let Some(page) = page.get(..size).filter(|page| page.starts_with(b"OggS")) else {
-            return Err(MediaError::Damaged(format!("the Ogg page at byte {at} is cut off or missing")));
+            return Err(MediaError::Damaged(format!(
+                "the Ogg page at byte {position} is cut off or missing"
+            )));
         };
         let stated = u32::from_le_bytes([page[22], page[23], page[24], page[25]]);
         if ogg_checksum(page) != stated {
-            return Err(MediaError::Damaged(format!("the Ogg page at byte {at} has a wrong checksum")));
+            return Err(MediaError::Damaged(format!("the Ogg page at byte {position} has a wrong checksum")));
         }
-        at += size;
+        position += size;
     }
     Ok(true)
 }
 
 /// CRC-32 with the polynomial 0x04c11db7 over a page without its checksum.
 fn ogg_checksum(page: &[u8]) -> u32 {
-    let bytes = page.iter().enumerate().map(|(at, byte)| if (22..26).contains(&at) { 0 } else { *byte });
+    let bytes =
+        page.iter().enumerate().map(|(index, byte)| if (22..26).contains(&index) { 0 } else { *byte });
     bytes.fold(0, |crc: u32, byte| {
         (0..8).fold(crc ^ u32::from(byte) << 24, |crc, _| {
             if crc & 0x8000_0000 == 0 { crc << 1 } else { crc << 1 ^ 0x04c1_1db7 }

@@ -59,7 +59,7 @@ impl ClipSpec {
     }
 
     fn check(&self) -> Result<(), MediaError> {
-        let refuse = |what: String| Err(MediaError::Request(what));
+        let refuse = |reason: String| Err(MediaError::Request(reason));
         for side in [self.width, self.height] {
             if side == 0 || side % 2 != 0 || side > MAX_SIDE {
                 return refuse(format!(
@@ -265,8 +265,8 @@ impl ClipWriter {
         }];
         let mut packets = Vec::new();
         if let Some(audio) = self.spec.audio {
-            let wanted = rescale(i128::from(presented), self.timescale, audio.sample_rate) as usize;
-            self.sound.resize(wanted.max(1) * usize::from(audio.channels), 0.0);
+            let frames = rescale(i128::from(presented), self.timescale, audio.sample_rate) as usize;
+            self.sound.resize(frames.max(1) * usize::from(audio.channels), 0.0);
             let (track, sound) = audio_track(&self.sound, audio, self.spec.effort)?;
             tracks.push(track);
             packets = sound;
@@ -363,9 +363,9 @@ pub(crate) fn media_clock(rate: FrameRate) -> (u32, u32) {
 fn starts(samples: &[OutputSample]) -> Vec<usize> {
     samples
         .iter()
-        .scan(0, |at, sample| {
-            let start = *at;
-            *at += sample.size as usize;
+        .scan(0, |position, sample| {
+            let start = *position;
+            *position += sample.size as usize;
             Some(start)
         })
         .collect()

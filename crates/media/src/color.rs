@@ -210,9 +210,9 @@ mod tests {
         frame.y.iter_mut().enumerate().for_each(|(i, y)| *y = 90 + (i % 40) as u8);
         frame.u.iter_mut().enumerate().for_each(|(i, u)| *u = 110 + (i % 30) as u8);
         frame.v.iter_mut().enumerate().for_each(|(i, v)| *v = 140 - (i % 25) as u8);
-        let mut again = YuvFrame::black(16, 16);
-        rgb_to_i420(&i420_to_rgb(&frame, ColorSpace::WRITTEN), ColorSpace::WRITTEN, &mut again);
-        for (a, b) in frame.u.iter().zip(&again.u).chain(frame.v.iter().zip(&again.v)) {
+        let mut second = YuvFrame::black(16, 16);
+        rgb_to_i420(&i420_to_rgb(&frame, ColorSpace::WRITTEN), ColorSpace::WRITTEN, &mut second);
+        for (a, b) in frame.u.iter().zip(&second.u).chain(frame.v.iter().zip(&second.v)) {
             assert!(a.abs_diff(*b) <= 1);
         }
     }

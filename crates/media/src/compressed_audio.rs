@@ -82,7 +82,7 @@ impl<'a> Stream<'a> {
     fn decode(mut self, max: Duration) -> Result<AudioBuffer, MediaError> {
         let channels = usize::from(self.channels);
         let max_frames = max.as_secs().saturating_mul(u64::from(self.sample_rate));
-        let (mut samples, mut lost, mut next) = (Vec::<f32>::new(), 0_u64, None);
+        let (mut samples, mut undecoded_frames, mut next) = (Vec::<f32>::new(), 0_u64, None);
         let mut part = Vec::<f32>::new();
         while let Some(packet) = self.reader.next_packet().or_else(end)? {
             let length = packet.dur.get() + packet.trim_start.get() + packet.trim_end.get();
@@ -105,7 +105,7 @@ impl<'a> Stream<'a> {
                 Err(Error::DecodeError(_) | Error::IoError(_)) => gap.saturating_add(packet.dur.get()),
                 Err(error) => return Err(unreadable(error)),
             };
-            lost = lost.saturating_add(silent);
+            undecoded_frames = undecoded_frames.saturating_add(silent);
             let frames = ((samples.len() + part.len()) / channels) as u64;
             let frames = frames.saturating_add(silent);
             if frames.saturating_mul(channels as u64) > MAX_SAMPLES as u64 {
@@ -121,9 +121,12 @@ impl<'a> Stream<'a> {
         let frames = (samples.len() / channels) as u64;
         // The stream ends before it should.
         let missing = self.stated_frames.map_or(0, |stated| stated.saturating_sub(frames));
-        let (lost, frames) = (lost.saturating_add(missing), frames.saturating_add(missing));
-        if lost.saturating_mul(MAX_SILENT_PART) > frames {
-            return Err(MediaError::Damaged(format!("{lost} of {frames} samples cannot be decoded")));
+        let (undecoded_frames, frames) =
+            (undecoded_frames.saturating_add(missing), frames.saturating_add(missing));
+        if undecoded_frames.saturating_mul(MAX_SILENT_PART) > frames {
+            return Err(MediaError::Damaged(format!(
+                "{undecoded_frames} of {frames} samples cannot be decoded"
+            )));
         }
         Ok(AudioBuffer { sample_rate: self.sample_rate, channels: self.channels, samples })
     }

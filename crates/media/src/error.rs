@@ -85,7 +85,7 @@ impl MediaError {
     pub fn root(&self) -> &Self {
         match self {
             Self::At { source, .. } => source.root(),
-            other => other,
+            error => error,
         }
     }
 

@@ -43,11 +43,11 @@ impl RgbImage {
 
     /// The middle of the image, as much of it as has the shape of this size.
     fn cropped(&self, width: u32, height: u32) -> Self {
-        let (own, wanted) = ((self.width(), self.height()), (width.max(1), height.max(1)));
-        let wide = u64::from(own.0) * u64::from(wanted.1);
-        let high = u64::from(own.1) * u64::from(wanted.0);
-        let part = |side: u32, kept: u64, whole: u64| {
-            let length = (u64::from(side) * kept).div_ceil(whole.max(1));
+        let (own, target) = ((self.width(), self.height()), (width.max(1), height.max(1)));
+        let wide = u64::from(own.0) * u64::from(target.1);
+        let high = u64::from(own.1) * u64::from(target.0);
+        let part = |side: u32, shared_side: u64, full_side: u64| {
+            let length = (u64::from(side) * shared_side).div_ceil(full_side.max(1));
             u32::try_from(length).unwrap_or(side).clamp(1, side)
         };
         let size =
@@ -76,7 +76,7 @@ impl RgbImage {
     fn softened(&self) -> Self {
         let mut soft = self.clone();
         let (width, height) = (self.width(), self.height());
-        let around = |at: u32, end: u32| at.saturating_sub(1)..=(at + 1).min(end - 1);
+        let around = |coordinate: u32, end: u32| coordinate.saturating_sub(1)..=(coordinate + 1).min(end - 1);
         for y in 0..height {
             for x in 0..width {
                 let mut sums = [0_u16; 3];
@@ -85,8 +85,8 @@ impl RgbImage {
                     sums.iter_mut().zip(self.pixel(x, y)).for_each(|(sum, value)| *sum += u16::from(value));
                     count += 1;
                 }
-                let at = (y as usize * width as usize + x as usize) * 3;
-                soft.pixels_mut()[at..at + 3].copy_from_slice(&sums.map(|sum| (sum / count) as u8));
+                let offset = (y as usize * width as usize + x as usize) * 3;
+                soft.pixels_mut()[offset..offset + 3].copy_from_slice(&sums.map(|sum| (sum / count) as u8));
             }
         }
         soft

@@ -129,9 +129,9 @@ impl<'a> ImageHeader<'a> {
         // All scans of a progressive JPEG are collected before a pixel is made.
         if let Some(components) = progressive_components(bytes) {
             let per_pixel = 2 * u64::from(components) + u64::from(decoder.color_type().bytes_per_pixel());
-            let most = MAX_PROGRESSIVE_BYTES / per_pixel;
-            if u64::from(width) * u64::from(height) > most {
-                return too_large(format!("{} megapixels of a progressive JPEG", most >> 20));
+            let max_pixels = MAX_PROGRESSIVE_BYTES / per_pixel;
+            if u64::from(width) * u64::from(height) > max_pixels {
+                return too_large(format!("{} megapixels of a progressive JPEG", max_pixels >> 20));
             }
         }
         let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
@@ -162,13 +162,13 @@ fn damaged(name: &str, error: image::ImageError) -> MediaError {
 
 /// Refuses a file that ends before its format says: decoders fill up what is missing, or do not read to the end.
 fn check_end(bytes: &[u8]) -> Result<(), MediaError> {
-    let (is_complete, what) = match MediaType::sniff(bytes) {
+    let (is_complete, reason) = match MediaType::sniff(bytes) {
         Some(MediaType::Jpeg) => (is_complete_jpeg(bytes), "the JPEG image ends before its end marker"),
         Some(MediaType::Png) => (is_complete_png(bytes), "the PNG image ends before its last chunk (IEND)"),
         Some(MediaType::WebP) => (is_complete_webp(bytes), "the WebP image is shorter than its header says"),
         _ => return Ok(()),
     };
-    if is_complete { Ok(()) } else { Err(MediaError::damaged(what)) }
+    if is_complete { Ok(()) } else { Err(MediaError::damaged(reason)) }
 }
 
 /// Whether the markers lead to the end marker (ITU-T T.81, annex B). The decoder fills up truncated scans without an error.
@@ -292,13 +292,13 @@ mod tests {
         image::codecs::jpeg::JpegEncoder::new(&mut jpeg).write_image(image.pixels(), 64, 48, color).unwrap();
         let encoder = image::codecs::webp::WebPEncoder::new_lossless(&mut webp);
         encoder.write_image(image.pixels(), 64, 48, color).unwrap();
-        for whole in [encode_png(&image), jpeg, webp] {
-            assert_eq!(check_image(&whole).unwrap(), (64, 48));
-            assert_eq!(image_size(&whole).unwrap(), (64, 48));
-            for length in (12..whole.len()).step_by(7).chain([whole.len() - 1]) {
-                let error = check_image(&whole[..length]).unwrap_err();
-                assert!(matches!(error, MediaError::Damaged(_)), "{length} of {}: {error}", whole.len());
-                assert!(decode_image(&whole[..length]).is_err(), "{length} of {}", whole.len());
+        for encoded in [encode_png(&image), jpeg, webp] {
+            assert_eq!(check_image(&encoded).unwrap(), (64, 48));
+            assert_eq!(image_size(&encoded).unwrap(), (64, 48));
+            for length in (12..encoded.len()).step_by(7).chain([encoded.len() - 1]) {
+                let error = check_image(&encoded[..length]).unwrap_err();
+                assert!(matches!(error, MediaError::Damaged(_)), "{length} of {}: {error}", encoded.len());
+                assert!(decode_image(&encoded[..length]).is_err(), "{length} of {}", encoded.len());
             }
         }
     }

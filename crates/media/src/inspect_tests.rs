@@ -41,18 +41,18 @@ fn inspect_refuses_other_formats_and_damage() {
 struct ZeroPadded {
     bytes: Cursor<Vec<u8>>,
     length: u64,
-    at: u64,
+    position: u64,
     read: Arc<AtomicU64>,
 }
 
 impl Read for ZeroPadded {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let rest = usize::try_from(self.length - self.at).unwrap();
+        let rest = usize::try_from(self.length - self.position).unwrap();
         let count = to.len().min(rest);
         to[..count].fill(0);
-        self.bytes.set_position(self.at);
+        self.bytes.set_position(self.position);
         let _real = self.bytes.read(&mut to[..count])?;
-        self.at += count as u64;
+        self.position += count as u64;
         self.read.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
     }
@@ -60,20 +60,20 @@ impl Read for ZeroPadded {
 
 impl Seek for ZeroPadded {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.at = match to {
-            SeekFrom::Start(at) => at,
-            SeekFrom::Current(by) => self.at.saturating_add_signed(by),
+        self.position = match to {
+            SeekFrom::Start(position) => position,
+            SeekFrom::Current(by) => self.position.saturating_add_signed(by),
             SeekFrom::End(by) => self.length.saturating_add_signed(by),
         }
         .min(self.length);
-        Ok(self.at)
+        Ok(self.position)
     }
 }
 
 /// The result for a file of this length that begins with these bytes, and how much of it was read.
 fn inspect_padded(bytes: Vec<u8>, length: u64) -> (Result<InputInfo, MediaError>, u64) {
     let read = Arc::new(AtomicU64::new(0));
-    let source = ZeroPadded { bytes: Cursor::new(bytes), length, at: 0, read: Arc::clone(&read) };
+    let source = ZeroPadded { bytes: Cursor::new(bytes), length, position: 0, read: Arc::clone(&read) };
     let inspected = inspect_source(source);
     (inspected, read.load(Ordering::Relaxed))
 }
@@ -127,8 +127,8 @@ fn files_in_parts_have_the_results_of_files_in_memory() {
     ] {
         let length = bytes.len() as u64;
         let text = |inspected: Result<InputInfo, MediaError>| inspected.map_err(|error| error.to_string());
-        let whole = text(inspect(&bytes));
-        assert_eq!(text(inspect_padded(bytes, length).0), whole);
+        let expected = text(inspect(&bytes));
+        assert_eq!(text(inspect_padded(bytes, length).0), expected);
     }
 }
 

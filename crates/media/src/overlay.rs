@@ -148,8 +148,8 @@ impl Planes {
             row[..opacity.len()].copy_from_slice(opacity);
         }
         let mean = |x: usize, y: usize| {
-            let at = |x: usize, y: usize| u32::from(luma[y * wide + x]);
-            ((at(x, y) + at(x + 1, y) + at(x, y + 1) + at(x + 1, y + 1) + 2) / 4) as u8
+            let luma_at = |x: usize, y: usize| u32::from(luma[y * wide + x]);
+            ((luma_at(x, y) + luma_at(x + 1, y) + luma_at(x, y + 1) + luma_at(x + 1, y + 1) + 2) / 4) as u8
         };
         let chroma = (0..high)
             .step_by(2)
@@ -232,15 +232,16 @@ mod tests {
 
     #[test]
     fn merged_overlays_come_in_the_order_of_their_beginnings() {
-        let of = |starts: &[u64], shade: u8| {
-            let spans = starts.iter().map(|at| OverlaySpan { frames: *at..at + 2, fade: 0 }).collect();
+        let overlays = |starts: &[u64], shade: u8| {
+            let spans =
+                starts.iter().map(|start| OverlaySpan { frames: *start..start + 2, fade: 0 }).collect();
             let draw = move |index: usize, _: (u32, u32)| {
                 let ink = RgbImage::from_pixels(1, 1, vec![shade + index as u8; 3])?;
                 Overlay::new((0, 0), ink, vec![255])
             };
             Overlays { spans, draw: Arc::new(draw) }
         };
-        let merged = of(&[3, 9], 10).merged(of(&[1, 3, 5], 20));
+        let merged = overlays(&[3, 9], 10).merged(overlays(&[1, 3, 5], 20));
         let starts: Vec<u64> = merged.spans.iter().map(|span| span.frames.start).collect();
         assert_eq!(starts, [1, 3, 3, 5, 9]);
         let shades: Vec<u8> =

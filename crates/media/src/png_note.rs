@@ -13,12 +13,12 @@ pub(crate) fn insert(png: &mut Vec<u8>, note: &str) {
     if note.len() > MAX_NOTE_BYTES {
         return;
     }
-    let at = SIGNATURE + header.1.len() + 12;
+    let position = SIGNATURE + header.1.len() + 12;
     let body = [b"iTXt", PREFIX, note.as_bytes()].concat();
     let mut chunk = ((body.len() - 4) as u32).to_be_bytes().to_vec();
     chunk.extend_from_slice(&body);
     chunk.extend_from_slice(&crc32(&body).to_be_bytes());
-    png.splice(at..at, chunk);
+    png.splice(position..position, chunk);
 }
 
 /// The note of a PNG file, if it has one in front of its pixels.

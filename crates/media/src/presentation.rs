@@ -65,7 +65,8 @@ impl Turn {
         let mut turned =
             if self.swaps_sides() { RgbImage::new(height, width) } else { RgbImage::new(width, height) };
         let (columns, rows) = (turned.width(), turned.height());
-        let coordinate = |sign: i8, at: u32, length: u32| if sign < 0 { length - 1 - at } else { at };
+        let coordinate =
+            |sign: i8, index: u32, length: u32| if sign < 0 { length - 1 - index } else { index };
         let pixels = turned.pixels_mut().chunks_exact_mut(3);
         for (i, pixel) in (0..).zip(pixels) {
             let (column, row) = (i % columns, i / columns);
@@ -127,8 +128,8 @@ impl Presentation {
             let excess = (presented_width.max(presented_height) / f64::from(MAX_SIDE)).max(1.0);
             (presented_width, presented_height) = (presented_width / excess, presented_height / excess);
         }
-        let whole = |side: f64| (side.round() as u32).max(1);
-        let (width, height) = (whole(presented_width), whole(presented_height));
+        let rounded = |side: f64| (side.round() as u32).max(1);
+        let (width, height) = (rounded(presented_width), rounded(presented_height));
         if self.turn.is_some_and(Turn::swaps_sides) { (height, width) } else { (width, height) }
     }
 

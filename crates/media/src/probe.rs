@@ -86,8 +86,11 @@ pub(crate) fn describe(movie: &Movie) -> Result<Probe, MediaError> {
 }
 
 fn video_track(track: &Track) -> Result<VideoTrack, MediaError> {
-    let field = |at: usize| {
-        track.entry.get(at..at + 2).map_or(0, |side| u32::from(u16::from_be_bytes([side[0], side[1]])))
+    let field = |offset: usize| {
+        track
+            .entry
+            .get(offset..offset + 2)
+            .map_or(0, |side| u32::from(u16::from_be_bytes([side[0], side[1]])))
     };
     let (mut width, mut height, mut profile) = (field(32), field(34), None);
     if let Some(avcc) = track.configuration(*b"avcC") {
@@ -108,8 +111,9 @@ fn video_track(track: &Track) -> Result<VideoTrack, MediaError> {
 }
 
 fn audio_track(track: &Track) -> AudioTrack {
-    let number =
-        |at: usize| track.entry.get(at..at + 2).map_or(0, |field| u16::from_be_bytes([field[0], field[1]]));
+    let number = |offset: usize| {
+        track.entry.get(offset..offset + 2).map_or(0, |field| u16::from_be_bytes([field[0], field[1]]))
+    };
     let mut described = AudioTrack {
         codec: coding_name(track.coding()),
         sample_rate: u32::from(number(32)),
@@ -120,7 +124,7 @@ fn audio_track(track: &Track) -> AudioTrack {
         match object_type {
             0x69 | 0x6b => "MP3".clone_into(&mut described.codec),
             0x40 | 0x66..=0x68 => {}
-            other => described.codec = format!("MPEG-4 sound of type 0x{other:02x}"),
+            unknown => described.codec = format!("MPEG-4 sound of type 0x{unknown:02x}"),
         }
         // The decoder configuration overrides the box.
         if let Ok(stream) = rusty_aac::config::parse(&specific) {

@@ -55,12 +55,12 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<AudioBuffer, MediaError> {
 pub(crate) fn duration(file: &mut (impl Read + Seek)) -> Result<Duration, MediaError> {
     let io = || MediaError::io("cannot read the sound");
     let end = file.seek(SeekFrom::End(0)).map_err(io())?;
-    let (mut at, mut format) = (12, None);
-    while at + 8 <= end {
+    let (mut position, mut format) = (12, None);
+    while position + 8 <= end {
         let mut header = [0; 8];
-        file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut header)).map_err(io())?;
+        file.seek(SeekFrom::Start(position)).and_then(|_| file.read_exact(&mut header)).map_err(io())?;
         let size = u64::from(u32::from_le_bytes([header[4], header[5], header[6], header[7]]));
-        at += 8;
+        position += 8;
         match &header[..4] {
             b"fmt " => {
                 let mut body = Vec::new();
@@ -70,7 +70,7 @@ pub(crate) fn duration(file: &mut (impl Read + Seek)) -> Result<Duration, MediaE
             b"data" => {
                 let format: Format =
                     format.ok_or_else(|| MediaError::damaged("its samples come before their format"))?;
-                let rest = end - at;
+                let rest = end - position;
                 let bytes = if size == 0 { rest } else { size.min(rest) };
                 let frames = bytes / (format.coding.bytes() * u64::from(format.channels));
                 return Ok(Duration::from_nanos(
@@ -80,7 +80,7 @@ pub(crate) fn duration(file: &mut (impl Read + Seek)) -> Result<Duration, MediaE
             }
             _ => {}
         }
-        at = at.saturating_add(size).saturating_add(size % 2);
+        position = position.saturating_add(size).saturating_add(size % 2);
     }
     Err(MediaError::damaged("the WAV file holds no samples"))
 }
@@ -98,7 +98,8 @@ impl Coding {
 }
 
 fn read_format(body: &[u8]) -> Result<Format, MediaError> {
-    let short = |at: usize| body.get(at..at + 2).map(|field| u16::from_le_bytes([field[0], field[1]]));
+    let short =
+        |offset: usize| body.get(offset..offset + 2).map(|field| u16::from_le_bytes([field[0], field[1]]));
     let (Some(tag), Some(channels), Some(rate), Some(bits)) = (short(0), short(2), body.get(4..8), short(14))
     else {
         return Err(MediaError::damaged("the WAV file's format is cut short"));
@@ -139,8 +140,8 @@ fn samples(format: &Format, bytes: &[u8]) -> AudioBuffer {
             bytes.chunks_exact(4).map(|b| finite(f32::from_le_bytes([b[0], b[1], b[2], b[3]]))).collect()
         }
     };
-    let whole = samples.len() - samples.len() % usize::from(format.channels);
-    samples.truncate(whole);
+    let complete_len = samples.len() - samples.len() % usize::from(format.channels);
+    samples.truncate(complete_len);
     AudioBuffer { sample_rate: format.sample_rate, channels: format.channels, samples }
 }
 
@@ -163,12 +164,12 @@ pub(crate) mod tests {
 
     #[test]
     fn decode_wav_of_every_sample_format() {
-        let one = |tag, bits, data: &[u8]| decode(&file(tag, bits, 1, data)).unwrap().samples;
-        assert_eq!(one(1, 8, &[0, 128, 192]), [-1.0, 0.0, 0.5]);
-        assert_eq!(one(1, 16, &[0, 0x80, 0, 0x40]), [-1.0, 0.5]);
-        assert_eq!(one(1, 24, &[0, 0, 0x80, 0, 0, 0x40]), [-1.0, 0.5]);
-        assert_eq!(one(1, 32, &[0, 0, 0, 0x40]), [0.5]);
-        assert_eq!(one(3, 32, &[0.25_f32.to_le_bytes(), f32::NAN.to_le_bytes()].concat()), [0.25, 0.0]);
+        let samples = |tag, bits, data: &[u8]| decode(&file(tag, bits, 1, data)).unwrap().samples;
+        assert_eq!(samples(1, 8, &[0, 128, 192]), [-1.0, 0.0, 0.5]);
+        assert_eq!(samples(1, 16, &[0, 0x80, 0, 0x40]), [-1.0, 0.5]);
+        assert_eq!(samples(1, 24, &[0, 0, 0x80, 0, 0, 0x40]), [-1.0, 0.5]);
+        assert_eq!(samples(1, 32, &[0, 0, 0, 0x40]), [0.5]);
+        assert_eq!(samples(3, 32, &[0.25_f32.to_le_bytes(), f32::NAN.to_le_bytes()].concat()), [0.25, 0.0]);
     }
 
     #[test]
@@ -177,24 +178,24 @@ pub(crate) mod tests {
         assert_eq!((stereo.channels, stereo.sample_rate, stereo.samples.len()), (2, 8_000, 2));
         assert!(matches!(decode(&file(2, 4, 1, &[0])), Err(MediaError::NeedsFfmpeg { .. })));
         assert!(matches!(decode(&file(1, 16, 0, &[0])), Err(MediaError::Damaged(_))));
-        let whole = file(1, 16, 1, &[0; 4]);
-        for length in 0..whole.len() - 4 {
-            assert!(decode(&whole[..length]).map_or(true, |sound| sound.samples.is_empty()), "{length}");
+        let complete = file(1, 16, 1, &[0; 4]);
+        for length in 0..complete.len() - 4 {
+            assert!(decode(&complete[..length]).map_or(true, |sound| sound.samples.is_empty()), "{length}");
         }
     }
 
     #[test]
     fn duration_is_read_from_the_header() {
-        let known =
+        let duration_of =
             |bytes: Vec<u8>| duration(&mut std::io::Cursor::new(bytes)).map_err(|error| error.to_string());
-        assert_eq!(known(file(1, 16, 2, &vec![0; 32_000])), Ok(Duration::from_secs(1)));
-        assert_eq!(known(file(3, 32, 1, &vec![0; 16_000])), Ok(Duration::from_millis(500)));
+        assert_eq!(duration_of(file(1, 16, 2, &vec![0; 32_000])), Ok(Duration::from_secs(1)));
+        assert_eq!(duration_of(file(3, 32, 1, &vec![0; 16_000])), Ok(Duration::from_millis(500)));
         // An interrupted recorder leaves the size of the maximum.
         let mut cut = file(1, 8, 1, &[0; 4_000]);
-        let at = cut.len() - 4_004;
-        cut[at..at + 4].fill(0xff);
-        assert_eq!(known(cut), Ok(Duration::from_millis(500)));
-        assert!(known(b"RIFF\0\0\0\0WAVE".to_vec()).is_err());
-        assert!(known(file(7, 16, 1, &[0; 4])).is_err());
+        let position = cut.len() - 4_004;
+        cut[position..position + 4].fill(0xff);
+        assert_eq!(duration_of(cut), Ok(Duration::from_millis(500)));
+        assert!(duration_of(b"RIFF\0\0\0\0WAVE".to_vec()).is_err());
+        assert!(duration_of(file(7, 16, 1, &[0; 4])).is_err());
     }
 }

@@ -54,9 +54,9 @@ fn main() {
             std::fs::write(out.join(format!("{number:02}.png")), media::encode_png(&picture)).unwrap();
             continue;
         }
-        let begun = Instant::now();
+        let started = Instant::now();
         let rendering = look.renderer().render(&job, &mut |_| ControlFlow::Continue(())).unwrap();
-        let seconds = begun.elapsed().as_secs_f64();
+        let seconds = started.elapsed().as_secs_f64();
         let path = out.join(format!("{number:02}.mp4"));
         std::fs::write(&path, &rendering.mp4).unwrap();
         println!("{} {seconds:.2} s, {} kB: {}", path.display(), rendering.mp4.len() / 1000, job.prompt);

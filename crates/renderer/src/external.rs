@@ -336,7 +336,7 @@ fn write_inputs(job: &Job, dir: &Path) -> io::Result<String> {
 fn write_wav(path: &Path, audio: &AudioBuffer) -> io::Result<()> {
     let failed = |error: hound::Error| match error {
         hound::Error::IoError(error) => error,
-        other => io::Error::other(other),
+        error => io::Error::other(error),
     };
     let spec = hound::WavSpec {
         channels: audio.channels,

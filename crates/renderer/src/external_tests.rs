@@ -147,8 +147,8 @@ fn invalid_output_fails_the_task() {
     assert!(error("echo words > output.mp4").starts_with("render_failed: the renderer succeeded but"));
     assert!(error("ln -s $OUT/clip.mp4 output.mp4").contains("must be a regular file"));
     assert!(error("mkdir output.mp4").contains("must be a regular file"));
-    let whole = std::fs::read(folder.path().join("clip.mp4")).unwrap();
-    assert!(probe_bytes(&whole).is_ok());
+    let intact = std::fs::read(folder.path().join("clip.mp4")).unwrap();
+    assert!(probe_bytes(&intact).is_ok());
     assert!(error("head -c 700 $OUT/clip.mp4 > output.mp4").starts_with("render_failed"));
 }
 
@@ -187,9 +187,9 @@ fn cancellation_kills_process_group() {
 }
 
 /// The system takes a moment to end what was killed.
-fn until(met: impl Fn() -> bool) {
+fn until(condition: impl Fn() -> bool) {
     let begin = Instant::now();
-    while !met() {
+    while !condition() {
         assert!(begin.elapsed() < Duration::from_secs(10), "never happened");
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -215,8 +215,8 @@ fn output_lines_parse_as_documented() {
         ProgramOutput::parse("message  too dark "),
         Some(ProgramOutput::Message("too dark".to_owned()))
     );
-    for other in ["", "37", "progress", "progress soon", "NaN%", "loading model: 37 of 90"] {
-        assert_eq!(ProgramOutput::parse(other), None, "{other}");
+    for line in ["", "37", "progress", "progress soon", "NaN%", "loading model: 37 of 90"] {
+        assert_eq!(ProgramOutput::parse(line), None, "{line}");
     }
 }
 
@@ -276,14 +276,15 @@ fn example_in_python_renders() {
         ExternalRenderer::new(&words, std::env::var_os("PATH"), &data, Duration::from_mins(1)).unwrap();
     let render = |job: &Job| renderer.render(job, &mut |_| ControlFlow::Continue(())).unwrap();
     let job = Job { first_frame: None, ..job() };
-    let (one, again) = (render(&job), render(&job));
-    assert!(one.mp4 == again.mp4, "it is deterministic");
-    assert_eq!(probe_bytes(&one.mp4).unwrap().video.unwrap().frames, 24);
-    let other = render(&Job { prompt: "another prompt".to_owned(), ..job.clone() });
-    assert!(one.last_frame != other.last_frame);
+    let (rendered, repeated) = (render(&job), render(&job));
+    assert!(rendered.mp4 == repeated.mp4, "it is deterministic");
+    assert_eq!(probe_bytes(&rendered.mp4).unwrap().video.unwrap().frames, 24);
+    let other_prompt = render(&Job { prompt: "another prompt".to_owned(), ..job.clone() });
+    assert!(rendered.last_frame != other_prompt.last_frame);
     // What continues it begins where it ended.
-    let next = render(&Job { first_frame: Some(one.last_frame.clone()), ..job });
+    let next = render(&Job { first_frame: Some(rendered.last_frame.clone()), ..job });
     let first = media::first_frame_bytes(&next.mp4).unwrap();
-    let differs = first.pixels().iter().zip(one.last_frame.pixels()).map(|(a, b)| u64::from(a.abs_diff(*b)));
+    let differs =
+        first.pixels().iter().zip(rendered.last_frame.pixels()).map(|(a, b)| u64::from(a.abs_diff(*b)));
     assert!(differs.sum::<u64>() / (first.pixels().len() as u64) < 6);
 }

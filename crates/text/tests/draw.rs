@@ -64,17 +64,17 @@ fn lines_begin_where_their_script_does() {
 fn long_lines_are_broken_and_end_with_an_ellipsis() {
     let mut fonts = Fonts::embedded();
     let text = "a very long prompt about a lighthouse in a storm ".repeat(4);
-    let one = fonts.draw("one", &STYLE).mask.height();
-    assert_eq!(fonts.draw("one\ntwo", &STYLE).mask.height(), 2 * one);
+    let line_height = fonts.draw("one", &STYLE).mask.height();
+    assert_eq!(fonts.draw("one\ntwo", &STYLE).mask.height(), 2 * line_height);
     let narrow = Style { width: 200, lines: 2, ..STYLE };
     let drawn = fonts.draw(&text, &narrow);
-    assert_eq!(drawn.mask.height(), 2 * one);
+    assert_eq!(drawn.mask.height(), 2 * line_height);
     assert!(ink(&drawn.mask).end <= 200);
-    let whole = fonts.draw(&"w".repeat(60), &narrow);
-    assert_eq!(whole.mask.height(), 2 * one, "words without a blank are broken too");
+    let unbroken = fonts.draw(&"w".repeat(60), &narrow);
+    assert_eq!(unbroken.mask.height(), 2 * line_height, "words without a blank are broken too");
     let words = Style { width: 200, lines: 1, ..STYLE };
     let ellipsis = fonts.draw("pier pier pier pier pier pier", &words).mask;
-    assert_eq!(ellipsis.height(), one);
+    assert_eq!(ellipsis.height(), line_height);
     assert_ne!(ellipsis, fonts.draw("pier pier pier", &words).mask);
 }
 
@@ -125,10 +125,10 @@ fn fonts_of_files_come_first_and_damaged_ones_are_refused() {
 
 #[test]
 fn truncated_fonts_do_not_panic() {
-    let whole: &[u8] = include_bytes!("../fonts/NotoSansHebrew-Regular.ttf");
-    for length in (0..whole.len()).step_by(997) {
+    let font: &[u8] = include_bytes!("../fonts/NotoSansHebrew-Regular.ttf");
+    for length in (0..font.len()).step_by(997) {
         let mut fonts = Fonts::embedded();
-        if fonts.add(whole[..length].to_vec()).is_ok() {
+        if fonts.add(font[..length].to_vec()).is_ok() {
             let _ink = fonts.draw("שלום lamp", &STYLE);
         }
     }

@@ -107,7 +107,7 @@ fn problem(index: usize, facts: &[ClipFacts], kind: ProblemKind) -> Problem {
 fn most_common<T: Copy + PartialEq>(values: impl Iterator<Item = T>) -> Option<T> {
     let mut counts: Vec<(T, usize)> = Vec::new();
     for value in values {
-        match counts.iter_mut().find(|(known, _)| *known == value) {
+        match counts.iter_mut().find(|(existing, _)| *existing == value) {
             Some((_, count)) => *count += 1,
             None => counts.push((value, 1)),
         }
@@ -118,9 +118,9 @@ fn most_common<T: Copy + PartialEq>(values: impl Iterator<Item = T>) -> Option<T
 
 /// The film frames before and after the cuts of a clip in which it is shown beside its neighbours.
 fn handles(index: usize, transitions: &[Option<ItemTransition>]) -> (u64, u64) {
-    let playing = |index: usize| (*transitions.get(index)?).filter(|one| one.plays_handles());
+    let playing = |index: usize| (*transitions.get(index)?).filter(|transition| transition.plays_handles());
     let into = index.checked_sub(1).and_then(playing);
-    (into.map_or(0, |one| one.before), playing(index).map_or(0, |one| one.after))
+    (into.map_or(0, |transition| transition.before), playing(index).map_or(0, |transition| transition.after))
 }
 
 /// The facts with pictures for what stands still: as many as are shown, and those of its handles.
@@ -181,9 +181,9 @@ fn range(clip: &Clip, facts: &ClipFacts, rate: FrameRate) -> Result<PictureRange
         return Err(ProblemKind::NoPictures);
     }
     // From the beginning; `None` before it.
-    let position = |at: EditTime| {
-        let frames = at.frames(facts.frame_rate);
-        if at.is_negative() {
+    let position = |time: EditTime| {
+        let frames = time.frames(facts.frame_rate);
+        if time.is_negative() {
             pictures.checked_sub(frames.unsigned_abs())
         } else {
             u64::try_from(frames).ok()
@@ -191,17 +191,17 @@ fn range(clip: &Clip, facts: &ClipFacts, rate: FrameRate) -> Result<PictureRange
     };
     let start = match clip.start {
         None => 0,
-        Some(at) => {
-            position(at).filter(|start| *start < pictures).ok_or(ProblemKind::InOutside { at, pictures })?
-        }
+        Some(time) => position(time)
+            .filter(|start| *start < pictures)
+            .ok_or(ProblemKind::InOutside { at: time, pictures })?,
     };
     let mut frames_of_film = None;
     let end = match (clip.end, clip.length) {
         (Some(_), Some(_)) => return Err(ProblemKind::OutAndLength),
         (None, None) => pictures,
-        (Some(at), None) => position(at)
+        (Some(time), None) => position(time)
             .filter(|end| (1..=pictures).contains(end))
-            .ok_or(ProblemKind::OutOutside { at, pictures })?,
+            .ok_or(ProblemKind::OutOutside { at: time, pictures })?,
         (None, Some(length)) => {
             let counted_at = if clip.speed.is_normal() { facts.frame_rate } else { rate };
             let mut frames = u64::try_from(length.frames(counted_at)).unwrap_or(0);
@@ -288,7 +288,7 @@ fn make_handles(
     ranges: &mut [PictureRange],
     problems: &mut Vec<Problem>,
 ) {
-    let playing = |index: usize| (*transitions.get(index)?).filter(|one| one.plays_handles());
+    let playing = |index: usize| (*transitions.get(index)?).filter(|transition| transition.plays_handles());
     for (index, (range, facts_here)) in ranges.iter_mut().zip(facts).enumerate() {
         if range.len() == 0 {
             // Its range is a problem already.
@@ -296,8 +296,8 @@ fn make_handles(
         }
         let (into, out) = (index.checked_sub(1).and_then(playing), playing(index));
         let own = Pace::new(facts_here.frame_rate, speed(&film.clips[index], facts_here));
-        let head = into.map_or(0, |one| scale_up(one.before, rate, own));
-        let tail = out.map_or(0, |one| scale_up(one.after, rate, own));
+        let head = into.map_or(0, |transition| scale_up(transition.before, rate, own));
+        let tail = out.map_or(0, |transition| scale_up(transition.after, rate, own));
         let start = range.start.max(head);
         let end = range.end.min(facts_here.pictures.min(MAX_PICTURES).saturating_sub(tail));
         if start >= end {
@@ -349,7 +349,7 @@ fn items(
         let frames = clock.now().saturating_sub(start);
         let head = items.last().and_then(|before| before.transition).map_or(0, |into| into.after);
         let tail = transition.map_or(0, |out| out.before);
-        if problems.iter().any(|known| known.position == index + 1) {
+        if problems.iter().any(|reported| reported.position == index + 1) {
             // What follows from a problem is none of its own.
         } else if frames == 0 {
             problems.push(problem(index, facts, ProblemKind::TooShort));

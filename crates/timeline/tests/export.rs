@@ -77,14 +77,14 @@ fn record_of_an_edl_is_contiguous() {
         let parts: Vec<u64> = text.split([':', ';']).map(|part| part.parse().unwrap()).collect();
         ((parts[0] * 60 + parts[1]) * 60 + parts[2]) * 24 + parts[3]
     };
-    let mut at = 3_600 * 24;
+    let mut expected_in = 3_600 * 24;
     for line in text.lines().filter(|line| line.starts_with('0')) {
         let codes: Vec<u64> = line.split_whitespace().rev().take(4).map(code).collect();
         let [record_out, record_in, source_out, source_in] = codes[..] else { panic!("{line}") };
-        assert_eq!((record_in, record_out - record_in), (at, source_out - source_in), "{line}");
-        at = record_out;
+        assert_eq!((record_in, record_out - record_in), (expected_in, source_out - source_in), "{line}");
+        expected_in = record_out;
     }
-    assert_eq!(at, 3_600 * 24 + timeline.frames);
+    assert_eq!(expected_in, 3_600 * 24 + timeline.frames);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn documents_with_music_and_voices() {
     };
     film.soundtrack.voices = vec![voice("vo/02.wav", 1, "12f"), voice("vo/01 é.wav", 0, "4.5s")];
     let timeline = resolve(&film, &facts, &[false, true, false, false]).unwrap();
-    let known = |path: &Path| {
+    let sound_file = |path: &Path| {
         let seconds = if path.ends_with("score.wav") { 9 } else { 3 };
         Ok::<_, ()>(SoundFile {
             file: format!("../{}", path.display()),
@@ -153,7 +153,7 @@ fn documents_with_music_and_voices() {
             duration: Duration::from_secs(seconds),
         })
     };
-    context.sounds = sounds(&film.soundtrack, &timeline, known).unwrap();
+    context.sounds = sounds(&film.soundtrack, &timeline, sound_file).unwrap();
     let music = context.sounds.iter().filter(|sound| sound.file.ends_with("score.wav"));
     assert_eq!(music.map(|sound| sound.frames).sum::<u64>(), timeline.frames, "it plays to the film's end");
     let otio: Value = serde_json::from_str(&export::otio(&timeline, &context)).unwrap();

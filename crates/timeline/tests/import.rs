@@ -45,10 +45,10 @@ fn exported_film_is_imported_as_the_same_edit() {
         clips.push(clip);
     }
     film.clips = clips;
-    let mut again = resolve(&film, &facts, &[]).unwrap();
+    let mut imported = resolve(&film, &facts, &[]).unwrap();
     // The picture that was left out is now outside of the declared range.
-    again.items[1].drops_last = true;
-    assert_eq!(again, timeline);
+    imported.items[1].drops_last = true;
+    assert_eq!(imported, timeline);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn changes_of_an_editor_are_read() {
     assert!(!edit.items[0].is_enabled && edit.items[1].is_enabled);
     assert_eq!((edit.items[0].speed.as_f64(), edit.items[1].speed.as_f64()), (2.0, 1.0));
     assert_eq!(
-        edit.items[0].transition.map(|one| (one.kind, one.frames)),
+        edit.items[0].transition.map(|transition| (transition.kind, transition.frames)),
         Some((TransitionKind::Dissolve, 12))
     );
     assert_eq!(edit.items[1].media.file.as_deref(), Some("another 灯.mp4"));
@@ -139,12 +139,12 @@ proptest! {
     ) {
         let (.., document) = exported();
         let mut text = document.to_string();
-        for (at, piece) in changes {
-            let at = at.index(text.len());
-            if text.is_char_boundary(at) {
-                let end = (at + piece.len()).min(text.len());
+        for (position, piece) in changes {
+            let position = position.index(text.len());
+            if text.is_char_boundary(position) {
+                let end = (position + piece.len()).min(text.len());
                 if text.is_char_boundary(end) {
-                    text.replace_range(at..end, &piece);
+                    text.replace_range(position..end, &piece);
                 }
             }
         }
@@ -262,7 +262,7 @@ fn lists_of_editors_are_read() {
         .iter()
         .map(|item| {
             let range = item.range.unwrap();
-            let transition = item.transition.map(|one| (one.kind, one.frames));
+            let transition = item.transition.map(|transition| (transition.kind, transition.frames));
             format!(
                 "{} {}+{} of {} at {} then {transition:?}",
                 item.media.name, range.start, range.frames, range.rate, item.speed

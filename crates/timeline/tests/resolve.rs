@@ -18,7 +18,9 @@ fn edit(timeline: &Timeline) -> Vec<String> {
         .iter()
         .map(|item| {
             let cut = match item.transition {
-                Some(one) => format!(" {:?} {}/{}", one.kind, one.before, one.after),
+                Some(transition) => {
+                    format!(" {:?} {}/{}", transition.kind, transition.before, transition.after)
+                }
                 None if item.drops_last => " drops last".to_owned(),
                 None => String::new(),
             };
@@ -33,7 +35,7 @@ fn resolved(clips: Vec<Clip>, facts: &[ClipFacts], continued: &[bool]) -> Vec<St
 
 #[test]
 fn ranges_are_counted_in_pictures_of_the_clip() {
-    let whole = [facts("a", 120, "24"), facts("b", 100, "25")];
+    let sources = [facts("a", 120, "24"), facts("b", 100, "25")];
     let cases = [
         (clip("", "", "", ""), "0+120 @0+120"),
         (clip("10f", "110f", "", ""), "10+100 @0+100"),
@@ -42,39 +44,39 @@ fn ranges_are_counted_in_pictures_of_the_clip() {
         (clip("1s", "", "2s", ""), "24+48 @0+48"),
     ];
     for (first, expected) in cases {
-        assert_eq!(resolved(vec![first, clip("", "", "", "")], &whole, &[])[0], expected);
+        assert_eq!(resolved(vec![first, clip("", "", "", "")], &sources, &[])[0], expected);
     }
     // 100 pictures at 25 are 4 s; the film runs at 24.
     assert_eq!(
-        resolved(vec![clip("", "", "", ""), clip("", "", "", "")], &whole, &[]),
+        resolved(vec![clip("", "", "", ""), clip("", "", "", "")], &sources, &[]),
         ["0+120 @0+120", "0+100 @120+96"]
     );
 }
 
 #[test]
 fn speed_changes_how_long_a_clip_is_shown() {
-    let whole = [facts("a", 120, "24"), facts("b", 90, "30000/1001")];
-    let at = |speed: &str, clip: Clip| Clip { speed: speed.parse().unwrap(), ..clip };
-    let of = |first: Clip, second: Clip| resolved(vec![first, second], &whole, &[true]);
+    let sources = [facts("a", 120, "24"), facts("b", 90, "30000/1001")];
+    let at_speed = |speed: &str, clip: Clip| Clip { speed: speed.parse().unwrap(), ..clip };
+    let resolve_pair = |first: Clip, second: Clip| resolved(vec![first, second], &sources, &[true]);
     let plain = || clip("", "", "", "");
     // `in` and `out` are positions in the clip, the length is the film's.
     for (first, expected) in [
-        (at("0.5", clip("24f", "72f", "", "")), "24+48 @0+96"),
-        (at("200%", plain()), "0+119 @0+60 drops last"),
-        (at("2", clip("1s", "", "1s", "")), "24+48 @0+24"),
-        (at("0.3", clip("", "", "1s", "")), "0+8 @0+24"),
-        (at("0.3", clip("", "", "25f", "")), "0+8 @0+25"),
+        (at_speed("0.5", clip("24f", "72f", "", "")), "24+48 @0+96"),
+        (at_speed("200%", plain()), "0+119 @0+60 drops last"),
+        (at_speed("2", clip("1s", "", "1s", "")), "24+48 @0+24"),
+        (at_speed("0.3", clip("", "", "1s", "")), "0+8 @0+24"),
+        (at_speed("0.3", clip("", "", "25f", "")), "0+8 @0+25"),
         // The handle takes three pictures at half speed, and twelve at double.
-        (at("0.5", clip("", "", "", "dissolve 12f")), "0+117 @0+234 Dissolve 6/6"),
-        (at("2", clip("", "", "", "dissolve 12f")), "0+108 @0+54 Dissolve 6/6"),
+        (at_speed("0.5", clip("", "", "", "dissolve 12f")), "0+117 @0+234 Dissolve 6/6"),
+        (at_speed("2", clip("", "", "", "dissolve 12f")), "0+108 @0+54 Dissolve 6/6"),
     ] {
-        assert_eq!(of(first, plain())[0], expected);
+        assert_eq!(resolve_pair(first, plain())[0], expected);
     }
     // 90 pictures at 29.97 are 3.003 s, 144.144 frames at half speed, and with the 5 s before them 264.144.
-    let film = film(vec![plain(), at("0.5", plain())]);
-    assert_eq!(resolve(&film, &whole, &[]).unwrap().frames, 264);
+    let film = film(vec![plain(), at_speed("0.5", plain())]);
+    assert_eq!(resolve(&film, &sources, &[]).unwrap().frames, 264);
     let refused =
-        resolve(&support::film(vec![at("2", clip("", "", "3s", ""))]), &whole[..1], &[]).unwrap_err();
+        resolve(&support::film(vec![at_speed("2", clip("", "", "3s", ""))]), &sources[..1], &[]).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "film `film.mp4` cannot be edited: clip 1 (`a`): `length: 3s` goes beyond the clip, which lasts 60 frames from `in` on at speed 2 (use at most `60f`)"
@@ -88,43 +90,49 @@ fn speed_changes_how_long_a_clip_is_shown() {
 #[test]
 fn transitions_play_handles_and_move_cuts_only_by_what_is_missing() {
     let clips = [facts("a", 120, "24"), facts("b", 120, "24")];
-    let of = |first: Clip, second: Clip| resolved(vec![first, second], &clips, &[]);
+    let resolve_pair = |first: Clip, second: Clip| resolved(vec![first, second], &clips, &[]);
     assert_eq!(
-        of(clip("", "", "", "dissolve 12f"), clip("", "", "", "")),
+        resolve_pair(clip("", "", "", "dissolve 12f"), clip("", "", "", "")),
         ["0+114 @0+114 Dissolve 6/6", "6+114 @114+114"]
     );
     // Both have enough beyond the cut: nothing moves.
     assert_eq!(
-        of(clip("", "100f", "", "dissolve 12f"), clip("10f", "", "", "")),
+        resolve_pair(clip("", "100f", "", "dissolve 12f"), clip("10f", "", "", "")),
         ["0+100 @0+100 Dissolve 6/6", "10+110 @100+110"]
     );
     // A has 2 pictures beyond its end and lacks 4; B lacks 3.
     assert_eq!(
-        of(clip("", "118f", "", "wipe-left 12f"), clip("3f", "", "", "")),
+        resolve_pair(clip("", "118f", "", "wipe-left 12f"), clip("3f", "", "", "")),
         ["0+114 @0+114 WipeLeft 6/6", "6+114 @114+114"]
     );
     assert_eq!(
-        of(clip("", "", "", "dissolve 7f"), clip("", "", "", "")),
+        resolve_pair(clip("", "", "", "dissolve 7f"), clip("", "", "", "")),
         ["0+116 @0+116 Dissolve 3/4", "3+117 @116+117"]
     );
     // A fade shows nothing beyond the cut; at the end it lies in the last clip.
     assert_eq!(
-        of(clip("", "", "", "fade 12f"), clip("", "", "", "fade 1s")),
+        resolve_pair(clip("", "", "", "fade 12f"), clip("", "", "", "fade 1s")),
         ["0+120 @0+120 FadeBlack 6/6", "0+120 @120+120 FadeBlack 24/0"]
     );
-    assert_eq!(of(clip("", "", "", "dissolve 0f"), clip("", "", "", ""))[0], "0+120 @0+120");
+    assert_eq!(resolve_pair(clip("", "", "", "dissolve 0f"), clip("", "", "", ""))[0], "0+120 @0+120");
 }
 
 #[test]
 fn doubled_picture_of_a_chain_is_dropped_from_the_first_clip() {
     let clips = [facts("a", 120, "24"), facts("b", 120, "24")];
-    let of = |first: Clip, second: Clip| resolved(vec![first, second], &clips, &[true]);
-    assert_eq!(of(clip("", "", "", ""), clip("", "", "", "")), ["0+119 @0+119 drops last", "0+120 @119+120"]);
-    assert_eq!(of(clip("", "120f", "", ""), clip("0f", "", "", ""))[0], "0+119 @0+119 drops last");
-    assert_eq!(of(clip("", "-1f", "", ""), clip("", "", "", ""))[0], "0+119 @0+119");
-    assert_eq!(of(clip("", "", "", ""), clip("1f", "", "", ""))[0], "0+120 @0+120");
-    assert_eq!(of(clip("119f", "", "", ""), clip("", "", "", ""))[0], "119+1 @0+1");
-    assert_eq!(of(clip("", "", "", "fade 4f"), clip("", "", "", ""))[0], "0+120 @0+120 FadeBlack 2/2");
+    let resolve_pair = |first: Clip, second: Clip| resolved(vec![first, second], &clips, &[true]);
+    assert_eq!(
+        resolve_pair(clip("", "", "", ""), clip("", "", "", "")),
+        ["0+119 @0+119 drops last", "0+120 @119+120"]
+    );
+    assert_eq!(resolve_pair(clip("", "120f", "", ""), clip("0f", "", "", ""))[0], "0+119 @0+119 drops last");
+    assert_eq!(resolve_pair(clip("", "-1f", "", ""), clip("", "", "", ""))[0], "0+119 @0+119");
+    assert_eq!(resolve_pair(clip("", "", "", ""), clip("1f", "", "", ""))[0], "0+120 @0+120");
+    assert_eq!(resolve_pair(clip("119f", "", "", ""), clip("", "", "", ""))[0], "119+1 @0+1");
+    assert_eq!(
+        resolve_pair(clip("", "", "", "fade 4f"), clip("", "", "", ""))[0],
+        "0+120 @0+120 FadeBlack 2/2"
+    );
 }
 
 #[test]
@@ -295,16 +303,20 @@ fn any_facts() -> impl Strategy<Value = ClipFacts> {
 fn check_invariants(film: &Film, facts: &[ClipFacts], timeline: &Timeline) -> Result<(), TestCaseError> {
     prop_assert_eq!(timeline.items.len(), film.clips.len());
     let rate = timeline.frame_rate;
-    let mut at = 0;
+    let mut position = 0;
     for (index, item) in timeline.items.iter().enumerate() {
-        prop_assert_eq!((item.clip, item.start), (index, at));
+        prop_assert_eq!((item.clip, item.start), (index, position));
         prop_assert!(item.frames > 0 && item.pictures > 0);
         prop_assert!(item.first + item.pictures <= facts[index].pictures);
-        at = item.end();
+        position = item.end();
         // Handles lie in the source without clamping.
         let into = timeline.transition_into(index);
-        let head = into.filter(|one| one.plays_handles()).map_or(0, |one| one.before);
-        let tail = item.transition.filter(|one| one.plays_handles()).map_or(0, |one| one.after);
+        let head =
+            into.filter(|transition| transition.plays_handles()).map_or(0, |transition| transition.before);
+        let tail = item
+            .transition
+            .filter(|transition| transition.plays_handles())
+            .map_or(0, |transition| transition.after);
         let own = item.source.frame_rate;
         let exact = |frames: u64| frames as f64 * own.as_f64() * item.speed.as_f64() / rate.as_f64();
         prop_assert!(exact(head) <= item.first as f64 + 1e-6);
@@ -315,10 +327,12 @@ fn check_invariants(film: &Film, facts: &[ClipFacts], timeline: &Timeline) -> Re
         prop_assert_eq!(item.picture_at(0, rate), item.first);
         // Windows do not overlap within the item.
         prop_assert!(
-            into.map_or(0, |one| one.after) + item.transition.map_or(0, |one| one.before) <= item.frames
+            into.map_or(0, |transition| transition.after)
+                + item.transition.map_or(0, |transition| transition.before)
+                <= item.frames
         );
     }
-    prop_assert_eq!(at, timeline.frames);
+    prop_assert_eq!(position, timeline.frames);
     // A length at another speed is a whole number of frames that ends within a picture.
     let is_cut_to_length = |item: &Item| !item.speed.is_normal() && film.clips[item.clip].length.is_some();
     if !timeline.items.iter().any(is_cut_to_length) {

@@ -224,9 +224,9 @@ impl Cells<'_> {
         let behind = &inner[close + 1..];
         let behind = behind.strip_suffix(char::from(self.delimiter)).unwrap_or(behind);
         if behind.contains('"') {
-            let at = start + 1 + close;
+            let position = start + 1 + close;
             return Err(CsvError::new(
-                Span::new(at, at + 1),
+                Span::new(position, position + 1),
                 "this quote ends the cell, and more text follows",
                 "write a quote inside of quotes twice: `\"\"`",
             ));
@@ -313,16 +313,16 @@ mod tests {
             .map(|cell| (source.slice(cell.span).to_owned(), source.position(cell.span.start())))
             .map(|(text, position)| (text, position.line, position.column))
             .collect();
-        let at = |text: &str, line, column| (text.to_owned(), line, column);
+        let expected = |text: &str, line, column| (text.to_owned(), line, column);
         assert_eq!(
             spans,
             [
-                at("a", 1, 1),
-                at("bc", 1, 4),
-                at("\"d\ne\"", 3, 1),
-                at("f", 4, 4),
-                at("\"g\"", 5, 2),
-                at("", 5, 7)
+                expected("a", 1, 1),
+                expected("bc", 1, 4),
+                expected("\"d\ne\"", 3, 1),
+                expected("f", 4, 4),
+                expected("\"g\"", 5, 2),
+                expected("", 5, 7)
             ]
         );
     }

@@ -15,7 +15,7 @@ pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
 /// The duration that was probably meant by a text that is none, and how to write it: `1h30` without its last unit, `PT20M` (ISO 8601), `30M`,
 /// `1:30`, `2d`, `-5m`.
 #[must_use]
-pub(crate) fn duration_meant(text: &str) -> Option<(String, Duration)> {
+pub(crate) fn suggested_duration(text: &str) -> Option<(String, Duration)> {
     let text = text.trim().to_ascii_lowercase();
     let bare = text.strip_prefix("pt").unwrap_or(&text).trim_start_matches(['-', '+', ' ']);
     let has_unit = bare.contains(|c: char| c.is_alphabetic());
@@ -29,7 +29,7 @@ pub(crate) fn duration_meant(text: &str) -> Option<(String, Duration)> {
     [Some(bare.to_owned()), with_unit("m"), with_unit("s"), clock, hours]
         .into_iter()
         .flatten()
-        .find_map(|meant| parse_duration(&meant).map(|duration| (meant, duration)))
+        .find_map(|suggestion| parse_duration(&suggestion).map(|duration| (suggestion, duration)))
 }
 
 #[cfg(test)]
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn duration_meant_is_what_was_probably_meant() {
-        for (text, meant) in [
+        for (text, suggestion) in [
             ("1h30", "1h30m"),
             ("1h 30", "1h 30m"),
             ("1m30", "1m30s"),
@@ -72,12 +72,12 @@ mod tests {
             ("2 days", "48h"),
             ("400h30", "400h30m"),
         ] {
-            let found = duration_meant(text).map(|(meant, _)| meant);
-            assert_eq!(found.as_deref(), Some(meant), "{text}");
+            let suggested = suggested_duration(text).map(|(suggestion, _)| suggestion);
+            assert_eq!(suggested.as_deref(), Some(suggestion), "{text}");
         }
         for nothing in ["", "soon", "-", "pt", "d", "0s", "30x", "1:", ":30", "99999999999d", "1 month", "é"]
         {
-            assert_eq!(duration_meant(nothing), None, "{nothing}");
+            assert_eq!(suggested_duration(nothing), None, "{nothing}");
         }
     }
 }

@@ -157,14 +157,14 @@ mod tests {
         let text = "Größe; “x” €";
         let big: Vec<u8> = format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_be_bytes).collect();
         let little: Vec<u8> = "Size; x".encode_utf16().flat_map(u16::to_le_bytes).collect();
-        for (bytes, wanted, name) in [
+        for (bytes, expected, name) in [
             (text.as_bytes().to_vec(), text, None),
             (big, "\u{feff}Größe; “x” €", Some("UTF-16")),
             (little, "Size; x", Some("UTF-16")),
             (b"Gr\xf6\xdfe; \x93x\x94 \x80".to_vec(), text, Some("Windows-1252")),
         ] {
             let (read, encoding) = decode_any(&bytes).unwrap();
-            assert_eq!((&*read, encoding), (wanted, name));
+            assert_eq!((&*read, encoding), (expected, name));
         }
         for wrong in [b"\xff\xfea".as_slice(), b"\xff\xfe\0\xd8", b"a\0\0\0\xff", b"\x81"] {
             assert!(decode_any(wrong).is_err(), "{wrong:?}");

@@ -71,11 +71,11 @@ fn read(
     problems: &mut Problems,
 ) -> Option<Yaml> {
     let file = Source::new(name, text);
-    let mut found = Problems::default();
-    let tree = yaml::read(&file, &mut found);
+    let mut file_problems = Problems::default();
+    let tree = yaml::read(&file, &mut file_problems);
     let dropped = tree.as_ref().map(|tree| yaml::text_warnings(tree, &file)).unwrap_or_default();
     let start = source.add(file);
-    problems.extend_from(found, start);
+    problems.extend_from(file_problems, start);
     warnings.extend(dropped.into_iter().map(|warning| warning.offset_by(start)));
     let tree = tree?.offset_by(start);
     check_secrets(&tree, problems);
@@ -116,13 +116,13 @@ impl IncludeReader<'_> {
     /// Reads a file after those that it includes itself. A file that is included several times is read once.
     fn read_one(&mut self, name: &Spanned<String>, folder: &Path) {
         let Some(path) = self.path(name, folder) else { return };
-        if let Some(at) = self.open.iter().position(|(open, _)| *open == path) {
+        if let Some(start) = self.open.iter().position(|(open, _)| *open == path) {
             let mut diagnostic = Diagnostic::error(
                 "include-cycle",
                 name.span,
                 format!("`{}` includes itself", path.display()),
             );
-            for (_, span) in &self.open[at..] {
+            for (_, span) in &self.open[start..] {
                 diagnostic = diagnostic.other(*span, "on the way here");
             }
             self.problems.push(diagnostic.help("move what both need into a file of its own"));
@@ -173,7 +173,7 @@ impl IncludeReader<'_> {
                 self.limit(name.span);
                 return None;
             }
-            Err(trouble) => Err(trouble.to_string()),
+            Err(error) => Err(error.to_string()),
         };
         match text {
             Ok(text) => Some(text),
@@ -214,7 +214,7 @@ fn merge<T>(included: Vec<T>, own: &mut Vec<T>, key: impl Fn(&T) -> &yaml::Key, 
             merged.push(entry);
         }
     }
-    let replaced: HashSet<String> = own.iter().map(|one| key(one).value.clone()).collect();
+    let replaced: HashSet<String> = own.iter().map(|entry| key(entry).value.clone()).collect();
     for (key, first) in later {
         // The workflow's own entry overrides both.
         if !replaced.contains(&key.value) {
@@ -237,6 +237,6 @@ fn merge<T>(included: Vec<T>, own: &mut Vec<T>, key: impl Fn(&T) -> &yaml::Key, 
 
 /// An included file's name for messages: relative like the workflow's.
 fn display_path(workflow: &str, path: &Path) -> String {
-    let folder = workflow.rfind(['/', '\\']).map_or("", |at| &workflow[..=at]);
+    let folder = workflow.rfind(['/', '\\']).map_or("", |separator| &workflow[..=separator]);
     format!("{folder}{}", path.display())
 }

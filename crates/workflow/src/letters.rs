@@ -76,18 +76,20 @@ pub(crate) fn name_slug(text: &str) -> String {
 
 /// The beginning of a name, of at most so many characters and bytes. A letter stays together with its marks.
 pub(crate) fn truncated(name: &str, max_chars: usize, max_bytes: usize) -> &str {
-    let fits = |(count, (at, c)): (usize, (usize, char))| count < max_chars && at + c.len_utf8() <= max_bytes;
+    let fits = |(count, (offset, c)): (usize, (usize, char))| {
+        count < max_chars && offset + c.len_utf8() <= max_bytes
+    };
     let mut end = 0;
-    for (count, (at, c)) in name.char_indices().enumerate() {
-        if !fits((count, (at, c))) {
+    for (count, (offset, c)) in name.char_indices().enumerate() {
+        if !fits((count, (offset, c))) {
             // Without a mark that does not fit, the letter would be another one.
             if is_mark(c) {
-                let base = name[..at].char_indices().rev().find(|(_, c)| !is_mark(*c));
+                let base = name[..offset].char_indices().rev().find(|(_, c)| !is_mark(*c));
                 end = base.map_or(0, |(base, _)| base);
             }
             return &name[..end];
         }
-        end = at + c.len_utf8();
+        end = offset + c.len_utf8();
     }
     name
 }

@@ -146,8 +146,8 @@ impl MediaGate {
     /// The error for a file of a film above this size.
     #[must_use]
     pub fn film_file_too_large(max: u64) -> MediaGateError {
-        let most = mebibytes(max);
-        let message = format!("this file is larger than {most}, the most that a file of a film may have");
+        let max_size = mebibytes(max);
+        let message = format!("this file is larger than {max_size}, the most that a file of a film may have");
         MediaGateError {
             message,
             help: "shorten it, or compress it: sound as M4A or MP3, video as H.264".to_owned(),

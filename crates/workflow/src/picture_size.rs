@@ -6,7 +6,7 @@ const LINES: [u32; 8] = [360, 480, 540, 720, 1080, 1440, 2160, 4320];
 const SIDES: std::ops::RangeInclusive<u32> = 16..=16_384;
 
 /// The number of lines that is meant, of a picture that is wider than high.
-pub(crate) fn lines_meant(text: &str) -> Option<u32> {
+pub(crate) fn suggested_lines(text: &str) -> Option<u32> {
     let text = folded(text);
     if let Some((width, height)) = sides(&text) {
         return Some(width.min(height));
@@ -28,7 +28,7 @@ pub(crate) fn lines_meant(text: &str) -> Option<u32> {
 }
 
 /// The columns and rows that are meant.
-pub(crate) fn size_meant(text: &str) -> Option<(u32, u32)> {
+pub(crate) fn suggested_size(text: &str) -> Option<(u32, u32)> {
     let text = folded(text);
     if let Some(sides) = sides(&text) {
         return Some(sides);
@@ -45,7 +45,7 @@ pub(crate) fn size_meant(text: &str) -> Option<(u32, u32)> {
     if let Some(width) = text.parse().ok().filter(|width| SIDES.contains(width) && !LINES.contains(width)) {
         return Some((width, even(f64::from(width) * 9.0 / 16.0)));
     }
-    let lines = lines_meant(&text)?;
+    let lines = suggested_lines(&text)?;
     Some((even(f64::from(lines) * 16.0 / 9.0), lines))
 }
 
@@ -86,15 +86,15 @@ mod tests {
             ("9:16", (720, 1280)),
             ("1:1", (720, 720)),
         ] {
-            assert_eq!(size_meant(text), Some(size), "{text}");
+            assert_eq!(suggested_size(text), Some(size), "{text}");
         }
         for text in ["", "large", "0x480", "16:0", "5", "99999999999999999999k", "1x1"] {
-            assert_eq!(size_meant(text), None, "{text}");
+            assert_eq!(suggested_size(text), None, "{text}");
         }
         for (text, lines) in
             [("4k", 2160), ("1920x1080", 1080), ("1080x1920", 1080), ("full HD", 1080), ("1440", 1440)]
         {
-            assert_eq!(lines_meant(text), Some(lines), "{text}");
+            assert_eq!(suggested_lines(text), Some(lines), "{text}");
         }
     }
 }

@@ -84,10 +84,10 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), 0..40_usize, 0..PIECES.len()), 1..5),
     ) {
         let mut bytes = SEEDS[which].as_bytes().to_vec();
-        for (at, cut, piece) in changes {
-            let at = at.index(bytes.len());
-            let end = (at + cut).min(bytes.len());
-            bytes.splice(at..end, PIECES[piece].bytes());
+        for (position, cut, piece) in changes {
+            let position = position.index(bytes.len());
+            let end = (position + cut).min(bytes.len());
+            bytes.splice(position..end, PIECES[piece].bytes());
         }
         survives(&bytes);
     }

@@ -22,16 +22,16 @@ fn folder(name: &str) -> PathBuf {
 
 /// The workflow files of a folder, by name. A table of prices is none.
 fn fixtures(folder: &Path) -> Vec<(String, PathBuf)> {
-    let mut found: Vec<(String, PathBuf)> = std::fs::read_dir(folder)
+    let mut paths: Vec<(String, PathBuf)> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "yaml"))
         .filter(|path| path.file_name().is_some_and(|name| name != "prices.yaml"))
         .map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path))
         .collect();
-    found.sort();
-    assert!(!found.is_empty(), "no fixtures in {}", folder.display());
-    found
+    paths.sort();
+    assert!(!paths.is_empty(), "no fixtures in {}", folder.display());
+    paths
 }
 
 fn check_file(path: &Path) -> CheckOutcome {
@@ -229,7 +229,7 @@ fn every_diagnostic_code_has_fixture() {
         assert_ne!(seen.contains(code), excused, "`{code}`: a fixture or a reason, and not both");
     }
     for code in seen {
-        assert!(CODES.iter().any(|(known, _)| *known == code), "`{code}` is not among the codes");
+        assert!(CODES.iter().any(|(listed, _)| *listed == code), "`{code}` is not among the codes");
     }
 }
 
@@ -257,12 +257,13 @@ fn snapshots_without_fixture_fail() {
         ("valid", "tests/valid"),
         ("examples", "../../workflows"),
     ] {
-        let known: BTreeSet<String> = fixtures(&folder(files)).into_iter().map(|(name, _)| name).collect();
+        let fixture_names: BTreeSet<String> =
+            fixtures(&folder(files)).into_iter().map(|(name, _)| name).collect();
         let Ok(entries) = std::fs::read_dir(folder("tests/snapshots").join(snapshots)) else { continue };
         for entry in entries {
             let file = entry.unwrap().file_name().into_string().unwrap();
             let Some(name) = file.strip_suffix(".snap") else { continue };
-            assert!(known.contains(name), "the snapshot {snapshots}/{file} has no file any more");
+            assert!(fixture_names.contains(name), "the snapshot {snapshots}/{file} has no file any more");
         }
     }
 }

@@ -26,17 +26,17 @@ fn other_page(name: &str) -> String {
 }
 
 fn examples(page: &str) -> Vec<Example<'_>> {
-    let mut found: Vec<Example<'_>> = Vec::new();
+    let mut parsed: Vec<Example<'_>> = Vec::new();
     let mut open = false;
-    for (at, line) in page.lines().enumerate() {
+    for (index, line) in page.lines().enumerate() {
         match line.strip_prefix("```") {
             Some(_) if open => open = false,
             Some(kind) => {
                 open = true;
-                found.push(Example { kind, line: at + 1, text: String::new() });
+                parsed.push(Example { kind, line: index + 1, text: String::new() });
             }
             None if open => {
-                let text = &mut found.last_mut().unwrap().text;
+                let text = &mut parsed.last_mut().unwrap().text;
                 text.push_str(line);
                 text.push('\n');
             }
@@ -44,7 +44,7 @@ fn examples(page: &str) -> Vec<Example<'_>> {
         }
     }
     assert!(!open, "an example has no end");
-    found
+    parsed
 }
 
 /// What surrounds examples of single shots: the parameters that they use, and a shot that they name.
@@ -67,8 +67,8 @@ shots:
 
 #[test]
 fn guide_examples_are_valid() {
-    for (page, least) in [("workflow.md", 10), ("film.md", 4), ("begin.md", 1), ("../README.md", 1)] {
-        examples_are_valid(page, least);
+    for (page, min_examples) in [("workflow.md", 10), ("film.md", 4), ("begin.md", 1), ("../README.md", 1)] {
+        examples_are_valid(page, min_examples);
     }
 }
 
@@ -80,7 +80,7 @@ fn example_of_prices_is_valid() {
     assert!(outcome.prices.is_some() && outcome.report.diagnostics.is_empty(), "{}", outcome.report);
 }
 
-fn examples_are_valid(page_name: &str, least: usize) {
+fn examples_are_valid(page_name: &str, min_examples: usize) {
     let page = other_page(page_name);
     let examples = examples(&page);
     let mut files = InMemory::default()
@@ -115,14 +115,14 @@ fn examples_are_valid(page_name: &str, least: usize) {
         checked += 1;
         let name = format!("docs/{page_name}:{}", example.line);
         let outcome = check(text.as_bytes(), &name, &files, &Options::default(), Contract::embedded());
-        let unwanted = outcome.report.diagnostics.iter().filter(|found| {
+        let unwanted = outcome.report.diagnostics.iter().filter(|diagnostic| {
             let is_part = example.kind.contains("shot");
-            found.code != "service-may-refuse" && !(is_part && found.code == "unused-param")
+            diagnostic.code != "service-may-refuse" && !(is_part && diagnostic.code == "unused-param")
         });
         assert_eq!(unwanted.count(), 0, "{}", outcome.report);
         assert!(outcome.plan.is_some());
     }
-    assert!(checked >= least, "{page_name}: {checked}");
+    assert!(checked >= min_examples, "{page_name}: {checked}");
 }
 
 #[test]
@@ -135,11 +135,11 @@ fn guide_has_example_of_every_key() {
         .collect();
     let contract = Contract::embedded();
     let schema = workflow_schema(contract);
-    let words = |properties: &Value| properties.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    let is_field = |word: &str| contract.families().any(|family| contract.field(family, word).is_some());
-    let mut all = words(&schema["properties"]);
-    all.extend(words(&schema["$defs"]["Film"]["properties"]));
-    all.extend(words(&schema["$defs"]["Shot"]["properties"]).into_iter().filter(|word| !is_field(word)));
+    let keys_of = |properties: &Value| properties.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let is_field = |key: &str| contract.families().any(|family| contract.field(family, key).is_some());
+    let mut all = keys_of(&schema["properties"]);
+    all.extend(keys_of(&schema["$defs"]["Film"]["properties"]));
+    all.extend(keys_of(&schema["$defs"]["Shot"]["properties"]).into_iter().filter(|key| !is_field(key)));
     all.extend(
         [
             "include", "exclude", "zip", "csv", "files", "from", "to", "type", "default", "min", "max",
@@ -148,10 +148,10 @@ fn guide_has_example_of_every_key() {
         .map(str::to_owned),
     );
     assert!(all.len() > 30);
-    for word in all {
+    for key in all {
         // `pick` is said in a sentence: the example beside it shows what happens without.
-        let is_named = yaml.contains(&format!("{word}:")) || page.contains(&format!("`{word}: "));
-        assert!(is_named, "docs/workflow.md has no example of `{word}`");
+        let is_named = yaml.contains(&format!("{key}:")) || page.contains(&format!("`{key}: "));
+        assert!(is_named, "docs/workflow.md has no example of `{key}`");
     }
 }
 

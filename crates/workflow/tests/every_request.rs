@@ -26,8 +26,8 @@ fn candidates() -> Vec<(&'static str, Vec<Value>)> {
 
 /// Values of an axis: for some sweeps only valid ones, so that many pass.
 fn axes() -> impl Strategy<Value = Vec<(&'static str, Vec<Value>)>> {
-    (subsequence(candidates(), 0..=4), any::<bool>(), 1..5_usize).prop_map(|(fields, sound, most)| {
-        let keep = if sound { most.min(2) } else { most };
+    (subsequence(candidates(), 0..=4), any::<bool>(), 1..5_usize).prop_map(|(fields, sound, max_fields)| {
+        let keep = if sound { max_fields.min(2) } else { max_fields };
         fields.into_iter().map(|(name, values)| (name, values.into_iter().take(keep).collect())).collect()
     })
 }
@@ -95,8 +95,8 @@ proptest! {
         match outcome {
             Ok(plan) => {
                 prop_assert!(sound, "{file}");
-                let of_a = plan.nodes().map(|(_, node)| node).filter(|node| &*node.shot == "a");
-                let made: Vec<Value> = of_a.map(|node| Value::Object(node.request.to_map())).collect();
+                let nodes_of_a = plan.nodes().map(|(_, node)| node).filter(|node| &*node.shot == "a");
+                let made: Vec<Value> = nodes_of_a.map(|node| Value::Object(node.request.to_map())).collect();
                 prop_assert_eq!(&made, &expected);
                 for (_, node) in plan.nodes() {
                     let values: Vec<String> = node.inputs.iter().map(|_| "https://x.example/a.png".to_owned()).collect();

@@ -21,7 +21,7 @@ fn allowed(field: &Field, model: &Model, contract: &Contract) -> Value {
         }
         FieldKind::String if field.pattern.is_some() => panic!("no text for the pattern of `{}`", field.name),
         FieldKind::String => json!(ADDRESS),
-        FieldKind::Integer | FieldKind::Number => json!(field.maximum.map_or(7, |most| most as i64)),
+        FieldKind::Integer | FieldKind::Number => json!(field.maximum.map_or(7, |maximum| maximum as i64)),
         FieldKind::Boolean => json!(true),
         FieldKind::Array if field.component.is_some() => json!([item(model, contract)]),
         FieldKind::Array => json!([ADDRESS]),
@@ -120,10 +120,10 @@ fn enum_value_reaches_request_unchanged() {
                 .into_iter()
                 .map(|number| (json!(number), json!(number.to_string())));
             let listed = field.values.iter().map(|value| (value.clone(), value.clone()));
-            for (written, wanted) in numbers.chain(listed) {
+            for (written, expected) in numbers.chain(listed) {
                 let request = request(&field.name, &written, model)
                     .unwrap_or_else(|report| panic!("{}, `{}: {written}`: {report}", model.id, field.name));
-                assert_eq!(request[&field.name], wanted, "{}, `{}: {written}`", model.id, field.name);
+                assert_eq!(request[&field.name], expected, "{}, `{}: {written}`", model.id, field.name);
             }
         }
     }

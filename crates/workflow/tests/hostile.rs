@@ -96,10 +96,13 @@ fn missing_characters_are_searched_once() {
 fn words_of_other_tools_lead_to_what_they_mean() {
     let file = "version: 1\ndefaults: {model: modelb-video-480p, seconds: 1, size: 480x480}\n\
          shots: [{id: a, prompt: a pier, start_frame: x.png}]\nfilm: {fit: contain, loudness: -14}\n";
-    let helps: Vec<String> =
-        refused(file.as_bytes()).diagnostics.iter().filter_map(|found| found.help.clone()).collect();
+    let helps: Vec<String> = refused(file.as_bytes())
+        .diagnostics
+        .iter()
+        .filter_map(|diagnostic| diagnostic.help.clone())
+        .collect();
     for help in ["did you mean `first_frame`?", "write `fit: letterbox`", "write `loudness: -14 LUFS`"] {
-        assert!(helps.iter().any(|found| found == help), "{help}: {helps:?}");
+        assert!(helps.iter().any(|actual| actual == help), "{help}: {helps:?}");
     }
 }
 
@@ -272,9 +275,12 @@ shots:
   - {id: b, secnds: 5}
 ";
     let report = refused(text.as_bytes());
-    let codes: Vec<_> = report.diagnostics.iter().map(|found| found.code).collect();
+    let codes: Vec<_> = report.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
     assert!(codes.contains(&"unknown-field") && codes.contains(&"invalid-request"), "{report}");
-    assert!(report.diagnostics.iter().any(|found| found.primary.text.contains("in at least")), "{report}");
+    assert!(
+        report.diagnostics.iter().any(|diagnostic| diagnostic.primary.text.contains("in at least")),
+        "{report}"
+    );
     assert_eq!(report.to_json().last().unwrap().line, 5, "the other shot is looked at all the same");
 }
 
@@ -326,8 +332,8 @@ fn long_line_is_cropped_in_snippet() {
 #[test]
 fn duplicate_integer_key_reported() {
     let report = refused(b"version: 1\nparams:\n  1: a\n  1: b\nshots: []\n");
-    let found = report.to_json().into_iter().find(|record| record.code == "duplicate-key").unwrap();
-    assert_eq!((found.line, found.column), (4, 3));
+    let duplicate = report.to_json().into_iter().find(|record| record.code == "duplicate-key").unwrap();
+    assert_eq!((duplicate.line, duplicate.column), (4, 3));
 }
 
 #[test]

@@ -28,8 +28,8 @@ fn instance_memory_stays_within_bound() {
     ] {
         let before = ALLOCATED.current_usage();
         let plan = plan(&text);
-        let each = (ALLOCATED.current_usage() - before) / plan.len();
-        assert!(each <= BOUND, "{name}: {each} bytes an instance, and at most {BOUND} are meant");
-        assert!(each > 100, "{name}: {each} bytes an instance cannot be true");
+        let bytes_each = (ALLOCATED.current_usage() - before) / plan.len();
+        assert!(bytes_each <= BOUND, "{name}: {bytes_each} bytes an instance, and at most {BOUND} are meant");
+        assert!(bytes_each > 100, "{name}: {bytes_each} bytes an instance cannot be true");
     }
 }

@@ -55,12 +55,12 @@ fn rank_is_the_critical_path_in_seconds() {
 fn complete_fills_inputs_at_their_pointers() {
     let plan = plan(CHAIN);
     let b = plan.node(plan.find("b").unwrap());
-    let whole = b.complete(&["https://media.example/a.png".to_owned()]);
+    let request = b.complete(&["https://media.example/a.png".to_owned()]);
     assert_eq!(
-        whole.pointer("/metadata/content/0/image_url/url"),
+        request.pointer("/metadata/content/0/image_url/url"),
         Some(&json!("https://media.example/a.png"))
     );
-    assert_eq!(Contract::embedded().check_request(&whole), []);
+    assert_eq!(Contract::embedded().check_request(&request), []);
     assert_eq!(b.complete(&[]).pointer("/metadata/content/0/image_url/url"), Some(&Value::Null));
 }
 
@@ -77,10 +77,10 @@ fn complete_sends_the_data_of_a_lone_first_frame_in_its_own_field() {
     let data = "data:image/png;base64,AAAA".to_owned();
     let plan = shot_of_family_a("continues: a, metadata: {style: oil}");
     let b = plan.node(plan.find("b").unwrap());
-    let whole = b.complete(std::slice::from_ref(&data));
-    assert_eq!(whole["image"], json!(data));
-    assert_eq!(whole["metadata"], json!({ "style": "oil" }), "and not in `metadata.content`");
-    assert_eq!(Contract::embedded().check_request(&whole), []);
+    let request = b.complete(std::slice::from_ref(&data));
+    assert_eq!(request["image"], json!(data));
+    assert_eq!(request["metadata"], json!({ "style": "oil" }), "and not in `metadata.content`");
+    assert_eq!(Contract::embedded().check_request(&request), []);
 
     let plan = shot_of_family_a("continues: a");
     let b = plan.node(plan.find("b").unwrap());
@@ -88,9 +88,9 @@ fn complete_sends_the_data_of_a_lone_first_frame_in_its_own_field() {
 
     let plan = shot_of_family_a("continues: a, references: [https://media.example/lamp.png]");
     let b = plan.node(plan.find("b").unwrap());
-    let whole = b.complete(std::slice::from_ref(&data));
-    assert_eq!(whole.pointer("/metadata/content/0/image_url/url"), Some(&json!(data)));
-    assert_eq!(whole.get("image"), None, "the role of each is said");
+    let request = b.complete(std::slice::from_ref(&data));
+    assert_eq!(request.pointer("/metadata/content/0/image_url/url"), Some(&json!(data)));
+    assert_eq!(request.get("image"), None, "the role of each is said");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn check_warns_of_local_files_only_where_a_url_is_wanted() {
         let outcome =
             workflow::check(text.as_bytes(), "t.yaml", &files, &Options::default(), Contract::embedded());
         assert!(outcome.plan.is_some(), "{}", outcome.report);
-        outcome.report.diagnostics.iter().any(|found| found.code == "service-may-refuse")
+        outcome.report.diagnostics.iter().any(|diagnostic| diagnostic.code == "service-may-refuse")
     };
     assert!(!warns("first_frame: a.png"), "it goes into `image`");
     assert!(warns("first_frame: a.png, last_frame: a.png"));
@@ -266,8 +266,8 @@ fn key_with_a_number_is_none_that_earlier_versions_gave_to_other_work() {
     let plan = plan(
         "version: 1\ndefaults: {model: modelb-video-480p, prompt: x}\nshots: [{id: a}, {id: b}, {id: c}]\n",
     );
-    let keys = |of: fn(&Node, &str, &[InputIdentity]) -> Option<NodeKey>| -> Vec<Option<NodeKey>> {
-        plan.nodes().map(|(_, node)| of(node, "http://service.example", &[])).collect()
+    let keys = |key_of: fn(&Node, &str, &[InputIdentity]) -> Option<NodeKey>| -> Vec<Option<NodeKey>> {
+        plan.nodes().map(|(_, node)| key_of(node, "http://service.example", &[])).collect()
     };
     let now = keys(|node, service, inputs| Some(key(node, service, inputs)));
     let earlier = keys(earlier_key);

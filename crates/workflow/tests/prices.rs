@@ -90,12 +90,12 @@ fn actual_cost_uses_length_of_video() {
     let plan = plan(
         "  - {id: open, prompt: p, resolution: 480p}\n  - {id: stated, prompt: p, resolution: 480p, seconds: 5}\n",
     );
-    let settled: Vec<String> = plan
+    let actual_costs: Vec<String> = plan
         .nodes()
         .map(|(_, node)| PriceInputs::from_node(node, Contract::embedded()))
         .map(|billing| prices.actual_cost(&billing, VideoDuration::from_secs_f64(6.04)).unwrap().to_string())
         .collect();
-    assert_eq!(settled, ["0.60", "0.50"]);
+    assert_eq!(actual_costs, ["0.60", "0.50"]);
 }
 
 #[test]

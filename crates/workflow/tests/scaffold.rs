@@ -85,8 +85,8 @@ fn scaffolded_price_table_has_no_prices_until_it_is_filled_in() {
     let text = workflow::scaffold::price_table(Contract::embedded());
     let empty = check(&text);
     assert!(empty.prices.is_none() && empty.report.diagnostics.is_empty(), "{}", empty.report);
-    let at = text.find("# version").unwrap();
-    let lines: Vec<&str> = text[at..].lines().map(|line| &line[2..]).collect();
+    let start = text.find("# version").unwrap();
+    let lines: Vec<&str> = text[start..].lines().map(|line| &line[2..]).collect();
     let uncommented = lines.join("\n");
     assert!(check(&uncommented).report.errors() > 1);
     let filled =
@@ -362,22 +362,22 @@ proptest! {
         rows in proptest::collection::vec(("[^\"]*", "[^\"]{1,300}", "[^\"]*", "[^\"]*"), 1..4)
     ) {
         let mut list = String::from("scene,description,status,dialogue\n");
-        let mut wanted = Vec::new();
+        let mut expected = Vec::new();
         for (scene, description, status, dialogue) in &rows {
             let words = |text: &str| text.split(|c: char| c.is_whitespace() || c.is_control())
                 .filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
             prop_assume!(!words(description).is_empty());
             writeln!(list, "\"{scene}\",\"x{description}\",\"{status}\",\"{dialogue}\"").unwrap();
-            wanted.push((format!("X{}", words(&format!("x{description}")).strip_prefix('x').unwrap_or_default()), words(status)));
+            expected.push((format!("X{}", words(&format!("x{description}")).strip_prefix('x').unwrap_or_default()), words(status)));
         }
         let imported = imported(&list, true);
         let text = imported.workflow.unwrap_or_else(|| panic!("{}", imported.report));
         let plan = plan(&text);
-        for ((_, node), (prompt, note)) in plan.nodes().zip(wanted) {
+        for ((_, node), (prompt, note)) in plan.nodes().zip(expected) {
             let sent = node.request["prompt"].as_str().unwrap();
             prop_assert!(sent.starts_with(&prompt), "{sent:?} {prompt:?}");
-            let kept = node.note.as_deref().unwrap_or_default().to_owned();
-            prop_assert_eq!(kept, if note.is_empty() { String::new() } else { format!("status: {note}") });
+            let actual = node.note.as_deref().unwrap_or_default().to_owned();
+            prop_assert_eq!(actual, if note.is_empty() { String::new() } else { format!("status: {note}") });
         }
     }
 }

@@ -67,8 +67,8 @@ fn selection_missing_lists_unmet_dependencies() {
         ("z", "", ""),
     ] {
         let made = nodes(&plan, made);
-        let found = Selection::only(nodes(&plan, selected)).missing(&plan, |node| made.contains(&node));
-        let names: Vec<String> = found
+        let actual = Selection::only(nodes(&plan, selected)).missing(&plan, |node| made.contains(&node));
+        let names: Vec<String> = actual
             .into_iter()
             .map(|(before, node)| format!("{}<{}", plan.node(before).name, plan.node(node).name))
             .collect();

@@ -236,14 +236,14 @@ mod tests {
                 (i as f32 * 0.05).sin() * 0.2 + (noise >> 16) as f32 / 65_536.0 * click
             })
             .collect();
-        let mut whole = AacEncoder::new(AacEncoderConfig {
+        let mut single_pass = AacEncoder::new(AacEncoderConfig {
             bitrate_bps: bits_per_second(48_000, 1),
             ..AacEncoderConfig::default()
         });
-        whole.push_pcm(&samples, 1, 48_000).unwrap();
-        whole.finish();
+        single_pass.push_pcm(&samples, 1, 48_000).unwrap();
+        single_pass.finish();
         let mut expected = Vec::new();
-        while let Ok(packet) = whole.next_packet() {
+        while let Ok(packet) = single_pass.next_packet() {
             expected.push(packet.data);
         }
         let mut packets = Vec::new();

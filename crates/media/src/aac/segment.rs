@@ -78,15 +78,15 @@ impl Segment {
         // A packet sees its block and the one before.
         let to = (changed.end + 2 + SEAM_BLOCKS).min(packets.len());
         let window = from.saturating_sub(CONTEXT_BLOCKS)..to + CONTEXT_BLOCKS;
-        let again = self.packets(window.start, window.end, &self.samples)?;
-        let again = again.get(from - window.start..to - window.start).unwrap_or_default();
-        let is_seamless = |at: usize| again.get(at) == packets.get(from + at);
+        let encoded = self.packets(window.start, window.end, &self.samples)?;
+        let encoded = encoded.get(from - window.start..to - window.start).unwrap_or_default();
+        let is_seamless = |index: usize| encoded.get(index) == packets.get(from + index);
         let fits_before = from == 0 || is_seamless(0);
         let fits_after = to == packets.len() || is_seamless(to - from - 1);
-        if again.len() != to - from || !fits_before || !fits_after {
+        if encoded.len() != to - from || !fits_before || !fits_after {
             return Ok(Vec::new());
         }
-        packets[from..to].clone_from_slice(again);
+        packets[from..to].clone_from_slice(encoded);
         self.excesses(packets, from.saturating_sub(1), to, max_peak)
     }
 
@@ -158,14 +158,16 @@ impl Segment {
     fn apply(&mut self, lowered: &[f32]) {
         let channels = usize::from(self.channels.max(1));
         let frame = FRAME as usize;
-        let of = |block: Option<usize>| block.and_then(|block| lowered.get(block)).copied().unwrap_or(0.0);
+        let decibels_of =
+            |block: Option<usize>| block.and_then(|block| lowered.get(block)).copied().unwrap_or(0.0);
         for (block, samples) in self.samples.chunks_mut(frame * channels).enumerate() {
-            let (before, own, after) = (of(block.checked_sub(1)), of(Some(block)), of(Some(block + 1)));
+            let (before, own, after) =
+                (decibels_of(block.checked_sub(1)), decibels_of(Some(block)), decibels_of(Some(block + 1)));
             if before.max(own).max(after) <= 0.0 {
                 continue;
             }
-            for (at, frames) in samples.chunks_mut(channels).enumerate() {
-                let rising = (1.0 - (PI * (at as f32 + 0.5) / frame as f32).cos()) / 2.0;
+            for (index, frames) in samples.chunks_mut(channels).enumerate() {
+                let rising = (1.0 - (PI * (index as f32 + 0.5) / frame as f32).cos()) / 2.0;
                 let decibels = own.max(before * (1.0 - rising)).max(after * rising);
                 let gain = 10_f32.powf(-decibels / 20.0);
                 for sample in frames {
@@ -249,7 +251,7 @@ mod tests {
         // The packet before sees block 7, and the one after the last block 31.
         assert_eq!(part.samples[..8 * block], original[..8 * block]);
         assert_eq!(part.samples[31 * block..], original[31 * block..]);
-        let change = |at: usize| part.samples[at] / original[at];
+        let change = |index: usize| part.samples[index] / original[index];
         assert!((change(20 * block) - 10_f32.powf(-1.2 / 20.0)).abs() < 1e-3, "{}", change(20 * block));
         // Gradually: a thousandth of a decibel per frame and more is no step.
         let steps =

@@ -75,7 +75,8 @@ impl Ffmpeg {
         match crate::probe(path) {
             Err(error) if self.ffprobe.is_some() && self.can_take(path, &error) => {
                 // Of a file that is no media, the native error says more.
-                self.ffprobe(path).map_err(|other| if is_other_kind(&error) { error } else { other.at(path) })
+                self.ffprobe(path)
+                    .map_err(|other_error| if is_other_kind(&error) { error } else { other_error.at(path) })
             }
             Err(error) if is_other_kind(&error) && is_webm(path) => {
                 Err(MediaError::needs("a WebM or Matroska file").at(path))
@@ -253,7 +254,7 @@ fn read_ppm(pipe: &mut dyn Read) -> Result<Option<RgbImage>, MediaError> {
             word.push(char::from(byte[0]));
         }
     }
-    let side = |at: usize| words[at].parse::<u32>().ok().filter(|side| (1..=MAX_SIDE).contains(side));
+    let side = |index: usize| words[index].parse::<u32>().ok().filter(|side| (1..=MAX_SIDE).contains(side));
     let (Some(width), Some(height), "P6", "255") = (side(1), side(2), words[0].as_str(), words[3].as_str())
     else {
         return Err(tool("ffmpeg", "wrote a picture of unknown form"));

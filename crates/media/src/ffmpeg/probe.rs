@@ -50,8 +50,8 @@ fn read_probe(text: &str) -> Option<Probe> {
         let seconds: f64 = value(key)?.parse().ok()?;
         Duration::try_from_secs_f64(seconds).ok()
     };
-    let whole = seconds("format.duration").unwrap_or_default();
-    let mut probe = Probe { duration: whole, video: None, audio: None, is_faststart: false };
+    let container_duration = seconds("format.duration").unwrap_or_default();
+    let mut probe = Probe { duration: container_duration, video: None, audio: None, is_faststart: false };
     for stream in 0..16 {
         let key = |field: &str| format!("streams.stream.{stream}.{field}");
         let codec = || {
@@ -64,7 +64,7 @@ fn read_probe(text: &str) -> Option<Probe> {
             }
         };
         let number = |field: &str| value(&key(field)).and_then(|n| n.parse::<u32>().ok()).unwrap_or(0);
-        let duration = seconds(&key("duration")).unwrap_or(whole);
+        let duration = seconds(&key("duration")).unwrap_or(container_duration);
         match value(&key("codec_type")) {
             // The cover of a sound file is no video.
             Some("video") if value(&key("disposition.attached_pic")) == Some("1") => {}

@@ -108,14 +108,14 @@ impl BitWriter {
 
     /// Copies the bits `from..to` of `bytes`.
     pub(crate) fn copy_range(&mut self, bytes: &[u8], from: usize, to: usize) {
-        let mut at = from;
-        while at < to && !(at.is_multiple_of(8) && at + 8 <= to) {
-            self.bit(bytes[at / 8] >> (7 - at % 8) & 1 == 1);
-            at += 1;
+        let mut position = from;
+        while position < to && !(position.is_multiple_of(8) && position + 8 <= to) {
+            self.bit(bytes[position / 8] >> (7 - position % 8) & 1 == 1);
+            position += 1;
         }
         let shift = self.used % 8;
-        self.bytes.reserve((to - at) / 8 + 1);
-        for &byte in &bytes[at / 8..at.max(to) / 8] {
+        self.bytes.reserve((to - position) / 8 + 1);
+        for &byte in &bytes[position / 8..position.max(to) / 8] {
             match self.bytes.last_mut() {
                 Some(last) if shift > 0 => {
                     *last |= byte >> shift;
@@ -124,10 +124,10 @@ impl BitWriter {
                 _ => self.bytes.push(byte),
             }
             self.used += 8;
-            at += 8;
+            position += 8;
         }
-        for at in at..to {
-            self.bit(bytes[at / 8] >> (7 - at % 8) & 1 == 1);
+        for position in position..to {
+            self.bit(bytes[position / 8] >> (7 - position % 8) & 1 == 1);
         }
     }
 
@@ -169,17 +169,17 @@ pub(crate) fn unescape(payload: &[u8]) -> Vec<u8> {
 /// Where a byte of what [`unescape`] returns is in the payload.
 pub(crate) fn unescaped_position(payload: &[u8], index: usize) -> Option<usize> {
     let mut zeros = 0;
-    let mut kept = 0;
-    for (at, &byte) in payload.iter().enumerate() {
+    let mut unescaped = 0;
+    for (position, &byte) in payload.iter().enumerate() {
         if zeros >= 2 && byte == 3 {
             zeros = 0;
             continue;
         }
-        if kept == index {
-            return Some(at);
+        if unescaped == index {
+            return Some(position);
         }
         zeros = if byte == 0 { zeros + 1 } else { 0 };
-        kept += 1;
+        unescaped += 1;
     }
     None
 }
@@ -210,7 +210,7 @@ pub(crate) fn nal_units(stream: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn after_start_code(stream: &[u8]) -> Option<&[u8]> {
-    stream.windows(3).position(|w| w == [0, 0, 1]).map(|at| &stream[at + 3..])
+    stream.windows(3).position(|w| w == [0, 0, 1]).map(|position| &stream[position + 3..])
 }
 
 #[cfg(test)]
@@ -251,11 +251,11 @@ mod tests {
             let copied = writer.trailing();
             let mut reader = BitReader::new(&copied);
             reader.bits(written as u32);
-            for at in from..to {
+            for position in from..to {
                 assert_eq!(
                     reader.bit(),
-                    Some(bytes[at / 8] >> (7 - at % 8) & 1 == 1),
-                    "{written} {from} {to} {at}"
+                    Some(bytes[position / 8] >> (7 - position % 8) & 1 == 1),
+                    "{written} {from} {to} {position}"
                 );
             }
             assert_eq!(reader.bits(3), Some(0b101));
@@ -269,8 +269,12 @@ mod tests {
             escape_into(payload, &mut escaped);
             assert!(!escaped.windows(3).any(|w| matches!(w, [0, 0, 0..=2])), "{escaped:?}");
             assert_eq!(unescape(&escaped), payload);
-            let found = (0..payload.len()).map(|index| unescaped_position(&escaped, index));
-            assert!(found.zip(payload).all(|(at, byte)| at.is_some_and(|at| escaped[at] == *byte)));
+            let positions = (0..payload.len()).map(|index| unescaped_position(&escaped, index));
+            assert!(
+                positions
+                    .zip(payload)
+                    .all(|(position, byte)| position.is_some_and(|position| escaped[position] == *byte))
+            );
             assert_eq!(unescaped_position(&escaped, payload.len()), None);
         }
     }

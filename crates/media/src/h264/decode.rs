@@ -154,12 +154,12 @@ impl VideoDecoder {
             .map_err(|error| refuse(&error))?
             .ok_or_else(|| MediaError::damaged("a sample holds no picture"))?;
         let chroma = frame.width.div_ceil(2) * frame.height.div_ceil(2);
-        let whole = frame.width == self.config.sps.width as usize
+        let has_stream_size = frame.width == self.config.sps.width as usize
             && frame.height == self.config.sps.height as usize
             && frame.y.len() == frame.width * frame.height
             && frame.u.len() >= chroma
             && frame.v.len() >= chroma;
-        if whole {
+        if has_stream_size {
             Ok(frame)
         } else {
             Err(MediaError::damaged("a picture is not of the size that the file states"))
@@ -250,8 +250,8 @@ mod tests {
                 let which = random % samples.len();
                 let sample = &mut samples[which];
                 // Behind the length and the header of the unit.
-                let at = 5 + random / 16 % (sample.len() - 5);
-                sample[at] ^= 1 << (round % 8);
+                let position = 5 + random / 16 % (sample.len() - 5);
+                sample[position] ^= 1 << (round % 8);
                 let mut decoder = VideoDecoder::new(&config).unwrap();
                 let decoded = samples.iter().try_for_each(|sample| decoder.decode(sample).map(drop));
                 let mut checker = VideoChecker::new(VideoDecoder::new(&config).unwrap());
@@ -259,7 +259,7 @@ mod tests {
                 assert_eq!(
                     decoded.as_ref().map_err(ToString::to_string),
                     checked.as_ref().map_err(ToString::to_string),
-                    "{effort:?}: sample {which}, byte {at}"
+                    "{effort:?}: sample {which}, byte {position}"
                 );
                 damaged += usize::from(decoded.is_err());
             }

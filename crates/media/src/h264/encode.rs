@@ -358,15 +358,15 @@ fn lowest_level(spec: &StreamSpec) -> u8 {
     ];
     let macroblocks = f64::from(spec.width.div_ceil(16)) * f64::from(spec.height.div_ceil(16));
     let per_second = macroblocks * spec.rate.as_f64();
-    MACROBLOCKS_PER_SECOND.iter().find(|(_, most)| per_second <= *most).map_or(62, |(level, _)| *level)
+    MACROBLOCKS_PER_SECOND.iter().find(|(_, max)| per_second <= *max).map_or(62, |(level, _)| *level)
 }
 
 fn failed(error: &rusty_h264::EncodeError) -> MediaError {
     MediaError::Encode { codec: "H.264", reason: error.to_string() }
 }
 
-fn unexpected(what: &str) -> MediaError {
-    MediaError::Encode { codec: "H.264", reason: format!("it wrote {what}") }
+fn unexpected(unit: &str) -> MediaError {
+    MediaError::Encode { codec: "H.264", reason: format!("it wrote {unit}") }
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ fn repeated_pictures_decode_to_the_same_pixels() {
         assert!(group.iter().all(|picture| picture.y == group[0].y && picture.u == group[0].u));
     }
     assert!(decoded[8].y != decoded[0].y);
-    let repetitions = pictures.iter().enumerate().filter(|(place, _)| place % 8 != 0);
+    let repetitions = pictures.iter().enumerate().filter(|(index, _)| index % 8 != 0);
     assert!(repetitions.map(|(_, picture)| picture.bytes.len()).max() < Some(64));
 }
 
@@ -86,20 +86,23 @@ fn interpolated_pictures_lie_on_the_way_between_their_neighbours() {
         }
         let decoded = decode(&encoder.parameter_sets().expect("they are written"), &pictures);
         // Pictures by when they are shown, as MP4 states it.
-        let mut shown: Vec<(usize, &YuvFrame)> =
-            decoded.iter().enumerate().map(|(at, frame)| (at + pictures[at].delay as usize, frame)).collect();
-        shown.sort_by_key(|(at, _)| *at);
-        for (number, (at, frame)) in shown.iter().enumerate() {
-            assert_eq!(*at, number + 1);
-            let apart = |phase: usize| {
-                let other = moving(phase);
+        let mut shown: Vec<(usize, &YuvFrame)> = decoded
+            .iter()
+            .enumerate()
+            .map(|(position, frame)| (position + pictures[position].delay as usize, frame))
+            .collect();
+        shown.sort_by_key(|(position, _)| *position);
+        for (number, (position, frame)) in shown.iter().enumerate() {
+            assert_eq!(*position, number + 1);
+            let mean_difference = |phase: usize| {
+                let expected = moving(phase);
                 let (width, from, to) = (160, 32, 128);
-                let rows = frame.y.chunks(width).zip(other.y.chunks(width));
+                let rows = frame.y.chunks(width).zip(expected.y.chunks(width));
                 let pairs = rows.flat_map(|(a, b)| a[from..to].iter().zip(&b[from..to]));
                 pairs.map(|(a, b)| f64::from(a.abs_diff(*b))).sum::<f64>() / (96.0 * (to - from) as f64)
             };
-            assert!(apart(number) < 8.0, "{effort:?} {number}: {:.1}", apart(number));
-            assert!(apart(number) * 2.0 < apart(number + 1), "{effort:?} {number}");
+            assert!(mean_difference(number) < 8.0, "{effort:?} {number}: {:.1}", mean_difference(number));
+            assert!(mean_difference(number) * 2.0 < mean_difference(number + 1), "{effort:?} {number}");
         }
         let coded = pictures.iter().filter(|picture| picture.delay == 0);
         assert!(coded.clone().count() == 33 && coded.map(|picture| picture.bytes.len()).max() < Some(300));

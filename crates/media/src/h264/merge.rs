@@ -47,8 +47,8 @@ impl<'a> Configuration<'a> {
         for unit in &self.picture_sets {
             picture.push(BitReader::new(&unescape(unit.get(1..)?)).unsigned()?);
         }
-        let free = |used: &[u32], end: u32| (0..end).find(|id| !used.contains(id));
-        Some(ParameterSetIds { sequence: free(&sequence, 32)?, picture: free(&picture, 256)? })
+        let first_free = |used: &[u32], end: u32| (0..end).find(|id| !used.contains(id));
+        Some(ParameterSetIds { sequence: first_free(&sequence, 32)?, picture: first_free(&picture, 256)? })
     }
 
     /// The color that its sets name.
@@ -67,9 +67,9 @@ impl<'a> Configuration<'a> {
             out[1..3].copy_from_slice(&profile[..2]);
         }
         out[3] = out[3].max(profile[2]);
-        let mut sets = |mask: u8, own: &[&[u8]], other: &[u8]| {
+        let mut sets = |mask: u8, own: &[&[u8]], added: &[u8]| {
             out.push(u8::try_from(own.len() + 1).ok()? | !mask);
-            for unit in own.iter().copied().chain([other]) {
+            for unit in own.iter().copied().chain([added]) {
                 out.extend(u16::try_from(unit.len()).ok()?.to_be_bytes());
                 out.extend_from_slice(unit);
             }

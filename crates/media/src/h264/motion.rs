@@ -32,7 +32,7 @@ pub(super) fn runs(before: &[u8], frame: &YuvFrame) -> Vec<(Range<u32>, bool)> {
         #[inline(always)]
         || {
             let moved: Vec<bool> = (0..columns * rows)
-                .map(|at| is_motion(before, frame, at % columns * SIDE, at / columns * SIDE))
+                .map(|index| is_motion(before, frame, index % columns * SIDE, index / columns * SIDE))
                 .collect();
             let sum = |samples: &[u8]| samples.iter().map(|sample| u64::from(*sample)).sum::<u64>();
             (moved, sum(before).abs_diff(sum(&frame.y)))
@@ -76,33 +76,33 @@ struct Comparison {
     change: u32,
     /// Samples.
     count: u32,
-    /// Squares of the differences of neighbours, before and here, and their products.
+    /// Squares of the differences of neighbours, before and after, and their products.
     energy_before: i32,
-    energy_here: i32,
+    energy_after: i32,
     product: i32,
 }
 
 impl Comparison {
     #[expect(clippy::inline_always, reason = "it is compiled for the processor where it is called")]
     #[inline(always)]
-    fn add(&mut self, before: &[u8], before_next: &[u8], here: &[u8], here_next: &[u8]) {
-        let neighbours = before.iter().zip(before_next).zip(here.iter().zip(here_next));
-        for ((before, before_next), (here, here_next)) in neighbours {
+    fn add(&mut self, before: &[u8], before_next: &[u8], after: &[u8], after_next: &[u8]) {
+        let neighbours = before.iter().zip(before_next).zip(after.iter().zip(after_next));
+        for ((before, before_next), (after, after_next)) in neighbours {
             let step_before = i32::from(*before_next) - i32::from(*before);
-            let step_here = i32::from(*here_next) - i32::from(*here);
-            self.texture += step_here.unsigned_abs();
+            let step_after = i32::from(*after_next) - i32::from(*after);
+            self.texture += step_after.unsigned_abs();
             self.energy_before += step_before * step_before;
-            self.energy_here += step_here * step_here;
-            self.product += step_before * step_here;
+            self.energy_after += step_after * step_after;
+            self.product += step_before * step_after;
         }
     }
 
     fn is_motion(&self) -> bool {
         let is_change_of_texture = self.change > MIN_CHANGE * self.count
             && self.change as f32 <= MAX_MOTION * 0.5 * self.texture as f32;
-        let (before, here) = (self.energy_before as f32, self.energy_here as f32);
-        let has_appeared = before.min(here) * MAX_ENERGY_RATIO < before.max(here);
-        let stays_in_place = self.product as f32 > MAX_CORRELATION * (before * here).sqrt();
+        let (before, after) = (self.energy_before as f32, self.energy_after as f32);
+        let has_appeared = before.min(after) * MAX_ENERGY_RATIO < before.max(after);
+        let stays_in_place = self.product as f32 > MAX_CORRELATION * (before * after).sqrt();
         is_change_of_texture && !has_appeared && !stays_in_place
     }
 }
@@ -116,12 +116,13 @@ fn is_motion(before: &[u8], frame: &YuvFrame, left: usize, top: usize) -> bool {
     for y in (top..bottom - 1).step_by(2) {
         let row = y * frame.width + left..y * frame.width + right;
         let below = row.start + frame.width..row.end + frame.width;
-        let (then, here) = (&before[row.clone()], &frame.y[row]);
-        comparison.add(then, &before[below.clone()], here, &frame.y[below]);
-        comparison.add(then, &then[1..], here, &here[1..]);
-        let change = then.iter().zip(here).map(|(then, here)| u32::from(then.abs_diff(*here)));
+        let (before_row, after_row) = (&before[row.clone()], &frame.y[row]);
+        comparison.add(before_row, &before[below.clone()], after_row, &frame.y[below]);
+        comparison.add(before_row, &before_row[1..], after_row, &after_row[1..]);
+        let change =
+            before_row.iter().zip(after_row).map(|(before, after)| u32::from(before.abs_diff(*after)));
         comparison.change += change.sum::<u32>();
-        comparison.count += here.len() as u32;
+        comparison.count += after_row.len() as u32;
     }
     comparison.is_motion()
 }
@@ -132,8 +133,8 @@ mod tests {
 
     fn frame(luma: impl Fn(usize, usize) -> u8) -> YuvFrame {
         let mut frame = YuvFrame::black(128, 64);
-        for (at, y) in frame.y.iter_mut().enumerate() {
-            *y = luma(at % 128, at / 128);
+        for (index, y) in frame.y.iter_mut().enumerate() {
+            *y = luma(index % 128, index / 128);
         }
         frame
     }
@@ -173,8 +174,8 @@ mod tests {
         let texture = |x: usize| 60 + (x % 16 * 6) as u8;
         let mut after = YuvFrame::black(854, 480);
         let mut before = vec![0; after.y.len()];
-        for (at, (after, before)) in after.y.iter_mut().zip(&mut before).enumerate() {
-            let (x, y) = (at % 854, at / 854);
+        for (index, (after, before)) in after.y.iter_mut().zip(&mut before).enumerate() {
+            let (x, y) = (index % 854, index / 854);
             let is_moved = (x / 16 * 7 + y / 16 * 11) % 5 < 2;
             (*after, *before) = (texture(x), texture(x + if is_moved { 2 } else { 0 }));
         }

@@ -190,7 +190,7 @@ mod tests {
     /// An interlaced set of as many macroblocks as can be written, cropped to a few pixels.
     #[test]
     fn numbers_at_their_limits_are_refused() {
-        let most = u32::MAX - 1;
+        let max = u32::MAX - 1;
         let mut out = BitWriter::default();
         out.bits(77, 8); // profile_idc
         out.bits(0, 16); // constraints, level_idc
@@ -198,12 +198,12 @@ mod tests {
             out.unsigned(number); // numbers of the set, of frames and of their order; max_num_ref_frames
         }
         out.bit(false); // gaps_in_frame_num_value_allowed_flag
-        out.unsigned(most); // pic_width_in_mbs_minus1
-        out.unsigned(most); // pic_height_in_map_units_minus1
+        out.unsigned(max); // pic_width_in_mbs_minus1
+        out.unsigned(max); // pic_height_in_map_units_minus1
         out.bits(0, 2); // frame_mbs_only_flag, mb_adaptive_frame_field_flag
         out.bit(false); // direct_8x8_inference_flag
         out.bit(true); // frame_cropping_flag
-        for side in [most, most, most, most] {
+        for side in [max, max, max, max] {
             out.unsigned(side);
         }
         out.bit(false); // vui_parameters_present_flag

@@ -169,13 +169,13 @@ impl SliceHeaders {
         for (change, bit) in changed.iter_mut().zip([filter, filter + 2]) {
             *change = (unescaped_position(beginning, bit / 8)?, 0x80 >> (bit % 8));
         }
-        for (at, mask) in changed {
-            payload[at] &= !mask;
+        for (position, mask) in changed {
+            payload[position] &= !mask;
         }
         // Bytes up to three may need stuffing in front of them.
-        if changed.iter().any(|(at, _)| payload[*at] <= 3) {
-            for (at, mask) in changed {
-                payload[at] |= mask;
+        if changed.iter().any(|(position, _)| payload[*position] <= 3) {
+            for (position, mask) in changed {
+                payload[position] |= mask;
             }
             return None;
         }

@@ -96,8 +96,8 @@ fn every_field_of_a_header_is_read() {
     for length in 0..header.len / 8 {
         assert_eq!(headers.read(unit[0], &rbsp[..length]), None, "the first {length} bytes");
     }
-    let other = SliceHeaders { picture_set: 2, ..headers };
-    assert_eq!(other.read(unit[0], &rbsp), None);
+    let other_set = SliceHeaders { picture_set: 2, ..headers };
+    assert_eq!(other_set.read(unit[0], &rbsp), None);
 }
 
 #[test]

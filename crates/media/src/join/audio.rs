@@ -85,21 +85,21 @@ impl Mix<'_> {
     }
 
     /// The sample frames of so many film frames beside a transition, where frames are equally long.
-    fn frames_before(&self, at: usize, frames: u64) -> i64 {
-        let placement = self.layout.placements[at];
-        let begin = if at == 0 { 0 } else { self.ends[at - 1] };
+    fn frames_before(&self, clip: usize, frames: u64) -> i64 {
+        let placement = self.layout.placements[clip];
+        let begin = if clip == 0 { 0 } else { self.ends[clip - 1] };
         let length = (placement.end - placement.start).max(1);
-        self.at_sample((self.ends[at] - begin) * frames / length)
+        self.at_sample((self.ends[clip] - begin) * frames / length)
     }
 
     /// The sample frames of a clip that may be heard, from its first picture in the film on: as long as it is shown, and what transitions and
     /// crossfades play beyond that.
-    fn audible_range(&self, at: usize, start: i64, end: i64) -> Range<i64> {
+    fn audible_range(&self, clip: usize, start: i64, end: i64) -> Range<i64> {
         let crossfade = (f64::from(self.spec.sample_rate) * CROSSFADE_SECONDS) as i64;
-        let placement = self.layout.placements[at];
-        let lead = at.checked_sub(1).map_or(0, |before| self.frames_before(before, placement.lead));
-        let lead = lead.max(self.frames_before(at, placement.lead)) + crossfade;
-        -lead..end - start + self.frames_before(at, placement.tail) + crossfade
+        let placement = self.layout.placements[clip];
+        let lead = clip.checked_sub(1).map_or(0, |before| self.frames_before(before, placement.lead));
+        let lead = lead.max(self.frames_before(clip, placement.lead)) + crossfade;
+        -lead..end - start + self.frames_before(clip, placement.tail) + crossfade
     }
 
     fn produce(&self, take: TakeSound<'_>) -> Result<(), MediaError> {
@@ -109,15 +109,15 @@ impl Mix<'_> {
         let tracks = Tracks::open(&self.options.soundtrack, spec, length, ffmpeg)?;
         let mut mixer = Mixer { spec, mixed: Vec::new(), start: 0 };
         let mut fade_in = Fade::edge(spec);
-        for (at, clip) in clips.iter().enumerate() {
-            let start = if at == 0 { 0 } else { self.at_sample(self.ends[at - 1]) };
-            let end = self.at_sample(self.ends[at]);
-            let shown = self.audible_range(at, start, end);
+        for (index, clip) in clips.iter().enumerate() {
+            let start = if index == 0 { 0 } else { self.at_sample(self.ends[index - 1]) };
+            let end = self.at_sample(self.ends[index]);
+            let shown = self.audible_range(index, start, end);
             let sound = ClipSound::read(clip, spec, shown, ffmpeg).map_err(|error| error.at(&clip.path))?;
-            let boundary = match (clip.transition, clips.get(at + 1)) {
+            let boundary = match (clip.transition, clips.get(index + 1)) {
                 (Some(transition), next) if transition.before + transition.after > 0 => Fade {
-                    before: self.frames_before(at, transition.before),
-                    after: if next.is_some() { self.frames_before(at, transition.after) } else { 0 },
+                    before: self.frames_before(index, transition.before),
+                    after: if next.is_some() { self.frames_before(index, transition.after) } else { 0 },
                     shape: if next.is_some() {
                         CrossfadeCurve::from_kind(transition.kind)
                     } else {
@@ -142,9 +142,9 @@ impl Mix<'_> {
                 (_, None) => Fade::edge(spec),
             };
             mixer.add(&sound, start, end, fade_in, boundary, clip.gain);
-            let settled = if at + 1 == clips.len() { end } else { end - boundary.before };
+            let complete_end = if index + 1 == clips.len() { end } else { end - boundary.before };
             let from = usize::try_from(mixer.start).unwrap_or(0);
-            let mut mixed = mixer.take(settled);
+            let mut mixed = mixer.take(complete_end);
             tracks.add(from, &mut mixed);
             take(&mixed)?;
             fade_in = boundary;
@@ -196,12 +196,12 @@ impl Fade {
     }
 
     /// The gain of the clip that begins (`true`) or ends here, at a sample relative to the cut.
-    fn gain(self, at: i64, begins: bool) -> f32 {
+    fn gain(self, offset: i64, begins: bool) -> f32 {
         if self.shape == CrossfadeCurve::Edge {
-            let (inside, length) = if begins { (at, self.after) } else { (-at - 1, self.before) };
+            let (inside, length) = if begins { (offset, self.after) } else { (-offset - 1, self.before) };
             return if inside < 0 { 0.0 } else { ((inside as f32 + 0.5) / length.max(1) as f32).min(1.0) };
         }
-        let progress = ((at + self.before) as f32 + 0.5) / (self.before + self.after).max(1) as f32;
+        let progress = ((offset + self.before) as f32 + 0.5) / (self.before + self.after).max(1) as f32;
         let progress = progress.clamp(0.0, 1.0);
         let share = if begins { progress } else { 1.0 - progress };
         match self.shape {
@@ -238,9 +238,9 @@ impl ClipSound {
         if clip.is_retimed() {
             let first = (first as f64 / clip.speed).round() as i64;
             let length = (sound.frames() as f64 / clip.speed).round() as i64;
-            let heard = (first + shown.start).clamp(0, length)..(first + shown.end).clamp(0, length);
-            let sound = stretched(&sound, clip.speed, heard.clone());
-            return Ok(Self { sound, first: first - heard.start });
+            let range = (first + shown.start).clamp(0, length)..(first + shown.end).clamp(0, length);
+            let sound = stretched(&sound, clip.speed, range.clone());
+            return Ok(Self { sound, first: first - range.start });
         }
         Ok(Self { sound, first })
     }
@@ -277,14 +277,14 @@ impl Mixer {
         // Sound that ends before its pictures fades where it ends.
         let audible_end = (start + clip.frames() - clip.first).min(until);
         let edge = Fade::edge(self.spec);
-        for at in begin..audible_end {
-            let source = at - start + clip.first;
+        for frame in begin..audible_end {
+            let source = frame - start + clip.first;
             let Ok(source) = usize::try_from(source) else { continue };
-            let mut level = gain * fade_in.gain(at - start, true) * fade_out.gain(at - end, false);
+            let mut level = gain * fade_in.gain(frame - start, true) * fade_out.gain(frame - end, false);
             if audible_end < end {
-                level *= edge.gain(at - audible_end, false);
+                level *= edge.gain(frame - audible_end, false);
             }
-            let target = (at - self.start) as usize * channels;
+            let target = (frame - self.start) as usize * channels;
             for channel in 0..channels {
                 self.mixed[target + channel] += clip.sound.samples[source * channels + channel] * level;
             }

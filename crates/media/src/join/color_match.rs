@@ -50,18 +50,19 @@ impl Linear {
 /// When a picture cannot be decoded, naming the clip.
 pub(super) fn correct(clips: &mut [Clip], ffmpeg: &Ffmpeg) -> Result<Vec<usize>, MediaError> {
     let mut different = Vec::new();
-    for at in 1..clips.len() {
-        let (before, after) = (&clips[at - 1], &clips[at]);
+    for index in 1..clips.len() {
+        let (before, after) = (&clips[index - 1], &clips[index]);
         if !(after.matches_previous && before.is_video() && after.is_video()) {
             continue;
         }
-        let wanted = Statistics::new(&ffmpeg.last_frame(&before.path)?);
-        let wanted = before.correction.map_or_else(|| wanted.clone(), |one| wanted.corrected(one));
-        let found = Statistics::new(&ffmpeg.first_frame(&after.path)?);
-        match found.difference(&wanted) {
+        let expected = Statistics::new(&ffmpeg.last_frame(&before.path)?);
+        let expected =
+            before.correction.map_or_else(|| expected.clone(), |correction| expected.corrected(correction));
+        let actual = Statistics::new(&ffmpeg.first_frame(&after.path)?);
+        match actual.difference(&expected) {
             Difference::None => {}
-            Difference::Drift(correction) => clips[at].correction = Some(correction),
-            Difference::Other => different.push(at),
+            Difference::Drift(correction) => clips[index].correction = Some(correction),
+            Difference::Other => different.push(index),
         }
     }
     Ok(different)
@@ -106,7 +107,7 @@ impl Statistics {
         let (width, height) = (picture.width() as usize, picture.height() as usize);
         let (mut sums, mut squares) = ([0.0; 3], [0.0; 3]);
         let mut cells = vec![(0.0, 0_u32); GRID.0 * GRID.1];
-        for (at, pixel) in picture.pixels().chunks_exact(3).enumerate() {
+        for (index, pixel) in picture.pixels().chunks_exact(3).enumerate() {
             let [red, green, blue] = [0, 1, 2].map(|channel| f64::from(pixel[channel]) / 255.0);
             // BT.709.
             let luma = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
@@ -116,7 +117,7 @@ impl Statistics {
                 sums[component] += value;
                 squares[component] += value * value;
             }
-            let (column, row) = (at % width * GRID.0 / width, at / width * GRID.1 / height);
+            let (column, row) = (index % width * GRID.0 / width, index / width * GRID.1 / height);
             let cell = &mut cells[row * GRID.0 + column];
             *cell = (cell.0 + luma, cell.1 + 1);
         }
@@ -132,37 +133,37 @@ impl Statistics {
     }
 
     fn corrected(&self, correction: Correction) -> Self {
-        let component = |at: usize| correction.components[at];
+        let component = |index: usize| correction.components[index];
         Self {
-            means: [0, 1, 2].map(|at| component(at).apply(self.means[at])),
-            deviations: [0, 1, 2].map(|at| component(at).gain * self.deviations[at]),
+            means: [0, 1, 2].map(|index| component(index).apply(self.means[index])),
+            deviations: [0, 1, 2].map(|index| component(index).gain * self.deviations[index]),
             cells: self.cells.iter().map(|luma| component(0).apply(*luma)).collect(),
         }
     }
 
     /// How a clip that begins with this picture differs from one that ends with another.
-    fn difference(&self, wanted: &Self) -> Difference {
-        let component = |at: usize| {
-            let (own, other) = (self.deviations[at], wanted.deviations[at]);
+    fn difference(&self, expected: &Self) -> Difference {
+        let component = |index: usize| {
+            let (own, other) = (self.deviations[index], expected.deviations[index]);
             let gain = if own.min(other) < MIN_DEVIATION { 1.0 } else { other / own };
-            Linear { gain, offset: wanted.means[at] - gain * self.means[at] }
+            Linear { gain, offset: expected.means[index] - gain * self.means[index] }
         };
         let components = [0, 1, 2].map(component);
-        let change = |at: usize| {
-            let shift = (wanted.means[at] - self.means[at]).abs();
-            shift + (components[at].gain - 1.0).abs() * self.deviations[at]
+        let change = |index: usize| {
+            let shift = (expected.means[index] - self.means[index]).abs();
+            shift + (components[index].gain - 1.0).abs() * self.deviations[index]
         };
         let components =
-            [0, 1, 2].map(|at| if change(at) < MIN_CHANGE { Linear::NONE } else { components[at] });
-        let is_drift = |at: usize| {
-            let gain = components[at].gain;
-            let shift = (wanted.means[at] - self.means[at]).abs();
+            [0, 1, 2].map(|index| if change(index) < MIN_CHANGE { Linear::NONE } else { components[index] });
+        let is_drift = |index: usize| {
+            let gain = components[index].gain;
+            let shift = (expected.means[index] - self.means[index]).abs();
             (1.0 / MAX_GAIN..=MAX_GAIN).contains(&gain) && shift <= MAX_SHIFT
         };
         let correction = Correction { components };
-        let differences = self.corrected(correction).cells.into_iter().zip(&wanted.cells);
+        let differences = self.corrected(correction).cells.into_iter().zip(&expected.cells);
         let residual =
-            differences.map(|(own, other)| (own - other).abs()).sum::<f64>() / wanted.cells.len() as f64;
+            differences.map(|(own, other)| (own - other).abs()).sum::<f64>() / expected.cells.len() as f64;
         if !((0..3).all(is_drift) && residual <= MAX_RESIDUAL) {
             Difference::Other
         } else if components == [Linear::NONE; 3] {
@@ -191,8 +192,8 @@ mod tests {
     /// A picture with light, shade and color, changed by a function of its values.
     fn picture(change: impl Fn(f64) -> f64) -> RgbImage {
         let mut image = RgbImage::new(96, 54);
-        for (at, pixel) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
-            let (x, y) = ((at % 96) as f64 / 96.0, (at / 96) as f64 / 54.0);
+        for (index, pixel) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
+            let (x, y) = ((index % 96) as f64 / 96.0, (index / 96) as f64 / 54.0);
             let values = [0.2 + 0.5 * x, 0.3 + 0.3 * y, 0.6 - 0.3 * x * y];
             for (channel, value) in pixel.iter_mut().zip(values) {
                 *channel = (change(value) * 255.0).round() as u8;
@@ -201,19 +202,19 @@ mod tests {
         image
     }
 
-    fn difference(wanted: &RgbImage, actual: &RgbImage) -> Difference {
-        Statistics::new(actual).difference(&Statistics::new(wanted))
+    fn difference(expected: &RgbImage, actual: &RgbImage) -> Difference {
+        Statistics::new(actual).difference(&Statistics::new(expected))
     }
 
     #[test]
     fn drift_is_taken_back() {
-        let (wanted, found) = (picture(|value| value), picture(|value| value * 1.06 + 0.015));
-        let Difference::Drift(correction) = difference(&wanted, &found) else { panic!("it is a drift") };
-        let after = Statistics::new(&found).corrected(correction);
-        let before = Statistics::new(&wanted);
-        for at in 0..3 {
-            assert!((after.means[at] - before.means[at]).abs() < 1e-9);
-            assert!((after.deviations[at] - before.deviations[at]).abs() < 0.001);
+        let (expected, actual) = (picture(|value| value), picture(|value| value * 1.06 + 0.015));
+        let Difference::Drift(correction) = difference(&expected, &actual) else { panic!("it is a drift") };
+        let after = Statistics::new(&actual).corrected(correction);
+        let before = Statistics::new(&expected);
+        for index in 0..3 {
+            assert!((after.means[index] - before.means[index]).abs() < 1e-9);
+            assert!((after.deviations[index] - before.deviations[index]).abs() < 0.001);
         }
         let [luma, ..] = correction.components;
         assert!((luma.gain * 1.06 - 1.0).abs() < 0.01, "{luma:?}");

@@ -37,16 +37,16 @@ impl Ducking {
     }
 
     /// The factor of the amplitude at a sample frame of the film.
-    pub(super) fn level(&self, at: usize) -> f32 {
+    pub(super) fn level(&self, frame: usize) -> f32 {
         // The first that ends after it.
-        let next = self.speech.partition_point(|range| range.end <= at);
+        let next = self.speech.partition_point(|range| range.end <= frame);
         let share_before = match self.speech.get(next) {
-            Some(range) if range.start <= at => return amplitude(self.decibels),
-            Some(range) => 1.0 - (range.start - at) as f32 / self.attack as f32,
+            Some(range) if range.start <= frame => return amplitude(self.decibels),
+            Some(range) => 1.0 - (range.start - frame) as f32 / self.attack as f32,
             None => 0.0,
         };
         let share_after = match next.checked_sub(1).and_then(|last| self.speech.get(last)) {
-            Some(range) => 1.0 - (at - range.end) as f32 / self.release as f32,
+            Some(range) => 1.0 - (frame - range.end) as f32 / self.release as f32,
             None => 0.0,
         };
         let share = share_before.max(share_after);
@@ -69,7 +69,7 @@ pub(super) fn spoken(sound: &AudioBuffer, gain: f32, sample_rate: u32) -> Vec<Ra
     };
     let blocks = sound.samples.chunks(block * channels).enumerate();
     let loud = blocks.filter(|(_, samples)| is_loud(samples));
-    let ranges = loud.map(|(at, _)| at * block..((at + 1) * block).min(frames)).collect();
+    let ranges = loud.map(|(index, _)| index * block..((index + 1) * block).min(frames)).collect();
     merged(ranges, block)
 }
 
@@ -95,7 +95,7 @@ mod tests {
     fn level_is_low_while_somebody_speaks() {
         // At 1000 frames per second: attack 150, release 400, hold 300.
         let ducking = Ducking::new(vec![3_000..3_500, 1_000..2_000, 2_200..2_400], 0.25, 1_000);
-        let level = |at| (ducking.level(at) * 100.0).round() as u32;
+        let level = |frame| (ducking.level(frame) * 100.0).round() as u32;
         assert_eq!((level(0), level(849)), (100, 100));
         assert_eq!((level(925), level(1_000), level(2_399)), (50, 25, 25));
         assert_eq!(level(2_100), 25, "a pause");
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn level_does_not_jump() {
         let ducking = Ducking::new(vec![500..600, 1_000..1_100], 0.1, 1_000);
-        let levels: Vec<f32> = (0..2_000).map(|at| ducking.level(at)).collect();
+        let levels: Vec<f32> = (0..2_000).map(|frame| ducking.level(frame)).collect();
         let largest = levels.windows(2).map(|pair| (pair[0] - pair[1]).abs()).fold(0.0, f32::max);
         assert!(largest < 0.02, "{largest}");
     }

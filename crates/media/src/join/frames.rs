@@ -45,7 +45,7 @@ pub(super) struct ClipFrames {
     correction: Option<Correction>,
     /// How many frames were asked for.
     count: u64,
-    held: Option<YuvFrame>,
+    current: Option<YuvFrame>,
     ahead: Option<(f64, YuvFrame)>,
 }
 
@@ -91,7 +91,7 @@ impl ClipFrames {
             speed,
             correction: clip.correction,
             count: 0,
-            held: None,
+            current: None,
             ahead: None,
         })
     }
@@ -108,7 +108,9 @@ impl ClipFrames {
                 self.ahead = self.decode()?;
             }
             match self.ahead.take() {
-                Some((time, picture)) if time <= middle || self.held.is_none() => self.held = Some(picture),
+                Some((time, picture)) if time <= middle || self.current.is_none() => {
+                    self.current = Some(picture)
+                }
                 later => {
                     self.ahead = later;
                     break;
@@ -116,7 +118,7 @@ impl ClipFrames {
             }
         }
         self.count += 1;
-        self.held.clone().ok_or_else(|| MediaError::damaged("none of its pictures is ever shown"))
+        self.current.clone().ok_or_else(|| MediaError::damaged("none of its pictures is ever shown"))
     }
 
     /// The next picture of the clip with its time, in its colors in the film.

@@ -63,27 +63,28 @@ impl Layout {
             placements.push(Placement { start, end, lead: 0, tail: 0 });
             start = end;
         }
-        let unfit = |at: usize| {
-            let path = clips[at].path.display();
-            Err(MediaError::Request(format!("the transition after clip {} ({path}) does not fit", at + 1)))
+        let unfit = |index: usize| {
+            let path = clips[index].path.display();
+            Err(MediaError::Request(format!("the transition after clip {} ({path}) does not fit", index + 1)))
         };
-        for (at, clip) in clips.iter().enumerate() {
+        for (index, clip) in clips.iter().enumerate() {
             let Some(transition) = clip.transition else { continue };
             let (before, after) = (transition.before, transition.after);
-            let cut = placements[at].end;
+            let cut = placements[index].end;
             if before + after == 0 {
                 continue;
             }
-            if before > cut - placements[at].start - transitions_in(&transitions, placements[at].start) {
-                return unfit(at);
+            if before > cut - placements[index].start - transitions_in(&transitions, placements[index].start)
+            {
+                return unfit(index);
             }
-            match placements.get_mut(at + 1) {
+            match placements.get_mut(index + 1) {
                 Some(next) if after <= next.end - next.start => next.lead = before,
                 None if after == 0 && transition.kind.has_color() => {}
-                _ => return unfit(at),
+                _ => return unfit(index),
             }
-            placements[at].tail = after;
-            transitions.push((at, transition.kind, cut - before..cut + after));
+            placements[index].tail = after;
+            transitions.push((index, transition.kind, cut - before..cut + after));
         }
         Ok(Self { placements, transitions })
     }
@@ -95,8 +96,8 @@ impl Layout {
 
     /// What is shown in a frame.
     pub(super) fn frame_content(&self, frame: u64) -> FrameContent {
-        let at = self.transitions.partition_point(|(_, _, range)| range.end <= frame);
-        match self.transitions.get(at) {
+        let index = self.transitions.partition_point(|(_, _, range)| range.end <= frame);
+        match self.transitions.get(index) {
             Some((clip, kind, range)) if range.contains(&frame) => {
                 let length = (range.end - range.start) as f32;
                 FrameContent::Transition {
@@ -161,8 +162,11 @@ mod tests {
         let layout =
             Layout::new(&[clip(10, dissolve), clip(8, None), clip(6, fade_out)], FrameRate::CINEMA).unwrap();
         assert_eq!(layout.frames(), 24);
-        let at = |start, end, lead, tail| Placement { start, end, lead, tail };
-        assert_eq!(layout.placements, [at(0, 10, 0, 2), at(10, 18, 2, 0), at(18, 24, 0, 0)]);
+        let placement = |start, end, lead, tail| Placement { start, end, lead, tail };
+        assert_eq!(
+            layout.placements,
+            [placement(0, 10, 0, 2), placement(10, 18, 2, 0), placement(18, 24, 0, 0)]
+        );
         assert_eq!([layout.unmixed(0), layout.unmixed(1), layout.unmixed(2)], [0..8, 12..18, 18..20]);
         assert_eq!(layout.frame_content(7), FrameContent::Clip(0));
         let mix =

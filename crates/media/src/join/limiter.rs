@@ -133,7 +133,7 @@ impl Limiter {
                 history[TAPS - 1] = *sample;
             }
         }
-        let passed_on = |known: u64| (known + 1).saturating_sub(2 * self.window as u64);
+        let passed_on = |measured: u64| (measured + 1).saturating_sub(2 * self.window as u64);
         let before = passed_on(self.measured);
         self.arrived += frames as u64;
         self.measured = self.arrived.saturating_sub(CENTER as u64);
@@ -201,12 +201,16 @@ impl Limiter {
 
     /// Lets the gain follow what a frame needs.
     fn follow(&mut self, frame: u64, gain: f32) {
-        while self.minima.back().is_some_and(|(_, other)| *other >= gain) {
+        while self.minima.back().is_some_and(|(_, later_gain)| *later_gain >= gain) {
             self.minima.pop_back();
         }
         self.minima.push_back((frame, gain));
         // Two windows: the average over one of them is never above what a frame in its middle needs.
-        while self.minima.front().is_some_and(|(at, _)| at + 2 * self.window as u64 <= frame) {
+        while self
+            .minima
+            .front()
+            .is_some_and(|(minimum_frame, _)| minimum_frame + 2 * self.window as u64 <= frame)
+        {
             self.minima.pop_front();
         }
         let lowest = self.minima.front().map_or(1.0, |(_, gain)| *gain);
@@ -301,9 +305,9 @@ mod tests {
     fn pieces_do_not_matter() {
         let sound: Vec<f32> =
             (0..20_000).map(|n| (n as f32 * 0.37).sin() * (n as f32 * 0.001).cos() * 1.7).collect();
-        let whole = limited(&sound, sound.len());
+        let expected = limited(&sound, sound.len());
         for piece in [2, 334, 1_024] {
-            assert_eq!(limited(&sound, piece), whole);
+            assert_eq!(limited(&sound, piece), expected);
         }
     }
 
@@ -340,7 +344,8 @@ mod tests {
         sound[10_000..10_002].fill(2.0);
         let out = limited(&sound, 512);
         let steps = out.chunks(2).zip(out.chunks(2).skip(1)).map(|(a, b)| (a[0] - b[0]).abs());
-        let largest = steps.enumerate().filter(|(at, _)| !(4_990..5_010).contains(at)).map(|(_, step)| step);
+        let largest =
+            steps.enumerate().filter(|(index, _)| !(4_990..5_010).contains(index)).map(|(_, step)| step);
         assert!(largest.fold(0.0, f32::max) < 0.01);
     }
 }

@@ -106,8 +106,8 @@ struct Settings {
 impl Settings {
     /// Other ones, if what is played misses its aim and can be nearer to it.
     fn corrected(self, target: Option<f64>, played: Loudness) -> Option<Self> {
-        let over = played.true_peak - MAX_TRUE_PEAK;
-        let ceiling = if over > 0.0 { self.ceiling - over - 0.2 } else { self.ceiling };
+        let excess = played.true_peak - MAX_TRUE_PEAK;
+        let ceiling = if excess > 0.0 { self.ceiling - excess - 0.2 } else { self.ceiling };
         let missing = target.map_or(0.0, |target| target - played.integrated);
         let gain =
             if missing.abs() > TOLERANCE { (self.gain + missing).min(self.max_gain) } else { self.gain };
@@ -185,13 +185,13 @@ mod tests {
 
     #[test]
     fn target_is_met_and_peaks_are_limited() {
-        for (sound, what) in
+        for (sound, name) in
             [(tone(0.05, 0.05), "quiet"), (tone(0.9, 0.9), "loud"), (tone(0.2, 0.9), "with peaks")]
         {
             for target in [-14.0, -23.0] {
                 let played = mastered(&sound, Some(target)).loudness.unwrap();
-                assert!((played.integrated - target).abs() <= 0.5, "{what}: {played:?} for {target}");
-                assert!(played.true_peak <= MAX_TRUE_PEAK, "{what}: {played:?}");
+                assert!((played.integrated - target).abs() <= 0.5, "{name}: {played:?} for {target}");
+                assert!(played.true_peak <= MAX_TRUE_PEAK, "{name}: {played:?}");
             }
         }
         let played = mastered(&tone(1.4, 1.4), None).loudness.unwrap();

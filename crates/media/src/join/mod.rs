@@ -377,8 +377,12 @@ fn most_common<T: PartialEq + Copy>(values: &(impl Iterator<Item = T> + Clone)) 
     values
         .clone()
         .fold(None, |best: Option<(usize, T)>, value| {
-            let this = count(value);
-            if best.is_none_or(|(most, _)| this > most) { Some((this, value)) } else { best }
+            let occurrences = count(value);
+            if best.is_none_or(|(best_count, _)| occurrences > best_count) {
+                Some((occurrences, value))
+            } else {
+                best
+            }
         })
         .map(|(_, value)| value)
 }

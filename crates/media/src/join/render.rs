@@ -54,19 +54,19 @@ impl Renderer<'_> {
     /// The picture of a clip in a frame of the film.
     fn picture(&self, open: &mut Vec<Open>, clip: usize, frame: u64) -> Result<YuvFrame, MediaError> {
         let source = &self.clips[clip];
-        let at = |error: MediaError| error.at(&source.path);
+        let at_path = |error: MediaError| error.at(&source.path);
         let index = if let Some(index) = open.iter().position(|open| open.clip == clip) {
             index
         } else {
             let begin = self.layout.placements[clip].start;
             // From the frame that is asked for; before the clip's first picture in the transition that leads to it.
-            let frames = ClipFrames::open(source, frame, begin, self.form, self.ffmpeg).map_err(at)?;
+            let frames = ClipFrames::open(source, frame, begin, self.form, self.ffmpeg).map_err(at_path)?;
             open.push(Open { clip, frames, next: frame });
             open.len() - 1
         };
         let state = &mut open[index];
         debug_assert_eq!(state.next, frame, "frames are rendered in order");
         state.next += 1;
-        state.frames.next().map_err(at)
+        state.frames.next().map_err(at_path)
     }
 }

@@ -99,20 +99,20 @@ impl Tracks {
         frames: usize,
         ffmpeg: &Ffmpeg,
     ) -> Result<Self, MediaError> {
-        let at = |time: Duration| (time.as_secs_f64() * f64::from(spec.sample_rate)).round() as usize;
+        let frame_at = |time: Duration| (time.as_secs_f64() * f64::from(spec.sample_rate)).round() as usize;
         let edge = (f64::from(spec.sample_rate) * EDGE_SECONDS) as usize;
         let voices: Vec<VoiceTrack> = soundtrack
             .voices
             .iter()
             .map(|voice| {
                 let sound = decode(&voice.path, spec, ffmpeg)?;
-                Ok(VoiceTrack { sound, gain: voice.gain, start: at(voice.start), edge })
+                Ok(VoiceTrack { sound, gain: voice.gain, start: frame_at(voice.start), edge })
             })
             .collect::<Result<_, MediaError>>()?;
         let music = match &soundtrack.music {
             Some(music) => {
                 let sound = decode(&music.path, spec, ffmpeg)?;
-                let first = at(music.start);
+                let first = frame_at(music.start);
                 let length = sound.frames();
                 if first >= length {
                     return Err(MediaError::Request(format!(
@@ -124,7 +124,7 @@ impl Tracks {
                 }
                 let end = if music.is_repeated { frames } else { frames.min(length - first) };
                 let mut speech: Vec<Range<usize>> =
-                    music.speech.iter().map(|range| at(range.start)..at(range.end)).collect();
+                    music.speech.iter().map(|range| frame_at(range.start)..frame_at(range.end)).collect();
                 if music.duck < 1.0 {
                     for voice in &voices {
                         speech.extend(voice.spoken(spec));
@@ -135,8 +135,8 @@ impl Tracks {
                     first,
                     is_repeated: music.is_repeated,
                     end,
-                    fade_in: at(music.fade_in).max(if first > 0 { edge } else { 0 }),
-                    fade_out: at(music.fade_out).max(edge),
+                    fade_in: frame_at(music.fade_in).max(if first > 0 { edge } else { 0 }),
+                    fade_out: frame_at(music.fade_out).max(edge),
                     ducking: Ducking::new(speech, music.duck, spec.sample_rate),
                     sound,
                 })
@@ -151,19 +151,19 @@ impl Tracks {
         let frames = samples.len() / self.channels;
         if let Some(music) = &self.music {
             let end = music.end.min(start + frames);
-            for at in start..end {
-                let level = music.level(at);
-                let source = music.source(at);
-                self.mix(samples, at - start, &music.sound, source, level);
+            for frame in start..end {
+                let level = music.level(frame);
+                let source = music.source(frame);
+                self.mix(samples, frame - start, &music.sound, source, level);
             }
         }
         for voice in &self.voices {
             let length = voice.sound.frames();
-            for at in start.max(voice.start)..(start + frames).min(voice.start + length) {
-                let source = at - voice.start;
+            for frame in start.max(voice.start)..(start + frames).min(voice.start + length) {
+                let source = frame - voice.start;
                 let inside = source.min(length - 1 - source);
                 let level = voice.gain * ((inside as f32 + 0.5) / voice.edge.max(1) as f32).min(1.0);
-                self.mix(samples, at - start, &voice.sound, source, level);
+                self.mix(samples, frame - start, &voice.sound, source, level);
             }
         }
     }
@@ -178,17 +178,17 @@ impl Tracks {
 
 impl MusicTrack {
     /// The sample frame of the music that is heard at one of the film.
-    fn source(&self, at: usize) -> usize {
+    fn source(&self, frame: usize) -> usize {
         let length = self.sound.frames();
-        if self.is_repeated { (self.first + at) % length } else { self.first + at }
+        if self.is_repeated { (self.first + frame) % length } else { self.first + frame }
     }
 
-    fn level(&self, at: usize) -> f32 {
+    fn level(&self, frame: usize) -> f32 {
         let ramp = |inside: usize, length: usize| {
             if length == 0 { 1.0 } else { ((inside as f32 + 0.5) / length as f32).min(1.0) }
         };
-        let fades = ramp(at, self.fade_in) * ramp(self.end - 1 - at, self.fade_out);
-        self.gain * fades * self.ducking.level(at)
+        let fades = ramp(frame, self.fade_in) * ramp(self.end - 1 - frame, self.fade_out);
+        self.gain * fades * self.ducking.level(frame)
     }
 }
 
@@ -243,23 +243,23 @@ mod tests {
 
     fn mixed(tracks: &Tracks, frames: usize, piece: usize) -> Vec<f32> {
         let mut sound = vec![0.0; frames];
-        for (at, piece_of) in sound.chunks_mut(piece).enumerate() {
-            tracks.add(at * piece, piece_of);
+        for (index, piece_of) in sound.chunks_mut(piece).enumerate() {
+            tracks.add(index * piece, piece_of);
         }
         sound
     }
 
     #[test]
     fn music_ends_or_repeats() {
-        let once = Tracks { channels: 1, music: Some(music(1_000, false, 1_000)), voices: Vec::new() };
-        let sound = mixed(&once, 3_000, 128);
+        let played_once = Tracks { channels: 1, music: Some(music(1_000, false, 1_000)), voices: Vec::new() };
+        let sound = mixed(&played_once, 3_000, 128);
         assert_eq!((sound[0], sound[900], sound[1_000], sound[2_999]), (0.5, 0.5, 0.0, 0.0));
         assert!(sound[999] < 0.01, "it fades where it ends");
-        let again = Tracks { channels: 1, music: Some(music(1_000, true, 3_000)), voices: Vec::new() };
-        let sound = mixed(&again, 3_000, 128);
+        let repeated = Tracks { channels: 1, music: Some(music(1_000, true, 3_000)), voices: Vec::new() };
+        let sound = mixed(&repeated, 3_000, 128);
         assert_eq!((sound[1_000], sound[2_900]), (0.5, 0.5));
         assert!(sound[2_999] < 0.01, "it fades at the film's end");
-        assert_eq!(mixed(&again, 3_000, 77), sound, "pieces do not matter");
+        assert_eq!(mixed(&repeated, 3_000, 77), sound, "pieces do not matter");
     }
 
     #[test]

@@ -28,21 +28,21 @@ pub(super) fn stretched(sound: &AudioBuffer, speed: f64, output: Range<i64>) -> 
     let mut segment = output.start.div_euclid(half) - 1;
     let mut before: Option<i64> = None;
     while segment * half < output.end {
-        let place = segment * half;
-        let nominal = ((place + half) as f64 * speed).round() as i64 - half;
+        let begin = segment * half;
+        let nominal = ((begin + half) as f64 * speed).round() as i64 - half;
         let source = match before {
             // What would follow the last segment is what this one should be like.
             Some(last) => wave.most_similar(last + half, nominal, half as usize, radius),
             None => nominal,
         };
         before = Some(source);
-        for at in 0..2 * half {
-            let (target, from) = (place + at, source + at);
+        for offset in 0..2 * half {
+            let (target, from) = (begin + offset, source + offset);
             let inside = output.contains(&target) && (0..sound.frames() as i64).contains(&from);
             if !inside {
                 continue;
             }
-            let phase = (at as f32 + 0.5) / (2 * half) as f32;
+            let phase = (offset as f32 + 0.5) / (2 * half) as f32;
             let weight = (phase * std::f32::consts::PI).sin().powi(2);
             let (target, from) = ((target - output.start) as usize * channels, from as usize * channels);
             for channel in 0..channels {
@@ -69,44 +69,46 @@ impl Waveform {
         Self { fine, coarse }
     }
 
-    /// The position within `radius` of `nominal` from which `length` samples are most like those from `wanted` on. Where several are,
+    /// The position within `radius` of `nominal` from which `length` samples are most like those from `reference` on. Where several are,
     /// the nearest to `nominal`.
-    fn most_similar(&self, wanted: i64, nominal: i64, length: usize, radius: i64) -> i64 {
+    fn most_similar(&self, reference: i64, nominal: i64, length: usize, radius: i64) -> i64 {
         let step = COARSE as i64;
         let coarse = best(
             &self.coarse,
-            wanted / step,
+            reference / step,
             nominal / step,
             length / COARSE,
-            (-(radius / step)..=radius / step).map(|at| nominal / step + at),
+            (-(radius / step)..=radius / step).map(|offset| nominal / step + offset),
         );
         let around = coarse * step;
-        let near = (around - step..=around + step).filter(|at| (at - nominal).abs() <= radius);
-        best(&self.fine, wanted, nominal, length, near)
+        let near = (around - step..=around + step).filter(|position| (position - nominal).abs() <= radius);
+        best(&self.fine, reference, nominal, length, near)
     }
 }
 
-/// The candidate whose samples correlate most with those from `wanted` on, relative to their power.
+/// The candidate whose samples correlate most with those from `reference` on, relative to their power.
 fn best(
     wave: &[f32],
-    wanted: i64,
+    reference: i64,
     nominal: i64,
     length: usize,
     candidates: impl Iterator<Item = i64>,
 ) -> i64 {
-    let slice = |at: i64| usize::try_from(at).ok().and_then(|at| wave.get(at..at + length));
-    let Some(wanted) = slice(wanted) else { return nominal };
+    let slice = |position: i64| {
+        usize::try_from(position).ok().and_then(|position| wave.get(position..position + length))
+    };
+    let Some(reference) = slice(reference) else { return nominal };
     let mut best = (f32::MIN, i64::MAX, nominal);
-    for at in candidates {
-        let Some(candidate) = slice(at) else { continue };
+    for position in candidates {
+        let Some(candidate) = slice(position) else { continue };
         let (mut product, mut power) = (0.0_f32, 1e-9_f32);
-        for (one, other) in wanted.iter().zip(candidate) {
-            product += one * other;
-            power += other * other;
+        for (a, b) in reference.iter().zip(candidate) {
+            product += a * b;
+            power += b * b;
         }
-        let (likeness, distance) = (product / power.sqrt(), (at - nominal).abs());
+        let (likeness, distance) = (product / power.sqrt(), (position - nominal).abs());
         if likeness > best.0 || (likeness >= best.0 && distance < best.1) {
-            best = (likeness, distance, at);
+            best = (likeness, distance, position);
         }
     }
     best.2

@@ -65,8 +65,8 @@ fn levels(path: &Path) -> Vec<f32> {
 fn assert_levels(path: &Path, expected: &[f32]) {
     let levels = levels(path);
     assert_eq!(levels.len(), expected.len());
-    for (at, (level, expected)) in levels.iter().zip(expected).enumerate() {
-        assert!((level - expected).abs() < 2.0, "picture {at}: {level}, not {expected}");
+    for (index, (level, expected)) in levels.iter().zip(expected).enumerate() {
+        assert!((level - expected).abs() < 2.0, "picture {index}: {level}, not {expected}");
     }
 }
 
@@ -115,9 +115,9 @@ fn dissolve_plays_both_clips_and_copies_the_rest() {
     let (report, path) = film(&clips, folder.path());
     // Of the second clip the pictures up to 47 follow a picture that is mixed.
     assert_eq!((report.copied_pictures, report.encoded_pictures), (92 + 52, 8 + 40));
-    let mixed = (0..8).map(|at| {
-        let (from, to) = (2.0 * (92 + at) as f32, 50.0 + 2.0 * at as f32);
-        from + (to - from) * (at as f32 + 0.5) / 8.0
+    let mixed = (0..8).map(|index| {
+        let (from, to) = (2.0 * (92 + index) as f32, 50.0 + 2.0 * index as f32);
+        from + (to - from) * (index as f32 + 0.5) / 8.0
     });
     let expected: Vec<f32> = rising(0, 0..92).into_iter().chain(mixed).chain(rising(50, 8..100)).collect();
     assert_levels(&path, &expected);
@@ -130,7 +130,8 @@ fn film_fades_out_at_its_end() {
     let transition = Some(JoinTransition { kind: TransitionKind::FadeBlack, before: 10, after: 0 });
     let (report, path) = film(&[JoinClip { transition, ..part(&a, 0, 60) }], folder.path());
     assert_eq!((report.copied_pictures, report.encoded_pictures), (50, 10));
-    let fading = (50..60).map(|at| (100.0 + 2.0 * at as f32) * (1.0 - ((at - 50) as f32 + 0.5) / 10.0));
+    let fading =
+        (50..60).map(|index| (100.0 + 2.0 * index as f32) * (1.0 - ((index - 50) as f32 + 0.5) / 10.0));
     let expected: Vec<f32> = rising(100, 0..50).into_iter().chain(fading).collect();
     assert_levels(&path, &expected);
     let sound = sound(&path);
@@ -156,9 +157,9 @@ fn differing_clips_are_encoded_with_their_trims_and_transitions() {
     let (report, path) = film(&clips, folder.path());
     assert_eq!((report.copied_pictures, report.encoded_pictures), (0, 55));
     let second = |frame: i32| 100.0 + 4.0 * (6 + frame.div_euclid(2)) as f32;
-    let mixed = (0..4).map(|at| {
-        let (from, to) = (2.0 * (38 + at) as f32, second(at - 2));
-        from + (to - from) * (at as f32 + 0.5) / 4.0
+    let mixed = (0..4).map(|index| {
+        let (from, to) = (2.0 * (38 + index) as f32, second(index - 2));
+        from + (to - from) * (index as f32 + 0.5) / 4.0
     });
     let expected: Vec<f32> = rising(0, 10..38)
         .into_iter()
@@ -180,9 +181,9 @@ fn power(samples: &[f32]) -> f32 {
 
 /// The deepest dip of the level around a sample, in decibels below the level of the whole, in windows of 10 ms.
 fn dip(samples: &[f32], cut: usize) -> f32 {
-    let whole = power(&samples[cut - 24_000..cut + 24_000]);
+    let average = power(&samples[cut - 24_000..cut + 24_000]);
     let windows = samples[cut - 4_800..cut + 4_800].windows(480).step_by(48);
-    10.0 * (whole / windows.map(power).fold(f32::INFINITY, f32::min)).log10()
+    10.0 * (average / windows.map(power).fold(f32::INFINITY, f32::min)).log10()
 }
 
 #[test]
@@ -280,7 +281,7 @@ fn music_makes_room_for_speech() {
     // Silent clips: the film has sound because of its music.
     let clip = JoinClip::whole(clip(folder.path(), "a.mp4", 48, 0, None));
     let score = wav(folder.path(), "score.wav", &tone(1_000.0, 0.2, 4.0));
-    let said = wav(folder.path(), "said.wav", &tone(3_000.0, 0.2, 1.0));
+    let voice = wav(folder.path(), "said.wav", &tone(3_000.0, 0.2, 1.0));
     let soundtrack = Soundtrack {
         music: Some(Music {
             is_repeated: true,
@@ -288,7 +289,7 @@ fn music_makes_room_for_speech() {
             speech: std::iter::once(Duration::from_secs(4)..Duration::from_millis(4_800)).collect(),
             ..music(score)
         }),
-        voices: vec![Voice { path: said, start: Duration::from_secs(2), gain: 0.5 }],
+        voices: vec![Voice { path: voice, start: Duration::from_secs(2), gain: 0.5 }],
         loudness: None,
     };
     let path = folder.path().join("film.mp4");
@@ -296,7 +297,7 @@ fn music_makes_room_for_speech() {
     let report = join(&[clip.clone(), clip.clone(), clip], &path, &options).unwrap();
     assert!(report.has_audio && report.loudness.is_some());
     let sound = sound(&path);
-    let at = |hertz: f32, seconds: f32| {
+    let level_at = |hertz: f32, seconds: f32| {
         let start = (seconds * 48_000.0) as usize;
         amplitude_of(hertz, &sound[start..start + 9_600])
     };
@@ -309,8 +310,8 @@ fn music_makes_room_for_speech() {
         (4.3, 1_000.0, 0.05),
         (5.5, 1_000.0, 0.2),
     ] {
-        let found = at(hertz, second);
-        assert!((found - expected).abs() < 0.02, "{hertz} Hz at {second} s: {found}, not {expected}");
+        let actual = level_at(hertz, second);
+        assert!((actual - expected).abs() < 0.02, "{hertz} Hz at {second} s: {actual}, not {expected}");
     }
 }
 
@@ -353,16 +354,22 @@ fn stills_are_encoded_between_copied_clips() {
     let clips = [still(200, 20), JoinClip { transition, ..part(&a, 0, 56) }, still(100, 30)];
     let (report, path) = film(&clips, folder.path());
     assert_eq!((report.copied_pictures, report.encoded_pictures), (54, 20 + 32));
-    let mixed = (0..4).map(|at| {
-        let from = 60.0 + 2.0 * (54 + at) as f32;
-        from + (100.0 - from) * (at as f32 + 0.5) / 4.0
+    let mixed = (0..4).map(|index| {
+        let from = 60.0 + 2.0 * (54 + index) as f32;
+        from + (100.0 - from) * (index as f32 + 0.5) / 4.0
     });
     let expected: Vec<f32> =
         [200.0; 20].into_iter().chain(rising(60, 0..54)).chain(mixed).chain([100.0; 28]).collect();
     assert_levels(&path, &expected);
     let sound = sound(&path);
-    let at = |picture: usize| power(&sound[picture * SAMPLES..][..SAMPLES * 4]);
-    assert!(at(5) < 1e-6 && at(40) > 0.005 && at(90) < 1e-6, "{} {} {}", at(5), at(40), at(90));
+    let power_at = |picture: usize| power(&sound[picture * SAMPLES..][..SAMPLES * 4]);
+    assert!(
+        power_at(5) < 1e-6 && power_at(40) > 0.005 && power_at(90) < 1e-6,
+        "{} {} {}",
+        power_at(5),
+        power_at(40),
+        power_at(90)
+    );
 }
 
 #[test]
@@ -391,21 +398,21 @@ fn images_fill_the_frame_and_damaged_ones_are_named() {
     let image = folder.path().join("tall.png");
     let tall = RgbImage::from_pixels(24, 48, vec![180; 24 * 48 * 3]).unwrap();
     fs::write(&image, crate::encode_png(&tall)).unwrap();
-    let of =
+    let still_clip =
         |path: &Path| JoinClip { source: JoinSource::Still(Still::Image(path.to_owned())), ..still(0, 4) };
     let path = folder.path().join("film.mp4");
     let mean = |fit| {
         let options = JoinOptions { size: Some((64, 48)), fit, ..JoinOptions::default() };
-        join(&[of(&image)], &path, &options).unwrap();
+        join(&[still_clip(&image)], &path, &options).unwrap();
         levels(&path)[0]
     };
     let (boxed, cropped, blurred) = (mean(Fit::Letterbox), mean(Fit::Crop), mean(Fit::Blur));
     assert!((boxed - 180.0 * 24.0 / 64.0).abs() < 3.0, "{boxed}");
     assert!((cropped - 180.0).abs() < 2.0, "{cropped}");
     assert!(blurred > boxed + 40.0 && blurred < cropped - 30.0, "{blurred}");
-    let whole = fs::read(&image).unwrap();
-    fs::write(&image, &whole[..whole.len() / 2]).unwrap();
-    let refused = join(&[of(&image)], &path, &JoinOptions::default()).unwrap_err().to_string();
+    let encoded = fs::read(&image).unwrap();
+    fs::write(&image, &encoded[..encoded.len() / 2]).unwrap();
+    let refused = join(&[still_clip(&image)], &path, &JoinOptions::default()).unwrap_err().to_string();
     assert!(refused.contains("tall.png") && refused.contains("damaged"), "{refused}");
 }
 

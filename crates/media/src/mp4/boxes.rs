@@ -107,8 +107,8 @@ pub(crate) struct ChildBox<'a> {
 
 /// The payload of the box at the end of a path of names, each the first of its name.
 pub(crate) fn find<'a>(bytes: &'a [u8], path: &[[u8; 4]]) -> Option<&'a [u8]> {
-    path.iter().try_fold(bytes, |inside, name| {
-        children(inside).find(|found| found.name == *name).map(|found| found.payload)
+    path.iter().try_fold(bytes, |parent, name| {
+        children(parent).find(|child| child.name == *name).map(|child| child.payload)
     })
 }
 

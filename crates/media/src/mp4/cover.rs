@@ -30,8 +30,9 @@ pub fn film_encoder(path: &Path) -> Result<Option<String>, MediaError> {
 fn tag(path: &Path, name: [u8; 4]) -> Result<Option<Vec<u8>>, MediaError> {
     let io = || MediaError::io("cannot read the film");
     let mut file = File::open(path).map_err(io()).map_err(|error| error.at(path))?;
-    let index = top_level::find(&mut file, |_, found| Ok(found.name == *b"moov"))
-        .and_then(|found| found.map_or(Ok(None), |found| top_level::payload(&mut file, &found, MAX_INDEX)));
+    let index = top_level::find(&mut file, |_, top_box| Ok(top_box.name == *b"moov")).and_then(|top_box| {
+        top_box.map_or(Ok(None), |top_box| top_level::payload(&mut file, &top_box, MAX_INDEX))
+    });
     let Some(index) = index.map_err(io()).map_err(|error| error.at(path))? else { return Ok(None) };
     // A full box: what it holds begins after its version and flags.
     let metadata = find(&index, &[*b"udta", *b"meta"]).and_then(|metadata| metadata.get(4..));

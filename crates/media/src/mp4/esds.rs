@@ -29,7 +29,7 @@ pub(crate) fn audio_config(esds: &[u8]) -> Option<AudioConfig> {
 }
 
 /// The first descriptor with this tag among those that lie one after the other.
-fn descriptor(bytes: &[u8], wanted: u8) -> Option<&[u8]> {
+fn descriptor(bytes: &[u8], expected_tag: u8) -> Option<&[u8]> {
     let mut rest = bytes;
     loop {
         let (&tag, mut tail) = rest.split_first()?;
@@ -44,7 +44,7 @@ fn descriptor(bytes: &[u8], wanted: u8) -> Option<&[u8]> {
         }
         // Some writers state more than there is.
         let (payload, next) = tail.split_at(size.min(tail.len()));
-        if tag == wanted {
+        if tag == expected_tag {
             return Some(payload);
         }
         rest = next;

@@ -48,7 +48,7 @@ impl Fragments {
             let mut state = TrackState { id, defaults: Defaults::default(), clock: 0 };
             state.clock = track.samples.iter().map(|sample| u64::from(sample.duration)).sum();
             let extends = find(moov, &[*b"mvex"]).unwrap_or_default();
-            for trex in children(extends).filter(|found| found.name == *b"trex") {
+            for trex in children(extends).filter(|child| child.name == *b"trex") {
                 let mut fields = Fields { rest: trex.payload };
                 fields.skip(4)?;
                 if fields.u32()? != id {
@@ -75,7 +75,7 @@ impl Fragments {
     ) -> Result<(), MediaError> {
         // Without a base of its own, a track's data follows those of the track before it in the fragment.
         let mut end_of_previous = start;
-        for traf in children(moof).filter(|found| found.name == *b"traf") {
+        for traf in children(moof).filter(|child| child.name == *b"traf") {
             let tfhd = find(traf.payload, &[*b"tfhd"]).ok_or_else(truncated)?;
             let header = TrackFragmentHeader::parse(tfhd)?;
             let base = match header.base {
@@ -92,7 +92,7 @@ impl Fragments {
                 state.clock = if is_wide { fields.u64()? } else { u64::from(fields.u32()?) };
             }
             let mut next = base;
-            for trun in children(traf.payload).filter(|found| found.name == *b"trun") {
+            for trun in children(traf.payload).filter(|child| child.name == *b"trun") {
                 let mut run = TrackRun::parse(trun.payload, header.defaults(state.defaults))?;
                 if let Some(offset) = run.offset {
                     next = base.checked_add_signed(offset).ok_or_else(outside)?;

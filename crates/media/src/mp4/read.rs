@@ -67,7 +67,7 @@ impl Movie {
 
     fn read(mut source: Box<dyn Source>, length: u64) -> Result<Self, MediaError> {
         let top = top_level(&mut *source, length)?;
-        let position = |name: &[u8; 4]| top.iter().position(|found| found.name == *name);
+        let position = |name: &[u8; 4]| top.iter().position(|extent| extent.name == *name);
         let Some(moov_at) = position(b"moov") else {
             return Err(MediaError::damaged("it has no index (moov): the end of the file may be missing"));
         };
@@ -78,8 +78,8 @@ impl Movie {
         let movie_timescale = moov.mvhd_box.timescale.get();
 
         let mut movie = Self { source, length, video: None, audio: None, is_faststart: faststart };
-        let raw_moov = children(&moov_bytes).next().map_or(&[][..], |found| found.payload);
-        let raw_tracks = children(raw_moov).filter(|found| found.name == *b"trak");
+        let raw_moov = children(&moov_bytes).next().map_or(&[][..], |child| child.payload);
+        let raw_tracks = children(raw_moov).filter(|child| child.name == *b"trak");
         let mut tracks = Vec::new();
         for (trak, raw) in moov.trak_boxes.iter().zip(raw_tracks) {
             let kind = match trak.mdia_box.hdlr_box.handler_type {
@@ -134,10 +134,10 @@ impl Movie {
         tracks: &mut [(u32, TrackKind, Track)],
     ) -> Result<(), MediaError> {
         let mut fragments = Fragments::new(moov, self.length, tracks)?;
-        for found in top.iter().filter(|found| found.name == *b"moof") {
-            let bytes = load(&mut *self.source, found.start, found.end, MAX_INDEX_BYTES)?;
+        for extent in top.iter().filter(|extent| extent.name == *b"moof") {
+            let bytes = load(&mut *self.source, extent.start, extent.end, MAX_INDEX_BYTES)?;
             let moof = children(&bytes).next().ok_or_else(incomplete)?;
-            fragments.read(moof.payload, found.start, tracks)?;
+            fragments.read(moof.payload, extent.start, tracks)?;
         }
         Ok(())
     }
@@ -152,10 +152,10 @@ struct BoxExtent {
 /// The top-level boxes. The last one may be truncated: samples in it are checked one by one.
 fn top_level(source: &mut dyn Source, length: u64) -> Result<Vec<BoxExtent>, MediaError> {
     let io = MediaError::io;
-    let mut found: Vec<BoxExtent> = Vec::new();
+    let mut boxes: Vec<BoxExtent> = Vec::new();
     let mut start = 0;
     while start + 8 <= length {
-        if found.len() >= MAX_TOP_LEVEL_BOXES {
+        if boxes.len() >= MAX_TOP_LEVEL_BOXES {
             return Err(MediaError::TooLarge {
                 what: "the number of fragments".to_owned(),
                 limit: format!("{MAX_TOP_LEVEL_BOXES} boxes"),
@@ -173,7 +173,7 @@ fn top_level(source: &mut dyn Source, length: u64) -> Result<Vec<BoxExtent>, Med
             ]),
             size => u64::from(size),
         };
-        if found.is_empty()
+        if boxes.is_empty()
             && !matches!(&name, b"ftyp" | b"styp" | b"moov" | b"mdat" | b"free" | b"skip" | b"wide")
         {
             return Err(MediaError::NotMedia(describe(source, length)?));
@@ -182,14 +182,14 @@ fn top_level(source: &mut dyn Source, length: u64) -> Result<Vec<BoxExtent>, Med
             break;
         }
         let end = start.saturating_add(size).min(length);
-        found.push(BoxExtent { name, start, end });
+        boxes.push(BoxExtent { name, start, end });
         start = end;
     }
-    if found.is_empty() {
-        let what = if length == 0 { "it is empty" } else { "it is too short to be a video" };
-        return Err(MediaError::NotMedia(what.to_owned()));
+    if boxes.is_empty() {
+        let reason = if length == 0 { "it is empty" } else { "it is too short to be a video" };
+        return Err(MediaError::NotMedia(reason.to_owned()));
     }
-    Ok(found)
+    Ok(boxes)
 }
 
 /// What a file is that is not MP4, as far as its beginning tells.
@@ -312,14 +312,14 @@ fn edits(trak: Option<&TrakBox>, track: &Track, movie_timescale: u32) -> Vec<Edi
 
 /// An error of the MP4 library in the terms of the format; the library's own text has lines of its source in it.
 fn malformed(error: &shiguredo_mp4::Error) -> MediaError {
-    let place = error.box_type.map_or_else(|| "it".to_owned(), |kind| format!("the box `{kind}`"));
-    let what = match error.kind {
+    let location = error.box_type.map_or_else(|| "it".to_owned(), |kind| format!("the box `{kind}`"));
+    let problem = match error.kind {
         ErrorKind::InsufficientBuffer => "ends too early",
         ErrorKind::Unsupported => "has an unknown form",
         ErrorKind::InvalidInput | ErrorKind::InvalidData => "has invalid contents",
     };
     let colon = if error.reason.is_empty() { "" } else { ": " };
-    MediaError::Damaged(format!("its index is malformed: {place} {what}{colon}{}", error.reason))
+    MediaError::Damaged(format!("its index is malformed: {location} {problem}{colon}{}", error.reason))
 }
 
 fn contradictory(error: &SampleTableAccessorError) -> MediaError {

@@ -42,12 +42,12 @@ pub(super) fn find(
         if size < header || size > length - start {
             break;
         }
-        let found = TopLevelBox { name, start, payload: start + header, end: start + size };
-        file.seek(SeekFrom::Start(found.payload))?;
-        if is_wanted(file, &found)? {
-            return Ok(Some(found));
+        let top_box = TopLevelBox { name, start, payload: start + header, end: start + size };
+        file.seek(SeekFrom::Start(top_box.payload))?;
+        if is_wanted(file, &top_box)? {
+            return Ok(Some(top_box));
         }
-        start = found.end;
+        start = top_box.end;
     }
     Ok(None)
 }

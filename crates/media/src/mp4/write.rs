@@ -119,11 +119,11 @@ fn interleave(tracks: &[&OutputTrack]) -> Vec<Chunk> {
         else {
             return chunks;
         };
-        let most = (f64::from(tracks[track].timescale) * CHUNK_SECONDS) as u64;
+        let max_ticks = (f64::from(tracks[track].timescale) * CHUNK_SECONDS) as u64;
         let first = next[track];
         let (mut ticks, mut bytes, mut count) = (0, 0, 0);
         for sample in &tracks[track].samples[first..] {
-            if count > 0 && ticks + u64::from(sample.duration) > most {
+            if count > 0 && ticks + u64::from(sample.duration) > max_ticks {
                 break;
             }
             ticks += u64::from(sample.duration);
@@ -204,15 +204,15 @@ fn index(tracks: &[&OutputTrack], tags: &StoredTags, chunks: &[Chunk], base: u64
 
 /// Where each chunk of one track begins, and how many samples it has.
 fn offsets(chunks: &[Chunk], track: usize, base: u64) -> Vec<(u64, u32)> {
-    let mut at = base;
-    let mut found = Vec::new();
+    let mut offset = base;
+    let mut entries = Vec::new();
     for chunk in chunks {
         if chunk.track == track {
-            found.push((at, chunk.count as u32));
+            entries.push((offset, chunk.count as u32));
         }
-        at += chunk.bytes;
+        offset += chunk.bytes;
     }
-    found
+    entries
 }
 
 fn track_boxes(

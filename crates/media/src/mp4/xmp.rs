@@ -87,14 +87,14 @@ pub(crate) fn film_packet(path: &Path) -> Result<Option<Vec<u8>>, MediaError> {
 
 fn read_packet(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut file = File::open(path)?;
-    let is_packet = |file: &mut File, found: &TopLevelBox| {
+    let is_packet = |file: &mut File, top_box: &TopLevelBox| {
         let mut uuid = [0; UUID.len()];
-        Ok(found.name == *b"uuid"
-            && found.payload_bytes() >= UUID.len() as u64
+        Ok(top_box.name == *b"uuid"
+            && top_box.payload_bytes() >= UUID.len() as u64
             && file.read_exact(&mut uuid).map(|()| uuid == UUID)?)
     };
-    let Some(found) = top_level::find(&mut file, is_packet)? else { return Ok(None) };
-    let payload = top_level::payload(&mut file, &found, MAX_PACKET_BYTES)?;
+    let Some(top_box) = top_level::find(&mut file, is_packet)? else { return Ok(None) };
+    let payload = top_level::payload(&mut file, &top_box, MAX_PACKET_BYTES)?;
     Ok(payload.and_then(|payload| payload.get(UUID.len()..).map(<[u8]>::to_vec)))
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn add_to_quicktime(path: &Path, packet: &[u8]) -> io::Result<()> {
     let other_form = || io::Error::new(io::ErrorKind::InvalidData, "its index is not at its end");
     let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     let length = file.metadata()?.len();
-    let index = top_level::find(&mut file, |_, found| Ok(found.name == *b"moov"))?;
+    let index = top_level::find(&mut file, |_, top_box| Ok(top_box.name == *b"moov"))?;
     let index = index.filter(|index| index.end == length).ok_or_else(other_form)?;
     let payload = top_level::payload(&mut file, &index, MAX_INDEX_BYTES)?.ok_or_else(other_form)?;
     let mut new = BoxWriter::default();
@@ -230,11 +230,15 @@ mod tests {
         // As blocks of data: from wherever a reader comes out of the packet it ends at the same zero.
         let data = bytes.len() - 259;
         for start in data..data + 257 {
-            let mut at = start;
-            while bytes[at] != 0 {
-                at += 1 + usize::from(bytes[at]);
+            let mut position = start;
+            while bytes[position] != 0 {
+                position += 1 + usize::from(bytes[position]);
             }
-            assert!(at == bytes.len() - 2 || at == bytes.len() - 3, "from {start}: {at} of {}", bytes.len());
+            assert!(
+                position == bytes.len() - 2 || position == bytes.len() - 3,
+                "from {start}: {position} of {}",
+                bytes.len()
+            );
         }
         assert!(add_to_gif(&file("b.gif", b"GIF89a"), b"<x/>").is_err());
     }

@@ -9,13 +9,13 @@ pub(crate) fn put(out: &mut Vec<u8>, name: [u8; 4], payload: &[u8]) {
 
 /// The boxes in `bytes`: names and payloads.
 pub(crate) fn boxes(mut bytes: &[u8]) -> Vec<([u8; 4], &[u8])> {
-    let mut found = Vec::new();
+    let mut boxes = Vec::new();
     while bytes.len() >= 8 {
         let size = u32::from_be_bytes(bytes[..4].try_into().unwrap()) as usize;
-        found.push((bytes[4..8].try_into().unwrap(), &bytes[8..size]));
+        boxes.push((bytes[4..8].try_into().unwrap(), &bytes[8..size]));
         bytes = &bytes[size..];
     }
-    found
+    boxes
 }
 
 /// The payload of the box at the end of a path.
@@ -105,12 +105,15 @@ fn track_data<'a>(file: &'a [u8], raw: &'a [u8]) -> TrackData<'a> {
     let mut samples = Vec::new();
     for (i, chunk) in (1u32..).zip(chunks) {
         let count = runs.chunks_exact(3).rfind(|run| run[0] <= i).unwrap()[1];
-        let mut at = *chunk as usize;
+        let mut offset = *chunk as usize;
         for _ in 0..count {
             let size = sizes[samples.len()] as usize;
             let number = samples.len() as u32 + 1;
-            samples.push((&file[at..at + size], sync.as_ref().is_none_or(|sync| sync.contains(&number))));
-            at += size;
+            samples.push((
+                &file[offset..offset + size],
+                sync.as_ref().is_none_or(|sync| sync.contains(&number)),
+            ));
+            offset += size;
         }
     }
     TrackData { id: numbers(payload(raw, &[b"tkhd"]))[3], raw, duration, samples }
@@ -172,14 +175,14 @@ fn short_track(raw: &[u8], samples: &[(&[u8], bool)], duration: u32, begin: u32)
     out
 }
 
-/// A `moof` of `moof_size` bytes at `at`, and the data of its samples.
+/// A `moof` of `moof_size` bytes at `moof_offset`, and the data of its samples.
 fn fragment(
     tracks: &[TrackData<'_>],
     form: Fragments,
     number: usize,
     first: usize,
     moof_size: usize,
-    at: usize,
+    moof_offset: usize,
 ) -> (Vec<u8>, Vec<u8>) {
     let (mut inner, mut data) = (Vec::new(), Vec::new());
     put(&mut inner, *b"mfhd", &full(0, &[number as u32 + 1]));
@@ -193,7 +196,7 @@ fn fragment(
         let mut traf = Vec::new();
         match form.base {
             Base::Moof => put(&mut traf, *b"tfhd", &full(0x0002_0000, &[track.id])),
-            Base::Absolute => put(&mut traf, *b"tfhd", &full(1, &[track.id, 0, at as u32])),
+            Base::Absolute => put(&mut traf, *b"tfhd", &full(1, &[track.id, 0, moof_offset as u32])),
             Base::Previous => put(&mut traf, *b"tfhd", &full(0, &[track.id])),
         }
         // Without a clock of its own, a fragment goes on where the one before it ended.

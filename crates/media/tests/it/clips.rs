@@ -8,10 +8,11 @@ use crate::fixtures::{PLAIN, Recipe, picture, psnr, tone};
 
 /// The sample entry of the pictures: everything a player needs to set up its decoder.
 fn entry(file: &[u8]) -> &[u8] {
-    let at = file.windows(4).position(|w| w == b"avc1").expect("an ftyp brand");
-    let at = at + 4 + file[at + 4..].windows(4).position(|w| w == b"avc1").expect("a sample entry");
-    let size = u32::from_be_bytes(file[at - 4..at].try_into().unwrap()) as usize;
-    &file[at - 4..at - 4 + size]
+    let position = file.windows(4).position(|w| w == b"avc1").expect("an ftyp brand");
+    let position =
+        position + 4 + file[position + 4..].windows(4).position(|w| w == b"avc1").expect("a sample entry");
+    let size = u32::from_be_bytes(file[position - 4..position].try_into().unwrap()) as usize;
+    &file[position - 4..position - 4 + size]
 }
 
 #[test]
@@ -66,8 +67,8 @@ fn sample_entry_depends_on_the_spec_only() {
     let noisy = writer.finish().unwrap();
     assert_eq!(entry(&calm), entry(&noisy));
     assert!(media::last_frame_bytes(&noisy).is_ok(), "rewritten slice headers decode");
-    let other = Recipe { size: (96, 160), ..PLAIN }.make();
-    assert_ne!(entry(&calm), entry(&other));
+    let differing = Recipe { size: (96, 160), ..PLAIN }.make();
+    assert_ne!(entry(&calm), entry(&differing));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use media::{Ffmpeg, JoinOptions, MediaError, join, probe};
 
 use crate::fixtures::{PLAIN, Recipe, psnr};
-use crate::foreign::{ffmpeg, make, whole};
+use crate::foreign::{ffmpeg, make, whole_clips};
 
 #[test]
 fn ffmpeg_takes_over_files_that_only_appear_damaged() {
@@ -28,7 +28,7 @@ fn ffmpeg_takes_over_files_that_only_appear_damaged() {
     assert!(psnr(&ffmpeg.last_frame(&odd).unwrap(), &last) > 28.0);
     let film = folder.path().join("film.mp4");
     let options = JoinOptions { ffmpeg: ffmpeg.clone(), ..JoinOptions::default() };
-    join(&whole(&[odd]), &film, &options).unwrap();
+    join(&whole_clips(&[odd]), &film, &options).unwrap();
     assert_eq!(probe(&film).unwrap().video.unwrap().frames, 30);
 
     let cut = write("cut.mp4", &clip[..clip.len() - 500]);
@@ -36,7 +36,7 @@ fn ffmpeg_takes_over_files_that_only_appear_damaged() {
         let error = error.unwrap_err();
         assert!(matches!(error.root(), MediaError::Damaged(_)), "{error}");
     }
-    assert!(join(&whole(&[cut]), &film, &options).is_err());
+    assert!(join(&whole_clips(&[cut]), &film, &options).is_err());
     let page = write("page.mp4", b"<!doctype html><title>502 Bad Gateway</title>");
     assert!(ffmpeg.probe(&page).unwrap_err().to_string().contains("web page"));
 }

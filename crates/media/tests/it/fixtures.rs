@@ -14,9 +14,9 @@ pub(crate) fn picture(width: u32, height: u32, seed: u32, frame: u32) -> RgbImag
             let sky = y * 200 / height;
             let wave = (((x + frame * 2 + seed * 31) as f32 * 0.12).sin() * 30.0) as i32;
             let ground = if y > height / 2 { wave } else { 0 };
-            let at = ((y * width + x) * 3) as usize;
+            let offset = ((y * width + x) * 3) as usize;
             let shade = |base: i32| base.clamp(0, 255) as u8;
-            image.pixels_mut()[at..at + 3].copy_from_slice(&[
+            image.pixels_mut()[offset..offset + 3].copy_from_slice(&[
                 shade(40 + sky as i32 + ground + (seed * 17 % 60) as i32),
                 shade(60 + sky as i32 / 2 + ground),
                 shade(200 - sky as i32 / 2 - ground),

@@ -10,18 +10,18 @@ use crate::fixtures::{PLAIN, Recipe, psnr};
 
 /// ffmpeg from the search path; `None`, with a note in the test's output, where there is none.
 pub(crate) fn ffmpeg() -> Option<PathBuf> {
-    let found = std::env::var_os("PATH").and_then(|path| {
+    let program = std::env::var_os("PATH").and_then(|path| {
         std::env::split_paths(&path).map(|folder| folder.join("ffmpeg")).find(|ffmpeg| ffmpeg.is_file())
     });
-    if found.is_none() {
+    if program.is_none() {
         note("ffmpeg is not installed: nothing to compare with");
     }
-    found
+    program
 }
 
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-pub(crate) fn note(what: &str) {
-    eprintln!("skipped: {what}");
+pub(crate) fn note(reason: &str) {
+    eprintln!("skipped: {reason}");
 }
 
 pub(crate) fn run(ffmpeg: &Path, arguments: &[&str]) -> bool {
@@ -34,7 +34,7 @@ fn is_copied(joined: &media::JoinReport) -> bool {
     joined.encoded_pictures == 0
 }
 
-pub(crate) fn whole(clips: &[PathBuf]) -> Vec<JoinClip> {
+pub(crate) fn whole_clips(clips: &[PathBuf]) -> Vec<JoinClip> {
     clips.iter().cloned().map(JoinClip::whole).collect()
 }
 
@@ -74,7 +74,7 @@ fn ffmpeg_decodes_clips_and_films_without_warnings() {
         Recipe { seed: 6, sound, ..PLAIN }.write(folder.path(), "c.mp4"),
     ];
     let film = folder.path().join("film.mp4");
-    join(&whole(&clips), &film, &JoinOptions::default()).unwrap();
+    join(&whole_clips(&clips), &film, &JoinOptions::default()).unwrap();
     for path in clips.iter().chain([&film]) {
         assert!(run(&ffmpeg, &["-i", text(path), "-f", "null", "-"]), "{}", path.display());
     }
@@ -140,12 +140,13 @@ fn join_mixes_ffmpeg_clips_with_ours() {
     let own = Recipe { size: (192, 108), rate: 25, frames: 25, sound: Some((48_000, 2)), ..PLAIN };
     let own = own.write(folder.path(), "own.mp4");
     let film = folder.path().join("film.mp4");
-    let joined = join(&whole(&[x264.clone(), own, x264.clone()]), &film, &JoinOptions::default()).unwrap();
+    let joined =
+        join(&whole_clips(&[x264.clone(), own, x264.clone()]), &film, &JoinOptions::default()).unwrap();
     assert!(!is_copied(&joined) && joined.has_audio);
     assert_eq!(probe(&film).unwrap().video.unwrap().frames, 30 + 25 + 30);
     assert!(run(&ffmpeg, &["-i", text(&film), "-f", "null", "-"]));
     // Two of the same, with reordered pictures and an edit list, are copied.
-    let joined = join(&whole(&[x264.clone(), x264.clone()]), &film, &JoinOptions::default()).unwrap();
+    let joined = join(&whole_clips(&[x264.clone(), x264.clone()]), &film, &JoinOptions::default()).unwrap();
     assert!(is_copied(&joined));
     assert!(run(&ffmpeg, &["-i", text(&film), "-f", "null", "-"]));
     assert_eq!(media::last_frame(&film).unwrap(), media::last_frame(&x264).unwrap());
@@ -242,7 +243,7 @@ fn pictures_that_an_edit_list_hides_do_not_count() {
     assert_eq!(shown, 20);
     assert_eq!(probe(&trimmed).unwrap().video.unwrap().frames, shown);
     let film = folder.path().join("film.mp4");
-    let joined = join(&whole(&[trimmed.clone(), clip]), &film, &JoinOptions::default()).unwrap();
+    let joined = join(&whole_clips(&[trimmed.clone(), clip]), &film, &JoinOptions::default()).unwrap();
     assert_eq!(joined.encoded_pictures, shown + 30);
     assert!(psnr(&media::first_frame(&film).unwrap(), &media::first_frame(&trimmed).unwrap()) > 30.0);
 }
@@ -251,15 +252,15 @@ fn pictures_that_an_edit_list_hides_do_not_count() {
 fn ffmpegs_fragments_are_read() {
     let Some(ffmpeg) = ffmpeg() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let whole = folder.path().join("whole.mp4");
+    let unfragmented = folder.path().join("whole.mp4");
     if !make(
         &ffmpeg,
-        &whole,
+        &unfragmented,
         &["-c:v", "libx264", "-bf", "2", "-g", "8", "-pix_fmt", "yuv420p", "-c:a", "aac"],
     ) {
         return;
     }
-    let (expected, last) = (probe(&whole).unwrap(), media::last_frame(&whole).unwrap());
+    let (expected, last) = (probe(&unfragmented).unwrap(), media::last_frame(&unfragmented).unwrap());
     for flags in [
         "frag_keyframe",
         "frag_keyframe+empty_moov",
@@ -274,7 +275,7 @@ fn ffmpegs_fragments_are_read() {
         "dash+global_sidx",
     ] {
         let path = folder.path().join(format!("{flags}.mp4"));
-        if !run(&ffmpeg, &["-i", text(&whole), "-c", "copy", "-movflags", flags, text(&path)]) {
+        if !run(&ffmpeg, &["-i", text(&unfragmented), "-c", "copy", "-movflags", flags, text(&path)]) {
             note("this ffmpeg cannot make such fragments");
             continue;
         }
@@ -322,9 +323,9 @@ fn other_codecs_need_ffmpeg() {
         let own = Recipe { frames: 24, sound: Some((48_000, 2)), ..PLAIN }.write(folder.path(), "own.mp4");
         let film = folder.path().join("film.mp4");
         let clips = [own, path];
-        assert!(join(&whole(&clips), &film, &JoinOptions::default()).is_err(), "{name} without ffmpeg");
+        assert!(join(&whole_clips(&clips), &film, &JoinOptions::default()).is_err(), "{name} without ffmpeg");
         let options = JoinOptions { ffmpeg: ffmpeg.clone(), ..JoinOptions::default() };
-        let joined = join(&whole(&clips), &film, &options).unwrap();
+        let joined = join(&whole_clips(&clips), &film, &options).unwrap();
         assert!(joined.has_audio && joined.duration > Duration::from_secs(2), "{name}: {joined:?}");
         assert!(run(&program, &["-i", text(&film), "-f", "null", "-"]), "{name}");
     }
@@ -371,7 +372,7 @@ fn pictures_of_another_shape_fit_alike_with_and_without_ffmpeg() {
             let picture = |clip: &Path| {
                 let options =
                     JoinOptions { size: Some(size), fit, ffmpeg: ffmpeg.clone(), ..JoinOptions::default() };
-                join(&whole(&[clip.to_owned()]), &film, &options).unwrap();
+                join(&whole_clips(&[clip.to_owned()]), &film, &options).unwrap();
                 first_frame(&film).unwrap()
             };
             let (own, other) = (picture(&native), picture(&foreign));

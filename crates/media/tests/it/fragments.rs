@@ -81,10 +81,10 @@ fn fragment_with_any_bytes_does_not_panic() {
     for base in BASES {
         let file = fragmented(&clip, Fragments { base, samples: 2, first_in_index: false });
         let moof = file.windows(4).position(|name| name == b"moof").unwrap();
-        for at in moof..(moof + 240).min(file.len()) {
+        for position in moof..(moof + 240).min(file.len()) {
             for value in [0, 0x7f, 0xff] {
                 let mut bytes = file.clone();
-                bytes[at] = value;
+                bytes[position] = value;
                 // Whatever the outcome, it is one.
                 drop(probe_bytes(&bytes).and_then(|_| last_frame_bytes(&bytes)));
             }

@@ -26,10 +26,12 @@ fn clip() -> &'static [u8] {
 /// Where boxes begin: their sizes are the numbers that matter most.
 fn box_starts(file: &[u8]) -> Vec<usize> {
     (4..file.len() - 4)
-        .filter(|&at| {
-            file[at..at + 4].iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'C')
+        .filter(|&position| {
+            file[position..position + 4]
+                .iter()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'C')
         })
-        .map(|at| at - 4)
+        .map(|position| position - 4)
         .collect()
 }
 
@@ -46,8 +48,8 @@ proptest! {
     #[test]
     fn flipped_bits_do_not_panic(flips in prop::collection::vec((0..clip().len(), 0..8u8), 1..12)) {
         let mut bytes = clip().to_vec();
-        for (at, bit) in flips {
-            bytes[at] ^= 1 << bit;
+        for (position, bit) in flips {
+            bytes[position] ^= 1 << bit;
         }
         run_every_parser(&bytes);
     }
@@ -55,9 +57,9 @@ proptest! {
     #[test]
     fn flipped_index_bits_do_not_panic(flips in prop::collection::vec((0..1500usize, any::<u8>()), 1..6)) {
         let mut bytes = clip().to_vec();
-        for (at, value) in flips {
-            let at = at % bytes.len();
-            bytes[at] = value;
+        for (position, value) in flips {
+            let position = position % bytes.len();
+            bytes[position] = value;
         }
         run_every_parser(&bytes);
     }
@@ -65,17 +67,17 @@ proptest! {
     #[test]
     fn wrong_box_size_does_not_panic(which in any::<prop::sample::Index>(), size in prop_oneof![0..64u32, any::<u32>()]) {
         let starts = box_starts(clip());
-        let at = starts[which.index(starts.len())];
+        let position = starts[which.index(starts.len())];
         let mut bytes = clip().to_vec();
-        bytes[at..at + 4].copy_from_slice(&size.to_be_bytes());
+        bytes[position..position + 4].copy_from_slice(&size.to_be_bytes());
         run_every_parser(&bytes);
     }
 
     #[test]
-    fn extreme_numbers_do_not_panic(at in 0..1500usize, value in prop::sample::select(vec![0u32, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff])) {
+    fn extreme_numbers_do_not_panic(position in 0..1500usize, value in prop::sample::select(vec![0u32, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff])) {
         let mut bytes = clip().to_vec();
-        let at = at.min(bytes.len() - 4);
-        bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
+        let position = position.min(bytes.len() - 4);
+        bytes[position..position + 4].copy_from_slice(&value.to_be_bytes());
         run_every_parser(&bytes);
     }
 
@@ -89,12 +91,12 @@ proptest! {
 
 #[test]
 fn probe_other_content_is_named() {
-    let said = |bytes: &[u8]| match probe_bytes(bytes) {
-        Err(MediaError::NotMedia(what)) => what,
+    let reason_for = |bytes: &[u8]| match probe_bytes(bytes) {
+        Err(MediaError::NotMedia(reason)) => reason,
         other => panic!("expected a refusal, got {other:?}"),
     };
-    assert_eq!(said(b""), "it is empty");
-    assert_eq!(said(b"short"), "it is too short to be a video");
+    assert_eq!(reason_for(b""), "it is empty");
+    assert_eq!(reason_for(b"short"), "it is too short to be a video");
     for (file, expected) in [
         (&b"<!doctype html><title>502</title>"[..], "it looks like a web page or XML"),
         (br#"{"error":{"message":"expired"}}"#, "it looks like JSON"),
@@ -106,11 +108,11 @@ fn probe_other_content_is_named() {
         (b"\xff\xd8\xff\xe0\0\x10JFIF", "it looks like a JPEG image"),
         (b"Good morning", "it does not begin like an MP4 file"),
     ] {
-        assert_eq!(said(file), expected);
+        assert_eq!(reason_for(file), expected);
     }
     let mut stream = vec![0; 1880];
     stream.iter_mut().step_by(188).for_each(|sync| *sync = 0x47);
-    assert_eq!(said(&stream), "it looks like an MPEG transport stream");
+    assert_eq!(reason_for(&stream), "it looks like an MPEG transport stream");
 }
 
 #[test]

@@ -11,13 +11,13 @@ fn is_copied(joined: &media::JoinReport) -> bool {
     joined.encoded_pictures == 0
 }
 
-fn whole(clips: &[PathBuf]) -> Vec<JoinClip> {
+fn whole_clips(clips: &[PathBuf]) -> Vec<JoinClip> {
     clips.iter().cloned().map(JoinClip::whole).collect()
 }
 
 fn join_all(clips: &[PathBuf], folder: &std::path::Path) -> (media::JoinReport, PathBuf) {
     let film = folder.join("film.mp4");
-    let joined = join(&whole(clips), &film, &JoinOptions::default()).unwrap();
+    let joined = join(&whole_clips(clips), &film, &JoinOptions::default()).unwrap();
     (joined, film)
 }
 
@@ -77,7 +77,7 @@ fn join_to_requested_size() {
     let film = folder.path().join("film.mp4");
     let options =
         JoinOptions { size: Some((320, 192)), frame_rate: FrameRate::new(12, 1), ..JoinOptions::default() };
-    let joined = join(&whole(&clips), &film, &options).unwrap();
+    let joined = join(&whole_clips(&clips), &film, &options).unwrap();
     assert!(!is_copied(&joined));
     let video = probe(&film).unwrap().video.unwrap();
     assert_eq!((video.width, video.height, video.frames), (320, 192, 6));
@@ -91,9 +91,9 @@ fn join_unreadable_clip_is_named_and_leaves_no_file() {
     std::fs::write(&bad, b"<html>gateway timeout</html>").unwrap();
     let film = folder.path().join("film.mp4");
     std::fs::write(&film, b"an older film").unwrap();
-    let error = join(&whole(&[good, bad]), &film, &JoinOptions::default()).unwrap_err().to_string();
+    let error = join(&whole_clips(&[good, bad]), &film, &JoinOptions::default()).unwrap_err().to_string();
     assert!(error.contains("bad.mp4") && error.contains("web page"), "{error}");
     assert_eq!(std::fs::read(&film).unwrap(), b"an older film");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no temporary file is left");
-    assert!(join(&whole(&[]), &film, &JoinOptions::default()).is_err());
+    assert!(join(&whole_clips(&[]), &film, &JoinOptions::default()).is_err());
 }

@@ -72,9 +72,9 @@ fn presented(stored: &RgbImage, shape: Shape) -> RgbImage {
                 270 => (1.0 - v, u),
                 _ => (u, v),
             };
-            let at = (row * columns as u32 + column) as usize * 3;
+            let offset = (row * columns as u32 + column) as usize * 3;
             let pixel = stored.pixel((x * width) as u32, (y * height) as u32);
-            image.pixels_mut()[at..at + 3].copy_from_slice(&pixel);
+            image.pixels_mut()[offset..offset + 3].copy_from_slice(&pixel);
         }
     }
     image
@@ -91,12 +91,12 @@ fn frames_are_upright_with_square_pixels() {
     let (first, last) = (media::first_frame_bytes(&clip).unwrap(), media::last_frame_bytes(&clip).unwrap());
     for shape in FORMS {
         let path = write(folder.path(), &clip, shape);
-        for (taken, stored) in [(first_frame(&path).unwrap(), &first), (last_frame(&path).unwrap(), &last)] {
+        for (actual, stored) in [(first_frame(&path).unwrap(), &first), (last_frame(&path).unwrap(), &last)] {
             let expected = presented(stored, shape);
-            let quality = psnr(&taken, &expected);
+            let quality = psnr(&actual, &expected);
             assert!(quality > 30.0, "{shape:?}: {quality:.1} dB");
             let video = probe(&path).unwrap().video.unwrap();
-            assert_eq!((video.width, video.height), (taken.width(), taken.height()), "{shape:?}");
+            assert_eq!((video.width, video.height), (actual.width(), actual.height()), "{shape:?}");
         }
         let jpeg = media::decode_image(&poster(&path, 9999, &Ffmpeg::default()).unwrap()).unwrap();
         assert!(psnr(&jpeg, &presented(&first, shape)) > 28.0, "{shape:?}");

@@ -67,18 +67,18 @@ fn short_damage_is_silent_and_long_damage_is_refused() {
 #[test]
 fn damaged_streams_are_decoded_in_bounds() {
     for (name, bytes) in TONES {
-        let bounded = |bytes: &[u8], what: String| {
+        let bounded = |bytes: &[u8], damage: String| {
             if let Ok(sound) = decode(bytes, 3) {
-                assert!(sound.samples.len() <= 3 * 48_000, "{name}, {what}: {}", sound.samples.len());
+                assert!(sound.samples.len() <= 3 * 48_000, "{name}, {damage}: {}", sound.samples.len());
             }
         };
         for length in (0..bytes.len()).step_by(bytes.len() / 60) {
             bounded(&bytes[..length], format!("{length} bytes"));
         }
-        for at in (0..400).chain((400..bytes.len()).step_by(bytes.len() / 60)) {
+        for position in (0..400).chain((400..bytes.len()).step_by(bytes.len() / 60)) {
             let mut damaged = bytes.to_vec();
-            damaged[at] ^= 0xff;
-            bounded(&damaged, format!("byte {at}"));
+            damaged[position] ^= 0xff;
+            bounded(&damaged, format!("byte {position}"));
         }
     }
 }

@@ -32,10 +32,10 @@ fn interpolated() -> Vec<u8> {
 }
 
 /// The clip without the data of `length` bytes at a position in it, given as a fraction.
-fn zeroed(clip: &[u8], at: f64, length: usize) -> Vec<u8> {
+fn zeroed(clip: &[u8], fraction: f64, length: usize) -> Vec<u8> {
     let mut bytes = clip.to_vec();
     let data = bytes.windows(4).position(|name| name == b"mdat").unwrap() + 4;
-    let from = data + ((bytes.len() - data - length) as f64 * at) as usize;
+    let from = data + ((bytes.len() - data - length) as f64 * fraction) as usize;
     bytes[from..from + length].fill(0);
     bytes
 }
@@ -53,11 +53,11 @@ fn intact_clip_is_probed() {
 fn damage_anywhere_in_the_data_is_detected() {
     let folder = tempfile::tempdir().unwrap();
     for clip in [clip(), interpolated()] {
-        for at in [0.0, 0.2, 0.5, 0.8, 1.0] {
-            let path = write(folder.path(), &zeroed(&clip, at, 200));
+        for fraction in [0.0, 0.2, 0.5, 0.8, 1.0] {
+            let path = write(folder.path(), &zeroed(&clip, fraction, 200));
             probe(&path).expect("the index is intact");
             let error = Ffmpeg::default().verify(&path).unwrap_err();
-            assert!(matches!(error.root(), MediaError::Damaged(_)), "{at}: {error}");
+            assert!(matches!(error.root(), MediaError::Damaged(_)), "{fraction}: {error}");
         }
     }
 }
@@ -67,19 +67,22 @@ fn damaged_header_of_an_interpolated_picture_is_detected() {
     let folder = tempfile::tempdir().unwrap();
     let clip = interpolated();
     Ffmpeg::default().verify(&write(folder.path(), &clip)).expect("it is intact");
-    let number = |at: usize| u32::from_be_bytes(clip[at..at + 4].try_into().unwrap()) as usize;
+    let number =
+        |position: usize| u32::from_be_bytes(clip[position..position + 4].try_into().unwrap()) as usize;
     let data = clip.windows(4).position(|name| name == b"mdat").unwrap();
     let end = data - 4 + number(data - 4);
-    let units =
-        std::iter::successors(Some(data + 4), |at| Some(at + 4 + number(*at)).filter(|next| *next < end));
+    let units = std::iter::successors(Some(data + 4), |position| {
+        Some(position + 4 + number(*position)).filter(|next| *next < end)
+    });
     // A slice to which no other picture refers.
-    let slices: Vec<usize> = units.map(|at| at + 4).filter(|at| clip[*at] == 1).collect();
+    let slices: Vec<usize> =
+        units.map(|position| position + 4).filter(|position| clip[*position] == 1).collect();
     assert!(slices.len() >= 18, "all but every fourth picture consist of them");
-    for at in slices.into_iter().step_by(7) {
+    for position in slices.into_iter().step_by(7) {
         let mut bytes = clip.clone();
-        bytes[at + 1..at + 5].fill(0);
+        bytes[position + 1..position + 5].fill(0);
         let error = Ffmpeg::default().verify(&write(folder.path(), &bytes)).unwrap_err();
-        assert!(matches!(error.root(), MediaError::Damaged(_)), "{at}: {error}");
+        assert!(matches!(error.root(), MediaError::Damaged(_)), "{position}: {error}");
     }
 }
 
@@ -88,9 +91,9 @@ fn changed_bytes_of_an_interpolated_clip_do_not_panic() {
     let folder = tempfile::tempdir().unwrap();
     let clip = interpolated();
     let mut refused = 0;
-    for at in (0..clip.len()).step_by(97) {
+    for position in (0..clip.len()).step_by(97) {
         let mut bytes = clip.clone();
-        bytes[at] ^= 0xff;
+        bytes[position] ^= 0xff;
         refused += usize::from(Ffmpeg::default().verify(&write(folder.path(), &bytes)).is_err());
     }
     assert!(refused > 0, "no change was noticed");
@@ -121,11 +124,11 @@ fn foreign_videos_are_verified_with_ffmpeg() {
         }
         let probe = ffmpeg.verify(&path).unwrap();
         assert_eq!(probe.video.unwrap().width, 192, "{name}");
-        let whole = std::fs::read(&path).unwrap();
-        std::fs::write(&path, &whole[..whole.len() * 2 / 3]).unwrap();
+        let intact = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &intact[..intact.len() * 2 / 3]).unwrap();
         let error = ffmpeg.verify(&path).unwrap_err();
         assert!(matches!(error.root(), MediaError::Damaged(_)), "{name}: {error}");
-        let mut zeroed = whole.clone();
+        let mut zeroed = intact.clone();
         let half = zeroed.len() / 2;
         zeroed[half..half + 300].fill(0);
         std::fs::write(&path, &zeroed).unwrap();

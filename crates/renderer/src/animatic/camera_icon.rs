@@ -69,7 +69,7 @@ pub(super) fn draw(layer: &mut InkLayer, area: Area, movement: Move, ink: Rgb, a
         layer.line(from, to, stroke, ink);
     }
     let (cx, cy) = ((x0 + x1) * 0.5, (y0 + y1) * 0.5);
-    let at = |(x, y): (f32, f32)| (cx + x * area.width * 0.5, cy + y * area.height * 0.5);
+    let to_area = |(x, y): (f32, f32)| (cx + x * area.width * 0.5, cy + y * area.height * 0.5);
     if movement == Move::Static {
         let half = area.height * 0.07;
         layer.rounded(
@@ -81,7 +81,7 @@ pub(super) fn draw(layer: &mut InkLayer, area: Area, movement: Move, ink: Rgb, a
     }
     let bold = (area.height * 0.075).max(1.4);
     for arrow in arrows(movement) {
-        let points: Vec<(f32, f32)> = arrow.into_iter().map(at).collect();
+        let points: Vec<(f32, f32)> = arrow.into_iter().map(to_area).collect();
         for pair in points.windows(2) {
             layer.line(pair[0], pair[1], bold, accent);
         }

@@ -42,10 +42,10 @@ impl InkLayer {
         }
         let pixel = &mut self.pixels[y * self.width + x];
         let below = f32::from(pixel[3]) / 255.0;
-        let over = coverage.min(1.0);
-        let all = over + below * (1.0 - over);
+        let alpha = coverage.min(1.0);
+        let all = alpha + below * (1.0 - alpha);
         for (channel, ink) in pixel.iter_mut().zip(color) {
-            let mixed = (f32::from(ink) * over + f32::from(*channel) * below * (1.0 - over)) / all;
+            let mixed = (f32::from(ink) * alpha + f32::from(*channel) * below * (1.0 - alpha)) / all;
             *channel = (mixed + 0.5) as u8;
         }
         pixel[3] = (all * 255.0 + 0.5) as u8;
@@ -117,11 +117,11 @@ impl InkLayer {
         for (row, inks) in rows.zip(self.pixels.chunks_exact(self.width)) {
             let Some(row) = row.get_mut(self.left * 3..) else { return };
             for (pixel, [r, g, b, opacity]) in row.chunks_exact_mut(3).zip(&inks[..width]) {
-                let over = (u32::from(*opacity) * strength) >> 8;
-                if over > 0 {
+                let alpha = (u32::from(*opacity) * strength) >> 8;
+                if alpha > 0 {
                     for (value, ink) in pixel.iter_mut().zip([r, g, b]) {
                         *value =
-                            ((u32::from(*ink) * over + u32::from(*value) * (255 - over) + 127) / 255) as u8;
+                            ((u32::from(*ink) * alpha + u32::from(*value) * (255 - alpha) + 127) / 255) as u8;
                     }
                 }
             }

@@ -51,7 +51,7 @@ impl Look {
     /// The look of a name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == name).map(|(look, _)| *look)
+        Self::ALL.iter().find(|(_, candidate)| *candidate == name).map(|(look, _)| *look)
     }
 
     /// Draws one frame of a job by its index, without sound or encoding; of an index beyond the end the last frame.

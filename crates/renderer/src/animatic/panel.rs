@@ -286,10 +286,10 @@ fn facts(job: &Job) -> String {
         ratio(job.width, job.height),
         format!("seed {}", job.seed as i64),
     ];
-    let count = |number: usize, one: &str, many: &str| match number {
+    let count = |number: usize, singular: &str, plural: &str| match number {
         0 => None,
-        1 => Some(format!("1 {one}")),
-        number => Some(format!("{number} {many}")),
+        1 => Some(format!("1 {singular}")),
+        number => Some(format!("{number} {plural}")),
     };
     facts.extend(job.first_frame.as_ref().map(|_| "first frame".to_owned()));
     facts.extend(job.last_frame.as_ref().map(|_| "last frame".to_owned()));
@@ -309,10 +309,11 @@ fn note(job: &Job) -> String {
 
 /// The nearest of the usual ratios.
 fn ratio(width: u32, height: u32) -> String {
-    let usual = [(16, 9), (9, 16), (4, 3), (3, 4), (1, 1), (21, 9), (9, 21), (3, 2), (2, 3)];
+    let common_ratios = [(16, 9), (9, 16), (4, 3), (3, 4), (1, 1), (21, 9), (9, 21), (3, 2), (2, 3)];
     let exact = f64::from(width) / f64::from(height);
     let near = |(w, h): &(u32, u32)| (f64::from(*w) / f64::from(*h) / exact - 1.0).abs();
-    let (w, h) = usual.into_iter().min_by(|a, b| near(a).total_cmp(&near(b))).unwrap_or((width, height));
+    let (w, h) =
+        common_ratios.into_iter().min_by(|a, b| near(a).total_cmp(&near(b))).unwrap_or((width, height));
     if near(&(w, h)) < 0.03 { format!("{w}:{h}") } else { format!("{width}x{height}") }
 }
 

@@ -75,13 +75,13 @@ fn last_frame_of_animatic_is_that_of_the_scene() {
     let render = |renderer: &dyn crate::Renderer| {
         renderer.render(&job, &mut |_| ControlFlow::Continue(())).expect("the job is a good one")
     };
-    let (one, two, scene) = (render(&Animatic), render(&Animatic), render(&Procedural));
-    assert!(one.mp4 == two.mp4, "two runs differ");
-    assert!(one.mp4 != scene.mp4, "there is no panel");
+    let (first, second, scene) = (render(&Animatic), render(&Animatic), render(&Procedural));
+    assert!(first.mp4 == second.mp4, "two runs differ");
+    assert!(first.mp4 != scene.mp4, "there is no panel");
     // Coded after other frames, so nearly the same bytes only.
-    let differs = one.last_frame.pixels().iter().zip(scene.last_frame.pixels());
+    let differs = first.last_frame.pixels().iter().zip(scene.last_frame.pixels());
     let mean =
-        differs.map(|(a, b)| f64::from(a.abs_diff(*b))).sum::<f64>() / one.last_frame.pixels().len() as f64;
+        differs.map(|(a, b)| f64::from(a.abs_diff(*b))).sum::<f64>() / first.last_frame.pixels().len() as f64;
     assert!(mean < 3.0, "{mean:.1}");
 }
 

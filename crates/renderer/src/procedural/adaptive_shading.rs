@@ -13,13 +13,13 @@ pub(crate) trait Shader {
     fn turn(&mut self, x: usize);
 
     /// Whether a pixel still needs shading.
-    fn wants(&self, canvas: &Canvas, index: usize) -> bool;
+    fn needs_shading(&self, canvas: &Canvas, index: usize) -> bool;
 
     /// Whether a pixel was shaded by this shader.
     fn has(&self, canvas: &Canvas, index: usize) -> bool;
 
     /// Whether pixels between two pixels are of the same kind as both, so that only the color needs interpolation.
-    fn alike(&self, a: Color, b: Color) -> bool {
+    fn is_same_kind(&self, a: Color, b: Color) -> bool {
         // The fourth lane holds integers that mark the kind of a pixel.
         (a.fourth() - b.fourth()).abs() < 0.5
     }
@@ -28,23 +28,23 @@ pub(crate) trait Shader {
     fn pixel(&self, canvas: &Canvas, start: usize, y: usize) -> Color;
 }
 
-/// Shades all pixels that `shader` wants.
+/// Shades all pixels that still need it.
 pub(crate) fn shade<S: Shader>(canvas: &mut Canvas, shader: &mut S) {
     let (width, rows) = (canvas.width, canvas.height);
     let [down, across] = S::TOLERANCE;
     for x in (0..width).step_by(2) {
         let start = canvas.at(x, 0);
-        if !(start..start + rows).any(|index| shader.wants(canvas, index)) {
+        if !(start..start + rows).any(|index| shader.needs_shading(canvas, index)) {
             continue;
         }
         shader.turn(x);
         for y in (0..rows).step_by(2) {
-            if shader.wants(canvas, start + y) {
+            if shader.needs_shading(canvas, start + y) {
                 canvas.light[start + y] = shader.pixel(canvas, start, y);
             }
         }
         for y in (1..rows).step_by(2) {
-            if shader.wants(canvas, start + y) {
+            if shader.needs_shading(canvas, start + y) {
                 let between = y + 1 < rows && fill(canvas, shader, start + y, 1, down);
                 if !between {
                     canvas.light[start + y] = shader.pixel(canvas, start, y);
@@ -57,7 +57,9 @@ pub(crate) fn shade<S: Shader>(canvas: &mut Canvas, shader: &mut S) {
         let inside = x + 1 < width;
         let mut turned = false;
         for y in 0..rows {
-            if !shader.wants(canvas, start + y) || (inside && fill(canvas, shader, start + y, rows, across)) {
+            if !shader.needs_shading(canvas, start + y)
+                || (inside && fill(canvas, shader, start + y, rows, across))
+            {
                 continue;
             }
             if !turned {
@@ -79,8 +81,8 @@ fn fill<S: Shader>(canvas: &mut Canvas, shader: &S, index: usize, stride: usize,
     let (a, b) = (canvas.light[before], canvas.light[after]);
     let near = canvas.nearness[before] + canvas.nearness[after];
     // The same surface: its distance changes evenly, and so does what it is.
-    let even = (near - 2.0 * canvas.nearness[index]).abs() <= 0.03 * near && shader.alike(a, b);
-    if !even || apart(a, b) > tolerance * (a.luma() + b.luma()) + DARK {
+    let even = (near - 2.0 * canvas.nearness[index]).abs() <= 0.03 * near && shader.is_same_kind(a, b);
+    if !even || max_difference(a, b) > tolerance * (a.luma() + b.luma()) + DARK {
         return false;
     }
     canvas.light[index] = mix(a, b, 0.5);
@@ -91,7 +93,7 @@ fn fill<S: Shader>(canvas: &mut Canvas, shader: &S, index: usize, stride: usize,
 const DARK: f32 = 0.002;
 
 #[inline]
-fn apart(a: Color, b: Color) -> f32 {
+fn max_difference(a: Color, b: Color) -> f32 {
     let Color([r, g, b, _]) = a - b;
     r.abs().max(g.abs()).max(b.abs())
 }
@@ -113,7 +115,7 @@ mod tests {
             self.x = x;
         }
 
-        fn wants(&self, canvas: &Canvas, index: usize) -> bool {
+        fn needs_shading(&self, canvas: &Canvas, index: usize) -> bool {
             canvas.nearness[index] > 0.0
         }
 
@@ -136,8 +138,8 @@ mod tests {
         for x in 0..40 {
             let expected = if x < 21 { 0.2 } else { 0.7 };
             for y in 0..40 {
-                let found = canvas.light[canvas.at(x, y)].0[0];
-                assert!((found - expected).abs() < 1e-6, "{x}, {y}: {found}");
+                let actual = canvas.light[canvas.at(x, y)].0[0];
+                assert!((actual - expected).abs() < 1e-6, "{x}, {y}: {actual}");
             }
         }
         let calls = shader.calls.get();

@@ -45,10 +45,10 @@ pub(crate) fn draw(
         for y in 0..canvas.height {
             let top = y / STEP;
             let down = (y % STEP) as f32 * inverse;
-            let at = |c: usize, r: usize| cells[c * rows + r];
+            let cell_at = |c: usize, r: usize| cells[c * rows + r];
             let value = lerp(
-                lerp(at(left, top), at(left + 1, top), share),
-                lerp(at(left, top + 1), at(left + 1, top + 1), share),
+                lerp(cell_at(left, top), cell_at(left + 1, top), share),
+                lerp(cell_at(left, top + 1), cell_at(left + 1, top + 1), share),
                 down,
             );
             if value > 0.002 {

@@ -30,8 +30,8 @@ impl Bloom {
                 let excess = luma - 0.62;
                 if excess > 0.0 {
                     let share = excess / (excess + 0.62);
-                    let held = (3.5 / luma).min(1.0);
-                    self.cells[base + y / CELL] += *light * (share * held * weight);
+                    let limit = (3.5 / luma).min(1.0);
+                    self.cells[base + y / CELL] += *light * (share * limit * weight);
                 }
             }
         }
@@ -80,14 +80,15 @@ impl Bloom {
             self.spare.clear();
             self.spare.resize(self.cells.len(), Color::BLACK);
             for line in 0..across {
-                let at = |i: usize| line * across_stride + i.min(along - 1) * from_stride;
+                let cell_index = |i: usize| line * across_stride + i.min(along - 1) * from_stride;
                 let mut sum = Color::BLACK;
                 for i in 0..=2 * REACH {
-                    sum += self.cells[at(i.saturating_sub(REACH))];
+                    sum += self.cells[cell_index(i.saturating_sub(REACH))];
                 }
                 for i in 0..along {
-                    self.spare[at(i)] = sum * scale;
-                    sum += self.cells[at(i + REACH + 1)] - self.cells[at(i.saturating_sub(REACH))];
+                    self.spare[cell_index(i)] = sum * scale;
+                    sum += self.cells[cell_index(i + REACH + 1)]
+                        - self.cells[cell_index(i.saturating_sub(REACH))];
                 }
             }
             std::mem::swap(&mut self.cells, &mut self.spare);

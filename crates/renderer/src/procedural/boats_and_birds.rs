@@ -11,7 +11,7 @@ use super::water::Sea;
 /// A boat seen from the side.
 #[derive(Clone, Debug)]
 pub(crate) struct Boat {
-    at: [f32; 2],
+    position: [f32; 2],
     drift: f32,
     has_sail: bool,
     /// -1 bow to the left, 1 to the right.
@@ -28,7 +28,7 @@ impl Boat {
             .map(|i| {
                 let ahead = rng.range(42.0, 80.0) + i as f32 * rng.range(25.0, 70.0);
                 Self {
-                    at: [-side * ahead * rng.range(-0.02, 0.34), ahead],
+                    position: [-side * ahead * rng.range(-0.02, 0.34), ahead],
                     drift: rng.range(0.4, 1.3),
                     has_sail: rng.chance(0.55),
                     bow: rng.sign(),
@@ -41,40 +41,42 @@ impl Boat {
     }
 
     pub(crate) fn draw(&self, context: &FrameContext<'_>, sea: &Sea, canvas: &mut Canvas) {
-        let x = self.at[0] + self.bow * self.drift * context.time;
-        let y = self.at[1];
+        let x = self.position[0] + self.bow * self.drift * context.time;
+        let y = self.position[1];
         let swell = sea.at(context.time);
         let afloat = swell.level(x, y);
         let roll = (swell.level(x + 3.0, y) - swell.level(x - 3.0, y)) / 6.0 * 0.8
             + 0.02 * (context.time * 1.1 + x).sin();
-        let Some(mut placed) = context.project([x, y, afloat * 0.8 - 0.1]) else { return };
-        placed.scale *= self.scale;
-        let Some([x0, x1, y0, y1]) = placed.bounds(-5.4, 5.4, -1.0, 11.0, canvas) else { return };
+        let Some(mut projection) = context.project([x, y, afloat * 0.8 - 0.1]) else { return };
+        projection.scale *= self.scale;
+        let Some([x0, x1, y0, y1]) = projection.bounds(-5.4, 5.4, -1.0, 11.0, canvas) else { return };
         let (sin, cos) = roll.sin_cos();
         let side_light = context.light.on(context.facing(0.0, 0.95, 0.3), 1.0, 0.9);
         let sail_light = context.light.on(context.facing(0.3 * self.bow, 0.8, 0.2), 1.0, 0.9)
             + context.light.sunlight * 0.12;
         for px in x0..x1 {
             for py in y0..y1 {
-                let (lx, ly) = placed.local(px, py);
+                let (lx, ly) = projection.local(px, py);
                 let p = ((lx * cos + ly * sin) * self.bow, ly * cos - lx * sin);
                 let index = canvas.at(px, py);
                 for (outside, color) in self.parts(p) {
-                    let cover = placed.coverage(outside);
+                    let cover = projection.coverage(outside);
                     if cover > 0.0 {
                         let light = if color.fourth() > 0.5 { sail_light } else { side_light };
-                        placed.paint(canvas, index, color.with(0.0) * light, cover);
+                        projection.paint(canvas, index, color.with(0.0) * light, cover);
                     }
                 }
             }
         }
         if self.lamp > 0.2 {
-            let near = placed.nearness * 1.1;
-            let (lx, ly) =
-                (placed.spot.x + 0.4 * self.bow * placed.scale, placed.spot.y - 2.6 * placed.scale);
+            let near = projection.nearness * 1.1;
+            let (lx, ly) = (
+                projection.spot.x + 0.4 * self.bow * projection.scale,
+                projection.spot.y - 2.6 * projection.scale,
+            );
             let warm = Color::new(1.0, 0.66, 0.3) * self.lamp;
-            canvas.glow(lx, ly, placed.scale * 0.22, near, warm * 3.0);
-            canvas.glow(lx, ly, placed.scale * 2.2, near, warm * 0.35);
+            canvas.glow(lx, ly, projection.scale * 0.22, near, warm * 3.0);
+            canvas.glow(lx, ly, projection.scale * 2.2, near, warm * 0.35);
         }
     }
 
@@ -159,13 +161,13 @@ impl Flock {
         };
         for bird in &self.birds {
             let angle = bird.phase + bird.turn * context.time;
-            let at = [
+            let position = [
                 bird.centre[0] + bird.radius * angle.cos(),
                 bird.centre[1] + bird.radius * angle.sin() * 0.7,
                 bird.centre[2] + 1.6 * (angle * 1.7).sin(),
             ];
-            let Some(placed) = context.project(at) else { continue };
-            let span = (placed.scale * 0.62).max(1.3);
+            let Some(projection) = context.project(position) else { continue };
+            let span = (projection.scale * 0.62).max(1.3);
             // Beats, then glides.
             let cycle = fract(context.time * 0.23 + bird.phase);
             let flap = (TAU * bird.beat * context.time + bird.phase * 7.0).sin() * smooth(0.62, 0.5, cycle);
@@ -173,7 +175,7 @@ impl Flock {
             let (tip_up, elbow_up) = (0.5 * flap + 0.12, 0.34 + 0.22 * flap);
             let width = (0.055 * span).max(0.35);
             let reach = span * 1.15 + 2.0;
-            let (cx, cy) = (placed.spot.x, placed.spot.y);
+            let (cx, cy) = (projection.spot.x, projection.spot.y);
             let Some((x0, x1)) = super::canvas::clip(cx - reach, cx + reach, canvas.width) else { continue };
             let Some((y0, y1)) = super::canvas::clip(cy - reach, cy + reach, canvas.height) else { continue };
             for x in x0..x1 {
@@ -189,9 +191,9 @@ impl Flock {
                     let cover = (width - outside).clamp(0.0, 1.0);
                     if cover > 0.0 {
                         let index = canvas.at(x, y);
-                        if canvas.nearness[index] <= placed.nearness {
+                        if canvas.nearness[index] <= projection.nearness {
                             canvas.light[index] =
-                                mix(canvas.light[index], placed.through_air(color), cover * 0.92);
+                                mix(canvas.light[index], projection.through_air(color), cover * 0.92);
                         }
                     }
                 }

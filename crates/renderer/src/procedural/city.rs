@@ -69,9 +69,9 @@ impl Facades {
     /// The wall of a block that faces `outward`.
     fn get(&mut self, ix: i32, iy: i32, outward: [f32; 3], new: impl FnOnce() -> Facade) -> &Facade {
         let key = [ix, iy, outward[0] as i32 + 2 * outward[1] as i32];
-        let place = hash2(ix, iy, key[2] as u32) as usize % Self::COUNT;
-        let entry = &mut self.0[place];
-        if entry.as_ref().is_none_or(|(known, _)| *known != key) {
+        let slot = hash2(ix, iy, key[2] as u32) as usize % Self::COUNT;
+        let entry = &mut self.0[slot];
+        if entry.as_ref().is_none_or(|(cached_key, _)| *cached_key != key) {
             *entry = None;
         }
         &entry.get_or_insert_with(|| (key, new())).1
@@ -103,8 +103,8 @@ impl City {
 
     #[inline]
     fn bodies(&self, ix: i32, iy: i32) -> [Body; 2] {
-        let kept = -CACHED_BLOCKS..CACHED_BLOCKS;
-        if kept.contains(&ix) && kept.contains(&iy) {
+        let cached = -CACHED_BLOCKS..CACHED_BLOCKS;
+        if cached.contains(&ix) && cached.contains(&iy) {
             self.blocks[((iy + CACHED_BLOCKS) * 2 * CACHED_BLOCKS + ix + CACHED_BLOCKS) as usize]
         } else {
             self.build(ix, iy)
@@ -143,19 +143,27 @@ impl City {
         for x in 0..canvas.width {
             let d = view.ray(x as f32 + 0.5);
             let distance = context.light.distance(d[0], d[1]);
-            let mut settled = canvas.height;
+            let mut uncovered_rows = canvas.height;
             self.walk(view.eye, d, |near, far, bodies, ix, iy| {
                 // The highest row that any of the block can reach.
                 let tallest = bodies[0].top.max(bodies[1].top);
                 let highest = view.row(tallest, if tallest > view.eye[2] { near.max(0.4) } else { far });
-                if highest < settled as f32 {
+                if highest < uncovered_rows as f32 {
                     for (hit, body) in meetings(view.eye, d, bodies).into_iter().flatten() {
                         let body = (hit, body, ix, iy);
-                        settled =
-                            self.draw_body(context, canvas, &mut facades, x, d, distance, settled, body);
+                        uncovered_rows = self.draw_body(
+                            context,
+                            canvas,
+                            &mut facades,
+                            x,
+                            d,
+                            distance,
+                            uncovered_rows,
+                            body,
+                        );
                     }
                 }
-                settled > 0
+                uncovered_rows > 0
             });
         }
     }
@@ -194,7 +202,7 @@ impl City {
         x: usize,
         d: [f32; 2],
         distance: Color,
-        settled: usize,
+        uncovered_rows: usize,
         (hit, body, ix, iy): (Hit, Body, i32, i32),
     ) -> usize {
         let view = context.view;
@@ -202,16 +210,16 @@ impl City {
         let foot = view.row(0.0, hit.enter);
         let back = view.row(body.top, hit.leave);
         let start = canvas.at(x, 0);
-        let to_row = |r: f32| (r - 0.5).ceil().clamp(0.0, settled as f32) as usize;
+        let to_row = |r: f32| (r - 0.5).ceil().clamp(0.0, uncovered_rows as f32) as usize;
         let near = 1.0 / hit.enter;
         let wall_from = to_row(top);
         let wall_to = to_row(foot);
         if wall_from < wall_to {
-            let at = [view.eye[0] + d[0] * hit.enter, view.eye[1] + d[1] * hit.enter];
+            let point = [view.eye[0] + d[0] * hit.enter, view.eye[1] + d[1] * hit.enter];
             let (along, outward) = if hit.meridian {
-                (at[1] - body.low[1], [-d[0].signum(), 0.0, 0.0])
+                (point[1] - body.low[1], [-d[0].signum(), 0.0, 0.0])
             } else {
-                (at[0] - body.low[0], [0.0, -d[1].signum(), 0.0])
+                (point[0] - body.low[0], [0.0, -d[1].signum(), 0.0])
             };
             let width = if hit.meridian { body.high[1] - body.low[1] } else { body.high[0] - body.low[0] };
             let facade = facades.get(ix, iy, outward, || self.facade(context.light, ix, iy, outward));
@@ -225,27 +233,27 @@ impl City {
             }
             // The roof line, softened.
             let edge = floor(top);
-            if edge >= 1 && (edge as usize) < settled && edge as usize + 1 < canvas.height {
+            if edge >= 1 && (edge as usize) < uncovered_rows && edge as usize + 1 < canvas.height {
                 let cover = 1.0 - (top - edge as f32);
                 let index = start + edge as usize;
-                let below = canvas.light[start + (edge as usize + 1).min(settled.saturating_sub(1))];
+                let below = canvas.light[start + (edge as usize + 1).min(uncovered_rows.saturating_sub(1))];
                 let above = canvas.light[index - 1];
                 canvas.light[index] = mix(above, below, cover).with(canvas.light[index].fourth());
             }
         }
-        let mut reached = settled.min(wall_from.max(if foot < 0.0 { 0 } else { wall_from }));
+        let mut remaining_rows = uncovered_rows.min(wall_from.max(if foot < 0.0 { 0 } else { wall_from }));
         if back < top {
             let roof = self.roof;
             let from = to_row(back);
-            for y in from..wall_from.min(settled) {
+            for y in from..wall_from.min(uncovered_rows) {
                 let t = (view.eye[2] - body.top) * view.focal / (y as f32 + 0.5 - view.horizon).max(1e-3);
                 let veil = context.light.air.veil(t, view.eye[2], body.top);
                 canvas.light[start + y] = mix(roof, distance, veil).with(0.0);
                 canvas.nearness[start + y] = 1.0 / t.clamp(hit.enter, hit.leave);
             }
-            reached = reached.min(from);
+            remaining_rows = remaining_rows.min(from);
         }
-        reached
+        remaining_rows
     }
 
     fn facade(&self, light: &Light, ix: i32, iy: i32, outward: [f32; 3]) -> Facade {
@@ -318,27 +326,27 @@ impl City {
         if unit2(cell, street * 4 + number * 2 + i32::from(side > 0.0), self.salt ^ 0x05) > 0.55 {
             return Color::BLACK;
         }
-        let place = (moving - cell as f32) * 23.0 - 11.0;
+        let offset = (moving - cell as f32) * 23.0 - 11.0;
         let across = (lane.abs() - (number as f32 + 0.5) * 2.6).abs();
-        let body = smooth(2.6, 1.9, place.abs()) * smooth(1.15, 0.85, across);
+        let body = smooth(2.6, 1.9, offset.abs()) * smooth(1.15, 0.85, across);
         // Towards the camera the lamps are white, away from it red.
         let (front, hue) =
             if side > 0.0 { (-2.2, Color::new(2.4, 0.22, 0.10)) } else { (-2.2, Color::new(2.6, 2.3, 1.8)) };
-        let lamp = smooth(0.8, 0.2, ((place - front).powi(2) + (across - 0.7).powi(2) * 2.0).sqrt());
-        let spill = smooth(7.0, 0.0, (place - front * 2.0).abs()) * smooth(1.6, 0.2, across) * 0.12;
+        let lamp = smooth(0.8, 0.2, ((offset - front).powi(2) + (across - 0.7).powi(2) * 2.0).sqrt());
+        let spill = smooth(7.0, 0.0, (offset - front * 2.0).abs()) * smooth(1.6, 0.2, across) * 0.12;
         hue * (lamp + spill) - Color::grey(0.02) * body
     }
 }
 
 /// Intersections of a ray with the bodies of a block, nearest first.
 fn meetings(eye: [f32; 3], d: [f32; 2], bodies: [Body; 2]) -> [Option<(Hit, Body)>; 2] {
-    let mut found = bodies.map(|body| meet(eye, d, body).map(|hit| (hit, body)));
-    if let [Some((a, _)), Some((b, _))] = found
+    let mut hits = bodies.map(|body| meet(eye, d, body).map(|hit| (hit, body)));
+    if let [Some((a, _)), Some((b, _))] = hits
         && b.enter < a.enter
     {
-        found.swap(0, 1);
+        hits.swap(0, 1);
     }
-    found
+    hits
 }
 
 /// Entry and exit of a ray through a box in front of the camera (slab method).

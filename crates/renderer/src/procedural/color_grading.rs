@@ -299,7 +299,7 @@ impl Grade {
             for x in x0..x0 + columns {
                 bloom.column(x, SPILL, &mut spill);
                 let across = falloff(x, width);
-                let at = (x - x0) * 3;
+                let offset = (x - x0) * 3;
                 let column = &canvas.light[x * height..][..height];
                 for (y, ((light, (drop, cell, share)), row)) in
                     column.iter().zip(&down).zip(&mut strip).enumerate()
@@ -314,13 +314,13 @@ impl Grade {
                     let grey = Color::grey(light.luma());
                     // On all four lanes, which the compiler computes side by side.
                     let [r, g, b, _] = mix(grey, light, self.saturation).0.map(|value| {
-                        let held = if value > DARKEST { value } else { DARKEST };
-                        let held = if held < BRIGHTEST { held } else { BRIGHTEST };
-                        (held.to_bits() >> SHIFT) - FIRST
+                        let clamped = if value > DARKEST { value } else { DARKEST };
+                        let clamped = if clamped < BRIGHTEST { clamped } else { BRIGHTEST };
+                        (clamped.to_bits() >> SHIFT) - FIRST
                     });
                     let [red, green, blue] = &self.tables;
                     let values = [red[r as usize], green[g as usize], blue[b as usize]];
-                    row[at..at + 3].copy_from_slice(&finish(values, x, y));
+                    row[offset..offset + 3].copy_from_slice(&finish(values, x, y));
                 }
             }
             for (row, out) in strip.iter().zip(pixels.chunks_exact_mut(width * 3)) {
@@ -340,8 +340,8 @@ mod tests {
         let mut picture = RgbImage::new(16, 16);
         let grade = Grade::new(style, 1.0, tones);
         grade.develop(&canvas, &Bloom::default(), grade.grain.frame(0), &mut picture);
-        let at = (8 * 16 + 8) * 3;
-        [0, 1, 2].map(|c| picture.pixels()[at + c])
+        let offset = (8 * 16 + 8) * 3;
+        [0, 1, 2].map(|c| picture.pixels()[offset + c])
     }
 
     #[test]

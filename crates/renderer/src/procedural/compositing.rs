@@ -115,15 +115,15 @@ mod tests {
             let painted = things.iter().rev().fold(Color::grey(0.1), |behind, (value, opacity, _)| {
                 mix(behind, Color::grey(*value), *opacity)
             });
-            let at = canvas.at(1, 2);
-            assert!((canvas.light[at].luma() - painted.luma()).abs() < 1e-2);
-            assert!(canvas.light[at].fourth() == 0.0);
-            let nearest = things.iter().find(|thing| thing.1 > 0.5).map_or(0.0, |thing| thing.2);
-            assert!((canvas.nearness[at] - nearest).abs() < 1e-6);
+            let index = canvas.at(1, 2);
+            assert!((canvas.light[index].luma() - painted.luma()).abs() < 1e-2);
+            assert!(canvas.light[index].fourth() == 0.0);
+            let nearest = things.iter().find(|span| span.1 > 0.5).map_or(0.0, |span| span.2);
+            assert!((canvas.nearness[index] - nearest).abs() < 1e-6);
             assert!(canvas.light[0] == Color::grey(0.1).with(2.0));
             // The layer is clear again.
             layer.composite_onto(&mut canvas);
-            assert!((canvas.light[at].luma() - painted.luma()).abs() < 1e-2);
+            assert!((canvas.light[index].luma() - painted.luma()).abs() < 1e-2);
         }
     }
 }

@@ -49,7 +49,7 @@ impl Ending {
     /// `None` for what another program wrote, or with numbers that no camera has.
     pub(super) fn read(note: &str) -> Option<Self> {
         let ending: Self = serde_json::from_str(note).ok()?;
-        let held = |pose: &Pose| {
+        let is_bounded = |pose: &Pose| {
             let far = pose.eye.iter().all(|metres| metres.abs() <= MAX_DISTANCE);
             far && [pose.yaw, pose.horizon, pose.zoom, pose.roll].iter().all(|value| value.abs() <= 100.0)
         };
@@ -59,8 +59,8 @@ impl Ending {
             && ending.seconds > 0.0
             && ending.seconds <= 60.0
             && (0.05..=20.0).contains(&ending.pose.zoom)
-            && held(&ending.pose)
-            && held(&ending.speed);
+            && is_bounded(&ending.pose)
+            && is_bounded(&ending.speed);
         is_right.then_some(ending)
     }
 }
@@ -74,7 +74,7 @@ pub(super) enum Course {
         from: Pose,
         speed: Pose,
         /// Seconds since the world's first frame, for the shake.
-        begun: f32,
+        elapsed: f32,
         /// The move of this shot, from anywhere.
         rig: Box<Rig>,
         /// The share of the move's way that is travelled.
@@ -93,7 +93,7 @@ impl Course {
         Self::Continued {
             from: ending.pose,
             speed: ending.speed,
-            begun: ending.time,
+            elapsed: ending.time,
             rig: Box::new(rig),
             share,
         }
@@ -102,11 +102,11 @@ impl Course {
     /// The pose at `progress` (0 first frame, 1 last frame), `time` seconds into the shot.
     pub(super) fn pose(&self, world: &World, progress: f32, time: f32) -> Pose {
         let mut pose = self.steady(world, progress, time);
-        let begun = match self {
+        let elapsed = match self {
             Self::Own => 0.0,
-            Self::Continued { begun, .. } => *begun,
+            Self::Continued { elapsed, .. } => *elapsed,
         };
-        world.rig().shake(&mut pose, begun + time);
+        world.rig().shake(&mut pose, elapsed + time);
         pose
     }
 
@@ -119,11 +119,11 @@ impl Course {
         let turned = 1.0 - (-time / TURN_SECONDS).exp();
         let glide = speed.times(TURN_SECONDS * turned);
         let (start, now) = (rig.steady(0.0), rig.steady(progress));
-        let mut way = now.minus(start).times(turned);
+        let mut travel = now.minus(start).times(turned);
         let (sin, cos) = (from.yaw - start.yaw).sin_cos();
-        let [right, ahead, up] = way.eye.map(|metres| metres * share);
-        way.eye = [right * cos + ahead * sin, ahead * cos - right * sin, up];
-        let mut pose = from.plus(glide).plus(way);
+        let [right, ahead, up] = travel.eye.map(|metres| metres * share);
+        travel.eye = [right * cos + ahead * sin, ahead * cos - right * sin, up];
+        let mut pose = from.plus(glide).plus(travel);
         pose.zoom = pose.zoom.clamp(0.2, 5.0);
         pose.horizon = pose.horizon.clamp(-0.4, 1.4);
         world.clear(&mut pose);

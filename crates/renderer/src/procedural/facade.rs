@@ -109,7 +109,7 @@ impl FacadeColumn<'_> {
     #[inline]
     fn window_at(&mut self, floor: i32) -> Window {
         match self.window {
-            Some((known, window)) if known == floor => window,
+            Some((cached_floor, window)) if cached_floor == floor => window,
             _ => {
                 let window = self.new_window(floor);
                 self.window = Some((floor, window));

@@ -45,7 +45,7 @@ impl Walker {
         if foot[2] < -0.4 {
             return;
         }
-        let Some(placed) = context.project(foot) else { return };
+        let Some(projection) = context.project(foot) else { return };
         let phase = TAU * self.pace * context.time / STRIDE;
         let [right, away] = context.view.turned(self.heading[0], self.heading[1]);
         let walking = if self.pace > 0.0 { 1.0 } else { 0.0 };
@@ -54,9 +54,9 @@ impl Walker {
         let swing = phase.sin() * walking;
         let flutter = self.wind * (0.5 + 0.5 * (context.time * 9.0).sin()) * 0.16;
 
-        cast_shadow(context, &placed, canvas);
+        cast_shadow(context, &projection, canvas);
         let lit = context.terrain.sunlit(x, y, foot[2] + 1.0);
-        let Some([x0, x1, y0, y1]) = placed.bounds(-0.85, 0.85, -0.05, 2.0, canvas) else { return };
+        let Some([x0, x1, y0, y1]) = projection.bounds(-0.85, 0.85, -0.05, 2.0, canvas) else { return };
         let dark = Color::surface(0x20_2226);
         let skin = Color::surface(0xa8_7c60);
         let step = |side: f32| {
@@ -74,7 +74,7 @@ impl Walker {
         };
         for px in x0..x1 {
             for py in y0..y1 {
-                let p = placed.local(px, py);
+                let p = projection.local(px, py);
                 let legs = stroke(p, hip(-1.0), left_foot, 0.075).min(stroke(p, hip(1.0), right_foot, 0.075));
                 let boots = stroke(p, left_foot, (left_foot.0 + 0.09 * right, left_foot.1 - 0.01), 0.07)
                     .min(stroke(p, right_foot, (right_foot.0 + 0.09 * right, right_foot.1 - 0.01), 0.07));
@@ -85,8 +85,8 @@ impl Walker {
                 let hood = (head.0 * head.0 * 1.15 + head.1 * head.1).sqrt() - 0.145;
                 let face = ((head.0 - 0.09 * right).powi(2) * 1.4 + (head.1 + 0.01).powi(2)).sqrt() - 0.085;
 
-                let trousers = placed.coverage(legs.min(boots));
-                let cloth = placed.coverage(coat.min(sleeves).min(hood));
+                let trousers = projection.coverage(legs.min(boots));
+                let cloth = projection.coverage(coat.min(sleeves).min(hood));
                 if trousers <= 0.0 && cloth <= 0.0 {
                     continue;
                 }
@@ -96,7 +96,7 @@ impl Walker {
                     context.light.on(context.facing(u * 0.9, toward * 0.9, 0.3), lit, 0.95)
                 };
                 if trousers > 0.0 {
-                    placed.paint(canvas, index, dark * shade((p.0 * 5.0).clamp(-1.0, 1.0)), trousers);
+                    projection.paint(canvas, index, dark * shade((p.0 * 5.0).clamp(-1.0, 1.0)), trousers);
                 }
                 if cloth > 0.0 {
                     let folds = 0.88 + 0.12 * (across * 9.0 + p.1 * 2.0).sin();
@@ -106,7 +106,7 @@ impl Walker {
                     if face < 0.0 && (toward_us > 0.2 || right.abs() > 0.5) {
                         color = mix(color, skin * shade(0.0), smooth(0.0, -0.02, face));
                     }
-                    placed.paint(canvas, index, color, cloth);
+                    projection.paint(canvas, index, color, cloth);
                 }
             }
         }
@@ -129,17 +129,21 @@ impl Walker {
     }
 }
 
-fn cast_shadow(context: &FrameContext<'_>, placed: &super::frame_context::Projection, canvas: &mut Canvas) {
+fn cast_shadow(
+    context: &FrameContext<'_>,
+    projection: &super::frame_context::Projection,
+    canvas: &mut Canvas,
+) {
     let strength = (context.light.sunlight.luma() * 0.4).min(0.45) + 0.18;
-    let Some([x0, x1, y0, y1]) = placed.bounds(-0.6, 0.6, -0.16, 0.16, canvas) else { return };
+    let Some([x0, x1, y0, y1]) = projection.bounds(-0.6, 0.6, -0.16, 0.16, canvas) else { return };
     for x in x0..x1 {
         for y in y0..y1 {
-            let (u, v) = placed.local(x, y);
+            let (u, v) = projection.local(x, y);
             let reach = 1.0 - (u / 0.55).powi(2) - (v / 0.13).powi(2);
             if reach > 0.0 {
                 let index = canvas.at(x, y);
-                let kept = canvas.light[index].fourth();
-                canvas.light[index] = (canvas.light[index] * (1.0 - strength * reach.min(1.0))).with(kept);
+                let flag = canvas.light[index].fourth();
+                canvas.light[index] = (canvas.light[index] * (1.0 - strength * reach.min(1.0))).with(flag);
             }
         }
     }

@@ -43,7 +43,7 @@ pub(super) struct Film<'a> {
     panel: Option<Panel>,
     cadence: Cadence,
     /// The frame that is drawn as finely as a scene although the others are not: the last one, which the next shot begins with.
-    whole: Option<u32>,
+    full_detail_frame: Option<u32>,
 }
 
 impl<'a> Film<'a> {
@@ -72,7 +72,7 @@ impl<'a> Film<'a> {
             stage,
             grade,
             canvas: FrameBuffers::new(job, resolution),
-            whole: is_sketch.then_some(frames_last),
+            full_detail_frame: is_sketch.then_some(frames_last),
             first,
             last: job.last_frame.as_ref().map(|image| still(image, 2)),
             panel: (look == Look::Animatic).then(|| Panel::new(job, Shot { movement: shown })).flatten(),
@@ -88,7 +88,7 @@ impl<'a> Film<'a> {
 
     /// Channels of the sound track: one for sketches, because AAC with two is a seventh of their cost.
     pub(super) fn channels(&self) -> u16 {
-        if self.whole.is_some() { 1 } else { 2 }
+        if self.full_detail_frame.is_some() { 1 } else { 2 }
     }
 
     /// The sound track, exactly as long as the video, with interleaved [`Film::channels`].
@@ -162,7 +162,7 @@ impl<'a> Film<'a> {
             last.fill(picture, 1.0 - progress);
         } else if gone > 0.0 && left > 0.0 {
             let time = frame as f32 / self.job.frame_rate as f32;
-            if self.whole == Some(frame) {
+            if self.full_detail_frame == Some(frame) {
                 self.canvas = FrameBuffers::new(self.job, RenderScale::of_scene(self.stage.world.spec()));
             }
             let pose = self.stage.draw(progress, time, &mut self.canvas.work);

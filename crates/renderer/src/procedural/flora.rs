@@ -148,26 +148,29 @@ impl Flora {
         layer: &mut CompositingLayer,
         canvas: &Canvas,
     ) {
-        let Some(placed) = context.project(tree.foot) else { return };
+        let Some(projection) = context.project(tree.foot) else { return };
         let half = tree.height * 0.25;
-        let Some([x0, x1, y0, y1]) = placed.bounds(-half, half, -0.2, tree.height, canvas) else { return };
+        let Some([x0, x1, y0, y1]) = projection.bounds(-half, half, -0.2, tree.height, canvas) else {
+            return;
+        };
         let card = &self.cards[tree.card];
-        let pixels = tree.height * placed.scale;
+        let pixels = tree.height * projection.scale;
         let sky = context.light.skylight;
         let sun = context.light.sunlight * (tree.lit * 0.75);
-        let (base, lift) = (placed.through_air(tree.tint * sky), placed.through_air(tree.tint * (sky + sun)));
-        let white = placed.through_air((sky + sun * 0.6) * 0.9);
+        let (base, lift) =
+            (projection.through_air(tree.tint * sky), projection.through_air(tree.tint * (sky + sun)));
+        let white = projection.through_air((sky + sun * 0.6) * 0.9);
         let side = 0.45 * self.side_light.signum();
         let texel_step = CARD_HEIGHT as f32 / pixels;
         let drawing = card.size_for(texel_step);
         let (across_texels, up_texels) = (drawing.width as f32, drawing.height as f32);
         let sway = 0.012 * (context.time * 1.3 + tree.foot[0]).sin() * across_texels;
-        let hidden = placed.nearness * 1.03;
+        let hidden = projection.nearness * 1.03;
         for x in x0.max(columns.start)..x1.min(columns.end) {
-            let across = (x as f32 + 0.5 - placed.spot.x) / placed.scale;
+            let across = (x as f32 + 0.5 - projection.spot.x) / projection.scale;
             let u = (across / (2.0 * half) + 0.5) * across_texels;
             let (first, last) = drawing.extent(u, u + sway);
-            let row_of = |v: f32| placed.spot.y - (1.0 - v / up_texels) * pixels - 0.5;
+            let row_of = |v: f32| projection.spot.y - (1.0 - v / up_texels) * pixels - 0.5;
             let y0 = (row_of(first).floor().max(0.0) as usize).clamp(y0, y1);
             let y1 = (row_of(last).ceil().max(0.0) as usize + 1).clamp(y0, y1);
             let behind = &canvas.nearness[canvas.at(x, y0)..][..y1 - y0];
@@ -176,7 +179,7 @@ impl Flora {
                 if *behind > hidden || span.is_covered(row) {
                     continue;
                 }
-                let up = (placed.spot.y - (y0 + row) as f32 - 0.5) / pixels;
+                let up = (projection.spot.y - (y0 + row) as f32 - 0.5) / pixels;
                 let texel = drawing.sample(u + sway * up * up, (1.0 - up) * up_texels);
                 let [opacity, bright, edge, snow] = texel.0;
                 if opacity < 0.02 {
@@ -185,7 +188,7 @@ impl Flora {
                 let sunny = bright * (0.55 + side * edge).clamp(0.15, 1.0);
                 let mut color = mix(base * (0.35 + 0.65 * bright), lift * (0.4 + 0.6 * bright), sunny * 0.8);
                 color = mix(color, white, snow * self.snowed * 0.6);
-                span.add(row, color, opacity, placed.nearness);
+                span.add(row, color, opacity, projection.nearness);
             }
         }
     }
@@ -261,9 +264,9 @@ impl MipLevel {
     fn halved(&self) -> Self {
         let (width, height, stride) = (self.width / 2, self.height / 2, self.width + 2);
         let mean = |i: usize| {
-            let at = (i / width * 2 + 1) * stride + i % width * 2 + 1;
+            let source = (i / width * 2 + 1) * stride + i % width * 2 + 1;
             let t = &self.texels;
-            (t[at] + t[at + 1] + t[at + stride] + t[at + stride + 1]) * 0.25
+            (t[source] + t[source + 1] + t[source + stride] + t[source + stride + 1]) * 0.25
         };
         Self::new(width, height, &(0..width * height).map(mean).collect::<Vec<_>>())
     }

@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn reduced_scenes_look_like_whole_ones() {
         // Least likeness in dB. What is drawn with more pixels has finer details, which fall between other pixels.
-        for (prompt, least) in [
+        for (prompt, min_likeness) in [
             ("drone flyover of mountains at sunset", 37.0),
             ("desert dunes at golden hour, pan left", 37.0),
             ("pine forest in morning mist, dolly in", 36.0),
@@ -125,17 +125,17 @@ mod tests {
             let spec = spec(&job);
             let style = spec.style;
             let stage = Stage::own(&job, spec.clone(), 1, Detail::Full);
-            let [reduced, whole] = [RenderScale::of_scene(&spec), RenderScale::FULL].map(|resolution| {
+            let [reduced, full] = [RenderScale::of_scene(&spec), RenderScale::FULL].map(|resolution| {
                 let mut drawn = FrameBuffers::new(&job, resolution);
                 let mut picture = RgbImage::new(job.width, job.height);
                 stage.draw(0.5, 2.5, &mut drawn.work);
                 drawn.develop(&Grade::new(style, 1.0, None), 60, &mut picture);
                 picture
             });
-            let pairs = reduced.pixels().iter().zip(whole.pixels());
+            let pairs = reduced.pixels().iter().zip(full.pixels());
             let squares: f64 = pairs.map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2)).sum();
-            let likeness = 10.0 * (255.0 * 255.0 / (squares / whole.pixels().len() as f64)).log10();
-            assert!(likeness > least, "{prompt}: {likeness:.1} dB");
+            let likeness = 10.0 * (255.0 * 255.0 / (squares / full.pixels().len() as f64)).log10();
+            assert!(likeness > min_likeness, "{prompt}: {likeness:.1} dB");
         }
     }
 

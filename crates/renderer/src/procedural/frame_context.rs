@@ -65,8 +65,8 @@ impl Projection {
         }
         let flag = canvas.light[index].fourth();
         // An edge leaves the pixel to what is behind it, which may be water yet to be drawn.
-        let kept = if opacity > 0.5 { 0.0 } else { flag };
-        canvas.light[index] = mix(canvas.light[index], self.through_air(color), opacity).with(kept);
+        let remaining_flag = if opacity > 0.5 { 0.0 } else { flag };
+        canvas.light[index] = mix(canvas.light[index], self.through_air(color), opacity).with(remaining_flag);
         if opacity > 0.5 {
             canvas.nearness[index] = self.nearness;
         }

@@ -146,7 +146,7 @@ impl Shader for GroundShader<'_> {
     }
 
     #[inline]
-    fn wants(&self, canvas: &Canvas, index: usize) -> bool {
+    fn needs_shading(&self, canvas: &Canvas, index: usize) -> bool {
         canvas.nearness[index] != 0.0
     }
 

@@ -49,7 +49,7 @@ impl Lighthouse {
         let mut rng = Rng::new(seed, "lighthouse");
         let daylight = light.skylight.luma() + light.sunlight.luma() * 0.4;
         let dark = smooth(1.1, 0.12, daylight);
-        let wanted = spec.has(Subject::Lamp) || spec.weather.fog > 0.4 || spec.has(Subject::Storm);
+        let calls_for_light = spec.has(Subject::Lamp) || spec.weather.fog > 0.4 || spec.has(Subject::Storm);
         let dark_hour = matches!(spec.hour, Hour::Dusk | Hour::Night | Hour::Dawn);
         Self {
             foot,
@@ -65,7 +65,7 @@ impl Lighthouse {
             is_climbed: spec.has(Subject::Stairs),
             speed: rng.range(0.10, 0.14),
             phase: rng.unit(),
-            power: dark.max(if wanted {
+            power: dark.max(if calls_for_light {
                 0.75
             } else if dark_hour {
                 0.6
@@ -92,15 +92,15 @@ impl Lighthouse {
     }
 
     pub(crate) fn draw(&self, context: &FrameContext<'_>, canvas: &mut Canvas) {
-        let Some(placed) = context.project(self.foot) else { return };
-        let Some([x0, x1, y0, y1]) = placed.bounds(-3.9, 3.9, -1.5, TOP, canvas) else { return };
+        let Some(projection) = context.project(self.foot) else { return };
+        let Some([x0, x1, y0, y1]) = projection.bounds(-3.9, 3.9, -1.5, TOP, canvas) else { return };
         let lit = context.terrain.sunlit(self.foot[0], self.foot[1], self.foot[2] + 9.0);
         let lamp = self.lamp(context.progress);
         for x in x0..x1 {
             for y in y0..y1 {
-                let (across, up) = placed.local(x, y);
+                let (across, up) = projection.local(x, y);
                 let Some((radius, material)) = section(up) else { continue };
-                let cover = placed.coverage(across.abs() - radius);
+                let cover = projection.coverage(across.abs() - radius);
                 if cover <= 0.0 {
                     continue;
                 }
@@ -118,7 +118,7 @@ impl Lighthouse {
                 if matches!(material, Material::Gallery) && !solid_gallery(across, up) {
                     continue;
                 }
-                placed.paint(canvas, canvas.at(x, y), color, cover);
+                projection.paint(canvas, canvas.at(x, y), color, cover);
             }
         }
     }
@@ -126,7 +126,7 @@ impl Lighthouse {
     /// The lamp's own glare, added once everything is drawn.
     pub(crate) fn glare(&self, context: &FrameContext<'_>, canvas: &mut Canvas) {
         let centre = [self.foot[0], self.foot[1], self.foot[2] + LAMP];
-        let Some(placed) = context.project(centre) else { return };
+        let Some(projection) = context.project(centre) else { return };
         let lamp = self.lamp(context.progress);
         let view = context.view;
         let away = [view.eye[0] - centre[0], view.eye[1] - centre[1]];
@@ -134,19 +134,31 @@ impl Lighthouse {
         let aim = (away[0] * bearing.sin() + away[1] * bearing.cos()) / away[0].hypot(away[1]).max(1e-3);
         // Two beams, fore and aft.
         let flash = smooth(0.90, 0.997, aim.abs());
-        let near = placed.nearness * 1.2;
+        let near = projection.nearness * 1.2;
         let warm = Color::new(1.0, 0.86, 0.58);
-        let size = placed.scale;
-        canvas.glow(placed.spot.x, placed.spot.y, size * 4.5, near, warm * (lamp * (0.35 + 0.8 * flash)));
+        let size = projection.scale;
         canvas.glow(
-            placed.spot.x,
-            placed.spot.y,
+            projection.spot.x,
+            projection.spot.y,
+            size * 4.5,
+            near,
+            warm * (lamp * (0.35 + 0.8 * flash)),
+        );
+        canvas.glow(
+            projection.spot.x,
+            projection.spot.y,
             (size * 16.0).max(26.0),
             near,
             warm * (lamp * (0.07 + 0.5 * flash)),
         );
         if flash > 0.0 {
-            canvas.glow(placed.spot.x, placed.spot.y, view.height * 0.34, near, warm * (lamp * flash * 0.35));
+            canvas.glow(
+                projection.spot.x,
+                projection.spot.y,
+                view.height * 0.34,
+                near,
+                warm * (lamp * flash * 0.35),
+            );
         }
         if self.door_opens {
             let open = door_open(context.progress);
@@ -204,9 +216,9 @@ impl Lighthouse {
         let run = 0.92 + 0.12 * unit2((around * 3.0).floor() as i32, 5, 31) + 0.05 * (block - 0.5);
         let grime = lerp(0.74, 1.0, smooth(0.0, 2.4, up));
         let mut color = base * shade * (run * grime);
-        for (index, at) in WINDOWS.into_iter().enumerate() {
+        for (index, height) in WINDOWS.into_iter().enumerate() {
             let centre = if index % 2 == 0 { -0.34 } else { 0.26 };
-            let (wx, wy) = ((u.asin() - centre) * 2.9, up - at);
+            let (wx, wy) = ((u.asin() - centre) * 2.9, up - height);
             let arch =
                 if wy > 0.35 { (wx * wx + (wy - 0.35) * (wy - 0.35)).sqrt() - 0.42 } else { wx.abs() - 0.42 };
             if arch < 0.12 && wy > -0.75 && wy < 0.95 {
@@ -241,8 +253,8 @@ impl Lighthouse {
     /// How brightly one of the windows is lit.
     fn window(&self, index: usize, progress: f32) -> f32 {
         if self.is_climbed {
-            let at = 0.12 + 0.19 * index as f32;
-            return smooth(at, at + 0.06, progress) * 0.9;
+            let start = 0.12 + 0.19 * index as f32;
+            return smooth(start, start + 0.06, progress) * 0.9;
         }
         if index == 1 { self.power * 0.8 } else { 0.0 }
     }

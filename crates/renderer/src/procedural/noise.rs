@@ -280,8 +280,8 @@ struct Lattice {
 
 impl Lattice {
     fn new(period: i32, seed: u32) -> Self {
-        let at = |x: i32, y: i32| [corner(x, y, seed, 1.0, 0.0), corner(x, y, seed, 0.0, 1.0)];
-        let gradients = (0..period).flat_map(|y| (0..period).map(move |x| at(x, y))).collect();
+        let gradient_at = |x: i32, y: i32| [corner(x, y, seed, 1.0, 0.0), corner(x, y, seed, 0.0, 1.0)];
+        let gradients = (0..period).flat_map(|y| (0..period).map(move |x| gradient_at(x, y))).collect();
         Self { period: period as usize, gradients }
     }
 
@@ -289,20 +289,20 @@ impl Lattice {
     fn add(&self, amplitude: f32, side: usize, texels: &mut [f32]) {
         let scale = self.period as f32 / side as f32;
         // For each position along a side: the cell, the next one, the place in the cell and its weight.
-        let places: Vec<(usize, usize, f32, f32)> = (0..side)
+        let positions: Vec<(usize, usize, f32, f32)> = (0..side)
             .map(|i| {
-                let at = i as f32 * scale;
-                let cell = floor(at);
-                let f = at - cell as f32;
+                let position = i as f32 * scale;
+                let cell = floor(position);
+                let f = position - cell as f32;
                 let cell = cell as usize;
                 (cell % self.period, (cell + 1) % self.period, f, f * f * f * (f * (f * 6.0 - 15.0) + 10.0))
             })
             .collect();
         let row = |y: usize| &self.gradients[y * self.period..][..self.period];
         let dot = |[gx, gy]: [f32; 2], dx: f32, dy: f32| gx * dx + gy * dy;
-        for (line, (y0, y1, fy, sy)) in texels.chunks_exact_mut(side).zip(&places) {
+        for (line, (y0, y1, fy, sy)) in texels.chunks_exact_mut(side).zip(&positions) {
             let (upper, lower) = (row(*y0), row(*y1));
-            for (texel, (x0, x1, fx, sx)) in line.iter_mut().zip(&places) {
+            for (texel, (x0, x1, fx, sx)) in line.iter_mut().zip(&positions) {
                 let a = lerp(dot(upper[*x0], *fx, *fy), dot(upper[*x1], *fx - 1.0, *fy), *sx);
                 let b = lerp(dot(lower[*x0], *fx, *fy - 1.0), dot(lower[*x1], *fx - 1.0, *fy - 1.0), *sx);
                 *texel += lerp(a, b, *sy) * amplitude;

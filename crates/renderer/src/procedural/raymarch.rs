@@ -96,13 +96,13 @@ pub(crate) fn march<S: HeightField>(
             let start = canvas.at(x, 0);
             let ray = view.ray(x as f32 + 0.5);
             let mut column = Column::new(&mut canvas.nearness[start..start + rows], 1.0 / steps[0]);
-            let mut look = |known: S::AreaData, step: usize| {
+            let mut height_at = |area: S::AreaData, step: usize| {
                 let t = steps[step];
                 heights.at(step, view.focal / t, || {
-                    surface.height(known, view.eye[0] + ray[0] * t, view.eye[1] + ray[1] * t, t)
+                    surface.height(area, view.eye[0] + ray[0] * t, view.eye[1] + ray[1] * t, t)
                 })
             };
-            column.march(view, steps, &segments, &mut look, |edge| push_edge(edges, start, edge, rows));
+            column.march(view, steps, &segments, &mut height_at, |edge| push_edge(edges, start, edge, rows));
         };
         // Every other column first: the heights between are then mostly known.
         let (mut left, mut right) = (Heights::new(steps.len()), Heights::new(steps.len()));
@@ -135,8 +135,8 @@ fn survey<S: HeightField>(
         let (mut low, mut high) = ([f32::INFINITY; 2], [f32::NEG_INFINITY; 2]);
         for (ray, t) in rays.iter().flat_map(|ray| [(ray, near), (ray, far)]) {
             for axis in 0..2 {
-                let at = view.eye[axis] + ray[axis] * t;
-                (low[axis], high[axis]) = (low[axis].min(at), high[axis].max(at));
+                let coordinate = view.eye[axis] + ray[axis] * t;
+                (low[axis], high[axis]) = (low[axis].min(coordinate), high[axis].max(coordinate));
             }
         }
         let Stretch { high, kind } = surface.stretch(low, high, near);
@@ -192,13 +192,13 @@ impl Heights {
     /// The height at a step where a metre is `scale` pixels, looked up only if it is not known from both sides or they differ
     /// by more than a pixel.
     #[inline]
-    fn at(&mut self, step: usize, scale: f32, look: impl FnOnce() -> f32) -> f32 {
+    fn at(&mut self, step: usize, scale: f32, sample: impl FnOnce() -> f32) -> f32 {
         let [left, right] = self.0[step];
         // Unknown heights fail the comparison.
         if (left - right).abs() * scale < 1.0 {
             return 0.5 * (left + right);
         }
-        let height = look();
+        let height = sample();
         self.0[step] = [height, f32::NAN];
         height
     }
@@ -233,7 +233,7 @@ impl<'a> Column<'a> {
         let mut row_at = |kind: SurfaceKind<K>, step: usize| {
             let z = match kind {
                 SurfaceKind::Level(z) => z,
-                SurfaceKind::Swell(known) | SurfaceKind::Rough(known) => height(known, step),
+                SurfaceKind::Swell(area) | SurfaceKind::Rough(area) => height(area, step),
             };
             view.horizon - (z - view.eye[2]) * view.focal / steps[step]
         };
@@ -353,8 +353,8 @@ mod tests {
         march(&mut canvas, &view(), &steps, &mut Vec::new(), &Land(0.5, |_| 0.0));
         for y in 18..31 {
             let expected = (y as f32 + 0.5 - 16.0) / 32.0 / 10.0;
-            let found = canvas.nearness[canvas.at(16, y)];
-            assert!((found - expected).abs() < 0.02 * expected, "row {y}: {found} against {expected}");
+            let actual = canvas.nearness[canvas.at(16, y)];
+            assert!((actual - expected).abs() < 0.02 * expected, "row {y}: {actual} against {expected}");
         }
         assert!(canvas.nearness[canvas.at(16, 10)] <= 0.0, "the sky is not covered");
     }
@@ -380,11 +380,11 @@ mod tests {
     fn march_with_hints_equals_march_without() {
         let steps = steps(2.0, 0.02);
         let wall = |y: f32| if (50.0..60.0).contains(&y) { 8.0 } else { 0.0 };
-        let (mut plain, mut judged) = (Canvas::new(32, 32), Canvas::new(32, 32));
+        let (mut plain, mut hinted) = (Canvas::new(32, 32), Canvas::new(32, 32));
         let (mut edges, mut others) = (Vec::new(), Vec::new());
         march(&mut plain, &view(), &steps, &mut edges, &Land(21.0, wall));
-        march(&mut judged, &view(), &steps, &mut others, &ClassifiedLand(Land(21.0, wall)));
-        for (index, (a, b)) in plain.nearness.iter().zip(&judged.nearness).enumerate() {
+        march(&mut hinted, &view(), &steps, &mut others, &ClassifiedLand(Land(21.0, wall)));
+        for (index, (a, b)) in plain.nearness.iter().zip(&hinted.nearness).enumerate() {
             assert!((a - b).abs() <= 0.01 * a.max(*b), "pixel {index}: {a} against {b}");
         }
         // What comes into sight behind the wall is no longer crept up on, so that more of its silhouette is found.

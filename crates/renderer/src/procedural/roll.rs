@@ -28,9 +28,9 @@ pub(crate) fn turn(picture: &mut RgbImage, angle: f32, source: &mut Vec<u8>) {
             let (fx, fy) = (fx as u32, fy as u32);
             let (ix1, iy1) = ((ix + 1).min(width - 1), (iy + 1).min(height - 1));
             for (channel, value) in pixel.iter_mut().enumerate() {
-                let at = |x: usize, y: usize| u32::from(source[(y * width + x) * 3 + channel]);
-                let top = at(ix, iy) * (256 - fx) + at(ix1, iy) * fx;
-                let bottom = at(ix, iy1) * (256 - fx) + at(ix1, iy1) * fx;
+                let sample = |x: usize, y: usize| u32::from(source[(y * width + x) * 3 + channel]);
+                let top = sample(ix, iy) * (256 - fx) + sample(ix1, iy) * fx;
+                let bottom = sample(ix, iy1) * (256 - fx) + sample(ix1, iy1) * fx;
                 *value = ((top * (256 - fy) + bottom * fy + 32_768) >> 16) as u8;
             }
         }
@@ -45,8 +45,8 @@ mod tests {
     fn picture_turns_clockwise() {
         let mut picture = RgbImage::new(40, 40);
         // White above the middle.
-        for (at, pixel) in picture.pixels_mut().chunks_exact_mut(3).enumerate() {
-            pixel.fill(if at / 40 < 20 { 255 } else { 0 });
+        for (index, pixel) in picture.pixels_mut().chunks_exact_mut(3).enumerate() {
+            pixel.fill(if index / 40 < 20 { 255 } else { 0 });
         }
         turn(&mut picture, 0.3, &mut Vec::new());
         // The horizon falls to the right.

@@ -267,11 +267,11 @@ fn position_walker(spec: &SceneSpec, layout: &Layout, dark: bool, rng: &mut Rng)
         // Walks up to the door and is nearly there at the end.
         let from = [lx * 0.62 - spec.side * 1.6, ly * 0.62];
         let to = [lx - spec.side * 0.3, ly - 4.6];
-        let way = (to[0] - from[0]).hypot(to[1] - from[1]);
+        let distance = (to[0] - from[0]).hypot(to[1] - from[1]);
         return Walker {
             from,
-            heading: [(to[0] - from[0]) / way, (to[1] - from[1]) / way],
-            pace: (way / 6.0).min(1.2),
+            heading: [(to[0] - from[0]) / distance, (to[1] - from[1]) / distance],
+            pace: (distance / 6.0).min(1.2),
             coat,
             has_lantern: lantern,
             wind,

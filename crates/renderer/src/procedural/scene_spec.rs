@@ -84,7 +84,7 @@ impl SceneSpec {
             (_, Landscape::City) => rng.pick(&[Hour::Dusk, Hour::Night, Hour::Sunset]),
             // Figures are seen best by day.
             _ if !brief.figures.is_empty()
-                || brief.location.is_some_and(|place| matches!(place, Location::Set(_))) =>
+                || brief.location.is_some_and(|location| matches!(location, Location::Set(_))) =>
             {
                 rng.pick(&[Hour::Day, Hour::Day, Hour::Golden, Hour::Sunrise])
             }

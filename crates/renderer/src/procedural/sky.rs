@@ -233,7 +233,7 @@ impl Shader for SkyShader<'_> {
         self.ray = self.view.ray((x * STEP) as f32);
     }
 
-    fn wants(&self, _: &Canvas, _: usize) -> bool {
+    fn needs_shading(&self, _: &Canvas, _: usize) -> bool {
         true
     }
 
@@ -241,7 +241,7 @@ impl Shader for SkyShader<'_> {
         true
     }
 
-    fn alike(&self, a: Color, b: Color) -> bool {
+    fn is_same_kind(&self, a: Color, b: Color) -> bool {
         // The fourth lane is how much of the sky is cloud.
         (a.fourth() - b.fourth()).abs() < 0.05
     }

@@ -105,24 +105,24 @@ impl Stage {
         let (prompt, seed, seconds, fixed) = self.origin.clone();
         let step = 1.0 / job.frame_rate as f32;
         let length = (job.frames_total() - 1) as f32 * step;
-        let at = |time: f32| {
+        let pose_at = |time: f32| {
             self.course.steady(
                 &self.world,
                 if length > 0.0 { (time / length).max(0.0) } else { 0.0 },
                 time.max(0.0),
             )
         };
-        let (before, pose) = (at(length - step), at(length));
+        let (before, pose) = (pose_at(length - step), pose_at(length));
         let speed = if length > 0.0 { pose.minus(before).times(1.0 / step) } else { Pose::default() };
-        let begun = self.ending.as_ref().map_or((0.0, 0), |ending| (ending.time, ending.shots));
+        let before_shot = self.ending.as_ref().map_or((0.0, 0), |ending| (ending.time, ending.shots));
         Ending {
             version: Ending::VERSION,
             prompt,
             seed,
             seconds,
             is_fixed: fixed,
-            time: begun.0 + length,
-            shots: begun.1 + 1,
+            time: before_shot.0 + length,
+            shots: before_shot.1 + 1,
             pose,
             speed,
         }

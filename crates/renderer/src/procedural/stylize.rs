@@ -28,8 +28,8 @@ impl Stylize {
         let grain = Octaves::new(seed as u32 ^ 0x9a_9e, 1.0, 3);
         let scale = 90.0 / height as f32;
         let paper = (0..width as usize * height as usize)
-            .map(|at| {
-                let (x, y) = ((at % width as usize) as f32, (at / width as usize) as f32);
+            .map(|index| {
+                let (x, y) = ((index % width as usize) as f32, (index / width as usize) as f32);
                 let fibre = grain.rolling_at(x * scale, y * scale, 0.0);
                 let tone = match style {
                     Style::Watercolor => {
@@ -67,18 +67,18 @@ impl Stylize {
     fn flatten(&mut self, picture: &mut RgbImage, levels: f32, strength: f32) {
         let table: Vec<(u8, u16)> = (0..256)
             .map(|luma| {
-                let at = luma as f32 / 255.0 * levels;
-                let step = at.floor();
-                let soft = ((at - step - 0.5) / 0.12).clamp(-0.5, 0.5) + 0.5;
+                let scaled = luma as f32 / 255.0 * levels;
+                let step = scaled.floor();
+                let soft = ((scaled - step - 0.5) / 0.12).clamp(-0.5, 0.5) + 0.5;
                 let flat = (step + soft) / levels * 255.0;
                 let target = luma as f32 + (flat - luma as f32) * strength;
-                ((at + 0.5).floor() as u8, (target / (luma as f32).max(1.0) * 256.0).min(1_024.0) as u16)
+                ((scaled + 0.5).floor() as u8, (target / (luma as f32).max(1.0) * 256.0).min(1_024.0) as u16)
             })
             .collect();
         self.smooth_luma(picture);
-        for (at, (pixel, paper)) in picture.pixels_mut().chunks_exact_mut(3).zip(&self.paper).enumerate() {
-            let (level, gain) = table[usize::from(self.luma[at])];
-            self.levels[at] = level;
+        for (index, (pixel, paper)) in picture.pixels_mut().chunks_exact_mut(3).zip(&self.paper).enumerate() {
+            let (level, gain) = table[usize::from(self.luma[index])];
+            self.levels[index] = level;
             let gain = u32::from(gain) * u32::from(*paper) / 255;
             for value in pixel {
                 *value = ((u32::from(*value) * gain) >> 8).min(255) as u8;
@@ -96,17 +96,21 @@ impl Stylize {
             .collect();
         let mut rows = vec![0_u32; luma.len()];
         for (row, sums) in luma.chunks_exact(width).zip(rows.chunks_exact_mut(width)) {
-            let at = |x: usize| row[x.min(width - 1)];
+            let luma_at = |x: usize| row[x.min(width - 1)];
             for (x, sum) in sums.iter_mut().enumerate() {
-                *sum = at(x.saturating_sub(2)) + at(x.saturating_sub(1)) + at(x) + at(x + 1) + at(x + 2);
+                *sum = luma_at(x.saturating_sub(2))
+                    + luma_at(x.saturating_sub(1))
+                    + luma_at(x)
+                    + luma_at(x + 1)
+                    + luma_at(x + 2);
             }
         }
         self.luma.resize(luma.len(), 0);
         self.levels.resize(luma.len(), 0);
         for y in 0..height {
-            let at = |dy: usize, x: usize| rows[(y + dy).saturating_sub(2).min(height - 1) * width + x];
+            let sum_at = |dy: usize, x: usize| rows[(y + dy).saturating_sub(2).min(height - 1) * width + x];
             for x in 0..width {
-                let sum: u32 = (0..5).map(|dy| at(dy, x)).sum();
+                let sum: u32 = (0..5).map(|dy| sum_at(dy, x)).sum();
                 self.luma[y * width + x] = (sum / 25) as u8;
             }
         }
@@ -118,16 +122,16 @@ impl Stylize {
         let pixels = picture.pixels_mut();
         for y in drop..height {
             for x in drop..width {
-                let at = y * width + x;
-                let own = self.levels[at];
-                let shade = if self.levels[at - width] != own && self.levels[at - 1] != own {
+                let index = y * width + x;
+                let own = self.levels[index];
+                let shade = if self.levels[index - width] != own && self.levels[index - 1] != own {
                     300
-                } else if self.levels[at - drop * width - drop] > own {
+                } else if self.levels[index - drop * width - drop] > own {
                     196
                 } else {
                     continue;
                 };
-                for value in &mut pixels[at * 3..at * 3 + 3] {
+                for value in &mut pixels[index * 3..index * 3 + 3] {
                     *value = ((u32::from(*value) * shade) >> 8).min(255) as u8;
                 }
             }

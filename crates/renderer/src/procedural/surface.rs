@@ -47,19 +47,19 @@ impl HeightField for Surfaces<'_> {
         if water {
             high = high.max(waves);
         }
-        let known = HeightHint {
+        let hint = HeightHint {
             land: (!drowned).then_some(bounds.finest),
             has_breakwater: breakwater.is_some(),
             has_water: water,
         };
         let kind = if drowned && waves > 0.0 {
-            SurfaceKind::Swell(known)
+            SurfaceKind::Swell(hint)
         } else if drowned {
             SurfaceKind::Level(0.0)
         } else if high - low < 0.01 {
             SurfaceKind::Level(high)
         } else {
-            SurfaceKind::Rough(known)
+            SurfaceKind::Rough(hint)
         };
         Stretch { high, kind }
     }

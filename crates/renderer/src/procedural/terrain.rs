@@ -130,7 +130,7 @@ impl Level {
         if u1 < 0.0 || v1 < 0.0 || u0 >= last || v0 >= last {
             return false;
         }
-        let block = |at: f32| (at.max(0.0) as usize / BLOCK).min(blocks - 1);
+        let block = |coordinate: f32| (coordinate.max(0.0) as usize / BLOCK).min(blocks - 1);
         for row in block(v0)..=block(v1) {
             for [low, high] in &self.blocks[row * blocks..][block(u0)..=block(u1)] {
                 extremes.low = extremes.low.min(*low);
@@ -185,11 +185,11 @@ impl Terrain {
         let mut extremes =
             Extremes { low: f32::INFINITY, high: f32::NEG_INFINITY, finest: self.levels.len() };
         for (index, level) in self.levels.iter().enumerate() {
-            let whole = level.widen(from, to, &mut extremes);
+            let is_contained = level.widen(from, to, &mut extremes);
             if extremes.high > f32::NEG_INFINITY {
                 extremes.finest = extremes.finest.min(index);
             }
-            if whole {
+            if is_contained {
                 return extremes;
             }
         }
@@ -201,7 +201,8 @@ impl Terrain {
         let mut reaches = [0.0; EXTENTS.len()];
         for (reach, level) in reaches.iter_mut().zip(&self.levels) {
             let side = level.cell * level.side as f32;
-            let far = |at: f32, low: f32| (at - low).abs().max((at - low - side).abs());
+            let far =
+                |coordinate: f32, low: f32| (coordinate - low).abs().max((coordinate - low - side).abs());
             *reach = far(x, level.west).hypot(far(y, level.south));
         }
         reaches
@@ -231,7 +232,7 @@ impl Slope {
 fn bake_level(mut level: Level, relief: &Relief, light: &Light, coarser: Option<&Level>) -> Level {
     let side = level.side;
     let finest = level.cell * 1.6;
-    let at = |i: usize, origin: f32| origin + i as f32 * level.cell;
+    let coordinate = |i: usize, origin: f32| origin + i as f32 * level.cell;
     let rim = |iu: usize, iv: usize| {
         let edge = iu.min(iv).min(side - 1 - iu).min(side - 1 - iv) as f32 / side as f32;
         smooth(0.005, 0.09, edge)
@@ -239,7 +240,8 @@ fn bake_level(mut level: Level, relief: &Relief, light: &Light, coarser: Option<
     let mut heights = vec![0.0_f32; side * side];
     for (index, heights) in heights.chunks_exact_mut(LANES).enumerate() {
         let (iu, iv) = (index * LANES % side, index * LANES / side);
-        let (x, y) = (from_fn(|lane| at(iu + lane, level.west)), [at(iv, level.south); LANES]);
+        let (x, y) =
+            (from_fn(|lane| coordinate(iu + lane, level.west)), [coordinate(iv, level.south); LANES]);
         let own = relief.height::<LANES>(x, y, finest);
         for (lane, (height, own)) in heights.iter_mut().zip(own).enumerate() {
             let inner = rim(iu + lane, iv);
@@ -267,7 +269,8 @@ fn bake_level(mut level: Level, relief: &Relief, light: &Light, coarser: Option<
     let mut texels = Vec::with_capacity(side * side);
     for index in (0..side * side).step_by(LANES) {
         let (iu, iv) = (index % side, index / side);
-        let (x, y) = (from_fn(|lane| at(iu + lane, level.west)), [at(iv, level.south); LANES]);
+        let (x, y) =
+            (from_fn(|lane| coordinate(iu + lane, level.west)), [coordinate(iv, level.south); LANES]);
         let h: [f32; LANES] = from_fn(|lane| heights[index + lane]);
         let slopes: [Slope; LANES] = from_fn(|lane| slope_at(iu + lane, iv));
         // Nobody sees the bottom of the sea.

@@ -47,9 +47,9 @@ fn first_frame(rendering: &Rendering) -> RgbImage {
 #[test]
 fn render_is_deterministic() {
     let job = Job { generate_audio: true, ..job("a lighthouse in a storm at dusk, a keeper with a lantern") };
-    let (one, two) = (render(&job), render(&job));
-    assert!(one.mp4 == two.mp4, "two runs differ");
-    assert!(one.last_frame == two.last_frame);
+    let (first, second) = (render(&job), render(&job));
+    assert!(first.mp4 == second.mp4, "two runs differ");
+    assert!(first.last_frame == second.last_frame);
 }
 
 #[test]
@@ -265,10 +265,10 @@ fn drawn_frame_equals_that_of_the_film() {
 
 /// The frames of a shot and of the one that continues it, without the picture that both have.
 fn chain(first: &Job, second: &Job) -> (Vec<RgbImage>, usize, Rendering) {
-    let one = render(first);
-    let two = Job { first_frame: Some(one.last_frame.clone()), ..second.clone() };
+    let rendered = render(first);
+    let continuation = Job { first_frame: Some(rendered.last_frame.clone()), ..second.clone() };
     let mut frames = Vec::new();
-    for job in [first, &two] {
+    for job in [first, &continuation] {
         let mut drawn = Vec::new();
         Procedural
             .draw(job, &mut |frame| {
@@ -282,7 +282,7 @@ fn chain(first: &Job, second: &Job) -> (Vec<RgbImage>, usize, Rendering) {
     let rest = frames.pop().expect("there are two shots").split_off(1);
     let mut all = frames.pop().expect("there are two shots");
     all.extend(rest);
-    (all, seam, render(&two))
+    (all, seam, render(&continuation))
 }
 
 #[test]
@@ -298,12 +298,12 @@ fn continuation_goes_on_in_the_same_world_without_a_seam() {
         let steps: Vec<f64> = frames.windows(2).map(|pair| likeness(&pair[0], &pair[1])).collect();
         let mut calm = steps.clone();
         calm.sort_by(f64::total_cmp);
-        let usual = calm[calm.len() / 2];
+        let median = calm[calm.len() / 2];
         let step = steps[seam];
-        assert!((step - usual).abs() < 3.0, "{first}: the seam is {step:.1} dB, usual are {usual:.1}");
+        assert!((step - median).abs() < 3.0, "{first}: the seam is {step:.1} dB, usual are {median:.1}");
         // Neither side stands still; a new move may be faster.
-        for (place, step) in steps.iter().enumerate().take(seam + 8).skip(seam - 8) {
-            assert!(step - usual < 4.0, "{first}: step {place} is {step:.1} dB, usual are {usual:.1}");
+        for (index, step) in steps.iter().enumerate().take(seam + 8).skip(seam - 8) {
+            assert!(step - median < 4.0, "{first}: step {index} is {step:.1} dB, usual are {median:.1}");
         }
     }
 }
@@ -311,21 +311,21 @@ fn continuation_goes_on_in_the_same_world_without_a_seam() {
 #[test]
 fn continuation_is_deterministic_and_can_be_continued() {
     let job = job("a harbour at night, rain");
-    let (_, _, two) = chain(&job, &job);
-    let (_, _, again) = chain(&job, &job);
-    assert!(two.mp4 == again.mp4 && two.last_frame == again.last_frame);
-    assert_eq!(two.last_frame.note(), again.last_frame.note());
-    let third = render(&Job { first_frame: Some(two.last_frame.clone()), ..job.clone() });
-    assert!(third.last_frame.note() != two.last_frame.note());
-    assert!(likeness(&two.last_frame, &third.last_frame) > 16.0, "it is the same place");
+    let (_, _, continued) = chain(&job, &job);
+    let (_, _, repeated) = chain(&job, &job);
+    assert!(continued.mp4 == repeated.mp4 && continued.last_frame == repeated.last_frame);
+    assert_eq!(continued.last_frame.note(), repeated.last_frame.note());
+    let third = render(&Job { first_frame: Some(continued.last_frame.clone()), ..job.clone() });
+    assert!(third.last_frame.note() != continued.last_frame.note());
+    assert!(likeness(&continued.last_frame, &third.last_frame) > 16.0, "it is the same place");
 }
 
 #[test]
 fn foreign_picture_with_a_note_is_only_a_picture() {
-    let one = render(&job("a harbour at night, rain"));
-    let mut other = sample_image(160, 96);
-    let plain = render(&Job { first_frame: Some(other.clone()), ..job("a snowfield at noon") });
-    other.set_note(one.last_frame.note().map(str::to_owned));
-    let noted = render(&Job { first_frame: Some(other), ..job("a snowfield at noon") });
+    let rendered = render(&job("a harbour at night, rain"));
+    let mut image = sample_image(160, 96);
+    let plain = render(&Job { first_frame: Some(image.clone()), ..job("a snowfield at noon") });
+    image.set_note(rendered.last_frame.note().map(str::to_owned));
+    let noted = render(&Job { first_frame: Some(image), ..job("a snowfield at noon") });
     assert!(noted.mp4 == plain.mp4);
 }

@@ -31,8 +31,8 @@ impl Still {
         for row in 0..rows {
             for column in 0..columns {
                 let (x, y) = ((column * CELL).min(width as usize - 1), (row * CELL).min(height as usize - 1));
-                let at = (y * width as usize + x) * 3;
-                let p = &picture.pixels()[at..at + 3];
+                let offset = (y * width as usize + x) * 3;
+                let p = &picture.pixels()[offset..offset + 3];
                 let luma =
                     (0.2126 * f32::from(p[0]) + 0.7152 * f32::from(p[1]) + 0.0722 * f32::from(p[2])) / 255.0;
                 let scale = 3.2 / height as f32;
@@ -149,8 +149,8 @@ impl Still {
                 }
                 let [sx, sy] = view(x, y);
                 let still = sample(&self.picture, sx, sy);
-                let at = (y * width + x) * 3;
-                for (slot, value) in pixels[at..at + 3].iter_mut().zip(still.0) {
+                let offset = (y * width + x) * 3;
+                for (slot, value) in pixels[offset..offset + 3].iter_mut().zip(still.0) {
                     *slot = (lerp(value, f32::from(*slot), scene) + 0.5) as u8;
                 }
             }
@@ -168,12 +168,12 @@ fn sample(picture: &RgbImage, x: f32, y: f32) -> Color {
     let (x1, y1) = ((x0 + 1).min(width - 1), (y0 + 1).min(height - 1));
     let (fx, fy) = (x - x0 as f32, y - y0 as f32);
     let pixels = picture.pixels();
-    let at = |x: usize, y: usize| {
+    let color_at = |x: usize, y: usize| {
         let p = &pixels[(y * width + x) * 3..][..3];
         Color::new(f32::from(p[0]), f32::from(p[1]), f32::from(p[2]))
     };
-    let top = at(x0, y0) + (at(x1, y0) - at(x0, y0)) * fx;
-    let bottom = at(x0, y1) + (at(x1, y1) - at(x0, y1)) * fx;
+    let top = color_at(x0, y0) + (color_at(x1, y0) - color_at(x0, y0)) * fx;
+    let bottom = color_at(x0, y1) + (color_at(x1, y1) - color_at(x0, y1)) * fx;
     top + (bottom - top) * fy
 }
 
@@ -212,12 +212,12 @@ fn blur(values: &mut [f32], columns: usize, rows: usize) {
         let before = values.to_vec();
         for row in 0..rows {
             for column in 0..columns {
-                let at = |c: usize, r: usize| before[r.min(rows - 1) * columns + c.min(columns - 1)];
-                let sum = at(column.saturating_sub(1), row)
-                    + at(column + 1, row)
-                    + at(column, row.saturating_sub(1))
-                    + at(column, row + 1)
-                    + at(column, row);
+                let value_at = |c: usize, r: usize| before[r.min(rows - 1) * columns + c.min(columns - 1)];
+                let sum = value_at(column.saturating_sub(1), row)
+                    + value_at(column + 1, row)
+                    + value_at(column, row.saturating_sub(1))
+                    + value_at(column, row + 1)
+                    + value_at(column, row);
                 values[row * columns + column] = sum * 0.2;
             }
         }

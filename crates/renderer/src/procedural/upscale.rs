@@ -67,9 +67,9 @@ impl Upscale {
                 || {
                     for (out, ((((a, b), c), d), grain)) in out.iter_mut().zip(rows) {
                         let sum = (a * wa + b * wb) + (c * wc + d * wd) + grain;
-                        let held = if sum > 0.0 { sum } else { 0.0 };
-                        let held = if held < 255.0 { held } else { 255.0 };
-                        *out = (held + ROUND).to_bits() as u8;
+                        let clamped = if sum > 0.0 { sum } else { 0.0 };
+                        let clamped = if clamped < 255.0 { clamped } else { 255.0 };
+                        *out = (clamped + ROUND).to_bits() as u8;
                     }
                 },
             );
@@ -103,9 +103,9 @@ impl Upscale {
 fn taps(from: u32, to: u32) -> Vec<Taps> {
     (0..to)
         .map(|i| {
-            let at = (f64::from(i) + 0.5) * f64::from(from) / f64::from(to) - 0.5;
-            let base = at.floor();
-            let f = at - base;
+            let position = (f64::from(i) + 0.5) * f64::from(from) / f64::from(to) - 0.5;
+            let base = position.floor();
+            let f = position - base;
             let weights = [
                 ((-0.5 * f + 1.0) * f - 0.5) * f,
                 (1.5 * f - 2.5) * f * f + 1.0,

@@ -244,7 +244,7 @@ impl Shader for WaterShader<'_> {
     }
 
     #[inline]
-    fn wants(&self, canvas: &Canvas, index: usize) -> bool {
+    fn needs_shading(&self, canvas: &Canvas, index: usize) -> bool {
         canvas.light[index].fourth() == WATER
     }
 
@@ -295,18 +295,18 @@ impl WaterSurroundings<'_> {
         if row < 0.0 {
             return from_sky(row);
         }
-        let at = start + (row as usize).min(canvas.height - 1);
-        let near = canvas.nearness[at];
+        let index = start + (row as usize).min(canvas.height - 1);
+        let near = canvas.nearness[index];
         if near == 0.0 {
-            let seen = canvas.light[at];
+            let reflected = canvas.light[index];
             // The disc itself is left to the glitter.
-            return if seen.luma() > 2.0 { from_sky(row) } else { seen };
+            return if reflected.luma() > 2.0 { from_sky(row) } else { reflected };
         }
         // What is near stands higher in the mirror than what is far.
         let shifted = row + 2.0 * view.eye[2] * view.focal * near;
-        let at = start + (shifted as usize).min(y.saturating_sub(1));
-        let hit = canvas.light[at];
-        let behind = canvas.nearness[at] > 0.0 && canvas.nearness[at] <= canvas.nearness[start + y];
+        let index = start + (shifted as usize).min(y.saturating_sub(1));
+        let hit = canvas.light[index];
+        let behind = canvas.nearness[index] > 0.0 && canvas.nearness[index] <= canvas.nearness[start + y];
         if hit.fourth() >= WATER || !behind { from_sky(row) } else { hit }
     }
 }

@@ -24,8 +24,8 @@ pub(crate) fn stamp(picture: &mut RgbImage) {
                 (false, true) => (0, 60),
                 (false, false) => continue,
             };
-            let at = ((top + y) * width + left + x) * 3;
-            for value in &mut picture.pixels_mut()[at..at + 3] {
+            let offset = ((top + y) * width + left + x) * 3;
+            for value in &mut picture.pixels_mut()[offset..offset + 3] {
                 *value = ((u32::from(*value) * (256 - share) + target * share) >> 8) as u8;
             }
         }

@@ -165,12 +165,12 @@ fn streak(canvas: &mut Canvas, x: f32, y: f32, length: f32, slant: f32, tint: Co
     for row in y0..y1 {
         let share = (row as f32 + 0.5 - y) / length;
         let alpha = strength * smooth(0.0, 0.4, share) * smooth(1.0, 0.75, share);
-        let at = x - slant * (row as f32 + 0.5 - y);
-        if at < 0.0 || at >= canvas.width as f32 - 1.0 {
+        let center = x - slant * (row as f32 + 0.5 - y);
+        if center < 0.0 || center >= canvas.width as f32 - 1.0 {
             continue;
         }
-        let column = at as usize;
-        let side = at - column as f32;
+        let column = center as usize;
+        let side = center - column as f32;
         for (column, share) in [(column, 1.0 - side), (column + 1, side)] {
             let index = canvas.at(column, row);
             canvas.over(index, tint, alpha * share);
@@ -197,11 +197,11 @@ fn disc(canvas: &mut Canvas, cx: f32, cy: f32, radius: f32, nearness: f32, color
 
 /// The moments of lightning in a shot of `seconds`: irregular, never in the first half second.
 pub(crate) fn strikes(seconds: f32, rng: &mut Rng) -> Vec<f32> {
-    let mut at = rng.range(0.5, 1.4);
+    let mut time = rng.range(0.5, 1.4);
     let mut strikes = Vec::new();
-    while at < seconds - 0.3 {
-        strikes.push(at);
-        at += rng.range(1.6, 4.2);
+    while time < seconds - 0.3 {
+        strikes.push(time);
+        time += rng.range(1.6, 4.2);
     }
     strikes
 }

@@ -33,21 +33,21 @@ pub fn edl(timeline: &Timeline, context: &ExportContext) -> String {
     for (index, item) in timeline.items.iter().enumerate() {
         let segment = Segment::new(item, &reels[index]);
         // What was played of this item in the window before its own cut belongs to its own event.
-        let end = item.end().saturating_sub(item.transition.map_or(0, |one| one.before));
+        let end = item.end().saturating_sub(item.transition.map_or(0, |transition| transition.before));
         match timeline.transition_into(index) {
             // A clip that is nothing but its transition has no event of its own.
             None if end <= item.start => {}
             None => list.cut(&segment, item.start, end),
-            Some(one) => {
+            Some(transition) => {
                 let before = &timeline.items[index - 1];
                 let outgoing = Segment::new(before, &reels[index - 1]);
-                list.incoming(&outgoing, &segment, one, item.start, end);
+                list.incoming(&outgoing, &segment, transition, item.start, end);
             }
         }
         if index + 1 == timeline.items.len()
-            && let Some(one) = item.transition
+            && let Some(transition) = item.transition
         {
-            list.fade_out(&segment, one, end, item.end());
+            list.fade_out(&segment, transition, end, item.end());
         }
     }
     list.text
@@ -64,7 +64,7 @@ fn reels(timeline: &Timeline, context: &ExportContext) -> Vec<(String, String)> 
                 return (BLACK.to_owned(), one_line(&item.source.name));
             }
             let file = context.file(item);
-            let number = files.iter().position(|known| *known == file).unwrap_or_else(|| {
+            let number = files.iter().position(|other| *other == file).unwrap_or_else(|| {
                 files.push(file.clone());
                 files.len() - 1
             });
@@ -156,27 +156,27 @@ impl<'a> List<'a> {
         &mut self,
         outgoing: &Segment<'_>,
         segment: &Segment<'_>,
-        one: ItemTransition,
+        transition: ItemTransition,
         cut: u64,
         end: u64,
     ) {
-        let begin = cut.saturating_sub(one.before);
-        match one.kind {
+        let begin = cut.saturating_sub(transition.before);
+        match transition.kind {
             TransitionKind::Dissolve => {
-                let kind = format!("D    {:03}", one.frames());
+                let kind = format!("D    {:03}", transition.frames());
                 self.mix(outgoing, segment, &kind, begin, end);
             }
             TransitionKind::WipeLeft | TransitionKind::WipeRight => {
-                let kind = format!("W001 {:03}", one.frames());
+                let kind = format!("W001 {:03}", transition.frames());
                 self.mix(outgoing, segment, &kind, begin, end);
-                self.comment("EFFECT NAME", &kind_name(one.kind).replace('-', " ").to_uppercase());
+                self.comment("EFFECT NAME", &kind_name(transition.kind).replace('-', " ").to_uppercase());
             }
             TransitionKind::FadeBlack | TransitionKind::FadeWhite => {
-                self.fade_out(outgoing, one, begin, cut);
+                self.fade_out(outgoing, transition, begin, cut);
                 self.event += 1;
                 let source = (self.source_at(segment.item, cut), self.source_at(segment.item, end));
                 self.line(BLACK, segment.tracks, "C", (0, 0), (cut, cut));
-                let kind = format!("D    {:03}", one.after);
+                let kind = format!("D    {:03}", transition.after);
                 self.line(segment.reel, segment.tracks, &kind, source, (cut, end));
                 self.speed(segment, source.0);
                 self.comment("TO CLIP NAME", segment.file);
@@ -197,7 +197,7 @@ impl<'a> List<'a> {
     }
 
     /// A clip goes to black in the film frames from `begin` to `end`.
-    fn fade_out(&mut self, segment: &Segment<'_>, one: ItemTransition, begin: u64, end: u64) {
+    fn fade_out(&mut self, segment: &Segment<'_>, transition: ItemTransition, begin: u64, end: u64) {
         self.event += 1;
         let out = self.source_at(segment.item, begin);
         self.line(segment.reel, segment.tracks, "C", (out, out), (begin, begin));
@@ -205,7 +205,7 @@ impl<'a> List<'a> {
         self.line(BLACK, segment.tracks, &format!("D    {length:03}"), (0, length), (begin, end));
         self.speed(segment, out);
         self.comment("FROM CLIP NAME", segment.file);
-        if one.kind == TransitionKind::FadeWhite {
+        if transition.kind == TransitionKind::FadeWhite {
             self.comment("EFFECT NAME", "FADE TO WHITE");
         }
     }

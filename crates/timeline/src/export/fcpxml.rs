@@ -36,14 +36,14 @@ pub fn fcpxml(timeline: &Timeline, context: &ExportContext) -> String {
         let anchored = if index == 0 { sounds.as_str() } else { "" };
         spine.push_str(&element(item, asset, timeline, context, anchored));
         if has_effect(timeline, index)
-            && let Some(one) = item.transition
+            && let Some(transition) = item.transition
         {
             let _ = writeln!(
                 spine,
                 "            <transition name=\"{}\" offset=\"{}\" duration=\"{}\"><filter-video ref=\"fx1\" name=\"{}\"/></transition>",
                 DISSOLVE.0,
-                seconds(item.end().saturating_sub(one.before), rate),
-                seconds(one.frames(), rate),
+                seconds(item.end().saturating_sub(transition.before), rate),
+                seconds(transition.frames(), rate),
                 DISSOLVE.0,
             );
         }
@@ -82,8 +82,8 @@ impl Resources {
 
     /// The number of a format, from 1.
     fn format(&mut self, rate: FrameRate, size: (u32, u32)) -> usize {
-        if let Some(at) = self.formats.iter().position(|format| *format == (rate, size)) {
-            return at + 1;
+        if let Some(index) = self.formats.iter().position(|format| *format == (rate, size)) {
+            return index + 1;
         }
         self.formats.push((rate, size));
         self.formats.len()
@@ -95,8 +95,8 @@ impl Resources {
             return None;
         }
         let url = context.url(item);
-        if let Some(at) = self.urls.iter().position(|known| *known == url) {
-            return Some(at + 1);
+        if let Some(index) = self.urls.iter().position(|other| *other == url) {
+            return Some(index + 1);
         }
         let (source, info) = (&item.source, context.info(item));
         let number = self.urls.len() + 1;
@@ -167,8 +167,8 @@ impl Resources {
             Some(path) => url::absolute(path),
             None => url::relative(&sound.file),
         };
-        if let Some(at) = self.urls.iter().position(|known| *known == url) {
-            return at + 1;
+        if let Some(index) = self.urls.iter().position(|other| *other == url) {
+            return index + 1;
         }
         let number = self.urls.len() + 1;
         let _ = writeln!(
@@ -225,60 +225,64 @@ fn element(
         let _ = write!(inner, "<adjust-volume amount=\"{}dB\"/>", item.gain.as_f64());
     }
     inner.push_str(anchored);
-    let at = played(item.first, item);
+    let start = played(item.first, item);
     let _ = write!(
         inner,
-        "<chapter-marker start=\"{at}\" duration=\"{}\" value=\"{}\" posterOffset=\"0s\"/>",
+        "<chapter-marker start=\"{start}\" duration=\"{}\" value=\"{}\" posterOffset=\"0s\"/>",
         seconds(1, film),
         escaped(&source.name),
     );
-    if let Some(one) = item.transition.filter(|one| one.kind != TransitionKind::Dissolve) {
+    if let Some(transition) = item.transition.filter(|transition| transition.kind != TransitionKind::Dissolve)
+    {
         let _ = write!(
             inner,
             "<marker start=\"{}\" duration=\"{}\" value=\"{} of {} frames\"/>",
             played(item.first + item.pictures - 1, item),
             seconds(1, film),
-            kind_name(one.kind),
-            one.frames(),
+            kind_name(transition.kind),
+            transition.frames(),
         );
     }
     if let Some(title) = context.info(item).title.as_ref().filter(|_| source.kind != ClipKind::Card) {
         let _ = write!(
             inner,
-            "<marker start=\"{at}\" duration=\"{}\" value=\"title: {}\"/>",
+            "<marker start=\"{start}\" duration=\"{}\" value=\"title: {}\"/>",
             seconds(1, film),
             escaped(title),
         );
     }
-    let place = format!(
-        "name=\"{}\" offset=\"{}\" start=\"{at}\" duration=\"{}\"",
+    let attributes = format!(
+        "name=\"{}\" offset=\"{}\" start=\"{start}\" duration=\"{}\"",
         escaped(&source.name),
         seconds(item.start, film),
         seconds(item.frames, film),
     );
     match (asset, source.kind) {
         (Some(asset), ClipKind::Image) => {
-            format!("            <video ref=\"a{asset}\" {place}>{inner}</video>\n")
+            format!("            <video ref=\"a{asset}\" {attributes}>{inner}</video>\n")
         }
         (Some(asset), _) => format!(
-            "            <asset-clip ref=\"a{asset}\" {place} tcFormat=\"{}\"{}>{inner}</asset-clip>\n",
+            "            <asset-clip ref=\"a{asset}\" {attributes} tcFormat=\"{}\"{}>{inner}</asset-clip>\n",
             counting(film),
             if item.mute { " srcEnable=\"video\"" } else { "" },
         ),
-        (None, _) => format!("            <gap {place}>{inner}</gap>\n"),
+        (None, _) => format!("            <gap {attributes}>{inner}</gap>\n"),
     }
 }
 
 /// Whether the transition after an item is written: both clips have pictures for its whole window. A fade to black at the end needs none.
 fn has_effect(timeline: &Timeline, index: usize) -> bool {
-    let Some((item, one)) = timeline.items.get(index).and_then(|item| Some((item, item.transition?))) else {
+    let Some((item, transition)) = timeline.items.get(index).and_then(|item| Some((item, item.transition?)))
+    else {
         return false;
     };
     let beyond = item.source.pictures.saturating_sub(item.first.saturating_add(item.pictures));
     let needed = |frames: u64, item: &Item| scale_up(frames, timeline.frame_rate, item.pace());
     match timeline.items.get(index + 1) {
-        None => one.kind == TransitionKind::FadeBlack,
-        Some(next) => needed(one.after, item) <= beyond && needed(one.before, next) <= next.first,
+        None => transition.kind == TransitionKind::FadeBlack,
+        Some(next) => {
+            needed(transition.after, item) <= beyond && needed(transition.before, next) <= next.first
+        }
     }
 }
 
@@ -303,11 +307,12 @@ fn rational(up: u128, down: u128) -> String {
 fn within(first: &Item, frame: u64, film: FrameRate) -> String {
     let (numerator, denominator) = first.pace().parts();
     let (begin, per) = (u128::from(first.first) * u128::from(denominator), u128::from(numerator));
-    let (at, film_per) = (u128::from(frame) * u128::from(film.denominator()), u128::from(film.numerator()));
+    let (offset, film_per) =
+        (u128::from(frame) * u128::from(film.denominator()), u128::from(film.numerator()));
     if per == film_per {
-        return rational(begin + at, per);
+        return rational(begin + offset, per);
     }
-    rational(begin * film_per + at * per, per * film_per)
+    rational(begin * film_per + offset * per, per * film_per)
 }
 
 /// How long pictures of an item's source are played at its speed, as rational seconds.

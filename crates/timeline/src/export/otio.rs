@@ -65,8 +65,8 @@ fn video(timeline: &Timeline, context: &ExportContext) -> Vec<Value> {
     let mut children = Vec::new();
     for (index, item) in timeline.items.iter().enumerate() {
         children.push(clip(index, item, timeline.frame_rate, context));
-        if let Some(one) = item.transition {
-            children.push(transition(one, timeline.frame_rate));
+        if let Some(outgoing) = item.transition {
+            children.push(transition(outgoing, timeline.frame_rate));
         }
     }
     children
@@ -90,10 +90,10 @@ fn audio(timeline: &Timeline, context: &ExportContext) -> Vec<Value> {
 /// Music or voices: sound files with gaps between them, all at the film's rate.
 fn sound_track(sounds: &[&SoundClip], rate: FrameRate) -> Vec<Value> {
     let mut children = Vec::new();
-    let mut at = 0;
+    let mut position = 0;
     for sound in sounds {
-        if sound.start > at {
-            let gap = range(0, sound.start - at, rate);
+        if sound.start > position {
+            let gap = range(0, sound.start - position, rate);
             children.push(json!({"OTIO_SCHEMA": "Gap.1", "name": "", "source_range": gap}));
         }
         let address = match &sound.absolute {
@@ -116,7 +116,7 @@ fn sound_track(sounds: &[&SoundClip], rate: FrameRate) -> Vec<Value> {
             "media_references": {"DEFAULT_MEDIA": reference(&sound.file, &address, Some(sound.available), rate)},
             "active_media_reference_key": "DEFAULT_MEDIA",
         }));
-        at = sound.end();
+        position = sound.end();
     }
     children
 }
@@ -135,13 +135,13 @@ fn clip(index: usize, item: &Item, film: FrameRate, context: &ExportContext) -> 
         reference(&context.file(item), &context.url(item), Some(item.source.pictures), own)
     };
     references.insert("DEFAULT_MEDIA".to_owned(), default);
-    for other in &info.alternatives {
-        let url = match &other.absolute {
+    for alternative in &info.alternatives {
+        let url = match &alternative.absolute {
             Some(path) => url::absolute(path),
-            None => url::relative(&other.file),
+            None => url::relative(&alternative.file),
         };
-        let value = reference(&other.file, &url, other.pictures, own);
-        references.entry(other.label.clone()).or_insert(value);
+        let value = reference(&alternative.file, &url, alternative.pictures, own);
+        references.entry(alternative.label.clone()).or_insert(value);
     }
     let mut clip = json!({
         "OTIO_SCHEMA": "Clip.2",
@@ -211,9 +211,9 @@ fn metadata(item: &Item, info: &ClipInfo) -> Value {
     members.into()
 }
 
-fn transition(one: ItemTransition, rate: FrameRate) -> Value {
-    let name = kind_name(one.kind);
-    let schema = match one.kind {
+fn transition(transition: ItemTransition, rate: FrameRate) -> Value {
+    let name = kind_name(transition.kind);
+    let schema = match transition.kind {
         TransitionKind::Dissolve => "SMPTE_Dissolve",
         TransitionKind::FadeBlack
         | TransitionKind::FadeWhite
@@ -225,8 +225,8 @@ fn transition(one: ItemTransition, rate: FrameRate) -> Value {
         "name": name,
         "transition_type": schema,
         "metadata": {"runner": {"kind": name}},
-        "in_offset": time(one.before, rate),
-        "out_offset": time(one.after, rate),
+        "in_offset": time(transition.before, rate),
+        "out_offset": time(transition.after, rate),
     })
 }
 

@@ -78,15 +78,15 @@ pub fn sounds<E>(
         let SoundFile { file, absolute, duration } = file(path)?;
         let available = whole_frames(duration, rate);
         let part = available.saturating_sub(first);
-        let mut at: u64 = start;
+        let mut position: u64 = start;
         for _ in 0..if repeat { MAX_REPEATS } else { 1 } {
-            let frames = part.min(timeline.frames.saturating_sub(at));
+            let frames = part.min(timeline.frames.saturating_sub(position));
             if frames == 0 {
                 break;
             }
             let (file, absolute) = (file.clone(), absolute.clone());
-            clips.push(SoundClip { role, file, absolute, start: at, frames, first, available, gain });
-            at += frames;
+            clips.push(SoundClip { role, file, absolute, start: position, frames, first, available, gain });
+            position += frames;
         }
         Ok(())
     };

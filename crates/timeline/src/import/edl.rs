@@ -230,8 +230,8 @@ struct EdlReader {
 }
 
 impl EdlReader {
-    fn ignore(&mut self, event: &EdlEvent<'_>, what: &str) {
-        self.edit.ignored.push(IgnoredElement { child: event.number, what: what.to_owned() });
+    fn ignore(&mut self, event: &EdlEvent<'_>, element: &str) {
+        self.edit.ignored.push(IgnoredElement { child: event.number, what: element.to_owned() });
     }
 
     fn event(&mut self, event: &EdlEvent<'_>) -> Result<(), EdlError> {

@@ -168,7 +168,9 @@ impl ImportedItem {
         if !facts.is_still() {
             clip.speed = self.speed;
         }
-        clip.transition = self.transition.map(|one| Transition { kind: one.kind, length: one.length() });
+        clip.transition = self
+            .transition
+            .map(|transition| Transition { kind: transition.kind, length: transition.length() });
         clip
     }
 }

@@ -92,39 +92,39 @@ pub fn read_otio(text: &str) -> Result<ImportedEdit, ReadError> {
 
 impl ImportedEdit {
     fn child(&mut self, index: usize, child: &Value) -> Result<(), ReadError> {
-        let at = format!("child {index} of the video track");
+        let location = format!("child {index} of the video track");
         match schema(child) {
             "Clip.1" | "Clip.2" => {
                 let (speed, has_others) = speed(child);
                 if has_others {
                     self.ignore(index, EFFECTS);
                 }
-                self.items.push(ImportedItem { speed, ..item(child, &at)? });
+                self.items.push(ImportedItem { speed, ..item(child, &location)? });
             }
-            "Transition.1" => self.transition(index, child, &at)?,
+            "Transition.1" => self.transition(index, child, &location)?,
             "Gap.1" => self.ignore(index, "a gap"),
             "Stack.1" | "Track.1" => self.ignore(index, "a nested stack or track"),
             _ => {
                 let expected = "a Clip.1, Clip.2, Gap.1, Stack.1, Track.1 or Transition.1";
-                expect(child, &at, &[], expected)?;
+                expect(child, &location, &[], expected)?;
             }
         }
         Ok(())
     }
 
-    fn transition(&mut self, index: usize, child: &Value, at: &str) -> Result<(), ReadError> {
+    fn transition(&mut self, index: usize, child: &Value, location: &str) -> Result<(), ReadError> {
         let offset = |name: &str| match child.get(name) {
             None => Ok((0.0, None)),
-            Some(offset) => time(offset, at).map(|(value, rate)| (value, Some(rate))),
+            Some(offset) => time(offset, location).map(|(value, rate)| (value, Some(rate))),
         };
-        let ((before, rate), (after, other)) = (offset("in_offset")?, offset("out_offset")?);
-        let Some(rate) = rate.or(other) else { return Err(ReadError::Time { at: at.to_owned() }) };
-        let after = after * rate.as_f64() / other.unwrap_or(rate).as_f64();
-        let known = kind(child);
-        if known.is_none() {
+        let ((before, rate), (after, after_rate)) = (offset("in_offset")?, offset("out_offset")?);
+        let Some(rate) = rate.or(after_rate) else { return Err(ReadError::Time { at: location.to_owned() }) };
+        let after = after * rate.as_f64() / after_rate.unwrap_or(rate).as_f64();
+        let supported = kind(child);
+        if supported.is_none() {
             self.ignore(index, "the kind of a transition, which becomes a dissolve");
         }
-        let kind = known.unwrap_or(TransitionKind::Dissolve);
+        let kind = supported.unwrap_or(TransitionKind::Dissolve);
         // A transition follows its clip directly.
         let follows_clip = index.checked_sub(1).is_some_and(|before| {
             !self.ignored.iter().any(|ignored| ignored.child == before && ignored.what != EFFECTS)
@@ -139,8 +139,8 @@ impl ImportedEdit {
         Ok(())
     }
 
-    fn ignore(&mut self, child: usize, what: &str) {
-        self.ignored.push(IgnoredElement { child, what: what.to_owned() });
+    fn ignore(&mut self, child: usize, element: &str) {
+        self.ignored.push(IgnoredElement { child, what: element.to_owned() });
     }
 }
 
@@ -153,12 +153,12 @@ fn speed(clip: &Value) -> (Speed, bool) {
     };
     match effects {
         [] => (Speed::NORMAL, false),
-        [one] => scalar(one).map_or((Speed::NORMAL, true), |speed| (speed, false)),
+        [effect] => scalar(effect).map_or((Speed::NORMAL, true), |speed| (speed, false)),
         several => (several.iter().find_map(scalar).unwrap_or_default(), true),
     }
 }
 
-fn item(clip: &Value, at: &str) -> Result<ImportedItem, ReadError> {
+fn item(clip: &Value, location: &str) -> Result<ImportedItem, ReadError> {
     let key = clip.get("active_media_reference_key").and_then(Value::as_str).unwrap_or(DEFAULT_MEDIA);
     // Version 1 had a single reference.
     let reference =
@@ -185,7 +185,7 @@ fn item(clip: &Value, at: &str) -> Result<ImportedItem, ReadError> {
             alternatives: alternatives(clip),
         },
         speed: Speed::NORMAL,
-        range: range.filter(|range| !range.is_null()).map(|value| range_of(value, at)).transpose()?,
+        range: range.filter(|range| !range.is_null()).map(|value| range_of(value, location)).transpose()?,
         transition: None,
         is_enabled: clip.get("enabled").and_then(Value::as_bool).unwrap_or(true),
     })
@@ -222,19 +222,19 @@ fn kind(transition: &Value) -> Option<TransitionKind> {
     }
 }
 
-fn range_of(value: &Value, at: &str) -> Result<ImportedRange, ReadError> {
-    let at = format!("the range of {at}");
-    expect(value, &at, &["TimeRange.1"], "a TimeRange.1")?;
-    let (start, rate) = time(value.get("start_time").unwrap_or(&Value::Null), &at)?;
-    let (duration, duration_rate) = time(value.get("duration").unwrap_or(&Value::Null), &at)?;
+fn range_of(value: &Value, location: &str) -> Result<ImportedRange, ReadError> {
+    let location = format!("the range of {location}");
+    expect(value, &location, &["TimeRange.1"], "a TimeRange.1")?;
+    let (start, rate) = time(value.get("start_time").unwrap_or(&Value::Null), &location)?;
+    let (duration, duration_rate) = time(value.get("duration").unwrap_or(&Value::Null), &location)?;
     let frames = (duration * rate.as_f64() / duration_rate.as_f64()).round();
     Ok(ImportedRange { start: start.round() as u64, frames: frames as u64, rate })
 }
 
 /// A value in frames, at least 0, and its rate.
-fn time(value: &Value, at: &str) -> Result<(f64, FrameRate), ReadError> {
-    let wrong = || ReadError::Time { at: at.to_owned() };
-    expect(value, at, &["RationalTime.1"], "a RationalTime.1")?;
+fn time(value: &Value, location: &str) -> Result<(f64, FrameRate), ReadError> {
+    let wrong = || ReadError::Time { at: location.to_owned() };
+    expect(value, location, &["RationalTime.1"], "a RationalTime.1")?;
     let number = |name: &str| value.get(name).and_then(Value::as_f64);
     let frames = number("value").filter(|frames| (0.0..=MAX_FRAMES).contains(frames)).ok_or_else(wrong)?;
     Ok((frames, number("rate").and_then(frame_rate).ok_or_else(wrong)?))
@@ -261,12 +261,12 @@ fn schema(value: &Value) -> &str {
     value.get("OTIO_SCHEMA").and_then(Value::as_str).unwrap_or_default()
 }
 
-fn expect(value: &Value, at: &str, schemas: &[&str], expected: &'static str) -> Result<(), ReadError> {
+fn expect(value: &Value, location: &str, schemas: &[&str], expected: &'static str) -> Result<(), ReadError> {
     let actual = schema(value);
     if schemas.contains(&actual) {
         return Ok(());
     }
-    Err(ReadError::Schema { at: at.to_owned(), schema: bounded(actual), expected })
+    Err(ReadError::Schema { at: location.to_owned(), schema: bounded(actual), expected })
 }
 
 fn children(value: &Value) -> &[Value] {

@@ -102,28 +102,29 @@ pub fn recut(
     let mut entries = Vec::new();
     let mut ranges = Vec::new();
     for (index, item) in items.iter().enumerate() {
-        let Some(found) = item.media.matching(&names) else {
+        let Some(matched) = item.media.matching(&names) else {
             let name = item.media.file.as_ref().unwrap_or(&item.media.name);
             unknown.push(format!("{} (`{name}`)", index + 1));
             continue;
         };
-        let range = Range::new(item, &candidates[found].facts, timeline.frame_rate);
+        let range = Range::new(item, &candidates[matched].facts, timeline.frame_rate);
         // A video may be shown several times.
-        let is_same = |at: &usize| {
-            let (one, other) = (&candidates[*at], &candidates[found]);
-            one.source == other.source && one.facts.name == other.facts.name
+        let is_same = |candidate: &usize| {
+            let (clip, match_clip) = (&candidates[*candidate], &candidates[matched]);
+            clip.source == match_clip.source && clip.facts.name == match_clip.facts.name
         };
         let all: Vec<usize> = (0..film.clips.len()).filter(is_same).collect();
-        let unused = || all.iter().copied().filter(|at| !used[*at]);
-        let exact = unused().find(|at| timeline.items.get(*at).is_some_and(|item| range.is_of(item)));
-        let chosen = exact.or_else(|| unused().next()).unwrap_or(found);
+        let unused = || all.iter().copied().filter(|candidate| !used[*candidate]);
+        let exact =
+            unused().find(|candidate| timeline.items.get(*candidate).is_some_and(|item| range.is_of(item)));
+        let chosen = exact.or_else(|| unused().next()).unwrap_or(matched);
         if let Some(used) = used.get_mut(chosen) {
             *used = true;
         }
         let own = film.clips.get(chosen);
         let mut clip = own.cloned().unwrap_or_else(|| Clip::whole(candidates[chosen].source.clone()));
         let is_last = index + 1 == items.len();
-        let transition = item.transition.filter(|one| !is_last || !plays_handles(*one));
+        let transition = item.transition.filter(|transition| !is_last || !plays_handles(*transition));
         if transition.is_none() && item.transition.is_some() {
             notes.push(
                 "the transition after the last clip was left out: a film ends with a fade or a cut"
@@ -132,10 +133,12 @@ pub fn recut(
         }
         let before = own.and_then(|_| timeline.items.get(chosen)).and_then(|item| item.transition);
         let rate = timeline.frame_rate;
-        let has_new_transition = before.map(|one| (one.kind, one.frames()))
-            != transition.map(|one| (one.kind, scale_down(one.frames, one.rate, rate)));
+        let has_new_transition = before.map(|transition| (transition.kind, transition.frames()))
+            != transition
+                .map(|transition| (transition.kind, scale_down(transition.frames, transition.rate, rate)));
         if has_new_transition {
-            clip.transition = transition.map(|one| Transition { kind: one.kind, length: length(one, rate) });
+            clip.transition = transition
+                .map(|transition| Transition { kind: transition.kind, length: length(transition, rate) });
         }
         let has_new_speed = clip.speed != range.speed;
         clip.speed = range.speed;
@@ -182,9 +185,9 @@ pub fn recut(
                 ));
                 continue;
             }
-            let (end, wanted) = (item.first + item.pictures, range.first + range.pictures);
+            let (end, range_end) = (item.first + item.pictures, range.first + range.pictures);
             notes.push(format!(
-                "clip {} (`{name}`) shows its pictures {} to {end} instead of {} to {wanted}: its transitions need the others",
+                "clip {} (`{name}`) shows its pictures {} to {end} instead of {} to {range_end}: its transitions need the others",
                 index + 1,
                 item.first,
                 range.first,
@@ -263,16 +266,16 @@ impl Range {
     }
 }
 
-fn plays_handles(one: ImportedTransition) -> bool {
-    crate::model::ItemTransition { kind: one.kind, before: 0, after: 0 }.plays_handles()
+fn plays_handles(transition: ImportedTransition) -> bool {
+    crate::model::ItemTransition { kind: transition.kind, before: 0, after: 0 }.plays_handles()
 }
 
 /// A length in frames where the document counts as the film does.
-fn length(one: ImportedTransition, rate: FrameRate) -> EditTime {
-    if one.rate == rate {
-        return frames(one.frames);
+fn length(transition: ImportedTransition, rate: FrameRate) -> EditTime {
+    if transition.rate == rate {
+        return frames(transition.frames);
     }
-    let micros = u128::from(one.frames) * 1_000_000 * u128::from(one.rate.denominator())
-        / u128::from(one.rate.numerator());
+    let micros = u128::from(transition.frames) * 1_000_000 * u128::from(transition.rate.denominator())
+        / u128::from(transition.rate.numerator());
     EditTime::Micros(i64::try_from(micros).unwrap_or(i64::MAX))
 }

@@ -15,8 +15,8 @@ use crate::model::{Item, Timeline};
 #[must_use]
 pub fn lines(timeline: &Timeline, dialogue: &[Option<&[DialogueLine]>]) -> Vec<Line> {
     let of_item = |(index, item): (usize, &Item)| {
-        let said = dialogue.get(item.clip).copied().flatten().unwrap_or_default();
-        placed(said, item.source.pictures, item.source.frame_rate)
+        let lines_of_clip = dialogue.get(item.clip).copied().flatten().unwrap_or_default();
+        with_times(lines_of_clip, item.source.pictures, item.source.frame_rate)
             .into_iter()
             .map(move |(line, start, end)| Line {
                 item: index,
@@ -31,7 +31,7 @@ pub fn lines(timeline: &Timeline, dialogue: &[Option<&[DialogueLine]>]) -> Vec<L
 }
 
 /// Lines with their beginnings and ends in a video of this many pictures.
-fn placed(
+fn with_times(
     lines: &[DialogueLine],
     pictures: u64,
     rate: FrameRate,
@@ -41,7 +41,7 @@ fn placed(
         EditTime::Micros(micros) => Duration::from_micros(u64::try_from(micros).unwrap_or(0)),
         EditTime::Frames(count) => frames(u64::try_from(count).unwrap_or(0), rate),
     };
-    let mut placed = Vec::with_capacity(lines.len());
+    let mut timed_lines = Vec::with_capacity(lines.len());
     let mut now = Duration::ZERO;
     let mut rest = lines;
     while let Some(first) = rest.first() {
@@ -59,17 +59,17 @@ fn placed(
         };
         let letters: u32 = group.iter().map(letters_of).sum();
         let mut shown = 0;
-        let at = |shown: u32| start + until.saturating_sub(start) * shown / letters.max(1);
+        let time_after = |shown: u32| start + until.saturating_sub(start) * shown / letters.max(1);
         for line in group {
-            let begin = at(shown);
+            let begin = time_after(shown);
             shown += letters_of(line);
-            let close = line.length.map_or(at(shown), |length| (begin + time(length)).min(end));
-            placed.push((line, begin, close));
+            let close = line.length.map_or(time_after(shown), |length| (begin + time(length)).min(end));
+            timed_lines.push((line, begin, close));
             now = close;
         }
         rest = others;
     }
-    placed
+    timed_lines
 }
 
 fn letters_of(line: &DialogueLine) -> u32 {
@@ -87,15 +87,15 @@ fn frames(count: u64, rate: FrameRate) -> Duration {
 mod tests {
     use super::*;
 
-    fn line(text: &str, at: Option<&str>, length: Option<&str>) -> DialogueLine {
+    fn line(text: &str, start: Option<&str>, length: Option<&str>) -> DialogueLine {
         let time = |text: &str| text.parse::<EditTime>().unwrap();
-        DialogueLine { text: text.to_owned(), speaker: None, at: at.map(time), length: length.map(time) }
+        DialogueLine { text: text.to_owned(), speaker: None, at: start.map(time), length: length.map(time) }
     }
 
     /// Beginnings and ends in seconds in a video of ten seconds.
     fn times(lines: &[DialogueLine]) -> Vec<(f64, f64)> {
-        let placed = placed(lines, 240, FrameRate::new(24, 1).unwrap());
-        placed.iter().map(|(_, start, end)| (start.as_secs_f64(), end.as_secs_f64())).collect()
+        let timed_lines = with_times(lines, 240, FrameRate::new(24, 1).unwrap());
+        timed_lines.iter().map(|(_, start, end)| (start.as_secs_f64(), end.as_secs_f64())).collect()
     }
 
     #[test]

@@ -75,14 +75,15 @@ fn cues_of_line(timeline: &Timeline, line: &Line) -> Vec<Cue> {
         return Vec::new();
     }
     let (mut cues, mut shown) = (Vec::new(), 0);
-    let at = |shown: u64| start + (u128::from(end - start) * u128::from(shown) / u128::from(total)) as u64;
+    let millis_after =
+        |shown: u64| start + (u128::from(end - start) * u128::from(shown) / u128::from(total)) as u64;
     for chunk in parts.chunks(MAX_LINES) {
-        let begin = at(shown);
+        let begin = millis_after(shown);
         shown += letters(chunk);
-        if at(shown) > begin {
+        if millis_after(shown) > begin {
             cues.push(Cue {
                 start: Duration::from_millis(begin),
-                end: Duration::from_millis(at(shown)),
+                end: Duration::from_millis(millis_after(shown)),
                 speaker: line.speaker.as_deref().map(plain).filter(|name| !name.is_empty()),
                 text: chunk.join("\n"),
             });
@@ -92,17 +93,17 @@ fn cues_of_line(timeline: &Timeline, line: &Line) -> Vec<Cue> {
 }
 
 /// Milliseconds in the film of a time in an item's file, which may be before the item's cut.
-fn film_time(item: &Item, start: u64, at: Duration) -> u64 {
+fn film_time(item: &Item, start: u64, time: Duration) -> u64 {
     let rate = item.source.frame_rate;
     let trimmed =
         u128::from(item.first) * u128::from(rate.denominator()) * 1_000 / u128::from(rate.numerator());
     let (up, down) = item.speed.ratio();
     let after = |millis: u128| millis.saturating_mul(u128::from(down)) / u128::from(up);
-    let at = at.as_millis();
+    let time = time.as_millis();
     let start = u128::from(start);
-    let sum = match at.checked_sub(trimmed) {
+    let sum = match time.checked_sub(trimmed) {
         Some(later) => start.saturating_add(after(later)),
-        None => start.saturating_sub(after(trimmed - at)),
+        None => start.saturating_sub(after(trimmed - time)),
     };
     u64::try_from(sum).unwrap_or(u64::MAX)
 }
@@ -167,7 +168,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn clock(at: Duration, point: char) -> String {
-    let (seconds, millis) = (at.as_secs(), at.subsec_millis());
+fn clock(time: Duration, point: char) -> String {
+    let (seconds, millis) = (time.as_secs(), time.subsec_millis());
     format!("{:02}:{:02}:{:02}{point}{millis:03}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
 }

@@ -88,8 +88,8 @@ impl CodeExample {
                 continue;
             }
             if !hunk.1.is_empty() || line == "-" {
-                let at = text.find(&hunk.0)?;
-                text.replace_range(at..at + hunk.0.len(), &hunk.1);
+                let start = text.find(&hunk.0)?;
+                text.replace_range(start..start + hunk.0.len(), &hunk.1);
                 hunk = (String::new(), String::new());
             }
             hunk.0.push_str(&content());

@@ -59,7 +59,7 @@ impl Diagnostic {
     /// An error at a span.
     #[must_use]
     pub fn error(code: &'static str, span: Span, message: impl AsRef<str>) -> Self {
-        debug_assert!(CODES.iter().any(|(known, _)| *known == code), "`{code}` is missing among the codes");
+        debug_assert!(CODES.iter().any(|(listed, _)| *listed == code), "`{code}` is missing among the codes");
         Self {
             code,
             severity: Severity::Error,

@@ -84,8 +84,8 @@ fn windows<'a>(source: &'a Source, spans: &[Span]) -> Vec<Window<'a>> {
     for (index, span) in spans.iter().enumerate() {
         let (file, start) = source.file_at(span.start());
         let span = Span::new(start, start + (span.end() - span.start()));
-        match files.iter_mut().find(|(known, _)| std::ptr::eq(*known, file)) {
-            Some((_, found)) => found.push((index, span)),
+        match files.iter_mut().find(|(existing, _)| std::ptr::eq(*existing, file)) {
+            Some((_, file_spans)) => file_spans.push((index, span)),
             None => files.push((file, vec![(index, span)])),
         }
     }
@@ -106,8 +106,8 @@ fn windows_of<'a>(source: &'a Source, spans: &[(usize, Span)]) -> Vec<Window<'a>
     spans
         .iter()
         .zip(lines)
-        .map(|(one, (first, last))| {
-            window(source, first, last.min(first + WINDOW_LINES), std::iter::once(*one))
+        .map(|(label, (first, last))| {
+            window(source, first, last.min(first + WINDOW_LINES), std::iter::once(*label))
         })
         .collect()
 }
@@ -122,12 +122,12 @@ fn window(
     let last_line = (last + CONTEXT_LINES).min(source.line_count());
     let labels: Vec<(usize, Span)> = labels.collect();
     let mut text = String::new();
-    let mut kept: Vec<(usize, usize, usize)> = Vec::new();
+    let mut shown_lines: Vec<(usize, usize, usize)> = Vec::new();
     for line in first_line..=last_line {
         let start = source.line_start(line);
         let end = source.line_start(line + 1);
         let (start, end) = crop(source, start, end, &labels);
-        kept.push((start, end, text.len()));
+        shown_lines.push((start, end, text.len()));
         show(source, start, end, &mut text);
         // The renderer knows no lines that end with CR alone.
         if line < last_line && text.ends_with('\r') {
@@ -138,7 +138,7 @@ fn window(
         }
     }
     let moved = |offset: usize| {
-        let line = kept.iter().rev().find(|(start, _, _)| *start <= offset);
+        let line = shown_lines.iter().rev().find(|(start, _, _)| *start <= offset);
         line.map_or(0, |(start, end, shown)| shown + (offset.min(*end) - start))
     };
     let spans = labels
@@ -168,9 +168,9 @@ fn crop(source: &Source, start: usize, end: usize, labels: &[(usize, Span)]) -> 
 /// Appends a part of the source as it may be shown: every character keeps its length in bytes, and credentials are masked.
 fn show(source: &Source, start: usize, end: usize, out: &mut String) {
     let secrets = source.secrets();
-    for (at, c) in source.slice(Span::new(start, end)).char_indices() {
-        let at = start + at;
-        if !matches!(c, '\n' | '\r') && secrets.iter().any(|secret| secret.contains(&at)) {
+    for (offset, c) in source.slice(Span::new(start, end)).char_indices() {
+        let offset = start + offset;
+        if !matches!(c, '\n' | '\r') && secrets.iter().any(|secret| secret.contains(&offset)) {
             out.extend(std::iter::repeat_n('*', c.len_utf8()));
         } else {
             out.push(display_char(c));

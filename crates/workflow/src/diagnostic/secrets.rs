@@ -87,7 +87,7 @@ pub(super) fn redacted(message: &str, source: &Source) -> String {
         let Some((end, _)) = secret.char_indices().nth(MIN_QUOTED_LEN) else { continue };
         // A message may show the beginning of a long value.
         while let Some(start) = out.find(&secret[..end]) {
-            let quoted = secret.char_indices().map(|(at, c)| at + c.len_utf8());
+            let quoted = secret.char_indices().map(|(offset, c)| offset + c.len_utf8());
             let len =
                 quoted.take_while(|len| out[start..].starts_with(&secret[..*len])).last().unwrap_or(end);
             out.replace_range(start..start + len, MASK);
@@ -133,15 +133,15 @@ pub(crate) fn ranges(text: &str) -> Vec<Range<usize>> {
 /// The values of credentials on one line. True where one begins on the next line.
 fn named_ranges(text: &str, start: usize, body: &str, ranges: &mut Vec<Range<usize>>) -> bool {
     let mut continues = false;
-    for (at, _) in body.match_indices([':', '=']) {
-        let before = body[..at].trim_end().trim_end_matches(['"', '\'']);
+    for (separator, _) in body.match_indices([':', '=']) {
+        let before = body[..separator].trim_end().trim_end_matches(['"', '\'']);
         let name_at = before.rfind(|c: char| !matches!(c, '-' | '_') && !c.is_alphanumeric());
-        let name =
-            &before[name_at.map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8))..];
+        let name = &before[name_at
+            .map_or(0, |position| position + before[position..].chars().next().map_or(1, char::len_utf8))..];
         if !is_credential_name(name.trim_start_matches('-')) {
             continue;
         }
-        let value = body[at + 1..].trim_start();
+        let value = body[separator + 1..].trim_start();
         let value_at = start + body.len() - value.len();
         match value.chars().next() {
             None | Some('|' | '>' | '#') => continues = true,
@@ -164,27 +164,27 @@ fn named_ranges(text: &str, start: usize, body: &str, ranges: &mut Vec<Range<usi
 /// The next token from a position on.
 fn next_token(text: &str, from: usize) -> Option<Range<usize>> {
     let is_inside = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
-    let mut at = from;
-    while at < text.len() {
-        let begins = !text[..at].chars().next_back().is_some_and(is_inside);
-        if let Some(token) = begins.then(|| token_at(text, at)).flatten() {
+    let mut position = from;
+    while position < text.len() {
+        let begins = !text[..position].chars().next_back().is_some_and(is_inside);
+        if let Some(token) = begins.then(|| token_at(text, position)).flatten() {
             return Some(token);
         }
         // On to the next beginning of a word.
-        at += text[at..].find(|c: char| !is_inside(c)).unwrap_or(text.len() - at);
-        at += text[at..].find(is_inside).unwrap_or(text.len() - at);
+        position += text[position..].find(|c: char| !is_inside(c)).unwrap_or(text.len() - position);
+        position += text[position..].find(is_inside).unwrap_or(text.len() - position);
     }
     None
 }
 
 /// The token that begins at a position.
-fn token_at(text: &str, at: usize) -> Option<Range<usize>> {
-    let rest = &text[at..];
+fn token_at(text: &str, start: usize) -> Option<Range<usize>> {
+    let rest = &text[start..];
     let prefix = TOKEN_PREFIXES.iter().find(|prefix| rest.starts_with(**prefix))?;
     let tail = &rest[prefix.len()..];
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let len = tail.find(|c: char| !is_part(c)).unwrap_or(tail.len());
-    (len >= MIN_TOKEN_LEN).then(|| at..at + prefix.len() + len)
+    (len >= MIN_TOKEN_LEN).then(|| start..start + prefix.len() + len)
 }
 
 #[cfg(test)]
@@ -196,8 +196,8 @@ mod tests {
     fn masked(text: &str) -> String {
         let mut out = String::new();
         let ranges = ranges(text);
-        for (at, c) in text.char_indices() {
-            out.push(if ranges.iter().any(|range| range.contains(&at)) && c != '\n' { '*' } else { c });
+        for (offset, c) in text.char_indices() {
+            out.push(if ranges.iter().any(|range| range.contains(&offset)) && c != '\n' { '*' } else { c });
         }
         out
     }

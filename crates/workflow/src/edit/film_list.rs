@@ -49,7 +49,7 @@ pub fn set_film_entries(text: &str, film: usize, entries: &[ListEntry]) -> Resul
     }
     let candidates = [
         film.get("shots").and_then(|(key, shots)| by_lines(&source, key, shots, entries)),
-        film.get("shots").map(|(key, shots)| whole(&source, key, shots, &values)),
+        film.get("shots").map(|(key, shots)| as_block_list(&source, key, shots, &values)),
         film.get("shots").map(|(_, shots)| in_place(&source, shots, &values)),
         first_key(film).map(|key| before(&source, key, &values)),
         first_key(film).map(|key| before_inline(text, key, &values)),
@@ -102,8 +102,8 @@ fn first_key(film: &Yaml) -> Option<&Key> {
 fn by_lines(source: &Source, key: &Key, shots: &Yaml, entries: &[ListEntry]) -> Option<String> {
     let text = source.text();
     let YamlValue::List(old) = &shots.value else { return None };
-    let line_start = |at: usize| text[..at].rfind('\n').map_or(0, |end| end + 1);
-    let line_end = |at: usize| text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+    let line_start = |offset: usize| text[..offset].rfind('\n').map_or(0, |end| end + 1);
+    let line_end = |offset: usize| text[offset..].find('\n').map_or(text.len(), |end| offset + end + 1);
     let first_line = line_end(key.span.end());
     // The dash is on the item's own line.
     let mut dashes = Vec::new();
@@ -157,7 +157,7 @@ fn by_lines(source: &Source, key: &Key, shots: &Yaml, entries: &[ListEntry]) -> 
 }
 
 /// The value becomes a block list; a comment behind it stays on the key's line.
-fn whole(source: &Source, key: &Key, shots: &Yaml, values: &[Value]) -> String {
+fn as_block_list(source: &Source, key: &Key, shots: &Yaml, values: &[Value]) -> String {
     let text = source.text();
     let colon = after_colon(text, key.span.end());
     let end = extent(source, shots).max(colon);
@@ -196,7 +196,7 @@ fn flow_end(text: &str, start: usize) -> usize {
     let mut quote = None;
     let mut before = ' ';
     let mut characters = text[start..].char_indices();
-    while let Some((at, c)) = characters.next() {
+    while let Some((offset, c)) = characters.next() {
         match (quote, c) {
             (Some('"'), '\\') => {
                 characters.next();
@@ -215,7 +215,7 @@ fn flow_end(text: &str, start: usize) -> usize {
             (None, ']' | '}') => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
-                    return start + at + 1;
+                    return start + offset + 1;
                 }
             }
             (None, _) => {}
@@ -227,15 +227,15 @@ fn flow_end(text: &str, start: usize) -> usize {
 
 /// A block list before the film's first key.
 fn before(source: &Source, key: &Key, values: &[Value]) -> String {
-    let (text, at) = (source.text(), key.span.start());
+    let (text, position) = (source.text(), key.span.start());
     let indent = indent(source, key);
-    format!("{}shots:\n{}{indent}{}", &text[..at], block(source, key, values), &text[at..])
+    format!("{}shots:\n{}{indent}{}", &text[..position], block(source, key, values), &text[position..])
 }
 
 /// A flow list before the film's first key.
 fn before_inline(text: &str, key: &Key, values: &[Value]) -> String {
-    let at = key.span.start();
-    format!("{}shots: {}, {}", &text[..at], flow(values), &text[at..])
+    let position = key.span.start();
+    format!("{}shots: {}, {}", &text[..position], flow(values), &text[position..])
 }
 
 fn indent(source: &Source, key: &Key) -> String {

@@ -116,15 +116,15 @@ pub fn set_field(text: &str, shot: &str, name: &str, value: &Value) -> Result<St
         }
         None => match item.get("id") {
             Some((key, id)) => {
-                let at = id.span.end();
-                let line_end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+                let id_end = id.span.end();
+                let line_end = text[id_end..].find('\n').map_or(text.len(), |end| id_end + end + 1);
                 let indent = indentation(&source, key);
                 let line = format!("{indent}{name}: {}\n", folded(&indent));
                 let missing_break = if text[..line_end].ends_with('\n') { "" } else { "\n" };
                 vec![
                     format!("{}{missing_break}{line}{}", &text[..line_end], &text[line_end..]),
                     // In a flow mapping.
-                    format!("{}, {name}: {}{}", &text[..at], quoted(value), &text[at..]),
+                    format!("{}, {name}: {}{}", &text[..id_end], quoted(value), &text[id_end..]),
                 ]
             }
             None => Vec::new(),
@@ -151,7 +151,7 @@ fn replaced(source: &Source, key: &Key, old: &Yaml, styles: [&str; 3]) -> Vec<St
         let header = text[start..].lines().next().unwrap_or_default();
         let end =
             start.max(old.span.start() + source.slice(old.span).trim_end().len()).max(start + header.len());
-        let comment = header.find(" #").map(|at| &header[at..]).unwrap_or_default();
+        let comment = header.find(" #").map(|comment_start| &header[comment_start..]).unwrap_or_default();
         let with_comment = |value: &str| match value.split_once('\n') {
             Some((first, rest)) => format!("{first}{comment}\n{rest}"),
             None => format!("{value}{comment}"),
@@ -168,7 +168,7 @@ fn replaced(source: &Source, key: &Key, old: &Yaml, styles: [&str; 3]) -> Vec<St
 
 /// The offset after the colon of a key that ends here.
 fn after_colon(text: &str, end: usize) -> usize {
-    text[end..].find(':').map_or(end, |at| end + at + 1)
+    text[end..].find(':').map_or(end, |colon| end + colon + 1)
 }
 
 /// A value that is safe anywhere: JSON is YAML.
@@ -206,17 +206,17 @@ fn find<'t>(tree: &'t Yaml, shot: &str) -> Result<(usize, &'t Yaml), EditError> 
         Some(YamlValue::List(items)) => items.as_slice(),
         _ => &[],
     };
-    let wanted = normalized(shot);
-    let found = items.iter().enumerate().find(|(_, item)| id(item).as_deref() == Some(&*wanted));
+    let shot_id = normalized(shot);
+    let matching = items.iter().enumerate().find(|(_, item)| id(item).as_deref() == Some(&*shot_id));
     let is_step = |item: &Yaml| {
         let steps = item.get("repeat").and_then(|(_, repeat)| repeat.to_json().as_u64()).unwrap_or(0);
         let name = id(item).unwrap_or_default();
-        let number = wanted.strip_prefix(&*name).and_then(|rest| rest.strip_prefix('-')?.parse().ok());
+        let number = shot_id.strip_prefix(&*name).and_then(|rest| rest.strip_prefix('-')?.parse().ok());
         number
-            .is_some_and(|number: u64| (1..=steps).contains(&number) && wanted == format!("{name}-{number}"))
+            .is_some_and(|number: u64| (1..=steps).contains(&number) && shot_id == format!("{name}-{number}"))
     };
-    let found = found.or_else(|| items.iter().enumerate().find(|(_, item)| is_step(item)));
-    found.ok_or_else(|| {
+    let matching = matching.or_else(|| items.iter().enumerate().find(|(_, item)| is_step(item)));
+    matching.ok_or_else(|| {
         let ids: Vec<String> = items.iter().filter_map(id).collect();
         let help = did_you_mean(shot, ids.iter().map(String::as_str));
         let help = help.unwrap_or_else(|| "if it is in an included file, edit that file".to_owned());

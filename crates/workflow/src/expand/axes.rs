@@ -50,11 +50,12 @@ impl Axes {
 
         let matrices = || own.iter().chain(shots.iter().flatten().flatten());
         let has = |axis: &str| matrices().any(|matrix| has_axis(matrix, axis));
-        let added: Vec<&AxisOverride> = overrides.iter().filter(|one| !has(&one.axis)).collect();
-        let known = free_variables::names(workflow);
+        let added: Vec<&AxisOverride> =
+            overrides.iter().filter(|axis_override| !has(&axis_override.axis)).collect();
+        let used_names = free_variables::names(workflow);
         for AxisOverride { axis, .. } in &added {
             let is_param = workflow.all_params().any(|param| param.key.value == *axis);
-            if !is_param && !known.contains(axis.as_str()) {
+            if !is_param && !used_names.contains(axis.as_str()) {
                 let message = format!("no shot uses the axis `{axis}` of the command line");
                 let params = || workflow.all_params().map(|param| param.key.value.as_str());
                 let names = matrices().flat_map(axis_names).chain(params()).collect::<Vec<_>>();
@@ -106,23 +107,23 @@ fn top(
     file_access: &FileAccess<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<MatrixCell>> {
-    let word = workflow
+    let matrix_key = workflow
         .matrix
         .as_ref()
         .map_or_else(|| Spanned::new("matrix".to_owned(), workflow.start), |entry| entry.key.clone());
     let mut matrix = match own {
         None if added.is_empty() => return Some(vec![MatrixCell::default()]),
-        None => Yaml::new(YamlValue::Map(Vec::new()), word.span),
+        None => Yaml::new(YamlValue::Map(Vec::new()), matrix_key.span),
         Some(own) => own.clone(),
     };
     if let YamlValue::Map(entries) = &mut matrix.value {
         for new in added {
-            let key = Spanned::new(new.axis.clone(), word.span);
+            let key = Spanned::new(new.axis.clone(), matrix_key.span);
             // Its values are those that are given, whatever stands here.
-            entries.push((key, Yaml::new(YamlValue::List(Vec::new()), word.span)));
+            entries.push((key, Yaml::new(YamlValue::List(Vec::new()), matrix_key.span)));
         }
     }
-    let mut cells = matrix::cells(&word, &matrix, overrides, file_access, problems)?;
+    let mut cells = matrix::cells(&matrix_key, &matrix, overrides, file_access, problems)?;
     matrix::disambiguate(&mut cells);
     Some(cells)
 }

@@ -119,7 +119,7 @@ impl<'w> Cast<'w> {
         for item in items.iter().filter(|item| !item.is_null()) {
             let span = item.span.or(entry.key.span);
             match self.find(item, span) {
-                Ok(index) if listed.iter().any(|(known, _)| *known == index) => {}
+                Ok(index) if listed.iter().any(|(existing, _)| *existing == index) => {}
                 Ok(index) => {
                     self.shown[index].set(true);
                     listed.push((index, span));
@@ -141,7 +141,7 @@ impl<'w> Cast<'w> {
                 .help("write `cast: [keeper]`; a character is described at the top of the file");
             return Err(Box::new(diagnostic));
         };
-        let position = self.names.iter().position(|known| **known == *name.trim());
+        let position = self.names.iter().position(|candidate| **candidate == *name.trim());
         position.ok_or_else(|| {
             let names = || self.names.iter().map(|name| &**name);
             let help = did_you_mean(name, names()).unwrap_or_else(|| {
@@ -173,7 +173,7 @@ impl<'w> Cast<'w> {
             ));
         }
         let named = self.named_in[instance.shot];
-        let is_needed = |index: usize| named || listed.iter().any(|(known, _)| *known == index);
+        let is_needed = |index: usize| named || listed.iter().any(|(existing, _)| *existing == index);
         let varying = (0..self.fixed.len()).filter(|index| self.fixed[*index].is_none() && is_needed(*index));
         let mut texts: Option<Vec<_>> = None;
         for index in varying {

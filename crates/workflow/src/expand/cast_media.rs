@@ -29,7 +29,7 @@ pub(super) fn of_characters<'w>(
     dedup: &mut DiagnosticDedup,
     problems: &mut Problems,
 ) -> Vec<MediumUse> {
-    let mut found = Vec::new();
+    let mut uses = Vec::new();
     for (index, named) in icx.listed.iter() {
         let character = icx.cast.character(*index);
         if let Some(entry) = &character.stills
@@ -37,7 +37,7 @@ pub(super) fn of_characters<'w>(
         {
             for still in one_or_many(&stills).iter().filter(|still| !still.is_null()) {
                 let still = CharacterMedium { value: still, entry, kind: MediaKind::Image, named: *named };
-                found.extend(medium(resolver, &still, icx, dedup, problems));
+                uses.extend(medium(resolver, &still, icx, dedup, problems));
             }
         }
         if let Some(entry) = &character.voice
@@ -45,10 +45,10 @@ pub(super) fn of_characters<'w>(
             && is_sound(&voice)
         {
             let voice = CharacterMedium { value: &voice, entry, kind: MediaKind::Audio, named: *named };
-            found.extend(medium(resolver, &voice, icx, dedup, problems));
+            uses.extend(medium(resolver, &voice, icx, dedup, problems));
         }
     }
-    found
+    uses
 }
 
 /// Whether the media of these characters are the same in all instances.
@@ -91,7 +91,7 @@ fn medium<'w>(
     let site = MediumSite { key, slot: Slot::Reference(kind), span, key_span: entry.key.span };
     let media = resolver.media(icx.index, spec, &site, icx.cx, dedup);
     if let Some(wrong) = media.iter().find_map(|used| match used.slot {
-        Slot::Reference(found) if found != kind => Some(found),
+        Slot::Reference(actual) if actual != kind => Some(actual),
         _ => None,
     }) {
         let article = |kind| if kind == MediaKind::Video { "a" } else { "an" };

@@ -20,7 +20,7 @@ pub(super) struct ComposedPrompt {
     prefix: String,
     /// The prompt as the file has it.
     own: Arc<Value>,
-    whole: Arc<Value>,
+    composed: Arc<Value>,
 }
 
 /// Puts the texts of the characters in front of the prompt, each on a line of its own, in the order of the shot's `cast`: the
@@ -50,14 +50,14 @@ pub(super) fn prepend_cast(
     }
     let is_same =
         |last: &ComposedPrompt| last.prefix == prefix && (Arc::ptr_eq(&last.own, &own) || last.own == own);
-    let known = last.as_ref().filter(|last| is_same(last)).map(|last| Arc::clone(&last.whole));
-    let whole = known.unwrap_or_else(|| {
-        let whole = interner.value(Value::String(format!("{prefix}{text}")));
-        *last = Some(ComposedPrompt { prefix, own: Arc::clone(&own), whole: Arc::clone(&whole) });
-        whole
+    let cached = last.as_ref().filter(|last| is_same(last)).map(|last| Arc::clone(&last.composed));
+    let composed = cached.unwrap_or_else(|| {
+        let composed = interner.value(Value::String(format!("{prefix}{text}")));
+        *last = Some(ComposedPrompt { prefix, own: Arc::clone(&own), composed: Arc::clone(&composed) });
+        composed
     });
     if let Some(field) = builder.fields.iter_mut().find(|field| field.name == PROMPT) {
-        field.value = FieldState { sent: whole, validated: None };
+        field.value = FieldState { sent: composed, validated: None };
     }
 }
 

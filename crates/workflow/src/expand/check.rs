@@ -52,10 +52,10 @@ pub(super) fn report_warnings(
             diagnostic = diagnostic.label(label);
         }
         let mut spans = vec![span];
-        for (other, _) in violation.related.iter().filter_map(|pointer| span_of(pointer)) {
-            if !spans.contains(&other) {
-                spans.push(other);
-                diagnostic = diagnostic.other(other, "together with this");
+        for (related_span, _) in violation.related.iter().filter_map(|pointer| span_of(pointer)) {
+            if !spans.contains(&related_span) {
+                spans.push(related_span);
+                diagnostic = diagnostic.other(related_span, "together with this");
             }
         }
         dedup.add_warning(icx.instance, format!("{:?}", violation.rule), diagnostic);

@@ -29,8 +29,8 @@ struct Occurrences {
 impl DiagnosticDedup {
     /// Adds a diagnostic. Diagnostics with the same code, span and message are duplicates.
     pub(super) fn add(&mut self, instance: &Instance, diagnostic: Diagnostic) {
-        let said = diagnostic.message.clone();
-        self.add_keyed(instance, said, diagnostic);
+        let key = diagnostic.message.clone();
+        self.add_keyed(instance, key, diagnostic);
     }
 
     /// Adds a diagnostic. Those with the same code, span and `key` are duplicates; the message of the first is kept.

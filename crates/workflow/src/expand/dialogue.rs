@@ -52,7 +52,7 @@ fn rendered<'w>(
         lines.push(DialogueLine {
             text,
             speaker,
-            at: line.at.as_ref().map(|at| at.value),
+            at: line.at.as_ref().map(|time| time.value),
             length: line.length.as_ref().map(|length| length.value),
         });
     }
@@ -88,11 +88,11 @@ fn text<'w>(
 /// Reports of lines that begin after the requested video has ended.
 pub(super) fn late_lines(lines: &[LineSpec], length: VideoDuration) -> impl Iterator<Item = Diagnostic> {
     let end = i64::try_from(length.as_millis()).unwrap_or(i64::MAX / 1_000) * 1_000;
-    lines.iter().filter_map(|line| line.at.as_ref()).filter_map(move |at| {
-        let is_late = matches!(at.value, EditTime::Micros(start) if start >= end);
+    lines.iter().filter_map(|line| line.at.as_ref()).filter_map(move |time| {
+        let is_late = matches!(time.value, EditTime::Micros(start) if start >= end);
         is_late.then(|| {
-            let message = format!("`at: {}` is after the end of the video", at.value);
-            Diagnostic::error("bad-dialogue", at.span, message)
+            let message = format!("`at: {}` is after the end of the video", time.value);
+            Diagnostic::error("bad-dialogue", time.span, message)
                 .label(format!("{length} s of video are requested"))
                 .help("begin the line earlier, or make the shot longer")
         })

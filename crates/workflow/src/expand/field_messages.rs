@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::shortened;
 use crate::diagnostic::did_you_mean;
 use crate::duration::parse_duration;
-use crate::picture_size::{lines_meant, size_meant};
+use crate::picture_size::{suggested_lines, suggested_size};
 
 /// A message and help.
 pub(super) struct FieldMessage {
@@ -40,7 +40,7 @@ pub(super) fn field_message(
     let value = value?;
     if is_size(&field) && violation.rule.is_none() {
         let text = written.map_or_else(|| value.as_str().unwrap_or_default().to_owned(), str::to_owned);
-        let (width, height) = size_meant(&text).unwrap_or((1280, 720));
+        let (width, height) = suggested_size(&text).unwrap_or((1280, 720));
         return Some(FieldMessage {
             message: format!(
                 "`{param}` must be width and height such as `1280x720`, not {}",
@@ -282,9 +282,9 @@ fn suggested_text<'f>(field: &'f Field, value: &Value) -> Option<&'f str> {
     });
     // `4k` is nearest to `1080p`.
     let by_lines = || {
-        let wanted = f64::from(lines_meant(&text)?);
+        let target = f64::from(suggested_lines(&text)?);
         let lines = |value: &str| value.strip_suffix('p')?.parse::<f64>().ok();
-        let all = texts(field).filter_map(|value| Some((value, (lines(value)? / wanted).ln().abs())));
+        let all = texts(field).filter_map(|value| Some((value, (lines(value)? / target).ln().abs())));
         all.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(value, _)| value)
     };
     // `16:9` without quotes is 16 * 60 + 9 to parsers of YAML 1.1; `1.78` is the same ratio as a number.
@@ -306,8 +306,8 @@ fn suggested_text<'f>(field: &'f Field, value: &Value) -> Option<&'f str> {
     };
     // `16:10` is nearest to `16:9`.
     let nearest_ratio = || {
-        let wanted = ratio(&text.replace(['x', 'X', '/'], ":"))?;
-        let distance = |value: &&str| ratio(value).map_or(f64::INFINITY, |ratio| (ratio / wanted).ln().abs());
+        let target = ratio(&text.replace(['x', 'X', '/'], ":"))?;
+        let distance = |value: &&str| ratio(value).map_or(f64::INFINITY, |ratio| (ratio / target).ln().abs());
         texts(field).min_by(|a, b| distance(a).total_cmp(&distance(b))).filter(|value| ratio(value).is_some())
     };
     with_unit.or_else(by_lines).or_else(as_ratio).or_else(near).or_else(nearest_ratio)

@@ -28,8 +28,8 @@ pub(super) fn films<'w>(
     let nodes = if problems.any() { &[] } else { nodes };
     let mut films = Vec::new();
     if let Some(span) = too_much(workflow, resolver) {
-        let most = grouped(u128::from(limits::MAX_EXPANSION_STEPS));
-        let message = format!("more than {most} instances would have to be looked at for the films");
+        let max_steps = grouped(u128::from(limits::MAX_EXPANSION_STEPS));
+        let message = format!("more than {max_steps} instances would have to be looked at for the films");
         let help = "name fewer shots, or have fewer cells in the workflow's matrix";
         problems.push(Diagnostic::error("matrix-too-large", span, message).help(help));
         return films;
@@ -49,8 +49,12 @@ pub(super) fn films<'w>(
             let clips = film.clips(workflow, font.as_ref(), &mut files, problems);
             clips_in_all += clips.len();
             if clips_in_all > limits::MAX_CLIPS {
-                let most = grouped(limits::MAX_CLIPS as u128);
-                problems.error("bad-film", spec.key.span, format!("the films have more than {most} clips"));
+                let max_clips = grouped(limits::MAX_CLIPS as u128);
+                problems.error(
+                    "bad-film",
+                    spec.key.span,
+                    format!("the films have more than {max_clips} clips"),
+                );
                 return films;
             }
             let span = spec.output.as_ref().map_or(spec.key.span, syntax::Entry::span);
@@ -97,7 +101,7 @@ pub(super) fn films<'w>(
 fn too_much(workflow: &Workflow, resolver: &RefResolver<'_, '_>) -> Option<Span> {
     let mut comparisons = 0_usize;
     for spec in &workflow.films {
-        let looked_at: usize = match &spec.clips {
+        let examined: usize = match &spec.clips {
             // Each film is named and looked at once for each cell, whatever it shows.
             Some(references) => {
                 1 + references
@@ -116,7 +120,7 @@ fn too_much(workflow: &Workflow, resolver: &RefResolver<'_, '_>) -> Option<Span>
             }
             None => workflow.shots.iter().map(|shot| resolver.cells_of(&shot.id.value)).sum(),
         };
-        comparisons = comparisons.saturating_add(looked_at.saturating_mul(resolver.expansion.top.len()));
+        comparisons = comparisons.saturating_add(examined.saturating_mul(resolver.expansion.top.len()));
         if comparisons as u64 > limits::MAX_EXPANSION_STEPS {
             return Some(spec.key.span);
         }

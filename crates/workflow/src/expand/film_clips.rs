@@ -48,11 +48,11 @@ impl<'w> FilmCell<'_, 'w> {
         let mut clips = Vec::new();
         let mut transitions = Vec::new();
         let (mut left_out, mut is_last_left_out) = (None, false);
-        for (at, spec) in specs.iter().enumerate() {
+        for (index, spec) in specs.iter().enumerate() {
             if problems.full() || clips.len() > limits::MAX_CLIPS {
                 break;
             }
-            let is_last = at + 1 == specs.len();
+            let is_last = index + 1 == specs.len();
             let title = spec.title.as_ref().and_then(|title| self.title(title, spec, font, files, problems));
             is_last_left_out = false;
             let shown = match &spec.source {
@@ -77,7 +77,8 @@ impl<'w> FilmCell<'_, 'w> {
             match shown {
                 Ok(shown) => {
                     clips.extend(shown);
-                    transitions.resize(clips.len(), spec.transition.as_ref().map(|way| way.span));
+                    transitions
+                        .resize(clips.len(), spec.transition.as_ref().map(|transition| transition.span));
                 }
                 // The film does without it, as without those of a shot's instances that are excluded.
                 Err(diagnostic) if diagnostic.code == EXCLUDED => {
@@ -91,7 +92,7 @@ impl<'w> FilmCell<'_, 'w> {
             (None, Some(diagnostic)) => problems.push(*diagnostic),
             // What it would go over into is not there.
             (Some(last), _) if is_last_left_out => {
-                last.transition = last.transition.filter(|way| way.kind.is_fade());
+                last.transition = last.transition.filter(|transition| transition.kind.is_fade());
             }
             _ => {}
         }
@@ -261,8 +262,8 @@ impl<'w> FilmCell<'_, 'w> {
             return refuse("this title is empty".to_owned(), "write its text, or remove `title`", problems);
         }
         if text.value.chars().count() > limits::MAX_TITLE_CHARS {
-            let most = grouped(limits::MAX_TITLE_CHARS as u128);
-            let message = format!("this title has more than {most} characters");
+            let max_chars = grouped(limits::MAX_TITLE_CHARS as u128);
+            let message = format!("this title has more than {max_chars} characters");
             return refuse(message, "shorten it, or spread it over several clips", problems);
         }
         files.check_characters(&text, font);

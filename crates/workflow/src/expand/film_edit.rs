@@ -79,8 +79,8 @@ pub(super) fn check(clip: &ClipSpec, source: &ClipContent<'_>, is_last: bool, pr
     }
     let Some(length) = source.length else { return };
     let micros = i64::try_from(length.as_millis()).unwrap_or(i64::MAX / 1_000) * 1_000;
-    let outside = |what: String, time: &Spanned<EditTime>, problems: &mut Problems| {
-        let message = format!("{what} is not in the video of `{}`", source.name);
+    let outside = |subject: String, time: &Spanned<EditTime>, problems: &mut Problems| {
+        let message = format!("{subject} is not in the video of `{}`", source.name);
         let (label, help) = if source.is_own {
             (format!("the file has {length} s"), format!("stay within {length} s"))
         } else {
@@ -128,15 +128,15 @@ pub(super) fn check(clip: &ClipSpec, source: &ClipContent<'_>, is_last: bool, pr
         match &clip.speed {
             None => outside(format!("a length of {}", shown.value), shown, problems),
             Some(speed) => {
-                let lasts = VideoDuration::from_secs_f64(rest as f64 / 1e6);
+                let max_length = VideoDuration::from_secs_f64(rest as f64 / 1e6);
                 let message = format!(
                     "a length of {} is longer than `{}` at speed {}",
                     shown.value, source.name, speed.value
                 );
                 problems.push(
                     Diagnostic::error("bad-film", shown.span, message)
-                        .label(format!("at this speed it lasts {lasts} s"))
-                        .help(format!("stay within {lasts} s, or play it more slowly")),
+                        .label(format!("at this speed it lasts {max_length} s"))
+                        .help(format!("stay within {max_length} s, or play it more slowly")),
                 );
             }
         }
@@ -145,9 +145,9 @@ pub(super) fn check(clip: &ClipSpec, source: &ClipContent<'_>, is_last: bool, pr
 }
 
 /// Reports a transition that is too long for what is shown. In microseconds, with the longest that fits.
-fn check_transition(clip: &ClipSpec, name: &str, (rest, most): (i64, i64), problems: &mut Problems) {
+fn check_transition(clip: &ClipSpec, name: &str, (rest, max): (i64, i64), problems: &mut Problems) {
     if let Some(transition) = &clip.transition
-        && !is_within(transition.value.length, most, false)
+        && !is_within(transition.value.length, max, false)
     {
         let message =
             format!("a transition of {} is longer than what is shown of `{}`", transition.value.length, name);
@@ -191,7 +191,7 @@ pub(super) fn spoken(clips: &[Clip], nodes: &[Node]) -> String {
 /// Whether a clip ends where it begins, or before. Positions in frames are compared among themselves.
 fn shows_nothing(start: EditTime, end: EditTime, micros: i64) -> bool {
     let position = |time: EditTime| match time {
-        EditTime::Micros(at) => Some(if at < 0 { micros + at } else { at }),
+        EditTime::Micros(value) => Some(if value < 0 { micros + value } else { value }),
         EditTime::Frames(0) => Some(0),
         EditTime::Frames(_) => None,
     };
@@ -203,17 +203,15 @@ fn shows_nothing(start: EditTime, end: EditTime, micros: i64) -> bool {
 
 /// Whether a position is closer to an end than half a frame.
 fn is_rounded_to(time: EditTime, end: i64) -> bool {
-    matches!(time, EditTime::Micros(at) if end - at < HALF_FRAME_MICROS)
+    matches!(time, EditTime::Micros(micros) if end - micros < HALF_FRAME_MICROS)
 }
 
 /// Whether a position or length may be within a video of this length.
 fn is_within(time: EditTime, micros: i64, may_be_end: bool) -> bool {
-    let most = if may_be_end { micros.saturating_add(TOLERANCE_MICROS) } else { micros.saturating_sub(1) };
+    let max = if may_be_end { micros.saturating_add(TOLERANCE_MICROS) } else { micros.saturating_sub(1) };
     match time {
         EditTime::Micros(time) if time < 0 => -time <= micros.saturating_add(TOLERANCE_MICROS),
-        EditTime::Micros(time) => time <= most,
-        EditTime::Frames(frames) => {
-            frames.saturating_abs() <= most.saturating_mul(MAX_FRAME_RATE) / 1_000_000
-        }
+        EditTime::Micros(time) => time <= max,
+        EditTime::Frames(frames) => frames.saturating_abs() <= max.saturating_mul(MAX_FRAME_RATE) / 1_000_000,
     }
 }

@@ -63,8 +63,8 @@ impl FilmFiles {
         problems: &mut Problems,
     ) -> Option<(FilmFile, MediaInfo)> {
         let name = name(entry, key, scope, cx, problems)?;
-        let known = self.media.entry(name.value.clone()).or_insert_with(|| inspect(&name.value, cx));
-        known.clone().map_err(|error| report(&name.value, entry.span(), &error, problems)).ok()
+        let cached = self.media.entry(name.value.clone()).or_insert_with(|| inspect(&name.value, cx));
+        cached.clone().map_err(|error| report(&name.value, entry.span(), &error, problems)).ok()
     }
 
     pub(super) fn font<'w>(
@@ -75,8 +75,8 @@ impl FilmFiles {
         problems: &mut Problems,
     ) -> Option<Font> {
         let name = name(entry, &keys::film::FONT, scope, cx, problems)?;
-        let known = self.fonts.entry(name.value.clone()).or_insert_with(|| inspect_font(&name.value, cx));
-        known.clone().map_err(|error| report(&name.value, entry.span(), &error, problems)).ok()
+        let cached = self.fonts.entry(name.value.clone()).or_insert_with(|| inspect_font(&name.value, cx));
+        cached.clone().map_err(|error| report(&name.value, entry.span(), &error, problems)).ok()
     }
 
     /// Notes the characters of a text that is drawn, for [`Self::report_missing_characters`].

@@ -29,18 +29,19 @@ impl Extent {
             return Some(Self { before: i64::MAX / 4, shown: length??, after: i64::MAX / 4 });
         }
         let durations = clip.nodes().iter().filter_map(|ix| nodes.get(ix.index())).map(|node| node.duration);
-        let whole = i64::try_from(durations.min()?.as_millis()).ok()?.checked_mul(1_000)?;
-        let position = |time: EditTime| micros(time).map(|at| if at < 0 { whole + at } else { at });
+        let total = i64::try_from(durations.min()?.as_millis()).ok()?.checked_mul(1_000)?;
+        let position =
+            |time: EditTime| micros(time).map(|value| if value < 0 { total + value } else { value });
         let start = clip.start.map_or(Some(0), position)?.max(0);
         let speed = clip.speed.as_f64();
         let played = |micros: i64| (micros as f64 / speed) as i64;
         let shown = match (clip.end, length) {
             (_, Some(length)) => length?,
             (Some(end), None) => played(position(end)? - start),
-            (None, None) => played(whole - start),
+            (None, None) => played(total - start),
         };
         let before = played(start);
-        Some(Self { before, shown, after: played(whole).saturating_sub(before + shown).max(0) })
+        Some(Self { before, shown, after: played(total).saturating_sub(before + shown).max(0) })
     }
 }
 
@@ -61,8 +62,8 @@ pub(super) fn check_transitions(
         let Some(extent) = Extent::new(clip, nodes).filter(|extent| extent.shown > 0) else { continue };
         let (head, tail) = (into.taken(extent.before), out.as_ref().map_or(0, |out| out.taken(extent.after)));
         // A transition that is longer than its own clip is reported with that.
-        let is_reported = Extent::new(previous, nodes).is_some_and(|before| into.whole >= before.shown)
-            || out.as_ref().is_some_and(|out| out.whole >= extent.shown);
+        let is_reported = Extent::new(previous, nodes).is_some_and(|before| into.total >= before.shown)
+            || out.as_ref().is_some_and(|out| out.total >= extent.shown);
         if is_reported || head + tail <= extent.shown.saturating_add(TOLERANCE_MICROS) {
             continue;
         }
@@ -87,7 +88,7 @@ pub(super) fn check_transitions(
 
 /// The part of a transition that a clip has on one of its sides.
 struct Half {
-    whole: i64,
+    total: i64,
     within: i64,
     is_fade: bool,
 }
@@ -95,8 +96,8 @@ struct Half {
 impl Half {
     /// That of the transition after a clip; `None` without one, or if its length is in frames.
     fn new(clip: &Clip, is_last: bool) -> Option<Self> {
-        let Transition { kind, length: EditTime::Micros(whole) } = clip.transition? else { return None };
-        Some(Self { whole, within: if is_last { whole } else { whole / 2 }, is_fade: kind.is_fade() })
+        let Transition { kind, length: EditTime::Micros(total) } = clip.transition? else { return None };
+        Some(Self { total, within: if is_last { total } else { total / 2 }, is_fade: kind.is_fade() })
     }
 
     /// How much it takes of what is shown. A dissolve or a wipe plays as much beyond the cut, which is taken from what is shown where the video
@@ -117,16 +118,16 @@ pub(super) fn check_poster(
     nodes: &[Node],
     problems: &mut Problems,
 ) {
-    let EditTime::Micros(at) = poster.value else { return };
+    let EditTime::Micros(position) = poster.value else { return };
     let lengths: Option<Vec<i64>> =
         clips.iter().map(|clip| Extent::new(clip, nodes).map(|extent| extent.shown)).collect();
     let Some(lengths) = lengths.filter(|lengths| !lengths.is_empty()) else { return };
     let film: i64 = lengths.iter().sum();
     let tolerance = TOLERANCE_MICROS.saturating_mul(lengths.len() as i64);
-    if at.saturating_abs() <= film.saturating_add(tolerance) {
+    if position.saturating_abs() <= film.saturating_add(tolerance) {
         return;
     }
-    let which = if at < 0 { "first" } else { "last" };
+    let which = if position < 0 { "first" } else { "last" };
     let seconds = seconds(film);
     let message =
         format!("`poster: {}` is not in the film: its {which} picture is taken instead", poster.value);

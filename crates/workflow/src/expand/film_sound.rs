@@ -62,9 +62,9 @@ impl<'w> FilmCell<'_, 'w> {
         let file = self.sound(&spec.file, &keys::soundtrack::VOICE_FILE, files, problems);
         let clip = match &spec.at {
             None => 0,
-            Some(at) => {
+            Some(shot_ref) => {
                 let help = "`at` names a shot of the film, with which the voice begins";
-                self.first_clip_of(at, clips, help, problems)?
+                self.first_clip_of(shot_ref, clips, help, problems)?
             }
         };
         let delay: Option<EditTime> = value(spec.delay.as_ref());

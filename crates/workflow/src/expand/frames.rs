@@ -164,8 +164,8 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
         ];
         for (entry, key, slot) in entries {
             let Some(entry) = entry else { continue };
-            if let Some(known) = self.literal.get(&(shot_index, key)) {
-                uses.extend(known.iter().cloned());
+            if let Some(cached) = self.literal.get(&(shot_index, key)) {
+                uses.extend(cached.iter().cloned());
                 continue;
             }
             let (first, reported) = (uses.len(), dedup.total());
@@ -176,10 +176,10 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
             };
             for item in items {
                 let Some(named) = media::read(item, key, entry.key.span, problems) else { continue };
-                let asked =
+                let site =
                     MediumSite { key, slot, span: item.span.or(entry.key.span), key_span: entry.key.span };
-                uses.extend(self.media(index, named, &asked, cx, dedup));
-                if self.too_many(index, &uses, asked.span, dedup) {
+                uses.extend(self.media(index, named, &site, cx, dedup));
+                if self.too_many(index, &uses, site.span, dedup) {
                     return Vec::new();
                 }
             }
@@ -221,8 +221,8 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
         problems: &mut Problems,
     ) {
         let key = (self.instance(icx.index).shot, "cast");
-        if let Some(known) = self.literal.get(&key) {
-            uses.extend(known.iter().cloned());
+        if let Some(cached) = self.literal.get(&key) {
+            uses.extend(cached.iter().cloned());
             return;
         }
         let reported = dedup.total();
@@ -274,11 +274,11 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
         &mut self,
         index: usize,
         named: MediumSpec,
-        asked: &MediumSite,
+        site: &MediumSite,
         cx: &ExpandCx<'w>,
         dedup: &mut DiagnosticDedup,
     ) -> Vec<MediumUse> {
-        let MediumSite { key, slot, span, key_span } = *asked;
+        let MediumSite { key, slot, span, key_span } = *site;
         let (media, kind, span) = match named {
             MediumSpec::Shot { reference, frame } => {
                 let is_first_frame = key == "first_frame";
@@ -312,7 +312,7 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
             },
             MediumSpec::File { path, kind } => {
                 let inspected = self.local.file(&path, cx);
-                match inspected.and_then(|(source, found)| Ok((source, agreed_kind(kind, found)?))) {
+                match inspected.and_then(|(source, actual)| Ok((source, agreed_kind(kind, actual)?))) {
                     Ok((source, kind)) => (vec![InputMedium::File(Arc::new(source))], kind, span),
                     Err(MediaGateError { message, help }) => {
                         let diagnostic = Diagnostic::error("bad-file", span, format!("`{path}`: {message}"));

@@ -60,8 +60,8 @@ pub(super) fn cells(
     let top = LeftCells { cells: &axes.top, index: &axes.top_index, selector: &CellSelector::parse(None) };
     match natural_join(&top, &cells, work) {
         Ok(joined) => {
-            let parents = joined.iter().map(|one| parents[one.right].clone()).collect();
-            Some((joined.into_iter().map(|one| one.cell).collect(), parents))
+            let parents = joined.iter().map(|pair| parents[pair.right].clone()).collect();
+            Some((joined.into_iter().map(|pair| pair.cell).collect(), parents))
         }
         Err(why) => {
             let name = |cell: usize| {
@@ -72,7 +72,7 @@ pub(super) fn cells(
                 )
             };
             let help = "every shot has the axes of the workflow's matrix; drop the axis here, or give it the same values";
-            problems.push(uncrossed(why, shot, span, name, "the workflow's matrix", help));
+            problems.push(join_diagnostic(why, shot, span, name, "the workflow's matrix", help));
             None
         }
     }
@@ -96,8 +96,8 @@ fn from_parent(
     match natural_join(&left, &own, work) {
         Ok(joined) if parent.picks.concerns_cells() => Some(narrowed(joined, &parent.picks)),
         Ok(joined) => {
-            let parents = joined.iter().map(|one| Parent::Cell(one.left)).collect();
-            Some((joined.into_iter().map(|one| one.cell).collect(), parents))
+            let parents = joined.iter().map(|pair| Parent::Cell(pair.left)).collect();
+            Some((joined.into_iter().map(|pair| pair.cell).collect(), parents))
         }
         Err(why) => {
             let name = |cell: usize| {
@@ -105,7 +105,7 @@ fn from_parent(
                 format!("no instance of `{}` agrees with the cell `{label}`", used.shot_ref.value)
             };
             let help = "a shot that starts from a frame of a shot with axes has those axes; drop the axis here, or give it the same values";
-            problems.push(uncrossed(
+            problems.push(join_diagnostic(
                 why,
                 shot,
                 used.shot_ref.span,
@@ -122,17 +122,17 @@ fn from_parent(
 /// open, a placeholder for it.
 fn narrowed(joined: Vec<JoinedCell>, picks: &ShotPicks) -> Cells {
     let mut alternatives: IndexMap<(usize, usize), Vec<JoinedCell>> = IndexMap::new();
-    for one in joined {
-        alternatives.entry((one.right, picks.group(one.left))).or_default().push(one);
+    for pair in joined {
+        alternatives.entry((pair.right, picks.group(pair.left))).or_default().push(pair);
     }
     let mut cells: Cells = (Vec::new(), Vec::new());
     for alternatives in alternatives.into_values() {
-        let (cell, parent) = match picks.narrow(alternatives.iter().map(|one| one.left).collect()) {
+        let (cell, parent) = match picks.narrow(alternatives.iter().map(|pair| pair.left).collect()) {
             PickedCells::Cells(left) => {
                 let left: HashSet<usize> = left.into_iter().collect();
-                for one in alternatives.into_iter().filter(|one| left.contains(&one.left)) {
-                    cells.0.push(one.cell);
-                    cells.1.push(Parent::Cell(one.left));
+                for pair in alternatives.into_iter().filter(|pair| left.contains(&pair.left)) {
+                    cells.0.push(pair.cell);
+                    cells.1.push(Parent::Cell(pair.left));
                 }
                 continue;
             }
@@ -155,24 +155,26 @@ fn placeholder(alternatives: &[JoinedCell]) -> MatrixCell {
     cell
 }
 
-fn uncrossed(
+fn join_diagnostic(
     why: JoinError,
     shot: &Shot,
-    other: Span,
-    lonely: impl Fn(usize) -> String,
+    other_span: Span,
+    message_for: impl Fn(usize) -> String,
     label: &str,
     help: &str,
 ) -> Diagnostic {
     match why {
         JoinError::TooManyCells(cells) => {
             let message = format!("`{}` has {} cells or more", shot.id.value, grouped(cells as u128));
-            Diagnostic::error("matrix-too-large", other, message)
+            Diagnostic::error("matrix-too-large", other_span, message)
                 .help(format!("a plan has at most {} instances", grouped(limits::MAX_INSTANCES as u128)))
         }
-        JoinError::TooMuchWork => resolve::too_much_work(other),
+        JoinError::TooMuchWork => resolve::too_much_work(other_span),
         JoinError::Unmatched(cell) => {
             let span = shot.matrix.as_ref().map_or(shot.id.span, |entry| entry.key.span);
-            Diagnostic::error("no-matching-instance", span, lonely(cell)).other(other, label).help(help)
+            Diagnostic::error("no-matching-instance", span, message_for(cell))
+                .other(other_span, label)
+                .help(help)
         }
     }
 }

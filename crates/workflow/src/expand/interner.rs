@@ -24,13 +24,13 @@ pub(super) struct Interner {
     /// Literal values of `defaults`, by the addresses of entry and field.
     defaults: HashMap<(usize, usize), Arc<Value>>,
     /// The size of the values that are not shared, in bytes.
-    held: usize,
+    bytes: usize,
 }
 
 impl Interner {
     pub(super) fn name(&mut self, name: &str) -> Arc<str> {
-        if let Some(known) = self.names.get(name) {
-            return Arc::clone(known);
+        if let Some(existing) = self.names.get(name) {
+            return Arc::clone(existing);
         }
         let name: Arc<str> = name.into();
         self.names.insert(Arc::clone(&name));
@@ -38,8 +38,8 @@ impl Interner {
     }
 
     pub(super) fn names(&mut self, names: Vec<Arc<str>>) -> Arc<[Arc<str>]> {
-        if let Some(known) = self.lists.get(names.as_slice()) {
-            return Arc::clone(known);
+        if let Some(existing) = self.lists.get(names.as_slice()) {
+            return Arc::clone(existing);
         }
         let list: Arc<[Arc<str>]> = names.into();
         self.lists.insert(Arc::clone(&list));
@@ -54,8 +54,8 @@ impl Interner {
         make: impl FnOnce() -> Value,
     ) -> Arc<Value> {
         let key = (ptr::from_ref(entry).addr(), ptr::from_ref(field).addr());
-        if let Some(known) = self.defaults.get(&key) {
-            return Arc::clone(known);
+        if let Some(existing) = self.defaults.get(&key) {
+            return Arc::clone(existing);
         }
         let value = self.value(make());
         self.defaults.insert(key, Arc::clone(&value));
@@ -64,18 +64,18 @@ impl Interner {
 
     /// A value that is not shared.
     pub(super) fn own(&mut self, value: Value) -> Arc<Value> {
-        self.held += NODE_BYTES + template::size(&value) * 2;
+        self.bytes += NODE_BYTES + template::size(&value) * 2;
         Arc::new(value)
     }
 
-    /// The size of the values that are not shared, in bytes.
     /// Counts values that are stored elsewhere, in bytes.
     pub(super) fn count(&mut self, bytes: usize) {
-        self.held += bytes;
+        self.bytes += bytes;
     }
 
-    pub(super) fn held(&self) -> usize {
-        self.held
+    /// The size of the values that are not shared, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub(super) fn value(&mut self, value: Value) -> Arc<Value> {

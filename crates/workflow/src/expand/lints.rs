@@ -148,7 +148,7 @@ fn unused_includes(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Pro
 
 /// Chains longer than `max_chain`.
 fn long_chains(workflow: &Workflow, refs: &RefGraph, problems: &mut Problems) {
-    let Some(most) = &workflow.max_chain else { return };
+    let Some(max) = &workflow.max_chain else { return };
     let mut length = vec![1_u32; workflow.shots.len()];
     for &index in &refs.order {
         let begins_on =
@@ -157,13 +157,13 @@ fn long_chains(workflow: &Workflow, refs: &RefGraph, problems: &mut Problems) {
     }
     for (shot, length) in workflow.shots.iter().zip(length) {
         // Only the first that is too far; all behind it are as well.
-        if length == most.value.saturating_add(1) {
+        if length == max.value.saturating_add(1) {
             let message = format!(
                 "the chain that ends here has {length} shots: each starts from a frame of the one before"
             );
             problems.push(
                 Diagnostic::warning("long-chain", shot.id.span, message)
-                    .other(most.span, "more than this")
+                    .other(max.span, "more than this")
                     .help("start a new chain from an image, or raise `max_chain`"),
             );
         }
@@ -217,9 +217,9 @@ fn retries_with_a_seed(requests: &Requests<'_>, problems: &mut Problems) {
 }
 
 /// One warning for all shots that leave a field unset.
-fn left_open(code: &'static str, shots: &[&Shot], what: &str, help: &str, problems: &mut Problems) {
+fn left_open(code: &'static str, shots: &[&Shot], message: &str, help: &str, problems: &mut Problems) {
     let Some((first, others)) = shots.split_first() else { return };
-    let mut diagnostic = Diagnostic::warning(code, first.id.span, what);
+    let mut diagnostic = Diagnostic::warning(code, first.id.span, message);
     if !others.is_empty() {
         let more = others.len();
         diagnostic = diagnostic.label(format!("and of {more} more"));
@@ -270,9 +270,8 @@ impl<'a> Requests<'a> {
 
     /// The shots, in file order, with an instance that satisfies the predicate.
     pub(super) fn shots(&self, is: impl Fn(&Node) -> bool) -> impl Iterator<Item = &'a Shot> {
-        let found: HashSet<&str> =
-            self.nodes.iter().filter(|node| is(node)).map(|node| &*node.shot).collect();
-        self.workflow.shots.iter().filter(move |shot| found.contains(shot.id.value.as_str()))
+        let ids: HashSet<&str> = self.nodes.iter().filter(|node| is(node)).map(|node| &*node.shot).collect();
+        self.workflow.shots.iter().filter(move |shot| ids.contains(shot.id.value.as_str()))
     }
 }
 

@@ -165,7 +165,7 @@ impl<'w> Lowering<'w> {
         let mut pointers = Vec::with_capacity(media.len());
         for PendingMedium { used, form, value, source } in media {
             let name = field_of(form);
-            if !before.iter().any(|(known, _)| *known == name) {
+            if !before.iter().any(|(existing, _)| *existing == name) {
                 let state = builder.field(name).cloned();
                 if let Some(state) = &state {
                     sent.insert(name.to_owned(), Value::clone(&state.sent));
@@ -174,13 +174,13 @@ impl<'w> Lowering<'w> {
                 before.push((name, state));
             }
             let stand_in = if source.is_some() { Value::from(STAND_IN) } else { Value::clone(value) };
-            let placed = form
+            let inserted = form
                 .insert_medium(&mut sent, Value::clone(value))
                 .filter(|_| form.insert_medium(&mut validated, stand_in).is_some());
-            if placed.is_none() {
+            if inserted.is_none() {
                 dedup.add(builder.icx.instance, no_room(used, name, builder));
             }
-            pointers.push(placed.map(|medium| Pointers { part: part(form, &medium).into(), medium }));
+            pointers.push(inserted.map(|medium| Pointers { part: part(form, &medium).into(), medium }));
         }
         let mut after = Vec::with_capacity(before.len());
         for (name, _) in &before {
@@ -201,7 +201,7 @@ impl<'w> Lowering<'w> {
             *slot == medium.used.slot && *value == medium.value
         };
         self.media.len() == media.len()
-            && self.media.iter().zip(media).all(|(known, medium)| same(known, medium))
+            && self.media.iter().zip(media).all(|(lowered, medium)| same(lowered, medium))
             && self.before.iter().all(|(name, state)| match (builder.field(name), state) {
                 (Some(now), Some(before)) => {
                     Arc::ptr_eq(&now.sent, &before.sent) || json_text_eq(&now.sent, &before.sent)
@@ -271,7 +271,7 @@ fn form_for(forms: &InputForms, slot: Slot) -> Option<&InputForm> {
 }
 
 fn unsupported(used: &MediumUse, model: &Model, cx: &ExpandCx<'_>) -> Diagnostic {
-    let what = match used.slot {
+    let medium = match used.slot {
         Slot::FirstFrame => "first frame".to_owned(),
         Slot::LastFrame => "last frame".to_owned(),
         Slot::Reference(kind) => format!("reference {}", kind.as_str()),
@@ -284,7 +284,7 @@ fn unsupported(used: &MediumUse, model: &Model, cx: &ExpandCx<'_>) -> Diagnostic
         .map(|other| other.id.as_str())
         .collect();
     let diagnostic =
-        Diagnostic::error("frame-unsupported", used.span, format!("`{}` takes no {what}", model.id));
+        Diagnostic::error("frame-unsupported", used.span, format!("`{}` takes no {medium}", model.id));
     let help = match able.as_slice() {
         _ if used.key == CAST.name => cast::DESCRIPTION_ONLY.to_owned(),
         [] => "remove it: no model takes one".to_owned(),

@@ -36,7 +36,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// The shots that the value of `first_frame`, `last_frame` or `references` names. It is read before rendering: the reference graph
 /// must be known without templates.
 pub(super) fn shots_named(value: &Yaml, key: &str, problems: &mut Problems) -> Vec<Spanned<ShotRef>> {
-    let mut found = Vec::new();
+    let mut references = Vec::new();
     for item in syntax::one_or_many(value) {
         let Some((member, shot)) = item.get("shot") else { continue };
         let Some(text) = shot_text(shot) else {
@@ -53,11 +53,11 @@ pub(super) fn shots_named(value: &Yaml, key: &str, problems: &mut Problems) -> V
             continue;
         }
         match ShotRef::parse(&text) {
-            Ok(reference) => found.push(Spanned::new(reference, shot.span)),
+            Ok(reference) => references.push(Spanned::new(reference, shot.span)),
             Err(message) => problems.error("bad-name", shot.span, message),
         }
     }
-    found
+    references
 }
 
 fn shot_text(value: &Yaml) -> Option<String> {
@@ -250,8 +250,8 @@ impl LocalMedia {
         path: &str,
         cx: &ExpandCx<'_>,
     ) -> Result<(MediaSource, MediaKind), MediaGateError> {
-        if let Some(known) = self.files.get(path) {
-            return known.clone();
+        if let Some(cached) = self.files.get(path) {
+            return cached.clone();
         }
         let inspected = inspect_file(path, cx);
         self.files.insert(path.to_owned(), inspected.clone());
@@ -265,8 +265,8 @@ impl LocalMedia {
         frame: Frame,
         cx: &ExpandCx<'_>,
     ) -> Result<MediaSource, MediaGateError> {
-        let known = self.videos.entry(path.to_owned()).or_insert_with(|| inspect_video(path, cx));
-        known.clone().map(|(path, sha256)| MediaSource::FileFrame { path, sha256, frame })
+        let cached = self.videos.entry(path.to_owned()).or_insert_with(|| inspect_video(path, cx));
+        cached.clone().map(|(path, sha256)| MediaSource::FileFrame { path, sha256, frame })
     }
 
     /// The medium in a text of Base64, or why it cannot be sent; `None` if the text is not in Base64.
@@ -276,8 +276,8 @@ impl LocalMedia {
         cx: &ExpandCx<'_>,
     ) -> Option<Result<InlineMedium, MediaGateError>> {
         let digest = Sha256::digest(text).into();
-        if let Some(known) = self.data_uris.get(&digest) {
-            return Some(known.clone());
+        if let Some(cached) = self.data_uris.get(&digest) {
+            return Some(cached.clone());
         }
         let inspected = self.inspect_inline(&decode_base64(text).ok()?, cx);
         self.data_uris.insert(digest, inspected.clone());
@@ -287,8 +287,8 @@ impl LocalMedia {
     /// The medium in a data URI, or why it cannot be sent.
     pub(super) fn data_uri(&mut self, uri: &str, cx: &ExpandCx<'_>) -> Result<InlineMedium, MediaGateError> {
         let digest = Sha256::digest(uri).into();
-        if let Some(known) = self.data_uris.get(&digest) {
-            return known.clone();
+        if let Some(cached) = self.data_uris.get(&digest) {
+            return cached.clone();
         }
         let inspected = decode_data_uri(uri).and_then(|bytes| self.inspect_inline(&bytes, cx));
         self.data_uris.insert(digest, inspected.clone());
@@ -297,8 +297,8 @@ impl LocalMedia {
 
     fn inspect_inline(&mut self, bytes: &[u8], cx: &ExpandCx<'_>) -> Result<InlineMedium, MediaGateError> {
         let digest = Sha256::digest(bytes).into();
-        if let Some(known) = self.inline.get(&digest) {
-            return known.clone();
+        if let Some(cached) = self.inline.get(&digest) {
+            return cached.clone();
         }
         let length = bytes.len() as u64;
         let inspected = cx.work.inspect_medium(length, || cx.files.media_gate().check(bytes));
@@ -329,9 +329,9 @@ fn inspect_video(path: &str, cx: &ExpandCx<'_>) -> Result<(PathBuf, String), Med
     })?;
     let kind = cx.inspect_file(&inside, &bytes, gate.inspect)?.kind;
     if kind != MediaKind::Video {
-        let found = if kind == MediaKind::Image { "an image" } else { "audio" };
+        let actual = if kind == MediaKind::Image { "an image" } else { "audio" };
         return Err(MediaGateError {
-            message: format!("`frame` is taken from a video, and this is {found}"),
+            message: format!("`frame` is taken from a video, and this is {actual}"),
             help: "remove `frame`".to_owned(),
         });
     }

@@ -43,7 +43,7 @@ pub(super) fn run(workflow: &Workflow, requests: &Requests<'_>, cx: &ExpandCx<'_
 }
 
 fn warning(field: &str, member: &UnknownMember<'_>, node: &Node, workflow: &Workflow) -> Option<Diagnostic> {
-    let meant = nearest_name(&member.name, member.expected.iter().copied())?;
+    let suggestion = nearest_name(&member.name, member.expected.iter().copied())?;
     let shot = workflow.shots.iter().find(|shot| shot.id.value == *node.shot)?;
     let span = entry(workflow, shot, field).map_or(shot.id.span, |(entry, _)| {
         let (within, name) = member.pointer.rsplit_once('/').unwrap_or_default();
@@ -55,5 +55,5 @@ fn warning(field: &str, member: &UnknownMember<'_>, node: &Node, workflow: &Work
         super::shortened(&member.name),
         object_of(field, member)
     );
-    Some(Diagnostic::warning("unknown-member", span, message).help(format!("did you mean `{meant}`?")))
+    Some(Diagnostic::warning("unknown-member", span, message).help(format!("did you mean `{suggestion}`?")))
 }

@@ -58,16 +58,16 @@ fn report_unknown(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problem
     let mut names: HashSet<&str> = HashSet::new();
     let params = workflow.all_params().map(|param| param.key.value.as_str());
     // Groups may have parameters of the same name.
-    let known: Vec<&str> = params.filter(|name| names.insert(name)).collect();
+    let declared: Vec<&str> = params.filter(|name| names.insert(name)).collect();
     let in_files = workflow.param_overrides.iter().map(|entry| (entry.key.value.as_str(), entry.key.span));
-    let given = cx.options.params.iter().map(|(name, _)| (name.as_str(), workflow.params_span));
-    for (name, span) in in_files.chain(given) {
+    let on_command_line = cx.options.params.iter().map(|(name, _)| (name.as_str(), workflow.params_span));
+    for (name, span) in in_files.chain(on_command_line) {
         if !names.contains(name) && !problems.full() {
             let message = format!("the workflow has no parameter `{name}`, which was given a value");
             problems.push(Diagnostic::error("unknown-param", span, message).help(
-                did_you_mean(name, known.iter().copied()).unwrap_or_else(|| match known.as_slice() {
+                did_you_mean(name, declared.iter().copied()).unwrap_or_else(|| match declared.as_slice() {
                     [] => "the workflow declares no parameters".to_owned(),
-                    known => format!("its parameters are {}", quoted_list(known.iter().copied(), 12)),
+                    declared => format!("its parameters are {}", quoted_list(declared.iter().copied(), 12)),
                 }),
             ));
         }
@@ -83,13 +83,13 @@ fn value<'w>(
     problems: &mut Problems,
 ) -> Option<(Value, Span)> {
     let name = &param.key.value;
-    if let Some((_, text)) = cx.options.params.iter().rev().find(|(known, _)| known == name) {
+    if let Some((_, text)) = cx.options.params.iter().rev().find(|(key, _)| key == name) {
         if text.len() > limits::MAX_RENDERED_BYTES {
             let message = format!("the value given for `{name}` is too long");
             problems.error("template-limit", param.key.span, message);
             return None;
         }
-        let kind = kind_wanted(param);
+        let kind = declared_kind(param);
         let is_rounded = || {
             let source = Source::new("parameter", text.as_str());
             tree(text).is_some_and(|tree| yaml::rounded_integer(&tree, &source).is_some())
@@ -102,7 +102,7 @@ fn value<'w>(
     }
     if let Some(entry) = overrides.get(name.as_str()) {
         let mut value = entry.value.clone();
-        let kind = kind_wanted(param);
+        let kind = declared_kind(param);
         if is_text(kind) {
             yaml::keep_written(&mut value, cx.source);
         } else if let Some(span) = yaml::rounded_integer(&value, cx.source) {
@@ -152,20 +152,20 @@ fn is_allowed(param: &Param, value: &Value, span: Span, problems: &mut Problems)
         if span == param.key.span { diagnostic } else { diagnostic.other(param.key.span, "declared here") }
     };
     if let Some(kind) = param.kind
-        && !is_of(value, kind)
+        && !has_kind(value, kind)
     {
         let mut diagnostic = wrong(format!("`{name}` is {}", kind.described()));
-        if let Some(meant) = value_meant(value, kind) {
-            diagnostic = diagnostic.help(format!("write `{meant}`"));
+        if let Some(suggestion) = suggested_value(value, kind) {
+            diagnostic = diagnostic.help(format!("write `{suggestion}`"));
         }
         problems.push(diagnostic);
         return false;
     }
-    if !param.one_of.is_empty() && !param.one_of.iter().any(|one| same(&one.value, value)) {
+    if !param.one_of.is_empty() && !param.one_of.iter().any(|choice| same(&choice.value, value)) {
         let all: Vec<String> = param
             .one_of
             .iter()
-            .map(|one| one.value.as_str().map_or_else(|| one.value.to_string(), str::to_owned))
+            .map(|choice| choice.value.as_str().map_or_else(|| choice.value.to_string(), str::to_owned))
             .collect();
         let all = || all.iter().map(String::as_str);
         let near = value.as_str().and_then(|text| did_you_mean(text, all()));
@@ -194,7 +194,7 @@ fn beyond(number: Option<f64>, bound: &Number, is_beyond: impl Fn(f64, f64) -> b
     }
 }
 
-fn is_of(value: &Value, kind: ParamKind) -> bool {
+fn has_kind(value: &Value, kind: ParamKind) -> bool {
     match kind {
         ParamKind::Text => value.is_string(),
         ParamKind::Integer => value.is_i64() || value.is_u64(),
@@ -206,7 +206,7 @@ fn is_of(value: &Value, kind: ParamKind) -> bool {
 }
 
 /// The value of a kind that was probably meant, as YAML.
-fn value_meant(value: &Value, kind: ParamKind) -> Option<String> {
+fn suggested_value(value: &Value, kind: ParamKind) -> Option<String> {
     match (kind, value) {
         (ParamKind::Boolean, Value::String(text)) => match text.to_ascii_lowercase().as_str() {
             "yes" | "on" | "y" | "true" => Some("true".to_owned()),
@@ -228,13 +228,12 @@ fn value_meant(value: &Value, kind: ParamKind) -> Option<String> {
     }
 }
 
-fn same(one: &Value, other: &Value) -> bool {
-    one == other
-        || matches!((one.as_f64(), other.as_f64()), (Some(one), Some(other)) if one.total_cmp(&other).is_eq())
+fn same(a: &Value, b: &Value) -> bool {
+    a == b || matches!((a.as_f64(), b.as_f64()), (Some(a), Some(b)) if a.total_cmp(&b).is_eq())
 }
 
 /// The declared kind of a parameter. One whose default is a number takes numbers without saying so.
-fn kind_wanted(param: &Param) -> Option<ParamKind> {
+fn declared_kind(param: &Param) -> Option<ParamKind> {
     let is_number =
         || matches!(param.default.as_ref()?.value, YamlValue::Number(_)).then_some(ParamKind::Number);
     param.kind.or_else(is_number)

@@ -45,10 +45,10 @@ pub(super) fn read<'w>(
     problems: &mut Problems,
 ) -> Option<PickKey> {
     let reader = PickKeyReader { entry, takes, cells };
-    let known = reader.values_by_axis();
+    let axis_values = reader.values_by_axis();
     let values: Vec<PickValue> = if is_literal(&entry.value) {
         let value = reader.value(&cx.templates.render(&entry.value, params, problems)?, problems)?;
-        check_axes(&value, &known, problems)?;
+        check_axes(&value, &axis_values, problems)?;
         vec![value; cells.len()]
     } else {
         let mut values = Vec::with_capacity(cells.len());
@@ -57,7 +57,7 @@ pub(super) fn read<'w>(
             let rendered = cx.templates.render(&entry.value, &params.with(axes), problems)?;
             let reported = problems.any();
             let value = reader.value(&rendered, problems)?;
-            check_axes(&value, &known, problems)?;
+            check_axes(&value, &axis_values, problems)?;
             // Once is enough.
             if problems.any() && !reported {
                 return None;
@@ -160,10 +160,10 @@ impl PickKeyReader<'_> {
 
     /// The values and labels on each axis.
     fn values_by_axis(&self) -> AxisValues<'_> {
-        let mut known = AxisValues::new();
+        let mut by_axis = AxisValues::new();
         for cell in self.cells {
             for (axis, value) in &cell.values {
-                let values = known.entry(&**axis).or_default();
+                let values = by_axis.entry(&**axis).or_default();
                 let label = cell.label_on(axis);
                 values.extend(label.map(Cow::Borrowed));
                 // A row of a table is named by its label alone.
@@ -172,7 +172,7 @@ impl PickKeyReader<'_> {
                 }
             }
         }
-        known
+        by_axis
     }
 
     /// By cell, whether it is picked: the one of its group that has the named values. Values on which a group agrees decide nothing.
@@ -184,13 +184,13 @@ impl PickKeyReader<'_> {
         }
         for cells in members.iter().filter(|cells| !cells.is_empty()) {
             let differing = self.differing_axes(cells);
-            let is_meant = |cell: &usize| {
+            let is_matching = |cell: &usize| {
                 let mut axes =
                     values[*cell].axes.iter().filter(|(axis, _)| differing.contains(axis.value.as_str()));
                 axes.all(|(axis, value)| has_value(&self.cells[*cell], &axis.value, value))
             };
-            let meant: Vec<usize> = cells.iter().copied().filter(is_meant).collect();
-            match meant.as_slice() {
+            let matching: Vec<usize> = cells.iter().copied().filter(is_matching).collect();
+            match matching.as_slice() {
                 [only] => picked[*only] = true,
                 [] => {
                     let message = "no instance of this shot has these values together";

@@ -130,12 +130,12 @@ fn groups_of(cells: &[MatrixCell], axes: &BTreeSet<Arc<str>>) -> Vec<usize> {
     if axes.is_empty() {
         return vec![0; cells.len()];
     }
-    let mut known: HashMap<Vec<Option<&str>>, usize> = HashMap::new();
+    let mut index_of: HashMap<Vec<Option<&str>>, usize> = HashMap::new();
     cells
         .iter()
         .map(|cell| {
-            let next = known.len();
-            *known.entry(axes.iter().map(|axis| cell.label_on(axis)).collect()).or_insert(next)
+            let next = index_of.len();
+            *index_of.entry(axes.iter().map(|axis| cell.label_on(axis)).collect()).or_insert(next)
         })
         .collect()
 }
@@ -178,8 +178,8 @@ fn recorded_cells(
 ) -> Vec<bool> {
     let Some(recorded) = cx.options.picks.cells.get(&shot.id.value) else { return Vec::new() };
     let labels: Vec<String> = cells.iter().map(MatrixCell::label).collect();
-    let known: HashSet<&str> = labels.iter().map(String::as_str).collect();
-    for stale in recorded.iter().filter(|picked| !known.contains(picked.as_str())) {
+    let existing: HashSet<&str> = labels.iter().map(String::as_str).collect();
+    for stale in recorded.iter().filter(|picked| !existing.contains(picked.as_str())) {
         let span = shot.matrix.as_ref().map_or(shot.id.span, |entry| entry.key.span);
         let name = instance_name(&shot.id.value, stale, None);
         problems.push(

@@ -70,8 +70,8 @@ fn empty_names<'t>(template: &'t str, node: &Node, params: &Scope) -> Vec<&'t st
 fn control_characters(workflow: &Workflow, requests: &Requests<'_>, problems: &mut Problems) {
     let mut first: HashMap<&str, (usize, char)> = HashMap::new();
     for node in requests.nodes() {
-        if let Some(found) = prompt(node).and_then(control_in) {
-            first.entry(&*node.shot).or_insert(found);
+        if let Some(character) = prompt(node).and_then(control_in) {
+            first.entry(&*node.shot).or_insert(character);
         }
     }
     for shot in &workflow.shots {

@@ -27,15 +27,15 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
         problems.push(diagnostic.clone());
     }
 
-    let is_known = |field: &&FieldTemplate<'_>| field.literal && !field.is_from_defaults;
-    let known: Vec<&FieldTemplate<'_>> = template.fields.iter().filter(is_known).collect();
+    let is_literal_field = |field: &&FieldTemplate<'_>| field.literal && !field.is_from_defaults;
+    let literal_fields: Vec<&FieldTemplate<'_>> = template.fields.iter().filter(is_literal_field).collect();
     let mut request = Map::from_iter([("model".to_owned(), Value::from(model.id.as_str()))]);
-    for field in &known {
+    for field in &literal_fields {
         let value = field.last.iter().map(|last| Value::clone(&last.value));
         request.extend(value.map(|value| (field.field.name.clone(), value)));
     }
     let request = Value::Object(request);
-    for field in &known {
+    for field in &literal_fields {
         for member in field.last.iter().flat_map(|last| &last.unknown_members) {
             let (_, span) = field.entry.value.descend(member.pointer.split('/').skip(1));
             problems.push(request_template::unknown_member(&field.field.name, member, span));
@@ -44,7 +44,10 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
     for violation in cx.contract.check_request(&request) {
         let entry = |pointer: &String| {
             let name = pointer.split('/').nth(1)?;
-            known.iter().find(|field| field.field.name == name && name != "model").map(|field| field.entry)
+            literal_fields
+                .iter()
+                .find(|field| field.field.name == name && name != "model")
+                .map(|field| field.entry)
         };
         let related: Option<Vec<_>> = violation.related.iter().map(entry).collect();
         // Missing fields are not reported: defaults and templates are not considered here.
@@ -66,8 +69,11 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
         if let Some(help) = of_field.and_then(|of_field| of_field.help) {
             diagnostic = diagnostic.help(help);
         }
-        for other in related.into_iter().filter(|other| other.key.span != entry.key.span) {
-            diagnostic = diagnostic.other(other.value.span.or(other.key.span), "together with this");
+        for related_entry in
+            related.into_iter().filter(|related_entry| related_entry.key.span != entry.key.span)
+        {
+            diagnostic =
+                diagnostic.other(related_entry.value.span.or(related_entry.key.span), "together with this");
         }
         problems.push(diagnostic);
     }

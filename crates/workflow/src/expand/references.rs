@@ -38,10 +38,10 @@ impl RefGraph {
         let mut broken = vec![false; workflow.shots.len()];
         let mut references = Vec::with_capacity(workflow.shots.len());
         for (index, shot) in workflow.shots.iter().enumerate() {
-            let mut found = Vec::new();
+            let mut of_shot = Vec::new();
             for (shot_ref, key, is_first_frame) in shot_refs(shot, problems) {
                 if let Some(target) = shots_by_id.get(shot_ref.value.shot.as_str()) {
-                    found.push(Reference { target: *target, shot_ref, key, is_first_frame });
+                    of_shot.push(Reference { target: *target, shot_ref, key, is_first_frame });
                 } else {
                     broken[index] = true;
                     // The suggestion compares with every id: skip it once no more diagnostics are kept.
@@ -50,7 +50,7 @@ impl RefGraph {
                     }
                 }
             }
-            references.push(found);
+            references.push(of_shot);
         }
         let order = topological_order(workflow, &references, &mut broken, problems);
         // A shot that references a broken one is broken too.
@@ -72,9 +72,9 @@ pub(super) fn unknown_shot(reference: &Spanned<ShotRef>, workflow: &Workflow) ->
 }
 
 fn shot_refs(shot: &Shot, problems: &mut Problems) -> Vec<(Spanned<ShotRef>, &'static str, bool)> {
-    let mut found = Vec::new();
+    let mut refs = Vec::new();
     if let Some(continues) = &shot.continues {
-        found.push((continues.shot.clone(), "continues", true));
+        refs.push((continues.shot.clone(), "continues", true));
     }
     for (entry, key, is_first_frame) in [
         (shot.first_frame.as_ref(), "first_frame", true),
@@ -83,11 +83,11 @@ fn shot_refs(shot: &Shot, problems: &mut Problems) -> Vec<(Spanned<ShotRef>, &'s
     ] {
         let Some(entry) = entry else { continue };
         for reference in media::shots_named(&entry.value, key, problems) {
-            found.push((reference, key, is_first_frame));
+            refs.push((reference, key, is_first_frame));
         }
     }
-    found.extend(shot.needs.iter().map(|reference| (reference.clone(), "needs", false)));
-    found
+    refs.extend(shot.needs.iter().map(|reference| (reference.clone(), "needs", false)));
+    refs
 }
 
 /// Shots in topological order. Cycles are reported, and their members appear in file order.
@@ -103,9 +103,9 @@ fn topological_order(
     }
     let mut seen = HashSet::new();
     for (user, used) in references.iter().enumerate() {
-        for one in used {
-            if seen.insert((user, one.target)) {
-                graph.add_edge(NodeIndex::new(user), NodeIndex::new(one.target), ());
+        for reference in used {
+            if seen.insert((user, reference.target)) {
+                graph.add_edge(NodeIndex::new(user), NodeIndex::new(reference.target), ());
             }
         }
     }

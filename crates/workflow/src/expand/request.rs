@@ -122,7 +122,7 @@ impl<'w> NodeBuilder<'w> {
 
     /// Whether no further node can be held; that was reported.
     pub(super) fn is_full(&self) -> bool {
-        self.interner.held() > limits::MAX_REQUEST_BYTES
+        self.interner.bytes() > limits::MAX_REQUEST_BYTES
     }
 
     /// The node of an instance; `None` if the model or a field could not be rendered. Errors are reported.
@@ -150,8 +150,8 @@ impl<'w> NodeBuilder<'w> {
             return None;
         };
         let Self { templates, validator, interner, local, first_frame_fields, .. } = self;
-        let known = templates.iter().position(|template| template.model.id == model.id);
-        let index = known.unwrap_or_else(|| {
+        let existing = templates.iter().position(|template| template.model.id == model.id);
+        let index = existing.unwrap_or_else(|| {
             templates.push(RequestTemplate::new(icx.workflow, shot, model, interner, local, cx));
             templates.len() - 1
         });
@@ -181,9 +181,9 @@ impl<'w> NodeBuilder<'w> {
         }
         let salt = salt(icx, cx, problems);
         let dialogue = dialogue::lines(&mut template.dialogue, icx, interner, cx, problems);
-        if interner.held() > limits::MAX_REQUEST_BYTES {
-            let most = limits::MAX_REQUEST_BYTES / 1024 / 1024;
-            let message = format!("the requests up to this shot's take more than {most} MiB");
+        if interner.bytes() > limits::MAX_REQUEST_BYTES {
+            let max_mebibytes = limits::MAX_REQUEST_BYTES / 1024 / 1024;
+            let message = format!("the requests up to this shot's take more than {max_mebibytes} MiB");
             let diagnostic = Diagnostic::error("matrix-too-large", shot.id.span, message);
             problems.push(diagnostic.help("use fewer instances, or shorter values"));
             return None;
@@ -252,7 +252,7 @@ fn render<'a, 'w>(
                 builder.failed.push(name);
                 continue;
             };
-            let value = request_template::number_meant(value, field.field);
+            let value = request_template::number_from_text(value, field.field);
             let value = request_template::wire_value(value, field.field, field.shape);
             if value.is_null() {
                 continue;
@@ -315,8 +315,8 @@ fn model<'w>(
         dedup.add(icx.instance, missing());
         return None;
     }
-    let found = value.as_str().and_then(|id| cx.contract.model(id));
-    if found.is_none() {
+    let resolved = value.as_str().and_then(|id| cx.contract.model(id));
+    if resolved.is_none() {
         let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let diagnostic = Diagnostic::error(
             "unknown-model",
@@ -327,7 +327,7 @@ fn model<'w>(
             .unwrap_or_else(|| format!("the models are {}", quoted_list(ids(), 12)));
         dedup.add(icx.instance, diagnostic.help(help));
     }
-    found
+    resolved
 }
 
 /// The salt of an instance; `None` if it has none or an invalid one, which is reported.

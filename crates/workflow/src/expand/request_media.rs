@@ -23,7 +23,7 @@ pub(super) struct FieldMedium {
     /// Number of bytes that are sent inside the request, before Base64; or why it cannot be sent.
     inspected: Result<u64, MediaGateError>,
     /// Why the service may be unable to fetch it.
-    doubt: Option<MediaGateError>,
+    reachability: Option<MediaGateError>,
 }
 
 /// The media in a field's value, each inspected. Values of another type are left to the contract, and local paths to
@@ -34,12 +34,12 @@ pub(super) fn inspect(
     local: &mut LocalMedia,
     cx: &ExpandCx<'_>,
 ) -> Vec<FieldMedium> {
-    let mut found = Vec::new();
+    let mut inspections = Vec::new();
     if let Some(encoding) = field.media {
         let mut add = |pointer: String, value: &Value| {
             if let Some(text) = value.as_str().filter(|text| !media::names_a_local_file(text)) {
                 let inspected = inspect_text(text, Some(encoding), MediaKind::Image, local, cx);
-                found.push(FieldMedium { pointer, inspected, doubt: unreachable(text) });
+                inspections.push(FieldMedium { pointer, inspected, reachability: unreachable(text) });
             }
         };
         match value {
@@ -55,12 +55,12 @@ pub(super) fn inspect(
                 if let Some(text) = item.get(member).and_then(|medium| medium.get("url")?.as_str()) {
                     let pointer = format!("/{CONTENT}/{index}/{member}/url");
                     let inspected = inspect_text(text, None, *kind, local, cx);
-                    found.push(FieldMedium { pointer, inspected, doubt: unreachable(text) });
+                    inspections.push(FieldMedium { pointer, inspected, reachability: unreachable(text) });
                 }
             }
         }
     }
-    found
+    inspections
 }
 
 /// The member of `metadata` that holds content items.
@@ -80,7 +80,7 @@ fn content_members<'c>(cx: &ExpandCx<'c>) -> Vec<(&'c str, MediaKind)> {
         ];
         for (form, kind) in by_kind {
             if let Some(InputForm::ContentItem { item_type, .. }) = form
-                && !members.iter().any(|(known, _)| known == item_type)
+                && !members.iter().any(|(existing, _)| existing == item_type)
             {
                 members.push((item_type, kind));
             }
@@ -93,7 +93,7 @@ fn content_members<'c>(cx: &ExpandCx<'c>) -> Vec<(&'c str, MediaKind)> {
 fn inspect_text(
     text: &str,
     encoding: Option<MediaEncoding>,
-    wanted: MediaKind,
+    expected: MediaKind,
     local: &mut LocalMedia,
     cx: &ExpandCx<'_>,
 ) -> Result<u64, MediaGateError> {
@@ -120,9 +120,9 @@ fn inspect_text(
     } else {
         return Err(refuse("this is no URL"));
     };
-    if inline.kind != wanted {
-        let (found, wanted) = (inline.kind.as_str(), wanted.as_str());
-        return Err(refuse(&format!("the contents are of the kind `{found}`, and this takes `{wanted}`")));
+    if inline.kind != expected {
+        let (actual, expected) = (inline.kind.as_str(), expected.as_str());
+        return Err(refuse(&format!("the contents are of the kind `{actual}`, and this takes `{expected}`")));
     }
     Ok(inline.bytes)
 }
@@ -204,9 +204,9 @@ pub(super) fn report(
     };
     let (mut sum, mut largest) = (0, None);
     for (name, media) in &builder.media {
-        for FieldMedium { pointer, inspected, doubt } in media.iter() {
+        for FieldMedium { pointer, inspected, reachability } in media.iter() {
             let pointer = format!("/{name}{pointer}");
-            if let Some(MediaGateError { message, help }) = doubt {
+            if let Some(MediaGateError { message, help }) = reachability {
                 let warning = Diagnostic::warning("service-may-refuse", span_of(&pointer), message.as_str());
                 dedup.add_warning(icx.instance, format!("{pointer} {message}"), warning.help(help.as_str()));
             }

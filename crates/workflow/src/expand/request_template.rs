@@ -177,20 +177,20 @@ pub(super) fn wire_value(mut value: Value, field: &Field, shape: Option<&FieldSh
     }
     match &value {
         Value::Number(number) if field.is_digit_string => {
-            let whole = number.as_i64().or_else(|| {
+            let integer = number.as_i64().or_else(|| {
                 number
                     .as_f64()
                     .filter(|float| float.fract() == 0.0 && float.abs() < 1e15)
                     .map(|float| float as i64)
             });
-            whole.map_or(value, |whole| Value::String(whole.to_string()))
+            integer.map_or(value, |integer| Value::String(integer.to_string()))
         }
         _ => value,
     }
 }
 
 /// The number of a text from a template that is one in a form of its own, such as `1e3` from an axis, where the field takes numbers.
-pub(super) fn number_meant(value: Value, field: &Field) -> Value {
+pub(super) fn number_from_text(value: Value, field: &Field) -> Value {
     let takes_numbers = field.is_digit_string || matches!(field.kind, FieldKind::Integer | FieldKind::Number);
     let number = || {
         let text = value.as_str()?;
@@ -240,10 +240,10 @@ fn unknown_field(entry: &Entry, model: Option<&Model>, cx: &ExpandCx<'_>) -> Opt
         entry.key.span,
         format!("`{name}` is not a field of `{}`", model.id),
     );
-    let other = cx.contract.families().find(|family| cx.contract.field(family, name).is_some());
-    Some(if let Some(other) = other {
+    let other_family = cx.contract.families().find(|family| cx.contract.field(family, name).is_some());
+    Some(if let Some(other_family) = other_family {
         diagnostic.help(format!(
-            "family {other} has it; in `defaults` it would be sent to models of that family only"
+            "family {other_family} has it; in `defaults` it would be sent to models of that family only"
         ))
     } else {
         let fields = cx.contract.fields(&model.family).iter().map(|field| field.name.as_str());
@@ -307,10 +307,10 @@ fn is_field_of_any(name: &str, cx: &ExpandCx<'_>) -> bool {
 pub(super) fn unknown_member(field: &str, member: &UnknownMember<'_>, span: Span) -> Diagnostic {
     let object = object_of(field, member);
     let message = format!("`{}` is not a member of `{object}`", super::shortened(&member.name));
-    let known = || member.expected.iter().copied();
+    let expected = || member.expected.iter().copied();
     Diagnostic::error("unknown-field", span, message).help(
-        did_you_mean(&member.name, known())
-            .unwrap_or_else(|| format!("remove it; the members are {}", quoted_list(known(), 12))),
+        did_you_mean(&member.name, expected())
+            .unwrap_or_else(|| format!("remove it; the members are {}", quoted_list(expected(), 12))),
     )
 }
 

@@ -116,36 +116,36 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         user: &Instance,
         reference: &Spanned<ShotRef>,
     ) -> Result<Option<ResolvedRef>, Box<Diagnostic>> {
-        let (mut at, mut named) = (user, reference);
-        let mut passed: Vec<usize> = Vec::new();
-        let found = loop {
-            match self.find_one(at, named, true)? {
+        let (mut current, mut named) = (user, reference);
+        let mut skipped: Vec<usize> = Vec::new();
+        let result = loop {
+            match self.find_one(current, named, true)? {
                 SingleMatch::Invalid => return Ok(None),
                 SingleMatch::Made(resolved) => break Some(resolved),
                 SingleMatch::Excluded(_, None) => break None,
                 SingleMatch::Excluded(_, Some(instance)) => {
-                    if let Some(known) = self.replaced.borrow().get(&instance) {
-                        break known.clone();
+                    if let Some(cached) = self.replaced.borrow().get(&instance) {
+                        break cached.clone();
                     }
-                    passed.push(instance);
-                    at = &self.expansion.instances[instance];
-                    let Some(before) = &self.expansion.shot_of(at).shot.continues else { break None };
+                    skipped.push(instance);
+                    current = &self.expansion.instances[instance];
+                    let Some(before) = &self.expansion.shot_of(current).shot.continues else { break None };
                     named = &before.shot;
                 }
             }
         };
         let mut replaced = self.replaced.borrow_mut();
-        replaced.extend(passed.into_iter().map(|instance| (instance, found.clone())));
+        replaced.extend(skipped.into_iter().map(|instance| (instance, result.clone())));
         drop(replaced);
-        if found.is_some() {
-            return Ok(found);
+        if result.is_some() {
+            return Ok(result);
         }
         let Some(&shot) = self.ids.get(reference.value.shot.as_str()) else { return Ok(None) };
-        let what = match &self.workflow.shots[shot].continues {
+        let reason = match &self.workflow.shots[shot].continues {
             None => "is excluded by `when`, and its frame is needed",
             Some(_) => "is excluded by `when`, and nothing that it continues is made: a frame is needed",
         };
-        let diagnostic = self.excluded(shot, reference, what);
+        let diagnostic = self.excluded(shot, reference, reason);
         Err(Box::new(diagnostic.help("give this shot the same `when`, or start it from another frame")))
     }
 
@@ -245,8 +245,8 @@ impl<'a, 'w> RefResolver<'a, 'w> {
                     Err(diagnostic) => dedup.add(instance, *diagnostic),
                 }
                 if order.len() > limits::MAX_ORDER_EDGES {
-                    let most = grouped(limits::MAX_ORDER_EDGES as u128);
-                    let message = format!("more than {most} pairs of instances wait for each other");
+                    let max_pairs = grouped(limits::MAX_ORDER_EDGES as u128);
+                    let message = format!("more than {max_pairs} pairs of instances wait for each other");
                     let help = "let one shot need the group, and the others that shot";
                     dedup.add(
                         instance,
@@ -303,8 +303,8 @@ impl<'a, 'w> RefResolver<'a, 'w> {
             Parent::Open(cells) => return Ok(Some(Candidates { shot, target, cells: cells.clone() })),
         }
         let selector = CellSelector::parse(reference.value.cell.as_deref());
-        let found = target.index.find(&target.cells, &selector, user, Agreement::OpenAxes, self.work);
-        let Some(cells) = found else { return Err(Box::new(too_much_work(reference.span))) };
+        let matching = target.index.find(&target.cells, &selector, user, Agreement::OpenAxes, self.work);
+        let Some(cells) = matching else { return Err(Box::new(too_much_work(reference.span))) };
         if cells.is_empty() {
             let message =
                 format!("no instance of `{}` is meant by `{}`", target.shot.id.value, reference.value);
@@ -373,10 +373,10 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         })
     }
 
-    fn excluded(&self, shot: usize, reference: &Spanned<ShotRef>, what: &str) -> Diagnostic {
+    fn excluded(&self, shot: usize, reference: &Spanned<ShotRef>, reason: &str) -> Diagnostic {
         let shot = &self.workflow.shots[shot];
         let when = shot.when.as_ref().map_or(shot.id.span, Entry::span);
-        Diagnostic::error(EXCLUDED, reference.span, format!("`{}` {what}", reference.value))
+        Diagnostic::error(EXCLUDED, reference.span, format!("`{}` {reason}", reference.value))
             .other(when, "excluded here")
     }
 }

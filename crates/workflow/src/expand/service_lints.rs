@@ -19,8 +19,8 @@ use crate::syntax::{Shot, Workflow};
 pub(super) fn run(workflow: &Workflow, requests: &Requests<'_>, cx: &ExpandCx<'_>, problems: &mut Problems) {
     let Some(limits) = &cx.options.service else { return };
     let ServiceLimits { service, text_chars, media_items, .. } = limits;
-    let mut report = |span: Span, what: String, help: &str| {
-        let message = format!("{what}, and {service} refuses it");
+    let mut report = |span: Span, finding: String, help: &str| {
+        let message = format!("{finding}, and {service} refuses it");
         problems.push(Diagnostic::warning("service-may-refuse", span, message).help(help));
     };
     for name in ["prompt", "user"] {
@@ -29,14 +29,14 @@ pub(super) fn run(workflow: &Workflow, requests: &Requests<'_>, cx: &ExpandCx<'_
             text.len() > *text_chars && text.chars().count() > *text_chars
         };
         for shot in requests.shots(is_long) {
-            let most = grouped(*text_chars as u128);
-            let what = format!("`{name}` of `{}` has more than {most} characters", shot.id.value);
-            report(span(workflow, shot, name), what, "shorten it");
+            let max_chars = grouped(*text_chars as u128);
+            let finding = format!("`{name}` of `{}` has more than {max_chars} characters", shot.id.value);
+            report(span(workflow, shot, name), finding, "shorten it");
         }
     }
     for shot in requests.shots(|node| media_of(node, cx) > *media_items) {
-        let what = format!("`{}` has more than {media_items} images, videos and sounds", shot.id.value);
-        report(shot.id.span, what, "use fewer references");
+        let finding = format!("`{}` has more than {media_items} images, videos and sounds", shot.id.value);
+        report(shot.id.span, finding, "use fewer references");
     }
     let inspected = cx.inspected.borrow();
     // One file of each shot.
@@ -49,16 +49,16 @@ pub(super) fn run(workflow: &Workflow, requests: &Requests<'_>, cx: &ExpandCx<'_
         }
     }
     for shot in &workflow.shots {
-        let Some(RefusedFile { path, what, help }) = by_shot.get(shot.id.value.as_str()) else { continue };
+        let Some(RefusedFile { path, finding, help }) = by_shot.get(shot.id.value.as_str()) else { continue };
         let name = super::shortened(&path.to_string_lossy());
-        report(shot.id.span, format!("`{}` sends `{name}`, {what}", shot.id.value), help);
+        report(shot.id.span, format!("`{}` sends `{name}`, {finding}", shot.id.value), help);
     }
 }
 
 /// A local file that a service refuses.
 struct RefusedFile<'a> {
     path: &'a Path,
-    what: String,
+    finding: String,
     help: String,
 }
 
@@ -77,14 +77,14 @@ fn refused_file<'a>(
 ) -> Option<RefusedFile<'a>> {
     match source {
         MediaSource::File { path, .. } => {
-            let (what, help) = refused_medium(inspected.get(path)?, limits)?;
-            Some(RefusedFile { path, what, help })
+            let (finding, help) = refused_medium(inspected.get(path)?, limits)?;
+            Some(RefusedFile { path, finding, help })
         }
         // A frame is sent as a picture, whatever the codec.
         MediaSource::FileFrame { path, .. } => {
             let video = *inspected.get(path)?;
-            let (what, help) = refused_medium(&MediaInfo { kind: MediaKind::Image, ..video }, limits)?;
-            Some(RefusedFile { path, what: format!("a video {what}, of which a frame is sent"), help })
+            let (finding, help) = refused_medium(&MediaInfo { kind: MediaKind::Image, ..video }, limits)?;
+            Some(RefusedFile { path, finding: format!("a video {finding}, of which a frame is sent"), help })
         }
         _ => None,
     }
@@ -101,8 +101,8 @@ fn refused_medium(info: &MediaInfo, limits: &ServiceLimits) -> Option<(String, S
     if [width, height].iter().all(|side| media_sides.contains(side)) {
         return None;
     }
-    let (least, most) = (media_sides.start(), grouped(u128::from(*media_sides.end())));
-    let help = format!("scale it: each side has {least} to {most} pixels");
+    let (min_side, max_side) = (media_sides.start(), grouped(u128::from(*media_sides.end())));
+    let help = format!("scale it: each side has {min_side} to {max_side} pixels");
     Some((format!("of {width}x{height} pixels"), help))
 }
 
@@ -141,7 +141,7 @@ mod tests {
             is_native,
             decoded: 0,
         };
-        let refused = |info: MediaInfo| refused_medium(&info, &limits).map(|(what, _)| what);
+        let refused = |info: MediaInfo| refused_medium(&info, &limits).map(|(finding, _)| finding);
         let of_codec = "a video in another codec than H.264".to_owned();
         assert_eq!(refused(info(MediaKind::Video, false, Some((64, 64)))), Some(of_codec));
         assert_eq!(refused(info(MediaKind::Video, true, Some((64, 64)))), None);

@@ -122,7 +122,7 @@ pub(super) fn read(rows: &[Vec<CsvCell>], choices: &[ColumnChoice], problems: &m
         }
     }
     if !columns.contains(&Column::Description) {
-        let known = HEADERS
+        let header_names = HEADERS
             .iter()
             .filter(|(column, _)| *column == Column::Description)
             .flat_map(|(_, names)| names.iter().copied());
@@ -133,7 +133,7 @@ pub(super) fn read(rows: &[Vec<CsvCell>], choices: &[ColumnChoice], problems: &m
         problems.push(Diagnostic::error("bad-table", start, "no column holds the description").help(
             format!(
                 "the first row names the columns; name one {}, or say which it is: `--column {example}`",
-                quoted_list(known, 3)
+                quoted_list(header_names, 3)
             ),
         ));
     }
@@ -187,7 +187,7 @@ fn head_row(rows: &[Vec<CsvCell>], choices: &[ColumnChoice]) -> usize {
 }
 
 fn find_head(rows: &[Vec<CsvCell>], choices: &[ColumnChoice]) -> Option<usize> {
-    let known = |row: &Vec<CsvCell>| {
+    let is_header = |row: &Vec<CsvCell>| {
         let columns = meanings(row, choices);
         let count = columns.iter().filter(|column| **column != Column::Note).count();
         columns.contains(&Column::Description) && count > 1
@@ -197,7 +197,7 @@ fn find_head(rows: &[Vec<CsvCell>], choices: &[ColumnChoice]) -> Option<usize> {
             && choices.iter().all(|choice| row.iter().any(|cell| is_named(cell, &choice.header)))
     };
     let first = rows.iter().take(MAX_TITLE_ROWS);
-    first.clone().position(known).or_else(|| first.clone().position(chosen))
+    first.clone().position(is_header).or_else(|| first.clone().position(chosen))
 }
 
 fn meanings(head: &[CsvCell], choices: &[ColumnChoice]) -> Vec<Column> {

@@ -119,12 +119,12 @@ fn shots_of(clips: &[CutClip], durations: &RangeInclusive<u32>, notes: &mut Vec<
             continue;
         }
         let (start, end) = needed(clips, index);
-        let joined = last_of.get(clip.name.as_str()).copied().filter(|found| {
-            let used: &ShotUse = &uses.shots[*found];
+        let joined = last_of.get(clip.name.as_str()).copied().filter(|shot| {
+            let used: &ShotUse = &uses.shots[*shot];
             used.end.max(end).saturating_sub(used.start.min(start)) <= longest
         });
-        let found = joined.unwrap_or(uses.shots.len());
-        if let Some(used) = uses.shots.get_mut(found) {
+        let shot = joined.unwrap_or(uses.shots.len());
+        if let Some(used) = uses.shots.get_mut(shot) {
             (used.start, used.end) = (used.start.min(start), used.end.max(end));
             used.takes = used.takes.max(clip.takes);
         } else {
@@ -136,8 +136,8 @@ fn shots_of(clips: &[CutClip], durations: &RangeInclusive<u32>, notes: &mut Vec<
                 takes: clip.takes,
             });
         }
-        last_of.insert(&clip.name, found);
-        uses.of_clips.push(Some(found));
+        last_of.insert(&clip.name, shot);
+        uses.of_clips.push(Some(shot));
     }
     for used in uses.shots.iter_mut().filter(|used| used.end > used.start) {
         let seconds = used.end.saturating_sub(used.start).as_micros().div_ceil(1_000_000);
@@ -197,13 +197,13 @@ fn entry(clip: &CutClip, kind: &'static str, name: &str, used: &ShotUse) -> Film
     let mut time = |key, time| members.push((key, EditTime::from_duration(time).to_string()));
     let start = clip.start.saturating_sub(used.start);
     // Of a shot, the video's length is known.
-    let whole = used.seconds.map(|seconds| Duration::from_secs(seconds.into()));
+    let total = used.seconds.map(|seconds| Duration::from_secs(seconds.into()));
     if !start.is_zero() {
         time("in", start);
     }
     if let Some(length) = clip.length {
         let shown = clip.speed.played(length);
-        if whole.is_none_or(|whole| start.saturating_add(shown) < whole) {
+        if total.is_none_or(|total| start.saturating_add(shown) < total) {
             time("length", length);
         }
     }
@@ -270,8 +270,8 @@ mod tests {
             .report
             .diagnostics
             .iter()
-            .filter(|one| one.severity == Severity::Error)
-            .map(|one| one.code)
+            .filter(|diagnostic| diagnostic.severity == Severity::Error)
+            .map(|diagnostic| diagnostic.code)
             .collect();
         assert_eq!(errors, ["bad-file"], "{}", outcome.report.render(false));
     }

@@ -13,8 +13,8 @@ pub(super) fn lines(cell: &str) -> Vec<SpokenLine> {
 }
 
 fn spoken(line: &str) -> SpokenLine {
-    let whole = || SpokenLine { speaker: None, text: unquoted(line).to_owned() };
-    let Some((name, text)) = line.split_once([':', '：']) else { return whole() };
+    let unattributed = || SpokenLine { speaker: None, text: unquoted(line).to_owned() };
+    let Some((name, text)) = line.split_once([':', '：']) else { return unattributed() };
     let (name, text) = (name.trim(), text.trim());
     let is_name = name.chars().count() <= MAX_SPEAKER_CHARS
         && name.split_whitespace().count() <= 3
@@ -23,7 +23,7 @@ fn spoken(line: &str) -> SpokenLine {
     if is_name && !text.is_empty() {
         SpokenLine { speaker: Some(name.to_owned()), text: unquoted(text).to_owned() }
     } else {
-        whole()
+        unattributed()
     }
 }
 
@@ -77,8 +77,8 @@ mod tests {
             [line(Some("KEEPER (V.O.)"), "Who is there?"), line(Some("Boy"), "Me.")]
         );
         assert_eq!(read("海斗：「はい」"), [line(Some("海斗"), "はい")]);
-        for whole in ["at 12:30", "he says: go", "One two three four: go", "Who: ", "12:30 it is"] {
-            assert_eq!(read(whole), [line(None, whole.trim())], "{whole}");
+        for cell in ["at 12:30", "he says: go", "One two three four: go", "Who: ", "12:30 it is"] {
+            assert_eq!(read(cell), [line(None, cell.trim())], "{cell}");
         }
         assert_eq!(read(" \n "), []);
     }

@@ -67,9 +67,9 @@ pub(super) struct Ids {
 }
 
 impl Ids {
-    /// A free id: the wanted one, shortened, or that with a number; and whether another shot has the wanted one.
-    pub(super) fn free(&mut self, wanted: &str) -> (String, bool) {
-        let short = truncated(wanted, limits::MAX_NAME_CHARS - 8, limits::MAX_NAME_BYTES - 8);
+    /// A free id: the preferred one, shortened, or that with a number; and whether another shot has the preferred one.
+    pub(super) fn free(&mut self, preferred: &str) -> (String, bool) {
+        let short = truncated(preferred, limits::MAX_NAME_CHARS - 8, limits::MAX_NAME_BYTES - 8);
         let id = short.trim_end_matches('-').to_owned();
         let Some(mut count) = self.taken.get(&id).copied() else {
             self.taken.insert(id.clone(), 1);

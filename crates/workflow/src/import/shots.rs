@@ -216,8 +216,8 @@ impl ShotRow<'_> {
 
     /// The cells of the other columns, each with its column's name.
     fn note(&self) -> String {
-        let known = self.columns.iter().zip(self.head).zip(self.cells);
-        known
+        let named_cells = self.columns.iter().zip(self.head).zip(self.cells);
+        named_cells
             .filter(|((column, _), _)| **column == Column::Note)
             .map(|((_, head), cell)| (one_line(&head.text), one_line(&cell.text)))
             .filter(|(_, text)| !text.is_empty())
@@ -235,15 +235,15 @@ impl ShotRow<'_> {
             );
             return None;
         };
-        let (least, most) = (u64::from(*durations.start()), u64::from(*durations.end()));
-        let whole = length.as_millis().div_ceil(1_000);
-        let possible = whole.clamp(least, most);
+        let (min, max) = (u64::from(*durations.start()), u64::from(*durations.end()));
+        let whole_seconds = length.as_millis().div_ceil(1_000);
+        let possible = whole_seconds.clamp(min, max);
         if VideoDuration::from_secs(possible) != length {
             problems.push(Diagnostic::warning(
                 "length-changed",
                 cell.span,
                 format!(
-                    "the model renders whole seconds from {least} to {most}, so {length} s become {possible}"
+                    "the model renders whole seconds from {min} to {max}, so {length} s become {possible}"
                 ),
             ));
         }

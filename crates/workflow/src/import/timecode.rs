@@ -17,16 +17,16 @@ pub(super) fn parse(text: &str) -> Option<VideoDuration> {
 /// `mm:ss`, `hh:mm:ss` or `hh:mm:ss:ff`. The frames are less than a second, and are dropped.
 fn timecode(text: &str) -> Option<VideoDuration> {
     let parts: Vec<&str> = text.split(':').collect();
-    let whole = |part: &&str| {
+    let integer = |part: &&str| {
         (part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit()))
             .then(|| part.parse::<u64>().ok())?
     };
     let (hours, minutes, seconds) = match parts.as_slice() {
-        [minutes, seconds] => (0, whole(minutes)?, seconds),
-        [hours, minutes, seconds] => (whole(hours)?, whole(minutes)?, seconds),
+        [minutes, seconds] => (0, integer(minutes)?, seconds),
+        [hours, minutes, seconds] => (integer(hours)?, integer(minutes)?, seconds),
         [hours, minutes, seconds, frames] => {
-            whole(frames)?;
-            (whole(hours)?, whole(minutes)?, seconds)
+            integer(frames)?;
+            (integer(hours)?, integer(minutes)?, seconds)
         }
         _ => return None,
     };

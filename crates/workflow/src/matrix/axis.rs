@@ -79,7 +79,7 @@ pub(super) fn values(
         _ => {
             let message = format!("the axis `{}` must be a list", key.value);
             let help = match &value.value {
-                YamlValue::Text(text) if let Some((from, to)) = range::meant(text) => {
+                YamlValue::Text(text) if let Some((from, to)) = range::parse_text(text) => {
                     format!("write `{}: {{from: {from}, to: {to}}}`; {FORMS}", key.value)
                 }
                 YamlValue::Text(text)
@@ -111,7 +111,7 @@ pub(super) fn values(
 /// Warns of a list of one text that looks like a range: it is one value.
 fn warn_of_range(items: &[Yaml], key: &Key, problems: &mut Problems) {
     let [only] = items else { return };
-    if let Some((from, to)) = only.text().filter(|text| text.contains("..")).and_then(range::meant) {
+    if let Some((from, to)) = only.text().filter(|text| text.contains("..")).and_then(range::parse_text) {
         let message = format!("the axis `{}` has one value, which looks like a range", key.value);
         problems.push(
             Diagnostic::warning("range-in-list", only.span.or(key.span), message)
@@ -159,8 +159,8 @@ fn rows(key: &Key, value: &Yaml, file_access: &FileAccess<'_>, problems: &mut Pr
             return None;
         }
     };
-    let mut known = file_access.tables.rows.borrow_mut();
-    let rows = known.entry(path).or_insert_with_key(|path| table_of(path, file_access));
+    let mut cached = file_access.tables.rows.borrow_mut();
+    let rows = cached.entry(path).or_insert_with_key(|path| table_of(path, file_access));
     match rows {
         Ok(rows) => Some(rows.iter().map(|row| Spanned::new(Arc::clone(row), span)).collect()),
         Err(TableError { why, is_unreadable: true }) => {
@@ -199,14 +199,14 @@ fn table_of(path: &Path, file_access: &FileAccess<'_>) -> Result<SharedValues, T
 /// `{files: "stills/*.png"}`: a value for each file, sorted by name.
 fn names(key: &Key, value: &Yaml, file_access: &FileAccess<'_>, problems: &mut Problems) -> Option<Values> {
     let (name, span) = only_key(key, value, &keys::FILES, problems)?;
-    let mut known = file_access.tables.names.borrow_mut();
-    let found = path(&name).map(|path| {
-        &*known.entry(path).or_insert_with_key(|path| {
+    let mut cached = file_access.tables.names.borrow_mut();
+    let matches = path(&name).map(|path| {
+        &*cached.entry(path).or_insert_with_key(|path| {
             let names = matching(path, file_access.files)?;
             Ok(names.into_iter().map(|name| Arc::new(Value::String(name))).collect())
         })
     });
-    let why = match found.as_ref().map(|found| found.as_ref()) {
+    let why = match matches.as_ref().map(|matches| matches.as_ref()) {
         Ok(Ok(names)) if names.is_empty() => "there is no such file",
         Ok(Ok(names)) => {
             return Some(names.iter().map(|name| Spanned::new(Arc::clone(name), span)).collect());
@@ -254,20 +254,20 @@ fn matching(pattern: &Path, files: &dyn Files) -> Result<Vec<String>, String> {
     let start: PathBuf = parts[..fixed].iter().collect();
     let depth = if parts.contains(&"**") { limits::MAX_GLOB_DEPTH } else { parts.len() - fixed };
 
-    let mut found = Vec::new();
-    let mut looked_at = 0_usize;
+    let mut paths = Vec::new();
+    let mut examined = 0_usize;
     let mut pending = vec![(start, 1_usize)];
     while let Some((folder, level)) = pending.pop() {
         let entries = match files.list(&folder, limits::MAX_DIR_ENTRIES) {
             Ok(entries) => entries,
             // Subfolders that cannot be read are skipped.
             Err(FileError::Outside | FileError::Unreadable(_)) if level > 1 => continue,
-            Err(trouble) => return Err(trouble.to_string()),
+            Err(error) => return Err(error.to_string()),
         };
-        looked_at = looked_at.saturating_add(entries.len());
-        if looked_at > limits::MAX_DIR_ENTRIES {
-            let most = grouped(limits::MAX_DIR_ENTRIES as u128);
-            return Err(format!("more than {most} files would have to be looked at"));
+        examined = examined.saturating_add(entries.len());
+        if examined > limits::MAX_DIR_ENTRIES {
+            let max_files = grouped(limits::MAX_DIR_ENTRIES as u128);
+            return Err(format!("more than {max_files} files would have to be looked at"));
         }
         for entry in entries {
             let path = folder.join(&entry.name);
@@ -278,13 +278,13 @@ fn matching(pattern: &Path, files: &dyn Files) -> Result<Vec<String>, String> {
             } else {
                 let path = slashes(&path);
                 if matcher.matches_with(&path, options) {
-                    found.push(path);
+                    paths.push(path);
                 }
             }
         }
     }
-    found.sort_unstable();
-    Ok(found)
+    paths.sort_unstable();
+    Ok(paths)
 }
 
 fn slashes(path: &Path) -> String {
@@ -301,12 +301,12 @@ mod tests {
         let files = ["a/2.png", "a/10.png", "a/x.jpg", "a/b/3.png", "a/.hidden.png", "c.png"]
             .into_iter()
             .fold(InMemory::default(), |files, name| files.with(name, *b"x"));
-        let found = |pattern: &str| matching(Path::new(pattern), &files).unwrap();
-        assert_eq!(found("a/*.png"), ["a/10.png", "a/2.png"]);
-        assert_eq!(found("a/**/*.png"), ["a/10.png", "a/2.png", "a/b/3.png"]);
-        assert_eq!(found("*/[x-z].*"), ["a/x.jpg"]);
-        assert_eq!(found("*.png"), ["c.png"]);
-        assert_eq!(found("c.png"), ["c.png"]);
+        let matches = |pattern: &str| matching(Path::new(pattern), &files).unwrap();
+        assert_eq!(matches("a/*.png"), ["a/10.png", "a/2.png"]);
+        assert_eq!(matches("a/**/*.png"), ["a/10.png", "a/2.png", "a/b/3.png"]);
+        assert_eq!(matches("*/[x-z].*"), ["a/x.jpg"]);
+        assert_eq!(matches("*.png"), ["c.png"]);
+        assert_eq!(matches("c.png"), ["c.png"]);
         assert_eq!(matching(Path::new("nowhere/*.png"), &files), Err("there is no such file".to_owned()));
         assert!(matching(Path::new("a/[.png"), &files).is_err());
     }

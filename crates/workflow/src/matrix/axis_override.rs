@@ -19,7 +19,7 @@ pub(crate) struct AxisOverride {
 
 /// Parses axis overrides; the last one for an axis wins. `span` is used in diagnostics, because an override is not in the file.
 pub(crate) fn read(axes: &[(String, String)], span: Span, problems: &mut Problems) -> Vec<AxisOverride> {
-    let mut found: Vec<AxisOverride> = Vec::new();
+    let mut overrides: Vec<AxisOverride> = Vec::new();
     for (axis, text) in axes {
         let values = match name(axis).and_then(|()| values(text)) {
             Ok(values) => values,
@@ -33,10 +33,10 @@ pub(crate) fn read(axes: &[(String, String)], span: Span, problems: &mut Problem
             }
         };
         let values = values.into_iter().map(|value| axis_value(value, span)).collect();
-        found.retain(|earlier| earlier.axis != *axis);
-        found.push(AxisOverride { axis: axis.clone(), values });
+        overrides.retain(|earlier| earlier.axis != *axis);
+        overrides.push(AxisOverride { axis: axis.clone(), values });
     }
-    found
+    overrides
 }
 
 fn name(axis: &str) -> Result<(), String> {

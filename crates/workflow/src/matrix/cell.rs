@@ -27,7 +27,7 @@ impl MatrixCell {
 
     /// The text of the label on an axis.
     pub(crate) fn label_on(&self, axis: &str) -> Option<&str> {
-        self.label.iter().find(|(known, _)| **known == *axis).map(|(_, text)| &**text)
+        self.label.iter().find(|(name, _)| **name == *axis).map(|(_, text)| &**text)
     }
 
     /// This cell, followed by the axes of another one that it does not have.
@@ -37,7 +37,7 @@ impl MatrixCell {
             joined.values.entry(axis.clone()).or_insert_with(|| value.clone());
         }
         for (axis, text) in &other.label {
-            if !joined.label.iter().any(|(known, _)| known == axis) {
+            if !joined.label.iter().any(|(name, _)| name == axis) {
                 joined.label.push((axis.clone(), text.clone()));
             }
         }

@@ -59,7 +59,7 @@ pub(crate) enum Agreement {
 impl CellIndex {
     pub(crate) fn new(cells: &[MatrixCell]) -> Self {
         let mut groups: Vec<CellGroup> = Vec::new();
-        let mut known: HashMap<(Axes, Axes), usize> = HashMap::new();
+        let mut index_of: HashMap<(Axes, Axes), usize> = HashMap::new();
         let mut last: Option<usize> = None;
         for (index, cell) in cells.iter().enumerate() {
             let same = |group: &CellGroup| {
@@ -69,7 +69,7 @@ impl CellIndex {
             let group = last.filter(|last| same(&groups[*last])).unwrap_or_else(|| {
                 let axes: Vec<Arc<str>> = cell.values.keys().cloned().collect();
                 let labelled: Vec<Arc<str>> = cell.label.iter().map(|(axis, _)| Arc::clone(axis)).collect();
-                *known.entry((axes.clone(), labelled.clone())).or_insert_with(|| {
+                *index_of.entry((axes.clone(), labelled.clone())).or_insert_with(|| {
                     groups.push(CellGroup { axes, labelled, cells: Vec::new() });
                     groups.len() - 1
                 })
@@ -90,12 +90,12 @@ impl CellIndex {
         work: &WorkBudget,
     ) -> Option<Vec<usize>> {
         let Some(named) = selector.named() else { return Some(Vec::new()) };
-        let mut found = Vec::new();
+        let mut indices = Vec::new();
         for (index, group) in self.groups.iter().enumerate() {
             if !work.charge(1) {
                 return None;
             }
-            if !named.iter().all(|(axis, _)| group.labelled.iter().any(|known| **known == **axis)) {
+            if !named.iter().all(|(axis, _)| group.labelled.iter().any(|name| **name == **axis)) {
                 continue;
             }
             let shared: Vec<Arc<str>> = if agreement == Agreement::OpenPart && group.is_closed(selector) {
@@ -120,14 +120,14 @@ impl CellIndex {
                         }
                     }
             };
-            found.extend(
+            indices.extend(
                 candidates.iter().map(|index| *index as usize).filter(|index| agrees(&cells[*index])),
             );
         }
         if self.groups.len() > 1 {
-            found.sort_unstable();
+            indices.sort_unstable();
         }
-        Some(found)
+        Some(indices)
     }
 
     /// Whether a selected cell has a labelled axis that the selector does not name; `None` once the budget is exhausted.
@@ -140,7 +140,7 @@ impl CellIndex {
         let Some(named) = selector.named() else { return Some(false) };
         for (index, group) in self.groups.iter().enumerate() {
             if group.is_closed(selector)
-                || !named.iter().all(|(axis, _)| group.labelled.iter().any(|known| **known == **axis))
+                || !named.iter().all(|(axis, _)| group.labelled.iter().any(|name| **name == **axis))
             {
                 continue;
             }

@@ -14,7 +14,7 @@ impl<'r> CellSelector<'r> {
     /// Whether a cell has all named values, in any order.
     pub(crate) fn matches(&self, cell: &MatrixCell) -> bool {
         let has = |(axis, value): (&str, &str)| {
-            cell.label.iter().any(|(known, text)| **known == *axis && **text == *value)
+            cell.label.iter().any(|(name, text)| **name == *axis && **text == *value)
         };
         self.0.as_ref().is_none_or(|parts| parts.iter().all(|part| part.is_some_and(has)))
     }

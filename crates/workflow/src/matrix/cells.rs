@@ -29,37 +29,38 @@ struct MatrixSpec {
 /// Values in `overrides` replace those of the matrix; an `include` entry with another value on such an axis is dropped. The number
 /// of cells is computed, and bounded, before any is made.
 pub(crate) fn cells(
-    word: &Key,
+    matrix_key: &Key,
     matrix: &Yaml,
     overrides: &[AxisOverride],
     file_access: &FileAccess<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<MatrixCell>> {
-    let mut spec = read(word, matrix, overrides, file_access, problems)?;
+    let mut spec = read(matrix_key, matrix, overrides, file_access, problems)?;
     if spec.groups.is_empty() && spec.include.is_empty() {
         problems.push(
-            Diagnostic::error("bad-matrix", word.span, "this matrix has no axis")
+            Diagnostic::error("bad-matrix", matrix_key.span, "this matrix has no axis")
                 .help("write `matrix: {seed: [1, 2, 3]}`"),
         );
         return None;
     }
-    let mut cells = product(word, &spec.groups, file_access, problems)?;
+    let mut cells = product(matrix_key, &spec.groups, file_access, problems)?;
     equal_cells::check_axes(&spec.groups, file_access.tables, problems);
     spec.include.retain(|rule| rule.iter().all(|entry| survives_overrides(entry, overrides)));
     let within = exclude_all(&mut cells, &spec, overrides, file_access, problems)
         .and_then(|()| include_all(&mut cells, &spec, overrides, file_access, problems));
     if within.is_none() {
-        problems.push(too_much_work(word));
+        problems.push(too_much_work(matrix_key));
         return None;
     }
     if cells.is_empty() {
         problems.push(
-            Diagnostic::error("bad-matrix", word.span, "no cell of this matrix is left").help("exclude less"),
+            Diagnostic::error("bad-matrix", matrix_key.span, "no cell of this matrix is left")
+                .help("exclude less"),
         );
         return None;
     }
     if cells.len() > limits::MAX_INSTANCES {
-        problems.push(too_large(word, cells.len() as u128));
+        problems.push(too_large(matrix_key, cells.len() as u128));
         return None;
     }
     Some(cells)
@@ -72,7 +73,7 @@ fn survives_overrides((axis, value): &(Key, AxisValue), overrides: &[AxisOverrid
 }
 
 fn read(
-    word: &Key,
+    matrix_key: &Key,
     matrix: &Yaml,
     overrides: &[AxisOverride],
     file_access: &FileAccess<'_>,
@@ -80,7 +81,7 @@ fn read(
 ) -> Option<MatrixSpec> {
     let YamlValue::Map(entries) = &matrix.value else {
         problems.push(
-            Diagnostic::error("bad-matrix", matrix.span.or(word.span), "`matrix` is a map of axes")
+            Diagnostic::error("bad-matrix", matrix.span.or(matrix_key.span), "`matrix` is a map of axes")
                 .label(format!("this is {}", matrix.kind()))
                 .help("write `matrix: {seed: [1, 2, 3]}`"),
         );
@@ -90,22 +91,22 @@ fn read(
     let mut sound = true;
     for (key, value) in entries {
         match key.value.as_str() {
-            "include" => sound &= rules(key, value, problems).map(|found| spec.include = found).is_some(),
-            "exclude" => sound &= rules(key, value, problems).map(|found| spec.exclude = found).is_some(),
+            "include" => sound &= rules(key, value, problems).map(|list| spec.include = list).is_some(),
+            "exclude" => sound &= rules(key, value, problems).map(|list| spec.exclude = list).is_some(),
             "zip" => {
-                let found = zip::groups(key, value, overrides, file_access, problems);
-                sound &= found.map(|found| spec.groups.extend(found)).is_some();
+                let zipped = zip::groups(key, value, overrides, file_access, problems);
+                sound &= zipped.map(|zipped| spec.groups.extend(zipped)).is_some();
             }
             _ => {
-                let found = zip::axis_values(key, value, overrides, file_access, problems);
-                sound &= found.is_some();
-                spec.groups.push(vec![(key.clone(), found.unwrap_or_default())]);
+                let values = zip::axis_values(key, value, overrides, file_access, problems);
+                sound &= values.is_some();
+                spec.groups.push(vec![(key.clone(), values.unwrap_or_default())]);
             }
         }
     }
     let axes = spec.groups.iter().map(Vec::len).sum();
     if axes > limits::MAX_AXES {
-        problems.push(too_many_axes(word, axes));
+        problems.push(too_many_axes(matrix_key, axes));
         return None;
     }
     let mut seen: HashMap<&str, &Key> = HashMap::new();
@@ -119,11 +120,11 @@ fn read(
     for (key, _) in spec.exclude.iter().flatten() {
         if !seen.contains_key(key.value.as_str()) {
             let message = format!("`{}` is not an axis of this matrix", key.value);
-            let known = || spec.groups.iter().flatten().map(|(axis, _)| axis.value.as_str());
+            let axes = || spec.groups.iter().flatten().map(|(axis, _)| axis.value.as_str());
             problems.push(
                 Diagnostic::error("bad-matrix", key.span, message).help(
-                    did_you_mean(&key.value, known())
-                        .unwrap_or_else(|| format!("the axes are {}", quoted_list(known(), 12))),
+                    did_you_mean(&key.value, axes())
+                        .unwrap_or_else(|| format!("the axes are {}", quoted_list(axes(), 12))),
                 ),
             );
             sound = false;
@@ -132,44 +133,48 @@ fn read(
     sound.then_some(spec)
 }
 
-fn too_many_axes(word: &Key, count: usize) -> Diagnostic {
-    Diagnostic::error("matrix-too-large", word.span, format!("`{}` has {count} axes", word.value))
+fn too_many_axes(matrix_key: &Key, count: usize) -> Diagnostic {
+    Diagnostic::error("matrix-too-large", matrix_key.span, format!("`{}` has {count} axes", matrix_key.value))
         .help(format!("it has at most {}; a table has many columns on one axis", limits::MAX_AXES))
 }
 
-fn too_large(word: &Key, count: u128) -> Diagnostic {
-    Diagnostic::error("matrix-too-large", word.span, format!("this matrix has {} cells", grouped(count)))
-        .help(format!("a plan has at most {} instances", grouped(limits::MAX_INSTANCES as u128)))
+fn too_large(matrix_key: &Key, count: u128) -> Diagnostic {
+    Diagnostic::error(
+        "matrix-too-large",
+        matrix_key.span,
+        format!("this matrix has {} cells", grouped(count)),
+    )
+    .help(format!("a plan has at most {} instances", grouped(limits::MAX_INSTANCES as u128)))
 }
 
 /// `include` or `exclude`: a list of maps.
-fn rules(word: &Key, value: &Yaml, problems: &mut Problems) -> Option<Vec<Rule>> {
+fn rules(rules_key: &Key, value: &Yaml, problems: &mut Problems) -> Option<Vec<Rule>> {
     let items = match &value.value {
         YamlValue::List(items) => items.as_slice(),
         YamlValue::Null => &[],
         _ => {
-            problems.push(no_rules(word, value));
+            problems.push(no_rules(rules_key, value));
             return None;
         }
     };
     if items.len() > limits::MAX_MATRIX_RULES {
         problems.error(
             "matrix-too-large",
-            word.span,
-            format!("`{}` has more than {} entries", word.value, limits::MAX_MATRIX_RULES),
+            rules_key.span,
+            format!("`{}` has more than {} entries", rules_key.value, limits::MAX_MATRIX_RULES),
         );
         return None;
     }
     let mut sound = true;
-    let mut found = Vec::with_capacity(items.len());
+    let mut parsed = Vec::with_capacity(items.len());
     for item in items {
         let YamlValue::Map(entries) = &item.value else {
-            problems.push(no_rules(word, item));
+            problems.push(no_rules(rules_key, item));
             sound = false;
             continue;
         };
         if entries.len() > limits::MAX_AXES {
-            problems.push(too_many_axes(word, entries.len()));
+            problems.push(too_many_axes(rules_key, entries.len()));
             return None;
         }
         let mut rule = Rule::with_capacity(entries.len());
@@ -184,16 +189,15 @@ fn rules(word: &Key, value: &Yaml, problems: &mut Problems) -> Option<Vec<Rule>>
             };
             rule.push((key.clone(), value));
         }
-        found.push(rule);
+        parsed.push(rule);
     }
-    sound.then_some(found)
+    sound.then_some(parsed)
 }
 
 /// The diagnostic for what is no list of mappings, or no such mapping, with the form that was meant.
-fn no_rules(word: &Key, value: &Yaml) -> Diagnostic {
-    let example =
-        if word.value == keys::EXCLUDE.name { keys::EXCLUDE.example } else { keys::INCLUDE.example };
-    let name = &word.value;
+fn no_rules(key: &Key, value: &Yaml) -> Diagnostic {
+    let example = if key.value == keys::EXCLUDE.name { keys::EXCLUDE.example } else { keys::INCLUDE.example };
+    let name = &key.value;
     let help = match &value.value {
         YamlValue::Map(entries) if entries.is_empty() => {
             format!("remove it, or list what it has: `{example}`")
@@ -203,7 +207,7 @@ fn no_rules(word: &Key, value: &Yaml) -> Diagnostic {
         }
         _ => format!("each entry is a mapping of axes to values: `{example}`"),
     };
-    Diagnostic::error("bad-matrix", value.span.or(word.span), format!("`{name}` is a list of mappings"))
+    Diagnostic::error("bad-matrix", value.span.or(key.span), format!("`{name}` is a list of mappings"))
         .label(format!("this is {}", value.kind()))
         .help(help)
 }
@@ -225,14 +229,18 @@ fn in_one_line(entries: &[(Key, Yaml)]) -> Option<String> {
 }
 
 /// The diagnostic for a matrix whose rules cannot be applied within the limits.
-pub(crate) fn too_much_work(word: &Key) -> Diagnostic {
-    let most = grouped(limits::MAX_CELL_VALUES as u128);
-    Diagnostic::error("matrix-too-large", word.span, "the matrices up to this one ask for too much work")
-        .help(format!("the cells of a plan have at most {most} values; use fewer rules, or fewer cells"))
+pub(crate) fn too_much_work(matrix_key: &Key) -> Diagnostic {
+    let max_values = grouped(limits::MAX_CELL_VALUES as u128);
+    Diagnostic::error(
+        "matrix-too-large",
+        matrix_key.span,
+        "the matrices up to this one ask for too much work",
+    )
+    .help(format!("the cells of a plan have at most {max_values} values; use fewer rules, or fewer cells"))
 }
 
 fn product(
-    word: &Key,
+    matrix_key: &Key,
     groups: &[ZipGroup],
     file_access: &FileAccess<'_>,
     problems: &mut Problems,
@@ -243,13 +251,13 @@ fn product(
     let length = |group: &ZipGroup| group.first().map_or(0, |(_, values)| values.len());
     let count = groups.iter().fold(1_u128, |count, group| count.saturating_mul(length(group) as u128));
     if count > limits::MAX_INSTANCES as u128 {
-        problems.push(too_large(word, count));
+        problems.push(too_large(matrix_key, count));
         return None;
     }
     let axes: usize = groups.iter().map(Vec::len).sum();
     let values = (count as usize).saturating_mul(axes);
     if values > limits::MAX_CELL_VALUES || !file_access.work.charge(values) {
-        problems.push(too_much_work(word));
+        problems.push(too_much_work(matrix_key));
         return None;
     }
     // Each name and label once: cells share them.

@@ -31,7 +31,7 @@ pub(super) fn check_axes(groups: &[ZipGroup], tables: &TableCache, problems: &mu
                 repeated.get_or_insert((first, index));
             }
         }
-        let Some((first, again)) = repeated else { continue };
+        let Some((first, second)) = repeated else { continue };
         let span = |index: usize| {
             values.get(index).map_or(axis.span, |value: &super::AxisValue| value.span.or(axis.span))
         };
@@ -39,10 +39,10 @@ pub(super) fn check_axes(groups: &[ZipGroup], tables: &TableCache, problems: &mu
         let message = format!(
             "the values {} and {} of {} are equal: both request the same video",
             first + 1,
-            again + 1,
+            second + 1,
             names.join(" with ")
         );
-        problems.push(warning(span(again), span(first), &message, further));
+        problems.push(warning(span(second), span(first), &message, further));
     }
 }
 
@@ -60,8 +60,9 @@ pub(super) fn check_includes(
         let Some((key, _)) = rule.first() else { continue };
         if *used {
             // Values of an axis that the command line replaces are expected to be those of an entry.
-            let concerns = |axis: &str| overrides.iter().any(|replaced| replaced.axis == axis);
-            if rule.iter().all(|(axis, _)| axes.contains(axis.value.as_str()) && !concerns(&axis.value)) {
+            let is_overridden = |axis: &str| overrides.iter().any(|replaced| replaced.axis == axis);
+            if rule.iter().all(|(axis, _)| axes.contains(axis.value.as_str()) && !is_overridden(&axis.value))
+            {
                 let message = "this adds nothing: there is a cell with these values";
                 problems.push(Diagnostic::warning("equal-cells", key.span, message).help(
                     "remove it, or give it values that no cell has; several candidates of one shot are `takes: 2`",
@@ -81,12 +82,12 @@ pub(super) fn check_includes(
     }
 }
 
-fn warning(again: Span, first: Span, message: &str, further: usize) -> Diagnostic {
-    let mut diagnostic = Diagnostic::warning("equal-cells", again, message)
+fn warning(second: Span, first: Span, message: &str, further: usize) -> Diagnostic {
+    let mut diagnostic = Diagnostic::warning("equal-cells", second, message)
         .help("remove one of them; several candidates of one shot are `takes: 2`");
     if further > 0 {
         diagnostic = diagnostic.label(format!("and {further} more are equal to others"));
     }
     // The rows of a table have one span.
-    if first == again { diagnostic } else { diagnostic.other(first, "first here") }
+    if first == second { diagnostic } else { diagnostic.other(first, "first here") }
 }

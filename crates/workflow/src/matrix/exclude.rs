@@ -15,7 +15,7 @@ pub(super) fn unused(rule: &Rule, groups: &[ZipGroup]) -> Option<Diagnostic> {
     let message = "this excludes nothing: no cell has these values";
     let of_axis =
         |axis: &str| groups.iter().flatten().find(|(key, _)| key.value == axis).map(|(_, values)| values);
-    let meant = rule.iter().find_map(|(axis, value)| {
+    let suggestion = rule.iter().find_map(|(axis, value)| {
         let values = of_axis(&axis.value)?;
         if values.iter().any(|other| other.value == value.value) {
             return None;
@@ -29,9 +29,9 @@ pub(super) fn unused(rule: &Rule, groups: &[ZipGroup]) -> Option<Diagnostic> {
         };
         Some((axis, value, same.or_else(near)?))
     });
-    Some(match meant {
-        Some((axis, value, meant)) => {
-            let help = match meant {
+    Some(match suggestion {
+        Some((axis, value, suggestion)) => {
+            let help = match suggestion {
                 Value::String(text) if value.value.is_string() => {
                     format!("did you mean `{}: {text}`?", axis.value)
                 }

@@ -64,17 +64,17 @@ pub(crate) fn disambiguate(cells: &mut [MatrixCell]) {
     for cell in cells.iter() {
         *count.entry(cell.label()).or_default() += 1;
     }
-    let mut again: HashMap<String, usize> = HashMap::new();
+    let mut repeats: HashMap<String, usize> = HashMap::new();
     for cell in cells {
         if count.get(&cell.label()).is_some_and(|count| *count > 1) {
-            let whole: Value = cell
+            let cell_value: Value = cell
                 .values
                 .iter()
                 .map(|(axis, value)| (axis.to_string(), Value::clone(&value.value)))
                 .collect();
-            let hash = hash(&whole);
+            let hash = hash(&cell_value);
             // Cells with equal values are numbered.
-            let seen = again.entry(format!("{}/{hash}", cell.label())).or_default();
+            let seen = repeats.entry(format!("{}/{hash}", cell.label())).or_default();
             *seen += 1;
             let text = if *seen == 1 { hash } else { format!("{hash}-{seen}") };
             cell.label.push(("cell".into(), text.into()));

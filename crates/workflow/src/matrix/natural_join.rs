@@ -38,17 +38,17 @@ pub(crate) fn natural_join(
 ) -> Result<Vec<JoinedCell>, JoinError> {
     let mut pairs: Vec<(usize, usize)> = Vec::with_capacity(right.len());
     for (index, ours) in right.iter().enumerate() {
-        let found = left
+        let matches = left
             .index
             .find(left.cells, left.selector, ours, Agreement::OpenPart, work)
             .ok_or(JoinError::TooMuchWork)?;
-        if found.is_empty() {
+        if matches.is_empty() {
             return Err(JoinError::Unmatched(index));
         }
-        if pairs.len() + found.len() > limits::MAX_INSTANCES {
-            return Err(JoinError::TooManyCells(pairs.len() + found.len()));
+        if pairs.len() + matches.len() > limits::MAX_INSTANCES {
+            return Err(JoinError::TooManyCells(pairs.len() + matches.len()));
         }
-        pairs.extend(found.into_iter().map(|theirs| (theirs, index)));
+        pairs.extend(matches.into_iter().map(|theirs| (theirs, index)));
     }
     pairs.sort_unstable();
     let mut values = 0;

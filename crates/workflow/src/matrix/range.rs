@@ -74,7 +74,7 @@ fn written(value: &Yaml) -> String {
 }
 
 /// The ends of a range that is written as text: `1..3`, `1..=3`, `1-3`, `1 to 3`.
-pub(super) fn meant(text: &str) -> Option<(i64, i64)> {
+pub(super) fn parse_text(text: &str) -> Option<(i64, i64)> {
     let (from, to) =
         ["..=", "...", "..", " to ", "-"].into_iter().find_map(|sign| text.trim().split_once(sign))?;
     let (from, to) = (from.trim().parse().ok()?, to.trim().parse().ok()?);

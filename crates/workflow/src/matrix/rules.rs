@@ -28,7 +28,7 @@ impl<'r> RuleTable<'r> {
             .map(|rule| rule.iter().filter(|(axis, _)| is_compared(&axis.value)).collect())
             .collect();
         let mut by_axes: Vec<RulesOfAxes<'_>> = Vec::new();
-        let mut known: HashMap<Vec<&str>, usize> = HashMap::new();
+        let mut group_of: HashMap<Vec<&str>, usize> = HashMap::new();
         for (index, rule) in compared.iter().enumerate() {
             let mut sorted = rule.clone();
             sorted.sort_by(|a, b| a.0.value.cmp(&b.0.value));
@@ -37,7 +37,7 @@ impl<'r> RuleTable<'r> {
             for (_, value) in &sorted {
                 value.value.hash(&mut hasher);
             }
-            let group = *known.entry(axes.clone()).or_insert_with(|| {
+            let group = *group_of.entry(axes.clone()).or_insert_with(|| {
                 by_axes.push((axes, HashMap::new()));
                 by_axes.len() - 1
             });
@@ -48,7 +48,7 @@ impl<'r> RuleTable<'r> {
 
     /// The indexes of the rules that a cell has all compared values of, ascending; `None` once the budget is exhausted.
     pub(super) fn matching(&self, cell: &MatrixCell, work: &WorkBudget) -> Option<Vec<usize>> {
-        let mut found = Vec::new();
+        let mut indices = Vec::new();
         for (axes, rules) in &self.by_axes {
             if !work.charge(1 + axes.len()) {
                 return None;
@@ -66,9 +66,9 @@ impl<'r> RuleTable<'r> {
                     cell.values.get(axis.value.as_str()).is_some_and(|ours| ours.value == value.value)
                 })
             };
-            found.extend(rules.iter().copied().filter(|index| matches(&self.compared[*index])));
+            indices.extend(rules.iter().copied().filter(|index| matches(&self.compared[*index])));
         }
-        found.sort_unstable();
-        Some(found)
+        indices.sort_unstable();
+        Some(indices)
     }
 }

@@ -9,7 +9,7 @@ pub(super) type ZipGroup = Vec<(Key, Values)>;
 
 /// The groups of `zip`: one map of axes, or a list of such maps.
 pub(super) fn groups(
-    word: &Key,
+    zip_key: &Key,
     value: &Yaml,
     overrides: &[AxisOverride],
     file_access: &FileAccess<'_>,
@@ -20,10 +20,10 @@ pub(super) fn groups(
         _ => std::slice::from_ref(value),
     };
     let mut sound = true;
-    let mut found = Vec::with_capacity(items.len());
+    let mut parsed = Vec::with_capacity(items.len());
     for item in items {
         let YamlValue::Map(entries) = &item.value else {
-            let span = item.span.or(word.span);
+            let span = item.span.or(zip_key.span);
             problems.push(
                 Diagnostic::error("bad-matrix", span, "`zip` is a map of axes, or a list of such maps")
                     .label(format!("this is {}", item.kind()))
@@ -40,11 +40,11 @@ pub(super) fn groups(
             .collect();
         match group {
             Some(group) if group.is_empty() => {}
-            Some(group) if have_equal_lengths(&group, problems) => found.push(group),
+            Some(group) if have_equal_lengths(&group, problems) => parsed.push(group),
             _ => sound = false,
         }
     }
-    sound.then_some(found)
+    sound.then_some(parsed)
 }
 
 /// The values of an axis: the override's, else the file's.

@@ -15,7 +15,7 @@ impl Cell {
     /// The value on an axis.
     #[must_use]
     pub fn get(&self, axis: &str) -> Option<&Value> {
-        self.iter().find(|(known, _)| *known == axis).map(|(_, value)| value)
+        self.iter().find(|(name, _)| *name == axis).map(|(_, value)| value)
     }
 
     /// The axes with their values, in order.

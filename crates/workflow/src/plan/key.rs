@@ -135,9 +135,9 @@ fn unnumbered(node: &Node, service_identity: &str, inputs: &[InputIdentity]) -> 
     hasher.text(service_identity);
     hasher.request(node);
     hasher.number(node.inputs.len() as u64);
-    for (at, input) in node.inputs.iter().enumerate() {
+    for (index, input) in node.inputs.iter().enumerate() {
         hasher.text(&input.pointer);
-        hasher.text(inputs.get(at).map_or("", InputIdentity::as_str));
+        hasher.text(inputs.get(index).map_or("", InputIdentity::as_str));
     }
     hasher.optional(node.salt.as_deref());
     hasher.number(u64::from(node.take.unwrap_or(0)));

@@ -179,8 +179,8 @@ impl Plan {
     /// The node with this instance name, e.g. `harbor@lens=24mm,seed=1` or `lamp#2`.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<NodeIx> {
-        let found = self.by_name.binary_search_by(|ix| self.node(*ix).name.as_str().cmp(name));
-        found.ok().map(|at| self.by_name[at])
+        let position = self.by_name.binary_search_by(|ix| self.node(*ix).name.as_str().cmp(name));
+        position.ok().map(|index| self.by_name[index])
     }
 
     /// The films in file order; each is repeated for every cell of the workflow's own matrix.
@@ -203,14 +203,14 @@ impl Plan {
     }
 
     fn neighbours(&self, ix: NodeIx, direction: Direction) -> Vec<NodeIx> {
-        let mut found: Vec<NodeIx> = self
+        let mut nodes: Vec<NodeIx> = self
             .graph
             .neighbors_directed(ix.graph(), direction)
             .map(|other| NodeIx::new(other.index()))
             .collect();
-        found.sort_unstable();
-        found.dedup();
-        found
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
     }
 
     /// All nodes, each after those that it depends on.

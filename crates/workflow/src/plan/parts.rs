@@ -145,8 +145,8 @@ fn harmless(value: &Value) -> Option<Value> {
         Value::String(text) => Value::String(keepable(text)?),
         Value::Array(items) => Value::Array(items.iter().map(harmless).collect::<Option<_>>()?),
         Value::Object(members) => {
-            let kept = members.iter().map(|(name, value)| Some((name.clone(), harmless(value)?)));
-            Value::Object(kept.collect::<Option<Map<_, _>>>()?)
+            let harmless_members = members.iter().map(|(name, value)| Some((name.clone(), harmless(value)?)));
+            Value::Object(harmless_members.collect::<Option<Map<_, _>>>()?)
         }
         value => value.clone(),
     })

@@ -29,13 +29,13 @@ impl Request {
     /// The value of a field.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+        self.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 
     /// Whether there is such a field.
     #[must_use]
     pub fn contains_key(&self, name: &str) -> bool {
-        self.names.iter().any(|known| &**known == name)
+        self.names.iter().any(|key| &**key == name)
     }
 
     /// The fields with their values, in order.
@@ -115,8 +115,8 @@ impl<'de> Deserialize<'de> for Request {
 }
 
 /// Whether the JSON texts of two values are equal: equal values, members in the same order, zeros of the same sign.
-pub(crate) fn json_text_eq(one: &Value, other: &Value) -> bool {
-    match (one, other) {
+pub(crate) fn json_text_eq(left: &Value, right: &Value) -> bool {
+    match (left, right) {
         (Value::Number(a), Value::Number(b)) => {
             a == b && (!a.is_f64() || a.as_f64().map(f64::to_bits) == b.as_f64().map(f64::to_bits))
         }
@@ -125,9 +125,11 @@ pub(crate) fn json_text_eq(one: &Value, other: &Value) -> bool {
         }
         (Value::Object(a), Value::Object(b)) => {
             a.len() == b.len()
-                && a.iter().zip(b).all(|((name, a), (other, b))| name == other && json_text_eq(a, b))
+                && a.iter()
+                    .zip(b)
+                    .all(|((name, a), (other_name, b))| name == other_name && json_text_eq(a, b))
         }
-        (one, other) => one == other,
+        (left, right) => left == right,
     }
 }
 
@@ -139,19 +141,19 @@ mod tests {
 
     #[test]
     fn request_from_map_reads_like_the_map() {
-        let whole =
+        let value =
             json!({"prompt": "x", "metadata": {"content": [{"image_url": {"url": null}}]}, "a/b": [1]});
-        let map = whole.as_object().cloned().unwrap_or_default();
+        let map = value.as_object().cloned().unwrap_or_default();
         let request = Request::from(map.clone());
         assert_eq!((request.len(), request.is_empty(), request.to_map()), (3, false, map));
         for pointer in
             ["/prompt", "/metadata/content/0/image_url/url", "/a~1b/0", "/nobody", "/prompt/x", "prompt"]
         {
-            assert_eq!(request.pointer(pointer), whole.pointer(pointer), "{pointer}");
+            assert_eq!(request.pointer(pointer), value.pointer(pointer), "{pointer}");
         }
         assert_eq!((request.get("prompt"), request.contains_key("nobody")), (Some(&json!("x")), false));
         let stored = serde_json::to_value(&request).unwrap_or_default();
-        assert_eq!(stored, whole);
+        assert_eq!(stored, value);
         assert_eq!(serde_json::from_value::<Request>(stored).ok(), Some(request));
     }
 
@@ -173,10 +175,10 @@ mod tests {
             json!([]),
             json!({}),
         ];
-        for one in &values {
-            for other in &values {
-                let (text, other_text) = (one.to_string(), other.to_string());
-                assert_eq!(json_text_eq(one, other), text == other_text, "{text} {other_text}");
+        for left in &values {
+            for right in &values {
+                let (text, other_text) = (left.to_string(), right.to_string());
+                assert_eq!(json_text_eq(left, right), text == other_text, "{text} {other_text}");
             }
         }
     }

@@ -36,7 +36,7 @@ impl Plan {
             return self.select_group(group);
         }
         let pattern = NamePattern::parse(name);
-        let found: Vec<NodeIx> = self
+        let matching: Vec<NodeIx> = self
             .nodes()
             .filter(|(_, node)| {
                 let name = NamePattern::parse(&node.name);
@@ -46,8 +46,8 @@ impl Plan {
             })
             .map(|(ix, _)| ix)
             .collect();
-        if !found.is_empty() {
-            return Ok(found);
+        if !matching.is_empty() {
+            return Ok(matching);
         }
         if let Some(missing) = self.missing_take(name, &pattern) {
             return Err(missing);
@@ -86,12 +86,12 @@ impl Plan {
                 takes.push(node);
             }
         }
-        let most = takes.iter().map(|node| node.take.unwrap_or_default()).max()?;
+        let max_take = takes.iter().map(|node| node.take.unwrap_or_default()).max()?;
         let shot = visible(name.rsplit_once('#').map_or(name, |(shot, _)| shot));
-        let (count, nearest) = match most {
+        let (count, nearest) = match max_take {
             0 => ("no takes".to_owned(), shot.clone()),
             1 => ("1 take".to_owned(), format!("{shot}#1")),
-            most => (format!("{most} takes"), format!("{shot}#{most}")),
+            max_take => (format!("{max_take} takes"), format!("{shot}#{max_take}")),
         };
         let more = if take <= limits::MAX_TAKES {
             format!(" With `takes: {take}` in the workflow there are more")
@@ -105,10 +105,10 @@ impl Plan {
     }
 
     fn select_group(&self, group: &str) -> Result<Vec<NodeIx>, UnknownName> {
-        let found: Vec<NodeIx> =
+        let matching: Vec<NodeIx> =
             self.nodes().filter(|(_, node)| node.group.as_deref() == Some(group)).map(|(ix, _)| ix).collect();
-        if !found.is_empty() {
-            return Ok(found);
+        if !matching.is_empty() {
+            return Ok(matching);
         }
         let groups: BTreeSet<&str> = self.nodes().filter_map(|(_, node)| node.group.as_deref()).collect();
         let help = did_you_mean(group, groups.iter().copied()).unwrap_or_else(|| {

@@ -56,11 +56,11 @@ impl Selection {
     /// Direct dependencies that are neither selected nor completed, each with the first node that depends on it, in file order.
     #[must_use]
     pub fn missing(&self, plan: &Plan, is_made: impl Fn(NodeIx) -> bool) -> Vec<(NodeIx, NodeIx)> {
-        let mut found = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         let mut missing = Vec::new();
         for node in self.nodes() {
             for before in plan.predecessors(node) {
-                if !self.contains(before) && !is_made(before) && found.insert(before) {
+                if !self.contains(before) && !is_made(before) && reported.insert(before) {
                     missing.push((before, node));
                 }
             }
@@ -73,9 +73,9 @@ impl Selection {
 /// The transitive closure of `nodes` under `next`.
 fn closure(nodes: BTreeSet<NodeIx>, next: impl Fn(NodeIx) -> Vec<NodeIx>) -> BTreeSet<NodeIx> {
     let mut open: Vec<NodeIx> = nodes.iter().copied().collect();
-    let mut found = nodes;
+    let mut reached = nodes;
     while let Some(node) = open.pop() {
-        open.extend(next(node).into_iter().filter(|next| found.insert(*next)));
+        open.extend(next(node).into_iter().filter(|next| reached.insert(*next)));
     }
-    found
+    reached
 }

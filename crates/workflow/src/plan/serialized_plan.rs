@@ -63,7 +63,7 @@ pub enum InvalidPlan {
 
 /// Checks all invariants but acyclicity, which is checked when the nodes are ranked.
 pub(super) fn check(plan: &Plan) -> Result<(), InvalidPlan> {
-    let known = |ix: NodeIx| {
+    let check_index = |ix: NodeIx| {
         if ix.index() < plan.len() { Ok(()) } else { Err(InvalidPlan::NoSuchNode(ix.index())) }
     };
     for (ix, node) in plan.nodes() {
@@ -76,7 +76,7 @@ pub(super) fn check(plan: &Plan) -> Result<(), InvalidPlan> {
                 });
             }
             for source in input.source.nodes() {
-                known(*source)?;
+                check_index(*source)?;
                 // Not `find_edge`, which walks all edges of the source: a node whose frame thousands use.
                 if before.binary_search(source).is_err() {
                     return Err(InvalidPlan::FrameWithoutEdge(node.name.clone()));
@@ -89,7 +89,7 @@ pub(super) fn check(plan: &Plan) -> Result<(), InvalidPlan> {
         if !names.insert(film.output.as_str()) {
             return Err(InvalidPlan::DuplicateFilm(film.output.clone()));
         }
-        film.clips.iter().flat_map(Clip::nodes).try_for_each(|clip| known(*clip))?;
+        film.clips.iter().flat_map(Clip::nodes).try_for_each(|clip| check_index(*clip))?;
         let stands_still = |clip: &Clip| matches!(clip.source, ClipSource::Image(_) | ClipSource::Card);
         if film.clips.iter().any(|clip| stands_still(clip) && clip.length.is_none()) {
             return Err(InvalidPlan::NoLength(film.output.clone()));
@@ -99,7 +99,7 @@ pub(super) fn check(plan: &Plan) -> Result<(), InvalidPlan> {
         }
     }
     let mut chosen = plan.picks.iter().flat_map(|group| group.candidates.iter().chain(&group.picked));
-    chosen.try_for_each(|ix| known(*ix))
+    chosen.try_for_each(|ix| check_index(*ix))
 }
 
 impl From<Plan> for SerializedPlan {
@@ -132,9 +132,9 @@ impl TryFrom<SerializedPlan> for Plan {
 /// The frame edges that follow from the nodes' inputs.
 pub(crate) fn frame_edges(nodes: &[Node]) -> Vec<(NodeIx, NodeIx, Edge)> {
     let mut edges = Vec::new();
-    for (at, node) in nodes.iter().enumerate() {
+    for (index, node) in nodes.iter().enumerate() {
         for source in node.inputs.iter().flat_map(|input| input.source.nodes()) {
-            edges.push((*source, NodeIx::new(at), Edge::Frame));
+            edges.push((*source, NodeIx::new(index), Edge::Frame));
         }
     }
     edges

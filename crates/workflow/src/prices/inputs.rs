@@ -89,10 +89,10 @@ impl PriceInputs {
             Some(InputForm::ContentItem { item_type, .. }) => Some(item_type.as_str()),
             _ => None,
         };
-        let video_input = video_item.is_some_and(|wanted| {
+        let video_input = video_item.is_some_and(|expected| {
             let content = request.get(METADATA).and_then(|metadata| metadata.get("content"));
             let items = content.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-            items.iter().any(|item| item.get("type").and_then(Value::as_str) == Some(wanted))
+            items.iter().any(|item| item.get("type").and_then(Value::as_str) == Some(expected))
         });
         Self { model: model_id.to_owned(), resolutions, sound, video_input, seconds }
     }

@@ -134,9 +134,9 @@ impl PriceTableReader<'_> {
             );
         }
         let model = model?;
-        if let Some(known) = self.contract.model(&model.value) {
+        if let Some(listed_model) = self.contract.model(&model.value) {
             if let Some(resolution) = &resolution
-                && !known.resolutions().contains(&resolution.value)
+                && !listed_model.resolutions().contains(&resolution.value)
             {
                 self.problems.push(Diagnostic::warning(
                     "unused-price",

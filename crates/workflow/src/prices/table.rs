@@ -51,9 +51,9 @@ impl fmt::Display for MissingPrice {
 impl Price {
     fn matches(&self, inputs: &PriceInputs, resolution: Option<&str>) -> bool {
         self.model == inputs.model
-            && self.resolution.as_deref().is_none_or(|wanted| Some(wanted) == resolution)
-            && self.sound.is_none_or(|wanted| wanted == inputs.sound)
-            && self.video_input.is_none_or(|wanted| wanted == inputs.video_input)
+            && self.resolution.as_deref().is_none_or(|required| Some(required) == resolution)
+            && self.sound.is_none_or(|required| required == inputs.sound)
+            && self.video_input.is_none_or(|required| required == inputs.video_input)
     }
 
     /// The number of conditions besides the model. Of the matching entries the one with the most conditions applies.
@@ -65,8 +65,8 @@ impl Price {
 
     /// Whether some task matches both.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
-        fn compatible<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
-            one.is_none() || other.is_none() || one == other
+        fn compatible<T: PartialEq>(a: Option<&T>, b: Option<&T>) -> bool {
+            a.is_none() || b.is_none() || a == b
         }
         self.model == other.model
             && compatible(self.resolution.as_ref(), other.resolution.as_ref())
@@ -132,16 +132,16 @@ impl Prices {
         inputs: &PriceInputs,
         seconds: Interval<VideoDuration>,
     ) -> Result<Interval<Money>, MissingPrice> {
-        let one = |resolution: Option<&str>| {
+        let cost_of = |resolution: Option<&str>| {
             let price = self.find(inputs, resolution)?;
             Ok(Interval { min: price.cost(seconds.min), max: price.cost(seconds.max) })
         };
         let mut cost: Option<Interval<Money>> = None;
         for resolution in &inputs.resolutions {
-            let next = one(Some(resolution))?;
+            let next = cost_of(Some(resolution))?;
             cost = Some(cost.map_or(next, |cost| cost.hull(next)));
         }
-        cost.map_or_else(|| one(None), Ok)
+        cost.map_or_else(|| cost_of(None), Ok)
     }
 
     fn find(&self, inputs: &PriceInputs, resolution: Option<&str>) -> Result<&Price, MissingPrice> {

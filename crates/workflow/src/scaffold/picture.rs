@@ -89,7 +89,7 @@ impl PictureOptions {
         let model = self.model(contract)?;
         let mut fields = Vec::new();
         if let contract::ResolutionSource::Request { field, values } = &model.resolution {
-            fields.extend(values.first().map(|least| (field.clone(), least.clone())));
+            fields.extend(values.first().map(|min| (field.clone(), min.clone())));
         }
         if let Some(ratio) = contract.field(&model.family, RATIO) {
             // Only what is a ratio: the other values follow an image that there need not be.

@@ -22,9 +22,9 @@ impl<'c> Fields<'c> {
         for family in self.contract.families() {
             for field in self.contract.fields(family) {
                 let Some(schema) = self.property(family, field) else { continue };
-                match fields.get_mut(&field.name).and_then(|known| known["anyOf"].as_array_mut()) {
-                    Some(known) if known.contains(&schema) => {}
-                    Some(known) => known.insert(0, schema),
+                match fields.get_mut(&field.name).and_then(|variants| variants["anyOf"].as_array_mut()) {
+                    Some(variants) if variants.contains(&schema) => {}
+                    Some(variants) => variants.insert(0, schema),
                     None => {
                         let written = json!({ "description": field.description, "anyOf": [schema, template(), { "type": "null" }] });
                         fields.insert(field.name.clone(), written);
@@ -77,17 +77,17 @@ impl<'c> Fields<'c> {
     pub(super) fn into_components(self) -> Map<String, Value> {
         let requests: Vec<&str> =
             self.contract.families().filter_map(|family| self.contract.request_component(family)).collect();
-        let mut wanted: Vec<String> = Vec::new();
+        let mut pending: Vec<String> = Vec::new();
         for request in requests {
-            references(self.components.get(request).unwrap_or(&Value::Null), &mut wanted);
+            references(self.components.get(request).unwrap_or(&Value::Null), &mut pending);
         }
         let mut components = Map::new();
-        while let Some(name) = wanted.pop() {
+        while let Some(name) = pending.pop() {
             if components.contains_key(&name) {
                 continue;
             }
             if let Some(component) = self.components.get(&name) {
-                references(component, &mut wanted);
+                references(component, &mut pending);
                 components.insert(name, relaxed(component));
             }
         }

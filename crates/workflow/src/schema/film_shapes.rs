@@ -24,7 +24,7 @@ impl Definition for ClipSpec {
     fn schema(generator: &mut SchemaGenerator) -> Value {
         let mut schema = object(&film::CLIP, generator);
         schema["description"] = json!("A clip of a film and how it is edited.");
-        let both = |one: &KeySpec, other: &KeySpec| json!({ "required": [one.name, other.name] });
+        let both = |first: &KeySpec, second: &KeySpec| json!({ "required": [first.name, second.name] });
         schema["not"] = json!({ "anyOf": [
             both(&film::OUT, &film::LENGTH),
             both(&film::OUT, &film::SECONDS),

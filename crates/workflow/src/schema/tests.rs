@@ -12,7 +12,7 @@ use crate::syntax::keys::{film::FILM, shot::SHOT, workflow::WORKFLOW};
 
 fn files(folder: &str) -> Vec<(String, Value)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-    let mut found = Vec::new();
+    let mut trees = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let is_table = path.file_name().is_some_and(|name| name == "prices.yaml");
@@ -23,10 +23,10 @@ fn files(folder: &str) -> Vec<(String, Value)> {
         let mut problems = Problems::default();
         let source = Source::new(name.as_str(), std::fs::read_to_string(&path).unwrap());
         if let Some(tree) = crate::yaml::read(&source, &mut problems) {
-            found.push((name, tree.to_json()));
+            trees.push((name, tree.to_json()));
         }
     }
-    found
+    trees
 }
 
 #[test]

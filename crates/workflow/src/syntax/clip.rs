@@ -221,7 +221,7 @@ fn parsed_as<T: FromStr>(
         Ok(_) if is_fit(&format!("{text}f")) && is_fit(&format!("{text}s")) => diagnostic
             .help(format!("write `{0}: {text}f` for frames, or `{0}: {text}s` for seconds", key.name)),
         _ => match rewritten(&text, is_fit) {
-            Some(meant) => diagnostic.help(format!("write `{}: {meant}`", key.name)),
+            Some(suggestion) => diagnostic.help(format!("write `{}: {suggestion}`", key.name)),
             None => diagnostic.help(format!("write `{}`", key.example)),
         },
     };
@@ -235,7 +235,7 @@ fn rewritten(text: &str, is_fit: impl Fn(&str) -> bool) -> Option<String> {
     let text = text.trim();
     if let Some((minutes, seconds)) = text.split_once(':') {
         let is_clock = minutes.parse::<u32>().is_ok() && seconds.parse::<f64>().is_ok();
-        return Some(format!("{minutes}m{seconds}s")).filter(|meant| is_clock && is_fit(meant));
+        return Some(format!("{minutes}m{seconds}s")).filter(|candidate| is_clock && is_fit(candidate));
     }
     let is_sign = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.');
     let (number, unit) = text.split_at(text.find(|c| !is_sign(c)).unwrap_or(text.len()));
@@ -244,7 +244,7 @@ fn rewritten(text: &str, is_fit: impl Fn(&str) -> bool) -> Option<String> {
     let units = ["", "s", "dB", " LUFS"].map(|unit| format!("{number}{unit}"));
     // What follows a unit is a part of another number, such as the exponent of `1e9`.
     let units = units.into_iter().filter(|_| !unit.contains(|c: char| c.is_ascii_digit()));
-    [size].into_iter().chain(frames).chain(units).find(|meant| is_fit(meant))
+    [size].into_iter().chain(frames).chain(units).find(|candidate| is_fit(candidate))
 }
 
 /// A length greater than zero.
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn rewritten_value_is_the_one_that_was_meant() {
         fn rewritten<T: FromStr>(text: &str) -> Option<String> {
-            super::rewritten(text, |meant| meant.parse::<T>().is_ok())
+            super::rewritten(text, |candidate| candidate.parse::<T>().is_ok())
         }
         assert_eq!(rewritten::<EditTime>("10:30").as_deref(), Some("10m30s"));
         assert_eq!(rewritten::<EditTime>("0:10.5").as_deref(), Some("0m10.5s"));

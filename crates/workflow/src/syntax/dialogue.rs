@@ -46,14 +46,14 @@ fn line(key: &Key, value: &Yaml, problems: &mut Problems) -> Option<LineSpec> {
 
 fn mapping(fallback: Span, value: &Yaml, problems: &mut Problems) -> Option<LineSpec> {
     let map = Mapping::read(value, &keys::LINE, fallback, problems)?;
-    let at: Option<Spanned<EditTime>> = parsed(&map, &keys::AT, problems);
-    let at = at.filter(|at| {
-        if at.value.is_negative() {
+    let time: Option<Spanned<EditTime>> = parsed(&map, &keys::AT, problems);
+    let time = time.filter(|time| {
+        if time.value.is_negative() {
             let message = "`at` counts from the beginning of the shot's video, and is not negative";
-            problems.push(Diagnostic::error("bad-dialogue", at.span, message).help("write `at: 0.5s`"));
+            problems.push(Diagnostic::error("bad-dialogue", time.span, message).help("write `at: 0.5s`"));
         }
-        !at.value.is_negative()
+        !time.value.is_negative()
     });
     let length = length(&map, &keys::LENGTH, "bad-dialogue", problems);
-    Some(LineSpec { text: map.entry(&keys::TEXT)?, speaker: map.entry(&keys::SPEAKER), at, length })
+    Some(LineSpec { text: map.entry(&keys::TEXT)?, speaker: map.entry(&keys::SPEAKER), at: time, length })
 }

@@ -32,9 +32,9 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
         && let Err(message) = plain_name(&name.value)
     {
         let diagnostic = Diagnostic::error("bad-name", name.span, message);
-        let meant = name_slug(&name.value);
-        problems.push(if plain_name(&meant).is_ok() {
-            diagnostic.help(format!("write `name: {meant}`"))
+        let suggestion = name_slug(&name.value);
+        problems.push(if plain_name(&suggestion).is_ok() {
+            diagnostic.help(format!("write `name: {suggestion}`"))
         } else {
             diagnostic
         });

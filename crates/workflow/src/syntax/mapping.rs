@@ -64,7 +64,7 @@ impl<'y> Mapping<'y> {
 
     /// Reports unknown and missing keys. A missing key that an unknown one was probably meant to be is reported once.
     fn check_keys(&self, extensions: bool, problems: &mut Problems) {
-        let mut meant = Vec::new();
+        let mut suggested_keys = Vec::new();
         if !self.object.is_open {
             for (key, _) in self.others().filter(|(key, _)| !(extensions && is_extension(&key.value))) {
                 problems.push(if extensions {
@@ -72,21 +72,21 @@ impl<'y> Mapping<'y> {
                 } else {
                     self.object.unknown_key(key)
                 });
-                meant.extend(nearest(&key.value, self.object.names()));
+                suggested_keys.extend(nearest(&key.value, self.object.names()));
             }
         }
         for key in self.object.keys.iter().filter(|key| key.is_required && self.get(key).is_none()) {
-            if meant.contains(&key.name) {
+            if suggested_keys.contains(&key.name) {
                 continue;
             }
             // In an object of further keys, one of these may be what was meant.
-            let instead = self.others().find(|(other, _)| nearest(&other.value, [key.name]).is_some());
+            let misspelled = self.others().find(|(other, _)| nearest(&other.value, [key.name]).is_some());
             let diagnostic = Diagnostic::error(
                 "missing-key",
-                instead.map_or(self.span, |(other, _)| other.span),
+                misspelled.map_or(self.span, |(other, _)| other.span),
                 format!("`{}` is missing: every {} has one", key.name, self.object.noun),
             );
-            problems.push(diagnostic.help(match instead {
+            problems.push(diagnostic.help(match misspelled {
                 None if let Some(help) = self.keyed_by_name(key) => help,
                 Some((other, value)) if let Some(text) = value.text().filter(|text| is_fit(key, text)) => {
                     format!("write `{}: {text}` instead of `{}`", key.name, other.value)
@@ -124,17 +124,19 @@ impl<'y> Mapping<'y> {
         if !matches!(key.shape, Shape::Id) || plain_name(&name.value).is_err() {
             return None;
         }
-        let (name, meant) = (&name.value, key.name);
+        let (name, key_name) = (&name.value, key.name);
         match &value.value {
             YamlValue::Null if !is_field(name) => {
-                Some(format!("write `- {meant}: {name}` instead of `- {name}:`"))
+                Some(format!("write `- {key_name}: {name}` instead of `- {name}:`"))
             }
             YamlValue::Map(fields)
                 if fields
                     .iter()
                     .any(|(field, _)| self.object.has(&field.value) || is_field(&field.value)) =>
             {
-                Some(format!("write `- {meant}: {name}`, and its fields below, indented like `{meant}`"))
+                Some(format!(
+                    "write `- {key_name}: {name}`, and its fields below, indented like `{key_name}`"
+                ))
             }
             _ => None,
         }

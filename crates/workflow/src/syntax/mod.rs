@@ -41,7 +41,7 @@ pub use self::keys::key_tables;
 pub(crate) use self::mapping::Mapping;
 pub use self::names::ShotRef;
 pub(crate) use self::names::{
-    RESERVED, bad_identifier, identifier, identifier_meant, is_device, output_name, plain_name,
+    RESERVED, bad_identifier, identifier, is_device, output_name, plain_name, suggested_identifier,
 };
 pub use self::params::{Param, ParamKind};
 pub(crate) use self::repeat::{STEP, apply as apply_repeats};

@@ -107,36 +107,36 @@ pub(crate) fn identifier(name: &str) -> Result<(), String> {
 pub(crate) fn bad_identifier(key: &Key) -> Option<Diagnostic> {
     let message = identifier(&key.value).err()?;
     let diagnostic = Diagnostic::error("bad-name", key.span, message);
-    Some(match identifier_meant(&key.value) {
-        Some(meant) => diagnostic.help(format!("write `{meant}`")),
+    Some(match suggested_identifier(&key.value) {
+        Some(suggestion) => diagnostic.help(format!("write `{suggestion}`")),
         None => diagnostic,
     })
 }
 
 /// The name for templates that is most like another one.
-pub(crate) fn identifier_meant(name: &str) -> Option<String> {
-    let mut meant = String::new();
+pub(crate) fn suggested_identifier(name: &str) -> Option<String> {
+    let mut suggestion = String::new();
     for c in name.chars() {
         match c {
-            'ä' | 'æ' => meant.push_str("ae"),
-            'ö' | 'ø' | 'œ' => meant.push_str("oe"),
-            'ü' => meant.push_str("ue"),
-            'ß' => meant.push_str("ss"),
-            'à' | 'á' | 'â' | 'ã' | 'å' => meant.push('a'),
-            'è' | 'é' | 'ê' | 'ë' => meant.push('e'),
-            'ì' | 'í' | 'î' | 'ï' => meant.push('i'),
-            'ò' | 'ó' | 'ô' | 'õ' => meant.push('o'),
-            'ù' | 'ú' | 'û' => meant.push('u'),
-            'ç' => meant.push('c'),
-            'ñ' => meant.push('n'),
-            '-' | ' ' | '.' => meant.push('_'),
-            c => meant.push(c),
+            'ä' | 'æ' => suggestion.push_str("ae"),
+            'ö' | 'ø' | 'œ' => suggestion.push_str("oe"),
+            'ü' => suggestion.push_str("ue"),
+            'ß' => suggestion.push_str("ss"),
+            'à' | 'á' | 'â' | 'ã' | 'å' => suggestion.push('a'),
+            'è' | 'é' | 'ê' | 'ë' => suggestion.push('e'),
+            'ì' | 'í' | 'î' | 'ï' => suggestion.push('i'),
+            'ò' | 'ó' | 'ô' | 'õ' => suggestion.push('o'),
+            'ù' | 'ú' | 'û' => suggestion.push('u'),
+            'ç' => suggestion.push('c'),
+            'ñ' => suggestion.push('n'),
+            '-' | ' ' | '.' => suggestion.push('_'),
+            c => suggestion.push(c),
         }
     }
-    if meant.starts_with(|c: char| c.is_ascii_digit()) || RESERVED.contains(&meant.as_str()) {
-        meant.insert(0, '_');
+    if suggestion.starts_with(|c: char| c.is_ascii_digit()) || RESERVED.contains(&suggestion.as_str()) {
+        suggestion.insert(0, '_');
     }
-    identifier(&meant).is_ok().then_some(meant)
+    identifier(&suggestion).is_ok().then_some(suggestion)
 }
 
 /// Whether Windows takes a file's name for a device, whatever its ending is.
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn identifier_meant_is_one() {
-        for (name, meant) in [
+        for (name, suggestion) in [
             ("größe", Some("groesse")),
             ("my-look", Some("my_look")),
             ("2nd look", Some("_2nd_look")),
@@ -229,7 +229,7 @@ mod tests {
             ("海", None),
             ("", None),
         ] {
-            assert_eq!(identifier_meant(name).as_deref(), meant, "{name}");
+            assert_eq!(suggested_identifier(name).as_deref(), suggestion, "{name}");
         }
     }
 }

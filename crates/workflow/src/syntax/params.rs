@@ -142,15 +142,15 @@ fn declaration(value: &Yaml, mut param: Param, problems: &mut Problems) -> Param
 }
 
 fn kind(text: &Spanned<String>, as_value: &str, problems: &mut Problems) -> Option<ParamKind> {
-    let found = ParamKind::ALL.into_iter().find(|kind| kind.as_str() == text.value);
-    if found.is_none() {
+    let parsed = ParamKind::ALL.into_iter().find(|kind| kind.as_str() == text.value);
+    if parsed.is_none() {
         let names = || ParamKind::ALL.into_iter().map(ParamKind::as_str);
         let help = did_you_mean(&text.value, names())
             .unwrap_or_else(|| format!("the types are {}; {as_value}", quoted_list(names(), 6)));
         let message = format!("`{}` is not a type of a parameter", text.value);
         problems.push(Diagnostic::error("bad-param", text.span, message).help(help));
     }
-    found
+    parsed
 }
 
 fn number(key: &KeySpec, map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Number>> {

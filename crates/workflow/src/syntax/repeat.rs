@@ -54,22 +54,22 @@ pub(crate) fn apply(workflow: &mut Workflow, problems: &mut Problems) -> Option<
 
 fn step_of(shot: &Shot, step: u32, repeat: &Spanned<u32>) -> Shot {
     let named = |step: u32| format!("{}-{step}", shot.id.value);
-    let mut one = shot.clone();
-    one.id.value = named(step);
-    one.step = Some(Step { shot: shot.id.value.clone(), number: step });
-    one.repeat = None;
+    let mut step_shot = shot.clone();
+    step_shot.id.value = named(step);
+    step_shot.step = Some(Step { shot: shot.id.value.clone(), number: step });
+    step_shot.repeat = None;
     if step > 1 {
         let before = ShotRef { shot: named(step - 1), cell: None, take: None };
-        one.continues = Some(Continues {
+        step_shot.continues = Some(Continues {
             key: Spanned::new(keys::REPEAT.name.to_owned(), repeat.span),
             shot: Spanned::new(before, repeat.span),
         });
-        one.first_frame = None;
+        step_shot.first_frame = None;
     }
     if step < repeat.value {
-        one.last_frame = None;
+        step_shot.last_frame = None;
     }
-    one
+    step_shot
 }
 
 /// Bounds the copies that are made.
@@ -135,8 +135,9 @@ fn show_all_steps(film: &mut FilmSpec, steps: &HashMap<String, u32>, problems: &
     let step_ref =
         |named: &ShotRef, step: u32| ShotRef { shot: format!("{}-{step}", named.shot), ..named.clone() };
     for voice in &mut film.soundtrack.voices {
-        if let Some(at) = voice.at.as_mut().filter(|at| steps.contains_key(&at.value.shot)) {
-            at.value = step_ref(&at.value, 1);
+        if let Some(shot_ref) = voice.at.as_mut().filter(|shot_ref| steps.contains_key(&shot_ref.value.shot))
+        {
+            shot_ref.value = step_ref(&shot_ref.value, 1);
         }
     }
     let repeats = |clip: &ClipSpec| match &clip.source {
@@ -160,15 +161,15 @@ fn show_all_steps(film: &mut FilmSpec, steps: &HashMap<String, u32>, problems: &
             problems.push(Diagnostic::error("bad-film", length.span, message).help(help));
         }
         for step in 1..=count {
-            let mut one = clip.clone();
-            one.source = ClipSourceSpec::Shot(Spanned::new(step_ref(&named.value, step), named.span));
+            let mut step_clip = clip.clone();
+            step_clip.source = ClipSourceSpec::Shot(Spanned::new(step_ref(&named.value, step), named.span));
             if step > 1 {
-                (one.start, one.title) = (None, None);
+                (step_clip.start, step_clip.title) = (None, None);
             }
             if step < count {
-                (one.end, one.transition) = (None, None);
+                (step_clip.end, step_clip.transition) = (None, None);
             }
-            shown.push(one);
+            shown.push(step_clip);
         }
     }
     *clips = shown;

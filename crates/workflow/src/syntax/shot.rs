@@ -103,9 +103,9 @@ fn id(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<String>> {
     let id = Spanned::new(normalized(&id.value).into_owned(), id.span);
     if let Err(message) = plain_name(&id.value) {
         let diagnostic = Diagnostic::error("bad-name", id.span.or(key.span), message);
-        let meant = name_slug(&id.value);
-        problems.push(if plain_name(&meant).is_ok() {
-            diagnostic.help(format!("write `id: {meant}`"))
+        let suggestion = name_slug(&id.value);
+        problems.push(if plain_name(&suggestion).is_ok() {
+            diagnostic.help(format!("write `id: {suggestion}`"))
         } else {
             diagnostic
         });

@@ -80,12 +80,12 @@ fn voice(key: &Key, value: &Yaml, problems: &mut Problems) -> Option<VoiceSpec> 
         }
         YamlValue::Map(_) => {
             let map = Mapping::read(value, &keys::VOICE, key.span, problems)?;
-            let at = map
+            let reference = map
                 .get(&keys::AT)
                 .and_then(|(written, shot)| shot_ref(&keys::AT, written.span, shot, problems));
             Some(VoiceSpec {
                 file: map.entry(&keys::VOICE_FILE)?,
-                at,
+                at: reference,
                 delay: length(&map, &keys::DELAY, "bad-film", problems),
                 gain: parsed(&map, &keys::GAIN, problems),
             })

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::keys::{KeySpec, Shape};
 use super::plain_name;
 use crate::diagnostic::{Diagnostic, Problems, nearest};
-use crate::duration::{duration_meant, parse_duration};
+use crate::duration::{parse_duration, suggested_duration};
 use crate::letters::name_slug;
 use crate::limits;
 use crate::picture_size;
@@ -32,9 +32,9 @@ fn suggestion(key: &KeySpec, shape: Shape, value: &Yaml) -> String {
         (YamlValue::Number(_) | YamlValue::Bool(_), Shape::Name)
             if plain_name(&scalar_text(value)).is_err() =>
         {
-            let meant = name_slug(&scalar_text(value));
-            if plain_name(&meant).is_ok() {
-                format!("write `{name}: \"{meant}\"`")
+            let slug = name_slug(&scalar_text(value));
+            if plain_name(&slug).is_ok() {
+                format!("write `{name}: \"{slug}\"`")
             } else {
                 format!("write `{}`", key.example)
             }
@@ -65,8 +65,8 @@ fn suggestion(key: &KeySpec, shape: Shape, value: &Yaml) -> String {
             }
             _ => format!("write `{}`", key.example),
         },
-        (YamlValue::Text(text), Shape::Choice(words)) if let Some(meant) = nearest(text, words()) => {
-            format!("write `{name}: {meant}`")
+        (YamlValue::Text(text), Shape::Choice(values)) if let Some(choice) = nearest(text, values()) => {
+            format!("write `{name}: {choice}`")
         }
         (YamlValue::List(items), Shape::Text | Shape::Name | Shape::Id | Shape::ShotRef)
             if matches!(items.as_slice(), [Yaml { value: YamlValue::Text(_), .. }]) =>
@@ -108,7 +108,7 @@ fn without_quotes(text: &str, value: &Yaml) -> &'static str {
 /// The size that was meant, if a film can have it.
 fn size_suggestion(key: &KeySpec, value: &Yaml) -> String {
     let text = scalar_text(value);
-    match picture_size::size_meant(&text).map(|(width, height)| (width & !1, height & !1)) {
+    match picture_size::suggested_size(&text).map(|(width, height)| (width & !1, height & !1)) {
         Some((width, height)) if width.max(height) <= limits::MAX_FILM_SIDE => {
             format!("write `{}: {width}x{height}`", key.name)
         }
@@ -235,9 +235,9 @@ pub(crate) fn expect_duration(
     if let Some(duration) = duration.filter(|duration| is_timeout(*duration)) {
         return Some(duration);
     }
-    let meant = match duration {
+    let suggestion = match duration {
         Some(duration) => Some((String::new(), duration)),
-        None => value.text().and_then(duration_meant),
+        None => value.text().and_then(suggested_duration),
     };
     problems.push(
         Diagnostic::error(
@@ -246,8 +246,10 @@ pub(crate) fn expect_duration(
             format!("`{}` must be {}", key.name, key.shape),
         )
         .label(format!("this is {}", value.kind()))
-        .help(match meant {
-            Some((meant, duration)) if is_timeout(duration) => format!("write `{}: {meant}`", key.name),
+        .help(match suggestion {
+            Some((suggestion, duration)) if is_timeout(duration) => {
+                format!("write `{}: {suggestion}`", key.name)
+            }
             Some((_, duration)) if !duration.is_zero() => format!("a week at most: `{}: 168h`", key.name),
             _ => format!("write `{}`", key.example),
         }),

@@ -74,7 +74,7 @@ impl Object for CastValue {
 
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         let name = key.as_str()?;
-        let index = self.names.iter().position(|known| **known == *name)?;
+        let index = self.names.iter().position(|candidate| **candidate == *name)?;
         let text = Arc::clone(self.texts.get(index)?.as_ref()?);
         let uses = Arc::clone(&self.uses);
         uses.characters[index].ever.store(true, Ordering::Relaxed);

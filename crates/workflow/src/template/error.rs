@@ -120,7 +120,7 @@ impl TemplateError {
                 did_you_mean(key, keys())
                     .unwrap_or_else(|| format!("`{path}` has {}", quoted_list(keys(), 12)))
             }
-            None if scope.keys_at("cast").is_some_and(|cast| cast.iter().any(|known| known == name)) => {
+            None if scope.keys_at("cast").is_some_and(|cast| cast.iter().any(|member| member == name)) => {
                 format!("a character of the `cast` is `{{{{ cast.{name} }}}}`")
             }
             None => did_you_mean(name, scope.names()).unwrap_or_else(|| match scope.names().next() {

@@ -164,9 +164,9 @@ mod tests {
     #[test]
     fn shuffle_is_deterministic_by_seed() {
         let list = Value::from((0..10).collect::<Vec<i64>>());
-        let once = shuffle(&list, 7).unwrap().to_string();
-        assert_eq!(once, shuffle(&list, 7).unwrap().to_string());
-        assert_ne!(once, shuffle(&list, 8).unwrap().to_string());
-        assert_eq!(once, "[8, 1, 5, 9, 0, 4, 3, 2, 6, 7]");
+        let shuffled = shuffle(&list, 7).unwrap().to_string();
+        assert_eq!(shuffled, shuffle(&list, 7).unwrap().to_string());
+        assert_ne!(shuffled, shuffle(&list, 8).unwrap().to_string());
+        assert_eq!(shuffled, "[8, 1, 5, 9, 0, 4, 3, 2, 6, 7]");
     }
 }

@@ -3,7 +3,7 @@
 use super::error::TemplateError;
 use super::scan;
 use super::scope::Scope;
-use crate::syntax::identifier_meant;
+use crate::syntax::suggested_identifier;
 
 /// Maximum length of code that help repeats, in bytes.
 const MAX_QUOTED_LEN: usize = 80;
@@ -50,19 +50,19 @@ fn worded(error: &TemplateError, message: String, help: String) -> TemplateError
 fn namespace(error: &TemplateError, text: &str, scope: &Scope) -> Option<TemplateError> {
     let name = error.message.split('`').nth(1)?;
     let space = name.split('.').next().filter(|space| NAMESPACES.contains(space))?;
-    if scope.names().any(|known| known == space) {
+    if scope.names().any(|candidate| candidate == space) {
         return None;
     }
     let after = text.split_once(&format!("{space}."))?.1;
     let end = after.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(after.len());
     let member = &after[..end];
-    let help = if scope.names().any(|known| known == member) {
+    let help = if scope.names().any(|candidate| candidate == member) {
         format!("write `{member}` alone: parameters and axes have no `{space}.` before them")
     } else {
-        let known: Vec<&str> = scope.names().collect();
+        let names: Vec<&str> = scope.names().collect();
         format!(
             "parameters and axes have no `{space}.` before them; the names here are {}",
-            crate::diagnostic::quoted_list(known, 12)
+            crate::diagnostic::quoted_list(names, 12)
         )
     };
     Some(worded(error, error.message.clone(), help))
@@ -112,12 +112,14 @@ fn syntax(error: &TemplateError, text: &str) -> Option<TemplateError> {
         let message = format!(
             "`{word}` is no name: names in templates have the letters a to z and A to Z, digits and `_`"
         );
-        let help = identifier_meant(word).map_or_else(
+        let help = suggested_identifier(word).map_or_else(
             || {
                 "give the parameter or the axis a name of these, and write that; text goes in quotes"
                     .to_owned()
             },
-            |meant| format!("name the parameter or the axis `{meant}`, and write that; text goes in quotes"),
+            |suggestion| {
+                format!("name the parameter or the axis `{suggestion}`, and write that; text goes in quotes")
+            },
         );
         return Some(worded(error, message, help));
     }
@@ -152,8 +154,8 @@ fn rewritten(code: &str) -> String {
     let code = code.replace("&&", " and ").replace("||", " or ");
     let mut out = String::new();
     let mut rest = code.as_str();
-    while let Some(at) = rest.find('!') {
-        let (before, after) = rest.split_at(at);
+    while let Some(position) = rest.find('!') {
+        let (before, after) = rest.split_at(position);
         out.push_str(before);
         out.push_str(if after.starts_with("!=") { "!" } else { " not " });
         rest = &after[1..];
@@ -171,13 +173,13 @@ fn has_operator(code: &str, sign: &str) -> bool {
 /// Code without what is in quotes.
 fn without_texts(code: &str) -> String {
     let bytes = code.as_bytes();
-    let (mut out, mut at) = (String::new(), 0);
-    while let Some(c) = code.get(at..).and_then(|rest| rest.chars().next()) {
+    let (mut out, mut position) = (String::new(), 0);
+    while let Some(c) = code.get(position..).and_then(|rest| rest.chars().next()) {
         if matches!(c, '\'' | '"') {
-            at = scan::after_quoted(bytes, at).min(code.len());
+            position = scan::after_quoted(bytes, position).min(code.len());
         } else {
             out.push(c);
-            at += c.len_utf8();
+            position += c.len_utf8();
         }
     }
     out
@@ -187,7 +189,7 @@ fn without_texts(code: &str) -> String {
 fn foreign_word(code: &str) -> Option<&str> {
     let plain = without_texts(code);
     let word = scan::identifiers(&plain).find(|word| !word.is_ascii())?.to_owned();
-    code.find(&word).map(|at| &code[at..at + word.len()])
+    code.find(&word).map(|start| &code[start..start + word.len()])
 }
 
 fn is_path(name: &str) -> bool {
@@ -201,13 +203,13 @@ mod tests {
 
     #[test]
     fn operators_are_those_of_the_language() {
-        for (code, meant) in [
+        for (code, suggestion) in [
             ("a && b", "a and b"),
             ("a||!b", "a or not b"),
             ("a !== b && c <> d", "a != b and c != d"),
             ("a === b", "a == b"),
         ] {
-            assert_eq!(rewritten(code), meant);
+            assert_eq!(rewritten(code), suggestion);
         }
         assert!(
             !has_operator("a != '&& || ! ?'", "!") && !has_operator("'&&'", "&&") && has_operator("!a", "!")

@@ -8,7 +8,7 @@ use crate::source::{Source, Span};
 pub(super) fn narrowed(text: &str, range: Range<usize>, message: &str) -> Range<usize> {
     let Some(name) = message.split('`').nth(1).filter(|name| !name.is_empty()) else { return range };
     match text.get(range.clone()).and_then(|identifiers| identifiers.find(name)) {
-        Some(at) => range.start + at..range.start + at + name.len(),
+        Some(offset) => range.start + offset..range.start + offset + name.len(),
         None => range,
     }
 }

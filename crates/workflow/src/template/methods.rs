@@ -72,6 +72,6 @@ fn filter_help(name: &str) -> String {
     }
     did_you_mean(name, FILTERS).map_or_else(
         || format!("the filters are {}", quoted_list(FILTERS, FILTERS.len())),
-        |meant| format!("write a filter, as in `x | upper`; {meant}"),
+        |suggestion| format!("write a filter, as in `x | upper`; {suggestion}"),
     )
 }

@@ -35,15 +35,16 @@ fn undefined_name(mut error: TemplateError, text: &str) -> TemplateError {
         error.help = Some(format!("write `{truth}`: in YAML 1.2 only `true` and `false` are booleans"));
         return error;
     }
-    let Some((at, name)) = error.message.split('`').nth(1).and_then(|name| Some((text.find(name)?, name)))
+    let Some((position, name)) =
+        error.message.split('`').nth(1).and_then(|name| Some((text.find(name)?, name)))
     else {
         return error;
     };
-    let before = text[..at].trim_end();
+    let before = text[..position].trim_end();
     let is_compared = before.ends_with("==") || before.ends_with("!=");
     let is_name = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
     if is_compared && is_name && text.len() <= MAX_QUOTED_LEN {
-        let (start, end) = (&text[..at], &text[at + name.len()..]);
+        let (start, end) = (&text[..position], &text[position + name.len()..]);
         error.help = Some(format!("text is written in quotes: `{start}'{name}'{end}`"));
     }
     error
@@ -52,12 +53,12 @@ fn undefined_name(mut error: TemplateError, text: &str) -> TemplateError {
 /// `when: look = noir`, `look is noir` and `look == 'noir`.
 fn in_expression(mut error: TemplateError, text: &str) -> TemplateError {
     let operator = [" = ", " is "].into_iter().find(|operator| {
-        let is_it = if *operator == " = " {
+        let has_message = if *operator == " = " {
             error.message.starts_with("unexpected input")
         } else {
             error.message.starts_with("there is no test")
         };
-        is_it && text.matches(operator).count() == 1
+        has_message && text.matches(operator).count() == 1
     });
     if let Some((left, right)) = operator.and_then(|operator| text.split_once(operator))
         && text.len() <= MAX_QUOTED_LEN

@@ -67,8 +67,8 @@ impl CheckedProducts {
         let length = insertion().len();
         let mut shift = 0;
         for &(offset, star) in &self.inserted {
-            let at = offset + shift;
-            if range.start >= at && range.end <= at + length {
+            let position = offset + shift;
+            if range.start >= position && range.end <= position + length {
                 return star..star + 1;
             }
             shift += length;
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn both_operands_are_checked() {
         let checked = |text: &str| {
-            let stars: Vec<usize> = text.match_indices('*').map(|(at, _)| at).collect();
+            let stars: Vec<usize> = text.match_indices('*').map(|(offset, _)| offset).collect();
             CheckedProducts::new(text, &stars).code.replace("|__number ", "#")
         };
         assert_eq!(checked("a*b"), "a#*b#");
@@ -175,8 +175,8 @@ mod tests {
         let text = "aa * bb + cc";
         let products = CheckedProducts::new(text, &[3]);
         let find = |part: &str| {
-            let at = products.code.find(part).unwrap();
-            products.original(at..at + part.len())
+            let start = products.code.find(part).unwrap();
+            products.original(start..start + part.len())
         };
         assert_eq!(&text[find("aa")], "aa");
         assert_eq!(&text[find("bb")], "bb");

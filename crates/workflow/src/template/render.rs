@@ -339,8 +339,8 @@ fn eval(
         let start = original.start;
         let inner = text[start..].trim_end().trim_end_matches('}').trim_end_matches(['-', '+']);
         let name = inner.trim();
-        let at = start + inner.find(name).unwrap_or_default();
-        return Err(TemplateError::undefined(name, Some(at..at + name.len()), scope));
+        let name_start = start + inner.find(name).unwrap_or_default();
+        return Err(TemplateError::undefined(name, Some(name_start..name_start + name.len()), scope));
     }
     let json = serde_json::to_value(&value).map_err(|_| TemplateError {
         code: "template-error",

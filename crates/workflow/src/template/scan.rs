@@ -155,14 +155,14 @@ struct Region {
 
 fn regions(text: &str) -> Vec<Region> {
     let bytes = text.as_bytes();
-    let mut found = Vec::new();
+    let mut parsed = Vec::new();
     let mut pos = 0;
     while let Some(open) = text[pos..].find('{').map(|offset| pos + offset) {
         pos = match bytes.get(open + 1) {
             Some(b'{') => {
                 let region = code(bytes, open, b'}');
                 let end = region.outer.end;
-                found.push(region);
+                parsed.push(region);
                 end
             }
             Some(b'%') => {
@@ -170,14 +170,14 @@ fn regions(text: &str) -> Vec<Region> {
                 let end = region.outer.end;
                 let raw =
                     text[open..end].trim_start_matches(['{', '%', '-', '+']).trim_start().starts_with("raw");
-                found.push(region);
+                parsed.push(region);
                 if raw { text[end..].find("endraw").map_or(text.len(), |offset| end + offset) } else { end }
             }
             Some(b'#') => text[open..].find("#}").map_or(text.len(), |offset| open + offset + 2),
             _ => open + 1,
         };
     }
-    found
+    parsed
 }
 
 /// Reads code from its opening to its closing braces; string literals are skipped.
@@ -280,7 +280,7 @@ pub(super) fn code_of(text: &str) -> Vec<&str> {
 
 /// Whether a template compares values, searches them or takes slices of them, which reads them as a whole.
 pub(super) fn compares(text: &str) -> bool {
-    let words = |word: &str| identifiers(text).filter(|found| *found == word).count();
+    let words = |word: &str| identifiers(text).filter(|identifier| *identifier == word).count();
     text.contains(['=', '<', '>']) || (text.contains('[') && text.contains(':')) || words("in") > words("for")
 }
 

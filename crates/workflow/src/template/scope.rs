@@ -56,17 +56,17 @@ impl Scope {
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let mut layers: Vec<&Names> = self.layers().collect();
         layers.reverse();
-        let mut found: Vec<&str> = Vec::new();
+        let mut unique: Vec<&str> = Vec::new();
         for names in layers {
             for name in
                 names.own.keys().map(String::as_str).chain(names.locals.iter().map(|(name, _)| &**name))
             {
-                if names.parent.is_none() || !found.contains(&name) {
-                    found.push(name);
+                if names.parent.is_none() || !unique.contains(&name) {
+                    unique.push(name);
                 }
             }
         }
-        found.into_iter()
+        unique.into_iter()
     }
 
     /// The keys of the map at a dotted path, if there is one.
@@ -154,7 +154,7 @@ impl Object for Shared {
 
 impl Names {
     fn find(&self, name: &str) -> Option<&Value> {
-        let locals = || self.locals.iter().rev().find(|(known, _)| &**known == name).map(|(_, value)| value);
+        let locals = || self.locals.iter().rev().find(|(key, _)| &**key == name).map(|(_, value)| value);
         self.own.get(name).or_else(locals).or_else(|| self.parent.as_ref()?.find(name))
     }
 }

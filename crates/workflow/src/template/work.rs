@@ -62,10 +62,10 @@ impl TemplateWork {
     pub(super) fn table(&self, text: &Value, header: bool) -> Option<Value> {
         let (start, length) = address(text)?;
         let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = tables
-            .iter()
-            .find(|(known, has_header, _)| *has_header == header && address(known) == Some((start, length)));
-        known.map(|(_, _, rows)| rows.clone())
+        let cached = tables.iter().find(|(cached, has_header, _)| {
+            *has_header == header && address(cached) == Some((start, length))
+        });
+        cached.map(|(_, _, rows)| rows.clone())
     }
 
     pub(super) fn remember_table(&self, text: &Value, header: bool, rows: &Value) {

@@ -56,7 +56,7 @@ impl FromStr for Decibels {
 
     fn from_str(text: &str) -> Result<Self, ParseDecibelsError> {
         let text = text.trim();
-        let number = match text.len().checked_sub(2).and_then(|at| text.split_at_checked(at)) {
+        let number = match text.len().checked_sub(2).and_then(|position| text.split_at_checked(position)) {
             Some((number, unit)) if unit.eq_ignore_ascii_case("db") => number.trim_end(),
             _ => return Err(ParseDecibelsError),
         };

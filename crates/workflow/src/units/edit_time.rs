@@ -73,11 +73,11 @@ impl fmt::Display for EditTime {
             Self::Frames(frames) => write!(f, "{frames}f"),
             Self::Micros(micros) => {
                 let sign = if *micros < 0 { "-" } else { "" };
-                let (whole, rest) = (micros.unsigned_abs() / 1_000_000, micros.unsigned_abs() % 1_000_000);
+                let (seconds, rest) = (micros.unsigned_abs() / 1_000_000, micros.unsigned_abs() % 1_000_000);
                 if rest == 0 {
-                    return write!(f, "{sign}{whole}s");
+                    return write!(f, "{sign}{seconds}s");
                 }
-                write!(f, "{sign}{whole}.{}s", format!("{rest:06}").trim_end_matches('0'))
+                write!(f, "{sign}{seconds}.{}s", format!("{rest:06}").trim_end_matches('0'))
             }
         }
     }

@@ -43,7 +43,7 @@ impl FromStr for Loudness {
 
     fn from_str(text: &str) -> Result<Self, ParseLoudnessError> {
         let text = text.trim();
-        let number = match text.len().checked_sub(4).and_then(|at| text.split_at_checked(at)) {
+        let number = match text.len().checked_sub(4).and_then(|position| text.split_at_checked(position)) {
             Some((number, unit)) if unit.eq_ignore_ascii_case("lufs") => number.trim_end(),
             _ => return Err(ParseLoudnessError),
         };

@@ -72,11 +72,11 @@ impl Sum for VideoDuration {
 
 impl fmt::Display for VideoDuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (whole, millis) = (self.0 / 1_000, self.0 % 1_000);
+        let (seconds, millis) = (self.0 / 1_000, self.0 % 1_000);
         if millis == 0 {
-            return f.pad(&whole.to_string());
+            return f.pad(&seconds.to_string());
         }
-        f.pad(format!("{whole}.{millis:03}").trim_end_matches('0'))
+        f.pad(format!("{seconds}.{millis:03}").trim_end_matches('0'))
     }
 }
 

@@ -61,9 +61,9 @@ fn warning(scalar: Span, text: &str) -> Option<Diagnostic> {
     let anchor = anchor_before(scalar, text)?;
     let name = &text[anchor.range()];
     let message = format!("no alias uses the YAML anchor `{name}`: it is no part of the text after it");
-    let whole = text.get(anchor.start()..scalar.end())?.trim_end();
-    let help = if whole.len() <= MAX_QUOTED_LEN && !whole.contains('\n') {
-        format!("if it is text, write {}; else remove it", as_quoted(whole))
+    let written = text.get(anchor.start()..scalar.end())?.trim_end();
+    let help = if written.len() <= MAX_QUOTED_LEN && !written.contains('\n') {
+        format!("if it is text, write {}; else remove it", as_quoted(written))
     } else {
         "if it is text, put the whole text in quotes; else remove it".to_owned()
     };

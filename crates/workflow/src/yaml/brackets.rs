@@ -21,26 +21,26 @@ pub(super) struct Brackets {
 impl Brackets {
     /// Reads from a bracket. A line that begins a key or an item and is indented by `column` or less is no part of it.
     fn read(text: &str, start: usize, column: usize) -> Self {
-        let mut found = Self { start, end: None, open: None, entries: Vec::new() };
+        let mut brackets = Self { start, end: None, open: None, entries: Vec::new() };
         // The offset of each open bracket, and that of the entry that is being read in it.
         let mut levels: Vec<(usize, usize)> = Vec::new();
-        let mut at = start;
+        let mut position = start;
         // Quotes and the sign of a comment count where a value may begin, or after a blank.
         let (mut begins, mut after_blank) = (true, false);
         let stop = text.floor_char_boundary(start.saturating_add(MAX_LEN));
-        while let Some(sign) = text.get(at..stop).and_then(|rest| rest.chars().next()) {
-            let next = at + sign.len_utf8();
+        while let Some(sign) = text.get(position..stop).and_then(|rest| rest.chars().next()) {
+            let next = position + sign.len_utf8();
             let mut close = |levels: &mut Vec<(usize, usize)>| {
                 let (_, entry) = levels.pop().unwrap_or_default();
-                found.entries.push((entry, at));
+                brackets.entries.push((entry, position));
             };
             match sign {
-                '[' | '{' => levels.push((at, next)),
+                '[' | '{' => levels.push((position, next)),
                 ']' | '}' => {
                     close(&mut levels);
                     if levels.is_empty() {
-                        found.end = Some(next);
-                        return found;
+                        brackets.end = Some(next);
+                        return brackets;
                     }
                 }
                 ',' => {
@@ -49,12 +49,12 @@ impl Brackets {
                     levels.push((bracket, next));
                 }
                 '"' | '\'' if begins => {
-                    at = after_quoted(text, at, stop);
+                    position = after_quoted(text, position, stop);
                     (begins, after_blank) = (false, false);
                     continue;
                 }
                 '#' if after_blank => {
-                    at = text[at..stop].find('\n').map_or(stop, |offset| at + offset);
+                    position = text[position..stop].find('\n').map_or(stop, |offset| position + offset);
                     continue;
                 }
                 '\n' if begins_block(&text[next..stop], column) => break,
@@ -62,10 +62,10 @@ impl Brackets {
             }
             begins = matches!(sign, '[' | '{' | ',' | ':' | '\n') || begins && sign == ' ';
             after_blank = sign.is_whitespace();
-            at = next;
+            position = next;
         }
-        found.open = levels.last().map(|(bracket, _)| *bracket);
-        found
+        brackets.open = levels.last().map(|(bracket, _)| *bracket);
+        brackets
     }
 }
 
@@ -73,15 +73,15 @@ fn after_quoted(text: &str, open: usize, stop: usize) -> usize {
     let quote = if text[open..].starts_with('"') { '"' } else { '\'' };
     let mut rest = open + 1;
     while let Some(offset) = text.get(rest..stop).and_then(|rest| rest.find([quote, '\\'])) {
-        let at = rest + offset;
-        match text.as_bytes()[at] {
+        let position = rest + offset;
+        match text.as_bytes()[position] {
             b'\\' if quote == '"' => {
-                rest = at + 1 + text[at + 1..stop].chars().next().map_or(0, char::len_utf8);
+                rest = position + 1 + text[position + 1..stop].chars().next().map_or(0, char::len_utf8);
             }
-            b'\\' => rest = at + 1,
+            b'\\' => rest = position + 1,
             // Two single quotes are one in the text.
-            b'\'' if quote == '\'' && text[at + 1..stop].starts_with('\'') => rest = at + 2,
-            _ => return at + 1,
+            b'\'' if quote == '\'' && text[position + 1..stop].starts_with('\'') => rest = position + 2,
+            _ => return position + 1,
         }
     }
     stop
@@ -103,7 +103,7 @@ pub(super) fn key_of(text: &str) -> Option<(&str, &str)> {
 
 /// The lists and mappings in brackets that begin in some lines of a text. `lines` are these lines, each with its offset.
 pub(super) fn in_lines<'l>(text: &str, lines: impl Iterator<Item = (usize, &'l str)>) -> Vec<Brackets> {
-    let mut found: Vec<Brackets> = Vec::new();
+    let mut bracketed: Vec<Brackets> = Vec::new();
     let mut resume = 0;
     // The column of the key of a text in a block, whose lines are indented deeper.
     let mut block = None;
@@ -114,19 +114,19 @@ pub(super) fn in_lines<'l>(text: &str, lines: impl Iterator<Item = (usize, &'l s
         }
         block = None;
         let entry = line.trim_start_matches(' ').trim_start_matches("- ");
-        let at = line.len() - entry.len();
+        let entry_start = line.len() - entry.len();
         let keyed = key_of(entry);
-        let column = if keyed.is_some() { at } else { at.saturating_sub(2) };
+        let column = if keyed.is_some() { entry_start } else { entry_start.saturating_sub(2) };
         let value = keyed.map_or(entry, |(_, value)| value).trim_start();
         if value.starts_with(['|', '>']) {
             block = Some(column);
         } else if value.starts_with(['[', '{']) {
             let read = Brackets::read(text, start + (line.len() - value.len()), column);
             resume = read.end.unwrap_or_default();
-            found.push(read);
+            bracketed.push(read);
         }
     }
-    found
+    bracketed
 }
 
 #[cfg(test)]
@@ -134,9 +134,9 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> (Option<usize>, Option<usize>, Vec<&str>) {
-        let found = Brackets::read(text, text.find(['[', '{']).unwrap(), 0);
-        let entries = found.entries.iter().map(|(start, end)| text[*start..*end].trim()).collect();
-        (found.end, found.open, entries)
+        let brackets = Brackets::read(text, text.find(['[', '{']).unwrap(), 0);
+        let entries = brackets.entries.iter().map(|(start, end)| text[*start..*end].trim()).collect();
+        (brackets.end, brackets.open, entries)
     }
 
     #[test]
@@ -155,12 +155,12 @@ mod tests {
     #[test]
     fn brackets_in_a_block_of_text_are_text() {
         let text = "a: |\n  b: [x\nc: [y\nd: z\n";
-        let lines = text.split('\n').scan(0, |at, line| {
-            let start = *at;
-            *at += line.len() + 1;
+        let lines = text.split('\n').scan(0, |offset, line| {
+            let start = *offset;
+            *offset += line.len() + 1;
             Some((start, line))
         });
-        let found: Vec<usize> = in_lines(text, lines).iter().map(|found| found.start).collect();
-        assert_eq!(found, [16]);
+        let starts: Vec<usize> = in_lines(text, lines).iter().map(|brackets| brackets.start).collect();
+        assert_eq!(starts, [16]);
     }
 }

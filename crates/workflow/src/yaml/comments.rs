@@ -58,7 +58,7 @@ fn comment_on_next_line(start: usize, line_end: usize, text: &str) -> Option<Spa
     let line = below.split(['\n', '\r']).next()?;
     let comment = line.trim_start();
     let column = line.len() - comment.len();
-    let line_start = text.get(..start)?.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+    let line_start = text.get(..start)?.rfind(['\n', '\r']).map_or(0, |position| position + 1);
     let before = text.get(line_start..start)?;
     let indent = before.len() - before.trim_start_matches([' ', '\t', '-']).len();
     // Text below its key is indented further than the key; text that begins its line goes on below itself.

@@ -179,18 +179,18 @@ pub(super) fn as_quoted(text: &str) -> String {
 }
 
 /// The help for other messages of the parser.
-fn help_for(message: &str, at: &str) -> Option<&'static str> {
+fn help_for(message: &str, source_text: &str) -> Option<&'static str> {
     if message.contains("quoted scalar") {
         Some("is a quote missing at the end of the text above?")
     } else if message.contains("mapping values are not allowed") {
         Some("text that contains `: ` needs quotes")
-    } else if at.starts_with("{{") {
+    } else if source_text.starts_with("{{") {
         Some("a value that begins with `{{` needs quotes: \"{{ name }}\"")
     } else if message.contains("flow") || message.contains("bracket") || message.contains("',' or") {
         Some(
             "in brackets, entries are separated by commas, and text with `: `, `,`, `[` or `{` in it needs quotes",
         )
-    } else if at.starts_with(['@', '`', '%', ',']) || at.starts_with("? ") {
+    } else if source_text.starts_with(['@', '`', '%', ',']) || source_text.starts_with("? ") {
         Some("text that begins with this character needs quotes")
     } else {
         None

@@ -19,9 +19,9 @@ pub(super) fn mistake(
     span: Span,
     source: &Source,
 ) -> Option<Diagnostic> {
-    let (text, at) = (source.text(), span.start());
+    let (text, position) = (source.text(), span.start());
     if message.contains("unclosed bracket") || message.contains("mismatched bracket") {
-        return unclosed(message, text, at);
+        return unclosed(message, text, position);
     }
     if message.contains("misplaced bracket") {
         return misplaced(text, span);
@@ -31,44 +31,44 @@ pub(super) fn mistake(
     }
     let first = number.saturating_sub(MAX_LINES);
     let offset = |index: usize| source.offset(Position { line: index + 1, column: 1 });
-    let looked_at = (first..number.min(lines.len())).map(|index| (offset(index), lines[index]));
-    let found = brackets::in_lines(text, looked_at).pop()?;
+    let scanned = (first..number.min(lines.len())).map(|index| (offset(index), lines[index]));
+    let brackets = brackets::in_lines(text, scanned).pop()?;
     let line_start = offset(number - 1);
-    if let Some(open) = found.open {
+    if let Some(open) = brackets.open {
         return unclosed(message, text, open);
     }
-    let end = found.end?;
-    if end <= at && end > line_start {
-        return Some(after_brackets(text, &found, span));
+    let end = brackets.end?;
+    if end <= position && end > line_start {
+        return Some(after_brackets(text, &brackets, span));
     }
     // The parser points at the entry or, where that could be a key, at the beginning of the line.
-    if end <= at || found.start > at && found.start < line_start {
+    if end <= position || brackets.start > position && brackets.start < line_start {
         return None;
     }
-    let is_inside = found.start < at;
-    let holds = |(start, end): &&(usize, usize)| *start <= at && at <= *end;
+    let is_inside = brackets.start < position;
+    let holds = |(start, end): &&(usize, usize)| *start <= position && position <= *end;
     let entry = if is_inside {
-        found.entries.iter().filter(holds).min_by_key(|(start, end)| end - start)
+        brackets.entries.iter().filter(holds).min_by_key(|(start, end)| end - start)
     } else {
-        found.entries.iter().find(|entry| text[entry.0..entry.1].matches(": ").count() > 1)
+        brackets.entries.iter().find(|entry| text[entry.0..entry.1].matches(": ").count() > 1)
     };
     let (start, end) = *entry?;
-    in_entry(text, start, end, is_inside.then_some(at), span)
+    in_entry(text, start, end, is_inside.then_some(position), span)
 }
 
 /// A bracket that is not closed, or by another one.
-fn unclosed(message: &str, text: &str, at: usize) -> Option<Diagnostic> {
-    let rest = text.get(at..)?;
+fn unclosed(message: &str, text: &str, position: usize) -> Option<Diagnostic> {
+    let rest = text.get(position..)?;
     let sign = rest.chars().next().filter(|sign| matches!(sign, '[' | '{'))?;
     // A template, for which there is other help.
-    if rest.starts_with("{{") || text[..at].ends_with('{') {
+    if rest.starts_with("{{") || text[..position].ends_with('{') {
         return None;
     }
     let (close, noun) = if sign == '[' { (']', "list") } else { ('}', "mapping") };
     let error = |message: String, help: String| {
-        Some(Diagnostic::error("yaml-syntax", Span::new(at, at + 1), message).help(help))
+        Some(Diagnostic::error("yaml-syntax", Span::new(position, position + 1), message).help(help))
     };
-    let line = &text[text[..at].rfind('\n').map_or(0, |before| before + 1)..at];
+    let line = &text[text[..position].rfind('\n').map_or(0, |before| before + 1)..position];
     let before = line.trim_end().strip_suffix(':').unwrap_or_default();
     let key = before.rsplit(['[', '{', ',', ' ']).next().filter(|key| is_key(key));
     let is_nested = line.contains(['[', '{']);
@@ -83,11 +83,11 @@ fn unclosed(message: &str, text: &str, at: usize) -> Option<Diagnostic> {
         .filter(|_| is_whole && !value.contains(": ") && value.len() <= MAX_QUOTED_LEN && value.len() > 1)
         .map(|key| format!("; if it is text, put it in quotes: `{key}: {}`", as_quoted(value)))
         .unwrap_or_default();
-    if let Some((_, other)) = message.split_once("closed by ") {
-        let other = other.trim_matches('\'');
+    if let Some((_, closing)) = message.split_once("closed by ") {
+        let closing = closing.trim_matches('\'');
         let quoted = if quoted.is_empty() { "; text with brackets in it needs quotes" } else { &quoted };
         return error(
-            format!("this `{sign}` is closed by `{other}`"),
+            format!("this `{sign}` is closed by `{closing}`"),
             format!("close the {noun} with `{close}`{quoted}"),
         );
     }
@@ -96,9 +96,9 @@ fn unclosed(message: &str, text: &str, at: usize) -> Option<Diagnostic> {
 
 /// A bracket that closes nothing.
 fn misplaced(text: &str, span: Span) -> Option<Diagnostic> {
-    let at = span.start();
-    let sign = text.get(at..)?.chars().next().filter(|sign| matches!(sign, ']' | '}'))?;
-    let line = &text[text[..at].rfind('\n').map_or(0, |before| before + 1)..];
+    let position = span.start();
+    let sign = text.get(position..)?.chars().next().filter(|sign| matches!(sign, ']' | '}'))?;
+    let line = &text[text[..position].rfind('\n').map_or(0, |before| before + 1)..];
     let line = line.lines().next().unwrap_or_default().trim_end();
     let entry = line.trim_start().trim_start_matches("- ");
     let help = match key_of(entry).map(|(key, value)| (key, value.trim())) {
@@ -126,12 +126,12 @@ fn after_brackets(text: &str, brackets: &Brackets, span: Span) -> Diagnostic {
 }
 
 /// An entry that the parser refuses at an offset, if it says where.
-fn in_entry(text: &str, start: usize, end: usize, at: Option<usize>, span: Span) -> Option<Diagnostic> {
+fn in_entry(text: &str, start: usize, end: usize, position: Option<usize>, span: Span) -> Option<Diagnostic> {
     let entry = text.get(start..end)?;
     let error =
         |message: &str, help: String| Some(Diagnostic::error("yaml-syntax", span, message).help(help));
-    let refused = at.and_then(|at| text[at..].chars().next());
-    if let Some(before) = at.and_then(|at| text.get(start..at))
+    let refused = position.and_then(|position| text[position..].chars().next());
+    if let Some(before) = position.and_then(|position| text.get(start..position))
         && let Some((above, word)) = before.trim_start().rsplit_once('\n')
         && (is_key(word.trim()) || word.trim().is_empty())
     {
@@ -147,8 +147,8 @@ fn in_entry(text: &str, start: usize, end: usize, at: Option<usize>, span: Span)
         return None;
     }
     let quoted = format!("put the text in quotes: `{key}: {}`", as_quoted(value));
-    if at.is_none() || refused == Some(':') {
-        let before = at.and_then(|at| text.get(start..at)).unwrap_or_default().trim_end();
+    if position.is_none() || refused == Some(':') {
+        let before = position.and_then(|position| text.get(start..position)).unwrap_or_default().trim_end();
         let word = before.rsplit([' ', ';']).next().filter(|word| is_key(word));
         let is_other =
             word.is_some_and(|word| !before[..before.len() - word.len()].trim_end().ends_with(':'));
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn mistakes_in_brackets_are_named_with_help() {
-        for (shot, at, message, help) in [
+        for (shot, expected_position, message, help) in [
             (
                 "  - {id: a, prompt: rain: and wind}\n",
                 (2, 25),
@@ -274,15 +274,19 @@ mod tests {
             let source = Source::new("a.yaml", format!("shots:\n{shot}"));
             let mut problems = Problems::default();
             let _tree = crate::yaml::read(&source, &mut problems);
-            let (found, _) = problems.into_sorted();
-            let found: Vec<_> = found
+            let (diagnostics, _) = problems.into_sorted();
+            let actual: Vec<_> = diagnostics
                 .iter()
-                .map(|found| {
-                    let at = source.position(found.primary.span.start());
-                    ((at.line, at.column), found.message.as_str(), found.help.as_deref().unwrap_or_default())
+                .map(|diagnostic| {
+                    let position = source.position(diagnostic.primary.span.start());
+                    (
+                        (position.line, position.column),
+                        diagnostic.message.as_str(),
+                        diagnostic.help.as_deref().unwrap_or_default(),
+                    )
                 })
                 .collect();
-            assert_eq!(found, [(at, message, help)], "{shot}");
+            assert_eq!(actual, [(expected_position, message, help)], "{shot}");
         }
     }
 }

@@ -21,8 +21,8 @@ pub(super) fn in_keys(tree: &Yaml, source: &Source) -> Option<Diagnostic> {
         YamlValue::List(items) => items.iter().find_map(|item| in_keys(item, source)),
         YamlValue::Map(entries) => entries.iter().find_map(|(key, value)| {
             let is_quoted = source.slice(key.span).starts_with(['"', '\'']);
-            let found = if is_quoted { None } else { in_text(&format!("{}:", key.value), key.span.start()) };
-            found.or_else(|| in_keys(value, source))
+            let in_key = if is_quoted { None } else { in_text(&format!("{}:", key.value), key.span.start()) };
+            in_key.or_else(|| in_keys(value, source))
         }),
         YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) | YamlValue::Text(_) => None,
     }
@@ -35,11 +35,11 @@ fn in_text(line: &str, start: usize) -> Option<Diagnostic> {
     let after_dash = item.strip_prefix('-').filter(|rest| rest.starts_with(is_foreign_blank));
     let entry = after_dash.unwrap_or(item).trim_start();
     let colon = entry.find([':', FULL_WIDTH_COLON]);
-    let key = colon.map(|at| &entry[..at]).filter(|key| is_key(key));
+    let key = colon.map(|colon| &entry[..colon]).filter(|key| is_key(key));
     if key.is_none() && after_dash.is_none() && !text.starts_with("- ") {
         return None;
     }
-    let at = |rest: &str| line.len() - rest.len();
+    let offset_of = |rest: &str| line.len() - rest.len();
     let error = |offset: usize, position: &str, help: String| {
         let sign = line.get(offset..)?.chars().next()?;
         let span = Span::new(start + offset, start + offset + sign.len_utf8());
@@ -47,20 +47,24 @@ fn in_text(line: &str, start: usize) -> Option<Diagnostic> {
         Some(Diagnostic::error("yaml-syntax", span, message).help(help))
     };
     let blank = || "replace it with an ordinary blank".to_owned();
-    let indentation = &line[..at(text)];
-    if let Some(found) = indentation.find(is_foreign_blank) {
-        return error(found, "in the indentation", blank());
+    let indentation = &line[..offset_of(text)];
+    if let Some(position) = indentation.find(is_foreign_blank) {
+        return error(position, "in the indentation", blank());
     }
     if let Some(rest) = after_dash {
-        return error(at(rest), "after the dash", blank());
+        return error(offset_of(rest), "after the dash", blank());
     }
     let (key, after) = (key?, &entry[colon?..]);
     if let Some(value) = after.strip_prefix(FULL_WIDTH_COLON) {
-        let meant = format!("{key}: {}", value.trim());
-        return error(at(after), &format!("after `{key}`"), format!("write `{}`", meant.trim_end()));
+        let suggestion = format!("{key}: {}", value.trim());
+        return error(
+            offset_of(after),
+            &format!("after `{key}`"),
+            format!("write `{}`", suggestion.trim_end()),
+        );
     }
     let value = after.strip_prefix(':').filter(|value| value.starts_with(is_foreign_blank))?;
-    error(at(value), &format!("after `{key}:`"), blank())
+    error(offset_of(value), &format!("after `{key}:`"), blank())
 }
 
 const FULL_WIDTH_COLON: char = '\u{ff1a}';
@@ -89,13 +93,13 @@ mod tests {
         let source = Source::new("a.yaml", text);
         let mut problems = Problems::default();
         let _tree = crate::yaml::read(&source, &mut problems);
-        let (found, _) = problems.into_sorted();
-        let found = found.first()?;
-        let at = source.position(found.primary.span.start());
+        let (diagnostics, _) = problems.into_sorted();
+        let diagnostic = diagnostics.first()?;
+        let position = source.position(diagnostic.primary.span.start());
         Some((
-            at.line,
-            at.column,
-            format!("{}; {}", found.message, found.help.as_deref().unwrap_or_default()),
+            position.line,
+            position.column,
+            format!("{}; {}", diagnostic.message, diagnostic.help.as_deref().unwrap_or_default()),
         ))
     }
 
@@ -107,12 +111,12 @@ mod tests {
             )
         };
         let (no_break, ideographic) = ("a no-break space (U+00A0)", "an ideographic space (U+3000)");
-        let colon = |key, meant| {
+        let colon = |key, suggestion| {
             format!(
-                "there is a full-width colon (U+FF1A) after `{key}`, which YAML takes for text; write `{meant}`"
+                "there is a full-width colon (U+FF1A) after `{key}`, which YAML takes for text; write `{suggestion}`"
             )
         };
-        for (text, at, message) in [
+        for (text, expected, message) in [
             ("shots:\n  - id\u{ff1a} one\n    prompt: x\n", (2, 7), colon("id", "id: one")),
             ("shots:\n  - id: one\n    prompt\u{ff1a}x\n", (3, 11), colon("prompt", "prompt: x")),
             ("version: 1\nshots\u{ff1a}\n  - id: one\n", (2, 6), colon("shots", "shots:")),
@@ -126,7 +130,7 @@ mod tests {
             ("shots:\n  - id: a\n    \u{a0}prompt: x\n", (3, 5), blank(no_break, "in the indentation")),
             ("shots:\n  - id:\u{3000}a\n    prompt: x\n", (2, 8), blank(ideographic, "after `id:`")),
         ] {
-            assert_eq!(first(text), Some((at.0, at.1, message)), "{text}");
+            assert_eq!(first(text), Some((expected.0, expected.1, message)), "{text}");
         }
     }
 

@@ -38,10 +38,10 @@ pub(super) fn mistake(
         return error(text.trim_end().len(), message, help);
     }
     if message.contains("mapping values are not allowed")
-        && let Some((item, meant)) = item_without_key(index, lines)
+        && let Some((item, id_key)) = item_without_key(index, lines)
     {
         let message = format!("`{item}` above is text, to which no key can belong");
-        return error(text.trim_end().len(), message, format!("write `- {meant}: {item}`"));
+        return error(text.trim_end().len(), message, format!("write `- {id_key}: {item}`"));
     }
     let above = levels_above(index, lines);
     if message.contains("mapping values are not allowed") {
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn misplaced_lines_are_named_with_where_they_belong() {
-        for (text, at, help) in [
+        for (text, expected_line, help) in [
             ("shots:\n  - id: a\n      prompt: x\n", 3, "indent `prompt` like `id`: by 4 blanks"),
             ("defaults:\n  model: x\n   seconds: 5\n", 3, "indent `seconds` like `model`: by 2 blanks"),
             ("version: 1\n name: x\n", 2, "indent `name` like `version`: by no blanks"),
@@ -228,10 +228,11 @@ mod tests {
             let source = Source::new("a.yaml", text);
             let mut problems = Problems::default();
             let _tree = crate::yaml::read(&source, &mut problems);
-            let (found, _) = problems.into_sorted();
-            let line = found.first().map(|diagnostic| source.position(diagnostic.primary.span.start()).line);
-            let found = found.first().and_then(|found| found.help.as_deref());
-            assert_eq!((line, found), (Some(at), Some(help)), "{text}");
+            let (diagnostics, _) = problems.into_sorted();
+            let line =
+                diagnostics.first().map(|diagnostic| source.position(diagnostic.primary.span.start()).line);
+            let actual_help = diagnostics.first().and_then(|diagnostic| diagnostic.help.as_deref());
+            assert_eq!((line, actual_help), (Some(expected_line), Some(help)), "{text}");
         }
     }
 }

@@ -75,23 +75,23 @@ fn join_texts(entries: &mut Vec<(Key, Yaml)>, source: &Source, problems: &mut Pr
         };
         let more = rest.iter().take_while(is_more).count();
         let Some((last, _)) = more.checked_sub(1).and_then(|last| rest.get(last)) else { continue };
-        let whole = Span::new(value.span.start(), last.span.end());
-        let text = source.slice(whole);
+        let span = Span::new(value.span.start(), last.span.end());
+        let text = source.slice(span);
         if text.len() <= MAX_TEXT_LEN && !text.contains('\n') {
             let message = format!("in brackets, a comma ends the text of `{}`", name.value);
             let help = format!("put the text in quotes: `{}: {}`", name.value, as_quoted(text));
             problems.push(Diagnostic::error("yaml-syntax", rest[0].0.span, message).help(help));
-            *value = Yaml::new(YamlValue::Text(text.to_owned()), whole);
+            *value = Yaml::new(YamlValue::Text(text.to_owned()), span);
             dropped.extend(index - 1..index - 1 + more);
         }
         index += more;
     }
     // In one pass: there may be many.
     let mut dropped = dropped.into_iter().peekable();
-    let mut at = 0;
+    let mut position = 0;
     entries.retain(|_| {
-        let is_dropped = dropped.next_if_eq(&at).is_some();
-        at += 1;
+        let is_dropped = dropped.next_if_eq(&position).is_some();
+        position += 1;
         !is_dropped
     });
 }
@@ -116,7 +116,7 @@ mod tests {
         let source = Source::new("a.yaml", text);
         let mut problems = Problems::default();
         let tree = crate::yaml::read(&source, &mut problems);
-        let help = problems.into_sorted().0.into_iter().filter_map(|found| found.help).collect();
+        let help = problems.into_sorted().0.into_iter().filter_map(|diagnostic| diagnostic.help).collect();
         (help, tree.map(|tree| tree.to_json().to_string()).unwrap_or_default())
     }
 
@@ -145,12 +145,12 @@ mod tests {
     #[test]
     fn texts_that_a_comma_ended_are_read_as_a_whole() {
         let (help, tree) = read("a: {id: a, prompt: rain, wind and sea, over a pier, seconds = 5}\n");
-        let whole = "rain, wind and sea, over a pier";
+        let text = "rain, wind and sea, over a pier";
         assert_eq!(
             help,
-            [format!("put the text in quotes: `prompt: \"{whole}\"`"), "write `seconds: 5`".to_owned()]
+            [format!("put the text in quotes: `prompt: \"{text}\"`"), "write `seconds: 5`".to_owned()]
         );
-        assert_eq!(tree, format!(r#"{{"a":{{"id":"a","prompt":"{whole}","seconds":5}}}}"#));
+        assert_eq!(tree, format!(r#"{{"a":{{"id":"a","prompt":"{text}","seconds":5}}}}"#));
     }
 
     #[test]

@@ -58,9 +58,9 @@ fn sign_alone(number: usize, lines: &[&str], source: &Source) -> Option<(Span, c
             return None;
         }
         let quoted = super::error::as_quoted(value);
-        let meant = keyed.map_or_else(|| quoted.clone(), |(key, _)| format!("{key}: {quoted}"));
+        let suggestion = keyed.map_or_else(|| quoted.clone(), |(key, _)| format!("{key}: {quoted}"));
         let start = source.offset(Position { line: index + 1, column: 1 }) + (line.len() - value.len());
-        Some((Span::new(start, start + value.len()), sign, format!("write `{meant}`")))
+        Some((Span::new(start, start + value.len()), sign, format!("write `{suggestion}`")))
     })
 }
 
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn mistakes_in_a_line_are_named_with_help() {
-        for (shot, at, help) in [
+        for (shot, expected_line, help) in [
             ("  - id:a\n    prompt: p\n", 2, "write `- id: a`"),
             ("  -id: a\n   prompt: p\n", 2, "write `- id: a`"),
             ("  - id: a\n    prompt:p\n", 3, "write `prompt: p`"),
@@ -191,11 +191,12 @@ mod tests {
             let source = Source::new("a.yaml", format!("shots:\n{shot}"));
             let mut problems = Problems::default();
             let _tree = crate::yaml::read(&source, &mut problems);
-            let (found, _) = problems.into_sorted();
-            let line = found.first().map(|diagnostic| source.position(diagnostic.primary.span.start()).line);
+            let (diagnostics, _) = problems.into_sorted();
+            let line =
+                diagnostics.first().map(|diagnostic| source.position(diagnostic.primary.span.start()).line);
             assert_eq!(
-                (line, found.first().and_then(|found| found.help.as_deref())),
-                (Some(at), Some(help)),
+                (line, diagnostics.first().and_then(|diagnostics| diagnostics.help.as_deref())),
+                (Some(expected_line), Some(help)),
                 "{shot}"
             );
         }

@@ -146,27 +146,27 @@ impl Yaml {
     /// A key of the mapping and its value; `None` if this is not a mapping, or has no such key.
     pub(crate) fn get(&self, key: &str) -> Option<(&Key, &Self)> {
         let YamlValue::Map(entries) = &self.value else { return None };
-        entries.iter().find(|(found, _)| found.value == key).map(|(key, value)| (key, value))
+        entries.iter().find(|(name, _)| name.value == key).map(|(key, value)| (key, value))
     }
 
     /// The value at a JSON pointer's tokens, or the deepest one on the way there, with the span that shows it in a message.
     pub(crate) fn descend<'a>(&self, tokens: impl Iterator<Item = &'a str>) -> (&Self, Span) {
-        let mut at = self;
+        let mut node = self;
         let mut span = self.span;
         for token in tokens {
-            let next = match &at.value {
+            let next = match &node.value {
                 YamlValue::List(items) => {
                     token.parse::<usize>().ok().and_then(|ix| items.get(ix)).map(|item| (item, item.span))
                 }
-                YamlValue::Map(_) => at.get(token).map(|(key, value)| {
+                YamlValue::Map(_) => node.get(token).map(|(key, value)| {
                     let scalar = !matches!(value.value, YamlValue::List(_) | YamlValue::Map(_));
                     (value, if scalar { value.span.or(key.span) } else { key.span })
                 }),
                 _ => None,
             };
-            let Some((value, place)) = next else { break };
-            (at, span) = (value, place);
+            let Some((value, value_span)) = next else { break };
+            (node, span) = (value, value_span);
         }
-        (at, span)
+        (node, span)
     }
 }

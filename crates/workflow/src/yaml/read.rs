@@ -43,9 +43,9 @@ fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems)
             return None;
         }
     };
-    let mut found = false;
-    drop_duplicates(&mut tree, &mut |kept, dropped| {
-        found = true;
+    let mut has_duplicates = false;
+    drop_duplicates(&mut tree, &mut |original, dropped| {
+        has_duplicates = true;
         problems.push(
             Diagnostic::error(
                 "duplicate-key",
@@ -53,11 +53,11 @@ fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems)
                 format!("the key `{}` is duplicate", dropped.value),
             )
             .label("again here")
-            .other(kept.span, "first here")
+            .other(original.span, "first here")
             .help("keep one of the two"),
         );
     });
-    if !found {
+    if !has_duplicates {
         problems.push(parse_error::explain(first, source));
     }
     joined_keys::split(&mut tree, source, problems);
@@ -69,19 +69,19 @@ fn drop_duplicates(tree: &mut Yaml, report: &mut impl FnMut(&Key, &Key)) {
     match &mut tree.value {
         YamlValue::List(items) => items.iter_mut().for_each(|item| drop_duplicates(item, report)),
         YamlValue::Map(entries) => {
-            let mut kept: Vec<(Key, Yaml)> = Vec::with_capacity(entries.len());
+            let mut unique: Vec<(Key, Yaml)> = Vec::with_capacity(entries.len());
             let mut seen = std::collections::HashMap::new();
             for (key, mut value) in entries.drain(..) {
                 drop_duplicates(&mut value, report);
                 if let Some(first) = seen.get(&key.value) {
-                    let (first, _): &(Key, Yaml) = &kept[*first];
+                    let (first, _): &(Key, Yaml) = &unique[*first];
                     report(first, &key);
                 } else {
-                    seen.insert(key.value.clone(), kept.len());
-                    kept.push((key, value));
+                    seen.insert(key.value.clone(), unique.len());
+                    unique.push((key, value));
                 }
             }
-            *entries = kept;
+            *entries = unique;
         }
         _ => {}
     }
@@ -110,20 +110,20 @@ fn parse(source: &Source, duplicate_keys: DuplicateKeyPolicy) -> Result<Yaml, Er
         with_snippet: false,
     };
     let tree: Located<Raw> = serde_saphyr::from_str_with_options(source.text(), options)?;
-    Ok(placed(tree))
+    Ok(with_span(tree))
 }
 
 /// A value whose span is not known yet.
 struct Raw(YamlValue);
 
-fn placed(located: Located<Raw>) -> Yaml {
+fn with_span(located: Located<Raw>) -> Yaml {
     Yaml::new(located.value.0, span(located.defined))
 }
 
 fn span(location: Location) -> Span {
-    let place = location.span();
-    let start = place.byte_offset().unwrap_or_default() as usize;
-    Span::new(start, start + place.byte_len().unwrap_or_default() as usize)
+    let range = location.span();
+    let start = range.byte_offset().unwrap_or_default() as usize;
+    Span::new(start, start + range.byte_len().unwrap_or_default() as usize)
 }
 
 impl<'de> Deserialize<'de> for Raw {
@@ -174,7 +174,7 @@ impl<'de> Visitor<'de> for RawVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Raw, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = list.next_element::<Located<Raw>>()? {
-            items.push(placed(item));
+            items.push(with_span(item));
         }
         Ok(Raw(YamlValue::List(items)))
     }
@@ -186,7 +186,7 @@ impl<'de> Visitor<'de> for RawVisitor {
                 return Err(A::Error::custom("this key is far too long"));
             }
             let value = map.next_value::<Located<Raw>>()?;
-            entries.push((Spanned::new(key.value, span(key.defined)), placed(value)));
+            entries.push((Spanned::new(key.value, span(key.defined)), with_span(value)));
         }
         Ok(Raw(YamlValue::Map(entries)))
     }

@@ -197,8 +197,8 @@ fn tag_before(text: &str, span: Span) -> Option<Span> {
 pub(super) fn properties_before(text: &str, span: Span) -> impl Iterator<Item = Span> {
     let start = span.start();
     // A value without text has no place that something could be before.
-    let has_place = !(span.is_empty() && start == 0);
-    let mut before = text.get(..start).filter(|_| has_place).unwrap_or_default().trim_end();
+    let has_position = !(span.is_empty() && start == 0);
+    let mut before = text.get(..start).filter(|_| has_position).unwrap_or_default().trim_end();
     // A tag and an anchor are short; what is before them is not looked at.
     let from = text.floor_char_boundary(before.len().saturating_sub(200));
     std::iter::from_fn(move || {
@@ -206,7 +206,7 @@ pub(super) fn properties_before(text: &str, span: Span) -> impl Iterator<Item = 
         let is_separator = |c: char| c.is_whitespace() || "[{,".contains(c);
         // A separator may be longer than a byte.
         let separator = rest.char_indices().rfind(|(_, c)| is_separator(*c));
-        let begin = separator.map_or(from, |(at, c)| from + at + c.len_utf8());
+        let begin = separator.map_or(from, |(offset, c)| from + offset + c.len_utf8());
         let word = &before[begin..];
         let is_property =
             word.starts_with('!') || word.starts_with('&') && !word.ends_with(':') || is_block_sign(word);

@@ -36,19 +36,19 @@ fn table(rows: usize, columns: usize) -> String {
 pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
     let sized = |size: usize| (size / scale).max(2);
     let cells = sized(100_000);
-    let mut found = vec![
+    let mut cases = vec![
         case("include-of-1000-on-all-cells", {
             let rules = joined(sized(1_000), ", ", |key| format!("{{k{key}: 1}}"));
             format!("{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}, include: [{rules}]}}}}]\n")
         }),
         case("shots-on-one-line", {
             let text = "p".repeat(300);
-            let shots = joined(sized(9_000), ", ", |one| format!("{{id: s{one}, prompt: {text}}}"));
+            let shots = joined(sized(9_000), ", ", |index| format!("{{id: s{index}, prompt: {text}}}"));
             format!("{HEAD}shots: [{shots}]\n")
         }),
         case("unknown-keys-on-one-line", {
             let text = "p".repeat(300);
-            let shots = joined(sized(9_000), ", ", |one| format!("{{id: s{one}, promt: {text}}}"));
+            let shots = joined(sized(9_000), ", ", |index| format!("{{id: s{index}, promt: {text}}}"));
             format!("{HEAD}shots: [{shots}]\n")
         }),
         case("include-of-100-on-a-tenth", {
@@ -59,31 +59,32 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
             )
         }),
         case("cast-of-200-in-each-cell", {
-            let cast = joined(200, ", ", |one| format!("c{one}: \"{{{{ i }}}}\""));
+            let cast = joined(200, ", ", |index| format!("c{index}: \"{{{{ i }}}}\""));
             format!(
                 "{HEAD}cast: {{{cast}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, salt: \"{{{{ cast['c1'] }}}}\"}}]\n"
             )
         }),
         case("cast-of-200-named-in-each-cell", {
-            let cast = joined(sized(200), ", ", |one| format!("c{one}: x"));
-            let names = joined(sized(200), ", ", |one| format!("c{one}"));
+            let cast = joined(sized(200), ", ", |index| format!("c{index}: x"));
+            let names = joined(sized(200), ", ", |index| format!("c{index}"));
             format!(
                 "{HEAD}params: {{all: [{names}]}}\ncast: {{{cast}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, cast: \"{{{{ all }}}}\"}}]\n"
             )
         }),
         case("cast-of-200-in-the-defaults-of-many-shots", {
-            let cast = joined(sized(200), ", ", |one| format!("c{one}: x"));
-            let names = joined(sized(200), ", ", |one| format!("c{one}"));
-            let shots = joined(sized(9_000), ", ", |one| format!("{{id: s{one}, group: g}}"));
+            let cast = joined(sized(200), ", ", |index| format!("c{index}: x"));
+            let names = joined(sized(200), ", ", |index| format!("c{index}"));
+            let shots = joined(sized(9_000), ", ", |index| format!("{{id: s{index}, group: g}}"));
             format!(
                 "{HEAD}cast: {{{cast}}}\ngroups: {{g: {{defaults: {{cast: [{names}]}}}}}}\nshots: [{shots}]\n"
             )
         }),
         case("chain-of-excluded-shots", {
             let half = sized(5_000);
-            let links =
-                joined(half, ", ", |one| format!("{{id: s{}, continues: s{one}, when: false}}", one + 1));
-            let ends = joined(half, ", ", |one| format!("{{id: e{one}, continues: s{half}}}"));
+            let links = joined(half, ", ", |index| {
+                format!("{{id: s{}, continues: s{index}, when: false}}", index + 1)
+            });
+            let ends = joined(half, ", ", |index| format!("{{id: e{index}, continues: s{half}}}"));
             format!("{HEAD}shots: [{{id: s0}}, {links}, {ends}]\n")
         }),
         case("cast-of-60-kib-before-each-prompt", {
@@ -231,7 +232,7 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
             let includes = joined(190.min(sized(19_000)), ", ", |name| format!("param_m_{name:05}_zq: 1"));
             format!(
                 "{HEAD}params: {{{params}}}\nshots: [{{id: a, matrix: {{i: [1], include: [{{i: 1, {includes}}}]}}, note: \"x\", metadata: {{all: [{}]}}}}]\n",
-                uses.split_inclusive("}}").map(|one| format!("\"{one}\"")).collect::<Vec<_>>().join(", ")
+                uses.split_inclusive("}}").map(|part| format!("\"{part}\"")).collect::<Vec<_>>().join(", ")
             )
         }),
         case("titles-of-unusual-characters", {
@@ -385,7 +386,7 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
         }),
     ];
     let mut with_table = |name: &str, workflow: String, table: String| {
-        found.push(Expensive { table, ..case(name, workflow) });
+        cases.push(Expensive { table, ..case(name, workflow) });
     };
     with_table(
         "table-of-60-columns-on-10-seeds",
@@ -429,28 +430,28 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
     );
     let rows = sized(2_000);
     let text = table(rows, 2).replace('\n', "\\n");
-    found.push(case(
+    cases.push(case(
         "table-parsed-by-every-instance",
         format!("{HEAD}params: {{table: \"{text}\"}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {rows}}}}}, prompt: \"{{{{ (table | csv)[i - 1].a1 }}}}\"}}]\n"),
     ));
-    found
+    cases
 }
 
 /// A source of choices: the bytes of a fuzzer, or of a pseudo-random generator.
 pub(crate) struct Choices<'b> {
     bytes: &'b [u8],
-    at: usize,
+    position: usize,
 }
 
 impl<'b> Choices<'b> {
     pub(crate) fn new(bytes: &'b [u8]) -> Self {
-        Self { bytes, at: 0 }
+        Self { bytes, position: 0 }
     }
 
     /// A number below `bound`; 0 once the bytes are used up.
     fn below(&mut self, bound: usize) -> usize {
-        let byte = self.bytes.get(self.at).copied().unwrap_or_default();
-        self.at += 1;
+        let byte = self.bytes.get(self.position).copied().unwrap_or_default();
+        self.position += 1;
         usize::from(byte) % bound.max(1)
     }
 
@@ -500,12 +501,12 @@ pub(crate) fn random(choices: &mut Choices<'_>, scale: usize) -> Expensive {
             let count = choices.size(1_000) - 1;
             if count > 0 && choices.below(2) == 0 {
                 let axis = choices.pick(&["i", "j", "k"]);
-                let other = if rule == "include" { choices.pick(&["x", "y", "i"]) } else { axis };
+                let second_axis = if rule == "include" { choices.pick(&["x", "y", "i"]) } else { axis };
                 let rules = joined(sized(count), ", ", |index| {
-                    if axis == other {
+                    if axis == second_axis {
                         format!("{{{axis}: {index}}}")
                     } else {
-                        format!("{{{axis}: {index}, {other}{index}: 1}}")
+                        format!("{{{axis}: {index}, {second_axis}{index}: 1}}")
                     }
                 });
                 parts.push(format!("{rule}: [{rules}]"));

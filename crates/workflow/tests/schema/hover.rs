@@ -11,9 +11,9 @@ fn branch<'s>(schema: &'s Value, model: &str) -> &'s Value {
         let ids = branch["if"]["properties"]["model"]["enum"].as_array();
         ids.is_some_and(|ids| ids.iter().any(|id| id == model))
     };
-    let mut found = branches.iter().filter(applies);
-    let only = found.next().expect("a branch for the model");
-    assert!(found.next().is_none(), "{model} has several");
+    let mut matching = branches.iter().filter(applies);
+    let only = matching.next().expect("a branch for the model");
+    assert!(matching.next().is_none(), "{model} has several");
     &only["then"]["properties"]
 }
 
@@ -24,8 +24,8 @@ fn schema_describes_fields_per_family() {
     for model in contract.models() {
         let fields = branch(&schema, &model.id);
         for field in contract.fields(&model.family) {
-            let told = fields[&field.name]["description"].as_str();
-            assert_eq!(told, Some(field.description.as_str()), "{} of {}", field.name, model.id);
+            let description = fields[&field.name]["description"].as_str();
+            assert_eq!(description, Some(field.description.as_str()), "{} of {}", field.name, model.id);
             assert!(!field.description.is_empty(), "{} of {}", field.name, model.id);
         }
         let foreign = |field: &&Field| contract.field(&model.family, &field.name).is_none();

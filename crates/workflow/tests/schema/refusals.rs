@@ -140,15 +140,15 @@ fn folder(name: &str) -> PathBuf {
 /// The workflow files of a folder by name: as an editor's parser reads them, or nothing where it refuses them itself.
 fn files(name: &str) -> BTreeMap<String, (PathBuf, Option<Value>)> {
     let entries = std::fs::read_dir(folder(name)).expect("the folder is there");
-    let found = entries.map(|entry| entry.expect("it can be read").path());
-    let yaml = found.filter(|path| path.extension().is_some_and(|ending| ending == "yaml"));
+    let paths = entries.map(|entry| entry.expect("it can be read").path());
+    let yaml = paths.filter(|path| path.extension().is_some_and(|ending| ending == "yaml"));
     let yaml = yaml.filter(|path| path.file_name().is_some_and(|name| name != "prices.yaml"));
     yaml.filter_map(|path| {
         let text = std::fs::read_to_string(&path).expect("text");
         let stem = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
         // An editor cannot see what is wrong only with command-line overrides.
-        let is_given = text.starts_with("#! ");
-        (!is_given).then(|| (stem, (path, crate::as_an_editor_reads(&text))))
+        let has_arguments = text.starts_with("#! ");
+        (!has_arguments).then(|| (stem, (path, crate::as_an_editor_reads(&text))))
     })
     .collect()
 }
@@ -189,7 +189,7 @@ fn schema_accepts_valid_workflows() {
 fn schema_rejects_invalid_workflows() {
     let validator = published();
     let mut table = String::new();
-    let mut missed = Vec::new();
+    let mut accepted = Vec::new();
     let mut used = Vec::new();
     for (name, (path, file)) in files("tests/invalid") {
         let codes = codes(&path);
@@ -206,16 +206,16 @@ fn schema_rejects_invalid_workflows() {
                 });
                 match excuse {
                     Some(excuse) => used.push((excuse, name.clone())),
-                    None => missed.push(format!("{name}: {code}")),
+                    None => accepted.push(format!("{name}: {code}")),
                 }
             }
         }
     }
-    assert!(missed.is_empty(), "the schema lets these through:\n{}", missed.join("\n"));
-    for (at, (code, fixtures, reason)) in BEYOND.iter().enumerate() {
-        let is_used = |fixture: &str| used.iter().any(|(excuse, name)| *excuse == at && name == fixture);
+    assert!(accepted.is_empty(), "the schema lets these through:\n{}", accepted.join("\n"));
+    for (index, (code, fixtures, reason)) in BEYOND.iter().enumerate() {
+        let is_used = |fixture: &str| used.iter().any(|(excuse, name)| *excuse == index && name == fixture);
         assert!(
-            used.iter().any(|(excuse, _)| *excuse == at),
+            used.iter().any(|(excuse, _)| *excuse == index),
             "`{code}` ({reason}) needs no exception any more"
         );
         for fixture in *fixtures {

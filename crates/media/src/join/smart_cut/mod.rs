@@ -41,13 +41,13 @@ pub(super) struct SmartCut {
 /// The smart cut where one is possible: same sample entry, same size and rate as asked for, nothing hidden by an edit list, each
 /// clip beginning with a picture that needs no other.
 pub(super) fn plan(clips: &[Clip], options: &JoinOptions) -> Result<Option<SmartCut>, MediaError> {
-    let asked_for = |clip: &Clip| {
+    let has_requested_form = |clip: &Clip| {
         clip.is_native()
             && options.size.is_none_or(|size| size == clip.size())
             && options.frame_rate.is_none_or(|rate| rate == clip.frame_rate())
     };
     let videos = || clips.iter().filter(|clip| clip.is_video());
-    let Some(first) = videos().next().filter(|_| videos().all(asked_for)) else { return Ok(None) };
+    let Some(first) = videos().next().filter(|_| videos().all(has_requested_form)) else { return Ok(None) };
     // None for pictures that stand still, which are encoded.
     let mut tracks: Vec<Option<Track>> = Vec::with_capacity(clips.len());
     let mut entry: Option<Vec<u8>> = None;

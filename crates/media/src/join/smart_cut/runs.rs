@@ -64,25 +64,25 @@ pub(super) fn runs(
         Some(Run::Encode(last)) if last.end == range.start => last.end = range.end,
         _ => runs.push(Run::Encode(range)),
     };
-    for (at, (clip, track)) in clips.iter().zip(tracks).enumerate() {
+    for (index, (clip, track)) in clips.iter().zip(tracks).enumerate() {
         let Some(track) = track.as_ref().filter(|_| clip.is_copyable()) else { continue };
-        let start = layout.placements[at].start;
+        let start = layout.placements[index].start;
         let count = track.samples.len() as u64;
-        for free in uncovered(layout.unmixed(at), overlays) {
-            let first = clip.first + (free.start - start);
-            let end = clip.first + (free.end - start);
+        for gap in uncovered(layout.unmixed(index), overlays) {
+            let first = clip.first + (gap.start - start);
+            let end = clip.first + (gap.end - start);
             let is_all = first == 0 && end == count;
             if end > count || (!is_all && !is_regular(track, rate)) {
                 return None;
             }
             let (samples, shown) = copied(track, first..end);
-            let on_film = |picture: u64| free.start + (picture - first);
+            let on_film = |picture: u64| gap.start + (picture - first);
             encode(&mut runs, next..on_film(shown.start));
             if !samples.is_empty() {
-                runs.push(Run::Copy { clip: at, samples });
+                runs.push(Run::Copy { clip: index, samples });
             }
-            encode(&mut runs, on_film(shown.end)..free.end);
-            next = free.end;
+            encode(&mut runs, on_film(shown.end)..gap.end);
+            next = gap.end;
         }
     }
     encode(&mut runs, next..layout.frames());
@@ -91,21 +91,21 @@ pub(super) fn runs(
 
 /// The parts of a range of frames over which nothing lies.
 fn uncovered(range: Range<u64>, overlays: &[OverlaySpan]) -> Vec<Range<u64>> {
-    let mut free = Vec::new();
+    let mut gaps = Vec::new();
     let mut next = range.start;
     for span in overlays.iter().map(|span| &span.frames).filter(|frames| frames.end > range.start) {
         if span.start >= range.end {
             break;
         }
         if span.start > next {
-            free.push(next..span.start);
+            gaps.push(next..span.start);
         }
         next = next.max(span.end);
     }
     if next < range.end {
-        free.push(next..range.end);
+        gaps.push(next..range.end);
     }
-    free
+    gaps
 }
 
 /// The longest range of samples that can be copied for these pictures, in decoding order, and the pictures that it shows. Both are
@@ -127,8 +127,8 @@ fn copied(track: &Track, pictures: Range<u64>) -> (Range<usize>, Range<u64>) {
     let first = position[begin];
     // The longest run of samples that shows consecutive pictures: what follows in decoding order is not needed by it.
     let (mut end, mut last, mut shown) = (begin, first, first);
-    for (i, &at) in position.iter().enumerate().skip(begin) {
-        last = last.max(at);
+    for (i, &presented) in position.iter().enumerate().skip(begin) {
+        last = last.max(presented);
         let count = (i + 1 - begin) as u64;
         if last + 1 > pictures.end && count > pictures.end - first {
             break;
@@ -146,15 +146,15 @@ mod tests {
 
     #[test]
     fn uncovered_frames_lie_between_overlays() {
-        let free = |range: (u64, u64), overlays: &[(u64, u64)]| -> Vec<(u64, u64)> {
+        let gaps = |range: (u64, u64), overlays: &[(u64, u64)]| -> Vec<(u64, u64)> {
             let span = |(start, end): &(u64, u64)| OverlaySpan { frames: *start..*end, fade: 0 };
             let spans: Vec<OverlaySpan> = overlays.iter().map(span).collect();
-            uncovered(range.0..range.1, &spans).into_iter().map(|free| (free.start, free.end)).collect()
+            uncovered(range.0..range.1, &spans).into_iter().map(|gap| (gap.start, gap.end)).collect()
         };
-        assert_eq!(free((10, 20), &[]), [(10, 20)]);
-        assert_eq!(free((10, 20), &[(0, 10), (20, 30)]), [(10, 20)]);
-        assert_eq!(free((10, 20), &[(0, 12), (14, 16), (15, 17), (19, 30)]), [(12, 14), (17, 19)]);
-        assert_eq!(free((10, 20), &[(0, 30)]), []);
-        assert_eq!(free((10, 10), &[]), []);
+        assert_eq!(gaps((10, 20), &[]), [(10, 20)]);
+        assert_eq!(gaps((10, 20), &[(0, 10), (20, 30)]), [(10, 20)]);
+        assert_eq!(gaps((10, 20), &[(0, 12), (14, 16), (15, 17), (19, 30)]), [(12, 14), (17, 19)]);
+        assert_eq!(gaps((10, 20), &[(0, 30)]), []);
+        assert_eq!(gaps((10, 10), &[]), []);
     }
 }

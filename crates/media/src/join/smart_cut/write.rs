@@ -59,7 +59,7 @@ impl SmartCut {
                 Some(SampleSource::Clip(clip, sample)) => {
                     let path = &clips[clip].path;
                     let mut movie = match open.take() {
-                        Some((at, movie)) if at == clip => movie,
+                        Some((open_clip, movie)) if open_clip == clip => movie,
                         _ => Movie::open(path).map_err(|error| error.at(path))?,
                     };
                     movie.load_sample(&self.samples[clip][sample], bytes).map_err(|error| error.at(path))?;

@@ -59,9 +59,9 @@ fn dissolve_between_interpolated_clips_copies_the_rest() {
     let clips = [JoinClip { transition, ..part(&a, 0, 96) }, part(&b, 4, 96)];
     let (report, path) = film(&clips, folder.path());
     assert!(report.copied_pictures > 100 && report.encoded_pictures < 90, "{report:?}");
-    let mixed = (0..8).map(|at| {
-        let (from, to) = (2.0 * (92 + at) as f32, 50.0 + 2.0 * at as f32);
-        from + (to - from) * (at as f32 + 0.5) / 8.0
+    let mixed = (0..8).map(|index| {
+        let (from, to) = (2.0 * (92 + index) as f32, 50.0 + 2.0 * index as f32);
+        from + (to - from) * (index as f32 + 0.5) / 8.0
     });
     let expected: Vec<f32> = rising(0, 0..92).into_iter().chain(mixed).chain(rising(50, 8..100)).collect();
     assert_levels(&path, &expected);
@@ -94,8 +94,8 @@ fn ffmpeg_decodes_the_same_pictures() {
             }
             // Waves that move, and a patch that appears: there decoders blend without motion.
             let mut image = RgbImage::new(width, height);
-            for (at, pixel) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
-                let (x, y) = (at as u32 % width, at as u32 / width);
+            for (index, pixel) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
+                let (x, y) = (index as u32 % width, index as u32 / width);
                 let wave = (((x + 3 * number) as f32) / 9.0).sin() * ((y + number) as f32 / 7.0).cos();
                 let is_patch = number > 16 && (40..72).contains(&x) && (32..64).contains(&y);
                 let level = (128.0 + 90.0 * wave) as u8;

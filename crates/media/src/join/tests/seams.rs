@@ -7,9 +7,11 @@ fn scene(folder: &Path, name: &str, from: u32, pictures: u32, change: impl Fn(f6
     let mut writer = ClipWriter::new(ClipSpec::new(SIZE.0, SIZE.1, FrameRate::CINEMA)).unwrap();
     for number in from..from + pictures {
         let mut image = RgbImage::new(SIZE.0, SIZE.1);
-        for (at, pixel) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
-            let (x, y) =
-                (f64::from(at as u32 % SIZE.0 + number / 2) / 96.0, f64::from(at as u32 / SIZE.0) / 48.0);
+        for (index, pixel) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
+            let (x, y) = (
+                f64::from(index as u32 % SIZE.0 + number / 2) / 96.0,
+                f64::from(index as u32 / SIZE.0) / 48.0,
+            );
             for (channel, value) in pixel.iter_mut().zip([0.2 + 0.4 * x, 0.3 + 0.3 * y, 0.6 - 0.3 * x * y]) {
                 *channel = (change(value) * 255.0).round().clamp(0.0, 255.0) as u8;
             }
@@ -28,10 +30,10 @@ fn step(path: &Path, after: u64) -> [f32; 3] {
     while let Some(frame) = frames.next().unwrap() {
         pictures.push(frame.picture);
     }
-    let (one, other) = (&pictures[after as usize], &pictures[after as usize + 1]);
-    [(&one.y, &other.y), (&one.u, &other.u), (&one.v, &other.v)].map(|(one, other)| {
-        let sum: f32 = one.iter().zip(other).map(|(one, other)| f32::from(one.abs_diff(*other))).sum();
-        sum / one.len() as f32
+    let (first, second) = (&pictures[after as usize], &pictures[after as usize + 1]);
+    [(&first.y, &second.y), (&first.u, &second.u), (&first.v, &second.v)].map(|(first, second)| {
+        let sum: f32 = first.iter().zip(second).map(|(a, b)| f32::from(a.abs_diff(*b))).sum();
+        sum / first.len() as f32
     })
 }
 
@@ -65,8 +67,8 @@ fn colors_of_a_chain_are_those_of_its_first_clip() {
     let (report, _) = film(&[&chain(true)[..2], &[JoinClip::whole(long.clone())]].concat(), folder.path());
     assert_eq!((report.copied_pictures, report.encoded_pictures), (48 + 144, 48));
     // Another scene stays as it is.
-    let other = JoinClip { matches_previous: true, ..JoinClip::whole(long) };
-    let (report, _) = film(&[JoinClip::whole(clips[0].clone()), other], folder.path());
+    let continuation = JoinClip { matches_previous: true, ..JoinClip::whole(long) };
+    let (report, _) = film(&[JoinClip::whole(clips[0].clone()), continuation], folder.path());
     assert_eq!((report.copied_pictures, report.encoded_pictures), (48 + 144, 0));
 }
 
@@ -78,10 +80,10 @@ fn clap(folder: &Path, name: &str, pictures: u32, rate: FrameRate, sample_rate: 
         image.pixels_mut().fill(if (12..15).contains(&number) { 230 } else { 20 });
         writer.push_frame(&image).unwrap();
     }
-    let at = |number: f64| (number / rate.as_f64() * f64::from(sample_rate)).round() as usize;
+    let samples_of = |number: f64| (number / rate.as_f64() * f64::from(sample_rate)).round() as usize;
     let tone = |n: usize| (n as f32 * 2_000.0 * std::f32::consts::TAU / sample_rate as f32).sin() * 0.5;
-    let sound: Vec<f32> = (0..at(f64::from(pictures)))
-        .map(|n| if (at(12.0)..at(15.0)).contains(&n) { tone(n) } else { 0.0 })
+    let sound: Vec<f32> = (0..samples_of(f64::from(pictures)))
+        .map(|n| if (samples_of(12.0)..samples_of(15.0)).contains(&n) { tone(n) } else { 0.0 })
         .collect();
     writer.push_audio(&sound).unwrap();
     let path = folder.join(name);
@@ -98,14 +100,14 @@ fn sound_is_with_its_pictures_at_the_end_of_sixty_mixed_clips() {
         clap(folder.path(), "b.mp4", 31, ntsc, 44_100),
         clap(folder.path(), "c.mp4", 29, FrameRate::CINEMA, 44_100),
     ];
-    let clips: Vec<JoinClip> = (0..60).map(|at| JoinClip::whole(clips[at % 3].clone())).collect();
+    let clips: Vec<JoinClip> = (0..60).map(|index| JoinClip::whole(clips[index % 3].clone())).collect();
     let path = folder.path().join("film.mp4");
     join(&clips, &path, &JoinOptions::default()).unwrap();
     let flashes: Vec<usize> = levels(&path)
         .windows(2)
         .enumerate()
         .filter(|(_, pair)| pair[0] < 120.0 && pair[1] >= 120.0)
-        .map(|(at, _)| at + 1)
+        .map(|(index, _)| index + 1)
         .collect();
     assert_eq!(flashes.len(), 60);
     let sound = sound(&path);
@@ -115,7 +117,7 @@ fn sound_is_with_its_pictures_at_the_end_of_sixty_mixed_clips() {
         let begins = sound[from..].windows(48).position(|window| power(window) > 0.02).unwrap() + from;
         let off = begins as f64 / 48_000.0 - flash;
         // At another rate the picture itself is up to half a frame off.
-        let most = if number % 3 == 1 { 0.010 + 0.5 / 24.0 } else { 0.010 };
-        assert!(off.abs() < most, "clip {number}: {off} s");
+        let max_offset = if number % 3 == 1 { 0.010 + 0.5 / 24.0 } else { 0.010 };
+        assert!(off.abs() < max_offset, "clip {number}: {off} s");
     }
 }

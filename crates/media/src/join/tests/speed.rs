@@ -6,8 +6,9 @@ use super::*;
 fn clip_at_another_speed_is_encoded_and_others_are_copied() {
     let folder = tempfile::tempdir().unwrap();
     let (a, b) = (clip(folder.path(), "a.mp4", 60, 0, None), clip(folder.path(), "b.mp4", 60, 60, None));
-    let at = |speed: f64, clip: JoinClip| JoinClip { speed, ..clip };
-    let clips = [part(&b, 0, 60), at(0.5, part(&a, 10, 20)), part(&b, 0, 60), at(2.0, part(&a, 4, 20))];
+    let at_speed = |speed: f64, clip: JoinClip| JoinClip { speed, ..clip };
+    let clips =
+        [part(&b, 0, 60), at_speed(0.5, part(&a, 10, 20)), part(&b, 0, 60), at_speed(2.0, part(&a, 4, 20))];
     let (report, path) = film(&clips, folder.path());
     assert_eq!((report.copied_pictures, report.encoded_pictures), (120, 40));
     let slow = (0..20).map(|frame| 2.0 * (10 + frame / 2) as f32);
@@ -16,12 +17,12 @@ fn clip_at_another_speed_is_encoded_and_others_are_copied() {
         rising(60, 0..60).into_iter().chain(slow).chain(rising(60, 0..60)).chain(fast).collect();
     assert_levels(&path, &expected);
     // Without a length it lasts as long as it is played.
-    let (report, path) = film(&[at(1.5, JoinClip::whole(a.clone()))], folder.path());
+    let (report, path) = film(&[at_speed(1.5, JoinClip::whole(a.clone()))], folder.path());
     assert_eq!((report.copied_pictures, report.encoded_pictures), (0, 40));
     let expected: Vec<f32> = (0..40).map(|frame| 2.0 * (frame * 3 / 2) as f32).collect();
     assert_levels(&path, &expected);
     for speed in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let refused = join(&[at(speed, part(&a, 0, 9))], &path, &JoinOptions::default()).unwrap_err();
+        let refused = join(&[at_speed(speed, part(&a, 0, 9))], &path, &JoinOptions::default()).unwrap_err();
         assert!(refused.to_string().contains("at a speed of"), "{refused}");
     }
 }
@@ -35,9 +36,9 @@ fn dissolve_between_speeds_plays_the_handles_of_both() {
         [JoinClip { transition, speed: 2.0, ..part(&a, 0, 40) }, JoinClip { speed: 0.5, ..part(&b, 4, 40) }];
     let (_, path) = film(&clips, folder.path());
     let slow = |frame: i32| 50.0 + 2.0 * ((8 + frame).div_euclid(2)) as f32;
-    let mixed = (0..8).map(|at| {
-        let (from, to) = (2.0 * (2 * (36 + at)) as f32, slow(at - 4));
-        from + (to - from) * (at as f32 + 0.5) / 8.0
+    let mixed = (0..8).map(|index| {
+        let (from, to) = (2.0 * (2 * (36 + index)) as f32, slow(index - 4));
+        from + (to - from) * (index as f32 + 0.5) / 8.0
     });
     let expected: Vec<f32> =
         (0..36).map(|frame| 4.0 * frame as f32).chain(mixed).chain((4..40).map(slow)).collect();
@@ -65,7 +66,7 @@ fn sound_follows_the_speed_at_its_own_pitch() {
         // The silence begins a second into the clip, which is shown from its picture 10 on.
         let begin = ((48_000.0 - 10.0 * SAMPLES as f64) / speed) as usize;
         let loudest =
-            |range: std::ops::Range<usize>| sound[range].iter().fold(0.0_f32, |most, s| most.max(s.abs()));
+            |range: std::ops::Range<usize>| sound[range].iter().fold(0.0_f32, |peak, s| peak.max(s.abs()));
         let length = (24_000.0 / speed) as usize;
         assert!(loudest(begin + 1_500..begin + length - 1_500) < 0.05, "at {speed}");
         assert!(

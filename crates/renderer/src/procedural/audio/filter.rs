@@ -68,7 +68,7 @@ pub(super) struct Wander {
     rng: Rng,
     from: f32,
     to: f32,
-    at: f32,
+    position: f32,
     step: f32,
 }
 
@@ -76,18 +76,18 @@ impl Wander {
     pub(super) fn new(hertz: f32, rng: &mut Rng) -> Self {
         let mut rng = Rng::new(rng.next(), "wander");
         let (from, to) = (rng.unit(), rng.unit());
-        Self { at: rng.unit(), rng, from, to, step: hertz / RATE as f32 }
+        Self { position: rng.unit(), rng, from, to, step: hertz / RATE as f32 }
     }
 
     #[inline]
     pub(super) fn next(&mut self) -> f32 {
-        self.at += self.step;
-        if self.at >= 1.0 {
-            self.at -= 1.0;
+        self.position += self.step;
+        if self.position >= 1.0 {
+            self.position -= 1.0;
             self.from = self.to;
             self.to = self.rng.unit();
         }
-        let s = self.at * self.at * (3.0 - 2.0 * self.at);
+        let s = self.position * self.position * (3.0 - 2.0 * self.position);
         self.from + (self.to - self.from) * s
     }
 }
@@ -113,9 +113,9 @@ impl Turn {
         let re = self.re * self.cos - self.im * self.sin;
         let im = self.re * self.sin + self.im * self.cos;
         // Rounding would let it grow or die over minutes.
-        let hold = 1.5 - 0.5 * (re * re + im * im);
-        self.re = re * hold;
-        self.im = im * hold;
+        let normalization = 1.5 - 0.5 * (re * re + im * im);
+        self.re = re * normalization;
+        self.im = im * normalization;
         self.im
     }
 }

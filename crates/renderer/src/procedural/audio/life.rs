@@ -36,22 +36,22 @@ pub(super) fn songbirds(mix: &mut Mix, level: f32, rng: &mut Rng) {
     if level <= 0.0 {
         return;
     }
-    let mut at = rng.range(0.2, 0.9);
-    while at < seconds(mix) {
+    let mut onset = rng.range(0.2, 0.9);
+    while onset < seconds(mix) {
         let (pan, base, strength) = (rng.range(-0.9, 0.9), rng.range(2300.0, 4300.0), rng.range(0.25, 1.0));
         let notes = 2 + (rng.next() % 5) as usize;
-        let mut start = at;
+        let mut start = onset;
         for _ in 0..notes {
             let (length, from, to) = (rng.range(0.05, 0.13), rng.range(0.85, 1.2), rng.range(0.8, 1.3));
             glide(mix, start, length, (base * from, base * to), strength * level * 0.06, pan);
             start += length + rng.range(0.015, 0.07);
         }
-        at = start + rng.range(0.3, 1.5) / level.max(0.2) * 0.5;
+        onset = start + rng.range(0.3, 1.5) / level.max(0.2) * 0.5;
     }
 }
 
-fn glide(mix: &mut Mix, at: f32, length: f32, (from, to): (f32, f32), level: f32, pan: f32) {
-    let (start, count) = (samples(at), samples(length));
+fn glide(mix: &mut Mix, onset: f32, length: f32, (from, to): (f32, f32), level: f32, pan: f32) {
+    let (start, count) = (samples(onset), samples(length));
     let mut phase = 0.0_f32;
     for i in 0..count {
         let share = i as f32 / count as f32;
@@ -66,12 +66,12 @@ pub(super) fn gulls(mix: &mut Mix, level: f32, rng: &mut Rng) {
     if level <= 0.0 {
         return;
     }
-    let mut at = rng.range(0.4, 1.6);
-    while at < seconds(mix) {
+    let mut onset = rng.range(0.4, 1.6);
+    while onset < seconds(mix) {
         let (pan, base, strength) = (rng.range(-0.8, 0.8), rng.range(820.0, 1080.0), rng.range(0.3, 1.0));
         let calls = 1 + (rng.next() % 4) as usize;
         for call in 0..calls {
-            let (start, count) = (samples(at), samples(rng.range(0.22, 0.36)));
+            let (start, count) = (samples(onset), samples(rng.range(0.22, 0.36)));
             let mut phase = 0.0_f32;
             for i in 0..count {
                 let share = i as f32 / count as f32;
@@ -82,20 +82,20 @@ pub(super) fn gulls(mix: &mut Mix, level: f32, rng: &mut Rng) {
                 let envelope = (PI * share).sin().powf(1.5);
                 mix.add(start + i, voice * envelope * strength * level * 0.05, pan);
             }
-            at += 0.34 + 0.03 * call as f32;
+            onset += 0.34 + 0.03 * call as f32;
         }
-        at += rng.range(1.2, 3.6);
+        onset += rng.range(1.2, 3.6);
     }
 }
 
 /// Footsteps at a walker's cadence; `hardness` 0 is snow, 1 is stone.
 pub(super) fn steps(mix: &mut Mix, cadence: f32, hardness: f32, rng: &mut Rng) {
     let every = 1.0 / cadence.max(0.5);
-    let mut at = every * 0.5;
+    let mut onset = every * 0.5;
     let mut side = 1.0_f32;
-    while at < seconds(mix) {
+    while onset < seconds(mix) {
         let mut white = White::new(rng);
-        let start = samples(at + rng.range(-0.012, 0.012));
+        let start = samples(onset + rng.range(-0.012, 0.012));
         let strength = rng.range(0.75, 1.05);
         let mut heel = Low::new(160.0 + 420.0 * hardness);
         let mut grit = Band::default();
@@ -111,7 +111,7 @@ pub(super) fn steps(mix: &mut Mix, cadence: f32, hardness: f32, rng: &mut Rng) {
             mix.add(start + i, (thud * 0.55 + crunch) * strength * 0.42, side * 0.12);
         }
         side = -side;
-        at += every;
+        onset += every;
     }
 }
 
@@ -129,12 +129,12 @@ pub(super) fn traffic(mix: &mut Mix, level: f32, rng: &mut Rng) {
             mix.add(index, value * level * 1.9 * (0.7 + 0.6 * unrest.next()), pan);
         }
     }
-    let mut at = rng.range(-0.5, 1.0);
-    while at < seconds(mix) {
-        let (length, strength, way) = (rng.range(1.8, 3.2), rng.range(0.3, 1.0), rng.sign());
+    let mut onset = rng.range(-0.5, 1.0);
+    while onset < seconds(mix) {
+        let (length, strength, direction) = (rng.range(1.8, 3.2), rng.range(0.3, 1.0), rng.sign());
         let mut white = White::new(rng);
         let (mut body, mut tyres) = (Low::new(420.0), Low::new(2400.0));
-        let start = (at * RATE as f32) as i64;
+        let start = (onset * RATE as f32) as i64;
         let count = samples(length);
         for i in 0..count {
             let share = i as f32 / count as f32;
@@ -142,16 +142,20 @@ pub(super) fn traffic(mix: &mut Mix, level: f32, rng: &mut Rng) {
             let envelope = (PI * share).sin().powi(4);
             let value = body.next(noise) * 0.6 + tyres.next(noise) * 0.14;
             if let Ok(index) = usize::try_from(start + i as i64) {
-                mix.add(index, value * envelope * strength * level * 0.5, way * (share * 2.0 - 1.0) * 0.9);
+                mix.add(
+                    index,
+                    value * envelope * strength * level * 0.5,
+                    direction * (share * 2.0 - 1.0) * 0.9,
+                );
             }
         }
-        at += rng.range(0.8, 2.6);
+        onset += rng.range(0.8, 2.6);
     }
 }
 
 /// One blast of a fog horn across the water.
-pub(super) fn horn(mix: &mut Mix, at: f32) {
-    let (start, count) = (samples(at), samples(2.3));
+pub(super) fn horn(mix: &mut Mix, onset: f32) {
+    let (start, count) = (samples(onset), samples(2.3));
     let mut tones = [1.0_f32, 2.0, 3.0, 4.0, 5.01, 1.498].map(|k| Turn::new(92.5 * k, 0.0));
     let shares = [1.0_f32, 0.7, 0.42, 0.2, 0.1, 0.35];
     for i in 0..count {

@@ -69,8 +69,8 @@ pub(super) fn fade_ends(mix: &mut Mix) {
     for i in 0..fade {
         let share = i as f32 / fade as f32;
         let gain = share * share * (3.0 - 2.0 * share);
-        for at in [i, count - 1 - i] {
-            mix.samples[at] = mix.samples[at].map(|s| s * gain);
+        for index in [i, count - 1 - i] {
+            mix.samples[index] = mix.samples[index].map(|s| s * gain);
         }
     }
 }

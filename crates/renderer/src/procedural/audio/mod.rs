@@ -169,11 +169,11 @@ impl Soundscape {
         mix.samples.into_iter().flatten().collect()
     }
 
-    /// Synthesises the `frames` samples that follow `begun` seconds after the beginning of the same sound: at the level of its first `measured`
+    /// Synthesises the `frames` samples that follow `start` seconds after the beginning of the same sound: at the level of its first `measured`
     /// seconds, so that a shot that continues another sounds on.
-    pub(crate) fn render_from(&self, begun: f32, measured: f32, frames: usize, seed: u64) -> Vec<f32> {
+    pub(crate) fn render_from(&self, start: f32, measured: f32, frames: usize, seed: u64) -> Vec<f32> {
         // Everything before is synthesised too, because noise has a memory; after this long the sound begins again.
-        let skipped = (begun % MAX_CONTINUED_SECONDS * RATE as f32) as usize;
+        let skipped = (start % MAX_CONTINUED_SECONDS * RATE as f32) as usize;
         let mut mix = self.mix(skipped + frames, seed);
         let first = ((measured * RATE as f32) as usize).min(mix.samples.len());
         let loudness = loudness::measure(&Mix { samples: mix.samples[..first].to_vec() });
@@ -202,11 +202,11 @@ impl Soundscape {
         }
         // What has an echo goes through the room.
         let mut far = Mix::new(frames);
-        for at in &self.thunder {
-            nature::thunder(&mut far, *at, &mut stream("thunder"));
+        for onset in &self.thunder {
+            nature::thunder(&mut far, *onset, &mut stream("thunder"));
         }
-        for at in &self.horn {
-            life::horn(&mut far, *at);
+        for onset in &self.horn {
+            life::horn(&mut far, *onset);
         }
         life::songbirds(&mut far, self.songbirds, &mut stream("songbirds"));
         life::gulls(&mut far, self.gulls, &mut stream("gulls"));

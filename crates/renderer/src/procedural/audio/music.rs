@@ -52,20 +52,20 @@ pub(super) fn chords(mix: &mut Mix, mood: Mood, rng: &mut Rng) {
         pad(mix, index as f32 * CHORD_SECONDS, CHORD_SECONDS, chord.map(|s| pitch(root, s)), &mut pads);
     }
     let notes = scale(mood);
-    let mut at = rng.range(0.5, 1.2);
+    let mut onset = rng.range(0.5, 1.2);
     let mut degree = rng.next() as usize % 5;
-    while at < seconds {
+    while onset < seconds {
         let octave = if rng.chance(0.3) { 24 } else { 12 };
-        note(mix, at, pitch(root, notes[degree] + octave), rng.range(0.4, 1.0), rng.range(-0.4, 0.4));
+        note(mix, onset, pitch(root, notes[degree] + octave), rng.range(0.4, 1.0), rng.range(-0.4, 0.4));
         degree = (degree + rng.pick(&[1, 1, 2, 3, 4])) % 5;
-        at += rng.pick(&[0.6_f32, 0.9, 1.2, 1.2, 1.8]);
+        onset += rng.pick(&[0.6_f32, 0.9, 1.2, 1.2, 1.8]);
     }
 }
 
 /// A chord of soft strings, overlapping its neighbours.
-fn pad(mix: &mut Mix, at: f32, length: f32, pitches: [f32; 4], rng: &mut Rng) {
+fn pad(mix: &mut Mix, onset: f32, length: f32, pitches: [f32; 4], rng: &mut Rng) {
     let (attack, release) = (1.1_f32.min(length * 0.4), 1.3);
-    let start = samples(at);
+    let start = samples(onset);
     for (voice, hertz) in pitches.into_iter().enumerate() {
         for (detune, pan) in [(0.9985, -0.5), (1.0017, 0.5)] {
             let mut tones = [1.0, 2.0, 3.0].map(|k| Turn::new(hertz * detune * k, rng.unit()));
@@ -84,8 +84,8 @@ fn pad(mix: &mut Mix, at: f32, length: f32, pitches: [f32; 4], rng: &mut Rng) {
 }
 
 /// One struck note, felt on strings.
-fn note(mix: &mut Mix, at: f32, hertz: f32, strength: f32, pan: f32) {
-    let start = samples(at);
+fn note(mix: &mut Mix, onset: f32, hertz: f32, strength: f32, pan: f32) {
+    let start = samples(onset);
     let mut tones = [1.0, 2.002, 3.008].map(|k| Turn::new(hertz * k, 0.0));
     for i in 0..samples(2.6) {
         let time = i as f32 / RATE as f32;

@@ -45,20 +45,20 @@ pub(super) fn lapping(mix: &mut Mix, level: f32, rng: &mut Rng) {
     if level <= 0.0 {
         return;
     }
-    let mut at = rng.range(0.0, 0.4);
+    let mut onset = rng.range(0.0, 0.4);
     let seconds = mix.samples.len() as f32 / RATE as f32;
-    while at < seconds {
+    while onset < seconds {
         let (pan, pitch, length) = (rng.range(-0.8, 0.8), rng.range(260.0, 620.0), rng.range(0.12, 0.35));
         let mut white = White::new(rng);
         let mut band = Band::default();
-        let (start, count) = (samples(at), samples(length));
+        let (start, count) = (samples(onset), samples(length));
         for i in 0..count {
             let share = i as f32 / count as f32;
             let envelope = (std::f32::consts::PI * share).sin().powi(2);
             let value = band.next(white.next(), Band::tuning(pitch * (1.0 + 0.9 * share)), 0.35);
             mix.add(start + i, value * envelope * level * 0.16, pan);
         }
-        at += rng.range(0.12, 0.55);
+        onset += rng.range(0.12, 0.55);
     }
 }
 
@@ -107,8 +107,8 @@ pub(super) fn rain(mix: &mut Mix, level: f32, rng: &mut Rng) {
             mix.add(index, value * level * 0.14 * (0.85 + 0.3 * unrest.next()), pan);
         }
     }
-    for at in scattered(mix, 90.0 * level, rng) {
-        let start = samples(at);
+    for onset in scattered(mix, 90.0 * level, rng) {
+        let start = samples(onset);
         let (pan, pitch, strength) = (rng.range(-0.9, 0.9), rng.range(1400.0, 4800.0), rng.unit().powi(3));
         let mut tone = super::filter::Turn::new(pitch, 0.0);
         for i in 0..260 {
@@ -119,8 +119,8 @@ pub(super) fn rain(mix: &mut Mix, level: f32, rng: &mut Rng) {
 }
 
 /// One roll of thunder.
-pub(super) fn thunder(mix: &mut Mix, at: f32, rng: &mut Rng) {
-    let start = samples(at);
+pub(super) fn thunder(mix: &mut Mix, onset: f32, rng: &mut Rng) {
+    let start = samples(onset);
     let mut white = White::new(rng);
     let mut roll = Wander::new(7.0, rng);
     let pan = rng.range(-0.5, 0.5);
@@ -149,8 +149,8 @@ pub(super) fn fire(mix: &mut Mix, level: f32, rng: &mut Rng) {
         mix.add(index, low.next(white.next()) * level * 0.5 * (0.5 + breath.next()), 0.0);
     }
     let mut white = White::new(rng);
-    for at in scattered(mix, 22.0, rng) {
-        let start = samples(at);
+    for onset in scattered(mix, 22.0, rng) {
+        let start = samples(onset);
         let (pan, strength, length) = (rng.range(-0.5, 0.5), rng.unit().powi(4), rng.range(20.0, 90.0));
         for i in 0..400 {
             let envelope = (i as f32 / 4.0).min(1.0) * (-(i as f32) / length).exp();

@@ -43,13 +43,13 @@ pub(super) fn rails(mix: &mut Mix, level: f32, rng: &mut Rng) {
     }
     tone(mix, level * 1.4, rng);
     let seconds = mix.samples.len() as f32 / RATE as f32;
-    let mut at = rng.range(0.0, 0.5);
-    while at < seconds {
+    let mut onset = rng.range(0.0, 0.5);
+    while onset < seconds {
         for (delay, strength) in [(0.0, 1.0), (0.13, 0.8)] {
             let mut white = White::new(rng);
             let (mut thud, mut ring) = (Low::new(240.0), Band::default());
             let tuning = Band::tuning(1_150.0);
-            let start = samples(at + delay);
+            let start = samples(onset + delay);
             for i in 0..samples(0.12) {
                 let fall = (-(i as f32) / RATE as f32 * 44.0).exp();
                 let noise = white.next() * fall;
@@ -57,7 +57,7 @@ pub(super) fn rails(mix: &mut Mix, level: f32, rng: &mut Rng) {
                 mix.add(start + i, value * strength * level * 0.7, 0.0);
             }
         }
-        at += 0.72;
+        onset += 0.72;
     }
 }
 
@@ -69,16 +69,16 @@ pub(super) fn murmur(mix: &mut Mix, voices: u32, level: f32, rng: &mut Rng) {
         let pitch = rng.range(95.0, 215.0);
         let pan = if voices == 1 { 0.0 } else { rng.range(-0.8, 0.8) };
         let strength = level / (voices as f32).sqrt();
-        let mut at = if voice == 0 { 0.35 } else { rng.range(0.0, 1.2) };
+        let mut onset = if voice == 0 { 0.35 } else { rng.range(0.0, 1.2) };
         let (mut first, mut second) = (Band::default(), Band::default());
-        while at < seconds {
+        while onset < seconds {
             let syllables = 3 + (rng.next() % 6) as usize;
             for syllable in 0..syllables {
                 let length = rng.range(0.11, 0.21);
                 let (low, high) = (rng.range(300.0, 760.0), rng.range(950.0, 2_100.0));
                 // Sentences fall.
                 let tone = pitch * (1.12 - 0.22 * syllable as f32 / syllables as f32) * rng.range(0.96, 1.05);
-                let (start, count) = (samples(at), samples(length));
+                let (start, count) = (samples(onset), samples(length));
                 let mut phase = 0.0_f32;
                 for i in 0..count {
                     phase = (phase + tone / RATE as f32).fract();
@@ -88,9 +88,9 @@ pub(super) fn murmur(mix: &mut Mix, voices: u32, level: f32, rng: &mut Rng) {
                         + second.next(buzz, Band::tuning(high), 0.2) * 0.18;
                     mix.add(start + i, value * envelope * strength, pan);
                 }
-                at += length * rng.range(0.85, 1.1);
+                onset += length * rng.range(0.85, 1.1);
             }
-            at += rng.range(0.3, 0.9);
+            onset += rng.range(0.3, 0.9);
         }
     }
 }

@@ -17,19 +17,19 @@ const FADE: usize = RATE as usize * 3 / 100;
 
 /// Mixes `reference` (at [`RATE`], stereo) into `scene` (interleaved stereo): cut where it is longer, repeated where it is shorter.
 pub(crate) fn lay(scene: &mut [f32], reference: &AudioBuffer) {
-    let given = &reference.samples;
-    let (length, wanted) = (given.len() / 2, scene.len() / 2);
-    if length == 0 || wanted == 0 || (reference.sample_rate, reference.channels) != (RATE, 2) {
+    let samples = &reference.samples;
+    let (length, frames) = (samples.len() / 2, scene.len() / 2);
+    if length == 0 || frames == 0 || (reference.sample_rate, reference.channels) != (RATE, 2) {
         return;
     }
-    let gain = gain(&given[..2 * length.min(wanted)]);
-    for (at, frame) in scene.chunks_exact_mut(2).enumerate() {
-        let (turn, place) = (at / length, at % length);
-        let end = length.min(wanted - turn * length);
+    let gain = gain(&samples[..2 * length.min(frames)]);
+    for (index, frame) in scene.chunks_exact_mut(2).enumerate() {
+        let (turn, offset) = (index / length, index % length);
+        let end = length.min(frames - turn * length);
         let fade = FADE.min(end / 2).max(1) as f32;
-        let shape = ((place as f32 + 0.5) / fade).min((end - place) as f32 / fade).min(1.0);
+        let shape = ((offset as f32 + 0.5) / fade).min((end - offset) as f32 / fade).min(1.0);
         for (channel, sample) in frame.iter_mut().enumerate() {
-            *sample = *sample * SCENE + given[2 * place + channel] * gain * shape;
+            *sample = *sample * SCENE + samples[2 * offset + channel] * gain * shape;
         }
     }
     let peak = scene.iter().fold(0.0_f32, |peak, sample| peak.max(sample.abs()));

@@ -20,19 +20,19 @@ pub(super) fn add(source: &Mix, target: &mut Mix, wet: f32) {
             let dry = input[channel];
             let feed = (input[0] + input[1]) * 0.5;
             let mut sum = 0.0;
-            for (line, at, damped) in &mut echoes {
-                let out = line[*at];
+            for (line, position, damped) in &mut echoes {
+                let out = line[*position];
                 sum += out;
                 *damped += (out - *damped) * 0.55;
-                line[*at] = feed + *damped * 0.83;
-                *at = (*at + 1) % line.len();
+                line[*position] = feed + *damped * 0.83;
+                *position = (*position + 1) % line.len();
             }
-            for (line, at) in &mut smears {
-                let held = line[*at];
-                let through = held - 0.5 * sum;
-                line[*at] = sum + 0.5 * through;
+            for (line, position) in &mut smears {
+                let delayed = line[*position];
+                let through = delayed - 0.5 * sum;
+                line[*position] = sum + 0.5 * through;
                 sum = through;
-                *at = (*at + 1) % line.len();
+                *position = (*position + 1) % line.len();
             }
             output[channel] += dry * (1.0 - wet * 0.4) + sum * wet * 0.4;
         }

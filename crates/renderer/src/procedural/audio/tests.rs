@@ -114,23 +114,29 @@ fn sound_goes_on_across_a_join() {
         let spec = SceneSpec::resolve(&SceneBrief::read(prompt), false, 3.0, 1);
         let scape = Soundscape::new(&spec, None, false, 1);
         let samples = RATE as usize * 3;
-        let one = scape.render(samples, 1);
-        let two = scape.render_from(3.0, 3.0, samples, 1);
+        let first_half = scape.render(samples, 1);
+        let second_half = scape.render_from(3.0, 3.0, samples, 1);
         let level = |part: &[f32]| {
             let power = part.iter().map(|s| f64::from(s * s)).sum::<f64>() / part.len() as f64;
             10.0 * power.max(1e-9).log10()
         };
         // As one sound of the double length: no other level, and nothing begins again.
-        let whole = scape.render_from(0.0, 3.0, samples * 2, 1);
+        let continuous = scape.render_from(0.0, 3.0, samples * 2, 1);
         let edge = RATE as usize / 50;
         let differs = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-3);
-        assert!(differs(&one[edge..one.len() - edge], &whole[edge..one.len() - edge]), "{prompt}: before");
         assert!(
-            differs(&two[edge..two.len() - edge], &whole[one.len() + edge..whole.len() - edge]),
+            differs(&first_half[edge..first_half.len() - edge], &continuous[edge..first_half.len() - edge]),
+            "{prompt}: before"
+        );
+        assert!(
+            differs(
+                &second_half[edge..second_half.len() - edge],
+                &continuous[first_half.len() + edge..continuous.len() - edge]
+            ),
             "{prompt}: after"
         );
         let half = RATE as usize;
-        let (before, after) = (level(&one[one.len() - half..]), level(&two[..half]));
+        let (before, after) = (level(&first_half[first_half.len() - half..]), level(&second_half[..half]));
         assert!((before - after).abs() < 3.0, "{prompt}: {before:.1} dB, then {after:.1} dB");
     }
 }

@@ -8,7 +8,7 @@ use super::vocabulary::{Match, VOCABULARY};
 #[derive(Debug)]
 pub(super) struct Mention {
     /// Index of its first token.
-    pub(super) at: usize,
+    pub(super) start: usize,
     /// Tokens.
     pub(super) length: usize,
     /// Each meaning with its votes; empty for a phrase that would be misread.
@@ -22,7 +22,7 @@ pub(super) struct Mention {
 
 impl Mention {
     pub(super) fn end(&self) -> usize {
-        self.at + self.length
+        self.start + self.length
     }
 
     pub(super) fn count(&self) -> Option<u32> {
@@ -66,24 +66,24 @@ impl Mentions {
         let tokens = tokens(prompt);
         let language = Language::detect(&tokens);
         let mut mentions = Vec::new();
-        let mut at = 0;
-        while at < tokens.len() {
-            let rest = &tokens[at..until_break(&tokens, at)];
-            let Some(found) = longest(language, rest) else {
-                at += 1;
+        let mut start = 0;
+        while start < tokens.len() {
+            let rest = &tokens[start..until_break(&tokens, start)];
+            let Some(matched) = longest(language, rest) else {
+                start += 1;
                 continue;
             };
-            let rows = found.phrase.rows.iter().map(|row| &VOCABULARY.rows[*row]);
-            let end = at + found.length;
+            let rows = matched.phrase.rows.iter().map(|row| &VOCABULARY.rows[*row]);
+            let end = start + matched.length;
             mentions.push(Mention {
-                at,
-                length: found.length,
+                start,
+                length: matched.length,
                 meanings: rows.clone().flat_map(|row| row.meanings.iter().copied()).collect(),
                 names: rows.map(|row| row.name).collect(),
-                is_plural: found.is_plural,
-                is_denied: is_denied(&tokens, at, end),
+                is_plural: matched.is_plural,
+                is_denied: is_denied(&tokens, start, end),
             });
-            at = end;
+            start = end;
         }
         Self { language, tokens, phrases: mentions }
     }
@@ -92,7 +92,7 @@ impl Mentions {
     pub(super) fn is_leftward(&self, mention: &Mention) -> bool {
         const LEFT: [&str; 6] = ["left", "links", "gauche", "izquierda", "左", "leftward"];
         const RIGHT: [&str; 5] = ["right", "rechts", "droite", "derecha", "右"];
-        let behind = self.tokens[mention.at..].iter().take(mention.length + 5);
+        let behind = self.tokens[mention.start..].iter().take(mention.length + 5);
         let mut sides =
             behind.filter(|t| LEFT.contains(&t.word.as_str()) || RIGHT.contains(&t.word.as_str()));
         sides.next().is_some_and(|side| LEFT.contains(&side.word.as_str()))
@@ -115,37 +115,37 @@ impl Mentions {
         let mut read = vec![false; self.tokens.len()];
         let mut unread: Vec<(usize, String)> = Vec::new();
         for mention in &self.phrases {
-            read[mention.at..mention.end()].fill(true);
+            read[mention.start..mention.end()].fill(true);
             if mention.meanings.is_empty() && !mention.is_denied {
-                unread.push((mention.at, self.text(mention.at, mention.end())));
+                unread.push((mention.start, self.text(mention.start, mention.end())));
             }
         }
-        let carries = |at: usize| {
-            let token = &self.tokens[at];
-            !read[at]
+        let carries = |index: usize| {
+            let token = &self.tokens[index];
+            !read[index]
                 && !VOCABULARY.is_function_word(self.language, &token.word)
                 && (token.script.is_unspaced() || token.word.chars().count() > 1)
                 && !token.word.chars().all(|c| c.is_ascii_digit())
         };
-        let mut at = 0;
-        while at < self.tokens.len() {
-            let from = at;
-            at += 1;
+        let mut next = 0;
+        while next < self.tokens.len() {
+            let from = next;
+            next += 1;
             if !carries(from) {
                 continue;
             }
             // A run of characters is shown as one word: its borders are not known.
-            while at < self.tokens.len()
+            while next < self.tokens.len()
                 && self.tokens[from].script.is_unspaced()
-                && self.tokens[at].script.is_unspaced()
-                && !self.tokens[at].is_after_break
-                && carries(at)
+                && self.tokens[next].script.is_unspaced()
+                && !self.tokens[next].is_after_break
+                && carries(next)
             {
-                at += 1;
+                next += 1;
             }
-            unread.push((from, self.text(from, at)));
+            unread.push((from, self.text(from, next)));
         }
-        unread.sort_by_key(|(at, _)| *at);
+        unread.sort_by_key(|(position, _)| *position);
         let mut seen = std::collections::HashSet::new();
         unread.into_iter().map(|(_, text)| text).filter(|text| seen.insert(text.to_lowercase())).collect()
     }
@@ -155,12 +155,14 @@ impl Mentions {
 fn longest(language: Language, tokens: &[Token]) -> Option<Match> {
     let first = tokens.first()?;
     let own = VOCABULARY.longest(language, tokens);
-    let other = match language {
+    let alternative = match language {
         Language::English => None,
         Language::Chinese | Language::Japanese if first.script.is_unspaced() => {
-            let other = if language == Language::Chinese { Language::Japanese } else { Language::Chinese };
+            let sibling = if language == Language::Chinese { Language::Japanese } else { Language::Chinese };
             // Single characters differ too often.
-            VOCABULARY.longest(other, tokens).filter(|found| found.length > own.map_or(1, |own| own.length))
+            VOCABULARY
+                .longest(sibling, tokens)
+                .filter(|candidate| candidate.length > own.map_or(1, |own| own.length))
         }
         _ if own.is_some() || VOCABULARY.is_function_word(language, &first.word) => None,
         Language::German => {
@@ -168,24 +170,24 @@ fn longest(language: Language, tokens: &[Token]) -> Option<Match> {
         }
         _ => VOCABULARY.longest(Language::English, tokens),
     };
-    other.or(own)
+    alternative.or(own)
 }
 
 /// The end of the clause that a token is in: phrases do not go over commas.
-fn until_break(tokens: &[Token], at: usize) -> usize {
-    let next = tokens[at + 1..].iter().position(|token| token.is_after_break);
-    next.map_or(tokens.len(), |next| at + 1 + next)
+fn until_break(tokens: &[Token], start: usize) -> usize {
+    let next = tokens[start + 1..].iter().position(|token| token.is_after_break);
+    next.map_or(tokens.len(), |next| start + 1 + next)
 }
 
 /// "no fog", "without any fog", "无雾", "霧なし".
-fn is_denied(tokens: &[Token], at: usize, end: usize) -> bool {
+fn is_denied(tokens: &[Token], start: usize, end: usize) -> bool {
     const NO: [&str; 14] = [
         "no", "without", "not", "sans", "pas", "sin", "ohne", "kein", "keine", "keinen", "无", "無", "没",
         "非",
     ];
-    let clause = tokens[..=at].iter().rposition(|token| token.is_after_break).unwrap_or(0);
+    let clause = tokens[..=start].iter().rposition(|token| token.is_after_break).unwrap_or(0);
     let word = |back: usize| {
-        at.checked_sub(back).filter(|index| *index >= clause).map(|index| tokens[index].word.as_str())
+        start.checked_sub(back).filter(|index| *index >= clause).map(|index| tokens[index].word.as_str())
     };
     let is_no = |word: Option<&str>| word.is_some_and(|word| NO.contains(&word));
     if is_no(word(1)) {

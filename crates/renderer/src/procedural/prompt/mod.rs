@@ -61,7 +61,7 @@ impl<T: PartialEq + Copy> Votes<T> {
     }
 
     fn add(&mut self, value: T, votes: u32) {
-        match self.0.iter_mut().find(|(known, _)| *known == value) {
+        match self.0.iter_mut().find(|(candidate, _)| *candidate == value) {
             Some((_, sum)) => *sum += votes,
             None => self.0.push((value, votes)),
         }
@@ -69,20 +69,20 @@ impl<T: PartialEq + Copy> Votes<T> {
 
     /// The value with the most votes; of several the one that was named first.
     fn winner(&self) -> Option<T> {
-        let most = self.0.iter().map(|(_, votes)| *votes).max()?;
-        self.0.iter().find(|(_, votes)| *votes == most).map(|(value, _)| *value)
+        let max_votes = self.0.iter().map(|(_, votes)| *votes).max()?;
+        self.0.iter().find(|(_, votes)| *votes == max_votes).map(|(value, _)| *value)
     }
 }
 
 /// Which words of a prompt are read, and which are not.
 pub(crate) fn reading(prompt: &str) -> PromptReading {
-    let found = Mentions::find(prompt);
-    let read = found.phrases.iter().filter(|mention| !mention.meanings.is_empty() && !mention.is_denied);
+    let mentions = Mentions::find(prompt);
+    let read = mentions.phrases.iter().filter(|mention| !mention.meanings.is_empty() && !mention.is_denied);
     let read = read.map(|mention| ReadPhrase {
-        text: found.text(mention.at, mention.end()),
+        text: mentions.text(mention.start, mention.end()),
         meaning: mention.names.join(" "),
     });
-    let mut unread = found.unread();
+    let mut unread = mentions.unread();
     unread.truncate(MAX_LISTED);
     PromptReading { read: read.take(MAX_LISTED).collect(), unread }
 }
@@ -91,26 +91,27 @@ impl SceneBrief {
     /// Reads a prompt. Of places, hours, moves, framings and styles the one with the most votes counts, and of several the first; subjects add
     /// up; what is denied is not asked for. Text without any known word gives the empty brief.
     pub(crate) fn read(prompt: &str) -> Self {
-        let found = Mentions::find(prompt);
+        let mentions = Mentions::find(prompt);
         let mut brief = Self::default();
-        let mut places = Votes::new();
+        let mut locations = Votes::new();
         let mut hours = Votes::new();
         let mut covers = Votes::new();
         let mut moves = Votes::new();
         let mut framings = Votes::new();
         let mut styles = Votes::new();
-        let asked: Vec<&Mention> = found.phrases.iter().filter(|mention| !mention.is_denied).collect();
-        let meanings = asked.iter().flat_map(|mention| mention.meanings.iter().map(move |it| (mention, it)));
+        let affirmed: Vec<&Mention> = mentions.phrases.iter().filter(|mention| !mention.is_denied).collect();
+        let meanings =
+            affirmed.iter().flat_map(|mention| mention.meanings.iter().map(move |it| (mention, it)));
         for (mention, (meaning, votes)) in meanings {
             match *meaning {
                 // "Pans slowly to the left".
-                Meaning::Move(Move::PanRight) if found.is_leftward(mention) => {
+                Meaning::Move(Move::PanRight) if mentions.is_leftward(mention) => {
                     moves.add(Move::PanLeft, *votes);
                 }
-                Meaning::Move(Move::TrackRight) if found.is_leftward(mention) => {
+                Meaning::Move(Move::TrackRight) if mentions.is_leftward(mention) => {
                     moves.add(Move::TrackLeft, *votes);
                 }
-                Meaning::Location(it) => places.add(it, *votes),
+                Meaning::Location(it) => locations.add(it, *votes),
                 Meaning::Hour(it) => hours.add(it, *votes),
                 Meaning::Cover(it) => covers.add(it, *votes),
                 Meaning::Move(it) => moves.add(it, *votes),
@@ -120,15 +121,15 @@ impl SceneBrief {
                 Meaning::Count(_) | Meaning::Color(_) | Meaning::Garment => {}
             }
         }
-        (brief.location, brief.hour, brief.cover) = (places.winner(), hours.winner(), covers.winner());
+        (brief.location, brief.hour, brief.cover) = (locations.winner(), hours.winner(), covers.winner());
         (brief.movement, brief.framing, brief.style) = (moves.winner(), framings.winner(), styles.winner());
-        let behind = found.language.has_adjectives_behind();
-        brief.figures = figures(&asked, behind);
-        let garments = asked.iter().filter(|mention| mention.is_garment());
-        let cloth: Vec<Color> = garments.filter_map(|garment| color_of(&asked, garment, behind)).collect();
+        let behind = mentions.language.has_adjectives_behind();
+        brief.figures = figures(&affirmed, behind);
+        let garments = affirmed.iter().filter(|mention| mention.is_garment());
+        let cloth: Vec<Color> = garments.filter_map(|garment| color_of(&affirmed, garment, behind)).collect();
         // Of several the one that is seen best.
         let is_colorful =
-            |color: &&Color| color.0[..3].iter().fold(0.0, |most: f32, part| most.max(*part)) > 0.1;
+            |color: &&Color| color.0[..3].iter().fold(0.0, |max: f32, part| max.max(*part)) > 0.1;
         brief.coat = cloth.iter().find(is_colorful).or(cloth.first()).copied();
         brief.complete()
     }
@@ -151,7 +152,7 @@ impl SceneBrief {
             self.location = Some(Location::Land(land));
         }
         let afloat = [Landscape::Coast, Landscape::Harbour, Landscape::Lake].map(Location::Land);
-        if has(S::Boat) && !self.location.is_some_and(|place| afloat.contains(&place)) {
+        if has(S::Boat) && !self.location.is_some_and(|location| afloat.contains(&location)) {
             self.location = Some(Location::Land(Landscape::Sea));
         }
         if has(S::Storm) {
@@ -175,14 +176,14 @@ impl SceneBrief {
             self.location = Some(Location::Land(Landscape::City));
         }
         if self.location.is_none() {
-            self.location = self.figures.first().and_then(|figure| home(figure.subject));
+            self.location = self.figures.first().and_then(|figure| default_location(figure.subject));
         }
         self
     }
 }
 
 /// Where a figure is seen if no place is named.
-const fn home(subject: Subject) -> Option<Location> {
+const fn default_location(subject: Subject) -> Option<Location> {
     use Subject as S;
     match subject {
         S::Fish => Some(Location::Set(Set::Underwater)),
@@ -202,11 +203,11 @@ fn figures(mentions: &[&Mention], adjectives_behind: bool) -> Vec<FigureBrief> {
     for mention in mentions {
         for (subject, votes) in mention.figures() {
             // The number that stands at most two words before it, and not before another figure.
-            let before = mentions.iter().rev().skip_while(|it| it.at >= mention.at);
-            let mut near =
-                before.take_while(|it| it.figures().next().is_none() && mention.at - it.end() <= 2);
-            let given = near.find_map(|it| it.count());
-            let count = given.or(mention.count()).unwrap_or(if mention.is_plural { PLURAL } else { 1 });
+            let before = mentions.iter().rev().skip_while(|other| other.start >= mention.start);
+            let mut near = before
+                .take_while(|other| other.figures().next().is_none() && mention.start - other.end() <= 2);
+            let stated = near.find_map(|other| other.count());
+            let count = stated.or(mention.count()).unwrap_or(if mention.is_plural { PLURAL } else { 1 });
             let color = mention.color().map(Color::surface);
             let color = color.or_else(|| color_of(mentions, mention, adjectives_behind));
             if let Some((figure, sum)) = figures.iter_mut().find(|(figure, _)| figure.subject == subject) {
@@ -240,15 +241,15 @@ fn color_of(mentions: &[&Mention], noun: &Mention, adjectives_behind: bool) -> O
         mentions
             .iter()
             .rev()
-            .filter(|color| color.end() <= noun.at && noun.at - color.end() <= 1)
+            .filter(|color| color.end() <= noun.start && noun.start - color.end() <= 1)
             .find_map(|color| color.color())
     };
     let behind = || {
         mentions
             .iter()
-            .filter(|color| color.at >= noun.end() && color.at - noun.end() <= 1)
+            .filter(|color| color.start >= noun.end() && color.start - noun.end() <= 1)
             .find_map(|color| color.color())
     };
-    let found = if adjectives_behind { behind().or_else(before) } else { before() };
-    found.map(Color::surface)
+    let nearest = if adjectives_behind { behind().or_else(before) } else { before() };
+    nearest.map(Color::surface)
 }

@@ -5,15 +5,15 @@ use super::*;
 /// A brief in one line, what was said only.
 fn brief(prompt: &str) -> String {
     let b = SceneBrief::read(prompt);
-    let mut said = Vec::new();
-    said.extend(b.location.map(|it| format!("{it:?}")));
-    said.extend(b.hour.map(|it| format!("{it:?}")));
-    said.extend(b.cover.map(|it| format!("{it:?}")));
-    said.extend(b.movement.map(|it| format!("{it:?}")));
-    said.extend(b.framing.map(|it| format!("{it:?}")));
-    said.extend(b.style.map(|it| format!("{it:?}")));
-    said.push(format!("{:?}", b.subjects));
-    said.join(" ")
+    let mut parts = Vec::new();
+    parts.extend(b.location.map(|it| format!("{it:?}")));
+    parts.extend(b.hour.map(|it| format!("{it:?}")));
+    parts.extend(b.cover.map(|it| format!("{it:?}")));
+    parts.extend(b.movement.map(|it| format!("{it:?}")));
+    parts.extend(b.framing.map(|it| format!("{it:?}")));
+    parts.extend(b.style.map(|it| format!("{it:?}")));
+    parts.push(format!("{:?}", b.subjects));
+    parts.join(" ")
 }
 
 fn figures_of(prompt: &str) -> String {

@@ -27,9 +27,9 @@ impl Language {
         }
         let score = |language: Self| {
             (0..tokens.len())
-                .filter(|at| {
-                    VOCABULARY.is_function_word(language, &tokens[*at].word)
-                        || VOCABULARY.longest(language, &tokens[*at..]).is_some()
+                .filter(|index| {
+                    VOCABULARY.is_function_word(language, &tokens[*index].word)
+                        || VOCABULARY.longest(language, &tokens[*index..]).is_some()
                 })
                 .count()
         };

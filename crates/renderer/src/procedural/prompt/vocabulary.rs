@@ -93,12 +93,12 @@ impl Vocabulary {
             for text in cell.split(',').filter(|text| !text.trim().is_empty()) {
                 let words: Vec<String> = tokens(text).into_iter().map(|token| token.word).collect();
                 let Some(first) = words.first() else { continue };
-                let known = phrases.entry(first.clone()).or_default();
-                match known.iter_mut().find(|phrase| phrase.words == words) {
+                let same_start = phrases.entry(first.clone()).or_default();
+                match same_start.iter_mut().find(|phrase| phrase.words == words) {
                     // What is misread alone is not read.
                     Some(phrase) if self.rows[phrase.rows[0]].meanings.is_empty() => {}
                     Some(phrase) => phrase.rows.push(row),
-                    None => known.push(Phrase { words, rows: vec![row] }),
+                    None => same_start.push(Phrase { words, rows: vec![row] }),
                 }
             }
         }
@@ -121,17 +121,17 @@ impl Vocabulary {
                 Some(Match { length: phrase.words.len(), phrase, is_plural: plural })
             })
             // Of equal length the one without endings.
-            .max_by_key(|found| (found.length, !found.is_plural))
+            .max_by_key(|candidate| (candidate.length, !candidate.is_plural))
     }
 
     /// A German compound is what its last part says: the longest known word of at least four letters that ends it.
     pub(super) fn head_of_compound(&'static self, word: &str) -> Option<Match> {
         let phrases = self.phrases.get(&Language::German)?;
-        let starts = word.char_indices().map(|(at, _)| at).skip(3);
-        starts.filter(|at| word.len() - at >= 4).find_map(|at| {
-            let tail = &word[at..];
-            let known = stems(Language::German, tail).filter(|stem| stem.len() >= 4);
-            let phrase = known
+        let starts = word.char_indices().map(|(start, _)| start).skip(3);
+        starts.filter(|start| word.len() - start >= 4).find_map(|start| {
+            let tail = &word[start..];
+            let long_stems = stems(Language::German, tail).filter(|stem| stem.len() >= 4);
+            let phrase = long_stems
                 .filter_map(|stem| phrases.get(stem))
                 .flatten()
                 .find(|phrase| phrase.words.len() == 1)?;
@@ -183,8 +183,8 @@ mod tests {
             let cells: Vec<&str> = line.split('|').map(str::trim).collect();
             assert_eq!(cells.len(), 1 + Language::ALL.len(), "{line}");
             for name in cells[0].split_whitespace().filter(|name| *name != "-") {
-                let known = Meaning::named(name.strip_prefix('?').unwrap_or(name));
-                assert!(known.is_some(), "{name} is no notion");
+                let meaning = Meaning::named(name.strip_prefix('?').unwrap_or(name));
+                assert!(meaning.is_some(), "{name} is no notion");
             }
             assert!(cells[1..].iter().all(|cell| !cell.is_empty()), "a language is missing: {}", cells[0]);
         }
@@ -198,11 +198,11 @@ mod tests {
             for (language, cell) in Language::ALL.into_iter().zip(line.split('|').skip(1)) {
                 for text in cell.split(',') {
                     let all = tokens(text);
-                    let found = VOCABULARY.longest(language, &all).expect(text);
-                    assert_eq!(found.length, all.len(), "{text}");
-                    let names = found.phrase.rows.iter().map(|row| VOCABULARY.rows[*row].name);
+                    let matched = VOCABULARY.longest(language, &all).expect(text);
+                    assert_eq!(matched.length, all.len(), "{text}");
+                    let names = matched.phrase.rows.iter().map(|row| VOCABULARY.rows[*row].name);
                     let is_misread =
-                        found.phrase.rows.iter().any(|row| VOCABULARY.rows[*row].meanings.is_empty());
+                        matched.phrase.rows.iter().any(|row| VOCABULARY.rows[*row].meanings.is_empty());
                     assert!(
                         is_misread || names.clone().any(|it| it == name),
                         "{text}: {:?}",
@@ -230,7 +230,7 @@ mod tests {
             };
             for text in cell.split(',') {
                 let all = tokens(text);
-                if !(0..all.len()).any(|at| is_read(&all[at..])) {
+                if !(0..all.len()).any(|start| is_read(&all[start..])) {
                     idle.push(text.trim());
                 }
             }

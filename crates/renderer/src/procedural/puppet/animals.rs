@@ -20,8 +20,8 @@ struct Gait {
 }
 
 impl Gait {
-    fn legs(&self, parts: &mut Parts, look: Appearance, color: Color, near: bool) {
-        let phase = TAU * look.time * self.hertz;
+    fn legs(&self, parts: &mut Parts, appearance: Appearance, color: Color, near: bool) {
+        let phase = TAU * appearance.time * self.hertz;
         let offset = if near { 0.0 } else { 0.5 };
         for (hip, shift, bend) in [(self.rear, 0.0, -1.0), (self.fore, 0.32, 1.0)] {
             let angle = phase + TAU * (offset + shift);
@@ -37,11 +37,11 @@ impl Gait {
 }
 
 /// A dog, 0.6 m at the shoulder.
-pub(super) fn dog(parts: &mut Parts, look: Appearance) {
-    let color = look.color;
+pub(super) fn dog(parts: &mut Parts, appearance: Appearance) {
+    let color = appearance.color;
     let shade = color * 0.72;
-    let bob = 0.02 * (TAU * look.time * 3.2).sin();
-    let wag = 0.10 * (TAU * look.time * 2.6).sin();
+    let bob = 0.02 * (TAU * appearance.time * 3.2).sin();
+    let wag = 0.10 * (TAU * appearance.time * 2.6).sin();
     let gait = Gait {
         fore: (0.26, 0.40 + bob),
         rear: (-0.28, 0.42 + bob),
@@ -50,7 +50,7 @@ pub(super) fn dog(parts: &mut Parts, look: Appearance) {
         radii: [0.07, 0.05, 0.038],
         hertz: 1.6,
     };
-    gait.legs(parts, look, shade, false);
+    gait.legs(parts, appearance, shade, false);
     parts.bent(
         [(-0.36, 0.52 + bob), (-0.50, 0.62 + bob + wag * 0.4), (-0.54, 0.76 + bob + wag)],
         [0.045, 0.04, 0.025],
@@ -58,7 +58,7 @@ pub(super) fn dog(parts: &mut Parts, look: Appearance) {
     );
     parts.limb((-0.26, 0.50 + bob), (0.24, 0.52 + bob), (0.135, 0.155), color);
     parts.limb((0.26, 0.56 + bob), (0.40, 0.72 + bob), (0.115, 0.095), color);
-    gait.legs(parts, look, color, true);
+    gait.legs(parts, appearance, color, true);
     parts.disc((0.44, 0.76 + bob), 0.105, color);
     parts.limb((0.50, 0.73 + bob), (0.63, 0.70 + bob), (0.06, 0.045), mix(color, Color::grey(0.8), 0.25));
     parts.disc((0.665, 0.72 + bob), 0.026, Color::surface(EYE));
@@ -68,12 +68,12 @@ pub(super) fn dog(parts: &mut Parts, look: Appearance) {
 }
 
 /// A cat that sits, 0.45 m high.
-pub(super) fn cat(parts: &mut Parts, look: Appearance) {
-    let color = look.color;
+pub(super) fn cat(parts: &mut Parts, appearance: Appearance) {
+    let color = appearance.color;
     let pale = mix(color, Color::grey(0.9), 0.55);
-    let tail = 0.07 * (look.time * 2.2).sin();
-    let breath = 0.006 * (look.time * 2.6).sin();
-    let nod = 0.012 * (look.time * 0.9).sin();
+    let tail = 0.07 * (appearance.time * 2.2).sin();
+    let breath = 0.006 * (appearance.time * 2.6).sin();
+    let nod = 0.012 * (appearance.time * 0.9).sin();
     parts.bent([(-0.16, 0.05), (-0.34, 0.08), (-0.36 + tail, 0.24)], [0.035, 0.034, 0.026], color * 0.85);
     parts.ellipse((-0.06, 0.14), (0.15, 0.14 + breath), color);
     parts.limb((-0.04, 0.18), (0.05, 0.30), (0.12, 0.085 + breath), color);
@@ -103,7 +103,7 @@ pub(super) fn cat(parts: &mut Parts, look: Appearance) {
     }
     parts.ellipse(head, (0.115, 0.098), color);
     parts.ellipse((head.0, head.1 - 0.038), (0.055, 0.04), pale);
-    let blink = (look.time * 0.37).fract() < 0.05;
+    let blink = (appearance.time * 0.37).fract() < 0.05;
     for side in [-1.0, 1.0] {
         let eye = (head.0 + 0.047 * side, head.1 + 0.015);
         if blink {
@@ -128,10 +128,10 @@ pub(super) fn cat(parts: &mut Parts, look: Appearance) {
 }
 
 /// A horse that gallops, 1.6 m at the withers.
-pub(super) fn horse(parts: &mut Parts, look: Appearance) {
-    let color = look.color;
+pub(super) fn horse(parts: &mut Parts, appearance: Appearance) {
+    let color = appearance.color;
     let mane = color * 0.35;
-    let phase = TAU * look.time * 1.3;
+    let phase = TAU * appearance.time * 1.3;
     let bob = 0.06 * phase.sin();
     let gait = Gait {
         fore: (0.58, 1.02 + bob),
@@ -141,7 +141,7 @@ pub(super) fn horse(parts: &mut Parts, look: Appearance) {
         radii: [0.13, 0.075, 0.05],
         hertz: 1.3,
     };
-    gait.legs(parts, look, color * 0.7, false);
+    gait.legs(parts, appearance, color * 0.7, false);
     parts.bent(
         [(-0.80, 1.30 + bob), (-1.06, 1.16 + bob), (-1.24, 0.86 + bob * 2.0)],
         [0.07, 0.10, 0.04],
@@ -150,7 +150,7 @@ pub(super) fn horse(parts: &mut Parts, look: Appearance) {
     parts.limb((-0.56, 1.22 + bob), (0.50, 1.20 + bob), (0.30, 0.28), color);
     parts.ellipse((-0.62, 1.24 + bob), (0.30, 0.32), color);
     parts.limb((0.58, 1.34 + bob), (0.98, 1.88 + bob), (0.24, 0.13), color);
-    gait.legs(parts, look, color, true);
+    gait.legs(parts, appearance, color, true);
     parts.limb((0.44, 1.52 + bob), (0.88, 2.02 + bob), (0.07, 0.07), mane);
     parts.limb((1.0, 1.92 + bob), (1.30, 1.64 + bob), (0.13, 0.085), color);
     parts.disc((1.32, 1.63 + bob), 0.085, color * 0.7);
@@ -159,9 +159,9 @@ pub(super) fn horse(parts: &mut Parts, look: Appearance) {
 }
 
 /// An elephant or another heavy animal, 2.9 m high.
-pub(super) fn elephant(parts: &mut Parts, look: Appearance) {
-    let color = look.color;
-    let sway = 0.05 * (TAU * look.time * 0.5).sin();
+pub(super) fn elephant(parts: &mut Parts, appearance: Appearance) {
+    let color = appearance.color;
+    let sway = 0.05 * (TAU * appearance.time * 0.5).sin();
     let gait = Gait {
         fore: (0.75, 1.35),
         rear: (-0.85, 1.35),
@@ -170,10 +170,10 @@ pub(super) fn elephant(parts: &mut Parts, look: Appearance) {
         radii: [0.34, 0.26, 0.24],
         hertz: 0.55,
     };
-    gait.legs(parts, look, color * 0.7, false);
+    gait.legs(parts, appearance, color * 0.7, false);
     parts.limb((-1.35, 1.9), (-1.5, 1.1 + sway), (0.05, 0.03), color * 0.8);
     parts.ellipse((-0.1, 1.95), (1.38, 0.86), color);
-    gait.legs(parts, look, color, true);
+    gait.legs(parts, appearance, color, true);
     parts.ellipse((1.28, 2.25), (0.58, 0.56), color);
     parts.bent(
         [(1.68, 2.1), (1.95, 1.35 + sway), (1.86 + sway * 3.0, 0.55)],
@@ -186,10 +186,10 @@ pub(super) fn elephant(parts: &mut Parts, look: Appearance) {
 }
 
 /// A bird on its perch, 0.3 m high.
-pub(super) fn bird(parts: &mut Parts, look: Appearance) {
-    let color = look.color;
-    let hop = 0.008 * (look.time * 5.0).sin().max(0.0);
-    let nod = 0.012 * (look.time * 2.1).sin();
+pub(super) fn bird(parts: &mut Parts, appearance: Appearance) {
+    let color = appearance.color;
+    let hop = 0.008 * (appearance.time * 5.0).sin().max(0.0);
+    let nod = 0.012 * (appearance.time * 2.1).sin();
     parts.limb((-0.24, 0.012), (0.24, 0.012), (0.014, 0.012), Color::surface(0x50_3c28));
     for x in [0.0, 0.035] {
         parts.limb((x, 0.10), (x + 0.01, 0.025), (0.007, 0.006), Color::surface(0xb0_7830));
@@ -215,9 +215,9 @@ pub(super) fn bird(parts: &mut Parts, look: Appearance) {
 }
 
 /// A fish of 0.5 m, which swims.
-pub(super) fn fish(parts: &mut Parts, look: Appearance) {
-    let color = look.color;
-    let beat = (TAU * look.time * 1.8).sin();
+pub(super) fn fish(parts: &mut Parts, appearance: Appearance) {
+    let color = appearance.color;
+    let beat = (TAU * appearance.time * 1.8).sin();
     let pale = mix(color, Color::grey(1.0), 0.6);
     parts.polygon(
         &[(-0.20, 0.20), (-0.36, 0.32 + 0.03 * beat), (-0.32, 0.20), (-0.36, 0.08 - 0.03 * beat)],
@@ -235,9 +235,9 @@ pub(super) fn fish(parts: &mut Parts, look: Appearance) {
 }
 
 /// A bear, 1.5 m at the shoulder.
-pub(super) fn bear(parts: &mut Parts, look: Appearance) {
-    let color = look.color;
-    let bob = 0.03 * (TAU * look.time * 1.2).sin();
+pub(super) fn bear(parts: &mut Parts, appearance: Appearance) {
+    let color = appearance.color;
+    let bob = 0.03 * (TAU * appearance.time * 1.2).sin();
     let gait = Gait {
         fore: (0.52, 0.78),
         rear: (-0.62, 0.78),
@@ -246,10 +246,10 @@ pub(super) fn bear(parts: &mut Parts, look: Appearance) {
         radii: [0.26, 0.18, 0.15],
         hertz: 0.7,
     };
-    gait.legs(parts, look, color * 0.72, false);
+    gait.legs(parts, appearance, color * 0.72, false);
     parts.ellipse((-0.06, 1.05 + bob), (0.98, 0.50), color);
     parts.ellipse((0.48, 1.18 + bob), (0.46, 0.42), color);
-    gait.legs(parts, look, color, true);
+    gait.legs(parts, appearance, color, true);
     parts.limb((0.78, 1.24 + bob), (1.10, 1.20 + bob), (0.32, 0.27), color);
     for x in [0.92, 1.14] {
         parts.disc((x, 1.47 + bob), 0.085, color * 0.86);

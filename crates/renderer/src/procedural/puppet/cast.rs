@@ -34,7 +34,7 @@ struct Member {
     subject: Subject,
     manner: FigureVariant,
     /// Its foot: metres east, north, up.
-    at: [f32; 3],
+    position: [f32; 3],
     /// Drawn metres to metres of the scene.
     size: f32,
     is_mirrored: bool,
@@ -83,12 +83,12 @@ impl Cast {
         let mut rng = Rng::new(seed, "cast");
         let wide = aspect.sqrt();
         let picture = Picture { width: wide, height: 1.0 / wide, focal: rig.focal, pose: rig.pose(0.5, 0.0) };
-        let mut wanted = arrange(spec, aspect, &mut rng);
-        if wanted.is_empty() {
+        let mut figures = arrange(spec, aspect, &mut rng);
+        if figures.is_empty() {
             return None;
         }
         // Those that stand higher in the picture are further away.
-        wanted.sort_by(|a, b| a.foot.total_cmp(&b.foot));
+        figures.sort_by(|a, b| a.foot.total_cmp(&b.foot));
         let leftward = match spec.movement {
             Move::TrackLeft => true,
             Move::TrackRight => false,
@@ -98,36 +98,36 @@ impl Cast {
         let [right_x, right_y] = [picture.pose.yaw.cos(), -picture.pose.yaw.sin()];
         let is_facing =
             matches!(spec.framing, Framing::Close | Framing::Medium) || spec.set == Some(Set::Studio);
-        let members: Vec<Member> = wanted
+        let members: Vec<Member> = figures
             .iter()
-            .map(|one| {
-                let body = measures(one.subject);
-                let metres = body.height * enlarged(one.subject);
-                let distance = metres * picture.focal / (one.share * picture.height);
+            .map(|figure| {
+                let body = measures(figure.subject);
+                let metres = body.height * enlarged(figure.subject);
+                let distance = metres * picture.focal / (figure.share * picture.height);
                 let travel = 0.11 * picture.width * distance / picture.focal;
-                let walks = is_human(one.subject) && !is_facing
-                    || matches!(one.subject, Subject::Dog | Subject::Elephant | Subject::Bear);
-                let pace = match one.subject {
+                let walks = is_human(figure.subject) && !is_facing
+                    || matches!(figure.subject, Subject::Dog | Subject::Elephant | Subject::Bear);
+                let pace = match figure.subject {
                     Subject::Plane => 4.0 * travel / seconds.max(1.0),
                     Subject::Fish => 2.0 * travel / seconds.max(1.0),
                     _ if walks => travel / seconds.max(1.0),
                     _ => 0.0,
                 };
-                let mirrored = if main == Subject::Crowd || one.subject == Subject::Fish {
+                let mirrored = if main == Subject::Crowd || figure.subject == Subject::Fish {
                     rng.chance(0.5)
                 } else {
                     leftward
                 };
                 let start = pace * seconds * 0.5 * if mirrored { 1.0 } else { -1.0 };
-                let mut at = picture.point(one.x, one.foot, distance);
-                (at[0], at[1]) = (at[0] + right_x * start, at[1] + right_y * start);
+                let mut position = picture.point(figure.x, figure.foot, distance);
+                (position[0], position[1]) = (position[0] + right_x * start, position[1] + right_y * start);
                 Member {
-                    subject: one.subject,
-                    manner: FigureVariant { is_woman: is_woman(spec, one.subject, &mut rng), is_facing },
-                    at,
+                    subject: figure.subject,
+                    manner: FigureVariant { is_woman: is_woman(spec, figure.subject, &mut rng), is_facing },
+                    position,
                     size: metres / body.height,
-                    is_mirrored: mirrored && !(is_facing && is_human(one.subject)),
-                    color: one.color.unwrap_or_else(|| color(spec, one.subject, &mut rng)),
+                    is_mirrored: mirrored && !(is_facing && is_human(figure.subject)),
+                    color: figure.color.unwrap_or_else(|| color(spec, figure.subject, &mut rng)),
                     coat: spec.coat,
                     variant: (rng.next() % 64) as u32,
                     phase: rng.range(0.0, 7.0),
@@ -137,7 +137,7 @@ impl Cast {
             })
             .collect();
         let strip = surface(spec, main).and_then(|surface| {
-            let lowest = wanted.last()?;
+            let lowest = figures.last()?;
             let front = members.last()?;
             let (far, near) = match surface {
                 StripMaterial::Road => (lowest.foot - 0.07, lowest.foot + 0.12),
@@ -145,7 +145,7 @@ impl Cast {
                 StripMaterial::Sand => ((lowest.foot - 0.20).max(picture.pose.horizon + 0.10), 1.4),
                 StripMaterial::Wood => (lowest.foot - 0.13, 1.4),
             };
-            let height = front.at[2];
+            let height = front.position[2];
             let drop = |row: f32| (row - picture.pose.horizon).max(0.02) * picture.height / picture.focal;
             let above = (picture.pose.eye[2] - height).max(0.01);
             Some(GroundStrip {
@@ -173,31 +173,43 @@ impl Cast {
 
 impl Member {
     fn draw(&self, cast: &Cast, view: &View, light: &Light, time: f32, canvas: &mut Canvas) {
-        let way = self.pace * time * if self.is_mirrored { -1.0 } else { 1.0 };
-        let mut at = [self.at[0] + self.right[0] * way, self.at[1] + self.right[1] * way, self.at[2]];
+        let travelled = self.pace * time * if self.is_mirrored { -1.0 } else { 1.0 };
+        let mut position = [
+            self.position[0] + self.right[0] * travelled,
+            self.position[1] + self.right[1] * travelled,
+            self.position[2],
+        ];
         if let Some(eye) = cast.follows {
-            (at[0], at[1]) = (at[0] + view.eye[0] - eye[0], at[1] + view.eye[1] - eye[1]);
+            (position[0], position[1]) =
+                (position[0] + view.eye[0] - eye[0], position[1] + view.eye[1] - eye[1]);
         }
         match self.subject {
-            Subject::Fish => at[2] += 0.04 * (time * 1.6 + self.phase).sin(),
-            Subject::Plane => at[2] += 0.5 * (time * 0.7).sin(),
+            Subject::Fish => position[2] += 0.04 * (time * 1.6 + self.phase).sin(),
+            Subject::Plane => position[2] += 0.5 * (time * 0.7).sin(),
             _ => {}
         }
-        let Some(spot) = view.project(at) else { return };
-        let placed = Placement {
+        let Some(spot) = view.project(position) else { return };
+        let placement = Placement {
             x: spot.x,
             y: spot.y,
             scale: view.focal / spot.distance * self.size,
             is_mirrored: self.is_mirrored,
             distance: spot.distance,
         };
-        let look =
+        let appearance =
             Appearance { time: time + self.phase, color: self.color, coat: self.coat, variant: self.variant };
         let body = measures(self.subject);
         if is_on_ground(self.subject) || is_object(self.subject) {
-            paint::shadow(placed, body.length * 0.55, light, canvas);
+            paint::shadow(placement, body.length * 0.55, light, canvas);
         }
-        paint::paint(&parts(self.subject, look, self.manner), placed, cast.manner, light, view, canvas);
+        paint::paint(
+            &parts(self.subject, appearance, self.manner),
+            placement,
+            cast.manner,
+            light,
+            view,
+            canvas,
+        );
     }
 }
 
@@ -212,10 +224,10 @@ const fn enlarged(subject: Subject) -> f32 {
 
 /// About how far the main figure is from the camera, in metres; `None` without figures.
 pub(crate) fn nominal_distance(spec: &SceneSpec, focal: f32) -> Option<f32> {
-    let wanted = arrange(spec, 16.0 / 9.0, &mut Rng::new(0, "distance"));
-    let away = wanted
-        .iter()
-        .map(|one| measures(one.subject).height * enlarged(one.subject) * focal / (one.share * 0.75));
+    let figures = arrange(spec, 16.0 / 9.0, &mut Rng::new(0, "distance"));
+    let away = figures.iter().map(|figure| {
+        measures(figure.subject).height * enlarged(figure.subject) * focal / (figure.share * 0.75)
+    });
     away.reduce(f32::min)
 }
 
@@ -229,7 +241,7 @@ fn arrange(spec: &SceneSpec, aspect: f32, rng: &mut Rng) -> Vec<UnplacedFigure> 
         Framing::Wide => 1.0,
         Framing::Aerial => 0.3,
     };
-    let mut wanted = Vec::new();
+    let mut figures = Vec::new();
     let objects_only = is_object(main.subject);
     // The share of a metre if the tallest of them takes its own.
     let sizes =
@@ -293,7 +305,7 @@ fn arrange(spec: &SceneSpec, aspect: f32, rng: &mut Rng) -> Vec<UnplacedFigure> 
             let reach = if shown.len() > 1 { 0.55 } else { 0.86 };
             let scattered =
                 if figure.subject == Subject::Fish { rng.range(-0.28, 0.28) } else { -0.09 * back };
-            wanted.push(UnplacedFigure {
+            figures.push(UnplacedFigure {
                 subject: figure.subject,
                 color: figure.color,
                 x: centre + spread * reach + if count > 1 { rng.range(-0.03, 0.03) } else { 0.0 },
@@ -302,7 +314,7 @@ fn arrange(spec: &SceneSpec, aspect: f32, rng: &mut Rng) -> Vec<UnplacedFigure> 
             });
         }
     }
-    wanted
+    figures
 }
 
 fn is_woman(spec: &SceneSpec, subject: Subject, rng: &mut Rng) -> bool {

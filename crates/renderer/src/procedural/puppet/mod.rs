@@ -35,37 +35,37 @@ struct FigureVariant {
 }
 
 /// The parts of a figure, back to front.
-fn parts(subject: Subject, look: Appearance, manner: FigureVariant) -> Parts {
+fn parts(subject: Subject, appearance: Appearance, manner: FigureVariant) -> Parts {
     let mut parts = Parts::default();
     let to = &mut parts;
     match subject {
-        Subject::Child if manner.is_facing => people::facing(to, look, manner.is_woman, true),
-        Subject::Child => people::walking(to, look, manner.is_woman, true),
-        Subject::Robot => people::robot(to, look),
-        Subject::Dog => animals::dog(to, look),
-        Subject::Cat => animals::cat(to, look),
-        Subject::Horse => animals::horse(to, look),
-        Subject::Bear => animals::bear(to, look),
-        Subject::Elephant => animals::elephant(to, look),
-        Subject::Bird => animals::bird(to, look),
-        Subject::Fish => animals::fish(to, look),
-        Subject::Car => vehicles::car(to, look),
-        Subject::Bus => vehicles::bus(to, look),
-        Subject::Train => vehicles::train(to, look),
-        Subject::Bicycle => vehicles::bicycle(to, look),
-        Subject::Motorcycle => vehicles::motorcycle(to, look),
-        Subject::Plane => vehicles::plane(to, look),
-        Subject::Flower => things::flower(to, look),
-        Subject::Tree => things::tree(to, look),
-        Subject::House => things::house(to, look),
-        Subject::Table => things::table(to, look),
-        Subject::Cup => things::cup(to, look),
-        Subject::Bottle => things::bottle(to, look),
-        Subject::Book => things::book(to, look),
-        Subject::Candle => things::candle(to, look),
-        Subject::Device => things::device(to, look),
-        _ if manner.is_facing => people::facing(to, look, manner.is_woman, false),
-        _ => people::walking(to, look, manner.is_woman, false),
+        Subject::Child if manner.is_facing => people::facing(to, appearance, manner.is_woman, true),
+        Subject::Child => people::walking(to, appearance, manner.is_woman, true),
+        Subject::Robot => people::robot(to, appearance),
+        Subject::Dog => animals::dog(to, appearance),
+        Subject::Cat => animals::cat(to, appearance),
+        Subject::Horse => animals::horse(to, appearance),
+        Subject::Bear => animals::bear(to, appearance),
+        Subject::Elephant => animals::elephant(to, appearance),
+        Subject::Bird => animals::bird(to, appearance),
+        Subject::Fish => animals::fish(to, appearance),
+        Subject::Car => vehicles::car(to, appearance),
+        Subject::Bus => vehicles::bus(to, appearance),
+        Subject::Train => vehicles::train(to, appearance),
+        Subject::Bicycle => vehicles::bicycle(to, appearance),
+        Subject::Motorcycle => vehicles::motorcycle(to, appearance),
+        Subject::Plane => vehicles::plane(to, appearance),
+        Subject::Flower => things::flower(to, appearance),
+        Subject::Tree => things::tree(to, appearance),
+        Subject::House => things::house(to, appearance),
+        Subject::Table => things::table(to, appearance),
+        Subject::Cup => things::cup(to, appearance),
+        Subject::Bottle => things::bottle(to, appearance),
+        Subject::Book => things::book(to, appearance),
+        Subject::Candle => things::candle(to, appearance),
+        Subject::Device => things::device(to, appearance),
+        _ if manner.is_facing => people::facing(to, appearance, manner.is_woman, false),
+        _ => people::walking(to, appearance, manner.is_woman, false),
     }
     parts
 }
@@ -147,19 +147,22 @@ mod tests {
     use super::*;
 
     fn drawn_parts(subject: Subject, time: f32, is_facing: bool) -> Parts {
-        let look = Appearance { time, color: Color::grey(0.5), coat: Color::grey(0.3), variant: 3 };
-        parts(subject, look, FigureVariant { is_woman: true, is_facing })
+        let appearance = Appearance { time, color: Color::grey(0.5), coat: Color::grey(0.3), variant: 3 };
+        parts(subject, appearance, FigureVariant { is_woman: true, is_facing })
     }
 
     fn extent(parts: &Parts) -> [f32; 4] {
-        parts
-            .0
-            .iter()
-            .filter(|part| part.opacity >= 1.0)
-            .map(|part| part.form.bounds())
-            .fold([f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, f32::NEG_INFINITY], |all, one| {
-                [all[0].min(one[0]), all[1].max(one[1]), all[2].min(one[2]), all[3].max(one[3])]
-            })
+        parts.0.iter().filter(|part| part.opacity >= 1.0).map(|part| part.form.bounds()).fold(
+            [f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, f32::NEG_INFINITY],
+            |bounds, part| {
+                [
+                    bounds[0].min(part[0]),
+                    bounds[1].max(part[1]),
+                    bounds[2].min(part[2]),
+                    bounds[3].max(part[3]),
+                ]
+            },
+        )
     }
 
     /// Every figure is as large as its measures say, and moves.

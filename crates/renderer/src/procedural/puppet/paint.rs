@@ -49,7 +49,7 @@ pub(super) struct Placement {
 /// Draws a puppet over everything that is there.
 pub(super) fn paint(
     parts: &Parts,
-    placed: Placement,
+    placement: Placement,
     manner: ShapeStyle,
     light: &Light,
     view: &View,
@@ -66,41 +66,44 @@ pub(super) fn paint(
     // And in a bright place it keeps its color.
     let dim = (0.80 / seen.max(0.01)).min(1.0);
     let (left, right, middle) = (left * dim + lift, right * dim + lift, middle * dim + lift);
-    let lights = if placed.is_mirrored { [right, middle, left] } else { [left, middle, right] };
+    let lights = if placement.is_mirrored { [right, middle, left] } else { [left, middle, right] };
     if let Some((width, color)) = manner.outline {
-        let grown = width * view.height / placed.scale;
+        let outset = width * view.height / placement.scale;
         // Paper casts a shadow on what is behind it.
         if manner.is_round || color.luma() > 0.5 {
-            let shifted =
-                Placement { x: placed.x + view.height * 0.008, y: placed.y + view.height * 0.010, ..placed };
+            let shifted = Placement {
+                x: placement.x + view.height * 0.008,
+                y: placement.y + view.height * 0.010,
+                ..placement
+            };
             for part in parts.0.iter().filter(|part| part.opacity >= 1.0) {
-                fill(part, shifted, grown, canvas, |below, _, _| below * 0.55);
+                fill(part, shifted, outset, canvas, |below, _, _| below * 0.55);
             }
         }
         let lit = color * (middle * 0.9);
         for part in parts.0.iter().filter(|part| part.opacity >= 1.0) {
-            fill(part, placed, grown, canvas, |_, _, _| lit);
+            fill(part, placement, outset, canvas, |_, _, _| lit);
         }
     }
     if manner.outline.is_none() && seen < DARK {
-        let grown = RIM * view.height / placed.scale;
+        let outset = RIM * view.height / placement.scale;
         let rim = Color::grey(0.30 * (1.0 - seen / DARK));
         for part in parts.0.iter().filter(|part| part.opacity >= 1.0) {
-            fill(part, placed, grown, canvas, |below, _, _| mix(below, rim, 0.5));
+            fill(part, placement, outset, canvas, |below, _, _| mix(below, rim, 0.5));
         }
     }
     for part in &parts.0 {
         if part.glows {
             let glow = part.color * 1.5;
-            fill(part, placed, 0.0, canvas, |below, _, _| mix(below, glow, part.opacity));
+            fill(part, placement, 0.0, canvas, |below, _, _| mix(below, glow, part.opacity));
         } else if manner.is_round {
-            fill(part, placed, 0.0, canvas, |below, u, v| {
+            fill(part, placement, 0.0, canvas, |below, u, v| {
                 let side = if u < 0.0 { mix(lights[1], lights[0], -u) } else { mix(lights[1], lights[2], u) };
                 mix(below, part.color * side * (0.84 + 0.16 * v), part.opacity)
             });
         } else {
             let flat = part.color * middle;
-            fill(part, placed, 0.0, canvas, |below, _, _| mix(below, flat, part.opacity));
+            fill(part, placement, 0.0, canvas, |below, _, _| mix(below, flat, part.opacity));
         }
     }
 }
@@ -108,33 +111,35 @@ pub(super) fn paint(
 /// Fills one shape. `ink` gets what is below, and the place inside of the shape from -1 to 1, to the right and up.
 fn fill(
     part: &super::shapes::Part,
-    placed: Placement,
-    grown: f32,
+    placement: Placement,
+    outset: f32,
     canvas: &mut Canvas,
     ink: impl Fn(Color, f32, f32) -> Color,
 ) {
     let [left, right, low, high] = part.form.bounds();
-    let mirror = if placed.is_mirrored { -1.0 } else { 1.0 };
-    let (a, b) = (left * mirror * placed.scale, right * mirror * placed.scale);
-    let margin = grown * placed.scale + 1.0;
-    let Some((x0, x1)) = clip(placed.x + a.min(b) - margin, placed.x + a.max(b) + margin, canvas.width)
+    let mirror = if placement.is_mirrored { -1.0 } else { 1.0 };
+    let (a, b) = (left * mirror * placement.scale, right * mirror * placement.scale);
+    let margin = outset * placement.scale + 1.0;
+    let Some((x0, x1)) = clip(placement.x + a.min(b) - margin, placement.x + a.max(b) + margin, canvas.width)
     else {
         return;
     };
-    let Some((y0, y1)) =
-        clip(placed.y - high * placed.scale - margin, placed.y - low * placed.scale + margin, canvas.height)
-    else {
+    let Some((y0, y1)) = clip(
+        placement.y - high * placement.scale - margin,
+        placement.y - low * placement.scale + margin,
+        canvas.height,
+    ) else {
         return;
     };
     let (cx, cy) = ((left + right) * 0.5, (low + high) * 0.5);
     let (wide, tall) = (2.0 / (right - left).max(1e-4), 2.0 / (high - low).max(1e-4));
-    let inverse = 1.0 / placed.scale;
-    let nearness = 1.0 / placed.distance.max(0.1);
+    let inverse = 1.0 / placement.scale;
+    let nearness = 1.0 / placement.distance.max(0.1);
     for x in x0..x1 {
-        let px = (x as f32 + 0.5 - placed.x) * inverse * mirror;
+        let px = (x as f32 + 0.5 - placement.x) * inverse * mirror;
         for y in y0..y1 {
-            let py = (placed.y - y as f32 - 0.5) * inverse;
-            let cover = (0.5 - (part.form.distance((px, py)) - grown) * placed.scale).clamp(0.0, 1.0);
+            let py = (placement.y - y as f32 - 0.5) * inverse;
+            let cover = (0.5 - (part.form.distance((px, py)) - outset) * placement.scale).clamp(0.0, 1.0);
             if cover > 0.0 {
                 let index = canvas.at(x, y);
                 let below = canvas.light[index];
@@ -149,14 +154,14 @@ fn fill(
 }
 
 /// A soft dark spot below a puppet.
-pub(super) fn shadow(placed: Placement, half_width: f32, light: &Light, canvas: &mut Canvas) {
+pub(super) fn shadow(placement: Placement, half_width: f32, light: &Light, canvas: &mut Canvas) {
     let strength = (light.sunlight.luma() * 0.35).min(0.4) + 0.25;
-    let (rx, ry) = ((half_width * placed.scale).max(2.0), (half_width * placed.scale * 0.16).max(1.5));
-    let Some((x0, x1)) = clip(placed.x - rx, placed.x + rx, canvas.width) else { return };
-    let Some((y0, y1)) = clip(placed.y - ry, placed.y + ry, canvas.height) else { return };
+    let (rx, ry) = ((half_width * placement.scale).max(2.0), (half_width * placement.scale * 0.16).max(1.5));
+    let Some((x0, x1)) = clip(placement.x - rx, placement.x + rx, canvas.width) else { return };
+    let Some((y0, y1)) = clip(placement.y - ry, placement.y + ry, canvas.height) else { return };
     for x in x0..x1 {
         for y in y0..y1 {
-            let (u, v) = ((x as f32 + 0.5 - placed.x) / rx, (y as f32 + 0.5 - placed.y) / ry);
+            let (u, v) = ((x as f32 + 0.5 - placement.x) / rx, (y as f32 + 0.5 - placement.y) / ry);
             let reach = 1.0 - u * u - v * v;
             if reach > 0.0 {
                 let index = canvas.at(x, y);

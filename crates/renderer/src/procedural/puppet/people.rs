@@ -9,22 +9,22 @@ use crate::procedural::math::{Color, mix};
 const SKIN: [u32; 4] = [0xe0_ac88, 0xc6_8a62, 0x9a_6844, 0xec_c0a0];
 const HAIR: [u32; 4] = [0x2a_1c14, 0x14_1012, 0x6c_4020, 0xa8_7c40];
 
-fn skin(look: Appearance) -> Color {
-    Color::surface(SKIN[look.variant as usize % SKIN.len()])
+fn skin(appearance: Appearance) -> Color {
+    Color::surface(SKIN[appearance.variant as usize % SKIN.len()])
 }
 
-fn hair(look: Appearance) -> Color {
-    Color::surface(HAIR[(look.variant / 4) as usize % HAIR.len()])
+fn hair(appearance: Appearance) -> Color {
+    Color::surface(HAIR[(appearance.variant / 4) as usize % HAIR.len()])
 }
 
 /// Someone who walks, 1.75 m high; a child is scaled, with a larger head.
-pub(super) fn walking(parts: &mut Parts, look: Appearance, woman: bool, child: bool) {
-    let phase = TAU * look.time * 0.95;
+pub(super) fn walking(parts: &mut Parts, appearance: Appearance, woman: bool, child: bool) {
+    let phase = TAU * appearance.time * 0.95;
     let bob = 0.02 * (2.0 * phase).cos();
-    let skin = skin(look);
-    let hair = hair(look);
+    let skin = skin(appearance);
+    let hair = hair(appearance);
     let dark = Color::surface(0x24_2630);
-    let coat = look.color;
+    let coat = appearance.color;
     let leg = |side: f32| -> [Point; 3] {
         let swing = (phase).sin() * side;
         let lift = (phase.cos() * side).max(0.0);
@@ -93,12 +93,12 @@ pub(super) fn walking(parts: &mut Parts, look: Appearance, woman: bool, child: b
 }
 
 /// Someone who faces the camera, for close and medium framing.
-pub(super) fn facing(parts: &mut Parts, look: Appearance, woman: bool, child: bool) {
-    let breath = 0.006 * (look.time * 1.7).sin();
-    let turn = 0.012 * (look.time * 0.6).sin();
-    let skin = skin(look);
-    let hair = hair(look);
-    let coat = look.color;
+pub(super) fn facing(parts: &mut Parts, appearance: Appearance, woman: bool, child: bool) {
+    let breath = 0.006 * (appearance.time * 1.7).sin();
+    let turn = 0.012 * (appearance.time * 0.6).sin();
+    let skin = skin(appearance);
+    let hair = hair(appearance);
+    let coat = appearance.color;
     let dark = Color::surface(0x24_2630);
     for side in [-1.0, 1.0] {
         parts.limb((0.09 * side, 0.92), (0.10 * side, 0.06), (0.10, 0.06), dark);
@@ -123,7 +123,7 @@ pub(super) fn facing(parts: &mut Parts, look: Appearance, woman: bool, child: bo
         coat,
     );
     for side in [-1.0, 1.0] {
-        let sway = 0.01 * (look.time * 1.3 + side).sin();
+        let sway = 0.01 * (appearance.time * 1.3 + side).sin();
         parts.bent(
             [(0.20 * side, 1.38 + breath), (0.265 * side, 1.12), (0.25 * side + sway, 0.88)],
             [0.065, 0.055, 0.045],
@@ -137,16 +137,16 @@ pub(super) fn facing(parts: &mut Parts, look: Appearance, woman: bool, child: bo
         &[(-0.07, 1.45 + breath), (0.0, 1.34 + breath), (0.07, 1.45 + breath)],
         mix(coat, Color::grey(1.0), 0.35),
     );
-    let at = |x: f32, y: f32| (head.0 + x * big, head.1 + y * big);
+    let on_head = |x: f32, y: f32| (head.0 + x * big, head.1 + y * big);
     for side in [-1.0, 1.0] {
-        parts.ellipse(at(0.098 * side, -0.005), (0.02 * big, 0.03 * big), skin * 0.85);
+        parts.ellipse(on_head(0.098 * side, -0.005), (0.02 * big, 0.03 * big), skin * 0.85);
     }
-    parts.ellipse(at(0.0, 0.0), (0.097 * big, 0.128 * big), skin);
-    parts.ellipse(at(0.0, -0.055), (0.075 * big, 0.075 * big), skin);
-    let blink = (look.time * 0.42 + look.variant as f32 * 0.31).fract() < 0.045;
-    let iris = Color::surface([0x4a_2f1c, 0x2c_5a78, 0x3c_5a34, 0x2a_1c14][look.variant as usize % 4]);
+    parts.ellipse(on_head(0.0, 0.0), (0.097 * big, 0.128 * big), skin);
+    parts.ellipse(on_head(0.0, -0.055), (0.075 * big, 0.075 * big), skin);
+    let blink = (appearance.time * 0.42 + appearance.variant as f32 * 0.31).fract() < 0.045;
+    let iris = Color::surface([0x4a_2f1c, 0x2c_5a78, 0x3c_5a34, 0x2a_1c14][appearance.variant as usize % 4]);
     for side in [-1.0, 1.0] {
-        let eye = at(0.040 * side, 0.012);
+        let eye = on_head(0.040 * side, 0.012);
         if blink {
             parts.limb(
                 (eye.0 - 0.018 * big, eye.1),
@@ -156,7 +156,7 @@ pub(super) fn facing(parts: &mut Parts, look: Appearance, woman: bool, child: bo
             );
         } else {
             parts.ellipse(eye, (0.020 * big, 0.0115 * big), Color::surface(0xf4_f0ea));
-            let gaze = 0.004 * (look.time * 0.5).sin();
+            let gaze = 0.004 * (appearance.time * 0.5).sin();
             parts.disc((eye.0 + gaze, eye.1), 0.0105 * big, iris);
             parts.disc((eye.0 + gaze, eye.1), 0.005 * big, Color::surface(0x0a_0808));
             parts.disc((eye.0 + gaze + 0.004, eye.1 + 0.004), 0.0025 * big, Color::grey(1.0));
@@ -167,7 +167,7 @@ pub(super) fn facing(parts: &mut Parts, look: Appearance, woman: bool, child: bo
                 skin * 0.35,
             );
         }
-        let brow = at(0.042 * side, 0.043);
+        let brow = on_head(0.042 * side, 0.043);
         parts.limb(
             (brow.0 - 0.024 * big, brow.1),
             (brow.0 + 0.024 * big, brow.1),
@@ -175,32 +175,32 @@ pub(super) fn facing(parts: &mut Parts, look: Appearance, woman: bool, child: bo
             hair,
         );
     }
-    parts.limb(at(0.004, 0.005), at(0.008, -0.032), (0.007 * big, 0.013 * big), skin * 0.88);
+    parts.limb(on_head(0.004, 0.005), on_head(0.008, -0.032), (0.007 * big, 0.013 * big), skin * 0.88);
     let lips = if woman { Color::surface(0xb0_4848) } else { skin * 0.6 };
-    parts.ellipse(at(0.0, -0.068), (0.030 * big, 0.0085 * big), lips);
+    parts.ellipse(on_head(0.0, -0.068), (0.030 * big, 0.0085 * big), lips);
     // The hairline.
     parts.polygon(
         &[
-            at(-0.103, -0.01),
-            at(-0.105, 0.07),
-            at(-0.06, 0.135),
-            at(0.0, 0.15),
-            at(0.06, 0.135),
-            at(0.105, 0.07),
-            at(0.103, -0.01),
-            at(0.085, 0.06),
-            at(0.02, 0.078),
-            at(-0.05, 0.07),
-            at(-0.085, 0.05),
+            on_head(-0.103, -0.01),
+            on_head(-0.105, 0.07),
+            on_head(-0.06, 0.135),
+            on_head(0.0, 0.15),
+            on_head(0.06, 0.135),
+            on_head(0.105, 0.07),
+            on_head(0.103, -0.01),
+            on_head(0.085, 0.06),
+            on_head(0.02, 0.078),
+            on_head(-0.05, 0.07),
+            on_head(-0.085, 0.05),
         ],
         hair,
     );
 }
 
 /// A robot of 1.7 m, which walks on the spot.
-pub(super) fn robot(parts: &mut Parts, look: Appearance) {
-    let phase = TAU * look.time * 0.7;
-    let metal = look.color;
+pub(super) fn robot(parts: &mut Parts, appearance: Appearance) {
+    let phase = TAU * appearance.time * 0.7;
+    let metal = appearance.color;
     let dark = Color::surface(0x30_343c);
     for side in [-1.0, 1.0] {
         let lift = (phase.sin() * side).max(0.0) * 0.09;

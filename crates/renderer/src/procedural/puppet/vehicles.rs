@@ -9,8 +9,8 @@ use crate::procedural::math::{Color, mix};
 const TYRE: u32 = 0x16_161a;
 const GLASS: u32 = 0x56_707c;
 
-fn wheel(parts: &mut Parts, look: Appearance, centre: Point, radius: f32, spokes: bool) {
-    let turn = -look.time * 7.0 / radius.max(0.2);
+fn wheel(parts: &mut Parts, appearance: Appearance, centre: Point, radius: f32, spokes: bool) {
+    let turn = -appearance.time * 7.0 / radius.max(0.2);
     let rim = Color::surface(0x9a_a0a8);
     parts.disc(centre, radius, Color::surface(TYRE));
     parts.disc(
@@ -40,9 +40,9 @@ fn lamps(parts: &mut Parts, headlight: Point, rear: Point, size: f32) {
 }
 
 /// A car of 4.4 m.
-pub(super) fn car(parts: &mut Parts, look: Appearance) {
-    let color = look.color;
-    let bob = 0.008 * (look.time * 9.0).sin();
+pub(super) fn car(parts: &mut Parts, appearance: Appearance) {
+    let color = appearance.color;
+    let bob = 0.008 * (appearance.time * 9.0).sin();
     parts.polygon(
         &[
             (-1.55, 0.82 + bob),
@@ -78,15 +78,15 @@ pub(super) fn car(parts: &mut Parts, look: Appearance) {
     parts.limb((-0.22, 0.74 + bob), (-0.05, 0.74 + bob), (0.02, 0.02), mix(color, Color::grey(1.0), 0.5));
     for x in [-1.32, 1.34] {
         parts.disc((x, 0.36), 0.42, color * 0.3);
-        wheel(parts, look, (x, 0.34), 0.34, false);
+        wheel(parts, appearance, (x, 0.34), 0.34, false);
     }
     lamps(parts, (2.06, 0.64 + bob), (-2.14, 0.70 + bob), 0.10);
 }
 
 /// A bus of 10 m.
-pub(super) fn bus(parts: &mut Parts, look: Appearance) {
-    let color = look.color;
-    let bob = 0.012 * (look.time * 7.0).sin();
+pub(super) fn bus(parts: &mut Parts, appearance: Appearance) {
+    let color = appearance.color;
+    let bob = 0.012 * (appearance.time * 7.0).sin();
     parts.block((0.0, 1.62 + bob), (5.0, 1.28), 0.22, color);
     parts.block((0.0, 0.62 + bob), (4.95, 0.25), 0.08, color * 0.7);
     for window in 0..6 {
@@ -96,18 +96,18 @@ pub(super) fn bus(parts: &mut Parts, look: Appearance) {
     parts.limb((-4.9, 1.35 + bob), (4.9, 1.35 + bob), (0.06, 0.06), Color::grey(0.85));
     for x in [-3.1, 3.1] {
         parts.disc((x, 0.55), 0.62, Color::surface(0x18_181c));
-        wheel(parts, look, (x, 0.5), 0.5, false);
+        wheel(parts, appearance, (x, 0.5), 0.5, false);
     }
     lamps(parts, (4.92, 0.85 + bob), (-4.94, 0.95 + bob), 0.14);
 }
 
 /// A train of three cars, 33 m.
-pub(super) fn train(parts: &mut Parts, look: Appearance) {
-    let color = look.color;
+pub(super) fn train(parts: &mut Parts, appearance: Appearance) {
+    let color = appearance.color;
     let glass = Color::surface(0xf0_d898);
     for car in 0..3 {
         let x = -11.2 * car as f32 + 11.2;
-        let bob = 0.02 * (look.time * 8.0 + car as f32).sin();
+        let bob = 0.02 * (appearance.time * 8.0 + car as f32).sin();
         let body: Vec<Point> = if car == 0 {
             vec![
                 (x - 5.4, 0.7),
@@ -136,7 +136,7 @@ pub(super) fn train(parts: &mut Parts, look: Appearance) {
         }
         parts.block((x, 0.62), (5.0, 0.22), 0.05, Color::surface(0x26_282c));
         for wheel_x in [-4.0, -2.8, 2.8, 4.0] {
-            wheel(parts, look, (x + wheel_x, 0.42), 0.42, false);
+            wheel(parts, appearance, (x + wheel_x, 0.42), 0.42, false);
         }
         if car > 0 {
             parts.limb((x + 5.2, 0.9), (x + 6.0, 0.9), (0.15, 0.15), Color::surface(0x20_2226));
@@ -144,8 +144,8 @@ pub(super) fn train(parts: &mut Parts, look: Appearance) {
     }
 }
 
-fn rider(parts: &mut Parts, look: Appearance, hip: Point, hand: Point, foot: Point, coat: Color) {
-    let skin = Color::surface([0xe0_ac88, 0xc6_8a62, 0x9a_6844][look.variant as usize % 3]);
+fn rider(parts: &mut Parts, appearance: Appearance, hip: Point, hand: Point, foot: Point, coat: Color) {
+    let skin = Color::surface([0xe0_ac88, 0xc6_8a62, 0x9a_6844][appearance.variant as usize % 3]);
     let shoulder = (hip.0 + 0.30, hip.1 + 0.50);
     parts.bent(
         [hip, ((hip.0 + foot.0) * 0.5 + 0.20, (hip.1 + foot.1) * 0.5 + 0.14), foot],
@@ -161,12 +161,12 @@ fn rider(parts: &mut Parts, look: Appearance, hip: Point, hand: Point, foot: Poi
 }
 
 /// A bicycle with its rider, 1.8 m long.
-pub(super) fn bicycle(parts: &mut Parts, look: Appearance) {
-    let frame = look.color;
+pub(super) fn bicycle(parts: &mut Parts, appearance: Appearance) {
+    let frame = appearance.color;
     for x in [-0.52, 0.54] {
-        wheel(parts, look, (x, 0.34), 0.34, true);
+        wheel(parts, appearance, (x, 0.34), 0.34, true);
     }
-    let turn = look.time * 5.5;
+    let turn = appearance.time * 5.5;
     let pedal = |side: f32| (0.0 + 0.16 * (turn + side).cos(), 0.30 - 0.16 * (turn + side).sin());
     rider_leg(parts, (-0.17, 0.98), pedal(TAU * 0.5));
     for (from, to) in [
@@ -181,7 +181,7 @@ pub(super) fn bicycle(parts: &mut Parts, look: Appearance) {
     }
     parts.limb((-0.28, 0.90), (-0.06, 0.90), (0.03, 0.03), Color::surface(TYRE));
     parts.limb((0.38, 0.96), (0.46, 1.0), (0.022, 0.022), Color::surface(TYRE));
-    rider(parts, look, (-0.17, 1.0), (0.44, 1.02), pedal(0.0), look.coat);
+    rider(parts, appearance, (-0.17, 1.0), (0.44, 1.02), pedal(0.0), appearance.coat);
 }
 
 fn rider_leg(parts: &mut Parts, hip: Point, foot: Point) {
@@ -193,12 +193,12 @@ fn rider_leg(parts: &mut Parts, hip: Point, foot: Point) {
 }
 
 /// A motorcycle with its rider, 2.1 m long.
-pub(super) fn motorcycle(parts: &mut Parts, look: Appearance) {
-    let color = look.color;
+pub(super) fn motorcycle(parts: &mut Parts, appearance: Appearance) {
+    let color = appearance.color;
     let steel = Color::surface(0x88_8e96);
     parts.limb((0.70, 0.34), (0.46, 1.0), (0.035, 0.035), steel);
     for x in [-0.68, 0.70] {
-        wheel(parts, look, (x, 0.34), 0.34, false);
+        wheel(parts, appearance, (x, 0.34), 0.34, false);
     }
     parts.block((0.0, 0.42), (0.30, 0.17), 0.06, steel * 0.6);
     parts.limb((-0.1, 0.26), (-0.85, 0.34), (0.05, 0.06), steel);
@@ -211,12 +211,12 @@ pub(super) fn motorcycle(parts: &mut Parts, look: Appearance) {
     parts.limb((0.40, 1.06), (0.52, 1.10), (0.025, 0.025), Color::surface(TYRE));
     parts.ellipse((0.66, 0.88), (0.06, 0.08), Color::surface(0xff_f0c0));
     parts.glowing();
-    rider(parts, look, (-0.22, 0.86), (0.46, 1.08), (0.02, 0.40), look.coat);
+    rider(parts, appearance, (-0.22, 0.86), (0.46, 1.08), (0.02, 0.40), appearance.coat);
 }
 
 /// An airliner of 30 m in the air.
-pub(super) fn plane(parts: &mut Parts, look: Appearance) {
-    let color = look.color;
+pub(super) fn plane(parts: &mut Parts, appearance: Appearance) {
+    let color = appearance.color;
     let tail = mix(color, Color::surface(0x2c_5090), 0.7);
     parts.polygon(&[(-2.0, 2.6), (-6.5, 5.4), (-4.6, 5.4), (3.0, 2.8)], color * 0.6);
     parts.polygon(&[(-12.6, 3.4), (-15.4, 8.2), (-13.2, 8.2), (-9.4, 3.6)], tail);
@@ -234,7 +234,7 @@ pub(super) fn plane(parts: &mut Parts, look: Appearance) {
     parts.polygon(&[(-13.4, 3.0), (-16.6, 3.6), (-15.6, 2.5), (-11.0, 2.6)], color * 0.75);
     parts.polygon(&[(3.4, 2.2), (-7.5, -2.4), (-5.2, -2.4), (5.6, 2.0)], color * 0.78);
     parts.limb((0.2, 0.2), (2.6, 0.2), (0.62, 0.75), color * 0.7);
-    let strobe = (look.time * 1.4).fract() < 0.12;
+    let strobe = (appearance.time * 1.4).fract() < 0.12;
     if strobe {
         parts.disc((-6.4, -2.4), 0.4, Color::surface(0xff_4030));
         parts.glowing();

@@ -35,15 +35,15 @@ struct ScriptCharacter {
 impl Characters {
     /// The characters of a screenplay, as many as a workflow may have; the number of those beyond.
     pub(super) fn read(screenplay: &Screenplay) -> (Self, usize) {
-        let mut found = Self::default();
+        let mut cast = Self::default();
         let mut beyond: HashSet<&str> = HashSet::new();
         for element in &screenplay.elements {
             let ElementKind::Speech(speech) = &element.kind else { continue };
-            if found.position(&speech.name).is_some() || beyond.contains(speech.name.as_str()) {
+            if cast.position(&speech.name).is_some() || beyond.contains(speech.name.as_str()) {
                 continue;
             }
-            if found.characters.len() < limits::MAX_CHARACTERS {
-                found.add(&speech.name);
+            if cast.characters.len() < limits::MAX_CHARACTERS {
+                cast.add(&speech.name);
             } else {
                 beyond.insert(&speech.name);
             }
@@ -53,7 +53,7 @@ impl Characters {
             _ => None,
         });
         for action in actions {
-            for character in &mut found.characters {
+            for character in &mut cast.characters {
                 if character.description == character.shown
                     && let Some(description) = introduced(action, &character.written)
                 {
@@ -61,7 +61,7 @@ impl Characters {
                 }
             }
         }
-        (found, beyond.len())
+        (cast, beyond.len())
     }
 
     fn position(&self, written: &str) -> Option<usize> {
@@ -156,17 +156,17 @@ fn has_word(text: &str, word: &str) -> bool {
 }
 
 fn find_word(text: &str, word: &str) -> Option<usize> {
-    text.match_indices(word).map(|(at, _)| at).find(|at| {
-        let before = text[..*at].chars().next_back();
-        let after = text[at + word.len()..].chars().next();
+    text.match_indices(word).map(|(start, _)| start).find(|start| {
+        let before = text[..*start].chars().next_back();
+        let after = text[start + word.len()..].chars().next();
         !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
     })
 }
 
 /// What stands in parentheses where a paragraph introduces a character: `MARA (60, grey-haired) opens the door`.
 fn introduced(action: &str, written: &str) -> Option<String> {
-    let at = find_word(action, written)?;
-    let inner = action[at + written.len()..].strip_prefix(" (")?.split_once(')')?.0.trim();
+    let start = find_word(action, written)?;
+    let inner = action[start + written.len()..].strip_prefix(" (")?.split_once(')')?.0.trim();
     let is_short = !inner.is_empty() && inner.chars().count() <= MAX_DESCRIPTION_CHARS;
     is_short.then(|| inner.split_whitespace().collect::<Vec<_>>().join(" "))
 }

@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn scene_headings() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("INT. HOUSE - DAY", "scene INT. HOUSE - DAY None"),
             ("ext. brick's pool - day", "scene ext. brick's pool - day None"),
             ("INT./EXT. CAR", "scene INT./EXT. CAR None"),
@@ -321,13 +321,13 @@ mod tests {
             ("...where the second half goes.", "action \"...where the second half goes.\""),
             ("INTERESTING, he said.", "action \"INTERESTING, he said.\""),
         ] {
-            assert_eq!(elements(&format!("\n{text}\n")), [wanted], "{text}");
+            assert_eq!(elements(&format!("\n{text}\n")), [expected], "{text}");
         }
     }
 
     #[test]
     fn speeches() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("STEEL\nThe man's a myth!", r#"STEEL [] [Line("The man's a myth!")]"#),
             ("MOM (O.S.)\nLuke!", r#"MOM ["O.S."] [Line("Luke!")]"#),
             ("HANS (on the radio)\nWhat?", r#"HANS ["on the radio"] [Line("What?")]"#),
@@ -341,7 +341,7 @@ mod tests {
             ("CHOIR\n~Willy Wonka!", r#"CHOIR [] [Line("Willy Wonka!")]"#),
             ("ОЛЬГА\nДа.", r#"ОЛЬГА [] [Line("Да.")]"#),
         ] {
-            assert_eq!(elements(text), [wanted], "{text}");
+            assert_eq!(elements(text), [expected], "{text}");
         }
     }
 
@@ -350,8 +350,8 @@ mod tests {
         for text in
             ["23\nskidoo", "MARA (60) walks.\nOn.", "!SCANNING THE AISLES\nNow.", "Steel\nsays", "海斗\nはい"]
         {
-            let found = elements(text);
-            assert!(matches!(found.as_slice(), [only] if only.starts_with("action ")), "{found:?}");
+            let actual = elements(text);
+            assert!(matches!(actual.as_slice(), [only] if only.starts_with("action ")), "{actual:?}");
         }
         // Nothing follows the name, and no blank line is before it.
         assert_eq!(
@@ -385,8 +385,8 @@ mod tests {
         let page = parse(
             "Title:\n    _**BRICK & STEEL**_\n    FULL RETIRED\nDraft date: 1/20/2012\n\nTitle: not this\n",
         );
-        let wanted = [("Title", "BRICK & STEEL, FULL RETIRED"), ("Draft date", "1/20/2012")];
-        assert_eq!(page.title_page, wanted.map(|(key, value)| (key.to_owned(), value.to_owned())));
+        let expected = [("Title", "BRICK & STEEL, FULL RETIRED"), ("Draft date", "1/20/2012")];
+        assert_eq!(page.title_page, expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
         assert_eq!(page.elements.len(), 1);
         assert!(parse("FADE IN:\n\nA dark room.\n").title_page.is_empty());
     }

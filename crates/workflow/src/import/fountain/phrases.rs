@@ -53,12 +53,12 @@ pub(super) fn setting(heading: &str) -> String {
         ("EXT", "Exterior"),
         ("EST", "Establishing shot"),
     ];
-    let known = prefixes.into_iter().find_map(|(prefix, long)| {
+    let split = prefixes.into_iter().find_map(|(prefix, long)| {
         let head = heading.get(..prefix.len())?;
         let rest = heading.get(prefix.len()..)?;
         (head.eq_ignore_ascii_case(prefix) && rest.starts_with(['.', ' '])).then_some((long, rest))
     });
-    let (first, rest) = known.unwrap_or(("", heading.as_str()));
+    let (first, rest) = split.unwrap_or(("", heading.as_str()));
     let rest = rest.trim_start_matches(['.', ' ']);
     let parts = rest.split(" - ").flat_map(|part| part.split(" – ")).flat_map(|part| part.split(" — "));
     let parts = parts.map(|part| capitalized(part.trim()));

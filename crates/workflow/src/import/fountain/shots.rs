@@ -194,12 +194,13 @@ impl Builder<'_> {
     }
 
     fn is_transition(&mut self, text: &str) -> bool {
-        let known = ["FADE IN", "FADE OUT", "FADE TO BLACK", "FADE TO WHITE", "CUT TO BLACK", "DISSOLVE TO"];
-        let is_known = known.contains(&text.trim_end_matches(['.', ':']).trim());
-        if is_known {
+        let transitions =
+            ["FADE IN", "FADE OUT", "FADE TO BLACK", "FADE TO WHITE", "CUT TO BLACK", "DISSOLVE TO"];
+        let is_listed = transitions.contains(&text.trim_end_matches(['.', ':']).trim());
+        if is_listed {
             self.transition(text);
         }
-        is_known
+        is_listed
     }
 
     fn speech(&mut self, speech: &Speech, span: Span) {
@@ -275,7 +276,7 @@ fn shots(
     chain_scenes: bool,
     problems: &mut Problems,
 ) -> Vec<ListedShot> {
-    let (least, most) = (*durations.start(), *durations.end());
+    let (min, max) = (*durations.start(), *durations.end());
     let mut ids = Ids::default();
     let mut shots: Vec<ListedShot> = Vec::with_capacity(ended_shots.len());
     let mut scene = usize::MAX;
@@ -286,8 +287,8 @@ fn shots(
         scene = shot.scene;
         let Scene { setting, label } = &scenes[scene];
         let seconds = shot.seconds();
-        if seconds > most {
-            let message = format!("this takes about {seconds} s, and the model renders at most {most}");
+        if seconds > max {
+            let message = format!("this takes about {seconds} s, and the model renders at most {max}");
             problems.push(
                 Diagnostic::warning("length-changed", shot.span, message)
                     .help("split it: each paragraph, and each speech after one, becomes a shot"),
@@ -316,7 +317,7 @@ fn shots(
             is_audible: !shot.dialogue.is_empty(),
             dialogue: shot.dialogue,
             cast: shot.cast.into_iter().map(|index| characters.name(index).to_owned()).collect(),
-            seconds: Some(seconds.max(MIN_SECONDS).clamp(least, most)),
+            seconds: Some(seconds.max(MIN_SECONDS).clamp(min, max)),
             takes: None,
         });
     }

@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn emphasis_is_left_out() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("*italics* **bold** ***both*** _under_", "italics bold both under"),
             ("From _what **seems** like_ only", "From what seems like only"),
             ("He dialed *69 and then *23, and hung up.", "He dialed *69 and then *23, and hung up."),
@@ -217,7 +217,7 @@ mod tests {
             ("snake_case_name", "snakecasename"),
             ("** a **", "** a **"),
         ] {
-            assert_eq!(plain(text), wanted, "{text}");
+            assert_eq!(plain(text), expected, "{text}");
         }
         let many = "*a _b ".repeat(20_000);
         assert!(plain(&many) == many);
