@@ -141,7 +141,25 @@ impl RunLog {
                 .interrupted_at
                 .is_some_and(|interrupted_at| interrupted_at.after(self.head.policy.shutdown_grace) <= time),
             Event::QuotaReported { .. } => false,
-            _ => true,
+            Event::RunConfigured { .. }
+            | Event::Started
+            | Event::LookupDone { .. }
+            | Event::Prepared { .. }
+            | Event::BudgetExceeded { .. }
+            | Event::ClaimConflict { .. }
+            | Event::PrepareFailed { .. }
+            | Event::Submitted { .. }
+            | Event::Refused { .. }
+            | Event::Indeterminate { .. }
+            | Event::Polled { .. }
+            | Event::Downloaded { .. }
+            | Event::DownloadFailed { .. }
+            | Event::FilmJoined { .. }
+            | Event::JoinFailed { .. }
+            | Event::Reconciled { .. }
+            | Event::TaskExpired { .. }
+            | Event::Resolved { .. }
+            | Event::Interrupted => true,
         }
     }
 

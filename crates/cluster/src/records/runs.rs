@@ -8,7 +8,7 @@ use engine::ledger::{OpenAttempt, OpenTaskState, PlanKeys, RunRow};
 use engine::records::{RunReading, RunRecords, WorkRecords as _};
 use scheduler::budget::Amount;
 use scheduler::polling::Class;
-use scheduler::{AttemptId, AttemptState, RecordedEvent, RunId, Seq, StatusKind};
+use scheduler::{AttemptId, RecordedEvent, RunId, Seq, StatusKind};
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use super::ClusterRecords;
@@ -159,15 +159,11 @@ impl ClusterRecords {
         for (open, record) in open.into_iter().zip(self.nodes(&keys).await?) {
             // Another run, or a person, may have ended it.
             let Some(attempt) = record.attempt(&open.attempt.id) else { continue };
-            let state = match attempt.state {
-                AttemptState::Missing => OpenTaskState::Missing,
-                AttemptState::Expired
-                    if record.attempt_to_continue().is_some_and(|last| last.id == attempt.id) =>
-                {
-                    OpenTaskState::Missing
-                }
-                state if state.is_in_flight() => OpenTaskState::InFlight,
-                _ => continue,
+            let is_replaced = record.attempt_to_continue().is_none_or(|last| last.id != attempt.id);
+            let state = match OpenTaskState::new(attempt.state, is_replaced) {
+                Some(state @ (OpenTaskState::InFlight | OpenTaskState::Missing)) => state,
+                // No run asks for it; a video of the shared store has no file on this machine that could be missing.
+                Some(OpenTaskState::Replaced | OpenTaskState::NoFile) | None => continue,
             };
             let node = log.plan.node(open.node);
             open_attempts.push(OpenAttempt {

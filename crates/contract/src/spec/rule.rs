@@ -180,7 +180,7 @@ fn select<'m>(filter: &Node<'_>, models: impl Iterator<Item = &'m Model>) -> Res
     for (key, value) in filter.entries()? {
         match (key, value.value) {
             ("needs_image", Value::Bool(needs_image)) => {
-                chosen.retain(|model| model.needs_image == *needs_image)
+                chosen.retain(|model| model.needs_image == *needs_image);
             }
             ("with", Value::String(capability)) => chosen.retain(|model| model.can(capability)),
             ("without", Value::String(capability)) => chosen.retain(|model| !model.can(capability)),

@@ -17,15 +17,31 @@ use scheduler::{AttemptId, Event, Outcome, Phase, RunState, TaskId};
 /// Longer than any submission's time-out.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(150);
 
-/// Whether an event is the result of a submission.
-pub(super) fn resolves_submission(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::Submitted { .. }
-            | Event::Refused { .. }
-            | Event::Indeterminate { .. }
-            | Event::Reconciled { .. }
-    )
+/// The attempt whose submission has this result; `None` for every other event.
+pub(super) fn submission_result(event: &Event) -> Option<&AttemptId> {
+    match event {
+        Event::Submitted { attempt, .. }
+        | Event::Refused { attempt, .. }
+        | Event::Indeterminate { attempt, .. }
+        | Event::Reconciled { attempt, .. } => Some(attempt),
+        Event::RunConfigured { .. }
+        | Event::Started
+        | Event::LookupDone { .. }
+        | Event::Prepared { .. }
+        | Event::BudgetExceeded { .. }
+        | Event::ClaimConflict { .. }
+        | Event::PrepareFailed { .. }
+        | Event::Polled { .. }
+        | Event::Downloaded { .. }
+        | Event::DownloadFailed { .. }
+        | Event::FilmJoined { .. }
+        | Event::JoinFailed { .. }
+        | Event::TaskExpired { .. }
+        | Event::Resolved { .. }
+        | Event::QuotaReported { .. }
+        | Event::TimerFired
+        | Event::Interrupted => None,
+    }
 }
 
 /// Waits for the responses to all POSTs in progress, tries once more to append `unsaved`, and returns the tasks that could not be recorded.
@@ -38,13 +54,12 @@ pub(super) async fn drain(
     clock: &Clock,
     receiver: &mut mpsc::UnboundedReceiver<EffectResult>,
 ) -> RunError {
-    let submitting = state.nodes().iter().filter_map(|node| match &node.phase {
-        Phase::Submitting { attempt } => Some(attempt.clone()),
-        _ => None,
+    let submitting = state.nodes().iter().filter_map(|node| {
+        if let Phase::Submitting { attempt } = &node.phase { Some(attempt.clone()) } else { None }
     });
     let mut in_flight: HashSet<AttemptId> = submitting.collect();
     for event in &unsaved {
-        in_flight.retain(|attempt| Some(attempt) != attempt_of(event));
+        in_flight.retain(|attempt| Some(attempt) != submission_result(event));
     }
     let deadline = clock.now().after(DRAIN_TIMEOUT);
     while !in_flight.is_empty() {
@@ -53,8 +68,8 @@ pub(super) async fn drain(
                 let Some(event) = event else { break };
                 // The ledger's first error ends the run; others add nothing.
                 let Ok(event) = event else { continue };
-                if resolves_submission(&event) {
-                    in_flight.retain(|attempt| Some(attempt) != attempt_of(&event));
+                if let Some(resolved) = submission_result(&event) {
+                    in_flight.retain(|attempt| attempt != resolved);
                     unsaved.push(event);
                 }
             }
@@ -135,14 +150,4 @@ fn tasks_without_video(state: &RunState, unsaved: &[Event]) -> Box<[(String, Tas
         _ => None,
     });
     from_state.chain(from_events).collect()
-}
-
-fn attempt_of(event: &Event) -> Option<&AttemptId> {
-    match event {
-        Event::Submitted { attempt, .. }
-        | Event::Refused { attempt, .. }
-        | Event::Indeterminate { attempt, .. }
-        | Event::Reconciled { attempt, .. } => Some(attempt),
-        _ => None,
-    }
 }

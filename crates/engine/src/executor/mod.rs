@@ -198,7 +198,7 @@ pub async fn run(
         // The next step is recorded with the event.
         events = events.into_iter().map(|event| state.decide(event, now)).collect();
         let unsaved: Vec<Event> =
-            events.iter().filter(|event| drain::resolves_submission(event)).cloned().collect();
+            events.iter().filter(|event| drain::submission_result(event).is_some()).cloned().collect();
         let applied = match log.append(&state, std::mem::take(&mut events), now).await? {
             Ok(applied) => applied,
             Err(source) => break Some((source, unsaved)),
@@ -254,7 +254,10 @@ pub async fn run(
             }
         }
         if let Some(source) = failure {
-            break Some((source, events.into_iter().filter(drain::resolves_submission).collect()));
+            break Some((
+                source,
+                events.into_iter().filter(|event| drain::submission_result(event).is_some()).collect(),
+            ));
         }
     };
     if let Some((source, unsaved)) = failed {

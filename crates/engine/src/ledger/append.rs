@@ -213,7 +213,23 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
             let cost = cost.map(|cost| reserved.map_or(cost, |reserved| cost.min(reserved)));
             Ok(Event::Downloaded { node, attempt, artifact, cost })
         }
-        event => Ok(event),
+        Event::RunConfigured { .. }
+        | Event::Started
+        | Event::LookupDone { .. }
+        | Event::BudgetExceeded { .. }
+        | Event::ClaimConflict { .. }
+        | Event::PrepareFailed { .. }
+        | Event::Refused { .. }
+        | Event::Indeterminate { suggested_task: None, .. }
+        | Event::Polled { .. }
+        | Event::DownloadFailed { .. }
+        | Event::FilmJoined { .. }
+        | Event::JoinFailed { .. }
+        | Event::TaskExpired { .. }
+        | Event::Resolved { .. }
+        | Event::QuotaReported { .. }
+        | Event::TimerFired
+        | Event::Interrupted => Ok(event),
     }
 }
 

@@ -100,7 +100,14 @@ impl<'a> Writer<'a> {
                     AttemptState::Submitted | AttemptState::Missing => {}
                     AttemptState::Completed if !self.has_been_stored(attempt)? => {}
                     // Another run or a person has decided about it meanwhile, and another attempt may hold its key.
-                    _ => return Ok(()),
+                    AttemptState::Intended
+                    | AttemptState::Indeterminate
+                    | AttemptState::Completed
+                    | AttemptState::Failed
+                    | AttemptState::Refused
+                    | AttemptState::Expired
+                    | AttemptState::NotAccepted
+                    | AttemptState::Abandoned => return Ok(()),
                 }
                 self.end(attempt, AttemptState::Missing, Some(reason.as_str()))
             }

@@ -27,6 +27,37 @@ pub enum OpenTaskState {
     NoFile,
 }
 
+impl OpenTaskState {
+    /// The state of the task of an attempt that has no video on disk. `is_replaced`: a later task was accepted in its place. `None` if the
+    /// attempt has no open task.
+    #[must_use]
+    pub const fn new(state: AttemptState, is_replaced: bool) -> Option<Self> {
+        match state {
+            AttemptState::Intended | AttemptState::Indeterminate | AttemptState::Submitted => {
+                Some(Self::InFlight)
+            }
+            AttemptState::Expired if is_replaced => Some(Self::Replaced),
+            AttemptState::Missing | AttemptState::Expired => Some(Self::Missing),
+            AttemptState::Completed => Some(Self::NoFile),
+            AttemptState::Failed
+            | AttemptState::Refused
+            | AttemptState::NotAccepted
+            | AttemptState::Abandoned => None,
+        }
+    }
+
+    /// Its name in `fetch --format json`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InFlight => "in-flight",
+            Self::Missing => "missing",
+            Self::Replaced => "replaced",
+            Self::NoFile => "no-file",
+        }
+    }
+}
+
 /// An attempt whose task is in flight, or may be: intended, indeterminate or submitted; or whose task is paid for and has no video.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenAttempt {
@@ -169,11 +200,7 @@ fn open_attempt(row: &Row<'_>) -> rusqlite::Result<OpenAttempt> {
         reserved_cost: column(row, 7)?,
         trouble: row.get(8)?,
         key: row.get(12)?,
-        state: match column(row, 13)? {
-            AttemptState::Expired if row.get(16)? => OpenTaskState::Replaced,
-            AttemptState::Missing | AttemptState::Expired => OpenTaskState::Missing,
-            AttemptState::Completed => OpenTaskState::NoFile,
-            _ => OpenTaskState::InFlight,
-        },
+        // The query selects attempts with an open task only.
+        state: OpenTaskState::new(column(row, 13)?, row.get(16)?).ok_or(rusqlite::Error::InvalidQuery)?,
     })
 }

@@ -109,7 +109,7 @@ impl ClipFrames {
             }
             match self.ahead.take() {
                 Some((time, picture)) if time <= middle || self.current.is_none() => {
-                    self.current = Some(picture)
+                    self.current = Some(picture);
                 }
                 later => {
                     self.ahead = later;

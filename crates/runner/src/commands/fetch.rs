@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use renderer::Renderer;
 use scheduler::{AttemptState, TaskId};
 
-use engine::ledger::AttemptRow;
+use engine::ledger::{AttemptRow, OpenTaskState};
 use engine::{Clock, FetchConfig, FetchError, Ledger, fetch_task};
 use serde_json::{Value, json};
 
@@ -118,13 +118,9 @@ fn report_nothing(format: Format, service: &str) {
     }
 }
 
-/// The outcome of a task that has no video yet, by what is on record.
+/// The outcome of a task that has no video yet, by what is on record. Asked for by name, a replaced task counts like any other.
 fn open_outcome(row: &AttemptRow) -> &'static str {
-    match row.state {
-        AttemptState::Missing | AttemptState::Expired => "missing",
-        AttemptState::Completed => "no-file",
-        _ => "in-flight",
-    }
+    OpenTaskState::new(row.state, false).map_or("in-flight", OpenTaskState::as_str)
 }
 
 /// Fetches one task after the other, and reports each.

@@ -1,7 +1,7 @@
 //! The codes of diagnostics.
 
 /// All codes with their meanings. Codes are stable: a code keeps its meaning.
-pub const CODES: [(&str, &str); 90] = [
+pub const CODES: [(&str, &str); 93] = [
     ("ambiguous-instance", "a reference that needs one instance matches several"),
     ("ambiguous-pick", "a pick names several instances"),
     ("bad-axis", "an axis from the command line cannot be read, or nothing uses it"),
@@ -31,7 +31,9 @@ pub const CODES: [(&str, &str); 90] = [
     ("empty-file", "the file is empty"),
     ("equal-cells", "warning: a matrix has the same cell twice"),
     ("excluded", "a reference needs a shot that its `when` excludes"),
+    ("field-in-text", "warning: a line of a text looks like a field of the shot"),
     ("file-too-large", "the file is larger than a workflow may be"),
+    ("foreign-placeholder", "warning: a placeholder of another template language, which is text"),
     ("frame-conflict", "the request field of a frame has another value"),
     ("frame-unsupported", "the model does not accept such a frame or reference"),
     ("include-cycle", "included files include each other"),
@@ -85,6 +87,7 @@ pub const CODES: [(&str, &str); 90] = [
     ("unused-anchor", "warning: no alias uses an anchor, which was probably meant as text"),
     ("unused-axis", "warning: nothing uses an axis"),
     ("unused-character", "warning: no shot shows a character"),
+    ("unused-default", "warning: no model of the workflow takes a default"),
     ("unused-exclude", "warning: an entry of `exclude` matches no cell"),
     ("unused-group", "warning: no shot is in a group"),
     ("unused-param", "warning: nothing uses a parameter"),

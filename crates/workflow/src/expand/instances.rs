@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::axes::{Axes, ErrorReported};
 use super::inherit::Parent;
+use super::param_axes::AxisValueCheck;
 use super::params::Params;
 use super::picks::ShotPicks;
 use super::references::RefGraph;
@@ -109,6 +110,7 @@ pub(super) fn enumerate<'w>(
     let reader = ShotReader { params, cx };
     let mut shots: Vec<Option<ExpandedShot<'w>>> = workflow.shots.iter().map(|_| None).collect();
     let (mut total, mut values) = (0_usize, 0_usize);
+    let mut axis_values = AxisValueCheck::default();
     for &index in &refs.order {
         if problems.full() {
             break;
@@ -119,6 +121,7 @@ pub(super) fn enumerate<'w>(
             continue;
         }
         let Some(expanded) = expanded else { continue };
+        axis_values.check(workflow, shot, &expanded.cells, problems);
         total = total.saturating_add(expanded.instance_count());
         values += expanded.cells.iter().map(|cell| cell.values.len()).sum::<usize>();
         if values > limits::MAX_CELL_VALUES {

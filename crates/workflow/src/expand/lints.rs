@@ -10,7 +10,7 @@ use super::instances::Expansion;
 use super::params::Params;
 use super::references::RefGraph;
 use super::request_template::entry;
-use super::{ExpandCx, free_variables, member_lints, prompt_lints, service_lints};
+use super::{ExpandCx, free_variables, member_lints, prompt_lints, service_lints, text_lints};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
 use crate::limits;
 use crate::plan::{Node, RetryOn};
@@ -38,6 +38,9 @@ pub(super) fn run(
     long_chains(workflow, refs, problems);
     let requests = Requests::new(workflow, nodes);
     prompt_lints::run(workflow, &requests, params, problems);
+    text_lints::run(workflow, cx, problems);
+    let families = nodes.iter().map(|node| (node.family.as_str(), &node.family));
+    text_lints::unused_defaults(workflow, families, cx, problems);
     member_lints::run(workflow, &requests, cx, problems);
     service_lints::run(workflow, &requests, cx, problems);
     sweeps_without_seed(workflow, expansion, &requests, cx, problems);

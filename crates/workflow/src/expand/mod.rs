@@ -29,6 +29,7 @@ mod local_paths;
 mod lower;
 mod media;
 mod member_lints;
+mod param_axes;
 mod params;
 mod pick_key;
 mod picks;
@@ -43,6 +44,7 @@ mod request_template;
 mod resolve;
 mod retry;
 mod service_lints;
+mod text_lints;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -144,7 +144,7 @@ fn rounded(name: &str, kind: Option<ParamKind>, span: Span) -> Diagnostic {
 }
 
 /// Whether a value satisfies the declaration; reported if it does not.
-fn is_allowed(param: &Param, value: &Value, span: Span, problems: &mut Problems) -> bool {
+pub(super) fn is_allowed(param: &Param, value: &Value, span: Span, problems: &mut Problems) -> bool {
     let name = &param.key.value;
     let shown = shortened(&value.to_string());
     let wrong = |message: String| {

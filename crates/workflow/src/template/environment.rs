@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Kwargs, Rest, Value, ValueOrKwargs, from_args};
+use minijinja::value::{Kwargs, Rest, Value, ValueKind, ValueOrKwargs, from_args};
 use minijinja::{
     Environment, Error, ErrorKind, State, UndefinedBehavior, escape_formatter, filters, functions, tests,
 };
@@ -161,11 +161,21 @@ pub(crate) fn environment<'source>(work: &Arc<TemplateWork>) -> Environment<'sou
     env.set_recursion_limit(64);
     env.set_debug(true);
     env.set_formatter(|out, state, value| {
-        if value.is_none() {
-            let message = "this value is empty, and would be written as `None`";
-            return Err(Error::new(ErrorKind::InvalidOperation, message));
+        let refused = |message: String| Err(Error::new(ErrorKind::InvalidOperation, message));
+        match value.kind() {
+            ValueKind::None => refused("this value is empty, and would be written as `None`".to_owned()),
+            // As YAML and JSON write it.
+            ValueKind::Bool => escape_formatter(out, state, &Value::from(value.to_string().to_lowercase())),
+            ValueKind::Seq | ValueKind::Iterable => {
+                refused("this value is a list, and would be written in brackets".to_owned())
+            }
+            ValueKind::Map => {
+                let member = value.try_iter().ok().and_then(|mut keys| keys.next());
+                let member = member.map(|key| format!(" (it has `{key}`)")).unwrap_or_default();
+                refused(format!("this value is a mapping, and would be written in braces{member}"))
+            }
+            _ => escape_formatter(out, state, value),
         }
-        escape_formatter(out, state, value)
     });
     if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
         env.set_syntax(syntax);

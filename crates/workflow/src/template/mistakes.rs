@@ -13,6 +13,7 @@ pub(super) fn with_help(error: TemplateError, text: &str) -> TemplateError {
         "undefined-name" if is_expression => undefined_name(error, text),
         "template-syntax" if is_expression => in_expression(error, text),
         "template-syntax" => unclosed(error, text),
+        "template-error" if error.message.contains("would be written in br") => as_text(error, text),
         "template-error" if error.message.contains("written as `None`") => TemplateError {
             help: Some(
                 "write a value where it is `~` or nothing; or here what stands for it: `| default('calm', true)`"
@@ -22,6 +23,29 @@ pub(super) fn with_help(error: TemplateError, text: &str) -> TemplateError {
         },
         _ => error,
     }
+}
+
+/// A list or a mapping in the place of text.
+fn as_text(mut error: TemplateError, text: &str) -> TemplateError {
+    // The range is that of the last filter.
+    let code = error.range.clone().and_then(|range| {
+        let start = text.get(..range.start)?.rfind("{{")? + 2;
+        let end = text.get(range.end..)?.find("}}")? + range.end;
+        text.get(start..end)
+    });
+    let expression = code.map_or("NAME", |code| code.trim_matches('-').trim());
+    let is_short = expression.len() <= MAX_QUOTED_LEN;
+    let expression = if is_short { expression } else { "NAME" };
+    let member = error.message.split('`').nth(1).map(str::to_owned);
+    error.help = Some(match member {
+        Some(member) if member.chars().all(|c| c.is_alphanumeric() || c == '_') => {
+            format!("write the member that is meant: `{{{{ {expression}.{member} }}}}`")
+        }
+        Some(member) => format!("write the member that is meant: `{{{{ {expression}['{member}'] }}}}`"),
+        None if error.message.contains("a mapping") => "write the member that is meant".to_owned(),
+        None => format!("write what stands between its items: `{{{{ {expression} | join(', ') }}}}`"),
+    });
+    error
 }
 
 /// `when: look == noir` and `when: yes`.
