@@ -22,8 +22,8 @@ fuzz_target!(|bytes: &[u8]| {
     match bytes {
         [0xff, choices @ ..] => return compile_expensive(&expensive::random(&mut Choices::new(choices), 1)),
         [0xfe, number, ..] => {
-            let known = expensive::listed(1);
-            return compile_expensive(&known[usize::from(*number) % known.len()]);
+            let workflows = expensive::listed(1);
+            return compile_expensive(&workflows[usize::from(*number) % workflows.len()]);
         }
         _ => {}
     }

@@ -31,10 +31,10 @@ fn indeterminate_submission_is_held_reported_and_resolved() {
     let second = project.runner(&["run", "two.yaml"]).expect(3);
     assert_eq!(proxy.posts().len(), 2, "it is not submitted again: {}", second.transcript());
 
-    let listed = project.runner(&["resolve", "two.yaml"]).expect(3);
-    cli_snapshot!("resolve_list", listed);
+    let list = project.runner(&["resolve", "two.yaml"]).expect(3);
+    cli_snapshot!("resolve_list", list);
     let attempt =
-        listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
+        list.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
     let unknown = project.runner(&["resolve", "two.yaml", "no-such-attempt", "--resubmit"]).expect(2);
     cli_snapshot!("resolve_unknown_attempt", unknown);
     let planned = project.runner(&["plan", "two.yaml"]).expect(0);
@@ -56,8 +56,8 @@ fn suggested_task_is_adopted_by_the_printed_command() {
         let is_first = call.path == "/v1/videos" && call.nth == 1;
         is_first.then(|| response(500, &[("content-type", "application/json")], body.clone()))
     });
-    let one = TWO.split("  - id: two").next().expect("the first shot");
-    let project = Project::new("my two.yaml", one).against(&service.url, KEY);
+    let first_shot = TWO.split("  - id: two").next().expect("the first shot");
+    let project = Project::new("my two.yaml", first_shot).against(&service.url, KEY);
     cli_snapshot!("run_suggested_task", project.runner(&["run", "my two.yaml"]).expect(3));
     // A later run, which reads it from the ledger.
     let second = project.runner(&["run", "my two.yaml", "--format", "ndjson"]).expect(3);
@@ -68,11 +68,11 @@ fn suggested_task_is_adopted_by_the_printed_command() {
     assert!(second.out.lines().any(is_reported), "{}", second.transcript());
     let adopt = format!(" --adopt {}", task_id(77));
     for command in ["status", "resolve"] {
-        let listed = project.runner(&[command, "my two.yaml"]).expect(3);
-        let printed = listed.printed_commands();
+        let list = project.runner(&[command, "my two.yaml"]).expect(3);
+        let commands = list.printed_commands();
         let is_adoption = |command: &String| command.ends_with(&adopt);
-        assert!(printed.len() == 1 && printed.iter().all(is_adoption), "{}", listed.transcript());
-        cli_snapshot!(format!("{command}_suggested_task"), listed);
+        assert!(commands.len() == 1 && commands.iter().all(is_adoption), "{}", list.transcript());
+        cli_snapshot!(format!("{command}_suggested_task"), list);
     }
     let planned = project.runner(&["plan", "my two.yaml"]).expect(0);
     let (_, command) = planned.out.split_once("`runner resolve 'my two.yaml' ").expect("a command");
@@ -91,8 +91,8 @@ fn submit_to_another_server_stops_after_its_first_response() {
     let profile = FaultProfile::from_json(profile).expect("a profile");
     let proxy = RecordingProxy::with_faults(folder.path().join("service"), profile);
     let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
-    let ended = project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(5);
-    cli_snapshot!("run_other_server", ended);
+    let output = project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(5);
+    cli_snapshot!("run_other_server", output);
     assert_eq!(proxy.posts().len(), 1);
 }
 
@@ -106,9 +106,9 @@ fn server_errors_are_repeated_where_the_user_says_so() {
         );
         FaultProfile::from_json(&profile).expect("a profile")
     };
-    let one = TWO.split("  - id: two").next().expect("the first shot").to_owned();
+    let first_shot = TWO.split("  - id: two").next().expect("the first shot").to_owned();
     let run = |proxy: &RecordingProxy, policy: &str, tasks: &str| {
-        let project = Project::new("two.yaml", &one).against(&proxy.url, KEY);
+        let project = Project::new("two.yaml", &first_shot).against(&proxy.url, KEY);
         project.runner_with(("RUNNER_ON_SERVER_ERROR", policy), &["run", "two.yaml", "--max-tasks", tasks])
     };
     let proxy = RecordingProxy::with_faults(folder.path().join("two"), faults(2));
@@ -138,13 +138,13 @@ fn task_id_answered_twice_leaves_one_shot_indeterminate() {
         is_second.then(|| response(200, &[("content-type", "application/json")], body))
     });
     let project = Project::new("two.yaml", TWO).against(&service.url, KEY);
-    let ended = project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(3);
-    cli_snapshot!("run_task_id_twice", ended.sorted());
+    let output = project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(3);
+    cli_snapshot!("run_task_id_twice", output.sorted());
     project.runner(&["run", "two.yaml"]).expect(3);
     assert_eq!(service.posts(), 2);
-    let listed = project.runner(&["resolve", "two.yaml"]).expect(3);
+    let list = project.runner(&["resolve", "two.yaml"]).expect(3);
     let attempt =
-        listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
+        list.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
     project.runner(&["resolve", "two.yaml", attempt, "--resubmit"]).expect(0);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!(service.posts(), 3);
@@ -157,24 +157,24 @@ fn submit_429_is_retried_until_accepted() {
         if post <= 3 { ResponseFault::TooManyRequests } else { ResponseFault::None }
     });
     let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
-    let ended = project.runner(&["run", "two.yaml"]).expect(0);
-    cli_snapshot!("run_throttled", ended.sorted());
+    let output = project.runner(&["run", "two.yaml"]).expect(0);
+    cli_snapshot!("run_throttled", output.sorted());
 }
 
 #[test]
 fn run_wrong_key_exits_5_and_never_shows_it() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
-    let wrong = "sk-wrong-9876543210";
-    let project = Project::new("two.yaml", TWO).against(&proxy.url, wrong);
-    let ended = project.runner(&["-vv", "run", "two.yaml", "--jobs", "1"]).expect(5);
+    let wrong_key = "sk-wrong-9876543210";
+    let project = Project::new("two.yaml", TWO).against(&proxy.url, wrong_key);
+    let output = project.runner(&["-vv", "run", "two.yaml", "--jobs", "1"]).expect(5);
     assert_eq!(proxy.posts().len(), 1, "one refusal is enough");
     // Absent from a log whose lines depend on timing.
-    assert!(!ended.transcript().contains(wrong), "{}", ended.transcript());
+    assert!(!output.transcript().contains(wrong_key), "{}", output.transcript());
     let ledger = fs_err::read(project.file(".runner/ledger.db")).expect("a ledger");
-    assert!(!ledger.windows(wrong.len()).any(|window| window == wrong.as_bytes()));
-    let ended = project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(5);
-    cli_snapshot!("run_key_rejected", ended);
+    assert!(!ledger.windows(wrong_key.len()).any(|window| window == wrong_key.as_bytes()));
+    let output = project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(5);
+    cli_snapshot!("run_key_rejected", output);
 }
 
 #[test]
@@ -184,15 +184,15 @@ fn run_unreachable_service_exits_5() {
     socket.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
     let address = socket.local_addr().expect("an address");
     let project = Project::new("two.yaml", TWO).against(&format!("http://{address}"), KEY);
-    let ended = project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(5);
+    let output = project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(5);
     // Sorted, because how often it tries is no matter of this test.
-    cli_snapshot!("run_unreachable_service", ended.sorted());
+    cli_snapshot!("run_unreachable_service", output.sorted());
     // The other shot was not started for the same reason.
     let folder = tempfile::tempdir().expect("a temporary folder");
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = project.against(&proxy.url, KEY);
-    let ended = project.runner(&["run", "two.yaml", "--failed"]).expect(0);
-    assert_eq!(proxy.posts().len(), 2, "{}", ended.transcript());
+    let output = project.runner(&["run", "two.yaml", "--failed"]).expect(0);
+    assert_eq!(proxy.posts().len(), 2, "{}", output.transcript());
 }
 
 #[test]
@@ -206,8 +206,8 @@ fn missing_video_is_downloaded_again_without_submitting() {
     assert_eq!(files.len(), 2);
     fs_err::remove_file(files[0].path()).expect("the file can be removed");
     fs_err::write(files[1].path(), b"not a video").expect("the file can be written");
-    let again = project.runner(&["run", "two.yaml"]).expect(0);
-    assert_eq!(proxy.posts().len(), 2, "{}", again.transcript());
+    let next_run = project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!(proxy.posts().len(), 2, "{}", next_run.transcript());
     assert!(media::probe(&files[1].path()).is_ok());
 }
 
@@ -234,8 +234,8 @@ fn service_url_written_differently_is_the_same_service() {
         ["http://127.0.0.1:P", "http://127.0.0.1:P/v1", "http://127.0.0.1:P/v1/", "http://LOCALHOST:P/"]
     {
         project = project.against(&url.replace(":P", &format!(":{port}")), KEY);
-        let ended = project.runner(&["run", "sea.yaml"]).expect(0);
-        assert_eq!(proxy.posts().len(), 1, "{url}: {}", ended.transcript());
+        let output = project.runner(&["run", "sea.yaml"]).expect(0);
+        assert_eq!(proxy.posts().len(), 1, "{url}: {}", output.transcript());
     }
 }
 
@@ -253,8 +253,8 @@ fn unusable_file_of_earlier_video_ends_its_shot_only() {
         .expect("the video of shot `one`");
     fs_err::remove_file(&file).expect("the file can be removed");
     fs_err::create_dir(&file).expect("a folder can be created in its place");
-    let ended = project.runner(&["run", "two.yaml"]).expect(1);
-    cli_snapshot!("run_earlier_video_unusable", ended.sorted());
+    let output = project.runner(&["run", "two.yaml"]).expect(1);
+    cli_snapshot!("run_earlier_video_unusable", output.sorted());
     fs_err::remove_dir(&file).expect("the folder can be removed");
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!(proxy.posts().len(), 2);
@@ -266,14 +266,14 @@ fn unreadable_record_of_earlier_video_ends_its_shot_only() {
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     project.runner(&["run", "two.yaml"]).expect(0);
-    let spoil = |cost: Option<i64>| {
+    let set_cost = |cost: Option<i64>| {
         let ledger = rusqlite::Connection::open(project.file(".runner/ledger.db")).expect("a ledger");
         ledger.execute("UPDATE attempts SET reserved_cost = ?1 WHERE node = 'one'", [cost]).expect("a row");
     };
-    spoil(Some(-1));
-    let ended = project.runner(&["run", "two.yaml"]).expect(1);
-    cli_snapshot!("run_earlier_record_unreadable", ended.sorted());
-    spoil(None);
+    set_cost(Some(-1));
+    let output = project.runner(&["run", "two.yaml"]).expect(1);
+    cli_snapshot!("run_earlier_record_unreadable", output.sorted());
+    set_cost(None);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!(proxy.posts().len(), 2);
 }

@@ -13,8 +13,9 @@ fn refused(text: &str) -> String {
     let project = Project::new("bad.yaml", text);
     let run = project.runner(&["run", "bad.yaml"]).expect(2);
     assert!(run.out.is_empty(), "standard output is for results: {}", run.out);
-    let left: Vec<_> = fs_err::read_dir(project.path()).expect("the folder").filter_map(Result::ok).collect();
-    assert_eq!(left.len(), 1, "something was written");
+    let files: Vec<_> =
+        fs_err::read_dir(project.path()).expect("the folder").filter_map(Result::ok).collect();
+    assert_eq!(files.len(), 1, "something was written");
     let check = project.runner(&["check", "bad.yaml"]).expect(2);
     assert_eq!(run.err, check.err, "run and check say the same");
     let plan = project.runner(&["plan", "bad.yaml"]).expect(2);
@@ -86,19 +87,19 @@ fn check_yaml_bomb() {
 /// No part of it in any format, whether or not the file can be read as YAML.
 #[test]
 fn check_api_key_in_file() {
-    let planted = "sk-PLANTED0123456789abcdef";
-    let text = format!("api_key: {planted}\n{}", shots("  - { id: a, prompt: one, seconds: 5 }\n"));
+    let key = "sk-PLANTED0123456789abcdef";
+    let text = format!("api_key: {key}\n{}", shots("  - { id: a, prompt: one, seconds: 5 }\n"));
     let errors = refused(&text);
     insta::assert_snapshot!(errors);
     for text in
-        [text.clone(), text.replace("shots:", "shots: ["), format!("{text}  - api-key: |\n      {planted}\n")]
+        [text.clone(), text.replace("shots:", "shots: ["), format!("{text}  - api-key: |\n      {key}\n")]
     {
         let project = Project::new("bad.yaml", &text);
         for format in ["text", "json", "ndjson", "github"] {
-            let ended = project.runner(&["check", "bad.yaml", "--format", format]).expect(2);
+            let output = project.runner(&["check", "bad.yaml", "--format", format]).expect(2);
             // A snapshot has the whole text of one; this is about all formats.
-            assert!(!ended.transcript().contains("PLANTED"), "{}", ended.transcript());
-            assert!(!ended.transcript().contains("abcdef"), "{}", ended.transcript());
+            assert!(!output.transcript().contains("PLANTED"), "{}", output.transcript());
+            assert!(!output.transcript().contains("abcdef"), "{}", output.transcript());
         }
     }
 }
@@ -106,8 +107,8 @@ fn check_api_key_in_file() {
 #[test]
 fn run_missing_file() {
     let project = Project::new("good.yaml", "");
-    let ended = project.runner(&["run", "missing.yaml"]).expect(2);
-    cli_snapshot!("run_missing_file", ended);
+    let output = project.runner(&["run", "missing.yaml"]).expect(2);
+    cli_snapshot!("run_missing_file", output);
 }
 
 #[test]
@@ -116,13 +117,13 @@ fn check_json_diagnostics() {
         "bad.yaml",
         &shots("  - { id: a, prompt: one, secnds: 5 }\n  - { id: a, prompt: two }\n"),
     );
-    let ended = project.runner(&["check", "bad.yaml", "--format", "ndjson"]).expect(2);
-    cli_snapshot!("check_json_diagnostics", ended);
-    let whole = project.runner(&["check", "bad.yaml", "--format", "json"]).expect(2).out;
-    let whole: Value = serde_json::from_str(&whole).expect("one document");
+    let output = project.runner(&["check", "bad.yaml", "--format", "ndjson"]).expect(2);
+    cli_snapshot!("check_json_diagnostics", output);
+    let document = project.runner(&["check", "bad.yaml", "--format", "json"]).expect(2).out;
+    let document: Value = serde_json::from_str(&document).expect("one document");
     let lines: Vec<Value> =
-        ended.out.lines().map(|line| serde_json::from_str(line).expect("a document a line")).collect();
-    assert_eq!(whole["diagnostics"], Value::from(lines));
+        output.out.lines().map(|line| serde_json::from_str(line).expect("a document a line")).collect();
+    assert_eq!(document["diagnostics"], Value::from(lines));
 }
 
 #[test]
@@ -150,20 +151,20 @@ fn color_follows_terminal_no_color_and_flag() {
     assert!(!is_colored(&["check", "bad.yaml", "--color", "never"], false));
     // A pseudo-terminal, where there is a program that makes one.
     let program = env!("CARGO_BIN_EXE_runner-under-test");
-    for (set, wanted) in [("NO_COLOR=", true), ("NO_COLOR=1", false)] {
-        let inside = format!("env {set} TERM=xterm '{program}' check bad.yaml");
-        let shown = std::process::Command::new("script")
-            .args(["-qec", &inside, "/dev/null"])
+    for (setting, expected) in [("NO_COLOR=", true), ("NO_COLOR=1", false)] {
+        let command_line = format!("env {setting} TERM=xterm '{program}' check bad.yaml");
+        let terminal_output = std::process::Command::new("script")
+            .args(["-qec", &command_line, "/dev/null"])
             .current_dir(project.path())
             .stdin(std::process::Stdio::null())
             .output();
-        match shown {
-            Ok(shown) => {
+        match terminal_output {
+            Ok(terminal_output) => {
                 assert_eq!(
-                    shown.stdout.contains(&0x1b),
-                    wanted,
+                    terminal_output.stdout.contains(&0x1b),
+                    expected,
                     "{}",
-                    String::from_utf8_lossy(&shown.stdout)
+                    String::from_utf8_lossy(&terminal_output.stdout)
                 );
             }
             Err(_) => println!("skipped: there is no `script` to make a terminal with"),
@@ -182,10 +183,10 @@ fn check_warns_of_limits_of_the_embedded_service() {
         images.join(", ")
     );
     let messages = |project: &Project| -> Vec<String> {
-        let ended = project.runner(&["check", "limits.yaml", "--format", "json"]).expect(0);
-        let report: Value = serde_json::from_str(&ended.out).expect("JSON");
+        let output = project.runner(&["check", "limits.yaml", "--format", "json"]).expect(0);
+        let report: Value = serde_json::from_str(&output.out).expect("JSON");
         let all = report["diagnostics"].as_array().expect("a list");
-        all.iter().filter_map(|found| found["message"].as_str().map(str::to_owned)).collect()
+        all.iter().filter_map(|diagnostic| diagnostic["message"].as_str().map(str::to_owned)).collect()
     };
     let project = Project::new("limits.yaml", &workflow);
     assert_eq!(

@@ -104,8 +104,10 @@ fn matches(expected: &[String], printed: &[String]) -> bool {
     let Some(mut rest) = printed.strip_prefix(first) else { return false };
     let Some(last) = segments.pop_back() else { return rest.is_empty() };
     for segment in segments {
-        let Some(at) = (0..=rest.len()).find(|at| rest[*at..].starts_with(segment)) else { return false };
-        rest = &rest[at + segment.len()..];
+        let Some(index) = (0..=rest.len()).find(|index| rest[*index..].starts_with(segment)) else {
+            return false;
+        };
+        rest = &rest[index + segment.len()..];
     }
     rest.ends_with(last)
 }
@@ -139,7 +141,7 @@ fn quoted_commands_are_understood() {
 
 /// The arguments of the program in a page's blocks of commands.
 fn quoted_commands(page: &str) -> Vec<Vec<String>> {
-    let mut found = Vec::new();
+    let mut quoted = Vec::new();
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
         let Some(fence) = line.trim_start().strip_prefix("```").filter(|fence| !fence.is_empty()) else {
@@ -156,19 +158,25 @@ fn quoted_commands(page: &str) -> Vec<Vec<String>> {
         let words =
             commands.filter_map(|command| shlex::split(command.split(" # ").next().unwrap_or(command)));
         for words in words.filter(|words| !words.is_empty()) {
-            let own: Vec<String> =
+            let without_variables: Vec<String> =
                 words.into_iter().skip_while(|word| word.contains('=') && !word.starts_with('-')).collect();
-            let program = match own.first().map(String::as_str) {
+            let program = match without_variables.first().map(String::as_str) {
                 Some("runner") => 1,
-                Some("cargo") if own.get(1..4).is_some_and(|words| words == ["run", "--release", "--"]) => 4,
+                Some("cargo")
+                    if without_variables
+                        .get(1..4)
+                        .is_some_and(|words| words == ["run", "--release", "--"]) =>
+                {
+                    4
+                }
                 _ => continue,
             };
             let ends =
                 |word: &String| !matches!(word.as_str(), "|" | ">" | ">>" | "&&" | "||" | ";" | "2>" | "\\");
-            found.push(own[program..].iter().take_while(|word| ends(word)).cloned().collect());
+            quoted.push(without_variables[program..].iter().take_while(|word| ends(word)).cloned().collect());
         }
     }
-    found
+    quoted
 }
 
 /// docs/commands.md: the help of every command.
@@ -183,8 +191,8 @@ fn commands_page_is_the_help_of_every_command() {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs_err::write(&path, &page).expect("the page can be written");
     }
-    let written = fs_err::read_to_string(&path).unwrap_or_default();
-    assert!(written == page, "docs/commands.md is out of date: run this test with UPDATE_DOCS=1");
+    let published = fs_err::read_to_string(&path).unwrap_or_default();
+    assert!(published == page, "docs/commands.md is out of date: run this test with UPDATE_DOCS=1");
 }
 
 fn add_help(page: &mut String, project: &Project, command: &[&str]) {

@@ -26,8 +26,8 @@ fn cap_below_minimum_exits_4_before_any_post() {
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = against(&proxy, true);
     for cap in [["--max-cost", "0.39"], ["--max-tasks", "2"], ["--max-video-seconds", "3.5"]] {
-        let ended = project.runner(&["run", "three.yaml", cap[0], cap[1]]).expect(4);
-        cli_snapshot!(format!("run_below_minimum{}", cap[0]), ended);
+        let output = project.runner(&["run", "three.yaml", cap[0], cap[1]]).expect(4);
+        cli_snapshot!(format!("run_below_minimum{}", cap[0]), output);
     }
     assert_eq!(proxy.posts().len(), 0);
     project
@@ -41,8 +41,8 @@ fn max_cost_refuses_unpriced_tasks_unless_allowed() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = against(&proxy, false);
-    let ended = project.runner(&["run", "three.yaml", "--max-cost", "100"]).expect(2);
-    cli_snapshot!("run_unpriced_under_cap", ended);
+    let output = project.runner(&["run", "three.yaml", "--max-cost", "100"]).expect(2);
+    cli_snapshot!("run_unpriced_under_cap", output);
     assert_eq!(proxy.posts().len(), 0);
     project.runner(&["run", "three.yaml", "--max-cost", "100", "--allow-unpriced"]).expect(0);
 }
@@ -88,8 +88,8 @@ fn cap_below_a_chain_beside_what_is_reserved_exits_4_before_any_post() {
     fs_err::write(project.file("lost.yaml"), lost).expect("the folder can be written");
     project.runner(&["run", "lost.yaml", "--only", "a"]).expect(3);
     for cap in [["--max-tasks", "3"], ["--max-cost", "0.49"], ["--max-video-seconds", "4"]] {
-        let ended = project.runner(&["run", "three.yaml", cap[0], cap[1]]).expect(4);
-        cli_snapshot!(format!("run_below_minimum_with_reserved{}", cap[0]), ended);
+        let output = project.runner(&["run", "three.yaml", cap[0], cap[1]]).expect(4);
+        cli_snapshot!(format!("run_below_minimum_with_reserved{}", cap[0]), output);
     }
     assert_eq!(service.posts(), 1);
     let caps = ["--max-tasks", "4", "--max-cost", "0.50", "--max-video-seconds", "5"];
@@ -110,8 +110,8 @@ fn cap_below_a_chain_of_open_lengths_exits_4_before_any_post() {
         PRICES.replace("modelb-video-480p, per_second: 0.10", "modela-video-2-0-260128, per_second: 1");
     fs_err::write(project.file("prices.yaml"), prices).expect("the folder can be written");
     for cap in [["--max-cost", "22.99"], ["--max-video-seconds", "22"]] {
-        let ended = project.runner(&["run", "open.yaml", cap[0], cap[1]]).expect(4);
-        cli_snapshot!(format!("run_below_minimum_of_open_lengths{}", cap[0]), ended);
+        let output = project.runner(&["run", "open.yaml", cap[0], cap[1]]).expect(4);
+        cli_snapshot!(format!("run_below_minimum_of_open_lengths{}", cap[0]), output);
     }
     assert_eq!(proxy.posts().len(), 0);
 }
@@ -183,9 +183,9 @@ fn cap_reached_mid_run_finishes_tasks_in_flight() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = Project::new("three.yaml", &chain()).against(&proxy.url, KEY);
-    let ended = project.runner(&["run", "three.yaml", "--max-tasks", "2", "--partial"]).expect(4);
-    assert_eq!((proxy.posts().len(), shots(&project, "three").len()), (2, 2), "{}", ended.transcript());
-    cli_snapshot!("run_cap_reached", ended);
+    let output = project.runner(&["run", "three.yaml", "--max-tasks", "2", "--partial"]).expect(4);
+    assert_eq!((proxy.posts().len(), shots(&project, "three").len()), (2, 2), "{}", output.transcript());
+    cli_snapshot!("run_cap_reached", output);
     project.runner(&["run", "three.yaml", "--max-tasks", "1"]).expect(0);
     assert_eq!(proxy.posts().len(), 3);
 }
@@ -229,29 +229,34 @@ fn missing_or_modified_video_is_restored() {
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = against(&proxy, false);
     project.runner(&["run", "three.yaml"]).expect(0);
-    let made = shots(&project, "three");
+    let videos = shots(&project, "three");
     // Removed: the store still has it.
-    fs_err::remove_file(&made[0].1).expect("the file can be removed");
+    fs_err::remove_file(&videos[0].1).expect("the file can be removed");
     // Changed in place through the readable name: size and time differ.
-    let whole = fs_err::read(&made[1].1).expect("the file can be read");
-    fs_err::write(&made[1].1, b"not a video").expect("the file can be written");
+    let original = fs_err::read(&videos[1].1).expect("the file can be read");
+    fs_err::write(&videos[1].1, b"not a video").expect("the file can be written");
     // Changed with size and time preserved: only the hash differs.
-    let at = fs_err::metadata(&made[2].1).and_then(|found| found.modified()).expect("a time of change");
-    let mut bytes = fs_err::read(&made[2].1).expect("the file can be read");
+    let modified =
+        fs_err::metadata(&videos[2].1).and_then(|metadata| metadata.modified()).expect("a time of change");
+    let mut bytes = fs_err::read(&videos[2].1).expect("the file can be read");
     bytes[100] ^= 1;
-    fs_err::write(&made[2].1, &bytes).expect("the file can be written");
+    fs_err::write(&videos[2].1, &bytes).expect("the file can be written");
     fs_err::OpenOptions::new()
         .write(true)
-        .open(&made[2].1)
-        .and_then(|file| file.file().set_modified(at))
+        .open(&videos[2].1)
+        .and_then(|file| file.file().set_modified(modified))
         .expect("the time can be set");
 
     let quick = project.runner(&["run", "three.yaml"]).expect(0);
-    assert!(made[0].1.exists());
-    assert_eq!(fs_err::read(&made[1].1).expect("the file can be read"), whole, "{}", quick.transcript());
-    assert_eq!(fs_err::read(&made[2].1).expect("the file can be read"), bytes, "nothing tells but the hash");
+    assert!(videos[0].1.exists());
+    assert_eq!(fs_err::read(&videos[1].1).expect("the file can be read"), original, "{}", quick.transcript());
+    assert_eq!(
+        fs_err::read(&videos[2].1).expect("the file can be read"),
+        bytes,
+        "nothing tells but the hash"
+    );
     project.runner(&["run", "three.yaml", "--verify"]).expect(0);
-    assert_ne!(fs_err::read(&made[2].1).expect("the file can be read"), bytes);
+    assert_ne!(fs_err::read(&videos[2].1).expect("the file can be read"), bytes);
     assert_eq!(proxy.posts().len(), 3, "nothing is paid for again");
 }
 
@@ -266,15 +271,15 @@ fn task_at_other_service_is_not_submitted_again() {
     let project = project.against(&second.url, KEY);
     let planned = project.runner(&["plan", "three.yaml"]).expect(0);
     cli_snapshot!("plan_task_at_other_service", planned);
-    let ended = project.runner(&["run", "three.yaml"]).expect(3);
-    let urls = ended.out.match_indices("http://").map(|(at, _)| &ended.out[at..][..first.url.len()]);
-    assert_eq!(urls.collect::<Vec<_>>(), [&*first.url; 3], "the other service: {}", ended.out);
-    cli_snapshot!("run_task_at_other_service", ended.sorted());
+    let output = project.runner(&["run", "three.yaml"]).expect(3);
+    let urls = output.out.match_indices("http://").map(|(index, _)| &output.out[index..][..first.url.len()]);
+    assert_eq!(urls.collect::<Vec<_>>(), [&*first.url; 3], "the other service: {}", output.out);
+    cli_snapshot!("run_task_at_other_service", output.sorted());
     assert_eq!(second.posts().len(), 0);
     // Resolving an attempt queries the service that it was submitted to, and no other.
-    let listed = project.runner(&["resolve", "three.yaml"]).expect(3);
+    let list = project.runner(&["resolve", "three.yaml"]).expect(3);
     let attempt =
-        listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
+        list.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
     let task = &first.accepted()[0];
     let refused = project.runner(&["resolve", "three.yaml", attempt, "--adopt", task]).expect(2);
     cli_snapshot!("resolve_at_other_service", refused);
@@ -287,7 +292,7 @@ fn task_at_other_service_is_not_submitted_again() {
     project.runner(&["resolve", "three.yaml", attempt, "--adopt", task]).expect(2);
 
     let others: Vec<&str> =
-        listed.out.lines().skip(2).filter_map(|line| line.split_whitespace().next()).collect();
+        list.out.lines().skip(2).filter_map(|line| line.split_whitespace().next()).collect();
     let other_task = first.accepted()[1].clone();
     let resolve = |attempt: &str, resolution: &[&str]| {
         let arguments = [&["resolve", "three.yaml", attempt, "--format", "json"], resolution].concat();
@@ -316,17 +321,17 @@ fn abandoned_attempt_is_not_submitted_again() {
     let proxy = RecordingProxy::losing_first(folder.path().join("service"), "no sea");
     let project = against(&proxy, false);
     project.runner(&["run", "three.yaml"]).expect(3);
-    let listed = project.runner(&["resolve", "three.yaml"]).expect(3);
-    let row: Vec<&str> = listed.out.lines().nth(1).expect("a row").split_whitespace().collect();
+    let list = project.runner(&["resolve", "three.yaml"]).expect(3);
+    let row: Vec<&str> = list.out.lines().nth(1).expect("a row").split_whitespace().collect();
     cli_snapshot!(
         "resolve_abandon",
         project.runner(&["resolve", "three.yaml", row[0], "--abandon"]).expect(0)
     );
     project.runner(&["resolve", "three.yaml"]).expect(0);
-    let ended = project.runner(&["run", "three.yaml"]).expect(1);
+    let output = project.runner(&["run", "three.yaml"]).expect(1);
     let planned = project.runner(&["plan", "three.yaml"]).expect(0);
     cli_snapshot!("plan_abandoned", planned);
-    cli_snapshot!("run_abandoned", ended.sorted());
+    cli_snapshot!("run_abandoned", output.sorted());
     assert_eq!(proxy.posts().len(), 3);
     project.runner(&["run", "three.yaml", "--rerun", row[1]]).expect(0);
     project.runner(&["run", "three.yaml"]).expect(0);
@@ -357,28 +362,28 @@ fn read_only_folder_exits_5_before_any_post() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = against(&proxy, false);
-    let allow = |mode| {
+    let set_mode = |mode| {
         fs_err::set_permissions(project.path(), std::fs::Permissions::from_mode(mode))
             .expect("a mode can be set");
     };
-    allow(0o555);
-    let is_mighty = fs_err::write(project.file("probe"), "").is_ok();
+    set_mode(0o555);
+    let is_root = fs_err::write(project.file("probe"), "").is_ok();
     let mut command = project.command(&["run", "three.yaml"]);
-    if is_mighty {
+    if is_root {
         // The program has to be in a folder that the other user can read.
         let program = project.file("runner");
         fs_err::copy(command.get_program(), &program).expect("the program can be copied");
-        let mut other = std::process::Command::new(program);
-        other.args(command.get_args()).current_dir(project.path()).env_clear().uid(65_534).gid(65_534);
+        let mut unprivileged = std::process::Command::new(program);
+        unprivileged.args(command.get_args()).current_dir(project.path()).env_clear().uid(65_534).gid(65_534);
         for (name, value) in command.get_envs() {
             if let Some(value) = value {
-                other.env(name, value);
+                unprivileged.env(name, value);
             }
         }
-        command = other;
+        command = unprivileged;
     }
     let output = command.output().expect("the program can be started");
-    allow(0o755);
+    set_mode(0o755);
     cli_snapshot!("run_read_only_folder", Output::from_process(&output).expect(5));
     assert_eq!(proxy.posts().len(), 0);
 }
@@ -388,8 +393,8 @@ fn read_only_folder_exits_5_before_any_post() {
 #[test]
 fn price_table_that_is_a_pipe_is_refused() {
     let project = Project::new("three.yaml", THREE);
-    let made = std::process::Command::new("mkfifo").arg(project.file("prices.yaml")).status();
-    assert!(made.expect("mkfifo can be executed").success());
+    let status = std::process::Command::new("mkfifo").arg(project.file("prices.yaml")).status();
+    assert!(status.expect("mkfifo can be executed").success());
     let refused = project.runner(&["plan", "three.yaml"]).expect(2);
     inline_snapshot!(refused.transcript(), @"
     exit code: 2

@@ -57,15 +57,15 @@ fn commands_for_ci_systems_succeed() {
     assert_eq!(commands.len(), 4, "{commands:?}");
     for (arguments, file) in commands {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let ended = project.runner(&arguments).expect(0);
+        let output = project.runner(&arguments).expect(0);
         match file.as_deref() {
             Some("plan.json") => {
-                let plan: Value = serde_json::from_str(&ended.out).expect("a document");
+                let plan: Value = serde_json::from_str(&output.out).expect("a document");
                 assert_eq!(plan["shots"].as_array().map(Vec::len), Some(2), "{plan}");
             }
             Some(file) => {
                 assert_eq!(file, "events.ndjson");
-                assert!(ended.out.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
+                assert!(output.out.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
             }
             None => {}
         }
@@ -101,21 +101,21 @@ fn action(project: &Project, variables: &[(&str, &str)]) -> (Output, String) {
         .env("FILE", "storyboard.yaml")
         .envs(variables.iter().copied())
         .current_dir(project.path());
-    let ended = Output::from_process(&command.output().expect("the script can be started"));
-    (ended, fs_err::read_to_string(summary).unwrap_or_default())
+    let output = Output::from_process(&command.output().expect("the script can be started"));
+    (output, fs_err::read_to_string(summary).unwrap_or_default())
 }
 
 #[cfg(unix)]
 #[test]
 fn action_checks_with_annotations() {
     let project = project();
-    let (ended, _) = action(&project, &[("COMMAND", "check"), ("ARGS", "--deny-warnings")]);
-    assert_eq!(ended.expect(0).out, "");
+    let (output, _) = action(&project, &[("COMMAND", "check"), ("ARGS", "--deny-warnings")]);
+    assert_eq!(output.expect(0).out, "");
     fs_err::write(project.file("storyboard.yaml"), WORKFLOW.replace("seconds", "secnds")).expect("the file");
-    let (ended, _) = action(&project, &[("COMMAND", "check")]);
-    cli_snapshot!("action_check", ended.expect(2));
-    let output = fs_err::read_to_string(project.file("output")).expect("outputs");
-    assert_eq!(output, "exit-code=0\nexit-code=2\n");
+    let (output, _) = action(&project, &[("COMMAND", "check")]);
+    cli_snapshot!("action_check", output.expect(2));
+    let file_text = fs_err::read_to_string(project.file("output")).expect("outputs");
+    assert_eq!(file_text, "exit-code=0\nexit-code=2\n");
 }
 
 /// For a pull request of a fork: a service is named, and there is no key.
@@ -125,8 +125,8 @@ fn action_plans_without_a_key() {
     let project = project();
     let variables =
         [("COMMAND", "plan"), ("RUNNER_BASE_URL", "https://api.example.com"), ("RUNNER_API_KEY", "")];
-    let (ended, summary) = action(&project, &variables);
-    ended.expect(0);
+    let (output, summary) = action(&project, &variables);
+    output.expect(0);
     assert_eq!(fs_err::read_to_string(project.file("runner-report.md")).expect("a report"), summary);
     insta::assert_snapshot!("action_plan_summary", summary);
 }
@@ -138,20 +138,20 @@ fn action_runs_within_a_cap_only() {
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = project();
     let service = [("COMMAND", "run"), ("RUNNER_BASE_URL", proxy.url.as_str()), ("RUNNER_API_KEY", KEY)];
-    let (ended, _) = action(&project, &service);
-    cli_snapshot!("action_run_without_cap", ended.expect(2));
-    let (ended, _) = action(&project, &[&service[..], &[("MAX_COST", "0.10")]].concat());
-    ended.expect(4);
+    let (output, _) = action(&project, &service);
+    cli_snapshot!("action_run_without_cap", output.expect(2));
+    let (output, _) = action(&project, &[&service[..], &[("MAX_COST", "0.10")]].concat());
+    output.expect(4);
     assert!(proxy.posts().is_empty());
-    let (ended, summary) = action(&project, &[&service[..], &[("MAX_COST", "0.20")]].concat());
-    ended.expect(0);
+    let (output, summary) = action(&project, &[&service[..], &[("MAX_COST", "0.20")]].concat());
+    output.expect(0);
     assert_eq!(proxy.posts().len(), 2);
     insta::with_settings!({ filters => [REDACTIONS, &[SECONDS]].concat(), omit_expression => true }, {
         insta::assert_snapshot!("action_run_summary", summary);
     });
     assert!(project.file("runner-report.xml").exists());
     // The next job has the ledger, and pays for nothing.
-    let (ended, _) = action(&project, &[&service[..], &[("MAX_COST", "0.01")]].concat());
-    ended.expect(0);
+    let (output, _) = action(&project, &[&service[..], &[("MAX_COST", "0.01")]].concat());
+    output.expect(0);
     assert_eq!(proxy.posts().len(), 2);
 }

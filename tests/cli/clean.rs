@@ -17,7 +17,7 @@ fn part(project: &Project, attempt: &str) -> PathBuf {
 }
 
 /// A partial download of so many bytes of a hundred, as an interrupted download leaves it.
-fn leave(path: &PathBuf, bytes: usize) {
+fn write_partial_download(path: &PathBuf, bytes: usize) {
     fs_err::write(path, vec![7; bytes]).expect("a writable folder");
     let origin = r#"{"source":"content","validator":"\"v\"","total":100}"#;
     fs_err::write(path.with_extension("part.json"), origin).expect("a writable folder");
@@ -49,38 +49,38 @@ fn clean_lists_partial_downloads_and_removes_what_nobody_needs() {
     let [unknown, whole, open] = ["aaaaaaaa", "bbbbbbbb", "cccccccc"]
         .map(|name| project.file(".runner/artifacts").join(format!("{name}.part")));
     for (path, bytes) in [(&needed, 60), (&done, 50), (&unknown, 40), (&whole, 100), (&open, 30)] {
-        leave(path, bytes);
+        write_partial_download(path, bytes);
     }
     let locked = fs_err::File::open(&open).expect("it is there");
     locked.file().try_lock().expect("nobody else has it open");
     let all = [&needed, &done, &unknown, &whole, &open];
-    let left = || all.map(|path| (path.exists(), path.with_extension("part.json").exists()));
+    let presence = || all.map(|path| (path.exists(), path.with_extension("part.json").exists()));
 
-    let mut listed = project.runner(&["clean", "two.yaml"]).expect(0);
-    listed.out = sorted(&listed.out);
-    cli_snapshot!("clean_listed", listed);
-    assert_eq!(left(), [(true, true); 5], "nothing is removed unasked");
+    let mut list = project.runner(&["clean", "two.yaml"]).expect(0);
+    list.out = sorted(&list.out);
+    cli_snapshot!("clean_listed", list);
+    assert_eq!(presence(), [(true, true); 5], "nothing is removed unasked");
     let removed = project.runner(&["clean", "two.yaml", "--delete", "--format", "json"]).expect(0);
     let removed: Value = serde_json::from_str(&removed.out).expect("JSON");
     let mut verdicts: Vec<_> = removed
         .as_array()
         .expect("a list")
         .iter()
-        .map(|one| (one["bytes"].as_u64(), one["verdict"].as_str().expect("a verdict")))
+        .map(|entry| (entry["bytes"].as_u64(), entry["verdict"].as_str().expect("a verdict")))
         .collect();
     verdicts.sort_unstable();
     let expected = [(30, "retained"), (40, "removed"), (50, "removed"), (60, "retained"), (100, "retained")];
     assert_eq!(verdicts, expected.map(|(bytes, verdict)| (Some(bytes), verdict)));
-    let (there, gone) = ((true, true), (false, false));
-    assert_eq!(left(), [there, gone, gone, there, there]);
+    let (present, gone) = ((true, true), (false, false));
+    assert_eq!(presence(), [present, gone, gone, present, present]);
     drop(locked);
     let mut paid = project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0);
     paid.out = sorted(&paid.out);
     cli_snapshot!("clean_delete_paid", paid);
-    assert_eq!(left(), [there, gone, gone, gone, gone], "what a task needs stays");
+    assert_eq!(presence(), [present, gone, gone, gone, gone], "what a task needs stays");
     // The task is adopted, and its partial download has an end with it.
     project.runner(&["run", "two.yaml"]).expect(0);
-    assert_eq!((left(), proxy.posts().len()), ([gone; 5], 2));
+    assert_eq!((presence(), proxy.posts().len()), ([gone; 5], 2));
     cli_snapshot!("clean_nothing", project.runner(&["clean", "."]).expect(0));
 }
 
@@ -91,8 +91,8 @@ fn run_removes_partial_downloads_of_finished_videos_at_its_end() {
     let project = project_with_one_in_flight(&proxy);
     let done = part(&project, &attempt_of(&project, "two"));
     let unknown = project.file(".runner/artifacts/aaaaaaaa.part");
-    leave(&done, 50);
-    leave(&unknown, 50);
+    write_partial_download(&done, 50);
+    write_partial_download(&unknown, 50);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!((done.exists(), unknown.exists()), (false, true), "unknown ones are for `runner clean`");
 }
@@ -104,7 +104,7 @@ fn clean_retains_the_partial_download_of_a_missing_video() {
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = project_with_one_in_flight(&proxy);
     let part = part(&project, &attempt_of(&project, "two"));
-    leave(&part, 50);
+    write_partial_download(&part, 50);
     fs_err::remove_dir_all(project.file("out")).expect("the videos can be removed");
     let videos =
         fs_err::read_dir(project.file(".runner/artifacts")).expect("a folder").filter_map(Result::ok);
@@ -150,8 +150,8 @@ fn clean_removes_earlier_cuts_and_superseded_clips() {
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!(fs_err::read(project.file("out/two/two.mp4")).expect("a film"), first);
     changed(&loud);
-    let again = project.runner(&["run", "two.yaml"]).expect(0);
-    inline_snapshot!(again.notes(), @"
+    let next_run = project.runner(&["run", "two.yaml"]).expect(0);
+    inline_snapshot!(next_run.notes(), @"
     film: out/two/two.mp4 (8.0 s, 640x640, silent, all pictures copied)
     all 2 shots are up to date, nothing was submitted
     ");
@@ -159,9 +159,9 @@ fn clean_removes_earlier_cuts_and_superseded_clips() {
         names(&project, "out/two").into_iter().filter(|name| name.starts_with("two.")).collect::<Vec<_>>();
     assert_eq!(cuts, ["two.1.mp4", "two.2.mp4", "two.mp4"], "equal cuts are kept once");
 
-    let mut listed = project.runner(&["clean", "two.yaml"]).expect(0);
-    listed.out = sorted(&listed.out);
-    cli_snapshot!("clean_superseded_listed", listed);
+    let mut list = project.runner(&["clean", "two.yaml"]).expect(0);
+    list.out = sorted(&list.out);
+    cli_snapshot!("clean_superseded_listed", list);
     assert_eq!((names(&project, "out/two").len(), names(&project, ".runner/artifacts").len()), (6, 3));
     let mut removed = project.runner(&["clean", "two.yaml", "--delete"]).expect(0);
     removed.out = sorted(&removed.out);
@@ -195,15 +195,15 @@ fn clean_leaves_what_only_has_the_name_of_an_earlier_cut() {
     let film = format!("{TWO}film: {{ output: two.mp4 }}\n");
     let project = Project::new("two.yaml", &film);
     project.runner(&["run", "two.yaml"]).expect(0);
-    let made = fs_err::read(project.file("out/two/two.mp4")).expect("a film");
+    let film_bytes = fs_err::read(project.file("out/two/two.mp4")).expect("a film");
     let clip = names(&project, "out/two").into_iter().find(|name| name.starts_with("one-")).expect("a clip");
     fs_err::copy(project.file("out/two").join(clip), project.file("out/two/two.3.mp4")).expect("a copy");
     fs_err::write(project.file("out/two/two.4.mp4"), "mine").expect("a file");
     for number in [1, 2] {
-        fs_err::write(project.file(&format!("out/two/two.{number}.mp4")), &made).expect("a file");
+        fs_err::write(project.file(&format!("out/two/two.{number}.mp4")), &film_bytes).expect("a file");
     }
-    let shown = film.replace("output: two.mp4", "output: two.mp4, shots: [{file: out/two/two.2.mp4}, one]");
-    fs_err::write(project.file("two.yaml"), shown).expect("a file");
+    let edited = film.replace("output: two.mp4", "output: two.mp4, shots: [{file: out/two/two.2.mp4}, one]");
+    fs_err::write(project.file("two.yaml"), edited).expect("a file");
     project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0);
     let cuts: Vec<String> =
         names(&project, "out/two").into_iter().filter(|name| name.starts_with("two.")).collect();

@@ -19,7 +19,7 @@ const PRICES: &str = "version: 1\ncurrency: USD\nas_of: 2026-11-01\nsource: a te
     - { model: modelb-video-480p, per_second: 0.10 }\n";
 
 /// Runs a printed command as a shell would. None of the names here is quoted.
-fn paste(project: &Project, command: &str) -> Output {
+fn run_command_line(project: &Project, command: &str) -> Output {
     let words: Vec<&str> = command.split(' ').skip(1).collect();
     project.runner(&words)
 }
@@ -43,13 +43,13 @@ fn plan_explain_and_status_need_no_key() {
     let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     let killed = project.runner_killed_at("before polled", &["run", "two.yaml", "--only", "one"]);
     assert_eq!(killed.code, None, "{}", killed.transcript());
-    let asked = proxy.gets("/");
+    let requests = proxy.gets("/");
     let without_key = |arguments: &[&str]| project.runner_with(("RUNNER_API_KEY", ""), arguments);
     cli_snapshot!("plan_without_key", without_key(&["plan", "two.yaml"]).expect(0));
     without_key(&["plan", "two.yaml", "--format", "json"]).expect(0);
     without_key(&["explain", "two.yaml"]).expect(0);
     without_key(&["status", "two.yaml"]).expect(3);
-    assert_eq!(proxy.gets("/"), asked, "nothing is asked of the service");
+    assert_eq!(proxy.gets("/"), requests, "nothing is asked of the service");
     cli_snapshot!("run_without_key", without_key(&["run", "two.yaml"]).expect(2));
 
     // Another address: what is in flight at the first one blocks the shot in the plan as in the run, with a key and without one.
@@ -155,8 +155,8 @@ fn printed_commands_work_as_they_are() {
                     pasted.insert("ui".to_owned());
                     continue;
                 }
-                let ended = paste(project, &command);
-                assert_ne!(ended.code, Some(2), "`{command}`: {}", ended.transcript());
+                let result = run_command_line(project, &command);
+                assert_ne!(result.code, Some(2), "`{command}`: {}", result.transcript());
                 pasted.insert(command.split(' ').nth(1).expect("a subcommand").to_owned());
             }
         }
@@ -168,8 +168,8 @@ fn printed_commands_work_as_they_are() {
     let planned = project.runner(&["plan", "two.yaml"]).expect(0);
     let run = project.runner(&["run", "two.yaml"]).expect(3);
     let status = project.runner(&["status", "two.yaml"]).expect(3);
-    let listed = project.runner(&["pick", "two.yaml"]).expect(3);
-    paste_all(&project, &[planned, run, status, listed]);
+    let list = project.runner(&["pick", "two.yaml"]).expect(3);
+    paste_all(&project, &[planned, run, status, list]);
 
     // Indeterminate, in flight, unclaimed and missing.
     let proxy = RecordingProxy::losing_first(folder.path().join("service"), "a quiet sea");
@@ -179,12 +179,12 @@ fn printed_commands_work_as_they_are() {
     let run = project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
     let status = project.runner(&["status", "two.yaml"]).expect(3);
     let planned = project.runner(&["plan", "two.yaml"]).expect(0);
-    let listed = project.runner(&["resolve", "two.yaml"]).expect(3);
+    let list = project.runner(&["resolve", "two.yaml"]).expect(3);
     let edited = TWO.replace("a loud sea", "a green sea");
     fs_err::write(project.file("two.yaml"), edited).expect("a writable folder");
     let unclaimed = project.runner(&["status", "two.yaml"]).expect(3);
     proxy.forget_tasks(410);
-    paste_all(&project, &[run, status, planned, listed, unclaimed]);
+    paste_all(&project, &[run, status, planned, list, unclaimed]);
     let account = project.against(&proxy.url, OTHER_KEY);
     let planned = account.runner(&["plan", "two.yaml"]).expect(0);
     paste_all(&account, &[planned]);

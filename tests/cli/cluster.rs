@@ -123,14 +123,17 @@ fn run_that_does_not_exist_exits_2() {
 fn commands_show_a_cluster_without_runs() {
     let project = project();
     let engine = empty_cluster();
-    let shown = |args: &[&str], exit| on_cluster(&project, &engine.url, args).expect(exit);
-    cli_snapshot!("status_cluster_empty", shown(&["status", "one.yaml"], 0));
-    cli_snapshot!("status_cluster_empty_json", shown(&["status", "--format", "json"], 0));
-    cli_snapshot!("plan_cluster_empty", shown(&["plan", "one.yaml"], 0));
-    cli_snapshot!("resolve_cluster_empty", shown(&["resolve", "one.yaml"], 0));
-    cli_snapshot!("run_cluster_none_failed", shown(&["run", "one.yaml", "--failed"], 0));
-    cli_snapshot!("run_cluster_verify", shown(&["run", "one.yaml", "--verify"], 2));
-    cli_snapshot!("resolve_cluster_unknown_shot", shown(&["resolve", "one.yaml", "lamp", "--resubmit"], 2));
+    let run_on_engine = |args: &[&str], exit| on_cluster(&project, &engine.url, args).expect(exit);
+    cli_snapshot!("status_cluster_empty", run_on_engine(&["status", "one.yaml"], 0));
+    cli_snapshot!("status_cluster_empty_json", run_on_engine(&["status", "--format", "json"], 0));
+    cli_snapshot!("plan_cluster_empty", run_on_engine(&["plan", "one.yaml"], 0));
+    cli_snapshot!("resolve_cluster_empty", run_on_engine(&["resolve", "one.yaml"], 0));
+    cli_snapshot!("run_cluster_none_failed", run_on_engine(&["run", "one.yaml", "--failed"], 0));
+    cli_snapshot!("run_cluster_verify", run_on_engine(&["run", "one.yaml", "--verify"], 2));
+    cli_snapshot!(
+        "resolve_cluster_unknown_shot",
+        run_on_engine(&["resolve", "one.yaml", "lamp", "--resubmit"], 2)
+    );
     assert!(!project.file(".runner").exists(), "a command on a cluster leaves no ledger");
 }
 

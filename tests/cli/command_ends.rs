@@ -108,14 +108,14 @@ fn environment_without_a_usable_service_exits_2() {
         ("environment_key_placeholder", "https://api.example.com", "…"),
     ] {
         let project = Project::new("sea.yaml", SEA).against(url, key);
-        let ended = project.runner(&["run", "sea.yaml"]).expect(2);
+        let output = project.runner(&["run", "sea.yaml"]).expect(2);
         // Also if somebody accepts a snapshot that has it.
-        assert!(!ended.transcript().contains("planted"), "{}", ended.transcript());
+        assert!(!output.transcript().contains("planted"), "{}", output.transcript());
         // Without a key at all, `plan` asks the service nothing.
         if !key.is_empty() {
-            assert_eq!(project.runner(&["plan", "sea.yaml"]).expect(2).err, ended.err);
+            assert_eq!(project.runner(&["plan", "sea.yaml"]).expect(2).err, output.err);
         }
-        cli_snapshot!(name, ended);
+        cli_snapshot!(name, output);
         assert!(!project.file(".runner").exists());
     }
 }

@@ -45,10 +45,10 @@ fn man_pages_of_every_command() {
 #[test]
 fn version_names_the_contract() {
     let project = Project::new("sea.yaml", "");
-    let ended = project.runner(&["--version"]).expect(0);
+    let output = project.runner(&["--version"]).expect(0);
     let (program, contract) = (env!("CARGO_PKG_VERSION"), contract::Contract::embedded().version());
-    assert_eq!(ended.out, format!("runner {program} (video service contract {contract})\n"));
-    assert_eq!(project.runner(&["-V"]).expect(0).out, ended.out);
+    assert_eq!(output.out, format!("runner {program} (video service contract {contract})\n"));
+    assert_eq!(project.runner(&["-V"]).expect(0).out, output.out);
 }
 
 #[test]
@@ -64,8 +64,8 @@ fn explain_code_with_example_and_fix() {
     let text = project.runner(&["explain-code"]).expect(0).out;
     for (code, meaning) in workflow::CODES {
         assert!(text.lines().any(|line| line.starts_with(code) && line.ends_with(meaning)), "{code}");
-        let one = project.runner(&["explain-code", code, "--format", "ndjson"]).expect(0).out;
-        let one: Value = serde_json::from_str(&one).expect("a document");
-        assert_eq!(one["meaning"], meaning);
+        let document = project.runner(&["explain-code", code, "--format", "ndjson"]).expect(0).out;
+        let document: Value = serde_json::from_str(&document).expect("a document");
+        assert_eq!(document["meaning"], meaning);
     }
 }

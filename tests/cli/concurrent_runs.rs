@@ -32,8 +32,8 @@ fn concurrent_reruns_submit_each_shot_once() {
         });
         assert_eq!((second.code, proxy.posts().len()), (Some(0), posts), "{}", second.transcript());
     }
-    let ended = project.runner(&["run", "two.yaml"]).expect(0);
-    assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (6, 6), "{}", ended.transcript());
+    let output = project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (6, 6), "{}", output.transcript());
 }
 
 const CHAIN: &str = "version: 1\nname: chain\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
@@ -50,17 +50,17 @@ fn run_beside_a_rerun_of_a_chain_submits_each_shot_once() {
         // The first shot is rendered again; the second one is still to be rendered behind it.
         project.runner_killed_at("after downloaded", &["run", "chain.yaml", "--rerun"]);
         assert_eq!(proxy.posts().len(), 3);
-        let (held, other): (&[&str], &[&str]) = if held_is_rerun {
+        let (held_arguments, other_arguments): (&[&str], &[&str]) = if held_is_rerun {
             (&["run", "chain.yaml", "--rerun"], &["run", "chain.yaml"])
         } else {
             (&["run", "chain.yaml"], &["run", "chain.yaml", "--rerun"])
         };
-        let ended = project.runner_held_at("before prepared", "", held, || {
-            project.runner(other).expect(0);
+        let output = project.runner_held_at("before prepared", "", held_arguments, || {
+            project.runner(other_arguments).expect(0);
         });
-        assert_eq!((ended.code, proxy.posts().len()), (Some(0), 4), "{}", ended.transcript());
-        let again = project.runner(&["run", "chain.yaml"]).expect(0);
-        assert_eq!(proxy.posts().len(), 4, "{}", again.transcript());
+        assert_eq!((output.code, proxy.posts().len()), (Some(0), 4), "{}", output.transcript());
+        let next_run = project.runner(&["run", "chain.yaml"]).expect(0);
+        assert_eq!(proxy.posts().len(), 4, "{}", next_run.transcript());
     }
 }
 

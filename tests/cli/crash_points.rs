@@ -63,12 +63,12 @@ fn scenario(point: CommitPoint) -> Scenario {
         CommitPoint::Event(EventKind::Resolved) => Scenario::ByResolve,
         CommitPoint::EarlierCut => Scenario::Own(earlier_cut_persisted),
         CommitPoint::Cut => Scenario::Own(cut_replaced),
-        CommitPoint::Event(EventKind::ClaimConflict) => Scenario::Own(taken),
-        CommitPoint::Event(EventKind::BudgetExceeded) => Scenario::Own(capped),
-        CommitPoint::Event(EventKind::PrepareFailed) => Scenario::Own(unprepared),
-        CommitPoint::Event(EventKind::DownloadFailed) => Scenario::Own(not_downloaded),
-        CommitPoint::Event(EventKind::JoinFailed) => Scenario::Own(not_joined),
-        CommitPoint::Event(EventKind::TimerFired) => Scenario::Own(woke),
+        CommitPoint::Event(EventKind::ClaimConflict) => Scenario::Own(claim_conflict),
+        CommitPoint::Event(EventKind::BudgetExceeded) => Scenario::Own(budget_exceeded),
+        CommitPoint::Event(EventKind::PrepareFailed) => Scenario::Own(prepare_failed),
+        CommitPoint::Event(EventKind::DownloadFailed) => Scenario::Own(download_failed),
+        CommitPoint::Event(EventKind::JoinFailed) => Scenario::Own(join_failed),
+        CommitPoint::Event(EventKind::TimerFired) => Scenario::Own(timer_fired),
         CommitPoint::Event(EventKind::Interrupted) => Scenario::Own(interrupted),
         CommitPoint::Event(EventKind::TaskExpired) => Scenario::Own(task_expired),
         CommitPoint::Event(EventKind::Reconciled) => Scenario::Own(reconciled),
@@ -94,10 +94,10 @@ const IN_SEQUENCE: &[CommitPoint] = &[
 ];
 
 /// Resolves every indeterminate submission and returns their number.
-fn account(project: &Project, proxy: &RecordingProxy) -> usize {
-    let listed = project.runner(&["resolve", "clock.yaml", "--format", "json"]);
-    let listed: Value = serde_json::from_str(&listed.out).expect("a list");
-    let open: Vec<String> = listed
+fn resolve_indeterminate(project: &Project, proxy: &RecordingProxy) -> usize {
+    let list = project.runner(&["resolve", "clock.yaml", "--format", "json"]);
+    let list: Value = serde_json::from_str(&list.out).expect("a list");
+    let open: Vec<String> = list
         .as_array()
         .expect("a list")
         .iter()
@@ -105,12 +105,12 @@ fn account(project: &Project, proxy: &RecordingProxy) -> usize {
         .collect();
     for attempt in &open {
         let task = unclaimed_task(proxy, project);
-        let answer = task.as_deref().map_or(vec!["--resubmit"], |task| vec!["--adopt", task]);
+        let resolution = task.as_deref().map_or(vec!["--resubmit"], |task| vec!["--adopt", task]);
         for side in ["before", "after"] {
             // The first time it dies before it is on record, the second time just after.
-            let arguments = [vec!["resolve", "clock.yaml", attempt], answer.clone()].concat();
-            let ended = project.runner_killed_at(&format!("{side} resolved"), &arguments);
-            assert_eq!(ended.code, None, "it is killed {side} resolved: {}", ended.transcript());
+            let arguments = [vec!["resolve", "clock.yaml", attempt], resolution.clone()].concat();
+            let output = project.runner_killed_at(&format!("{side} resolved"), &arguments);
+            assert_eq!(output.code, None, "it is killed {side} resolved: {}", output.transcript());
         }
     }
     open.len()
@@ -121,22 +121,23 @@ fn kill_at_every_commit_point_submits_each_shot_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     // The fault of the next POST.
     let next = Arc::new(Mutex::new(ResponseFault::None));
-    let of_next_post = Arc::clone(&next);
+    let shared = Arc::clone(&next);
     let proxy = RecordingProxy::start(folder.path().join("service"), move |_| {
-        std::mem::replace(&mut of_next_post.lock().expect("no test panics here"), ResponseFault::None)
+        std::mem::replace(&mut shared.lock().expect("no test panics here"), ResponseFault::None)
     });
     let project = Project::new("clock.yaml", &workflow()).against(&proxy.url, KEY);
-    let mut accounted = 0;
+    let mut resolved = 0;
     for point in IN_SEQUENCE {
         let Scenario::InSequence(fault) = scenario(*point) else {
             panic!("{point:?} has a setting of its own")
         };
         for side in ["before", "after"] {
             *next.lock().expect("no handler panics") = fault;
-            let at = format!("{side} {}", point.as_str());
-            let ended = project.runner_killed_at(&at, &["run", "clock.yaml", "--jobs", "1", "--fail-fast"]);
-            assert_eq!(ended.code, None, "it is killed {at}: {}", ended.transcript());
-            accounted += account(&project, &proxy);
+            let boundary = format!("{side} {}", point.as_str());
+            let output =
+                project.runner_killed_at(&boundary, &["run", "clock.yaml", "--jobs", "1", "--fail-fast"]);
+            assert_eq!(output.code, None, "it is killed {boundary}: {}", output.transcript());
+            resolved += resolve_indeterminate(&project, &proxy);
         }
     }
     let last = project.runner(&["run", "clock.yaml"]).expect(0);
@@ -151,7 +152,7 @@ fn kill_at_every_commit_point_submits_each_shot_once() {
         "{}",
         last.transcript()
     );
-    assert!(accounted >= 4, "some kills fell between a POST and its answer: {accounted}");
+    assert!(resolved >= 4, "some kills fell between a POST and its answer: {resolved}");
 }
 
 #[test]
@@ -161,8 +162,8 @@ fn kill_at_rare_commit_points_submits_nothing_extra() {
     std::thread::scope(|scope| {
         for point in CommitPoint::all() {
             match scenario(point) {
-                Scenario::Own(setting) => {
-                    scope.spawn(setting);
+                Scenario::Own(run) => {
+                    scope.spawn(run);
                 }
                 Scenario::InSequence(_) => {
                     in_sequence += 1;
@@ -176,15 +177,15 @@ fn kill_at_rare_commit_points_submits_nothing_extra() {
 }
 
 /// A project of `shots` shots, against a service with the given fault.
-fn setting(shots: usize, faults: &str) -> (tempfile::TempDir, RecordingProxy, Project) {
+fn setup(shots: usize, faults: &str) -> (tempfile::TempDir, RecordingProxy, Project) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let profile = FaultProfile::from_json(&format!("{{\"faults\": [{faults}]}}")).expect("a profile");
     let proxy = RecordingProxy::with_faults(folder.path().join("service"), profile);
-    let project = Project::new("few.yaml", &few(shots, "few", "the sea")).against(&proxy.url, KEY);
+    let project = Project::new("few.yaml", &workflow_of(shots, "few", "the sea")).against(&proxy.url, KEY);
     (folder, proxy, project)
 }
 
-fn few(shots: usize, name: &str, prompt: &str) -> String {
+fn workflow_of(shots: usize, name: &str, prompt: &str) -> String {
     let shots: Vec<String> = (1..=shots)
         .map(|shot| format!("  - {{ id: s{shot}, prompt: {prompt} at {shot} o'clock }}\n"))
         .collect();
@@ -201,51 +202,51 @@ const RUN: &[&str] = &["run", "few.yaml", "--jobs", "1"];
 #[track_caller]
 fn killed_on_both_sides(proxy: &RecordingProxy, project: &Project, point: CommitPoint, posts: usize) {
     for side in ["before", "after"] {
-        let ended = project.runner_killed_at(&format!("{side} {}", point.as_str()), RUN);
-        assert_eq!(ended.code, None, "it is killed {side} {}: {}", point.as_str(), ended.transcript());
+        let output = project.runner_killed_at(&format!("{side} {}", point.as_str()), RUN);
+        assert_eq!(output.code, None, "it is killed {side} {}: {}", point.as_str(), output.transcript());
     }
     let last = project.runner(RUN).expect(0);
     assert_eq!(proxy.posts().len(), posts, "{}", last.transcript());
 }
 
 /// While this run makes its request ready, another one makes the shot.
-fn taken() {
-    let (_folder, proxy, project) = setting(1, "");
-    let ended = project.runner_held_at("before prepared", "after claim-conflict", RUN, || {
+fn claim_conflict() {
+    let (_folder, proxy, project) = setup(1, "");
+    let output = project.runner_held_at("before prepared", "after claim-conflict", RUN, || {
         project.runner(RUN).expect(0);
     });
-    assert_eq!(ended.code, None, "{}", ended.transcript());
+    assert_eq!(output.code, None, "{}", output.transcript());
     let last = project.runner(RUN).expect(0);
     assert_eq!(proxy.posts().len(), 1, "{}", last.transcript());
 }
 
 /// While this run makes its request ready, another one spends what it might have spent.
-fn capped() {
-    let (_folder, proxy, project) = setting(1, "");
-    fs_err::write(project.file("other.yaml"), few(1, "other", "a dune")).expect("a writable folder");
+fn budget_exceeded() {
+    let (_folder, proxy, project) = setup(1, "");
+    fs_err::write(project.file("other.yaml"), workflow_of(1, "other", "a dune")).expect("a writable folder");
     let arguments = [RUN, &["--max-tasks", "1"]].concat();
-    let ended = project.runner_held_at("before prepared", "after budget-exceeded", &arguments, || {
+    let output = project.runner_held_at("before prepared", "after budget-exceeded", &arguments, || {
         project.runner(&["run", "other.yaml"]).expect(0);
     });
-    assert_eq!(ended.code, None, "{}", ended.transcript());
+    assert_eq!(output.code, None, "{}", output.transcript());
     assert_eq!(proxy.posts().len(), 1, "the cap is kept");
     project.runner(&arguments).expect(0);
     assert_eq!(proxy.posts().len(), 2);
 }
 
 /// An image is deleted between plan and request.
-fn unprepared() {
-    let (_folder, proxy, project) = setting(1, "");
-    let text = few(1, "few", "the sea").replace(" }\nfilm", ", first_frame: still.png }\nfilm");
+fn prepare_failed() {
+    let (_folder, proxy, project) = setup(1, "");
+    let text = workflow_of(1, "few", "the sea").replace(" }\nfilm", ", first_frame: still.png }\nfilm");
     fs_err::write(project.file("few.yaml"), text).expect("a writable folder");
     let still = project.file("still.png");
     let picture = media::encode_png(&media::RgbImage::new(64, 64));
     for side in ["before", "after"] {
         fs_err::write(&still, &picture).expect("a writable folder");
-        let ended = project.runner_held_at("before started", &format!("{side} prepare-failed"), RUN, || {
+        let output = project.runner_held_at("before started", &format!("{side} prepare-failed"), RUN, || {
             fs_err::remove_file(&still).expect("the picture can be removed");
         });
-        assert_eq!(ended.code, None, "{}", ended.transcript());
+        assert_eq!(output.code, None, "{}", output.transcript());
         assert_eq!(proxy.posts().len(), 0);
     }
     fs_err::write(&still, &picture).expect("a writable folder");
@@ -253,20 +254,20 @@ fn unprepared() {
     assert_eq!(proxy.posts().len(), 1, "{}", last.transcript());
 }
 
-fn not_downloaded() {
+fn download_failed() {
     let fault = r#"{"fault": {"kind": "error_response", "on": "file", "status": 503}, "times": 2}"#;
-    let (_folder, proxy, project) = setting(1, fault);
+    let (_folder, proxy, project) = setup(1, fault);
     killed_on_both_sides(&proxy, &project, CommitPoint::Event(EventKind::DownloadFailed), 1);
 }
 
 /// A folder occupies the path of the film.
-fn not_joined() {
-    let (_folder, proxy, project) = setting(1, "");
+fn join_failed() {
+    let (_folder, proxy, project) = setup(1, "");
     let film = project.file("out/few/few.mp4");
     fs_err::create_dir_all(film.join("in the way")).expect("a writable folder");
     for side in ["before", "after"] {
-        let ended = project.runner_killed_at(&format!("{side} join-failed"), RUN);
-        assert_eq!(ended.code, None, "{}", ended.transcript());
+        let output = project.runner_killed_at(&format!("{side} join-failed"), RUN);
+        assert_eq!(output.code, None, "{}", output.transcript());
     }
     fs_err::remove_dir_all(&film).expect("the folder can be removed");
     project.runner(RUN).expect(0);
@@ -284,57 +285,57 @@ fn cut_replaced() {
 
 /// Whenever the program dies while it replaces a cut, every cut is a whole film, and the next run ends with each of them under a name of its own.
 fn film_is_edited_and_joined_again(point: CommitPoint) {
-    let (_folder, proxy, project) = setting(2, "");
-    let text = few(2, "few", "the sea");
+    let (_folder, proxy, project) = setup(2, "");
+    let text = workflow_of(2, "few", "the sea");
     project.runner(RUN).expect(0);
     let pictures = |name: &str| {
         let film = media::probe(&project.file(&format!("out/few/{name}"))).expect("a whole film");
         film.video.expect("pictures").frames
     };
-    let whole = pictures("few.mp4");
+    let total = pictures("few.mp4");
     for (edit, side) in [(1, "before"), (2, "after")] {
         let film = format!("few.mp4, shots: [{{ shot: s1, in: {edit}f }}, s2] }}");
         let edited = text.replace("few.mp4 }", &film);
         assert_ne!(edited, text);
         fs_err::write(project.file("few.yaml"), edited).expect("a writable folder");
-        let at = format!("{side} {}", point.as_str());
-        let ended = project.runner_killed_at(&at, RUN);
-        assert_eq!(ended.code, None, "it is killed {at}: {}", ended.transcript());
+        let boundary = format!("{side} {}", point.as_str());
+        let output = project.runner_killed_at(&boundary, RUN);
+        assert_eq!(output.code, None, "it is killed {boundary}: {}", output.transcript());
         let current = pictures("few.mp4");
         assert!(
-            current == whole - edit || current == whole + 1 - edit,
-            "{at}: the film has {current} of {whole} pictures"
+            current == total - edit || current == total + 1 - edit,
+            "{boundary}: the film has {current} of {total} pictures"
         );
         project.runner(RUN).expect(0);
         let earlier: Vec<u64> = (1..=edit).map(|number| pictures(&format!("few.{number}.mp4"))).collect();
-        let expected: Vec<u64> = (0..edit).map(|edit| whole - edit).collect();
-        assert_eq!((pictures("few.mp4"), earlier), (whole - edit, expected), "{at}");
-        assert!(!project.file(&format!("out/few/few.{}.mp4", edit + 1)).exists(), "{at}");
+        let expected: Vec<u64> = (0..edit).map(|edit| total - edit).collect();
+        assert_eq!((pictures("few.mp4"), earlier), (total - edit, expected), "{boundary}");
+        assert!(!project.file(&format!("out/few/few.{}.mp4", edit + 1)).exists(), "{boundary}");
     }
     assert_eq!(proxy.posts().len(), 2, "an edit costs nothing");
     // Both kills have left the folder in which the film was written.
-    let listed = project.runner(&["clean", "few.yaml", "--format", "ndjson"]).expect(0);
-    let scratch = listed.out.lines().filter(|line| line.contains("/.film-")).count();
-    assert_eq!(scratch, 2, "{}", listed.out);
+    let list = project.runner(&["clean", "few.yaml", "--format", "ndjson"]).expect(0);
+    let scratch = list.out.lines().filter(|line| line.contains("/.film-")).count();
+    assert_eq!(scratch, 2, "{}", list.out);
 }
 
 /// The first poll of a task says that it is gone.
 fn task_expired() {
     let fault = r#"{"fault": {"kind": "error_response", "on": "poll", "status": 410}, "times": 1}"#;
     let retried =
-        few(1, "few", "the sea").replace(" }\nfilm", ", retry: { attempts: 2, on: expired } }\nfilm");
-    let setting = || {
-        let (folder, proxy, project) = setting(1, fault);
+        workflow_of(1, "few", "the sea").replace(" }\nfilm", ", retry: { attempts: 2, on: expired } }\nfilm");
+    let setup = || {
+        let (folder, proxy, project) = setup(1, fault);
         fs_err::write(project.file("few.yaml"), &retried).expect("a writable folder");
         (folder, proxy, project)
     };
-    let (_folder, proxy, project) = setting();
+    let (_folder, proxy, project) = setup();
     let before = project.runner_killed_at("before task-expired", RUN);
     assert_eq!(before.code, None, "{}", before.transcript());
     project.runner(RUN).expect(0);
     assert_eq!(proxy.posts().len(), 1, "nothing is on record: it is asked about again, and it is there");
 
-    let (_folder, proxy, project) = setting();
+    let (_folder, proxy, project) = setup();
     let after = project.runner_killed_at("after task-expired", RUN);
     assert_eq!(after.code, None, "{}", after.transcript());
     project.runner(RUN).expect(0);
@@ -347,10 +348,10 @@ fn task_expired() {
 
 /// The embedded service says what became of a submission.
 fn reconciled() {
-    let project = Project::new("few.yaml", &few(1, "few", "the sea"));
-    for at in ["before submitted", "before reconciled", "after reconciled"] {
-        let ended = project.runner_killed_at(at, RUN);
-        assert_eq!(ended.code, None, "it is killed {at}: {}", ended.transcript());
+    let project = Project::new("few.yaml", &workflow_of(1, "few", "the sea"));
+    for boundary in ["before submitted", "before reconciled", "after reconciled"] {
+        let output = project.runner_killed_at(boundary, RUN);
+        assert_eq!(output.code, None, "it is killed {boundary}: {}", output.transcript());
     }
     let last = project.runner(RUN).expect(0);
     assert_eq!(accepted(&project), 1, "{}", last.transcript());
@@ -358,15 +359,14 @@ fn reconciled() {
 
 #[cfg(unix)]
 fn interrupted() {
-    let (_folder, proxy, project) =
-        setting(2, r#"{"fault": {"kind": "stuck_at", "percent": 0}, "times": 20}"#);
+    let (_folder, proxy, project) = setup(2, r#"{"fault": {"kind": "stuck_at", "percent": 0}, "times": 20}"#);
     for side in ["before", "after"] {
         let mut command = project.command(RUN);
         command.env("RUNNER_TEST_KILL_AT", format!("{side} interrupted"));
         let before = proxy.gets("/v1/");
-        let mut is_out = || proxy.gets("/v1/") > before;
-        let ended = project.runner_signalled(&mut command, &mut [("INT", &mut is_out)]);
-        assert_eq!(ended.signal, Some(9), "{}", ended.transcript());
+        let mut is_in_flight = || proxy.gets("/v1/") > before;
+        let output = project.runner_signalled(&mut command, &mut [("INT", &mut is_in_flight)]);
+        assert_eq!(output.signal, Some(9), "{}", output.transcript());
     }
     let last = project.runner(RUN).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "few").len()), (2, 2), "{}", last.transcript());
@@ -374,16 +374,16 @@ fn interrupted() {
 
 /// The grace of an interrupted run ends while a video is still being fetched.
 #[cfg(unix)]
-fn woke() {
+fn timer_fired() {
     let slow = r#"{"fault": {"kind": "slow_body", "bytes_per_second": 20}, "times": 2}"#;
-    let (_folder, proxy, project) = setting(1, slow);
+    let (_folder, proxy, project) = setup(1, slow);
     for side in ["before", "after"] {
         let mut command = project.command(&[RUN, &["--shutdown-grace", "0.1"]].concat());
         command.env("RUNNER_TEST_KILL_AT", format!("{side} timer-fired"));
         let before = proxy.gets("/files/");
         let mut is_fetching = || proxy.gets("/files/") > before;
-        let ended = project.runner_signalled(&mut command, &mut [("INT", &mut is_fetching)]);
-        assert_eq!(ended.signal, Some(9), "{}", ended.transcript());
+        let output = project.runner_signalled(&mut command, &mut [("INT", &mut is_fetching)]);
+        assert_eq!(output.signal, Some(9), "{}", output.transcript());
     }
     let last = project.runner(RUN).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "few").len()), (1, 1), "{}", last.transcript());
@@ -394,4 +394,4 @@ fn woke() {
 fn interrupted() {}
 
 #[cfg(not(unix))]
-fn woke() {}
+fn timer_fired() {}

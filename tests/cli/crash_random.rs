@@ -112,17 +112,17 @@ fn run_killed_repeatedly_submits_each_shot_once() {
     }
     // A kill between a POST and its response leaves an indeterminate submission: it is held, not repeated.
     let mut last = project.runner(&["run", "chains.yaml"]);
-    let mut held = 0;
+    let mut resolved = 0;
     while last.code == Some(3) {
-        let listed = project.runner(&["resolve", "chains.yaml"]);
+        let list = project.runner(&["resolve", "chains.yaml"]);
         let attempt =
-            listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
+            list.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
         let task = unclaimed_task(&proxy, &project);
-        let answer = task.as_deref().map_or(vec!["--resubmit"], |task| vec!["--adopt", task]);
-        let arguments = [vec!["resolve", "chains.yaml", attempt], answer].concat();
+        let resolution = task.as_deref().map_or(vec!["--resubmit"], |task| vec!["--adopt", task]);
+        let arguments = [vec!["resolve", "chains.yaml", attempt], resolution].concat();
         project.runner(&arguments).expect(0);
-        held += 1;
-        assert!(held <= 6, "each shot is held at most once");
+        resolved += 1;
+        assert!(resolved <= 6, "each shot is held at most once");
         last = project.runner(&["run", "chains.yaml"]);
     }
     let last = last.expect(0);
@@ -157,8 +157,8 @@ fn interrupt_detaches_tasks_and_next_run_adopts_them() {
         .expect("the program can be started");
     let marker = project.file("waiting");
     wait_until("a task is accepted", || marker.exists());
-    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(sent.is_ok_and(|status| status.success()), "kill is part of every unix");
+    let kill_status = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill_status.is_ok_and(|status| status.success()), "kill is part of every unix");
     fs_err::remove_file(marker).expect("the program can be let go");
     assert_eq!(child.wait().expect("the child ends").code(), Some(130));
     let expected = expected_decisions(&project, "chain.yaml");

@@ -24,13 +24,13 @@ fn disk_full_exits_5_and_every_task_is_recorded_or_reported() {
     project.runner(&["run", "full.yaml", "--only", "s1"]).expect(0);
     let mut ended_early = 0;
     let mut reported_tasks = 0;
-    for more in [1, 2, 3] {
+    for extra_pages in [1, 2, 3] {
         let ledger = rusqlite::Connection::open(project.file(".runner/ledger.db")).expect("a ledger");
         let pages: u32 = ledger.query_row("PRAGMA page_count", [], |row| row.get(0)).expect("a number");
         drop(ledger);
         let output = project
             .command(&["run", "full.yaml", "--jobs", "2"])
-            .env("RUNNER_TEST_LEDGER_PAGES", (pages + more).to_string())
+            .env("RUNNER_TEST_LEDGER_PAGES", (pages + extra_pages).to_string())
             .output()
             .expect("the program can be started");
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -56,21 +56,15 @@ fn disk_full_exits_5_and_every_task_is_recorded_or_reported() {
         );
     }
     assert!(ended_early >= 2, "the disk was full {ended_early} times, {reported_tasks} tasks were told");
-    let held = project.runner(&["run", "full.yaml"]);
+    let run = project.runner(&["run", "full.yaml"]);
     // Intents without a response, which the service definitely does not know. Whether there are any depends on the page that did not fit;
     // the run waits for a decision if and only if there are.
-    let listed = project.runner(&["resolve", "full.yaml"]);
-    let first_words = listed.out.lines().skip(1).filter_map(|line| line.split_whitespace().next());
-    let open: Vec<&str> = first_words.filter(|word| word.contains('.')).collect();
-    let expected = Some(if open.is_empty() { 0 } else { 3 });
-    assert_eq!(
-        (held.code, listed.code),
-        (expected, expected),
-        "{}{}",
-        held.transcript(),
-        listed.transcript()
-    );
-    for attempt in open {
+    let list = project.runner(&["resolve", "full.yaml"]);
+    let first_words = list.out.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+    let attempts: Vec<&str> = first_words.filter(|word| word.contains('.')).collect();
+    let expected = Some(if attempts.is_empty() { 0 } else { 3 });
+    assert_eq!((run.code, list.code), (expected, expected), "{}{}", run.transcript(), list.transcript());
+    for attempt in attempts {
         project.runner(&["resolve", "full.yaml", attempt, "--resubmit"]).expect(0);
     }
     let last = project.runner(&["run", "full.yaml"]).expect(0);

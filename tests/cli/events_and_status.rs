@@ -30,17 +30,17 @@ fn event_stream_matches_schema_and_holds_no_secrets() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
-    let ended = project.runner(&["run", "chain.yaml", "--format", "ndjson", "-vvv"]).expect(0);
+    let output = project.runner(&["run", "chain.yaml", "--format", "ndjson", "-vvv"]).expect(0);
 
     let schema = project.runner(&["schema", "events"]).expect(0).out;
     let published = fs_err::read_to_string(root().join("docs/events.schema.json")).expect("it is published");
     assert!(schema == published, "say `cargo run -- schema events > docs/events.schema.json`");
     let schema: Value = serde_json::from_str(&schema).expect("a schema");
     let validator = jsonschema::draft202012::new(&schema).expect("a schema");
-    let events = lines(&ended.out);
+    let events = lines(&output.out);
     for (line, number) in events.iter().zip(1..) {
-        let wrong: Vec<String> = validator.iter_errors(line).map(|error| error.to_string()).collect();
-        assert!(wrong.is_empty(), "{wrong:?}: {line}");
+        let errors: Vec<String> = validator.iter_errors(line).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}: {line}");
         assert_eq!(line["seq"], number);
     }
     assert!(!validator.is_valid(&serde_json::json!({ "version": 3, "seq": 1, "time": 1, "kind": "gossip" })));
@@ -49,7 +49,7 @@ fn event_stream_matches_schema_and_holds_no_secrets() {
     for (kind, times) in
         [("prepared", 3), ("submitted", 3), ("downloaded", 3), ("shot-finished", 3), ("film-finished", 1)]
     {
-        assert_eq!(kinds.iter().filter(|one| **one == kind).count(), times, "{kind}: {kinds:?}");
+        assert_eq!(kinds.iter().filter(|other| **other == kind).count(), times, "{kind}: {kinds:?}");
     }
     let last = events.last().expect("a line");
     assert_eq!((&last["exit"], &last["outcomes"]["done"]), (&0.into(), &3.into()));
@@ -58,8 +58,8 @@ fn event_stream_matches_schema_and_holds_no_secrets() {
     // one of each kind.
     let kinds_of_lines = ["submit{node=\"a\"", "poll{node=\"b\"", "download{node=\"b\"", "ended node=\"b\""];
     let first = |kind: &str| {
-        let line = ended.err.lines().find(|line| line.contains(kind));
-        line.unwrap_or_else(|| panic!("{kind} is missing: {}", ended.err)).to_owned()
+        let line = output.err.lines().find(|line| line.contains(kind));
+        line.unwrap_or_else(|| panic!("{kind} is missing: {}", output.err)).to_owned()
     };
     let lines: Vec<String> = kinds_of_lines.into_iter().map(first).collect();
     inline_snapshot!(lines.join("\n"), @r#"
@@ -68,16 +68,16 @@ fn event_stream_matches_schema_and_holds_no_secrets() {
     [TIME] DEBUG run{run=[RUN]}:download{node="b" attempt=[ATTEMPT] task=[TASK]}:fetch{host="127.0.0.1" offset=0}: client::client: sending a request method="GET" host="127.0.0.1"
     [TIME]  INFO run{run=[RUN]}: engine::executor::trace: ended node="b" outcome="done"
     "#);
-    assert!(ended.err.contains("status=200"), "{}", ended.err);
+    assert!(output.err.contains("status=200"), "{}", output.err);
     // The request holds a picture, and answers hold addresses: neither is for others.
     let bodies =
         proxy.posts().iter().map(|post| String::from_utf8_lossy(&post.body).into_owned()).collect::<String>();
     assert!(bodies.contains("data:image/png;base64,"), "the chain sends a frame along");
     for secret in [KEY, "base64,i", "content?", "Bearer"] {
         assert!(
-            !ended.out.contains(secret) && !ended.err.contains(secret),
+            !output.out.contains(secret) && !output.err.contains(secret),
             "{secret}: {}",
-            ended.transcript()
+            output.transcript()
         );
     }
     let quiet = project.runner(&["run", "chain.yaml", "--format", "ndjson"]).expect(0);
@@ -101,21 +101,21 @@ fn films_that_take_long_report_their_progress() {
     let validator = jsonschema::draft202012::new(&schema).expect("a schema");
     assert!(events.iter().all(|line| validator.is_valid(line)));
     let reported = |lines: &[Value], film: &str| -> Vec<String> {
-        let is_of = |line: &&Value| line["name"] == film;
+        let is_of_film = |line: &&Value| line["name"] == film;
         let line = |line: &Value| match line["kind"].as_str() {
             Some("film-progress") => format!("{} of {}", line["pictures"], line["all_pictures"]),
             other => other.unwrap_or_default().to_owned(),
         };
-        lines.iter().filter(is_of).map(line).collect()
+        lines.iter().filter(is_of_film).map(line).collect()
     };
     assert_eq!(reported(&events, "short.mp4"), ["40 of 40", "film-finished"], "{events:?}");
-    let of_long = ["40 of 80", "60 of 80", "80 of 80", "film-finished"];
-    assert_eq!(reported(&events, "long.mp4"), of_long, "{events:?}");
+    let expected = ["40 of 80", "60 of 80", "80 of 80", "film-finished"];
+    assert_eq!(reported(&events, "long.mp4"), expected, "{events:?}");
 
     // As fast as this machine is: the films are there, and no line is due.
-    let again = lines(&project.runner(&arguments).expect(0).out);
+    let second_events = lines(&project.runner(&arguments).expect(0).out);
     for film in ["short.mp4", "long.mp4"] {
-        assert_eq!(reported(&again, film), ["film-finished"], "{again:?}");
+        assert_eq!(reported(&second_events, film), ["film-finished"], "{second_events:?}");
     }
 }
 
@@ -159,8 +159,8 @@ fn closed_reader_does_not_end_run_and_status_follows() {
     let schema: Value = serde_json::from_str(&schema).expect("a schema");
     let validator = jsonschema::draft202012::new(&schema).expect("a schema");
     for line in lines(&watched.out) {
-        let wrong: Vec<String> = validator.iter_errors(&line).map(|error| error.to_string()).collect();
-        assert!(wrong.is_empty(), "{wrong:?}: {line}");
+        let errors: Vec<String> = validator.iter_errors(&line).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}: {line}");
     }
 
     cli_snapshot!("status_indeterminate", project.runner(&["status", "chain.yaml"]).expect(3));
@@ -189,8 +189,8 @@ fn closed_reader_does_not_end_run_and_status_follows() {
 #[test]
 fn build_without_otlp_reports_ignored_endpoint() {
     let project = Project::new("bad.yaml", "version: 1\n");
-    for (name, more) in [("otlp_endpoint_ignored_verbose", &["-v"][..]), ("otlp_endpoint_ignored", &[])] {
-        let mut command = project.command(&[&["run", "bad.yaml"], more].concat());
+    for (name, flags) in [("otlp_endpoint_ignored_verbose", &["-v"][..]), ("otlp_endpoint_ignored", &[])] {
+        let mut command = project.command(&[&["run", "bad.yaml"], flags].concat());
         let output = command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9").output();
         cli_snapshot!(name, Output::from_process(&output.expect("it can be started")).expect(2));
     }
@@ -218,13 +218,17 @@ mod traces {
             .build()
             .expect("threads");
         let received = ReceivedRequests::default();
-        let kept = Arc::clone(&received);
+        let requests = Arc::clone(&received);
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let app = Router::new().fallback(move |uri: Uri, headers: HeaderMap, body: Bytes| {
-            let kept = Arc::clone(&kept);
+            let requests = Arc::clone(&requests);
             async move {
-                kept.lock().expect("no handler panics").push((uri.path().to_owned(), headers, body.to_vec()));
+                requests.lock().expect("no handler panics").push((
+                    uri.path().to_owned(),
+                    headers,
+                    body.to_vec(),
+                ));
                 if is_stuck {
                     std::future::pending::<()>().await;
                 }
@@ -241,7 +245,7 @@ mod traces {
         for is_stuck in [false, true] {
             let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
             let (_runtime, url, received) = collector(is_stuck);
-            let began = Instant::now();
+            let started = Instant::now();
             let output = project
                 .command(&["run", "chain.yaml", "-vvv"])
                 .env("OTEL_EXPORTER_OTLP_ENDPOINT", &url)
@@ -250,7 +254,7 @@ mod traces {
                 .output()
                 .expect("the program can be started");
             assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-            assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+            assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
             // A log, whose lines depend on timing.
             let log = String::from_utf8_lossy(&output.stderr);
             assert!(log.contains("traces go to the collector") && !log.contains("SECRET"), "{log}");
@@ -263,8 +267,8 @@ mod traces {
                 continue;
             }
             // Protobuf encodes text as is.
-            let all: Vec<u8> = received.iter().flat_map(|(_, _, body)| body.clone()).collect();
-            let all = String::from_utf8_lossy(&all).into_owned();
+            let text: Vec<u8> = received.iter().flat_map(|(_, _, body)| body.clone()).collect();
+            let text = String::from_utf8_lossy(&text).into_owned();
             for name in [
                 "film-farm",
                 "submit",
@@ -275,10 +279,10 @@ mod traces {
                 "create_video",
                 &proxy.accepted()[0],
             ] {
-                assert!(all.contains(name), "{name} is missing");
+                assert!(text.contains(name), "{name} is missing");
             }
             for secret in [KEY, "base64", "SECRET", "content?"] {
-                assert!(!all.contains(secret), "{secret}");
+                assert!(!text.contains(secret), "{secret}");
             }
         }
     }

@@ -109,8 +109,8 @@ fn dialogue_is_exported_as_subtitles() {
         project.runner(&["export", "pier.yaml", &format!("--{format}")]).expect(0);
         file_snapshot(&format!("exported_{format}"), &text(&project, &format!("out/pier/pier.{format}")));
     }
-    let again = project.runner(&["run", "pier.yaml", "--only", "door", "stairs"]).expect(0);
-    inline_snapshot!(again.notes(), @"
+    let next_run = project.runner(&["run", "pier.yaml", "--only", "door", "stairs"]).expect(0);
+    inline_snapshot!(next_run.notes(), @"
     film: out/pier/pier.mp4 (1.2 s, 640x640, silent, 8 pictures copied, 2 encoded)
     2 of 4 shots are done, 2 not selected, nothing was submitted
     ");

@@ -20,7 +20,7 @@ film:
 ";
 
 /// What a program prints; `None` where it is not installed.
-fn printed(program: &str, arguments: &[&str]) -> Option<String> {
+fn program_output(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -35,12 +35,12 @@ fn film_is_encoded_in_other_formats() {
         project.runner(&["export", "pier.yaml", "--video", "prores"]).expect(2)
     );
     project.runner(&["run", "pier.yaml"]).expect(0);
-    let mut without = project.command(&["export", "pier.yaml", "--video", "prores"]);
-    without.env("PATH", "");
-    let refused = Output::from_process(&without.output().expect("the program can be started"));
+    let mut command = project.command(&["export", "pier.yaml", "--video", "prores"]);
+    command.env("PATH", "");
+    let refused = Output::from_process(&command.output().expect("the program can be started"));
     cli_snapshot!("export_video_without_ffmpeg", refused.expect(5));
     let (Some(encoders), Some(_)) =
-        (printed("ffmpeg", &["-hide_banner", "-encoders"]), printed("ffprobe", &["-version"]))
+        (program_output("ffmpeg", &["-hide_banner", "-encoders"]), program_output("ffprobe", &["-version"]))
     else {
         println!("skipped: ffmpeg and ffprobe are not installed");
         return;
@@ -57,8 +57,8 @@ fn film_is_encoded_in_other_formats() {
             println!("skipped: this ffmpeg lacks {encoder}");
             continue;
         }
-        let done = project.runner(&["export", "pier.yaml", "--video", format]).expect(0);
-        assert_eq!(done.out.trim(), format!("out/pier/{name}"), "{}", done.transcript());
+        let output = project.runner(&["export", "pier.yaml", "--video", format]).expect(0);
+        assert_eq!(output.out.trim(), format!("out/pier/{name}"), "{}", output.transcript());
         let file = project.file(&format!("out/pier/{name}"));
         let arguments = [
             "-v",
@@ -70,8 +70,8 @@ fn film_is_encoded_in_other_formats() {
             "-of",
             "json",
         ];
-        let probe =
-            printed("ffprobe", &[&arguments[..], &[&*file.to_string_lossy()]].concat()).expect("ffprobe");
+        let probe = program_output("ffprobe", &[&arguments[..], &[&*file.to_string_lossy()]].concat())
+            .expect("ffprobe");
         let probe: Value = serde_json::from_str(&probe).expect("JSON");
         let stream = |kind: &str| {
             let streams = probe["streams"].as_array().expect("streams");
@@ -79,10 +79,10 @@ fn film_is_encoded_in_other_formats() {
         };
         let video = stream("video").expect("pictures");
         assert_eq!(video["codec_name"], pictures, "{format}");
-        let shown: u64 =
+        let frame_count: u64 =
             video["nb_read_frames"].as_str().and_then(|count| count.parse().ok()).expect("a count");
         // Two seconds: eight pictures per second in the film, twelve in the animation.
-        assert_eq!(shown, if format == "gif" { 24 } else { 16 }, "{format}");
+        assert_eq!(frame_count, if format == "gif" { 24 } else { 16 }, "{format}");
         let codec = stream("audio").map(|sound| sound["codec_name"].as_str().unwrap_or_default().to_owned());
         assert_eq!(codec.as_deref(), sound, "{format}");
         let bytes = fs_err::read(&file).expect("a file");
@@ -127,6 +127,6 @@ fn signing_needs_its_feature() {
     project.runner(&["run", "pier.yaml"]).expect(0);
     let sign = ["export", "pier.yaml", "--sign", "--certificates", "chain.pem", "--private-key", "key.pem"];
     cli_snapshot!("export_sign_without_the_feature", project.runner(&sign).expect(2));
-    let alone = ["export", "pier.yaml", "--otio", "--private-key", "key.pem"];
-    cli_snapshot!("export_key_without_sign", project.runner(&alone).expect(2));
+    let key_without_sign = ["export", "pier.yaml", "--otio", "--private-key", "key.pem"];
+    cli_snapshot!("export_key_without_sign", project.runner(&key_without_sign).expect(2));
 }

@@ -159,13 +159,13 @@ const TESTED_IN_SIGNALS: &[&str] = &["never_respond"];
 /// Mismatches of cases whose runs have the same exit codes: each case is a shot of one workflow.
 fn scenario(cases: &[&Case]) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let prompt = |at: usize| format!("the sea, wave {at}.");
-    let rule = |(at, case): (usize, &&Case)| {
+    let prompt = |index: usize| format!("the sea, wave {index}.");
+    let rule = |(index, case): (usize, &&Case)| {
         // A rule of several faults is written with the text between them.
-        let about = format!(", \"prompt\": \"{}\"}}", prompt(at));
+        let prompt_field = format!(", \"prompt\": \"{}\"}}", prompt(index));
         format!(
-            "{{\"fault\": {}{about}",
-            case.fault.replace("}}, {\"fault\"", &format!("}}{about}, {{\"fault\""))
+            "{{\"fault\": {}{prompt_field}",
+            case.fault.replace("}}, {\"fault\"", &format!("}}{prompt_field}, {{\"fault\""))
         )
     };
     let rules: Vec<String> = cases.iter().enumerate().map(rule).collect();
@@ -175,46 +175,49 @@ fn scenario(cases: &[&Case]) -> Vec<String> {
     let mut text =
         "version: 1\nname: sea\ndefaults: {model: modelb-video-480p, seconds: 1, size: 480x480}\nshots:\n"
             .to_owned();
-    for (at, case) in cases.iter().enumerate() {
-        let _ = writeln!(text, "  - {{id: wave{at}, prompt: \"{}\"{}}}", prompt(at), case.shot);
+    for (index, case) in cases.iter().enumerate() {
+        let _ = writeln!(text, "  - {{id: wave{index}, prompt: \"{}\"{}}}", prompt(index), case.shot);
     }
     let project = Project::new("sea.yaml", &text).against(&proxy.url, KEY);
-    let mut wrong = Vec::new();
+    let mut problems = Vec::new();
     for turn in 0..cases[0].runs.len() {
-        let ended = project.runner(&["run", "sea.yaml", "--jobs", "32"]);
-        for (at, case) in cases.iter().enumerate() {
+        let output = project.runner(&["run", "sea.yaml", "--jobs", "32"]);
+        for (index, case) in cases.iter().enumerate() {
             let (code, message) = case.runs[turn];
-            let transcript = ended.transcript();
+            let transcript = output.transcript();
             // Not a snapshot: which cases are tried at once, and what else is printed about them, depends on timing.
-            let mut lines = transcript.lines().filter(|line| line.starts_with(&format!("wave{at}: ")));
-            if ended.code != Some(code) || !lines.any(|line| line.contains(message)) {
-                wrong.push(format!("{}: wanted {code} and wave{at}: `{message}`: {transcript}", case.fault));
+            let mut lines = transcript.lines().filter(|line| line.starts_with(&format!("wave{index}: ")));
+            if output.code != Some(code) || !lines.any(|line| line.contains(message)) {
+                problems.push(format!(
+                    "{}: wanted {code} and wave{index}: `{message}`: {transcript}",
+                    case.fault
+                ));
             }
         }
     }
     let posts: Vec<String> =
         proxy.posts().iter().map(|post| String::from_utf8_lossy(&post.body).into_owned()).collect();
-    for (at, case) in cases.iter().enumerate() {
-        let of_it = posts.iter().filter(|post| post.contains(&prompt(at))).count();
-        if of_it != case.posts {
-            wrong.push(format!("{}: {of_it} POSTs instead of {}", case.fault, case.posts));
+    for (index, case) in cases.iter().enumerate() {
+        let post_count = posts.iter().filter(|post| post.contains(&prompt(index))).count();
+        if post_count != case.posts {
+            problems.push(format!("{}: {post_count} POSTs instead of {}", case.fault, case.posts));
         }
     }
-    wrong
+    problems
 }
 
 #[test]
 fn every_fault_profile_has_its_documented_outcome() {
-    let mut alike: BTreeMap<Vec<i32>, Vec<&Case>> = BTreeMap::new();
+    let mut by_exit_codes: BTreeMap<Vec<i32>, Vec<&Case>> = BTreeMap::new();
     for case in CASES {
-        alike.entry(case.runs.iter().map(|(code, _)| *code).collect()).or_default().push(case);
+        by_exit_codes.entry(case.runs.iter().map(|(code, _)| *code).collect()).or_default().push(case);
     }
     // All wait most of the time, so they run at once.
-    let wrong: Vec<String> = std::thread::scope(|scope| {
-        let running: Vec<_> = alike.values().map(|cases| scope.spawn(|| scenario(cases))).collect();
+    let problems: Vec<String> = std::thread::scope(|scope| {
+        let running: Vec<_> = by_exit_codes.values().map(|cases| scope.spawn(|| scenario(cases))).collect();
         running.into_iter().flat_map(|running| running.join().expect("no case panics")).collect()
     });
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert!(problems.is_empty(), "{}", problems.join("\n\n"));
 }
 
 #[test]
@@ -226,13 +229,13 @@ fn every_fault_kind_has_a_case() {
             .map(str::to_owned)
             .collect()
     };
-    let mut tried: BTreeSet<String> = CASES.iter().flat_map(|case| kinds(case.fault)).collect();
-    tried.extend(TESTED_IN_SIGNALS.iter().map(|kind| (*kind).to_owned()));
+    let mut tested: BTreeSet<String> = CASES.iter().flat_map(|case| kinds(case.fault)).collect();
+    tested.extend(TESTED_IN_SIGNALS.iter().map(|kind| (*kind).to_owned()));
     // An unknown kind is refused with the list of all that are known.
     let refused = FaultProfile::from_json(r#"{"faults": [{"fault": {"kind": "none"}}]}"#)
         .expect_err("no such fault")
         .to_string();
     let listed = refused.split("expected one of").nth(1).expect("a list");
-    let known: BTreeSet<String> = listed.split('`').skip(1).step_by(2).map(str::to_owned).collect();
-    assert_eq!(tried, known);
+    let known_kinds: BTreeSet<String> = listed.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    assert_eq!(tested, known_kinds);
 }

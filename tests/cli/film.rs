@@ -42,14 +42,14 @@ fn storyboard_renders_film_and_second_run_submits_nothing() {
         assert!(likeness > 30.0, "{after} does not begin where {before} ends: {likeness:.1} dB");
     }
 
-    let again = project.runner(&["run", "storyboard.yaml"]).expect(0);
-    inline_snapshot!(again.notes(), @"
+    let next_run = project.runner(&["run", "storyboard.yaml"]).expect(0);
+    inline_snapshot!(next_run.notes(), @"
     film: out/lighthouse/lighthouse.mp4 (5.8 s, 854x480, with sound, up to date)
     all 6 shots are up to date, nothing was submitted
     ");
     assert_eq!(accepted(&project), shots.len(), "the service was asked once for each shot");
 
-    second_opinion(&film, length);
+    assert_ffprobe_agrees(&film, length);
     browser::plays_to_its_end(&film, length);
 }
 
@@ -85,29 +85,25 @@ fn film(project: &Project) -> PathBuf {
 }
 
 /// Peak signal-to-noise ratio in dB; higher is more similar, above 30 hard to distinguish.
-fn psnr(one: &RgbImage, other: &RgbImage) -> f64 {
-    assert_eq!((one.width(), one.height()), (other.width(), other.height()));
-    let squares: f64 = one
-        .pixels()
-        .iter()
-        .zip(other.pixels())
-        .map(|(one, other)| (f64::from(*one) - f64::from(*other)).powi(2))
-        .sum();
-    let mean = squares / one.pixels().len() as f64;
+fn psnr(a: &RgbImage, b: &RgbImage) -> f64 {
+    assert_eq!((a.width(), a.height()), (b.width(), b.height()));
+    let squares: f64 =
+        a.pixels().iter().zip(b.pixels()).map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum();
+    let mean = squares / a.pixels().len() as f64;
     10.0 * (255.0_f64.powi(2) / mean.max(1e-9)).log10()
 }
 
-pub(crate) fn second_opinion(film: &Path, length: f64) {
-    let asked = Command::new("ffprobe")
+pub(crate) fn assert_ffprobe_agrees(film: &Path, length: f64) {
+    let result = Command::new("ffprobe")
         .args(["-v", "error", "-show_entries", "stream=codec_name:format=duration", "-of", "csv=p=0"])
         .arg(film)
         .output();
-    let Ok(printed) = asked else {
+    let Ok(output) = result else {
         println!("skipped: ffprobe is not on this machine, so the film has no second opinion");
         return;
     };
-    assert!(printed.stderr.is_empty(), "ffprobe complains: {}", String::from_utf8_lossy(&printed.stderr));
-    let text = String::from_utf8_lossy(&printed.stdout);
+    assert!(output.stderr.is_empty(), "ffprobe complains: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
     let lines: Vec<&str> = text.lines().map(|line| line.trim().trim_end_matches(',')).collect();
     let (seconds, codecs) = lines.split_last().expect("codecs and a duration");
     // A poster is a stream of its own, and so are chapters.
@@ -153,8 +149,8 @@ fn edited_film_has_its_trims_and_transitions() {
     assert_eq!(starts, [0.0, 19.0 / 8.0, 40.0 / 8.0], "as they are in the film");
     // Another edit of the same clips is another film, and costs nothing.
     write(&EDITED.replace("in: 4f", "in: 8f"));
-    let again = project.runner(&["run", "edited.yaml"]).expect(0);
-    inline_snapshot!(again.notes(), @"
+    let next_run = project.runner(&["run", "edited.yaml"]).expect(0);
+    inline_snapshot!(next_run.notes(), @"
     film: out/edited/edited.mp4 (5.6 s, 640x640, silent, 25 pictures copied, 20 encoded)
     all 2 shots are up to date, nothing was submitted
     ");
@@ -231,15 +227,15 @@ fn music_and_voices_lie_over_the_film_at_its_loudness() {
 
     // Another sound costs nothing; the film is joined again, and again only when something changes.
     write("said.wav", &tone(440.0));
-    let again = project.runner(&["run", "lamp.yaml"]).expect(0);
-    inline_snapshot!(again.notes(), @"
+    let next_run = project.runner(&["run", "lamp.yaml"]).expect(0);
+    inline_snapshot!(next_run.notes(), @"
     film: out/lamp/lamp.mp4 (2.0 s, 640x640, with sound at [LOUDNESS] LUFS, all pictures copied)
     all 2 shots are up to date, nothing was submitted
     ");
     assert!(project.file("out/lamp/lamp.1.mp4").is_file());
     assert_ne!(sound(&film), samples);
-    let same = project.runner(&["run", "lamp.yaml"]).expect(0);
-    inline_snapshot!(same.notes(), @"
+    let third_run = project.runner(&["run", "lamp.yaml"]).expect(0);
+    inline_snapshot!(third_run.notes(), @"
     film: out/lamp/lamp.mp4 (2.0 s, 640x640, with sound, up to date)
     all 2 shots are up to date, nothing was submitted
     ");
@@ -292,17 +288,17 @@ fn subtitles_are_written_beside_the_film_and_drawn_into_it() {
         let pixels = rows.flat_map(|y| (0..plain.width()).map(move |x| (x, y)));
         pixels.filter(|(x, y)| plain.pixel(*x, *y)[1].abs_diff(burnt.pixel(*x, *y)[1]) > 40).count()
     };
-    let (first, drawn) =
+    let (plain_frame, burnt_frame) =
         (media::first_frame(&plain).expect("a frame"), media::first_frame(&burnt).expect("a frame"));
-    let height = first.height();
-    assert!(differing(height * 3 / 4..height, &first, &drawn) > 200);
-    assert_eq!(differing(0..height / 2, &first, &drawn), 0);
+    let height = plain_frame.height();
+    assert!(differing(height * 3 / 4..height, &plain_frame, &burnt_frame) > 200);
+    assert_eq!(differing(0..height / 2, &plain_frame, &burnt_frame), 0);
 
     // A file that is gone is written again; the films are as they were.
     let before = fs_err::read(&plain).expect("a film");
     fs_err::remove_file(file("lamp.srt")).expect("the file can be removed");
-    let again = project.runner(&["run", "lamp.yaml"]).expect(0);
-    inline_snapshot!(again.notes(), @"
+    let next_run = project.runner(&["run", "lamp.yaml"]).expect(0);
+    inline_snapshot!(next_run.notes(), @"
     film: out/lamp/lamp.mp4 (3.0 s, 640x640, silent, up to date)
     film: out/lamp/burnt.mp4 (3.0 s, 640x640, silent, up to date)
     all 3 shots are up to date, nothing was submitted
@@ -409,8 +405,8 @@ fn titles_images_and_own_clips_are_parts_of_the_film() {
     // A new title costs nothing, and so does another image; an image that is gone is refused.
     let text = TITLED.replace("keeper of the light", "the keeper");
     write("lamp.yaml", text.as_bytes());
-    let again = project.runner(&["run", "lamp.yaml"]).expect(0);
-    inline_snapshot!(again.notes(), @"
+    let next_run = project.runner(&["run", "lamp.yaml"]).expect(0);
+    inline_snapshot!(next_run.notes(), @"
     film: out/lamp/lamp.mp4 (5.2 s, 640x640, silent, 16 pictures copied, 26 encoded)
     all 2 shots are up to date, nothing was submitted
     ");
@@ -459,10 +455,10 @@ fn film_is_joined_of_the_videos_on_record() {
     let project = Project::new("pair.yaml", PAIR);
     project.runner(&["run", "pair.yaml"]).expect(0);
     let clip = shots(&project, "pair").into_iter().find(|(name, _)| name == "one").expect("a clip").1;
-    let found = fs_err::metadata(&clip).expect("a clip");
-    let modified = found.modified().expect("a time");
+    let metadata = fs_err::metadata(&clip).expect("a clip");
+    let modified = metadata.modified().expect("a time");
     let overwrite = |path: &std::path::Path| {
-        let length = usize::try_from(found.len()).expect("a short file");
+        let length = usize::try_from(metadata.len()).expect("a short file");
         let file =
             fs_err::OpenOptions::new().write(true).create(true).truncate(true).open(path).expect("a file");
         let mut file = file.into_parts().0;
@@ -484,7 +480,7 @@ fn film_is_joined_of_the_videos_on_record() {
         let path = entry.expect("an entry").path();
         if path.extension().is_some_and(|extension| extension == "mp4") {
             let length = fs_err::metadata(&path).expect("a video").len();
-            if length == found.len() {
+            if length == metadata.len() {
                 overwrite(&path);
             }
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
 
-use crate::film::{loudness, second_opinion, tone};
+use crate::film::{assert_ffprobe_agrees, loudness, tone};
 use crate::support::project_state::accepted;
 use crate::support::{Project, browser, inline_snapshot};
 
@@ -156,7 +156,7 @@ fn film_with_everything_plays_and_measures_right() {
     a coast in gray 246
     ");
 
-    second_opinion(&film, seconds);
+    assert_ffprobe_agrees(&film, seconds);
     browser::plays_to_its_end(&film, seconds);
 
     // The music and the voice are handed over as well.
@@ -187,8 +187,8 @@ fn film_with_everything_plays_and_measures_right() {
     let poster = fs_err::read(file("drift.jpg")).expect("a poster");
     fs_err::remove_file(file("drift.jpg")).expect("the poster can be removed");
     write("lamp.yaml", SHOWCASE.replace("speed: 0.5", "speed: 0.4").as_bytes());
-    let again = project.runner(&["run", "lamp.yaml"]).expect(0);
-    inline_snapshot!(again.notes(), @"
+    let next_run = project.runner(&["run", "lamp.yaml"]).expect(0);
+    inline_snapshot!(next_run.notes(), @"
     film: out/lamp/lamp.mp4 (12.2 s, 640x640, with sound at [LOUDNESS] LUFS, all pictures encoded)
     film: out/lamp/drift.mp4 (7.9 s, 640x640, silent, up to date)
     film: out/lamp/matched.mp4 (7.9 s, 640x640, silent, up to date)

@@ -48,7 +48,7 @@ fn serve_interrupted() {
     for signal in ["INT", "TERM"] {
         let mut command = project.command(&["serve", "--listen", "127.0.0.1:0"]);
         let mut is_listening = || project.logged("listening") > 0 || project.logged("ready") > 0;
-        let ended = project.runner_signalled(&mut command, &mut [(signal, &mut is_listening)]);
-        cli_snapshot!("serve_interrupted", ended);
+        let output = project.runner_signalled(&mut command, &mut [(signal, &mut is_listening)]);
+        cli_snapshot!("serve_interrupted", output);
     }
 }

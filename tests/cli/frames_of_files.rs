@@ -33,24 +33,23 @@ fn frame_of_own_video_is_sent_and_is_the_work_of_a_chain() {
     fs_err::copy(&calm, project.file("mine/calm.mp4")).expect("a copy");
 
     // The same frame of the same video: what was paid for as a chain is not paid for again.
-    let own = CHAIN
+    let text = CHAIN
         .replace("  - {id: calm, prompt: a calm sea}\n", "")
         .replace("continues: calm", "first_frame: {file: mine/calm.mp4, frame: last}");
-    fs_err::write(project.file("pier.yaml"), &own).expect("a file");
-    let again = project.runner(&["run", "pier.yaml"]).expect(0);
-    inline_snapshot!(again.notes(), @"the shot is up to date, nothing was submitted");
+    fs_err::write(project.file("pier.yaml"), &text).expect("a file");
+    let next_run = project.runner(&["run", "pier.yaml"]).expect(0);
+    inline_snapshot!(next_run.notes(), @"the shot is up to date, nothing was submitted");
     assert_eq!(accepted(&project), 2);
 
     // Another shot from there, and a film of both: the picture on which they meet is shown once.
-    let film = own.replace("id: storm", "id: sun").replace("the storm comes", "the sun comes out")
+    let film = text.replace("id: storm", "id: sun").replace("the storm comes", "the sun comes out")
         + "film: {output: pier.mp4, shots: [{file: mine/calm.mp4}, sun]}\n";
     fs_err::write(project.file("pier.yaml"), film).expect("a file");
     cli_snapshot!("frames_of_files_run", project.runner(&["run", "pier.yaml"]).expect(0));
     let sun = video(&project, "sun");
     let (end, begin) =
         (media::last_frame(&calm).expect("a frame"), media::first_frame(&sun).expect("a frame"));
-    let distance: u64 =
-        end.pixels().iter().zip(begin.pixels()).map(|(one, other)| u64::from(one.abs_diff(*other))).sum();
+    let distance: u64 = end.pixels().iter().zip(begin.pixels()).map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
     assert!(distance / end.pixels().len() as u64 <= 4, "it begins on another picture: {distance}");
     let frames =
         |path: &PathBuf| media::probe(path).expect("it probes").video.expect("it has pictures").frames;
@@ -74,8 +73,8 @@ fn turned_video() -> Vec<u8> {
     let (width, height) = (320, 192);
     let rate = media::FrameRate::new(24, 1).expect("a rate");
     let mut picture = media::RgbImage::new(width, height);
-    for (at, pixel) in picture.pixels_mut().chunks_exact_mut(3).enumerate() {
-        let (x, y) = (at as u32 % width, at as u32 / width);
+    for (index, pixel) in picture.pixels_mut().chunks_exact_mut(3).enumerate() {
+        let (x, y) = (index as u32 % width, index as u32 / width);
         pixel.copy_from_slice(&[(x * 255 / width) as u8, (y * 255 / height) as u8, 128]);
     }
     let mut writer = media::ClipWriter::new(media::ClipSpec::new(width, height, rate)).expect("a writer");
@@ -86,9 +85,9 @@ fn turned_video() -> Vec<u8> {
     let after = |file: &[u8], name: &[u8; 4]| {
         file.windows(4).position(|window| window == name).expect("a box of this name") + 4
     };
-    let (matrix, one) = (after(&file, b"tkhd") + 40, 0x1_0000_i32);
-    for (at, factor) in [(0, 0), (1, one), (3, -one), (4, 0)] {
-        file[matrix + at * 4..][..4].copy_from_slice(&factor.to_be_bytes());
+    let (matrix, fixed_one) = (after(&file, b"tkhd") + 40, 0x1_0000_i32);
+    for (entry, factor) in [(0, 0), (1, fixed_one), (3, -fixed_one), (4, 0)] {
+        file[matrix + entry * 4..][..4].copy_from_slice(&factor.to_be_bytes());
     }
     let aspect = after(&file, b"pasp");
     file[aspect..aspect + 8].copy_from_slice(&[0, 0, 0, 3, 0, 0, 0, 2]);
@@ -114,10 +113,11 @@ fn frame_of_a_turned_video_is_sent_upright() {
     assert_eq!((posts.len(), sent.width(), sent.height()), (1, 192, 480));
     // What was left is above, and what was above is at the right.
     for (column, row) in [(10, 10), (180, 10), (96, 240), (10, 470), (180, 470)] {
-        let seen = sent.pixel(column, row);
+        let pixel = sent.pixel(column, row);
         let expected = [row * 255 / 480, 255 - column * 255 / 192, 128];
-        let fits = seen.iter().zip(expected).all(|(seen, expected)| u32::from(*seen).abs_diff(expected) <= 8);
-        assert!(fits, "{seen:?} instead of {expected:?} at {column}, {row}");
+        let fits =
+            pixel.iter().zip(expected).all(|(actual, expected)| u32::from(*actual).abs_diff(expected) <= 8);
+        assert!(fits, "{pixel:?} instead of {expected:?} at {column}, {row}");
     }
 }
 

@@ -58,15 +58,15 @@ fn cut_is_taken_back_into_the_film() {
         track.remove(3);
         track[1]["source_range"]["start_time"]["value"] = json!(2);
         track[1]["source_range"]["duration"]["value"] = json!(4);
-        let mut other = lamp.clone();
-        let takes = other["media_references"].as_object().expect("references");
+        let mut other_take = lamp.clone();
+        let takes = other_take["media_references"].as_object().expect("references");
         let take = takes.keys().find(|name| *name != "DEFAULT_MEDIA").expect("another take").clone();
-        other["active_media_reference_key"] = json!(take);
-        other["source_range"]["start_time"]["value"] = json!(0);
-        other["source_range"]["duration"]["value"] = json!(8);
+        other_take["active_media_reference_key"] = json!(take);
+        other_take["source_range"]["start_time"]["value"] = json!(0);
+        other_take["source_range"]["duration"]["value"] = json!(8);
         track.insert(0, lamp);
         track.insert(1, fade);
-        track.push(other);
+        track.push(other_take);
     });
     cli_snapshot!("import_cut_dry_run", import(&["--dry-run"]).expect(0));
     assert_eq!(text(&project, "pier.yaml"), WORKFLOW);
@@ -193,7 +193,7 @@ fn options_without_an_effect_are_refused_and_nothing_is_written() {
     fs_err::write(project.file("play.fountain"), "INT. PIER\n\nThe door opens.\n").expect("a file");
     fs_err::write(project.file("cut.edl"), "TITLE: a list\n").expect("a file");
     fs_err::write(project.file("cut.otio"), "{}").expect("a file");
-    let refused: Vec<String> = [
+    let errors: Vec<String> = [
         ["list.csv", "--rate", "25"],
         ["play.fountain", "--rate", "25"],
         ["cut.otio", "--rate", "25"],
@@ -211,7 +211,7 @@ fn options_without_an_effect_are_refused_and_nothing_is_written() {
         output.err
     })
     .collect();
-    insta::assert_snapshot!("import_options_without_an_effect", refused.concat());
+    insta::assert_snapshot!("import_options_without_an_effect", errors.concat());
     fs_err::write(project.file("cut.otio"), b"{\"name\": \"caf\xe9\"}").expect("a file");
     let other = project.runner(&["import", "cut.otio"]).expect(2);
     cli_snapshot!("import_cut_in_another_encoding", other);

@@ -35,12 +35,12 @@ fn init_workflow_checks_and_runs() {
     project.runner(&["run", "mine.yaml"]).expect(0);
     assert_eq!(proxy.posts().len(), 2);
     assert!(media::probe(&project.file("out/mine/mine.mp4")).is_ok());
-    let left: Vec<_> = fs_err::read_dir(project.path())
+    let part_files: Vec<_> = fs_err::read_dir(project.path())
         .expect("the folder")
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .filter(|name| name.contains(".part"))
         .collect();
-    assert_eq!(left, Vec::<String>::new());
+    assert_eq!(part_files, Vec::<String>::new());
 }
 
 #[test]

@@ -24,8 +24,8 @@ shots:
 struct Tasks {
     /// Whether the run has ended: before, all of them are in progress.
     is_fetched: AtomicBool,
-    /// In the order in which they are asked for, from then on.
-    asked: Mutex<Vec<String>>,
+    /// In the order in which they are polled, from then on.
+    polled: Mutex<Vec<String>>,
     /// How many of them are done.
     done: AtomicUsize,
     /// Whether the last byte of a video arrives.
@@ -37,12 +37,12 @@ struct Tasks {
 impl Tasks {
     /// The number of a task among those that were asked for, from 1.
     fn number(&self, task: &str) -> usize {
-        let mut asked = self.asked.lock().expect("no handler panics");
-        let at = asked.iter().position(|one| one == task).unwrap_or_else(|| {
-            asked.push(task.to_owned());
-            asked.len() - 1
+        let mut polled = self.polled.lock().expect("no handler panics");
+        let index = polled.iter().position(|other| other == task).unwrap_or_else(|| {
+            polled.push(task.to_owned());
+            polled.len() - 1
         });
-        at + 1
+        index + 1
     }
 
     fn respond(self: &Arc<Self>, call: &Call<'_>) -> Option<axum::response::Response> {
@@ -78,8 +78,8 @@ impl Tasks {
         response(200, &headers, Body::from_stream(parts))
     }
 
-    fn asked(&self) -> usize {
-        self.asked.lock().expect("no handler panics").len()
+    fn polled_count(&self) -> usize {
+        self.polled.lock().expect("no handler panics").len()
     }
 }
 
@@ -110,13 +110,13 @@ fn interrupted_fetch_reports_what_it_fetched_and_what_is_left() {
     ] {
         let (project, service, tasks) = with_three_tasks(1);
         let mut fetch = project.command(arguments);
-        let ended = project.runner_signalled(&mut fetch, &mut [(signal, &mut || tasks.asked() == 2)]);
-        let ended = ended.expect(130);
-        let printed = ended.printed_commands();
-        cli_snapshot!(name, ended);
+        let output = project.runner_signalled(&mut fetch, &mut [(signal, &mut || tasks.polled_count() == 2)]);
+        let output = output.expect(130);
+        let commands = output.printed_commands();
+        cli_snapshot!(name, output);
         // What it prints continues.
         tasks.done.store(3, Ordering::Relaxed);
-        let command = printed.first().expect("a command").split_whitespace().skip(1).collect::<Vec<_>>();
+        let command = commands.first().expect("a command").split_whitespace().skip(1).collect::<Vec<_>>();
         let rest = project.runner(&command).expect(0);
         assert_eq!(rest.out.lines().count(), 2, "{}", rest.transcript());
         project.runner(&["run", "three.yaml"]).expect(0);
@@ -128,17 +128,18 @@ fn interrupted_fetch_reports_what_it_fetched_and_what_is_left() {
 #[test]
 fn interrupted_fetch_of_named_tasks_names_the_rest() {
     let (project, _service, tasks) = with_three_tasks(1);
-    let named = [1, 2, 3].map(crate::support::scripted::task_id);
-    let mut fetch = project.command(&["fetch", &named[2], &named[0], &named[1]]);
-    let ended = project.runner_signalled(&mut fetch, &mut [("INT", &mut || tasks.asked() == 2)]).expect(130);
-    let left = format!("`runner fetch {} {}` continues", named[0], named[1]);
-    assert!(ended.err.contains(&left), "{}", ended.transcript());
+    let ids = [1, 2, 3].map(crate::support::scripted::task_id);
+    let mut fetch = project.command(&["fetch", &ids[2], &ids[0], &ids[1]]);
+    let output =
+        project.runner_signalled(&mut fetch, &mut [("INT", &mut || tasks.polled_count() == 2)]).expect(130);
+    let message = format!("`runner fetch {} {}` continues", ids[0], ids[1]);
+    assert!(output.err.contains(&message), "{}", output.transcript());
     // Which shot has which task depends on the order in which the submissions arrived.
-    let of_shots = |text: String, shot: &str| {
+    let redact_shot = |text: String, shot: &str| {
         text.replace(&format!("{shot}: task"), "SHOT: task").replace(&format!("/{shot}-"), "/SHOT-")
     };
-    let out = ["one", "two", "three"].into_iter().fold(ended.out, of_shots);
-    cli_snapshot!("fetch_named_interrupted", Output { out, ..ended });
+    let out = ["one", "two", "three"].into_iter().fold(output.out, redact_shot);
+    cli_snapshot!("fetch_named_interrupted", Output { out, ..output });
 }
 
 #[test]
@@ -146,18 +147,18 @@ fn interrupted_fetch_finishes_a_download_that_has_begun() {
     let (project, service, tasks) = with_three_tasks(3);
     tasks.is_whole.store(false, Ordering::Relaxed);
     let mut fetch = project.command(&["fetch", "--all"]);
-    let is_downloading = || tasks.asked() == 1 && downloads(&service) == 1;
-    let ends = Arc::clone(&tasks);
-    let ended = std::thread::scope(|scope| {
+    let is_downloading = || tasks.polled_count() == 1 && downloads(&service) == 1;
+    let shared = Arc::clone(&tasks);
+    let output = std::thread::scope(|scope| {
         scope.spawn(|| {
             // Until then the log is that of the run that was interrupted before.
             wait_until("the fetch downloads", is_downloading);
             wait_until("the interrupt is noticed", || project.logged("interrupted: ") == 1);
-            ends.is_whole.store(true, Ordering::Relaxed);
+            shared.is_whole.store(true, Ordering::Relaxed);
         });
         project.runner_signalled(&mut fetch, &mut [("INT", &mut { is_downloading })])
     });
-    cli_snapshot!("fetch_interrupted_during_download", ended.expect(130));
+    cli_snapshot!("fetch_interrupted_during_download", output.expect(130));
     project.runner(&["fetch", "--all"]).expect(0);
     assert_eq!((downloads(&service), service.posts()), (3, 3), "none is downloaded twice");
 }
@@ -171,8 +172,8 @@ fn second_interrupt_ends_a_fetch_at_once() {
     let mut is_noticed = || project.logged("interrupted: ") == 1;
     let signals: &mut [(&str, &mut dyn FnMut() -> bool)] =
         &mut [("INT", &mut is_downloading), ("INT", &mut is_noticed)];
-    let ended = project.runner_signalled(&mut fetch, signals).expect(130);
-    cli_snapshot!("fetch_second_interrupt", ended);
+    let output = project.runner_signalled(&mut fetch, signals).expect(130);
+    cli_snapshot!("fetch_second_interrupt", output);
     tasks.is_whole.store(true, Ordering::Relaxed);
     project.runner(&["fetch", "--all"]).expect(0);
     assert_eq!(service.posts(), 3);
@@ -190,9 +191,9 @@ fn second_interrupt_of_named_tasks_names_the_rest() {
     let mut is_noticed = || project.logged("interrupted: ") == 1;
     let signals: &mut [(&str, &mut dyn FnMut() -> bool)] =
         &mut [("INT", &mut is_downloading), ("INT", &mut is_noticed)];
-    let ended = project.runner_signalled(&mut fetch, signals).expect(130);
-    let command = ended.err.split('`').find(|words| words.starts_with("runner fetch")).expect("a command");
-    assert_eq!(command, format!("runner fetch {} {}", ids[1], ids[2]), "{}", ended.transcript());
+    let output = project.runner_signalled(&mut fetch, signals).expect(130);
+    let command = output.err.split('`').find(|words| words.starts_with("runner fetch")).expect("a command");
+    assert_eq!(command, format!("runner fetch {} {}", ids[1], ids[2]), "{}", output.transcript());
     tasks.is_whole.store(true, Ordering::Relaxed);
     let words: Vec<&str> = command.split(' ').skip(1).collect();
     project.runner(&words).expect(0);
@@ -247,8 +248,8 @@ fn interrupted_encoding_ends_ffmpeg_and_leaves_nothing() {
         export.env("PATH", &tools);
         let pid = tools.join("pid");
         let mut is_encoding = || fs_err::read_to_string(&pid).is_ok_and(|text| text.ends_with('\n'));
-        let ended = project.runner_signalled(&mut export, &mut [(signal, &mut is_encoding)]);
-        cli_snapshot!("export_video_interrupted", ended.expect(130));
+        let output = project.runner_signalled(&mut export, &mut [(signal, &mut is_encoding)]);
+        cli_snapshot!("export_video_interrupted", output.expect(130));
         assert_eq!(temporary(&project.file("out/pier")), Vec::<PathBuf>::new());
         assert!(!project.file("out/pier/pier.mov").exists());
         let id = fs_err::read_to_string(&pid).expect("its id");
@@ -274,8 +275,8 @@ fn interrupted_grid_video_leaves_nothing() {
     let mut report =
         project.command(&["report", "harbor.yaml", "--format", "grid-video", "--output", "grid.mp4"]);
     let mut is_writing = || !temporary(project.path()).is_empty();
-    let ended = project.runner_signalled(&mut report, &mut [("INT", &mut is_writing)]);
-    cli_snapshot!("report_grid_interrupted", ended.expect(130));
+    let output = project.runner_signalled(&mut report, &mut [("INT", &mut is_writing)]);
+    cli_snapshot!("report_grid_interrupted", output.expect(130));
     assert_eq!(temporary(project.path()), Vec::<PathBuf>::new());
     assert!(!project.file("grid.mp4").exists());
 }
@@ -285,8 +286,8 @@ fn interrupted_view_continues_with_the_proxies_that_are_missing() {
     let project = sweep(10);
     let mut view = project.command(&["view", "harbor.yaml", "--no-open"]);
     let mut has_begun = || project.logged("making small versions") == 1;
-    let ended = project.runner_signalled(&mut view, &mut [("TERM", &mut has_begun)]);
-    cli_snapshot!("view_interrupted", ended.expect(130));
+    let output = project.runner_signalled(&mut view, &mut [("TERM", &mut has_begun)]);
+    cli_snapshot!("view_interrupted", output.expect(130));
     assert_eq!(temporary(&project.file("out/harbor/proxies")), Vec::<PathBuf>::new());
     assert!(!project.file("out/harbor/index.html").exists());
     let viewed: Output = project.runner(&["view", "harbor.yaml", "--no-open"]).expect(0);

@@ -52,7 +52,7 @@ fn rerun_after_the_backup_is_adopted_as_the_video_that_counts() {
         let backup = back_up(&project);
         project.runner(&["run", "two.yaml", "--rerun", "one"]).expect(0);
         project.runner(&["run", "two.yaml", "--rerun", "one"]).expect(0);
-        let (posts, counting, made) = (service.posts(), tasks(&project), shots(&project, "two"));
+        let (posts, counting, videos) = (service.posts(), tasks(&project), shots(&project, "two"));
         restore(&project, &backup);
         // Before it submits anything, and although it would not.
         let (planned, stopped) =
@@ -64,9 +64,9 @@ fn rerun_after_the_backup_is_adopted_as_the_video_that_counts() {
             cli_snapshot!("adopt_rerun_dry_run", adopted);
         }
         project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
-        assert_eq!((tasks(&project), shots(&project, "two")), (counting, made), "{continues}");
-        let again = project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
-        assert!(again.out.starts_with("nothing to adopt"), "{}", again.transcript());
+        assert_eq!((tasks(&project), shots(&project, "two")), (counting, videos), "{continues}");
+        let second_adopt = project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
+        assert!(second_adopt.out.starts_with("nothing to adopt"), "{}", second_adopt.transcript());
         // A new rerun counts instead.
         project.runner(&["run", "two.yaml", "--rerun", "two", "--only", "two"]).expect(0);
         assert_eq!(service.posts(), posts + 1, "{continues}");
@@ -133,8 +133,8 @@ fn task_of_a_killed_rerun_is_adopted_as_one() {
             restore(&project, &backup);
         }
         project.runner(&["run", "two.yaml"]).expect(3);
-        let named = format!("one={}", task_id(3));
-        let adopted = project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(0);
+        let assignment = format!("one={}", task_id(3));
+        let adopted = project.runner(&["ledger", "adopt", "two.yaml", "--task", &assignment]).expect(0);
         if !is_ledger_gone {
             inline_snapshot!(adopted.transcript(), @"
             exit code: 0
@@ -178,8 +178,8 @@ fn task_of_an_unrecorded_retry_is_adopted_instead_of_the_one_on_record() {
     killed.wait().expect("it ends");
     restore(&project, &backup);
     project.runner(&["run", "two.yaml"]).expect(3);
-    let named = format!("one={}", task_id(2));
-    project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(0);
+    let assignment = format!("one={}", task_id(2));
+    project.runner(&["ledger", "adopt", "two.yaml", "--task", &assignment]).expect(0);
     is_done.store(true, Ordering::Relaxed);
     assert_eq!(tasks(&project), [task_id(2), task_id(3)]);
     assert_eq!(service.posts(), 3);
@@ -227,12 +227,12 @@ fn retry_after_a_backup_of_its_own_run_is_noticed_and_adopted() {
         restore(&project, &backup);
         project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
         assert_eq!(service.posts(), first + 2);
-        let named = format!("one={}", task_id(first + 2));
-        project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(0);
+        let assignment = format!("one={}", task_id(first + 2));
+        project.runner(&["ledger", "adopt", "two.yaml", "--task", &assignment]).expect(0);
         is_done.store(true, Ordering::Relaxed);
-        let ended = project.runner(&["run", "two.yaml", "--only", "one"]).expect(0);
-        assert_eq!(service.posts(), first + 2, "{}", ended.transcript());
-        assert!(ended.out.contains(&task_id(first + 2)), "{}", ended.transcript());
+        let output = project.runner(&["run", "two.yaml", "--only", "one"]).expect(0);
+        assert_eq!(service.posts(), first + 2, "{}", output.transcript());
+        assert!(output.out.contains(&task_id(first + 2)), "{}", output.transcript());
     }
 }
 
@@ -277,8 +277,8 @@ fn run_continues_once_all_noted_attempts_are_adopted() {
     remove_ledger(&project);
     for (nth, (shot, exit)) in [("one", 3), ("two", 0)].into_iter().enumerate() {
         project.runner(&["run", "two.yaml"]).expect(3);
-        let named = format!("{shot}={}", task_id(nth + 1));
-        project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(exit);
+        let assignment = format!("{shot}={}", task_id(nth + 1));
+        project.runner(&["ledger", "adopt", "two.yaml", "--task", &assignment]).expect(exit);
     }
     is_done.store(true, Ordering::Relaxed);
     assert_eq!(tasks(&project).len(), 2);
@@ -339,13 +339,13 @@ fn killed_run_of_another_service_is_named_with_it() {
     let killed = project.runner_killed_at("after submitted", &["run", "two.yaml", "--jobs", "1"]);
     assert_eq!(killed.code, None, "{}", killed.transcript());
     remove_ledger(&project);
-    let elsewhere = project.against(&second.url, KEY);
-    let stopped = elsewhere.runner(&["run", "two.yaml"]).expect(3);
+    let at_second = project.against(&second.url, KEY);
+    let stopped = at_second.runner(&["run", "two.yaml"]).expect(3);
     assert!(stopped.err.contains(&format!(" at {}", first.url)), "{}", stopped.transcript());
     assert_eq!(second.posts(), 0);
-    let back = elsewhere.against(&first.url, KEY);
-    let named = format!("one={}", task_id(1));
-    back.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(0);
-    back.runner(&["run", "two.yaml"]).expect(0);
+    let at_first = at_second.against(&first.url, KEY);
+    let assignment = format!("one={}", task_id(1));
+    at_first.runner(&["ledger", "adopt", "two.yaml", "--task", &assignment]).expect(0);
+    at_first.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!((first.posts(), second.posts()), (2, 0));
 }

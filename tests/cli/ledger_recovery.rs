@@ -43,7 +43,7 @@ fn videos_without_ledger_stop_the_run_and_are_adopted() {
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = against(&proxy);
     project.runner(&["run", "two.yaml"]).expect(0);
-    let made = shots(&project, "two");
+    let videos = shots(&project, "two");
     fs_err::remove_dir_all(project.file(".runner")).expect("the ledger can be removed");
 
     cli_snapshot!("plan_videos_unknown", project.runner(&["plan", "two.yaml"]).expect(0));
@@ -51,9 +51,9 @@ fn videos_without_ledger_stop_the_run_and_are_adopted() {
     assert_eq!(proxy.posts().len(), 2);
     cli_snapshot!("ledger_adopt", project.runner(&["ledger", "adopt", "two.yaml"]).expect(0));
     cli_snapshot!("ledger_adopt_nothing", project.runner(&["ledger", "adopt", "two.yaml"]).expect(0));
-    let again = project.runner(&["run", "two.yaml"]).expect(0);
-    inline_snapshot!(again.notes(), @"all 2 shots are up to date, nothing was submitted");
-    assert_eq!((proxy.posts().len(), shots(&project, "two")), (2, made));
+    let next_run = project.runner(&["run", "two.yaml"]).expect(0);
+    inline_snapshot!(next_run.notes(), @"all 2 shots are up to date, nothing was submitted");
+    assert_eq!((proxy.posts().len(), shots(&project, "two")), (2, videos));
 }
 
 #[test]
@@ -90,10 +90,10 @@ fn removed_log_of_a_killed_run_stops_the_next_one() {
     cli_snapshot!("plan_log_lost", project.runner(&["plan", "two.yaml"]).expect(0));
     cli_snapshot!("run_log_lost", project.runner(&["run", "two.yaml"]).expect(3));
     let task = &proxy.accepted()[1];
-    let named = format!("two={task}");
+    let assignment = format!("two={task}");
     cli_snapshot!(
         "ledger_adopt_task",
-        project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(0)
+        project.runner(&["ledger", "adopt", "two.yaml", "--task", &assignment]).expect(0)
     );
     project.runner(&["ledger", "adopt", "two.yaml", "--task", "nobody=1"]).expect(2);
     project.runner(&["run", "two.yaml"]).expect(0);
@@ -174,8 +174,8 @@ fn ledger_with_a_second_name_stops_runs_until_it_has_one() {
     cli_snapshot!("run_ledger_with_two_names", run.expect(5).sorted());
     cli_snapshot!("run_begun_with_two_names", project.runner(&["run", "two.yaml"]).expect(5));
     fs_err::remove_file(copy).expect("it can be removed");
-    let again = project.runner(&["run", "two.yaml"]).expect(0);
-    inline_snapshot!(again.notes(), @"2 of 2 shots are done, nothing was submitted");
+    let next_run = project.runner(&["run", "two.yaml"]).expect(0);
+    inline_snapshot!(next_run.notes(), @"2 of 2 shots are done, nothing was submitted");
     assert_eq!(service.posts(), 2);
 }
 
@@ -200,11 +200,11 @@ fn task_accepted_under_a_second_name_is_adopted_later() {
     fs_err::hard_link(project.file(".runner/ledger.db"), &copy).expect("a file system with hard links");
     is_linked.store(true, Ordering::Relaxed);
     let run = Output::from_process(&child.wait_with_output().expect("the program ends")).expect(5);
-    let named = format!("one={}", task_id(1));
-    assert!(run.err.contains(&named), "{}", run.transcript());
+    let assignment = format!("one={}", task_id(1));
+    assert!(run.err.contains(&assignment), "{}", run.transcript());
     fs_err::remove_file(copy).expect("it can be removed");
     project.runner(&["run", "two.yaml"]).expect(3);
-    let adopt = project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(3);
+    let adopt = project.runner(&["ledger", "adopt", "two.yaml", "--task", &assignment]).expect(3);
     let (_, command) = adopt.out.split_once(": runner ").expect("a command");
     project.runner(&command.split_whitespace().collect::<Vec<_>>()).expect(0);
     project.runner(&["run", "two.yaml"]).expect(0);
@@ -235,8 +235,8 @@ fn task_of_an_indeterminate_attempt_is_adopted_by_the_printed_command() {
     });
     let project = against(&proxy);
     project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
-    let named = format!("one={}", proxy.accepted()[0]);
-    let adopt = project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(3);
+    let assignment = format!("one={}", proxy.accepted()[0]);
+    let adopt = project.runner(&["ledger", "adopt", "two.yaml", "--task", &assignment]).expect(3);
     cli_snapshot!("ledger_adopt_indeterminate", &adopt);
     let (_, command) = adopt.out.split_once(": runner ").expect("a command");
     project.runner(&command.split_whitespace().collect::<Vec<_>>()).expect(0);
@@ -250,19 +250,21 @@ fn adopted_video_keeps_the_task_that_is_named() {
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = against(&proxy);
     project.runner(&["run", "two.yaml"]).expect(0);
-    let (one, two) = (&proxy.accepted()[0], &proxy.accepted()[1]);
+    let (first_task, second_task) = (&proxy.accepted()[0], &proxy.accepted()[1]);
     fs_err::remove_dir_all(project.file(".runner")).expect("the ledger can be removed");
     // The file of the second is no video any more: its task is recorded instead, and brings it back.
     let second = &shots_in_folder(&project)[1];
     fs_err::write(second, "cut").expect("a writable folder");
-    let named = [format!("one={one}"), format!("two={two}")];
-    project.runner(&["ledger", "adopt", "two.yaml", "--task", &named[0], "--task", &named[1]]).expect(0);
-    let again = project.runner(&["run", "two.yaml"]).expect(0);
+    let assignments = [format!("one={first_task}"), format!("two={second_task}")];
+    project
+        .runner(&["ledger", "adopt", "two.yaml", "--task", &assignments[0], "--task", &assignments[1]])
+        .expect(0);
+    let next_run = project.runner(&["run", "two.yaml"]).expect(0);
     // The table of shots: name, decision, task.
-    let tasks = again.out.lines().skip(1).filter_map(|row| row.split_whitespace().nth(2));
-    assert_eq!(tasks.take(2).collect::<Vec<_>>(), [one, two], "{}", again.transcript());
-    inline_snapshot!(again.notes(), @"2 of 2 shots are done, nothing was submitted");
-    assert_eq!(proxy.posts().len(), 2, "{}", again.transcript());
+    let tasks = next_run.out.lines().skip(1).filter_map(|row| row.split_whitespace().nth(2));
+    assert_eq!(tasks.take(2).collect::<Vec<_>>(), [first_task, second_task], "{}", next_run.transcript());
+    inline_snapshot!(next_run.notes(), @"2 of 2 shots are done, nothing was submitted");
+    assert_eq!(proxy.posts().len(), 2, "{}", next_run.transcript());
     media::probe(second).expect("the video is back under its name");
 }
 
@@ -329,24 +331,24 @@ fn ledger_removed_or_replaced_during_a_run_stops_submissions() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
         let project = Project::new("two.yaml", text).against(&proxy.url, KEY);
-        let ended = project.runner_held_at(
+        let output = project.runner_held_at(
             "before submitted",
             "after nothing",
             &["run", "two.yaml", "--jobs", "1"],
             || damage(&project),
         );
-        assert_eq!((ended.code, proxy.posts().len()), (Some(5), 1), "{name}: {}", ended.transcript());
-        let named = format!("one={}", proxy.accepted()[0]);
-        let printed = ended.err.split_whitespace().find(|argument| argument.starts_with("one="));
-        assert_eq!(printed, Some(named.as_str()), "{name}: {}", ended.transcript());
-        cli_snapshot!(format!("run_ledger_{name}"), ended);
+        assert_eq!((output.code, proxy.posts().len()), (Some(5), 1), "{name}: {}", output.transcript());
+        let assignment = format!("one={}", proxy.accepted()[0]);
+        let printed_assignment = output.err.split_whitespace().find(|argument| argument.starts_with("one="));
+        assert_eq!(printed_assignment, Some(assignment.as_str()), "{name}: {}", output.transcript());
+        cli_snapshot!(format!("run_ledger_{name}"), output);
         if name == "removed" || name == "moved" {
             // The run has left its lock file, which went with the folder.
             let stopped = project.runner(&["run", "two.yaml"]).expect(3);
             assert_eq!(proxy.posts().len(), 1, "{name}: {}", stopped.transcript());
             cli_snapshot!(format!("run_after_ledger_{name}"), stopped);
             // The printed command works.
-            project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(0);
+            project.runner(&["ledger", "adopt", "two.yaml", "--task", &assignment]).expect(0);
             project.runner(&["run", "two.yaml"]).expect(0);
             assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
         }
@@ -363,8 +365,8 @@ fn ledger_of_an_older_backup_is_noticed_by_the_videos() {
     project.runner(&["run", "two.yaml"]).expect(0);
     remove_ledger(&project);
     fs_err::write(project.file(".runner/ledger.db"), backup).expect("a writable folder");
-    let ended = project.runner(&["run", "two.yaml"]).expect(3);
-    cli_snapshot!("run_ledger_of_backup", ended);
+    let output = project.runner(&["run", "two.yaml"]).expect(3);
+    cli_snapshot!("run_ledger_of_backup", output);
     project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!(proxy.posts().len(), 2);

@@ -32,8 +32,8 @@ fn polled_task<'a>(call: &Call<'a>) -> Option<&'a str> {
 /// An attempt that was refused, or whose task failed, is no record of the video that a later attempt has brought.
 #[test]
 fn refused_or_failed_attempt_is_no_record_of_a_later_video() {
-    for (what, exit) in [("refused", 5), ("failed", 1)] {
-        let service = ScriptedService::start(move |call| match what {
+    for (outcome, exit) in [("refused", 5), ("failed", 1)] {
+        let service = ScriptedService::start(move |call| match outcome {
             "refused" => (call.path == "/v1/videos" && call.nth == 1).then(|| response(401, JSON, WRONG_KEY)),
             _ => (polled_task(call)? == task_id(1)).then(|| {
                 let failed = r#""status":"failed","error":{"code":"internal_error","message":"no"}"#;
@@ -44,15 +44,19 @@ fn refused_or_failed_attempt_is_no_record_of_a_later_video() {
         project.runner(&["run", "two.yaml", "--only", "one"]).expect(exit);
         let backup = back_up(&project);
         project.runner(&["run", "two.yaml"]).expect(0);
-        let made = shots(&project, "two");
+        let videos = shots(&project, "two");
         restore(&project, &backup);
         let planned = project.runner(&["plan", "two.yaml"]).expect(0);
-        assert_eq!(planned.out.matches("is its video, and the ledger does not know it").count(), 2, "{what}");
+        assert_eq!(
+            planned.out.matches("is its video, and the ledger does not know it").count(),
+            2,
+            "{outcome}"
+        );
         project.runner(&["run", "two.yaml"]).expect(3);
-        assert_eq!(service.posts(), 3, "{what}");
+        assert_eq!(service.posts(), 3, "{outcome}");
         project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
         project.runner(&["run", "two.yaml"]).expect(0);
-        assert_eq!((service.posts(), shots(&project, "two")), (3, made), "{what}");
+        assert_eq!((service.posts(), shots(&project, "two")), (3, videos), "{outcome}");
     }
 }
 
@@ -71,7 +75,7 @@ fn video_of_a_chained_shot_is_noticed_once_it_has_a_key() {
     let backup = back_up(&project);
     is_done.store(true, Ordering::Relaxed);
     project.runner(&["run", "two.yaml"]).expect(0);
-    let made = shots(&project, "two");
+    let videos = shots(&project, "two");
     restore(&project, &backup);
     cli_snapshot!("plan_video_of_chained_shot_unknown", project.runner(&["plan", "two.yaml"]).expect(0));
     let stopped = project.runner(&["run", "two.yaml"]).expect(3);
@@ -91,7 +95,7 @@ fn video_of_a_chained_shot_is_noticed_once_it_has_a_key() {
     inline_snapshot!(failure.collect::<Vec<_>>().join("\n"), @r#"<failure type="unrecorded" message="out/two/two-[KEY].mp4 is its video, and the ledger does not know it: `runner ledger adopt two.yaml`"/>"#);
     project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
     project.runner(&["run", "two.yaml"]).expect(0);
-    assert_eq!((service.posts(), shots(&project, "two")), (2, made));
+    assert_eq!((service.posts(), shots(&project, "two")), (2, videos));
 
     restore(&project, &backup);
     project.runner(&["run", "two.yaml", "--force"]).expect(0);
@@ -101,20 +105,20 @@ fn video_of_a_chained_shot_is_noticed_once_it_has_a_key() {
 /// A task that is in flight in the backup fails, and its shot would be submitted again by its `retry`: it was, and its video is there.
 #[test]
 fn video_of_a_retry_is_noticed_before_the_retry_is_repeated() {
-    let is_over = Arc::new(AtomicBool::new(false));
-    let over = Arc::clone(&is_over);
+    let has_failed = Arc::new(AtomicBool::new(false));
+    let shared = Arc::clone(&has_failed);
     let service = ScriptedService::start(move |call| {
         let task = polled_task(call).filter(|task| *task == task_id(1))?;
         let failed = r#"{"id":"ID","object":"video","status":"failed","error":{"code":"internal_error","message":"no"}}"#;
         let failed = failed.replace("ID", task);
-        Some(response(200, JSON, if over.load(Ordering::Relaxed) { failed } else { in_progress(task) }))
+        Some(response(200, JSON, if shared.load(Ordering::Relaxed) { failed } else { in_progress(task) }))
     });
     let text = workflow(", timeout: 2s, retry: 2", "");
     let project = Project::new("two.yaml", &text).against(&service.url, KEY);
     let only = ["run", "two.yaml", "--only", "one"];
     project.runner(&only).expect(3);
     let backup = back_up(&project);
-    is_over.store(true, Ordering::Relaxed);
+    has_failed.store(true, Ordering::Relaxed);
     project.runner(&only).expect(0);
     restore(&project, &backup);
     project.runner(&only).expect(3);
@@ -137,7 +141,7 @@ enum Restoration {
 #[cfg(unix)]
 #[test]
 fn earlier_state_of_the_same_run_is_not_the_whole_ledger() {
-    for how in [Restoration::AfterKill, Restoration::UnderTheRun, Restoration::InPlace] {
+    for restoration in [Restoration::AfterKill, Restoration::UnderTheRun, Restoration::InPlace] {
         // Tasks up to this one are complete.
         let last_complete = Arc::new(AtomicUsize::new(0));
         let last = Arc::clone(&last_complete);
@@ -157,14 +161,14 @@ fn earlier_state_of_the_same_run_is_not_the_whole_ledger() {
         let backup = back_up(&project);
         last_complete.store(1, Ordering::Relaxed);
         wait_until("two is polled", || service.gets(&format!("/v1/videos/{}", task_id(2))) > 0);
-        match how {
+        match restoration {
             Restoration::AfterKill => {
                 run.kill().expect("it can be killed");
                 run.wait().expect("it ends");
                 restore(&project, &backup);
             }
             Restoration::UnderTheRun | Restoration::InPlace => {
-                if how == Restoration::UnderTheRun {
+                if restoration == Restoration::UnderTheRun {
                     restore(&project, &backup);
                     // Whether or not the first run has noticed it.
                     project.runner(&["run", "two.yaml"]).expect(3);
@@ -172,13 +176,13 @@ fn earlier_state_of_the_same_run_is_not_the_whole_ledger() {
                     overwrite(&backup);
                 }
                 last_complete.store(2, Ordering::Relaxed);
-                let ended = Output::from_process(&run.wait_with_output().expect("it ends")).expect(5);
+                let output = Output::from_process(&run.wait_with_output().expect("it ends")).expect(5);
                 assert!(
-                    ended.err.contains(&format!("two={}", task_id(2))),
-                    "{how:?}: {}",
-                    ended.transcript()
+                    output.err.contains(&format!("two={}", task_id(2))),
+                    "{restoration:?}: {}",
+                    output.transcript()
                 );
-                if how == Restoration::InPlace {
+                if restoration == Restoration::InPlace {
                     // What SQLite has left of the two is not of interest.
                     restore(&project, &backup);
                 }
@@ -187,21 +191,21 @@ fn earlier_state_of_the_same_run_is_not_the_whole_ledger() {
         let planned = project.runner(&["plan", "two.yaml"]).expect(0);
         assert!(
             planned.err.contains("runs whose tasks may be in flight"),
-            "{how:?}: {}",
+            "{restoration:?}: {}",
             planned.transcript()
         );
         let stopped = project.runner(&["run", "two.yaml"]).expect(3);
         assert!(
             stopped.err.contains("runs whose tasks may be in flight"),
-            "{how:?}: {}",
+            "{restoration:?}: {}",
             stopped.transcript()
         );
         last_complete.store(2, Ordering::Relaxed);
-        assert_eq!(service.posts(), 2, "{how:?}");
-        let named = format!("two={}", task_id(2));
-        project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(0);
+        assert_eq!(service.posts(), 2, "{restoration:?}");
+        let assignment = format!("two={}", task_id(2));
+        project.runner(&["ledger", "adopt", "two.yaml", "--task", &assignment]).expect(0);
         project.runner(&["run", "two.yaml"]).expect(0);
-        assert_eq!(service.posts(), 2, "{how:?}");
+        assert_eq!(service.posts(), 2, "{restoration:?}");
     }
 }
 
@@ -239,10 +243,10 @@ fn indeterminate_submissions_are_named_where_the_ledger_is_gone() {
             drop(fs_err::remove_file(path));
         }
         is_gone.store(true, Ordering::Relaxed);
-        let ended = Output::from_process(&run.wait_with_output().expect("it ends")).expect(5);
-        assert!(ended.err.contains("--task one=task_888888"), "{}", ended.transcript());
+        let output = Output::from_process(&run.wait_with_output().expect("it ends")).expect(5);
+        assert!(output.err.contains("--task one=task_888888"), "{}", output.transcript());
         let name = if is_known_before { "known" } else { "late" };
-        cli_snapshot!(format!("run_ledger_removed_indeterminate_{name}"), ended.sorted());
+        cli_snapshot!(format!("run_ledger_removed_indeterminate_{name}"), output.sorted());
     }
 }
 
@@ -287,8 +291,8 @@ fn fetch_and_resolve_report_a_ledger_that_is_replaced_meanwhile() {
         let backup = back_up(&project);
         restore(&project, &backup);
         is_gone.store(true, Ordering::Relaxed);
-        let ended = Output::from_process(&child.wait_with_output().expect("it ends"));
-        cli_snapshot!(format!("{command}_ledger_replaced"), ended.expect(5));
+        let output = Output::from_process(&child.wait_with_output().expect("it ends"));
+        cli_snapshot!(format!("{command}_ledger_replaced"), output.expect(5));
         assert_eq!(service.posts(), 1);
     }
 }

@@ -30,11 +30,11 @@ fn two_shots(media: &str) -> String {
 fn refused(name: &str, bytes: &[u8]) -> String {
     let project = Project::new("gate.yaml", &two_shots(&format!("first_frame: {name}")));
     fs_err::write(project.file(name), bytes).expect("a file is written");
-    refused_everywhere(&project)
+    assert_refused_everywhere(&project)
 }
 
 #[track_caller]
-fn refused_everywhere(project: &Project) -> String {
+fn assert_refused_everywhere(project: &Project) -> String {
     let check = project.runner(&["check", "gate.yaml"]).expect(2);
     for command in ["plan", "run"] {
         assert_eq!(project.runner(&[command, "gate.yaml"]).expect(2).err, check.err, "{command}");
@@ -87,7 +87,7 @@ fn check_sum_of_files_above_one_request_is_refused() {
     for name in ["one.png", "two.png"] {
         fs_err::write(project.file(name), large_png(12 << 20)).expect("a file is written");
     }
-    insta::assert_snapshot!(refused_everywhere(&project));
+    insta::assert_snapshot!(assert_refused_everywhere(&project));
 }
 
 #[test]

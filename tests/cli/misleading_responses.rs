@@ -116,8 +116,8 @@ fn error_that_only_resembles_the_services_is_not_a_refusal() {
         let service = accepting_with(status, &[], body);
         let project = against(&service);
         project.runner(&["run", "one.yaml"]);
-        let again = project.runner(&["run", "one.yaml"]).expect(3);
-        assert_eq!(service.posts(), 1, "{status} {body}: {}", again.transcript());
+        let next_run = project.runner(&["run", "one.yaml"]).expect(3);
+        assert_eq!(service.posts(), 1, "{status} {body}: {}", next_run.transcript());
     }
     let service = accepting_with(503, &[], r#"{"error":{"message":"upstream reset before headers"}}"#);
     let project = against(&service);

@@ -33,9 +33,9 @@ fn removed_videos_of_forgotten_tasks_are_not_paid_for_again_unasked() {
     nothing to submit
     not submitted: adopt 2
     ");
-    let ended = project.runner(&["run", "two.yaml"]).expect(3);
-    let command = printed_command(&ended);
-    cli_snapshot!("run_tasks_missing", ended.sorted());
+    let output = project.runner(&["run", "two.yaml"]).expect(3);
+    let command = printed_command(&output);
+    cli_snapshot!("run_tasks_missing", output.sorted());
     assert_eq!(proxy.posts().len(), 2, "what plan says is what is paid");
 
     // It stays on record, also for tasks that are unknown instead of expired.
@@ -64,8 +64,8 @@ fn unknown_task_is_missing_after_a_while_and_adopted_when_it_answers() {
     let text = TWO.replace("a quiet sea", "a quiet sea, retry: {attempts: 3, on: [expired]}");
     let project = Project::new("two.yaml", &text).against(&proxy.url, KEY);
     proxy.forget_tasks(404);
-    let ended = project.runner(&["run", "two.yaml"]).expect(3);
-    cli_snapshot!("run_tasks_unknown", ended.sorted());
+    let output = project.runner(&["run", "two.yaml"]).expect(3);
+    cli_snapshot!("run_tasks_unknown", output.sorted());
     assert_eq!(proxy.posts().len(), 2);
     proxy.forget_tasks(0);
     project.runner(&["run", "two.yaml"]).expect(0);
@@ -82,8 +82,8 @@ fn task_of_another_account_is_reported_and_adopted_by_its_own() {
 
     let project = project.against(&proxy.url, OTHER_KEY);
     cli_snapshot!("plan_other_account", project.runner(&["plan", "two.yaml"]).expect(0));
-    let ended = project.runner(&["run", "two.yaml"]).expect(3);
-    cli_snapshot!("run_other_account", ended.sorted());
+    let output = project.runner(&["run", "two.yaml"]).expect(3);
+    cli_snapshot!("run_other_account", output.sorted());
     assert_eq!(proxy.posts().len(), 2, "the other shot only");
     for file in ["ledger.db", "ledger.db-wal"] {
         let bytes = fs_err::read(project.file(".runner").join(file)).unwrap_or_default();
@@ -124,8 +124,8 @@ fn new_key_of_the_same_account_is_linked_where_the_service_shows_a_task_to_it() 
     account [ACCOUNT]: the same, the service shows its task [TASK] to this key
     --- stderr
     ");
-    let again = project.runner(&link).expect(0);
-    inline_snapshot!(again.transcript(), @"
+    let second_link = project.runner(&link).expect(0);
+    inline_snapshot!(second_link.transcript(), @"
     exit code: 0
     --- stdout
     every task of http://[ADDRESS] that is recorded here was submitted with a key of this account
@@ -134,8 +134,8 @@ fn new_key_of_the_same_account_is_linked_where_the_service_shows_a_task_to_it() 
     cli_snapshot!("plan_account_linked", project.runner(&["plan", "two.yaml"]).expect(0));
     // It counts as a task of this account: the service forgets it, and it is missing.
     proxy.forget_tasks(410);
-    let ended = project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
-    cli_snapshot!("run_task_of_linked_account_missing", ended.sorted());
+    let output = project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
+    cli_snapshot!("run_task_of_linked_account_missing", output.sorted());
     proxy.forget_tasks(0);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));

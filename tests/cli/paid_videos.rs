@@ -26,9 +26,9 @@ fn is_video(call: &Call<'_>) -> bool {
 /// Moves the videos out of a project, or back.
 fn move_videos(project: &Project, are_back: bool) {
     for folder in ["out", ".runner/artifacts"] {
-        let (here, aside) = (project.file(folder), project.file(&folder.replace(".runner/", "aside-")));
+        let (present, aside) = (project.file(folder), project.file(&folder.replace(".runner/", "aside-")));
         let aside = aside.with_extension("aside");
-        let (from, to) = if are_back { (aside, here) } else { (here, aside) };
+        let (from, to) = if are_back { (aside, present) } else { (present, aside) };
         if to.exists() {
             fs_err::remove_dir_all(&to).expect("what the run made can be removed");
         }
@@ -129,12 +129,12 @@ fn video_that_cannot_be_downloaded_again_is_not_done_in_any_command() {
     assert_eq!(states, ["detached", "done"], "{report}");
     cli_snapshot!("fetch_all_cannot_be_downloaded", project.runner(&["fetch", "--all"]).expect(3));
     let task = task_id(1);
-    let named = ["fetch", &task];
-    project.runner(&named).expect(3);
+    let fetch = ["fetch", &task];
+    project.runner(&fetch).expect(3);
     is_damaged.store(false, Ordering::Relaxed);
-    cli_snapshot!("fetch_downloaded_again", project.runner(&named).expect(0));
+    cli_snapshot!("fetch_downloaded_again", project.runner(&fetch).expect(0));
     // Its video is there, and nothing is asked of the service for it.
-    project.runner(&named).expect(2);
+    project.runner(&fetch).expect(2);
     project.runner(&["status", "one.yaml"]).expect(0);
     let run = project.runner(&["run", "one.yaml"]).expect(0);
     assert_eq!((service.posts(), shots(&project, "one").len()), (2, 2), "{}", run.transcript());

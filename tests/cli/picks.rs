@@ -40,8 +40,8 @@ fn unpicked_takes_block_dependents_until_picked() {
     let second = project.runner(&["run", "lighthouse.yaml"]).expect(0);
     assert_eq!(accepted(&project), 5, "only the shot that waited is new: {}", second.transcript());
     assert!(project.file("out/lighthouse/lighthouse.mp4").exists());
-    let kept = fs_err::read_to_string(project.file(".runner/picks.json")).expect("the picks are kept");
-    insta::assert_snapshot!(kept, @r#"
+    let picks = fs_err::read_to_string(project.file(".runner/picks.json")).expect("the picks are kept");
+    insta::assert_snapshot!(picks, @r#"
     {
       "version": 2,
       "workflows": {
@@ -103,8 +103,8 @@ fn picked_instance_goes_on_and_another_pick_pays_for_nothing_twice() {
     assert_eq!(accepted(&project), 6, "the dependent of the other one");
     assert_ne!(films(&project), noir);
     project.runner(&["pick", "sweep.yaml", "looks@look=noir", "seed=2"]).expect(0);
-    let again = project.runner(&["run", "sweep.yaml"]).expect(0);
-    assert_eq!(accepted(&project), 6, "nothing is paid for twice: {}", again.transcript());
+    let next_run = project.runner(&["run", "sweep.yaml"]).expect(0);
+    assert_eq!(accepted(&project), 6, "nothing is paid for twice: {}", next_run.transcript());
     assert_eq!(films(&project), noir);
 
     // The same pick in the file.
@@ -171,13 +171,13 @@ fn picks_of_version_1_are_read_and_persist() {
     fs_err::create_dir(project.file(".runner")).expect("a folder");
     let old = r#"{"version": 1, "workflows": {"lighthouse.yaml": {"lamp": 3}, "other.yaml": {"x": 1}}}"#;
     fs_err::write(project.file(".runner/picks.json"), old).expect("a file");
-    let listed = project.runner(&["pick", "lighthouse.yaml", "lamp"]).expect(0);
-    assert!(listed.out.starts_with("lamp: picked lamp#3\n"), "{}", listed.out);
+    let list = project.runner(&["pick", "lighthouse.yaml", "lamp"]).expect(0);
+    assert!(list.out.starts_with("lamp: picked lamp#3\n"), "{}", list.out);
     project.runner(&["pick", "lighthouse.yaml", "lamp", "1"]).expect(0);
-    let kept = fs_err::read_to_string(project.file(".runner/picks.json")).expect("the picks are kept");
-    let kept: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
-    assert_eq!(kept["workflows"]["lighthouse.yaml"], serde_json::json!({ "takes": { "lamp": 1 } }));
-    assert_eq!(kept["workflows"]["other.yaml"], serde_json::json!({ "takes": { "x": 1 } }));
+    let picks = fs_err::read_to_string(project.file(".runner/picks.json")).expect("the picks are kept");
+    let picks: serde_json::Value = serde_json::from_str(&picks).expect("JSON");
+    assert_eq!(picks["workflows"]["lighthouse.yaml"], serde_json::json!({ "takes": { "lamp": 1 } }));
+    assert_eq!(picks["workflows"]["other.yaml"], serde_json::json!({ "takes": { "x": 1 } }));
 }
 
 #[test]

@@ -33,9 +33,9 @@ fn costs_are_reported_and_changes_explained() {
     let run = project.runner(&["run", "chain.yaml"]).expect(0);
     cli_snapshot!("run_priced", run);
 
-    let again = project.runner(&["run", "chain.yaml", "--format", "json"]).expect(0);
-    let again: Value = serde_json::from_str(&again.out).expect("one document");
-    assert_eq!((&again["submitted"], &again["spending"]["made"]), (&0.into(), &0.into()));
+    let summary = project.runner(&["run", "chain.yaml", "--format", "json"]).expect(0);
+    let summary: Value = serde_json::from_str(&summary.out).expect("one document");
+    assert_eq!((&summary["submitted"], &summary["spending"]["made"]), (&0.into(), &0.into()));
     cli_snapshot!("explain_unchanged", project.runner(&["explain", "chain.yaml", "two"]).expect(0));
 
     let edited = CHAIN.replace("a quiet sea", "a restless sea").replace("seconds: 1", "seconds: 2");
@@ -79,14 +79,14 @@ fn dry_run_is_the_plan_of_that_run() {
     project.runner(&["run", "chain.yaml"]).expect(0);
     let plan = |arguments: &[&str]| {
         let arguments = [&["run", "--dry-run"], arguments, &["chain.yaml", "--format", "json"]].concat();
-        let ended = project.runner(&arguments).expect(0);
-        let document: Value = serde_json::from_str(&ended.out).expect("one document");
+        let output = project.runner(&arguments).expect(0);
+        let document: Value = serde_json::from_str(&output.out).expect("one document");
         document["totals"]["tasks"]["max"].clone()
     };
     let run = |arguments: &[&str]| {
         let arguments = [&["run"], arguments, &["chain.yaml", "--format", "json"]].concat();
-        let ended = project.runner(&arguments).expect(0);
-        let document: Value = serde_json::from_str(&ended.out).expect("one document");
+        let output = project.runner(&arguments).expect(0);
+        let document: Value = serde_json::from_str(&output.out).expect("one document");
         document["submitted"].clone()
     };
     for (arguments, submitted) in [

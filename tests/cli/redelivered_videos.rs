@@ -43,7 +43,7 @@ fn video(project: &Project, shot: &str) -> PathBuf {
 
 /// Nothing is to be submitted for a workflow, and nothing is.
 #[track_caller]
-fn is_up_to_date(project: &Project, service: &ScriptedService, workflow: &str, posts: usize) {
+fn assert_up_to_date(project: &Project, service: &ScriptedService, workflow: &str, posts: usize) {
     let planned = project.runner(&["plan", workflow]).expect(0);
     assert!(planned.notes().contains("nothing to submit"), "{}", planned.transcript());
     let run = project.runner(&["run", workflow]).expect(0);
@@ -65,14 +65,14 @@ fn chain_of_a_video_with_other_bytes_is_not_paid_for_again() {
         } else {
             project.runner(&["run", "one.yaml"]).expect(0);
         }
-        is_up_to_date(&project, &service, "one.yaml", 3);
+        assert_up_to_date(&project, &service, "one.yaml", 3);
     }
     assert!(fs_err::read(video(&project, "door")).expect("a video").ends_with(b" 3"));
     // A shot that is new continues the video that is there now.
     let longer = format!("{CHAIN}  - {{id: gate, continues: yard, prompt: the gate at its end}}\n");
     fs_err::write(project.file("one.yaml"), longer).expect("a file");
     project.runner(&["run", "one.yaml"]).expect(0);
-    is_up_to_date(&project, &service, "one.yaml", 4);
+    assert_up_to_date(&project, &service, "one.yaml", 4);
 }
 
 /// The files of the first delivery are back from a backup, and those of the second are gone: they are the videos of the shots.
@@ -96,7 +96,7 @@ fn first_delivery_is_used_where_the_second_is_gone() {
         (1..=3).map(|nth| service.gets(&format!("/files/{}.mp4", task_id(nth)))).collect::<Vec<_>>()
     };
     assert_eq!(gets(&project), [2, 2, 2], "they are there");
-    is_up_to_date(&project, &service, "one.yaml", 3);
+    assert_up_to_date(&project, &service, "one.yaml", 3);
     assert_eq!(fs_err::read(video(&project, "door")).expect("a video"), clip_of(&task_id(1)));
     project.runner(&["status", "one.yaml"]).expect(0);
     assert_eq!(gets(&project), [2, 2, 2]);
@@ -114,7 +114,7 @@ fn chain_of_a_damaged_video_that_is_delivered_with_other_bytes_is_not_paid_for_a
     drop(damaged);
     project.runner(&["run", "one.yaml", "--verify"]).expect(0);
     assert!(fs_err::read(video(&project, "door")).expect("a video").ends_with(b" 1"));
-    is_up_to_date(&project, &service, "one.yaml", 3);
+    assert_up_to_date(&project, &service, "one.yaml", 3);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn chain_of_a_video_with_other_bytes_is_adopted_from_sidecars_and_from_a_manifes
     // The sidecars of the second delivery alone.
     remove_ledger(&project);
     project.runner(&["ledger", "adopt", "one.yaml"]).expect(0);
-    is_up_to_date(&project, &service, "one.yaml", 3);
+    assert_up_to_date(&project, &service, "one.yaml", 3);
 
     // Those of both deliveries, of which the second does not name the first, as an earlier version wrote it.
     for entry in fs_err::read_dir(&first).expect("a folder") {
@@ -155,7 +155,7 @@ fn chain_of_a_video_with_other_bytes_is_adopted_from_sidecars_and_from_a_manifes
     }
     remove_ledger(&project);
     project.runner(&["ledger", "adopt", "one.yaml"]).expect(0);
-    is_up_to_date(&project, &service, "one.yaml", 3);
+    assert_up_to_date(&project, &service, "one.yaml", 3);
 
     // The manifest beside the videos.
     let folder = project.file("out/one");
@@ -163,7 +163,7 @@ fn chain_of_a_video_with_other_bytes_is_adopted_from_sidecars_and_from_a_manifes
     fs_err::rename(&folder, &moved).expect("movable");
     fs_err::remove_dir_all(project.file(".runner")).expect("removable");
     project.runner(&["ledger", "adopt", "one.yaml", "--from-folder", "moved"]).expect(0);
-    is_up_to_date(&project, &service, "one.yaml", 3);
+    assert_up_to_date(&project, &service, "one.yaml", 3);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn file_of_the_output_folder_is_the_same_input_after_it_was_delivered_again() {
     remove_videos(&project);
     version.store(1, Ordering::Relaxed);
     project.runner(&["run", "one.yaml"]).expect(0);
-    is_up_to_date(&project, &service, "other.yaml", 4);
+    assert_up_to_date(&project, &service, "other.yaml", 4);
 }
 
 /// A workflow with one shot that begins on the last frame of a file.
@@ -207,7 +207,7 @@ fn copy_of_a_delivery_is_the_same_input_after_the_next_one() {
         version.store(number, Ordering::Relaxed);
         project.runner(&["run", "one.yaml"]).expect(0);
         project.runner(&["fetch", "--all"]);
-        is_up_to_date(&project, &service, "other.yaml", 4);
+        assert_up_to_date(&project, &service, "other.yaml", 4);
     }
 }
 
@@ -230,6 +230,6 @@ fn file_that_was_an_input_before_it_was_delivered_stays_the_same_input() {
         fs_err::read(project.file("mine.mp4")).expect("a file")
     );
     project.runner(&["run", "other.yaml"]).expect(0);
-    is_up_to_date(&project, &service, "other.yaml", 4);
-    is_up_to_date(&project, &service, "one.yaml", 4);
+    assert_up_to_date(&project, &service, "other.yaml", 4);
+    assert_up_to_date(&project, &service, "one.yaml", 4);
 }

@@ -113,8 +113,8 @@ fn clips_side_by_side_in_a_sheet_and_in_a_video() {
     assert_eq!((video.width, video.frames), (2 * clip.width + 3 * 8, clip.frames));
     let paid = paid.to_str().expect("UTF-8");
     let before = fs_err::read(paid).expect("a clip");
-    let over = project.runner(&["report", "pier.yaml", "--format", "md", "--output", paid]).expect(2);
-    inline_snapshot!(over.transcript(), @"
+    let refused = project.runner(&["report", "pier.yaml", "--format", "md", "--output", paid]).expect(2);
+    inline_snapshot!(refused.transcript(), @"
     exit code: 2
     --- stdout
     --- stderr
@@ -158,6 +158,6 @@ fn state_is_compared_with_an_earlier_one() {
 #[test]
 fn report_into_a_missing_folder_names_it() {
     let project = Project::new("pier.yaml", WORKFLOW);
-    let ended = project.runner(&["report", "pier.yaml", "--output", "ci results/report.md"]).expect(2);
-    cli_snapshot!("report_missing_folder", ended);
+    let output = project.runner(&["report", "pier.yaml", "--output", "ci results/report.md"]).expect(2);
+    cli_snapshot!("report_missing_folder", output);
 }

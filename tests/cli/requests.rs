@@ -38,7 +38,7 @@ fn requests(example: &str) -> String {
 }
 
 fn inputs(plan: &Plan, node: &Node) -> Vec<String> {
-    let shown = |source: &MediaSource| match source {
+    let source_text = |source: &MediaSource| match source {
         // A model that returns its last frame is continued by URL; any other by image data.
         MediaSource::LastFrame(parent) if plan.node(*parent).request.contains_key("return_last_frame") => {
             format!("https://frames.example/{}", plan.node(*parent).name)
@@ -49,7 +49,7 @@ fn inputs(plan: &Plan, node: &Node) -> Vec<String> {
         | MediaSource::FileFrame { .. } => "data:image/png;base64,AAAA".to_owned(),
         MediaSource::File { media_type, .. } => format!("data:{media_type};base64,AAAA"),
     };
-    node.inputs.iter().map(|input| shown(&input.source)).collect()
+    node.inputs.iter().map(|input| source_text(&input.source)).collect()
 }
 
 #[test]

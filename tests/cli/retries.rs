@@ -50,12 +50,12 @@ fn retry_records_a_second_attempt() {
     let project = Project::new("storm.yaml", STORM).against(&proxy.url, KEY);
     let plan = project.runner(&["plan", "storm.yaml"]).expect(0);
     cli_snapshot!("plan_retries", plan);
-    let ended = project.runner(&["run", "storm.yaml"]).expect(0);
-    assert_eq!(proxy.posts().len(), 2, "{}", ended.transcript());
+    let output = project.runner(&["run", "storm.yaml"]).expect(0);
+    assert_eq!(proxy.posts().len(), 2, "{}", output.transcript());
     assert_eq!(attempts(&project), [("failed".to_owned(), true), ("completed".to_owned(), true)]);
-    cli_snapshot!("run_retried", ended);
-    let again = project.runner(&["run", "storm.yaml"]).expect(0);
-    assert_eq!(proxy.posts().len(), 2, "{}", again.transcript());
+    cli_snapshot!("run_retried", output);
+    let next_run = project.runner(&["run", "storm.yaml"]).expect(0);
+    assert_eq!(proxy.posts().len(), 2, "{}", next_run.transcript());
 }
 
 #[test]
@@ -80,9 +80,9 @@ shots:
   - {id: bad, prompt: a sea, retry: {attempts: 3, on: [failed]}}
 ";
     let project = Project::new("st.yaml", text);
-    let made = project.runner(&["serve", "keys", "add", "tests"]).expect(0);
+    let created = project.runner(&["serve", "keys", "add", "tests"]).expect(0);
     let served = crate::serve::serve(&project, "sh -c \"exit 9\"");
-    let project = project.against(&served.url, made.out.trim());
+    let project = project.against(&served.url, created.out.trim());
     (served, project)
 }
 
@@ -122,8 +122,8 @@ fn status_between_attempts_is_waiting_for_retry() {
         "{status}"
     );
     // The run is gone: what failed is what `--failed` submits again, and nothing else is outstanding.
-    let again = project.runner(&["plan", "st.yaml", "--failed"]).expect(0);
-    inline_snapshot!(again.notes(), @"
+    let plan = project.runner(&["plan", "st.yaml", "--failed"]).expect(0);
+    inline_snapshot!(plan.notes(), @"
     model  res  sound  each  tasks  seconds
     modelb-video-480p  480p  yes  1 s  1 to 3  1 to 3
 
@@ -140,9 +140,9 @@ fn interrupt_between_attempts_reports_the_submission_and_its_failure() {
     // Seven seconds between two attempts: enough to be interrupted in.
     let nine_a_minute = ["run", "st.yaml", "--max-submits-per-minute", "9"];
     let mut command = project.command(&[&nine_a_minute[..], &["--format", "json"]].concat());
-    let ended =
+    let output =
         project.runner_signalled(&mut command, &mut [("TERM", &mut || has_failed(&project))]).expect(130);
-    let summary: serde_json::Value = serde_json::from_str(&ended.out).expect("a document");
+    let summary: serde_json::Value = serde_json::from_str(&output.out).expect("a document");
     let shot = &summary["shots"][0];
     assert_eq!((&summary["submitted"], &shot["retries"]), (&1.into(), &0.into()), "{summary}");
     assert_eq!(summary["budget"]["spent"]["tasks"], 1, "{summary}");
@@ -158,8 +158,8 @@ fn interrupt_between_attempts_reports_the_submission_and_its_failure() {
         let states = attempts(&project);
         states.len() > attempts_before && states.iter().all(|(state, _)| state == "failed")
     };
-    let ended = project.runner_signalled(&mut command, &mut [("TERM", &mut has_failed_again)]).expect(130);
-    cli_snapshot!("run_interrupted_between_attempts", ended);
+    let output = project.runner_signalled(&mut command, &mut [("TERM", &mut has_failed_again)]).expect(130);
+    cli_snapshot!("run_interrupted_between_attempts", output);
 }
 
 #[cfg(unix)]
@@ -169,18 +169,18 @@ fn status_watch_interrupted_exits_like_status() {
     let mut run = project.start(ONE_A_MINUTE);
     crate::support::wait_until("the first attempt fails", || has_failed(&project));
     let once = project.runner(&["status", "st.yaml"]);
-    let printed = project.file("watched");
+    let watch_file = project.file("watched");
     let mut command = project.command(&["status", "st.yaml", "--watch"]);
-    command.stdout(fs_err::File::create(&printed).expect("the folder can be written").into_file());
+    command.stdout(fs_err::File::create(&watch_file).expect("the folder can be written").into_file());
     let watch = command.stderr(Stdio::piped()).spawn().expect("the program can be started");
-    let mut has_printed = || fs_err::read_to_string(&printed).is_ok_and(|text| !text.is_empty());
+    let mut has_printed = || fs_err::read_to_string(&watch_file).is_ok_and(|text| !text.is_empty());
     crate::support::wait_until("the first status", &mut has_printed);
-    let sent = std::process::Command::new("kill").args(["-INT", &watch.id().to_string()]).status();
-    assert!(sent.is_ok_and(|status| status.success()), "kill is part of every unix");
-    let ended = Output::from_process(&watch.wait_with_output().expect("it ends"));
+    let kill_status = std::process::Command::new("kill").args(["-INT", &watch.id().to_string()]).status();
+    assert!(kill_status.is_ok_and(|status| status.success()), "kill is part of every unix");
+    let output = Output::from_process(&watch.wait_with_output().expect("it ends"));
     drop(run.kill());
     drop(run.wait());
-    assert_eq!(ended.code, once.code, "{}", once.transcript());
-    let out = fs_err::read_to_string(&printed).expect("what it printed");
-    cli_snapshot!("status_watch_interrupted", Output { out, ..ended });
+    assert_eq!(output.code, once.code, "{}", once.transcript());
+    let out = fs_err::read_to_string(&watch_file).expect("what it printed");
+    cli_snapshot!("status_watch_interrupted", Output { out, ..output });
 }

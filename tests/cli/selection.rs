@@ -39,9 +39,9 @@ fn partial_run_requires_dependencies() {
 
     let plan = project.runner(&["plan", "parts.yaml", "--from", "b"]).expect(0);
     cli_snapshot!("plan_from", plan);
-    let made = project.runner(&["run", "parts.yaml", "--from", "b"]).expect(0);
-    assert_eq!(proxy.posts().len(), 2, "b, and a, which it depends on: {}", made.transcript());
-    cli_snapshot!("run_from", made);
+    let run = project.runner(&["run", "parts.yaml", "--from", "b"]).expect(0);
+    assert_eq!(proxy.posts().len(), 2, "b, and a, which it depends on: {}", run.transcript());
+    cli_snapshot!("run_from", run);
 
     // The dependencies exist now; other shots are untouched, and `--rerun` does not reach beyond the selection.
     project.runner(&["run", "parts.yaml", "--only", "b", "--rerun", "a"]).expect(2);
@@ -80,17 +80,17 @@ fn failed_reruns_failed_shots_and_their_dependents() {
         .collect();
     assert_eq!(decisions, ["reuse", "reuse", "execute", "deferred", "reuse"]);
     // What failed in another file of the same name is not asked for, nor does its run hide what failed here.
-    let other = "version: 1\nname: parts\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots: [{ id: sea, prompt: a sea }]\n";
-    fs_err::write(project.file("other.yaml"), other).expect("a writable folder");
+    let other_text = "version: 1\nname: parts\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots: [{ id: sea, prompt: a sea }]\n";
+    fs_err::write(project.file("other.yaml"), other_text).expect("a writable folder");
     project.runner(&["run", "other.yaml"]).expect(0);
     project.runner(&["run", "parts.yaml", "--failed"]).expect(1);
     assert_eq!(proxy.posts().len(), 6);
     // Another prompt passes.
     fs_err::write(project.file("parts.yaml"), SHOTS.replace("a storm", "a breeze"))
         .expect("a writable folder");
-    let again = project.runner(&["run", "parts.yaml", "--failed"]).expect(0);
-    assert_eq!(proxy.posts().len(), 8, "{}", again.transcript());
-    assert!(project.file("out/parts/parts.mp4").exists(), "{}", again.transcript());
+    let next_run = project.runner(&["run", "parts.yaml", "--failed"]).expect(0);
+    assert_eq!(proxy.posts().len(), 8, "{}", next_run.transcript());
+    assert!(project.file("out/parts/parts.mp4").exists(), "{}", next_run.transcript());
 }
 
 #[test]
@@ -104,9 +104,9 @@ fn fail_fast_stops_submitting() {
     let text =
         SHOTS.replace("{id: z, prompt: a dune}", "{id: y, prompt: a dune}\n  - {id: z, prompt: a plain}");
     let project = Project::new("parts.yaml", &text).against(&proxy.url, KEY);
-    let ended = project.runner(&["run", "parts.yaml", "--fail-fast", "--jobs", "1"]).expect(1);
-    assert_eq!(proxy.posts().len(), 2, "a was done, bad failed: {}", ended.transcript());
-    cli_snapshot!("run_fail_fast", ended.sorted());
+    let output = project.runner(&["run", "parts.yaml", "--fail-fast", "--jobs", "1"]).expect(1);
+    assert_eq!(proxy.posts().len(), 2, "a was done, bad failed: {}", output.transcript());
+    cli_snapshot!("run_fail_fast", output.sorted());
     // A shot that was not started for that reason counts as prevented by the failure.
     let plan = project.runner(&["plan", "parts.yaml", "--failed"]).expect(0);
     cli_snapshot!("plan_failed", plan);

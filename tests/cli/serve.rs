@@ -47,8 +47,8 @@ impl Fixture {
         let project = Project::new("empty.yaml", "");
         let clip = clip();
         fs_err::write(project.file("clip.mp4"), &clip).expect("the folder can be written");
-        let made = project.runner(&["serve", "keys", "add", "tests"]).expect(0);
-        Self { project, clip, key: made.out.trim().to_owned() }
+        let created = project.runner(&["serve", "keys", "add", "tests"]).expect(0);
+        Self { project, clip, key: created.out.trim().to_owned() }
     }
 
     fn serve(&self, renderer: &str) -> ServeProcess {
@@ -57,7 +57,8 @@ impl Fixture {
 
     /// Leaves a line in `begun` for each start of a task, and copies the clip in two steps, so that a kill finds half of it.
     fn copying(&self) -> String {
-        let (clip, begun) = (shown(&self.project.file("clip.mp4")), shown(&self.project.file("begun")));
+        let (clip, begun) =
+            (path_text(&self.project.file("clip.mp4")), path_text(&self.project.file("begun")));
         let script = format!(
             "cat task.json >> {begun}; head -c 400 {clip} > output.mp4; tail -c +401 {clip} >> output.mp4"
         );
@@ -82,7 +83,7 @@ fn serve_with(project: &Project, arguments: &[&str]) -> ServeProcess {
     ServeProcess { child, url: url.trim().to_owned() }
 }
 
-fn shown(path: &Path) -> String {
+fn path_text(path: &Path) -> String {
     path.to_str().expect("a plain path").to_owned()
 }
 
@@ -91,7 +92,7 @@ fn clip() -> Vec<u8> {
     let rate = FrameRate::new(24, 1).expect("a rate");
     let mut writer = ClipWriter::new(ClipSpec::new(64, 36, rate)).expect("a size");
     for shade in 0..8_u8 {
-        let pixels = (0..64 * 36 * 3).map(|at| (at as u8).wrapping_mul(shade)).collect();
+        let pixels = (0..64 * 36 * 3).map(|index| (index as u8).wrapping_mul(shade)).collect();
         writer.push_frame(&RgbImage::from_pixels(64, 36, pixels).expect("a picture")).expect("a frame");
     }
     writer.finish().expect("a clip")
@@ -112,15 +113,15 @@ fn serve_keys_add_list_revoke() {
     cli_snapshot!("serve_keys_no_data_folder", refused);
     let open = project.runner(&["serve", "--listen", "0.0.0.0:0"]).expect(2);
     cli_snapshot!("serve_without_keys", open);
-    let made = project.runner(&["serve", "keys", "add", "ada", "--quota-seconds", "60"]).expect(0);
-    let secret = made.out.trim();
+    let created = project.runner(&["serve", "keys", "add", "ada", "--quota-seconds", "60"]).expect(0);
+    let secret = created.out.trim();
     // Snapshots have it redacted, wherever it is.
-    assert!(secret.starts_with("sk-") && !made.err.contains(secret), "{}", made.transcript());
-    cli_snapshot!("serve_keys_add", made);
+    assert!(secret.starts_with("sk-") && !created.err.contains(secret), "{}", created.transcript());
+    cli_snapshot!("serve_keys_add", created);
     cli_snapshot!("serve_keys_add_duplicate", project.runner(&["serve", "keys", "add", "ada"]).expect(2));
-    let listed = project.runner(&["serve", "keys", "list"]).expect(0);
-    assert!(!listed.out.contains(secret), "{}", listed.out);
-    cli_snapshot!("serve_keys_list", listed);
+    let list = project.runner(&["serve", "keys", "list"]).expect(0);
+    assert!(!list.out.contains(secret), "{}", list.out);
+    cli_snapshot!("serve_keys_list", list);
     cli_snapshot!("serve_keys_revoke", project.runner(&["serve", "keys", "revoke", "ada"]).expect(0));
     cli_snapshot!("serve_keys_revoke_unknown", project.runner(&["serve", "keys", "revoke", "ada"]).expect(2));
     cli_snapshot!("serve_keys_list_revoked", project.runner(&["serve", "keys", "list"]).expect(0));
@@ -154,11 +155,12 @@ async fn serve_limits_are_reloaded_on_hangup_and_keys_changed_live() {
     assert_eq!([status().await, status().await], [200, 429]);
     write(2);
     let hang_up = || {
-        let sent = std::process::Command::new("kill").args(["-HUP", &served.child.id().to_string()]).status();
-        assert!(sent.is_ok_and(|status| status.success()), "kill is part of every unix");
+        let kill_status =
+            std::process::Command::new("kill").args(["-HUP", &served.child.id().to_string()]).status();
+        assert!(kill_status.is_ok_and(|status| status.success()), "kill is part of every unix");
     };
     hang_up();
-    until(async || status().await == 200).await;
+    wait_for_condition(async || status().await == 200).await;
     assert_eq!(status().await, 429);
     // A file that cannot be read changes nothing.
     fs_err::write(&limits, "{").expect("the folder can be written");
@@ -166,7 +168,7 @@ async fn serve_limits_are_reloaded_on_hangup_and_keys_changed_live() {
     let changed =
         fixture.project.runner(&["serve", "keys", "set", "tests", "--running-tasks", "3"]).expect(0);
     cli_snapshot!("serve_keys_set", changed);
-    until(async || status().await == 200).await;
+    wait_for_condition(async || status().await == 200).await;
     assert_eq!(status().await, 429);
 }
 
@@ -201,15 +203,16 @@ async fn serve_sigterm_exits_0_and_task_resumes() {
     let http = http();
     let task: Value = submit(&http, &served.url, &fixture.key, "1").await.expect("an answer");
     let id = task["id"].as_str().expect("an id").to_owned();
-    until(async || {
+    wait_for_condition(async || {
         poll(&http, &served.url, &fixture.key, &id).await.is_some_and(|task| task["progress"] == 37)
     })
     .await;
-    let sent = std::process::Command::new("kill").args(["-TERM", &served.child.id().to_string()]).status();
-    assert!(sent.is_ok_and(|status| status.success()), "kill is part of every unix");
+    let kill_status =
+        std::process::Command::new("kill").args(["-TERM", &served.child.id().to_string()]).status();
+    assert!(kill_status.is_ok_and(|status| status.success()), "kill is part of every unix");
     assert_eq!(served.child.wait().expect("it ends").code(), Some(0));
     let served = fixture.serve(&fixture.copying());
-    until(async || {
+    wait_for_condition(async || {
         poll(&http, &served.url, &fixture.key, &id).await.is_some_and(|task| task["status"] == "completed")
     })
     .await;
@@ -228,7 +231,7 @@ async fn poll(http: &Client, url: &str, key: &str, id: &str) -> Option<Value> {
     answer.json().await.ok()
 }
 
-async fn until(mut met: impl AsyncFnMut() -> bool) {
+async fn wait_for_condition(mut met: impl AsyncFnMut() -> bool) {
     let begin = Instant::now();
     while !met().await {
         assert!(begin.elapsed() < TIMEOUT, "never happened");
@@ -257,31 +260,31 @@ async fn serve_killed_repeatedly_finishes_each_task_once() {
     let watch = tokio::spawn(watch(Arc::clone(&fixture), Arc::clone(&address), Arc::clone(&observations)));
     for kill in 0..KILLS {
         let mut served = fixture.serve(&renderer);
-        held(&address).clone_from(&served.url);
+        lock(&address).clone_from(&served.url);
         // At another moment of its life each time.
         tokio::time::sleep(Duration::from_millis(40 + kill * 37 % 300)).await;
         served.child.kill().expect("it can be killed");
         served.child.wait().expect("it ends");
     }
-    let at_the_end = held(&observations).completed.len();
+    let at_the_end = lock(&observations).completed.len();
     assert!(at_the_end < TASKS, "the service was killed while there was something to do");
     let served = fixture.serve(&renderer);
-    held(&address).clone_from(&served.url);
+    lock(&address).clone_from(&served.url);
     for half in load {
         half.await.expect("submissions go through");
     }
     let all = tokio::time::timeout(TIMEOUT, watch).await;
     all.expect("every accepted task completes in time").expect("no answer was wrong");
-    let observations = held(&observations);
+    let observations = lock(&observations);
     assert_eq!((observations.accepted.len(), observations.completed.len()), (TASKS, TASKS));
     // What was once completed was never begun again.
     for (id, (_, begun_then)) in &observations.completed {
-        assert_eq!(begun(&fixture, &observations.accepted[id]), *begun_then, "{id}");
+        assert_eq!(count_begun(&fixture, &observations.accepted[id]), *begun_then, "{id}");
     }
 }
 
-fn held<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Submits every other shot until each has one accepted task that we know of.
@@ -296,9 +299,9 @@ async fn submit_all(
         // A lost response may leave an unknown task: each try has its own name.
         for attempt in 1.. {
             assert!(begin.elapsed() < TIMEOUT, "shot {number} is never accepted");
-            let (url, shot) = (held(&address).clone(), format!("{number}.{attempt}"));
+            let (url, shot) = (lock(&address).clone(), format!("{number}.{attempt}"));
             if let Some(task) = submit(&http, &url, &fixture.key, &shot).await {
-                held(&observations).accepted.insert(task["id"].as_str().expect("an id").to_owned(), shot);
+                lock(&observations).accepted.insert(task["id"].as_str().expect("an id").to_owned(), shot);
                 break;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -310,18 +313,21 @@ async fn submit_all(
 /// Polls all accepted tasks and downloads completed ones, until all are.
 async fn watch(fixture: Arc<Fixture>, address: Arc<Mutex<String>>, observations: Arc<Mutex<Observations>>) {
     let http = http();
-    while held(&observations).completed.len() < TASKS {
-        let accepted = held(&observations).accepted.clone();
+    while lock(&observations).completed.len() < TASKS {
+        let accepted = lock(&observations).accepted.clone();
         for (id, shot) in accepted {
-            let url = held(&address).clone();
+            let url = lock(&address).clone();
             let Some(task) = poll(&http, &url, &fixture.key, &id).await else { continue };
-            let before = held(&observations).completed.get(&id).cloned();
+            let before = lock(&observations).completed.get(&id).cloned();
             if task["status"] == "completed" {
                 let now = task["completed_at"].clone();
-                assert!(before.is_none_or(|(at, _)| at == now), "{id} was completed twice");
+                assert!(
+                    before.is_none_or(|(completed_at, _)| completed_at == now),
+                    "{id} was completed twice"
+                );
                 // Read after the status, so that the file has everything that began before it.
-                let begun = begun(&fixture, &shot);
-                held(&observations).completed.entry(id.clone()).or_insert((now, begun));
+                let begun = count_begun(&fixture, &shot);
+                lock(&observations).completed.entry(id.clone()).or_insert((now, begun));
             } else {
                 assert!(before.is_none(), "{id} was completed and is no longer: {task}");
                 assert_ne!(task["status"], "failed", "{task}");
@@ -351,7 +357,7 @@ async fn watch(fixture: Arc<Fixture>, address: Arc<Mutex<String>>, observations:
 }
 
 /// How often the renderer has begun a shot, under whichever task.
-fn begun(fixture: &Fixture, shot: &str) -> usize {
+fn count_begun(fixture: &Fixture, shot: &str) -> usize {
     let text = fs_err::read_to_string(fixture.project.file("begun")).unwrap_or_default();
     text.matches(&format!("\"shot {shot};\"")).count()
 }

@@ -227,10 +227,10 @@ fn json(output: &Output) -> Value {
 
 fn states(list: &Value, name: &str) -> States {
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
-    list.as_array().expect("a list").iter().map(|one| (text(&one[name]), text(&one["state"]))).collect()
+    list.as_array().expect("a list").iter().map(|entry| (text(&entry[name]), text(&entry["state"]))).collect()
 }
 
-fn of_status(project: &Project) -> States {
+fn states_of_status(project: &Project) -> States {
     let status = project.runner(&["status", "states.yaml", "--format", "json"]);
     let mut states = states(&json(&status)["shots"], "shot");
     // What existed before the run exists.
@@ -239,7 +239,7 @@ fn of_status(project: &Project) -> States {
 }
 
 /// The states in each format of `report`, and in the files of `view`.
-fn of_reports(project: &Project) -> Vec<(&'static str, States)> {
+fn states_of_reports(project: &Project) -> Vec<(&'static str, States)> {
     let report = |format: &str| project.runner(&["report", "states.yaml", "--format", format]).expect(0).out;
     let manifest: Value = serde_json::from_str(&report("json")).expect("JSON");
     let cells = |line: &str, separator: &str, name: usize, state: usize| -> Option<(String, String)> {
@@ -298,8 +298,8 @@ fn of_junit(report: &str, expected: &States) -> States {
 fn agree(run: Run) -> String {
     let project = Project::new("states.yaml", &workflow());
     let lock = seeded(&project, run);
-    let status = of_status(&project);
-    for (format, states) in of_reports(&project) {
+    let status = states_of_status(&project);
+    for (format, states) in states_of_reports(&project) {
         assert_eq!(states, status, "{run:?}: {format} (left) and status");
     }
     drop(lock);
@@ -376,7 +376,7 @@ fn refused_submission_is_a_failure_in_every_report() {
     });
     let project = Project::new("states.yaml", TWO).against(&service.url, KEY);
     project.runner(&["run", "states.yaml", "--jobs", "1"]).expect(1);
-    let status = of_status(&project);
+    let status = states_of_status(&project);
     assert_eq!(status.values().filter(|state| *state == "failed").count(), 1, "{status:?}");
     let report = project.runner(&["report", "states.yaml", "--format", "json"]).expect(0);
     assert_eq!(states(&json(&report)["clips"], "id"), status);

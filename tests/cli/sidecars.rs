@@ -13,7 +13,7 @@ const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, 
     - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea, continues: one }\n";
 
 /// The workflow at a service, and the service.
-fn rendered(folder: &Path) -> (RecordingProxy, Project) {
+fn rendered_project(folder: &Path) -> (RecordingProxy, Project) {
     let proxy = RecordingProxy::start(folder.join("service"), |_| ResponseFault::None);
     let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     project.runner(&["run", "two.yaml"]).expect(0);
@@ -36,7 +36,7 @@ fn sidecars(folder: &Path) -> Vec<(PathBuf, Value)> {
 
 /// A run submits nothing, and the videos are those of before.
 #[track_caller]
-fn runs_free_of_charge(project: &Project, proxy: &RecordingProxy) {
+fn assert_runs_without_submissions(project: &Project, proxy: &RecordingProxy) {
     let run = project.runner(&["run", "two.yaml"]).expect(0);
     inline_snapshot!(run.notes(), @"all 2 shots are up to date, nothing was submitted");
     assert_eq!((proxy.posts().len(), shots(project, "two").len()), (2, 2), "{}", run.transcript());
@@ -47,14 +47,14 @@ fn tasks(output: &Output) -> Vec<String> {
     let document: Value = serde_json::from_str(&output.out).expect("a document");
     let shots = document["shots"].as_array().expect("shots").iter();
     let mut shots: Vec<_> = shots.map(|shot| (shot["shot"].to_string(), &shot["task"])).collect();
-    shots.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    shots.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     shots.iter().map(|(_, task)| task.as_str().expect("a task").to_owned()).collect()
 }
 
 #[test]
 fn sidecar_says_what_its_video_is_and_no_secret() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (proxy, project) = rendered(folder.path());
+    let (proxy, project) = rendered_project(folder.path());
     let sidecars = sidecars(&project.file(".runner/artifacts"));
     let schema: Value =
         serde_json::from_str(&project.runner(&["schema", "sidecar"]).expect(0).out).expect("JSON");
@@ -76,8 +76,8 @@ fn sidecar_says_what_its_video_is_and_no_secret() {
 #[test]
 fn ledger_is_rebuilt_from_sidecars_without_a_submission() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (proxy, project) = rendered(folder.path());
-    let made = shots(&project, "two");
+    let (proxy, project) = rendered_project(folder.path());
+    let videos = shots(&project, "two");
     remove_ledger(&project);
     // The readable names are gone too: the sidecars alone stop the run.
     fs_err::remove_dir_all(project.file("out")).expect("removable");
@@ -90,8 +90,8 @@ fn ledger_is_rebuilt_from_sidecars_without_a_submission() {
     assert!(!project.file(".runner/ledger.db").exists());
     cli_snapshot!("sidecars_adopt", project.runner(&["ledger", "adopt", "two.yaml"]).expect(0));
     cli_snapshot!("sidecars_adopt_again", project.runner(&["ledger", "adopt", "two.yaml"]).expect(0));
-    runs_free_of_charge(&project, &proxy);
-    assert_eq!(shots(&project, "two"), made);
+    assert_runs_without_submissions(&project, &proxy);
+    assert_eq!(shots(&project, "two"), videos);
     let status = project.runner(&["status", "two.yaml", "--format", "json"]).expect(0);
     assert_eq!(tasks(&status), proxy.accepted(), "{}", status.transcript());
 }
@@ -99,7 +99,7 @@ fn ledger_is_rebuilt_from_sidecars_without_a_submission() {
 #[test]
 fn rerun_is_adopted_as_the_video_that_counts() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (proxy, project) = rendered(folder.path());
+    let (proxy, project) = rendered_project(folder.path());
     project.runner(&["run", "two.yaml", "--rerun", "two", "--only", "two"]).expect(0);
     remove_ledger(&project);
     project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
@@ -112,7 +112,7 @@ fn rerun_is_adopted_as_the_video_that_counts() {
 #[test]
 fn output_folder_with_manifest_is_adopted_on_another_machine() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (proxy, project) = rendered(folder.path());
+    let (proxy, project) = rendered_project(folder.path());
     project.runner(&["view", "two.yaml", "--no-open"]).expect(0);
     let other = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     fs_err::rename(project.file("out/two"), other.file("received")).expect("a folder");
@@ -122,19 +122,19 @@ fn output_folder_with_manifest_is_adopted_on_another_machine() {
     assert!(!other.file(".runner").exists(), "a dry run writes nothing");
     cli_snapshot!("manifest_adopt", other.runner(&adopt).expect(0));
     cli_snapshot!("manifest_adopt_again", other.runner(&adopt).expect(0));
-    runs_free_of_charge(&other, &proxy);
+    assert_runs_without_submissions(&other, &proxy);
     // What was received may go: the store has copies, with sidecars of their own.
     fs_err::remove_dir_all(other.file("received")).expect("removable");
     assert_eq!(sidecars(&other.file(".runner/artifacts")).len(), 2);
     remove_ledger(&other);
     other.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
-    runs_free_of_charge(&other, &proxy);
+    assert_runs_without_submissions(&other, &proxy);
 }
 
 #[test]
 fn hostile_descriptions_are_reported_and_skipped() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (proxy, project) = rendered(folder.path());
+    let (proxy, project) = rendered_project(folder.path());
     project.runner(&["view", "two.yaml", "--no-open"]).expect(0);
     let other = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     fs_err::create_dir_all(other.file("received")).expect("a folder");
@@ -174,13 +174,13 @@ fn hostile_descriptions_are_reported_and_skipped() {
     write(next(), &|_| {});
     let mut unrelated = sidecar.clone();
     unrelated["key"] = "0".repeat(64).into();
-    let of_other = format!("{}.{}.json", &name[..64], "0".repeat(64));
-    fs_err::write(other.file("received").join(of_other), unrelated.to_string()).expect("writable");
+    let file_name = format!("{}.{}.json", &name[..64], "0".repeat(64));
+    fs_err::write(other.file("received").join(file_name), unrelated.to_string()).expect("writable");
     // The names begin with digits of the content, which differ.
-    let by_reason = |ended: Output| {
-        let mut lines: Vec<&str> = ended.out.lines().collect();
+    let by_reason = |output: Output| {
+        let mut lines: Vec<&str> = output.out.lines().collect();
         lines.sort_by_key(|line| line.rsplit_once(": ").map(|(_, reason)| reason));
-        Output { out: lines.iter().flat_map(|line| [*line, "\n"]).collect(), ..ended }
+        Output { out: lines.iter().flat_map(|line| [*line, "\n"]).collect(), ..output }
     };
     let adopt = ["ledger", "adopt", "two.yaml", "--from-folder", "received"];
     cli_snapshot!("adopt_hostile", by_reason(other.runner(&adopt).expect(3)));
@@ -206,6 +206,6 @@ fn crash_around_a_sidecar_loses_nothing() {
         remove_ledger(&project);
         // The lock file of the killed run is a trace of its own, of the work that is adopted.
         project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
-        runs_free_of_charge(&project, &proxy);
+        assert_runs_without_submissions(&project, &proxy);
     }
 }

@@ -20,7 +20,7 @@ const EQUAL: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p
     - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a quiet sea }\n  \
     - { id: after-one, prompt: night falls, continues: one }\n  - { id: after-two, prompt: night falls, continues: two }\n";
 
-fn rendered(folder: &Path) -> (RecordingProxy, Project) {
+fn rendered_project(folder: &Path) -> (RecordingProxy, Project) {
     rendered_from(folder, TWO)
 }
 
@@ -32,7 +32,7 @@ fn rendered_from(folder: &Path, workflow: &str) -> (RecordingProxy, Project) {
 }
 
 /// The files in the artifact store that end so, by name.
-fn stored(project: &Project, end: &str) -> Vec<PathBuf> {
+fn stored_files(project: &Project, end: &str) -> Vec<PathBuf> {
     let entries =
         fs_err::read_dir(project.file(".runner/artifacts")).expect("a folder").filter_map(Result::ok);
     let mut files: Vec<_> =
@@ -45,31 +45,31 @@ fn sidecars(project: &Project) -> Vec<Value> {
     let read = |path: PathBuf| {
         serde_json::from_slice(&fs_err::read(path).expect("a sidecar")).expect("a sidecar is JSON")
     };
-    stored(project, ".json").into_iter().map(read).collect()
+    stored_files(project, ".json").into_iter().map(read).collect()
 }
 
 /// The ledger is lost, and so are the readable names: what is left stops a run, is adopted, and is not paid for again.
 #[track_caller]
-fn is_rebuilt_from_sidecars(project: &Project, proxy: &RecordingProxy, what: &str) {
+fn assert_rebuilt_from_sidecars(project: &Project, proxy: &RecordingProxy, context: &str) {
     let (posts, count) = (proxy.posts().len(), project.plan("two.yaml").nodes().count());
     remove_ledger(project);
     for folder in ["out", "other"] {
         drop(fs_err::remove_dir_all(project.file(folder)));
     }
     let planned = project.runner(&["plan", "two.yaml"]).expect(0);
-    assert!(planned.out.contains("runner ledger adopt two.yaml"), "{what}: {}", planned.transcript());
+    assert!(planned.out.contains("runner ledger adopt two.yaml"), "{context}: {}", planned.transcript());
     project.runner(&["run", "two.yaml"]).expect(3);
     project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
     let run = project.runner(&["run", "two.yaml"]).expect(0);
     let up_to_date = format!("all {count} shots are up to date, nothing was submitted");
-    assert_eq!(run.notes().trim_end(), up_to_date, "{what}");
-    assert_eq!((proxy.posts().len(), shots(project, "two").len()), (posts, count), "{what}");
+    assert_eq!(run.notes().trim_end(), up_to_date, "{context}");
+    assert_eq!((proxy.posts().len(), shots(project, "two").len()), (posts, count), "{context}");
 }
 
 #[test]
 fn removed_store_is_written_again_by_the_next_run() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (proxy, project) = rendered(folder.path());
+    let (proxy, project) = rendered_project(folder.path());
     let before = sidecars(&project);
     // The videos are linked again from the output folder, and downloaded again where they are nowhere.
     for removed in [&[".runner/artifacts"][..], &[".runner/artifacts", "out"]] {
@@ -88,24 +88,24 @@ fn removed_store_is_written_again_by_the_next_run() {
             let [before, after] = [before.clone(), after].map(|all| all.into_iter().map(without_time));
             assert_eq!(after.collect::<Vec<_>>(), before.collect::<Vec<_>>());
         }
-        is_rebuilt_from_sidecars(&project, &proxy, &format!("{removed:?}"));
+        assert_rebuilt_from_sidecars(&project, &proxy, &format!("{removed:?}"));
     }
 }
 
 #[test]
 fn removed_sidecars_and_stored_videos_are_written_again() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (proxy, project) = rendered(folder.path());
+    let (proxy, project) = rendered_project(folder.path());
     for end in [".json", ".mp4"] {
         for arguments in [&["run", "two.yaml"][..], &["run", "two.yaml", "--only", "two"]] {
-            for path in stored(&project, end) {
+            for path in stored_files(&project, end) {
                 fs_err::remove_file(path).expect("removable");
             }
             project.runner(arguments).expect(0);
-            let counts = (stored(&project, ".json").len(), stored(&project, ".mp4").len());
+            let counts = (stored_files(&project, ".json").len(), stored_files(&project, ".mp4").len());
             assert_eq!(counts, (2, 2), "{end} {arguments:?}");
         }
-        is_rebuilt_from_sidecars(&project, &proxy, end);
+        assert_rebuilt_from_sidecars(&project, &proxy, end);
     }
 }
 
@@ -113,7 +113,7 @@ fn removed_sidecars_and_stored_videos_are_written_again() {
 #[test]
 fn video_in_another_output_folder_is_stored_again_without_the_service() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (proxy, project) = rendered(folder.path());
+    let (proxy, project) = rendered_project(folder.path());
     let into_other = ["run", "two.yaml", "--output-dir", "other"];
     project.runner(&into_other).expect(0);
     for folder in [".runner/artifacts", "out"] {
@@ -127,19 +127,19 @@ fn video_in_another_output_folder_is_stored_again_without_the_service() {
     let run = project.runner(&into_other).expect(0);
     inline_snapshot!(run.notes(), @"all 2 shots are up to date, nothing was submitted");
     assert_eq!(polls(&proxy), before);
-    is_rebuilt_from_sidecars(&project, &proxy, "-o");
+    assert_rebuilt_from_sidecars(&project, &proxy, "-o");
 }
 
 #[test]
 fn sidecars_of_reruns_are_written_again() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (proxy, project) = rendered(folder.path());
+    let (proxy, project) = rendered_project(folder.path());
     project.runner(&["run", "two.yaml", "--rerun", "two", "--only", "two"]).expect(0);
     fs_err::remove_dir_all(project.file(".runner/artifacts")).expect("removable");
     project.runner(&["run", "two.yaml"]).expect(0);
     let reruns = sidecars(&project).into_iter().filter(|sidecar| !sidecar["rerun"].is_null());
     assert_eq!(reruns.count(), 1);
-    is_rebuilt_from_sidecars(&project, &proxy, "rerun");
+    assert_rebuilt_from_sidecars(&project, &proxy, "rerun");
 }
 
 /// Gives the sidecars the service's name of an earlier version, which is part of their keys.
@@ -158,7 +158,7 @@ fn write_sidecars_of_earlier_version(
     key: impl Fn(&Plan, NodeIx, &[Artifact]) -> NodeKey,
 ) {
     let plan = project.plan("two.yaml");
-    let mut all: Vec<_> = stored(project, ".json").into_iter().zip(sidecars(project)).collect();
+    let mut all: Vec<_> = stored_files(project, ".json").into_iter().zip(sidecars(project)).collect();
     let of_node = |sidecar: &Value| plan.nodes().position(|(_, node)| sidecar["shot"] == node.name.as_str());
     all.sort_by_key(|(_, sidecar)| of_node(sidecar));
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
@@ -204,24 +204,24 @@ fn sidecars_with_the_numbers_of_an_earlier_version_are_recognised() {
         earlier
     });
     assert_eq!(renumbered.get(), 2, "the second shot and what continues it");
-    is_rebuilt_from_sidecars(&project, &proxy, "numbers");
+    assert_rebuilt_from_sidecars(&project, &proxy, "numbers");
     fs_err::remove_dir_all(project.file(".runner/artifacts")).expect("removable");
     project.runner(&["run", "two.yaml"]).expect(0);
-    is_rebuilt_from_sidecars(&project, &proxy, "numbers, written again");
+    assert_rebuilt_from_sidecars(&project, &proxy, "numbers, written again");
 }
 
 #[test]
 fn sidecars_with_an_older_name_of_the_service_are_recognised() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (proxy, project) = rendered(folder.path());
+    let (proxy, project) = rendered_project(folder.path());
     let older = format!("{}/", proxy.url.replace("127.0.0.1", "[::ffff:127.0.0.1]"));
     rename_service(&project, &older);
-    is_rebuilt_from_sidecars(&project, &proxy, "older name");
+    assert_rebuilt_from_sidecars(&project, &proxy, "older name");
     // The sidecars that a run writes again have the name that is part of their keys.
     fs_err::remove_dir_all(project.file(".runner/artifacts")).expect("removable");
     project.runner(&["run", "two.yaml"]).expect(0);
     assert!(sidecars(&project).iter().all(|sidecar| sidecar["service"] == older.as_str()));
-    is_rebuilt_from_sidecars(&project, &proxy, "older name, written again");
+    assert_rebuilt_from_sidecars(&project, &proxy, "older name, written again");
 }
 
 /// A request that was refused is no work: a video under another name of the service counts before it.

@@ -26,10 +26,10 @@ fn sigterm_detaches_tasks_like_an_interrupt() {
     let proxy = proxy(&folder, r#"{"fault": {"kind": "stuck_at", "percent": 0}, "times": 15}"#);
     let project = Project::new("three.yaml", THREE).against(&proxy.url, KEY);
     let mut command = project.command(&["run", "three.yaml", "--jobs", "2"]);
-    let ended = project
+    let output = project
         .runner_signalled(&mut command, &mut [("TERM", &mut || project.logged("submitted as task") == 2)]);
-    let ended = ended.expect(130);
-    cli_snapshot!("run_sigterm", ended.sorted());
+    let output = output.expect(130);
+    cli_snapshot!("run_sigterm", output.sorted());
     let last = project.runner(&["run", "three.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "three").len()), (3, 3), "{}", last.transcript());
     cli_snapshot!("run_adopts_tasks", last.sorted());
@@ -47,9 +47,9 @@ fn second_interrupt_exits_at_once_and_reports_tasks_in_flight() {
     let mut has_taken_note = || project.logged("interrupted: ") == 1;
     let signals: &mut [(&str, &mut dyn FnMut() -> bool)] =
         &mut [("INT", &mut are_fetched), ("INT", &mut has_taken_note)];
-    let ended = project.runner_signalled(&mut command, signals);
-    let ended = ended.expect(130);
-    cli_snapshot!("run_second_interrupt", ended.sorted());
+    let output = project.runner_signalled(&mut command, signals);
+    let output = output.expect(130);
+    cli_snapshot!("run_second_interrupt", output.sorted());
     let last = project.runner(&["run", "three.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "three").len()), (3, 3), "{}", last.transcript());
 }
@@ -63,11 +63,11 @@ fn second_interrupt_during_submission_leaves_it_indeterminate() {
     let mut command = project.command(&["run", "three.yaml"]);
     let mut is_sent = || proxy.posts().len() == 1;
     let mut has_taken_note = || project.logged("interrupted: ") == 1;
-    let ended =
+    let output =
         project.runner_signalled(&mut command, &mut [("INT", &mut is_sent), ("INT", &mut has_taken_note)]);
-    let ended = ended.expect(130);
-    cli_snapshot!("run_second_interrupt_during_submission", ended);
-    let held = project.runner(&["run", "three.yaml"]).expect(3);
-    cli_snapshot!("run_still_indeterminate", held);
+    let output = output.expect(130);
+    cli_snapshot!("run_second_interrupt_during_submission", output);
+    let run = project.runner(&["run", "three.yaml"]).expect(3);
+    cli_snapshot!("run_still_indeterminate", run);
     assert_eq!(proxy.posts().len(), 1, "it is not submitted again");
 }

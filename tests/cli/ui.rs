@@ -62,8 +62,8 @@ impl Ui {
             .spawn()
             .expect("the program can be started");
         let mut url = String::new();
-        let out = child.stdout.take().expect("a pipe");
-        BufReader::new(out).read_line(&mut url).expect("the server says where it is");
+        let stdout = child.stdout.take().expect("a pipe");
+        BufReader::new(stdout).read_line(&mut url).expect("the server says where it is");
         let (origin, _) = url.trim().split_once("/?token=").expect("an address with a token");
         let client = browser();
         let answer = client.get(url.trim()).send().await.expect("an answer");
@@ -71,8 +71,8 @@ impl Ui {
             (answer.status(), &answer.headers()["location"]),
             (StatusCode::SEE_OTHER, &"/".parse().expect("a header"))
         );
-        let set = answer.headers()["set-cookie"].to_str().expect("text").to_owned();
-        let (cookie, attributes) = set.split_once("; ").expect("attributes");
+        let set_cookie = answer.headers()["set-cookie"].to_str().expect("text").to_owned();
+        let (cookie, attributes) = set_cookie.split_once("; ").expect("attributes");
         assert_eq!(attributes, "HttpOnly; SameSite=Strict; Path=/");
         Self { child, client, origin: origin.to_owned(), cookie: cookie.to_owned() }
     }
@@ -80,8 +80,8 @@ impl Ui {
     /// Interrupts the server. Returns its exit code, and what it has printed to standard error. `after_notice` runs when it has said what it
     /// waits for.
     fn interrupted(&mut self, after_notice: Option<&dyn Fn()>) -> Output {
-        let sent = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
-        assert!(sent.is_ok_and(|status| status.success()), "kill is part of every unix");
+        let kill_status = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+        assert!(kill_status.is_ok_and(|status| status.success()), "kill is part of every unix");
         let mut err = Vec::new();
         let mut pipe = BufReader::new(self.child.stderr.take().expect("a pipe"));
         if let Some(after_notice) = after_notice {
@@ -126,12 +126,12 @@ struct Events {
 
 impl Events {
     /// Reads until the last manifest and the last jobs satisfy the condition.
-    async fn wait(&mut self, what: &str, is_met: impl Fn(&Value, &Value) -> bool) {
+    async fn wait(&mut self, description: &str, is_met: impl Fn(&Value, &Value) -> bool) {
         let begin = Instant::now();
         while !is_met(&self.manifest, &self.jobs) {
             let waited =
                 tokio::time::timeout(TIMEOUT.saturating_sub(begin.elapsed()), self.answer.chunk()).await;
-            let chunk = waited.unwrap_or_else(|_| panic!("{what}: {} {}", self.manifest, self.jobs));
+            let chunk = waited.unwrap_or_else(|_| panic!("{description}: {} {}", self.manifest, self.jobs));
             self.text.push_str(&String::from_utf8_lossy(&chunk.expect("a stream").expect("no end")));
             while let Some(end) = self.text.find("\n\n") {
                 let event: String = self.text.drain(..end + 2).collect();
@@ -153,13 +153,13 @@ fn clip<'m>(manifest: &'m Value, id: &str) -> &'m Value {
 }
 
 /// Waits until a held run has come to where it is held.
-fn wait_held(project: &Project) {
+fn wait_until_held(project: &Project) {
     wait_until("the run waits", || project.file("waiting").exists());
 }
 
 /// Lets a held run go on.
-fn go_on(project: &Project) {
-    wait_held(project);
+fn release(project: &Project) {
+    wait_until_held(project);
     fs_err::remove_file(project.file("waiting")).expect("the run can be let go");
 }
 
@@ -181,11 +181,12 @@ async fn page_runs_picks_and_edits() {
     let page = page.text().await.expect("text");
     // The page has the viewer's scripts: a snapshot of it would be one of them.
     assert!(page.contains(r#"id="live""#) && page.contains("connect-src 'self'"));
-    let (mut one, mut other) = (ui.events().await, ui.events().await);
-    one.wait("the first manifest", |manifest, jobs| {
-        clip(manifest, "lamp#1")["state"] == "not-started" && jobs == &json!([])
-    })
-    .await;
+    let (mut first, mut second) = (ui.events().await, ui.events().await);
+    first
+        .wait("the first manifest", |manifest, jobs| {
+            clip(manifest, "lamp#1")["state"] == "not-started" && jobs == &json!([])
+        })
+        .await;
 
     // What a run would do, then the run.
     let (status, preview) =
@@ -206,7 +207,7 @@ async fn page_runs_picks_and_edits() {
         .collect();
     assert_eq!(decisions, ["execute", "execute", "not-selected", "not-selected"]);
     ui.perform(&json!({ "action": "run" })).await;
-    for events in [&mut one, &mut other] {
+    for events in [&mut first, &mut second] {
         events
             .wait("the end of the run", |manifest, jobs| {
                 // Jobs and manifest are separate events: the manifest may follow.
@@ -224,10 +225,10 @@ async fn page_runs_picks_and_edits() {
     }
 
     // A clip, whole and in part, and nothing else.
-    let file = clip(&one.manifest, "last")["file"].as_str().expect("a file").to_owned();
-    let whole = ui.get(&format!("/{file}")).send().await.expect("an answer");
+    let file = clip(&first.manifest, "last")["file"].as_str().expect("a file").to_owned();
+    let response = ui.get(&format!("/{file}")).send().await.expect("an answer");
     assert_eq!(
-        (whole.status(), &whole.headers()["content-type"]),
+        (response.status(), &response.headers()["content-type"]),
         (StatusCode::OK, &"video/mp4".parse().expect("a header"))
     );
     let part = ui.get(&format!("/{file}")).header("range", "bytes=0-3").send().await.expect("an answer");
@@ -244,24 +245,24 @@ async fn page_runs_picks_and_edits() {
 
     // A pick in the page, and one on the command line, which both pages see within a second.
     ui.perform(&json!({ "action": "pick", "shot": "lamp", "choice": "2" })).await;
-    one.wait("the pick of the page", |manifest, _| clip(manifest, "lamp#2")["is_picked"] == true).await;
-    other.wait("the same", |manifest, _| clip(manifest, "lamp#2")["is_picked"] == true).await;
+    first.wait("the pick of the page", |manifest, _| clip(manifest, "lamp#2")["is_picked"] == true).await;
+    second.wait("the same", |manifest, _| clip(manifest, "lamp#2")["is_picked"] == true).await;
     project.runner(&["pick", "harbor.yaml", "lamp", "1"]).expect(0);
-    other
+    second
         .wait("the pick of the command line", |manifest, _| clip(manifest, "lamp#1")["is_picked"] == true)
         .await;
     ui.perform(&json!({ "action": "run" })).await;
-    one.wait("the sea", |manifest, jobs| {
-        last_job(jobs)["exit"] == 0 && clip(manifest, "sea")["state"] == "done"
-    })
-    .await;
+    first
+        .wait("the sea", |manifest, jobs| {
+            last_job(jobs)["exit"] == 0 && clip(manifest, "sea")["state"] == "done"
+        })
+        .await;
 
     // An edit: what it would cost, then the file.
     let shot: Value = ui.get("/api/shot?id=sea").send().await.expect("an answer").json().await.expect("JSON");
     assert_eq!(shot, json!({ "shot": "sea", "prompt": "the sea", "seed": null }));
-    one.wait("the digest", |manifest, _| manifest["digest"].is_string()).await;
-    let edit =
-        json!({ "action": "edit", "shot": "sea", "prompt": "the <b>sea", "digest": one.manifest["digest"] });
+    first.wait("the digest", |manifest, _| manifest["digest"].is_string()).await;
+    let edit = json!({ "action": "edit", "shot": "sea", "prompt": "the <b>sea", "digest": first.manifest["digest"] });
     let (status, preview) = ui.post("/api/preview", &edit).await;
     assert_eq!(
         (status, preview["text"].as_str()),
@@ -287,14 +288,14 @@ async fn page_runs_picks_and_edits() {
         "nothing was written"
     );
     ui.perform(&edit).await;
-    one.wait("the edit", |manifest, _| clip(manifest, "sea")["prompt"] == "the <b>sea").await;
-    let (status, again) = ui.post("/api/perform", &edit).await;
-    assert_eq!((status, again["error"]["code"].as_str()), (StatusCode::CONFLICT, Some("changed")));
+    first.wait("the edit", |manifest, _| clip(manifest, "sea")["prompt"] == "the <b>sea").await;
+    let (status, answer) = ui.post("/api/perform", &edit).await;
+    assert_eq!((status, answer["error"]["code"].as_str()), (StatusCode::CONFLICT, Some("changed")));
 
     // A file that somebody breaks: the page keeps what it has and says what is wrong.
     fs_err::write(project.file("harbor.yaml"), "version: 1\nshots: [").expect("a file can be written");
-    one.wait("the problem", |manifest, _| manifest["problem"].is_string()).await;
-    inline_snapshot!(one.manifest["problem"].as_str().unwrap_or_default(), @"
+    first.wait("the problem", |manifest, _| manifest["problem"].is_string()).await;
+    inline_snapshot!(first.manifest["problem"].as_str().unwrap_or_default(), @"
     error[yaml-syntax]: this `[` is never closed
      --> harbor.yaml:2:8
       |
@@ -305,7 +306,7 @@ async fn page_runs_picks_and_edits() {
 
     harbor.yaml: 1 error
     ");
-    assert_eq!(clip(&one.manifest, "last")["state"], "done");
+    assert_eq!(clip(&first.manifest, "last")["state"], "done");
 }
 
 #[tokio::test]
@@ -316,7 +317,7 @@ async fn run_goes_on_after_its_server_was_killed() {
     ui.perform(&json!({ "action": "run" })).await;
     events.wait("a run", |_, jobs| is_rendering(jobs)).await;
     drop(ui);
-    go_on(&project);
+    release(&project);
     let ui = Ui::start(&project).await;
     let mut events = ui.events().await;
     let is_done = |manifest: &Value, id: &str| clip(manifest, id)["state"] == "done";
@@ -327,9 +328,9 @@ async fn run_goes_on_after_its_server_was_killed() {
         })
         .await;
     assert_eq!(events.jobs, json!([]), "the new server has not started it");
-    let again = project.runner(&["run", "harbor.yaml", "--format", "json"]).expect(3);
-    let again: Value = serde_json::from_str(&again.out).expect("JSON");
-    assert_eq!(again["submitted"], 0, "{again}");
+    let summary = project.runner(&["run", "harbor.yaml", "--format", "json"]).expect(3);
+    let summary: Value = serde_json::from_str(&summary.out).expect("JSON");
+    assert_eq!(summary["submitted"], 0, "{summary}");
 }
 
 #[tokio::test]
@@ -339,16 +340,16 @@ async fn run_is_stopped_from_the_page_and_its_tasks_are_adopted() {
     let mut events = ui.events().await;
     let job = ui.perform(&json!({ "action": "run" })).await;
     events.wait("a run", |_, jobs| is_rendering(jobs)).await;
-    let (busy, answer) = ui.post("/api/perform", &json!({ "action": "run" })).await;
-    assert_eq!((busy, answer["error"]["code"].as_str()), (StatusCode::CONFLICT, Some("busy")));
+    let (status, answer) = ui.post("/api/perform", &json!({ "action": "run" })).await;
+    assert_eq!((status, answer["error"]["code"].as_str()), (StatusCode::CONFLICT, Some("busy")));
     // A run that is stopped earlier submits nothing, and is never held.
-    wait_held(&project);
+    wait_until_held(&project);
     ui.perform(&json!({ "action": "stop", "job": job })).await;
-    go_on(&project);
+    release(&project);
     events.wait("its end", |_, jobs| last_job(jobs)["state"] == "ended").await;
     assert_eq!(last_job(&events.jobs)["exit"], 130, "{}", events.jobs);
-    let (ended, answer) = ui.post("/api/perform", &json!({ "action": "stop", "job": job })).await;
-    assert_eq!((ended, answer["error"]["code"].as_str()), (StatusCode::NOT_FOUND, Some("unknown-job")));
+    let (status, answer) = ui.post("/api/perform", &json!({ "action": "stop", "job": job })).await;
+    assert_eq!((status, answer["error"]["code"].as_str()), (StatusCode::NOT_FOUND, Some("unknown-job")));
     project.runner(&["run", "harbor.yaml", "--format", "json"]).expect(3);
     events
         .wait("the videos", |manifest, _| {
@@ -376,9 +377,9 @@ async fn interrupted_server_waits_for_the_run_that_it_started() {
     let project = Project::new("harbor.yaml", WORKFLOW);
     let mut ui = Ui::start_held(&project).await;
     ui.perform(&json!({ "action": "run" })).await;
-    wait_held(&project);
-    let ended = ui.interrupted(Some(&|| go_on(&project)));
-    cli_snapshot!("ui_interrupted_during_a_run", ended);
+    wait_until_held(&project);
+    let output = ui.interrupted(Some(&|| release(&project)));
+    cli_snapshot!("ui_interrupted_during_a_run", output);
     // How many of its tasks were accepted by then depends on timing.
     let status = project.runner(&["status", "harbor.yaml"]);
     assert!(status.out.starts_with("harbor: ended "), "{}", status.transcript());
@@ -426,8 +427,8 @@ fn listen_behind_a_proxy(project: &Project) -> Option<(Ui, String)> {
         cookie: String::new(),
     };
     let mut url = String::new();
-    let out = ui.child.stdout.take().expect("a pipe");
-    BufReader::new(out).read_line(&mut url).expect("text");
+    let stdout = ui.child.stdout.take().expect("a pipe");
+    BufReader::new(stdout).read_line(&mut url).expect("text");
     (!url.is_empty()).then_some((ui, url))
 }
 
@@ -443,8 +444,8 @@ async fn page_behind_a_proxy_answers_to_its_public_name_only() {
     assert_eq!(direct.status(), StatusCode::MISDIRECTED_REQUEST, "at its own address");
     let answer = ui.get(path).header("host", "films.example.org").send().await.expect("an answer");
     assert_eq!(answer.status(), StatusCode::SEE_OTHER);
-    let set = answer.headers()["set-cookie"].to_str().expect("text").to_owned();
-    let (cookie, attributes) = set.split_once("; ").expect("attributes");
+    let set_cookie = answer.headers()["set-cookie"].to_str().expect("text").to_owned();
+    let (cookie, attributes) = set_cookie.split_once("; ").expect("attributes");
     assert_eq!(attributes, "HttpOnly; SameSite=Strict; Path=/; Secure");
     cookie.clone_into(&mut ui.cookie);
     let page = ui.get("/").header("host", "films.example.org").send().await.expect("an answer");

@@ -33,10 +33,10 @@ fn rerun_after_killed_rerun_continues_it() {
     // One of them is downloaded, and the run is killed again.
     let killed = project.runner_killed_at("after downloaded", &rerun);
     assert_eq!((killed.code, proxy.posts().len()), (None, 4), "{}", killed.transcript());
-    let ended = project.runner(&rerun).expect(0);
-    assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (4, 4), "{}", ended.transcript());
+    let output = project.runner(&rerun).expect(0);
+    assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (4, 4), "{}", output.transcript());
     // Which of them are downloaded by then depends on timing, and the lines that follow on that.
-    inline_snapshot!(ended.err.lines().next().unwrap_or_default(), @"continues a rerun that has not ended (--rerun): one, two");
+    inline_snapshot!(output.err.lines().next().unwrap_or_default(), @"continues a rerun that has not ended (--rerun): one, two");
     // That one has ended: another --rerun is a new decision.
     project.runner(&rerun).expect(0);
     assert_eq!(proxy.posts().len(), 6);
@@ -53,8 +53,8 @@ fn run_of_another_file_of_the_same_name_ends_no_rerun() {
     let only = [&rerun[..], &["--only", "one"]].concat();
     let killed = project.runner_killed_at("after downloaded", &only);
     assert_eq!((killed.code, proxy.posts().len()), (None, 3), "{}", killed.transcript());
-    let other = TWO.replace("quiet", "green").replace("loud", "gray");
-    fs_err::write(project.file("other.yaml"), other).expect("a writable folder");
+    let other_text = TWO.replace("quiet", "green").replace("loud", "gray");
+    fs_err::write(project.file("other.yaml"), other_text).expect("a writable folder");
     project.runner(&["run", "other.yaml"]).expect(0);
     assert_eq!(proxy.posts().len(), 5);
     // The shot that is done is not rendered again, and the other one is.
@@ -83,8 +83,8 @@ fn tasks_of_edited_and_removed_shots_are_listed_and_fetched() {
         "status_tasks_unclaimed",
         project.runner(&["status", "two.yaml"]).expect(3).action_needed()
     );
-    let ended = project.runner(&["run", "two.yaml"]).expect(0);
-    cli_snapshot!("run_tasks_unclaimed", ended.sorted());
+    let output = project.runner(&["run", "two.yaml"]).expect(0);
+    cli_snapshot!("run_tasks_unclaimed", output.sorted());
 
     let tasks = proxy.accepted();
     let unknown = project.runner(&["fetch", "task_of_nobody"]).expect(2);
@@ -137,8 +137,8 @@ fn fetch_reports_a_task_that_the_service_does_not_know_and_keeps_it() {
     let killed = project.runner_killed_at("before polled", &["run", "two.yaml", "--jobs", "1"]);
     assert_eq!((killed.code, proxy.posts().len()), (None, 1), "{}", killed.transcript());
     proxy.forget_tasks(410);
-    let kept = project.runner(&["fetch", "--all", "--format", "json"]).expect(3);
-    cli_snapshot!("fetch_task_unknown_to_service", kept);
+    let output = project.runner(&["fetch", "--all", "--format", "json"]).expect(3);
+    cli_snapshot!("fetch_task_unknown_to_service", output);
     proxy.forget_tasks(0);
     cli_snapshot!("fetch_all_known_again", project.runner(&["fetch", "--all"]).expect(0));
     project.runner(&["run", "two.yaml"]).expect(0);
@@ -166,8 +166,8 @@ fn tasks_of_runs_with_other_arguments_are_listed_with_their_command() {
     let status = project.runner(&["status", "two.yaml"]).expect(3).action_needed();
     cli_snapshot!("status_tasks_of_other_arguments", status);
     // A run of the file itself neither adopts nor disowns them.
-    let ended = project.runner(&["run", "two.yaml"]).expect(0);
-    cli_snapshot!("run_beside_other_arguments", ended.sorted());
+    let output = project.runner(&["run", "two.yaml"]).expect(0);
+    cli_snapshot!("run_beside_other_arguments", output.sorted());
     assert_eq!(proxy.posts().len(), 5);
     // The printed commands adopt them; the one with an axis submits its other value too.
     for arguments in variants {
@@ -189,8 +189,8 @@ fn tasks_of_an_edited_file_are_unclaimed_in_every_variant() {
     fs_err::write(project.file("two.yaml"), edited).expect("a writable folder");
     let status = project.runner(&["status", "two.yaml"]).expect(3).action_needed();
     cli_snapshot!("status_tasks_of_edited_variant", status);
-    let ended = project.runner(&["run", "two.yaml"]).expect(0);
-    cli_snapshot!("run_edited_variant", ended.sorted());
+    let output = project.runner(&["run", "two.yaml"]).expect(0);
+    cli_snapshot!("run_edited_variant", output.sorted());
 }
 
 /// Its key is not known before the video that it continues is there: nobody can say that it is adopted.

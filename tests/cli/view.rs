@@ -144,8 +144,8 @@ fn view_of_a_folder_without_the_videos_says_what_to_do() {
 fn view_of_a_pipe_is_refused() {
     let project = Project::new("harbor.yaml", WORKFLOW);
     fs_err::create_dir(project.file("other")).expect("a folder");
-    let made = std::process::Command::new("mkfifo").arg(project.file("other/manifest.json")).status();
-    assert!(made.expect("mkfifo is there").success());
+    let status = std::process::Command::new("mkfifo").arg(project.file("other/manifest.json")).status();
+    assert!(status.expect("mkfifo is there").success());
     let refused = project.runner(&["view", "other", "--no-open"]).expect(2);
     assert!(refused.err.contains("is not a regular file"), "{}", refused.transcript());
 }
@@ -167,17 +167,17 @@ fn many_clips_of_a_shot_have_proxies() {
     project.runner(&["run", "harbor.yaml", "--open"]).expect(0);
     assert_eq!(proxies(&project), [""; 0]);
     fs_err::write(project.file("harbor.yaml"), sweep(10)).expect("the folder can be written");
-    let ended = project.runner(&["run", "harbor.yaml", "--open"]).expect(0);
-    cli_snapshot!("run_many_clips", ended.sorted());
-    let made = proxies(&project);
-    assert_eq!(made.len(), 10);
-    for name in &made {
+    let output = project.runner(&["run", "harbor.yaml", "--open"]).expect(0);
+    cli_snapshot!("run_many_clips", output.sorted());
+    let proxy_files = proxies(&project);
+    assert_eq!(proxy_files.len(), 10);
+    for name in &proxy_files {
         let probe = media::probe(&project.file("out/harbor").join(name)).expect("a video");
         let track = probe.video.expect("pictures");
         assert_eq!((track.width, track.height), (180, 180));
     }
-    let again = project.runner(&["view", "harbor.yaml"]).expect(0);
+    let second_view = project.runner(&["view", "harbor.yaml"]).expect(0);
     // They are made once.
-    cli_snapshot!("view_many_clips", again);
-    assert_eq!(proxies(&project), made);
+    cli_snapshot!("view_many_clips", second_view);
+    assert_eq!(proxies(&project), proxy_files);
 }

@@ -23,10 +23,10 @@ fn throttled_polls_end_at_the_shots_timeout() {
             .then(|| response(429, &[("retry-after", "1000000000")], r#"{"error":{"message":"too many"}}"#))
     });
     let started = Instant::now();
-    let ended = project(&service, ", timeout: 1").runner(&["run", "sea.yaml"]).expect(3);
+    let output = project(&service, ", timeout: 1").runner(&["run", "sea.yaml"]).expect(3);
     assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     assert_eq!(service.posts(), 1);
-    cli_snapshot!("run_polls_throttled", ended);
+    cli_snapshot!("run_polls_throttled", output);
 }
 
 #[test]
@@ -35,9 +35,9 @@ fn throttled_download_uses_the_content_endpoint() {
         let is_file = call.path.starts_with("/files/");
         is_file.then(|| response(503, &[("retry-after", "86400")], "later"))
     });
-    let ended = project(&service, "").runner(&["run", "sea.yaml"]).expect(0);
+    let output = project(&service, "").runner(&["run", "sea.yaml"]).expect(0);
     assert_eq!(service.gets(&format!("/v1/videos/{}/content", task_id(1))), 1);
-    cli_snapshot!("run_download_throttled", ended);
+    cli_snapshot!("run_download_throttled", output);
 }
 
 #[test]
@@ -89,9 +89,9 @@ fn resolve_adopt_asks_again_after_a_gateways_error() {
     });
     let project = project(&service, "");
     project.runner(&["run", "sea.yaml"]).expect(3);
-    let listed = project.runner(&["resolve", "sea.yaml"]).expect(3);
+    let list = project.runner(&["resolve", "sea.yaml"]).expect(3);
     let attempt =
-        listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
+        list.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
     project.runner(&["resolve", "sea.yaml", attempt, "--adopt", "task-7"]).expect(0);
     assert_eq!(service.gets("/v1/videos/task-7"), 4);
     project.runner(&["run", "sea.yaml"]).expect(0);

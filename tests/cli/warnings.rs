@@ -43,19 +43,20 @@ fn warning_beside_a_finished_video_is_shown_and_the_shot_is_done() {
 fn warning_beside_a_finished_video_is_in_the_event_stream_and_the_summary() {
     let service = service(WARNING);
     let project = Project::new("one.yaml", ONE).against(&service.url, KEY);
-    let ended = project.runner(&["run", "one.yaml", "--format", "ndjson"]).expect(0);
-    let lines: Vec<Value> = ended.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let output = project.runner(&["run", "one.yaml", "--format", "ndjson"]).expect(0);
+    let lines: Vec<Value> =
+        output.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     for kind in ["rendered", "shot-finished"] {
         let line = lines.iter().find(|line| line["kind"] == kind).expect("the event");
         assert!(line["warning"].as_str().is_some_and(|text| text.starts_with("the last second")), "{line}");
     }
     // Absent from a stream whose events depend on timing.
-    assert!(!ended.transcript().contains("SECRET"));
+    assert!(!output.transcript().contains("SECRET"));
 
     let project = Project::new("one.yaml", ONE).against(&service.url, KEY);
-    let ended = project.runner(&["run", "one.yaml", "--format", "json"]).expect(0);
-    let summary: Value = serde_json::from_str(&ended.out).expect("JSON");
-    assert!(summary["shots"][0]["warning"].is_string(), "{}", ended.transcript());
+    let output = project.runner(&["run", "one.yaml", "--format", "json"]).expect(0);
+    let summary: Value = serde_json::from_str(&output.out).expect("JSON");
+    assert!(summary["shots"][0]["warning"].is_string(), "{}", output.transcript());
 }
 
 #[test]

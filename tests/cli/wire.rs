@@ -11,14 +11,14 @@ fn families_example_http_requests() {
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = Project::from_example("families.yaml").against(&proxy.url, KEY);
     project.runner(&["run", "families.yaml", "--jobs", "1"]).expect(0);
-    let mut transcripts: Vec<String> = proxy.posts().iter().map(shown).collect();
+    let mut transcripts: Vec<String> = proxy.posts().iter().map(record_text).collect();
     // A shot is sent as soon as its first frame is there, and another one meanwhile: the order depends on how fast videos are rendered.
     transcripts.sort();
     insta::assert_snapshot!(transcripts.join("\n\n"));
 }
 
 /// A request as text: ports, lengths and pictures by name, because they change with every run, and the key never.
-fn shown(record: &RecordedPost) -> String {
+fn record_text(record: &RecordedPost) -> String {
     let mut lines = vec![format!("{} {}", record.method, record.path)];
     for (name, value) in &record.headers {
         let value = match name.as_str() {

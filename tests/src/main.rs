@@ -43,8 +43,10 @@ fn main() -> ExitCode {
             Boundary::Before => "before",
             Boundary::After => "after",
         };
-        let is_here = |variable: &str| std::env::var(variable).is_ok_and(|at| at == format!("{side} {kind}"));
-        if is_here(WAIT_AT) && !HAS_WAITED.swap(true, Ordering::SeqCst) {
+        let is_at_boundary = |variable: &str| {
+            std::env::var(variable).is_ok_and(|boundary| boundary == format!("{side} {kind}"))
+        };
+        if is_at_boundary(WAIT_AT) && !HAS_WAITED.swap(true, Ordering::SeqCst) {
             let marker = std::path::Path::new("waiting");
             if std::fs::write(marker, "").is_ok() {
                 while marker.exists() {
@@ -52,17 +54,17 @@ fn main() -> ExitCode {
                 }
             }
         }
-        if is_here(KILL_AT) {
+        if is_at_boundary(KILL_AT) {
             die();
         }
     });
     #[cfg(feature = "cluster")]
     cluster::failpoint::install(|step| {
         let Some(file) = std::env::var_os(STEP_FILE).map(std::path::PathBuf::from) else { return };
-        let Ok(wanted) = std::fs::read_to_string(&file) else { return };
-        let Some((action, at)) = wanted.split_once(' ') else { return };
+        let Ok(instruction) = std::fs::read_to_string(&file) else { return };
+        let Some((action, target)) = instruction.split_once(' ') else { return };
         // With the handler, or in any.
-        if step != at && step.split_once(": ").is_none_or(|(_, message)| message != at) {
+        if step != target && step.split_once(": ").is_none_or(|(_, message)| message != target) {
             return;
         }
         // One process and thread reaches it.

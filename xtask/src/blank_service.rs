@@ -85,12 +85,12 @@ impl Renderer for BlankRenderer {
         job: &Job,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Rendering, RenderError> {
-        let refused = |what: &str| Err(RenderError::Job { what: what.to_owned() });
+        let job_error = |reason: &str| Err(RenderError::Job { what: reason.to_owned() });
         if job.prompt.contains("fails") {
-            return refused("the prompt says so");
+            return job_error("the prompt says so");
         }
         if job.prompt.contains("from a picture") && job.first_frame.is_none() {
-            return refused("it has no first frame");
+            return job_error("it has no first frame");
         }
         let frames = if job.prompt.contains("slowly") { 50 } else { 1 };
         for done in 1..=frames {

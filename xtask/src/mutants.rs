@@ -176,7 +176,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let sources = folder.path().join("sources");
     copy(root, &sources)?;
-    set_apart(&sources)?;
+    set_mutated_version(&sources)?;
     let mut caught = 0;
     for simulation in &SIMULATIONS {
         let (passed, output) = simulate(root, &sources, simulation, simulation.control_seeds)?;
@@ -231,21 +231,21 @@ fn copy(root: &Path, to: &Path) -> Result<(), String> {
 
 /// Gives the packages of the copy another version. Cargo names what it builds by package and version, and not by the folder of the workspace:
 /// a mutated library would otherwise replace the repository's own in the shared target folder, and later tests would run it.
-fn set_apart(sources: &Path) -> Result<(), String> {
-    let ours = concat!("version = \"", env!("CARGO_PKG_VERSION"), "\"");
-    let apart = concat!("version = \"", env!("CARGO_PKG_VERSION"), "-mutated\"");
+fn set_mutated_version(sources: &Path) -> Result<(), String> {
+    let own_version = concat!("version = \"", env!("CARGO_PKG_VERSION"), "\"");
+    let mutated_version = concat!("version = \"", env!("CARGO_PKG_VERSION"), "-mutated\"");
     for (name, divider, is_ours) in [
         ("Cargo.toml", "\n[", (|block| block.starts_with("workspace.package]")) as fn(&str) -> bool),
         ("Cargo.lock", "\n[[", |block| !block.contains("\nsource = ")),
     ] {
         let file = sources.join(name);
         let text = fs_err::read_to_string(&file).map_err(|error| error.to_string())?;
-        let blocks = text
-            .split(divider)
-            .map(|block| if is_ours(block) { block.replacen(ours, apart, 1) } else { block.to_owned() });
+        let blocks = text.split(divider).map(|block| {
+            if is_ours(block) { block.replacen(own_version, mutated_version, 1) } else { block.to_owned() }
+        });
         let changed = blocks.collect::<Vec<_>>().join(divider);
         if changed == text {
-            return Err(format!("{name}: no package of the workspace has {ours}"));
+            return Err(format!("{name}: no package of the workspace has {own_version}"));
         }
         fs_err::write(&file, changed).map_err(|error| error.to_string())?;
     }
@@ -291,8 +291,8 @@ mod tests {
             let mutated = mutation.apply(&text).unwrap();
             assert_ne!(mutated, text, "{}", mutation.name);
             for name in mutation.replacement.split(|c: char| !c.is_alphanumeric() && c != '_') {
-                let known = matches!(name, "false") || text.contains(name);
-                assert!(known, "{}: no `{name}` in {}", mutation.name, mutation.file);
+                let is_known = matches!(name, "false") || text.contains(name);
+                assert!(is_known, "{}: no `{name}` in {}", mutation.name, mutation.file);
             }
         }
     }

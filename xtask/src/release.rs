@@ -13,11 +13,11 @@ pub(crate) fn release_runner(root: &Path) -> Result<PathBuf, String> {
     if !cfg!(debug_assertions) {
         cargo.args(["--package", "xtask"]);
     }
-    let built = cargo.current_dir(root).status().map_err(|error| format!("cargo cannot be run: {error}"))?;
-    if !built.success() {
+    let status = cargo.current_dir(root).status().map_err(|error| format!("cargo cannot be run: {error}"))?;
+    if !status.success() {
         return Err("the runner cannot be built".to_owned());
     }
-    let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let target = own.ancestors().nth(2).ok_or("xtask is not in a target folder")?;
+    let executable = std::env::current_exe().map_err(|error| error.to_string())?;
+    let target = executable.ancestors().nth(2).ok_or("xtask is not in a target folder")?;
     Ok(target.join("release").join(format!("runner{}", std::env::consts::EXE_SUFFIX)))
 }

@@ -79,12 +79,12 @@ fn caption(fonts: &mut Fonts, entry: &Entry, (width, height): (u32, u32)) -> Rgb
     let mut label = RgbImage::new(width, height.max(1));
     label.pixels_mut().chunks_exact_mut(3).for_each(|pixel| pixel.copy_from_slice(&[16, 18, 22]));
     let style = Style { size: 9.5, is_bold: false, align: Align::Start, width, lines: 3 };
-    let drawn = fonts.draw(&format!("{}  {}", entry.language, entry.prompt), &style);
-    for y in 0..drawn.mask.height().min(height) {
-        for (x, covered) in drawn.mask.row(y).iter().enumerate() {
-            let at = (y as usize * width as usize + x) * 3;
+    let drawn_text = fonts.draw(&format!("{}  {}", entry.language, entry.prompt), &style);
+    for y in 0..drawn_text.mask.height().min(height) {
+        for (x, covered) in drawn_text.mask.row(y).iter().enumerate() {
+            let offset = (y as usize * width as usize + x) * 3;
             let value = (u32::from(*covered) * 200 / 255) as u8;
-            for channel in &mut label.pixels_mut()[at..at + 3] {
+            for channel in &mut label.pixels_mut()[offset..offset + 3] {
                 *channel = (*channel).max(value);
             }
         }

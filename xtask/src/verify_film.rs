@@ -8,20 +8,20 @@ const MAX_GAP_SECONDS: f64 = 0.1;
 
 /// A summary of the film, or what is wrong with it.
 pub(crate) fn verify(file: &Path) -> Result<String, String> {
-    let shown = file.display();
-    let probe = media::probe(file).map_err(|error| format!("{shown}: {error}"))?;
-    let video = probe.video.as_ref().ok_or_else(|| format!("{shown}: has no video track"))?;
-    let audio = probe.audio.as_ref().ok_or_else(|| format!("{shown}: has no audio track"))?;
+    let name = file.display();
+    let probe = media::probe(file).map_err(|error| format!("{name}: {error}"))?;
+    let video = probe.video.as_ref().ok_or_else(|| format!("{name}: has no video track"))?;
+    let audio = probe.audio.as_ref().ok_or_else(|| format!("{name}: has no audio track"))?;
     let seconds = probe.duration.as_secs_f64();
     if seconds < 1.0 || !probe.is_faststart {
-        return Err(format!("{shown}: {seconds} s long, faststart {}", probe.is_faststart));
+        return Err(format!("{name}: {seconds} s long, faststart {}", probe.is_faststart));
     }
     let gap = (audio.duration.as_secs_f64() - seconds).abs();
     if gap > MAX_GAP_SECONDS {
-        return Err(format!("{shown}: video and audio end {gap:.3} s apart"));
+        return Err(format!("{name}: video and audio end {gap:.3} s apart"));
     }
     let ffprobe = ffprobe(file, seconds)?;
-    Ok(format!("{shown}: {seconds:.2} s, {}x{}, with audio; {ffprobe}", video.width, video.height))
+    Ok(format!("{name}: {seconds:.2} s, {}x{}, with audio; {ffprobe}", video.width, video.height))
 }
 
 fn ffprobe(file: &Path, seconds: f64) -> Result<String, String> {

@@ -40,11 +40,11 @@ pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Arguments, clap::Error> 
     let is_flag = |word: &OsString| word.to_string_lossy().starts_with('-');
     let Some(command) = arguments.iter().skip(1).position(|word| !is_flag(word)) else { return Err(error) };
     let first = command + 2;
-    let Some(at) = arguments.iter().rposition(is_workflow_file).filter(|at| *at > first) else {
+    let Some(index) = arguments.iter().rposition(is_workflow_file).filter(|index| *index > first) else {
         return Err(error);
     };
     let mut reordered = arguments;
-    let file = reordered.remove(at);
+    let file = reordered.remove(index);
     reordered.insert(first, file);
     try_parse(&reordered).map_err(|_| error)
 }

@@ -81,38 +81,38 @@ impl EmbeddedService {
 }
 
 /// A variable of the environment that is not empty.
-fn set(name: &str) -> Option<String> {
+fn env_var(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
 impl Backend {
     /// Reads the environment.
     pub(crate) fn from_environment() -> Result<Self, CommandError> {
-        Self::new(set(API_KEY).as_deref().map(api_key))
+        Self::new(env_var(API_KEY).as_deref().map(api_key))
     }
 
     /// Reads the environment, and the API key from a file.
     #[cfg(feature = "cluster")]
     pub(crate) fn with_key_file(file: &std::path::Path) -> Result<Self, CommandError> {
-        let shown = file.display();
-        if set(API_KEY).is_some() {
+        let path = file.display();
+        if env_var(API_KEY).is_some() {
             return Err(CommandError::invalid(format!(
-                "there are two keys: {API_KEY} is set, and {shown} is named"
+                "there are two keys: {API_KEY} is set, and {path} is named"
             ))
             .hint(format!("use one of them: `unset {API_KEY}`")));
         }
         let text = fs_err::read_to_string(file)?;
         if text.trim().is_empty() {
-            return Err(CommandError::invalid(format!("{shown} has no API key: it is empty")));
+            return Err(CommandError::invalid(format!("{path} has no API key: it is empty")));
         }
-        let alone = format!("write the key into {shown} and nothing else");
-        let key = api_key_from(&text, &format!("the API key in {shown}"), &alone);
+        let hint = format!("write the key into {path} and nothing else");
+        let key = api_key_from(&text, &format!("the API key in {path}"), &hint);
         Self::new(Some(key))
     }
 
     /// `key` is checked only where a service needs one.
     fn new(key: Option<Result<&str, CommandError>>) -> Result<Self, CommandError> {
-        match (set(BASE_URL), key) {
+        match (env_var(BASE_URL), key) {
             (None, _) => Ok(Self::Embedded { renderer: Arc::new(Procedural) }),
             (Some(_), None) => Err(CommandError::invalid(format!(
                 "{BASE_URL} is set, but {API_KEY} is not"
@@ -128,7 +128,7 @@ impl Backend {
                     Err(_) if is_loopback(&url) => Proxies::default(),
                     read => read?,
                 };
-                let server_errors = match set(SERVER_ERRORS).as_deref().map(str::trim) {
+                let server_errors = match env_var(SERVER_ERRORS).as_deref().map(str::trim) {
                     None | Some("indeterminate") => ServerErrorPolicy::Indeterminate,
                     Some("retry") => ServerErrorPolicy::Retry,
                     Some(other) => {
@@ -142,7 +142,7 @@ impl Backend {
                     key: SecretString::from(key.to_owned()),
                     proxies: Box::new(proxies),
                     server_errors,
-                    moderation: ModerationCodes::parse(&set(MODERATION_CODES).unwrap_or_default()),
+                    moderation: ModerationCodes::parse(&env_var(MODERATION_CODES).unwrap_or_default()),
                 })
             }
         }
@@ -150,7 +150,7 @@ impl Backend {
 
     /// Whether the environment names no service, so that a run would use the embedded one.
     pub(crate) fn is_embedded_by_environment() -> bool {
-        set(BASE_URL).is_none()
+        env_var(BASE_URL).is_none()
     }
 
     /// The identity of the service that the environment names. Needs no API key: nothing is asked of the service.
@@ -326,13 +326,13 @@ impl Provider for EmbeddedProvider {
     }
 
     fn find_tasks<'a>(&'a self, digest: &'a str, _since: Timestamp) -> BoxFuture<'a, SubmissionLookup> {
-        let found = match self.service.find_by_request(digest) {
+        let lookup = match self.service.find_by_request(digest) {
             Ok(tasks) => {
                 SubmissionLookup::Tasks(tasks.into_iter().map(|task| TaskId(task.to_string())).collect())
             }
             // An unreadable store does not tell what was accepted.
             Err(_) => SubmissionLookup::Unsupported,
         };
-        Box::pin(std::future::ready(found))
+        Box::pin(std::future::ready(lookup))
     }
 }

@@ -121,8 +121,8 @@ pub(crate) fn check_minimum(
         let submitted = |decision: Decision| matches!(decision, Decision::Execute | Decision::Deferred);
         let first =
             document.shots.iter().find(|shot| submitted(shot.decision) && shot.cost.is_none()).map(|shot| {
-                let why = shot.unpriced.clone().unwrap_or_else(|| "there is no price table".to_owned());
-                format!(" ({}: {why})", shot.name)
+                let reason = shot.unpriced.clone().unwrap_or_else(|| "there is no price table".to_owned());
+                format!(" ({}: {reason})", shot.name)
             });
         return Err(CommandError::invalid(format!(
             "--max-cost cannot be enforced: {} of the tasks to submit have no price{}",
@@ -134,7 +134,7 @@ pub(crate) fn check_minimum(
     if args.partial {
         return Ok(());
     }
-    let below = |flag: &str, cap: String, minimum: String, reserved: Option<String>| {
+    let below_minimum = |flag: &str, cap: String, minimum: String, reserved: Option<String>| {
         let reserved_part = reserved.map(|reserved| {
             format!(", {reserved} of which is reserved for earlier submissions that have not ended")
         });
@@ -156,13 +156,13 @@ pub(crate) fn check_minimum(
         let minimum: Money = [reserved.cost, required(costs)].into_iter().sum();
         if cap < minimum {
             let part = (reserved.cost > Money::ZERO).then(|| format!("{} {currency}", reserved.cost));
-            return below("--max-cost", cap.to_string(), format!("{minimum} {currency}"), part);
+            return below_minimum("--max-cost", cap.to_string(), format!("{minimum} {currency}"), part);
         }
     }
     let minimum = totals.tasks.min.saturating_add(reserved.tasks);
     if let Some(cap) = args.max_tasks.filter(|cap| u64::from(*cap) < minimum) {
         let part = (reserved.tasks > 0).then(|| reserved.tasks.to_string());
-        return below("--max-tasks", cap.to_string(), format!("{minimum} tasks"), part);
+        return below_minimum("--max-tasks", cap.to_string(), format!("{minimum} tasks"), part);
     }
     if let Some(cap) = args.max_video_seconds {
         // A task counts with the longest video that was requested, whatever it renders.
@@ -170,7 +170,7 @@ pub(crate) fn check_minimum(
         let minimum: VideoDuration = durations.chain([reserved.duration]).sum();
         if cap < minimum {
             let part = (reserved.duration > VideoDuration::default()).then(|| reserved.duration.to_string());
-            return below(
+            return below_minimum(
                 "--max-video-seconds",
                 cap.to_string(),
                 format!("{minimum} seconds of video"),
@@ -184,12 +184,12 @@ pub(crate) fn check_minimum(
 /// The lowest cap under which all tasks can be submitted in any order, if each comes to its minimum. A task, given as its minimum and its maximum,
 /// is submitted when its maximum fits beside what the others have come to: the one with the widest range may be the last.
 fn required(tasks: impl Iterator<Item = (Money, Money)>) -> Money {
-    let (mut sum, mut widest) = (0_u64, 0);
+    let (mut sum, mut max_spread) = (0_u64, 0);
     for (min, max) in tasks {
         sum = sum.saturating_add(min.as_micros());
-        widest = widest.max(max.as_micros().saturating_sub(min.as_micros()));
+        max_spread = max_spread.max(max.as_micros().saturating_sub(min.as_micros()));
     }
-    Money::from_micros(sum.saturating_add(widest))
+    Money::from_micros(sum.saturating_add(max_spread))
 }
 
 #[cfg(test)]

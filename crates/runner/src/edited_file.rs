@@ -69,9 +69,9 @@ impl EditedFile {
         fields: &EditFields,
         digest: Option<&str>,
     ) -> Result<Self, EditFailure> {
-        let (old, found) = read(file)?;
-        if digest.is_some_and(|digest| digest != found) {
-            return Err(changed(file).into());
+        let (old, current_digest) = read(file)?;
+        if digest.is_some_and(|digest| digest != current_digest) {
+            return Err(changed_error(file).into());
         }
         let seed = fields.seed.as_ref().map(|seed| match seed.trim().parse::<i64>() {
             Ok(number) => Value::from(number),
@@ -92,7 +92,7 @@ impl EditedFile {
                             file,
                         )
                     }
-                    other => CommandError::invalid(format!("{}: {other}", display_path(file))),
+                    error => CommandError::invalid(format!("{}: {error}", display_path(file))),
                 })?;
             }
         }
@@ -146,13 +146,13 @@ impl EditedFile {
     /// Writes the file, unless it was changed in the meantime.
     pub(crate) fn write(&self) -> Result<(), CommandError> {
         if read(&self.file)?.0 != self.old {
-            return Err(changed(&self.file));
+            return Err(changed_error(&self.file));
         }
         if self.is_changed() { atomic_write(&self.file, &self.new, true) } else { Ok(()) }
     }
 }
 
-fn changed(file: &Path) -> CommandError {
+fn changed_error(file: &Path) -> CommandError {
     let message = format!("{} was changed in the meantime; nothing was written", display_path(file));
     CommandError::new(ErrorKind::ActionNeeded, message).hint("look at it, and edit it again")
 }

@@ -72,35 +72,35 @@ pub(crate) fn adopt_commands(error: &RunError, file: &NamedWorkflow) -> String {
             };
             let subjects: Vec<String> = [in_flight, uncertain].into_iter().flatten().collect();
             let subjects = subjects.join(", and ");
-            let named = indeterminate.iter().filter_map(|(node, task)| Some((node, task.as_ref()?)));
-            let all = tasks.iter().map(|(node, task)| (node, task)).chain(named);
-            let mut of_shots: Vec<String> =
+            let with_task = indeterminate.iter().filter_map(|(node, task)| Some((node, task.as_ref()?)));
+            let all = tasks.iter().map(|(node, task)| (node, task)).chain(with_task);
+            let mut task_arguments: Vec<String> =
                 all.map(|(node, task)| shot_and_task(node, task.as_str())).collect();
             if let LedgerError::Linked { path } = source {
-                return about_names(path, &subjects, &of_shots.join(" "), file);
+                return about_names(path, &subjects, &task_arguments.join(" "), file);
             }
             if subjects.is_empty() {
                 return String::new();
             }
-            if of_shots.is_empty() {
-                of_shots.push("SHOT=TASK".to_owned());
+            if task_arguments.is_empty() {
+                task_arguments.push("SHOT=TASK".to_owned());
             }
             let notes: String = indeterminate.iter().map(about_indeterminate).collect();
             format!(
                 "\n  {subjects}: put the ledger back, or record them in a new one: runner ledger adopt {} --task {}{notes}",
                 file.in_full(),
-                of_shots.join(" --task ")
+                task_arguments.join(" --task ")
             )
         }
         RunError::LedgerWrite { unrecorded, .. } => {
             let line = |UnrecordedTask { node, attempt, task, is_accepted }: &UnrecordedTask| {
-                let what = if *is_accepted {
+                let phrase = if *is_accepted {
                     "was accepted as task"
                 } else {
                     "may have been accepted, and the response names task"
                 };
                 format!(
-                    "\n  {} {what} {}, which could not be recorded: \
+                    "\n  {} {phrase} {}, which could not be recorded: \
                      once the ledger can be written, run `runner resolve {file} {attempt} {}`",
                     sanitize::line(node),
                     sanitize::line(task.as_str()),
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn ledger_with_a_second_name_is_used_again_with_one() {
-        let about = |tasks: &[(&str, &str)]| {
+        let commands = |tasks: &[(&str, &str)]| {
             let tasks = tasks.iter().map(|(shot, task)| ((*shot).to_owned(), TaskId::from(*task)));
             let error = RunError::LedgerReplaced {
                 source: LedgerError::Linked { path: "my films/ledger.db".into() },
@@ -212,9 +212,9 @@ mod tests {
             };
             adopt_commands(&error, &NamedWorkflow::new(Path::new("a.yaml"), ""))
         };
-        assert_eq!(about(&[]), "\n  `find / -xdev -samefile 'my films/ledger.db'` lists its names");
+        assert_eq!(commands(&[]), "\n  `find / -xdev -samefile 'my films/ledger.db'` lists its names");
         assert_eq!(
-            about(&[("sea", "t1"), ("lamp#2", HOSTILE)]),
+            commands(&[("sea", "t1"), ("lamp#2", HOSTILE)]),
             "\n  2 tasks are in flight or not downloaded: sea=t1 'lamp#2=t'\\''; rm -rf ~ #`id`'\n  \
              `find / -xdev -samefile 'my films/ledger.db'` lists its names; with one of them, the next run adopts what is recorded, \
              and `runner resolve a.yaml` lists the rest"

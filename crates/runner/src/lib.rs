@@ -68,9 +68,9 @@ fn run(renderer: impl FnOnce() -> Result<Arc<dyn renderer::Renderer>, CommandErr
         Ok(arguments) => arguments,
         Err(error) => {
             let exit = if error.use_stderr() { Exit::InvalidInput } else { Exit::Done };
-            let printed = error.print();
+            let result = error.print();
             if !error.use_stderr() {
-                terminal::check_output(printed);
+                terminal::check_output(result);
             }
             return with_output(exit).into();
         }

@@ -103,17 +103,17 @@ fn options(file: &Path, overrides: &OverrideArgs) -> Result<Options, LoadError> 
     let paths = ProjectPaths::for_workflow(file).map_err(unreadable)?;
     let picks = PickStore::new(file, &paths).read().map_err(LoadError::Unreadable)?;
     let param_file = |path: &PathBuf| {
-        let why = |why: String| LoadError::Unreadable(format!("cannot read the parameters: {why}"));
-        let bytes = read(path).map_err(|error| why(error.to_string()))?;
+        let invalid = |reason: String| LoadError::Unreadable(format!("cannot read the parameters: {reason}"));
+        let bytes = read(path).map_err(|error| invalid(error.to_string()))?;
         if bytes.len() as u64 > MAX_FILE_BYTES {
-            return Err(why(format!(
+            return Err(invalid(format!(
                 "{} is larger than {} MiB",
                 display_path(path),
                 MAX_FILE_BYTES / 1024 / 1024
             )));
         }
-        let text =
-            String::from_utf8(bytes).map_err(|_| why(format!("{} is not UTF-8 text", display_path(path))))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| invalid(format!("{} is not UTF-8 text", display_path(path))))?;
         Ok(ParamFile { name: path.display().to_string(), text })
     };
     Ok(Options {
@@ -145,7 +145,7 @@ fn unreadable(error: std::io::Error) -> LoadError {
 /// A file's bytes; of a file that is too large, one more than it may have.
 pub(crate) fn read(file: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    fs_err::File::open(file).and_then(|open| open.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))?;
+    fs_err::File::open(file).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))?;
     Ok(bytes)
 }
 
@@ -153,7 +153,7 @@ impl LoadError {
     /// Prints the error to standard error.
     pub(crate) fn print(&self) {
         match self {
-            Self::Unreadable(why) => CommandError::invalid(why).print(),
+            Self::Unreadable(reason) => CommandError::invalid(reason).print(),
             Self::Report(report) => err!("{}", report.render(terminal::has_color())),
         }
     }
@@ -161,7 +161,7 @@ impl LoadError {
     /// The error for people, without colors.
     pub(crate) fn text(&self) -> String {
         match self {
-            Self::Unreadable(why) => why.clone(),
+            Self::Unreadable(reason) => reason.clone(),
             Self::Report(report) => report.render(false),
         }
     }

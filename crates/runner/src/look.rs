@@ -11,8 +11,8 @@ const LOOK: &str = "RUNNER_LOOK";
 
 /// The renderer of the embedded service.
 pub(crate) fn renderer_from_environment() -> Result<Arc<dyn Renderer>, CommandError> {
-    let set = std::env::var(LOOK).ok().filter(|value| !value.trim().is_empty());
-    let Some(name) = set else { return Ok(Look::default().renderer()) };
+    let variable = std::env::var(LOOK).ok().filter(|value| !value.trim().is_empty());
+    let Some(name) = variable else { return Ok(Look::default().renderer()) };
     let look = Look::named(name.trim()).ok_or_else(|| {
         CommandError::invalid(format!("{LOOK} is `{name}`; it must be `animatic` or `scene`"))
     })?;

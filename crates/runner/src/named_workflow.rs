@@ -29,9 +29,9 @@ impl NamedWorkflow {
     ) -> Self {
         let assignment = |(name, value): &(String, String)| shell::quote(&format!("{name}={value}"));
         let salt = salt.map(|salt| shell::option("--salt", salt));
-        let params = overrides.params.iter().map(|one| format!("-p {}", assignment(one)));
+        let params = overrides.params.iter().map(|param| format!("-p {}", assignment(param)));
         let files = overrides.param_files.iter().map(|file| format!("--param-file {}", shell::path(file)));
-        let axes = overrides.axes.iter().map(|one| format!("-a {}", assignment(one)));
+        let axes = overrides.axes.iter().map(|axis| format!("-a {}", assignment(axis)));
         let folder = output_dir.map(|folder| format!("-o {}", shell::path(folder)));
         for argument in salt.into_iter().chain(params).chain(files).chain(axes).chain(folder) {
             self.arguments.push(' ');

@@ -65,7 +65,7 @@ impl PickStore {
     /// # Errors
     /// What is wrong with the file, for people.
     pub(crate) fn read(&self) -> Result<Picks, String> {
-        let stored = self.stored()?.workflows.remove(&self.workflow).unwrap_or_default();
+        let stored = self.read_file()?.workflows.remove(&self.workflow).unwrap_or_default();
         Ok(Picks { takes: stored.takes, cells: stored.cells })
     }
 
@@ -85,7 +85,7 @@ impl PickStore {
         fs_err::create_dir_all(folder)?;
         let lock = File::create(folder.join("picks.lock"))?;
         lock.lock()?;
-        let mut stored = self.stored().map_err(ChangeError::Invalid)?;
+        let mut stored = self.read_file().map_err(ChangeError::Invalid)?;
         let StoredPicks { takes, cells } = stored.workflows.remove(&self.workflow).unwrap_or_default();
         let mut picks = Picks { takes, cells };
         change(&mut picks);
@@ -102,18 +102,18 @@ impl PickStore {
         Ok(())
     }
 
-    fn stored(&self) -> Result<PicksFile<StoredPicks>, String> {
+    fn read_file(&self) -> Result<PicksFile<StoredPicks>, String> {
         let empty = PicksFile { version: VERSION, workflows: BTreeMap::new() };
-        let shown = crate::project_paths::display_path(&self.file);
+        let path = crate::project_paths::display_path(&self.file);
         match std::fs::metadata(&self.file) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(empty),
-            Ok(facts) if facts.len() > MAX_FILE_BYTES => {
-                return Err(format!("{shown} is too large to be a picks file"));
+            Ok(metadata) if metadata.len() > MAX_FILE_BYTES => {
+                return Err(format!("{path} is too large to be a picks file"));
             }
             Ok(_) | Err(_) => {}
         }
         let text = fs_err::read_to_string(&self.file).map_err(|error| error.to_string())?;
-        let invalid = |error| format!("{shown} is invalid: {error}; fix it, or remove it and pick again");
+        let invalid = |error| format!("{path} is invalid: {error}; fix it, or remove it and pick again");
         let AnyVersion { version } = serde_json::from_str(&text).map_err(invalid)?;
         match version {
             1 => {
@@ -123,7 +123,7 @@ impl PickStore {
                 Ok(PicksFile { version: VERSION, workflows })
             }
             VERSION => serde_json::from_str(&text).map_err(invalid),
-            _ => Err(format!("{shown} has version {version}; this program supports version {VERSION}")),
+            _ => Err(format!("{path} has version {version}; this program supports version {VERSION}")),
         }
     }
 }

@@ -29,15 +29,15 @@ pub(crate) type NodeCost = Option<Result<Interval<Money>, MissingPrice>>;
 
 impl PriceTable {
     /// Loads the named table, or the default one if it exists and is filled in. Warnings are printed to standard error.
-    pub(crate) fn load(named: Option<&Path>, workflow: &Path) -> Result<Option<Self>, LoadError> {
+    pub(crate) fn load(explicit: Option<&Path>, workflow: &Path) -> Result<Option<Self>, LoadError> {
         let unreadable =
             |error: std::io::Error| LoadError::Unreadable(format!("cannot read the price table: {error}"));
-        let file = match named {
+        let file = match explicit {
             Some(file) => file.to_owned(),
             None => ProjectPaths::for_workflow(workflow).map_err(unreadable)?.folder.join(DEFAULT_FILE),
         };
         // A pipe that nobody named would be waited for.
-        if named.is_none() && file.exists() && !file.is_file() {
+        if explicit.is_none() && file.exists() && !file.is_file() {
             return Err(LoadError::Unreadable(format!(
                 "{} is not a file: remove it, or name a price table with `--prices FILE`",
                 display_path(&file)
@@ -45,14 +45,16 @@ impl PriceTable {
         }
         let mut text = Vec::new();
         match fs_err::File::open(&file) {
-            Ok(open) => open.take(MAX_FILE_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?,
-            Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Ok(opened) => opened.take(MAX_FILE_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?,
+            Err(error) if explicit.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(None);
+            }
             Err(error) => return Err(unreadable(error)),
         };
         let file = display_path(&file);
         let checked = workflow::prices::check(&text, &file, Contract::embedded());
         let Some(prices) = checked.prices else {
-            return match (checked.report.errors(), named) {
+            return match (checked.report.errors(), explicit) {
                 (0, None) => Ok(None),
                 (0, Some(_)) => Err(LoadError::Unreadable(format!(
                     "{file} has no prices yet: fill it in (docs/prices.md)"

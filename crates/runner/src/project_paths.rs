@@ -70,9 +70,9 @@ impl ProjectPaths {
         self.folder.join(".runner").join("service")
     }
 
-    /// The output folder of a workflow: `named`, or the default.
-    pub(crate) fn out_or(&self, named: Option<&Path>, workflow: &str) -> std::io::Result<PathBuf> {
-        named.map_or_else(|| Ok(self.out(workflow)), std::path::absolute)
+    /// The output folder of a workflow: `explicit`, or the default.
+    pub(crate) fn out_or(&self, explicit: Option<&Path>, workflow: &str) -> std::io::Result<PathBuf> {
+        explicit.map_or_else(|| Ok(self.out(workflow)), std::path::absolute)
     }
 
     /// Default output folder of a workflow.
@@ -86,9 +86,10 @@ impl ProjectPaths {
 
 /// A path for display: relative to the current folder if it is inside.
 pub(crate) fn display_path(path: &Path) -> String {
-    let here = std::env::current_dir().ok();
-    let short = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_path_buf));
-    short.as_deref().unwrap_or(path).display().to_string()
+    let current_dir = std::env::current_dir().ok();
+    let relative =
+        current_dir.and_then(|current_dir| path.strip_prefix(current_dir).ok().map(Path::to_path_buf));
+    relative.as_deref().unwrap_or(path).display().to_string()
 }
 
 #[cfg(test)]

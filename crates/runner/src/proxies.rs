@@ -11,17 +11,17 @@ pub(crate) fn from_environment() -> Result<Proxies, CommandError> {
 }
 
 fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Proxies, CommandError> {
-    let set = |name: &str| {
+    let lookup = |name: &str| {
         [name.to_owned(), name.to_uppercase()].into_iter().find_map(|name| {
             let value = variable(&name)?.trim().to_owned();
             (!value.is_empty()).then_some((name, value))
         })
     };
-    let no_proxy = set("no_proxy").map(|(_, hosts)| hosts);
+    let no_proxy = lookup("no_proxy").map(|(_, hosts)| hosts);
     if no_proxy.as_ref().is_some_and(|hosts| hosts.split(',').any(|host| host.trim() == "*")) {
         return Ok(Proxies::default());
     }
-    let proxy = |name| match set(name).or_else(|| set("all_proxy")) {
+    let proxy = |name| match lookup(name).or_else(|| lookup("all_proxy")) {
         Some((name, value)) => proxy_url(&name, &value).map(Some),
         None => Ok(None),
     };
@@ -31,8 +31,8 @@ fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Proxies, CommandErr
 /// The URL of a proxy; without a scheme it is one for http, as everywhere. The value is not shown, because it may hold a password.
 fn proxy_url(name: &str, value: &str) -> Result<Url, CommandError> {
     let text = if value.contains("://") { value.to_owned() } else { format!("http://{value}") };
-    let unusable = |why: String| {
-        CommandError::invalid(format!("{name} is not the URL of a proxy: {why}"))
+    let unusable = |reason: String| {
+        CommandError::invalid(format!("{name} is not the URL of a proxy: {reason}"))
             .hint("set it to a URL such as http://proxy.example:3128, or name the service's host in NO_PROXY")
     };
     let url: Url = text.parse().map_err(|error: url::ParseError| unusable(error.to_string()))?;
@@ -41,7 +41,9 @@ fn proxy_url(name: &str, value: &str) -> Result<Url, CommandError> {
             Ok(url)
         }
         "http" | "https" | "socks5" | "socks5h" => Err(unusable("it names no host".to_owned())),
-        other => Err(unusable(format!("{other} is not supported, only http, https, socks5 and socks5h are"))),
+        scheme => {
+            Err(unusable(format!("{scheme} is not supported, only http, https, socks5 and socks5h are")))
+        }
     }
 }
 
@@ -50,15 +52,15 @@ mod tests {
     use super::*;
 
     fn proxies(variables: &[(&str, &str)]) -> Result<Proxies, CommandError> {
-        read(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+        read(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
     }
 
     #[test]
     fn proxies_follow_the_usual_variables() {
         let url = |text: &str| Some(text.parse::<Url>().expect("a URL"));
         let read = |variables| {
-            let Ok(found) = proxies(variables) else { panic!("{variables:?} is usable") };
-            (found.https, found.http, found.no_proxy)
+            let Ok(proxies) = proxies(variables) else { panic!("{variables:?} is usable") };
+            (proxies.https, proxies.http, proxies.no_proxy)
         };
         assert_eq!(read(&[]), (None, None, None));
         assert_eq!(

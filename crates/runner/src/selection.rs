@@ -50,7 +50,7 @@ impl SelectionArgs {
         } else if self.failed {
             match failed_nodes(plan, records, file).await? {
                 Ok(nodes) => Selection::only(nodes),
-                Err(why) => return Ok(SelectedNodes::NoneFailed(why)),
+                Err(reason) => return Ok(SelectedNodes::NoneFailed(reason)),
             }
         } else {
             return Ok(SelectedNodes::All);
@@ -98,11 +98,11 @@ async fn failed_nodes(
     let Some(record) = record else {
         return Ok(Err(format!("no run of `{}` is recorded, so nothing failed", plan.name())));
     };
-    let found = record.failed(plan);
-    if !found.nodes.is_empty() {
-        return Ok(Ok(found.nodes));
+    let failed = record.failed(plan);
+    if !failed.nodes.is_empty() {
+        return Ok(Ok(failed.nodes));
     }
-    let others = match found.others {
+    let others = match failed.others {
         0 => String::new(),
         1 => "; 1 shot is unfinished for another reason: a run without --failed continues it".to_owned(),
         others => {
@@ -169,8 +169,8 @@ pub(crate) fn forced_nodes(
 ) -> Result<Vec<NodeIx>, CommandError> {
     let is_selected = |ix: &NodeIx| selection.is_none_or(|selection| selection.contains(*ix));
     let mut nodes = nodes_by_name(names, plan, file)?;
-    if let Some(other) = nodes.iter().find(|ix| !is_selected(ix)) {
-        let name = &plan.node(*other).name;
+    if let Some(unselected) = nodes.iter().find(|ix| !is_selected(ix)) {
+        let name = &plan.node(*unselected).name;
         return Err(CommandError::invalid(format!("--rerun {name}: the shot is not selected for this run")));
     }
     if names.is_empty() {

@@ -14,24 +14,26 @@ const EXAMPLE_URL: &str = "https://api.example.com";
 /// The base URL of a service. `http` is accepted for this machine and for private networks only: the API key is sent in clear text.
 pub(crate) fn base_url(text: &str) -> Result<Url, CommandError> {
     let text = text.trim().trim_matches(['"', '\'']);
-    let set = |url: &str| format!("write `export {BASE_URL}={url}`");
+    let export_hint = |url: &str| format!("write `export {BASE_URL}={url}`");
     let url = match Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => url,
         // `localhost:8080` has the scheme `localhost`.
         _ if !text.contains("://") && is_address(text) => {
             let scheme = if is_private_address(text) { "http" } else { "https" };
             return Err(CommandError::invalid(format!("{BASE_URL} has no scheme: `{text}`"))
-                .hint(set(&format!("{scheme}://{text}"))));
+                .hint(export_hint(&format!("{scheme}://{text}"))));
         }
         Ok(url) if text.contains("://") => {
             return Err(CommandError::invalid(format!(
                 "{BASE_URL} must begin with https:// or http://, not with {}://",
                 url.scheme()
             ))
-            .hint(set(EXAMPLE_URL)));
+            .hint(export_hint(EXAMPLE_URL)));
         }
         Ok(_) | Err(_) => {
-            return Err(CommandError::invalid(format!("{BASE_URL} is not a URL")).hint(set(EXAMPLE_URL)));
+            return Err(
+                CommandError::invalid(format!("{BASE_URL} is not a URL")).hint(export_hint(EXAMPLE_URL))
+            );
         }
     };
     if !url.username().is_empty() || url.password().is_some() {
@@ -41,19 +43,19 @@ pub(crate) fn base_url(text: &str) -> Result<Url, CommandError> {
     let origin = url.origin().ascii_serialization();
     if url.query().is_some() || url.fragment().is_some() {
         return Err(CommandError::invalid(format!("{BASE_URL} has a `?` or a `#` in it"))
-            .hint(set(&format!("{origin}{}", url.path().trim_end_matches('/')))));
+            .hint(export_hint(&format!("{origin}{}", url.path().trim_end_matches('/')))));
     }
     if let Some(base) = url.path().trim_end_matches('/').strip_suffix("/v1/videos") {
         return Err(CommandError::invalid(format!(
             "{BASE_URL} is the address of an endpoint, not of the service"
         ))
-        .hint(set(&format!("{origin}{base}"))));
+        .hint(export_hint(&format!("{origin}{base}"))));
     }
     if url.scheme() == "http" && !is_private_host(&url) {
         return Err(CommandError::invalid(format!(
             "{BASE_URL} would send the API key unencrypted over the network: {origin}"
         ))
-        .hint(set(&format!("https{}", &origin["http".len()..])))
+        .hint(export_hint(&format!("https{}", &origin["http".len()..])))
         .hint("http is accepted for this machine and for private networks: localhost, 10.0.0.5, nas.local"));
     }
     Ok(url)
@@ -64,29 +66,29 @@ pub(crate) fn api_key(text: &str) -> Result<&str, CommandError> {
     api_key_from(text, API_KEY, &format!("set the key alone: `export {API_KEY}=sk-…`"))
 }
 
-/// The API key in a text that comes from `source`. `alone` says how to write a key and nothing else there.
-pub(crate) fn api_key_from<'a>(text: &'a str, source: &str, alone: &str) -> Result<&'a str, CommandError> {
+/// The API key in a text that comes from `source`. `hint` says how to write a key and nothing else there.
+pub(crate) fn api_key_from<'a>(text: &'a str, source: &str, hint: &str) -> Result<&'a str, CommandError> {
     let key = text.trim();
-    let wrong = |what: &str| CommandError::invalid(format!("{source} {what}"));
+    let invalid = |problem: &str| CommandError::invalid(format!("{source} {problem}"));
     if key.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("bearer "))
         || key.eq_ignore_ascii_case("bearer")
     {
-        return Err(wrong("begins with `Bearer `, which is not part of the key").hint(alone));
+        return Err(invalid("begins with `Bearer `, which is not part of the key").hint(hint));
     }
     if key.len() >= 2 && key.starts_with(['"', '\'']) {
-        return Err(wrong("has quotes around it, which are not part of the key").hint(alone));
+        return Err(invalid("has quotes around it, which are not part of the key").hint(hint));
     }
     if key.contains('…') || (key.starts_with('<') && key.ends_with('>')) {
-        return Err(wrong("is a placeholder, not a key").hint(format!(
+        return Err(invalid("is a placeholder, not a key").hint(format!(
             "set the key that the service has issued for you, or unset {BASE_URL} to use the embedded service"
         )));
     }
     if key.contains(['\n', '\r']) {
-        return Err(wrong("has a line end in it")
+        return Err(invalid("has a line end in it")
             .hint("set one key: a file or a secret that it is read from may have several lines"));
     }
     if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(wrong("has blanks or other characters in it that no key has").hint(alone));
+        return Err(invalid("has blanks or other characters in it that no key has").hint(hint));
     }
     Ok(key)
 }

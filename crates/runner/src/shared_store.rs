@@ -12,8 +12,8 @@ use crate::{proxies, shell};
 /// than to the store.
 pub(crate) fn open(url: &Url) -> Result<SharedStore, CommandError> {
     let names = StoreOptions::setting_names(url);
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let settings = names.iter().filter_map(|name| Some(((*name).to_owned(), set(name)?.trim().into())));
+    let env_var = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    let settings = names.iter().filter_map(|name| Some(((*name).to_owned(), env_var(name)?.trim().into())));
     let mut options = StoreOptions { settings: settings.collect(), ..StoreOptions::default() };
     if !names.is_empty() {
         options.proxies = proxies::from_environment()?;

@@ -47,16 +47,16 @@ pub(crate) async fn interruptible<T: Send + 'static>(
     let cancellation = tools.cancellation.clone();
     let mut interrupt = shutdown_signal();
     let mut working = tokio::task::spawn_blocking(move || work(&tools));
-    let ended = tokio::select! {
-        ended = &mut working => ended,
-        Ok(_) = interrupt.wait_for(|asked| *asked) => {
+    let result = tokio::select! {
+        result = &mut working => result,
+        Ok(_) = interrupt.wait_for(|is_interrupted| *is_interrupted) => {
             cancellation.cancel();
             working.await
         }
     };
-    match ended.map_err(CommandError::unusable)? {
+    match result.map_err(CommandError::unusable)? {
         Err(_) if cancellation.is_cancelled() => Ok(None),
-        ended => ended.map(Some),
+        result => result.map(Some),
     }
 }
 
@@ -174,15 +174,15 @@ impl Signals {
     }
 
     async fn next(&mut self) {
-        async fn one(signal: &mut Option<tokio::signal::unix::Signal>) {
+        async fn receive(signal: &mut Option<tokio::signal::unix::Signal>) {
             match signal {
                 Some(signal) => drop(signal.recv().await),
                 None => std::future::pending().await,
             }
         }
         tokio::select! {
-            () = one(&mut self.interrupt) => {}
-            () = one(&mut self.terminate) => {}
+            () = receive(&mut self.interrupt) => {}
+            () = receive(&mut self.terminate) => {}
         }
     }
 }
@@ -210,10 +210,10 @@ mod tests {
     #[tokio::test]
     async fn signal_before_the_first_wait_asks_for_an_end() {
         let mut interrupt = shutdown_signal();
-        let sent =
+        let kill_status =
             std::process::Command::new("kill").args(["-INT", &std::process::id().to_string()]).status();
-        assert!(sent.unwrap().success());
-        assert!(*interrupt.wait_for(|asked| *asked).await.unwrap());
+        assert!(kill_status.unwrap().success());
+        assert!(*interrupt.wait_for(|is_interrupted| *is_interrupted).await.unwrap());
     }
 
     #[test]

@@ -41,9 +41,9 @@ pub(crate) struct TaskOwners {
 }
 
 impl TaskOwners {
-    /// `named` is the workflow file or the folder as the user wrote it; `fallback` are the arguments for tasks whose own were not recorded.
-    pub(crate) fn new(named: &Path, paths: &ProjectPaths, fallback: Option<PlanArguments>) -> Self {
-        let folder = if named.is_dir() { Some(named) } else { named.parent() };
+    /// `project` is the workflow file or the folder as the user wrote it; `fallback` are the arguments for tasks whose own were not recorded.
+    pub(crate) fn new(project: &Path, paths: &ProjectPaths, fallback: Option<PlanArguments>) -> Self {
+        let folder = if project.is_dir() { Some(project) } else { project.parent() };
         let shown_folder = folder.filter(|folder| *folder != Path::new(".")).unwrap_or(Path::new(""));
         Self {
             paths: paths.clone(),
@@ -77,16 +77,16 @@ impl TaskOwners {
             };
             let command = self.command(&arguments);
             let salt = arguments.salt.clone();
-            let known = match keys.entry((arguments.clone(), &task.service)) {
-                std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
-                std::collections::hash_map::Entry::Vacant(unknown) => {
-                    unknown.insert(match self.plan(&arguments) {
+            let plan_keys = match keys.entry((arguments.clone(), &task.service)) {
+                std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+                std::collections::hash_map::Entry::Vacant(entry) => {
+                    entry.insert(match self.plan(&arguments) {
                         Some(plan) => Some(records.plan_keys(plan, &task.service, salt.as_deref()).await?),
                         None => None,
                     })
                 }
             };
-            let ownership = known.as_ref().map(|keys| keys.ownership(&task.key, &task.node));
+            let ownership = plan_keys.as_ref().map(|keys| keys.ownership(&task.key, &task.node));
             owners.push(match ownership {
                 Some(TaskOwnership::Owned) => TaskOwner::Run(command),
                 Some(TaskOwnership::Undecided) => TaskOwner::Undecided(command),
@@ -144,14 +144,14 @@ pub(crate) async fn unclaimed_tasks(
     service: &str,
 ) -> Result<Vec<(String, TaskId)>, LedgerError> {
     let Some(reader) = LedgerReader::open(&paths.ledger())? else { return Ok(Vec::new()) };
-    let own = plan_arguments(workflow, salt, paths);
-    let is_here = |open: &OpenAttempt| match &open.arguments {
-        Some(arguments) => arguments.file == own.file,
+    let own_arguments = plan_arguments(workflow, salt, paths);
+    let is_of_workflow = |open: &OpenAttempt| match &open.arguments {
+        Some(arguments) => arguments.file == own_arguments.file,
         None => open.workflow == plan.name(),
     };
     let mut open = reader.open_attempts()?;
     open.retain(|open| {
-        is_here(open)
+        is_of_workflow(open)
             && open.service == service
             && open.task.is_some()
             // The run that replaced it said so.
@@ -161,7 +161,8 @@ pub(crate) async fn unclaimed_tasks(
     if open.is_empty() {
         return Ok(Vec::new());
     }
-    let owners = TaskOwners::new(&workflow.file, paths, Some(own.clone())).find(&reader, &open).await?;
+    let owners =
+        TaskOwners::new(&workflow.file, paths, Some(own_arguments.clone())).find(&reader, &open).await?;
     let is_unclaimed = |owner: &TaskOwner, open: &OpenAttempt| match owner {
         TaskOwner::Nobody(_) => true,
         // An earlier version did not record the arguments: as far as this run can tell.

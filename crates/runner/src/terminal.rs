@@ -67,8 +67,8 @@ pub(crate) fn out_json(document: &impl serde::Serialize) {
 }
 
 /// Sets when to color. Only the first call counts.
-pub(crate) fn set_color(when: ColorChoice) {
-    COLOR.get_or_init(|| when);
+pub(crate) fn set_color(choice: ColorChoice) {
+    COLOR.get_or_init(|| choice);
 }
 
 /// Rings the bell and shows a notification (OSC 9), if standard error is a terminal.
@@ -120,14 +120,15 @@ impl Write for LogWriter {
 /// Sends the log to standard error: errors, decisions (`-v`), requests (`-vv`) or everything (`-vvv`). Of other libraries only warnings and
 /// errors are logged. Spans are also exported, if a collector is configured.
 pub(crate) fn log(verbose: u8, traces: Traces) -> TraceExport {
-    let own = match verbose {
+    let own_level = match verbose {
         0 => LevelFilter::ERROR,
         1 => LevelFilter::INFO,
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    let others = if verbose == 0 { LevelFilter::ERROR } else { LevelFilter::WARN };
-    let filter = Targets::new().with_default(others).with_targets(OWN_CRATES.map(|part| (part, own)));
+    let other_level = if verbose == 0 { LevelFilter::ERROR } else { LevelFilter::WARN };
+    let filter =
+        Targets::new().with_default(other_level).with_targets(OWN_CRATES.map(|part| (part, own_level)));
     let stderr = tracing_subscriber::fmt::layer()
         .with_writer(|| LogWriter)
         .with_ansi(has_color())

@@ -102,14 +102,14 @@ pub(crate) async fn mark_videos(
     let VideoFolders { paths, output_dir } = folders;
     for video in unknown_videos(plan, records.work(), keys, output_dir, &paths.store()).await? {
         let path = display_path(&video.path);
-        let why = if engine.is_cluster() {
+        let reason = if engine.is_cluster() {
             format!(
                 "{path} is its video, and the cluster does not know it: `runner run {file_name} --force` pays for it again"
             )
         } else {
             format!("{path} is its video, and the ledger does not know it: `runner ledger adopt {file_name}`")
         };
-        block_unrecorded(plan, previews, video.node, why);
+        block_unrecorded(plan, previews, video.node, reason);
     }
     if let Some(ledger) = records.ledger() {
         let described = unrecorded_descriptions(Some(ledger), &paths.store())?;
@@ -118,10 +118,10 @@ pub(crate) async fn mark_videos(
         let reruns: Vec<UnknownVideo> = reruns.into_iter().filter(|video| !is_blocked(video.node)).collect();
         for video in reruns {
             let path = display_path(&video.path);
-            let why = format!(
+            let reason = format!(
                 "{path} is the video of a later rerun, and the ledger does not know it: `runner ledger adopt {file_name}`"
             );
-            block_unrecorded(plan, previews, video.node, why);
+            block_unrecorded(plan, previews, video.node, reason);
         }
     }
     Ok(())
@@ -152,8 +152,8 @@ pub(crate) async fn mark(
     if !engine.is_cluster() {
         let videos = deferred_videos(plan, records.work(), folders.output_dir, previews).await?;
         let listed = videos.iter().map(|video| format!("{} ({})", video.name, display_path(&video.path)));
-        let what = "files that may be the videos of shots that wait for others";
-        if let Some(listed) = listed_as(what, videos.len(), listed) {
+        let label = "files that may be the videos of shots that wait for others";
+        if let Some(listed) = listed_as(label, videos.len(), listed) {
             errln!(
                 "the ledger does not know {listed}; a run submits nothing for a shot whose video is there\nhint: to record them once the others are done: runner ledger adopt {file_name}"
             );
@@ -213,8 +213,9 @@ pub(crate) fn unknown_runs(ledger: &Ledger) -> Result<Vec<UnknownRun>, CommandEr
 
 /// Removes the lock files of killed runs that submitted nothing: once what there is was adopted, they tell nothing more. Returns the other runs.
 pub(crate) fn remove_finished_runs(runs: Vec<UnknownRun>) -> Result<Vec<UnknownRun>, CommandError> {
-    let (ended, others): (Vec<_>, Vec<_>) = runs.into_iter().partition(|run| run.submitted_nothing);
-    remove_lock_files(ended.iter())?;
+    let (without_submission, others): (Vec<_>, Vec<_>) =
+        runs.into_iter().partition(|run| run.submitted_nothing);
+    remove_lock_files(without_submission.iter())?;
     Ok(others)
 }
 
@@ -258,17 +259,17 @@ fn ended_early(runs: &[UnknownRun], service: &str) -> Option<String> {
     runs_listed("runs that ended before they submitted anything", &runs, service)
 }
 
-fn runs_listed(what: &str, runs: &[&UnknownRun], service: &str) -> Option<String> {
+fn runs_listed(label: &str, runs: &[&UnknownRun], service: &str) -> Option<String> {
     let listed = runs.iter().map(|run| {
         let started = run.started_at.and_then(|time| jiff::Timestamp::try_from(time).ok());
         let mut name =
             started.map_or_else(|| run.run.to_string(), |time| format!("{} of {time:.0}", run.run));
-        if let Some(other) = run.service.as_ref().filter(|name| *name != service) {
-            name = format!("{name} at {}", sanitize::line(other));
+        if let Some(other_service) = run.service.as_ref().filter(|name| *name != service) {
+            name = format!("{name} at {}", sanitize::line(other_service));
         }
         if run.is_alive { format!("{name}, which is running") } else { name }
     });
-    listed_as(what, runs.len(), listed)
+    listed_as(label, runs.len(), listed)
 }
 
 /// About runs that the ledger does not know.
@@ -279,8 +280,8 @@ pub(crate) fn about_runs(file: &NamedWorkflow, runs: &[UnknownRun], service: &st
     let adopt = if runs.iter().all(|run| run.submitted_nothing) {
         format!("to record what there is, and continue: runner ledger adopt {file}")
     } else {
-        let at = at_their_service(runs, service);
-        format!("to record their tasks: runner ledger adopt {file} --task SHOT=TASK{at}")
+        let service_option = at_their_service(runs, service);
+        format!("to record their tasks: runner ledger adopt {file} --task SHOT=TASK{service_option}")
     };
     format!(
         "the ledger does not know {}; a run stops before it submits anything\nhint: {adopt}\nhint: to continue and pay again for what is not recorded by then: runner run {file} --force",
@@ -295,11 +296,11 @@ fn at_their_service(runs: &[UnknownRun], service: &str) -> &'static str {
     if runs.iter().any(is_other) { ", with RUNNER_BASE_URL and RUNNER_API_KEY of their service" } else { "" }
 }
 
-fn listed_as(what: &str, count: usize, listed: impl Iterator<Item = String>) -> Option<String> {
+fn listed_as(label: &str, count: usize, listed: impl Iterator<Item = String>) -> Option<String> {
     if count == 0 {
         return None;
     }
     let listed: Vec<String> = listed.take(MAX_LISTED).collect();
     let more = if count > MAX_LISTED { format!(", and {} more", count - MAX_LISTED) } else { String::new() };
-    Some(format!("{what}: {}{more}", listed.join(", ")))
+    Some(format!("{label}: {}{more}", listed.join(", ")))
 }

@@ -46,9 +46,9 @@ pub(crate) fn plays_to_its_end(film: &Path, length: f64) {
     let report = listen(&listener);
     running.kill().expect("the browser can be ended");
     running.wait().expect("the browser ends");
-    let ended = report.as_deref().and_then(|report| report.strip_prefix("ended-")?.parse::<f64>().ok());
+    let end_time = report.as_deref().and_then(|report| report.strip_prefix("ended-")?.parse::<f64>().ok());
     assert!(
-        ended.is_some_and(|ended| (ended - length).abs() < 0.05),
+        end_time.is_some_and(|end_time| (end_time - length).abs() < 0.05),
         "the page says {report:?} of {length} s"
     );
 }

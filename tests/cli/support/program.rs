@@ -156,10 +156,11 @@ impl Project {
             .stderr(log_file.into_file())
             .spawn()
             .expect("the program can be started");
-        for (signal, met) in signals {
-            wait_until(signal, met);
-            let sent = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
-            assert!(sent.is_ok_and(|status| status.success()), "kill is part of every unix");
+        for (signal, is_met) in signals {
+            wait_until(signal, is_met);
+            let kill_status =
+                Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
+            assert!(kill_status.is_ok_and(|status| status.success()), "kill is part of every unix");
         }
         let output = child.wait_with_output().expect("the program ends");
         let err = fs_err::read_to_string(&log).expect("what it said");
@@ -227,8 +228,8 @@ impl Output {
 
     /// Only what needs action of a status: the rest says how long ago the runs were.
     pub(crate) fn action_needed(self) -> Self {
-        let at = self.out.find("action needed:").expect("something needs action");
-        Self { out: self.out[at..].to_owned(), ..self }
+        let start = self.out.find("action needed:").expect("something needs action");
+        Self { out: self.out[start..].to_owned(), ..self }
     }
 
     /// The same output with the lines of standard error sorted and without duplicates, for runs whose shots progress concurrently.
@@ -249,10 +250,10 @@ impl Output {
 
 /// Waits until `met`, for a generous time.
 #[track_caller]
-pub(crate) fn wait_until(what: &str, mut met: impl FnMut() -> bool) {
+pub(crate) fn wait_until(condition: &str, mut is_met: impl FnMut() -> bool) {
     let started = Instant::now();
-    while !met() {
-        assert!(started.elapsed() < Duration::from_mins(2), "never happened: {what}");
+    while !is_met() {
+        assert!(started.elapsed() < Duration::from_mins(2), "never happened: {condition}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -84,9 +84,9 @@ impl RecordingProxy {
     /// The same service, which loses the response to the first POST whose body contains `text`: which shot that is does not depend on the
     /// order in which requests arrive.
     pub(crate) fn losing_first(data: PathBuf, text: &'static str) -> Self {
-        let lost = AtomicBool::new(false);
+        let has_lost = AtomicBool::new(false);
         Self::start_with(data, None, move |_, body| {
-            let is_lost = body.contains(text) && !lost.swap(true, Ordering::SeqCst);
+            let is_lost = body.contains(text) && !has_lost.swap(true, Ordering::SeqCst);
             if is_lost { ResponseFault::ConnectionDropped } else { ResponseFault::None }
         })
     }
@@ -108,7 +108,7 @@ impl RecordingProxy {
             .expect("the machine gives threads");
         let records = Arc::new(Mutex::new(Vec::new()));
         let accepted = Arc::new(Mutex::new(Vec::new()));
-        let (kept, ids) = (Arc::clone(&records), Arc::clone(&accepted));
+        let (shared_records, shared_accepted) = (Arc::clone(&records), Arc::clone(&accepted));
         let forgetful = Arc::new(AtomicU16::new(0));
         let is_forgetful = Arc::clone(&forgetful);
         let is_one_account = Arc::<AtomicBool>::default();
@@ -129,8 +129,8 @@ impl RecordingProxy {
             let app = Router::new().fallback(pass_whole).with_state(Passing {
                 behind,
                 http,
-                records: kept,
-                accepted: ids,
+                records: shared_records,
+                accepted: shared_accepted,
                 of_other_account: Arc::default(),
                 forgetful: is_forgetful,
                 is_one_account: is_one,
@@ -218,8 +218,9 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
     if let Some(task) = parts.uri.path().strip_prefix("/v1/videos/") {
         let task = task.split('/').next().unwrap_or_default().to_owned();
         let status = passing.forgetful.load(Ordering::SeqCst);
-        let owns = passing.of_other_account.lock().expect("no handler panics").contains(&task);
-        let is_hidden = owns != is_other_account && !passing.is_one_account.load(Ordering::SeqCst);
+        let is_of_other_account = passing.of_other_account.lock().expect("no handler panics").contains(&task);
+        let is_hidden =
+            is_of_other_account != is_other_account && !passing.is_one_account.load(Ordering::SeqCst);
         if status != 0 || is_hidden {
             return not_found(if status == 0 { 404 } else { status });
         }

@@ -70,13 +70,13 @@ impl Terminal {
 
     /// Waits until the screen shows some text, and returns the screen. A frame may arrive in parts: it counts when no more of it comes.
     pub(crate) fn wait_for(&self, text: &str) -> Screen {
-        let mut shown = self.screen();
+        let mut screen = self.screen();
         wait_until(text, || {
-            let before = std::mem::replace(&mut shown, self.screen());
+            let before = std::mem::replace(&mut screen, self.screen());
             std::thread::sleep(Duration::from_millis(20));
-            before.text == shown.text && shown.text.contains(text)
+            before.text == screen.text && screen.text.contains(text)
         });
-        shown
+        screen
     }
 
     /// Sends the program an interrupt.

@@ -50,11 +50,11 @@ impl ScriptedService {
             .build()
             .expect("the machine gives threads");
         let calls = Arc::<Mutex<Calls>>::default();
-        let kept = Arc::clone(&calls);
+        let shared_calls = Arc::clone(&calls);
         let url = runtime.block_on(async move {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
             let base = format!("http://{}", listener.local_addr().expect("an address"));
-            let shared = Shared { base: base.clone(), calls: kept, script: Arc::new(script) };
+            let shared = Shared { base: base.clone(), calls: shared_calls, script: Arc::new(script) };
             let app = Router::new().fallback(respond).with_state(shared);
             tokio::spawn(async move { axum::serve(listener, app).await });
             base

@@ -21,32 +21,32 @@ struct BuildTimes {
 
 pub(super) fn measure(root: &Path, against: Option<&str>) -> Result<String, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let own = build(root, &folder.path().join("own"))?;
+    let current = build(root, &folder.path().join("own"))?;
     let mut report = format!(
         "clean release build: {:.0} s, {:.0} s of CPU time, {} units\n",
-        own.seconds,
-        own.cpu,
-        own.units.len()
+        current.seconds,
+        current.cpu,
+        current.units.len()
     );
     if let Some(commit) = against {
         let checkout = folder.path().join("checkout");
         let path = checkout.to_string_lossy().into_owned();
         git(root, &["worktree", "add", "--quiet", "--detach", &path, commit])?;
-        let other = build(&checkout, &folder.path().join("other"));
+        let baseline = build(&checkout, &folder.path().join("other"));
         git(root, &["worktree", "remove", "--force", &path])?;
-        let other = other?;
+        let baseline = baseline?;
         let _ = writeln!(
             report,
             "{commit}: {:.0} s, {:.0} s of CPU time, {} units; ratio {:.2} of the CPU time",
-            other.seconds,
-            other.cpu,
-            other.units.len(),
-            own.cpu / other.cpu
+            baseline.seconds,
+            baseline.cpu,
+            baseline.units.len(),
+            current.cpu / baseline.cpu
         );
     }
-    let total: f64 = own.units.iter().map(|(_, seconds)| seconds).sum();
+    let total: f64 = current.units.iter().map(|(_, seconds)| seconds).sum();
     report.push_str("share of the time of all units:\n");
-    for (name, seconds) in own.units.iter().take(LISTED) {
+    for (name, seconds) in current.units.iter().take(LISTED) {
         let _ = writeln!(report, "  {:4.1} %  {seconds:5.1} s  {name}", 100.0 * seconds / total);
     }
     Ok(report)
@@ -54,8 +54,8 @@ pub(super) fn measure(root: &Path, against: Option<&str>) -> Result<String, Stri
 
 pub(super) fn git(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let status = Command::new("git").args(arguments).current_dir(root).status();
-    let done = status.map_err(|error| format!("git cannot be run: {error}"))?.success();
-    if done { Ok(()) } else { Err(format!("git {} failed", arguments.join(" "))) }
+    let succeeded = status.map_err(|error| format!("git cannot be run: {error}"))?.success();
+    if succeeded { Ok(()) } else { Err(format!("git {} failed", arguments.join(" "))) }
 }
 
 /// What git prints, without the line's end.
@@ -106,7 +106,7 @@ fn units(page: &str) -> Option<Vec<(String, f64)>> {
             Some((name, unit.get("duration")?.as_f64()?))
         })
         .collect();
-    units.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    units.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     Some(units)
 }
 

@@ -55,13 +55,13 @@ fn join(clips: &[PathBuf], score: &Path, minutes: u32, output: &Path) -> Result<
     let dissolve = JoinTransition { kind: TransitionKind::Dissolve, before: 6, after: 6 };
     let count = (minutes * 60 / CLIP_SECONDS) as usize;
     let film: Vec<JoinClip> = (0..count)
-        .map(|at| {
+        .map(|index| {
             // A dissolve plays pictures beyond the cut.
-            let (leads, follows) = (at % 10 == 9 && at + 1 < count, at % 10 == 0 && at > 0);
+            let (leads, follows) = (index % 10 == 9 && index + 1 < count, index % 10 == 0 && index > 0);
             let first = if follows { 6 } else { 0 };
             let end = u64::from(CLIP_SECONDS) * 24 - if leads { 6 } else { 0 };
             let transition = leads.then_some(dissolve);
-            let clip = JoinClip::whole(clips[at % clips.len()].clone());
+            let clip = JoinClip::whole(clips[index % clips.len()].clone());
             JoinClip { first, frames: Some(end - first), transition, ..clip }
         })
         .collect();
@@ -73,7 +73,7 @@ fn join(clips: &[PathBuf], score: &Path, minutes: u32, output: &Path) -> Result<
         fade_in: Duration::from_secs(1),
         fade_out: Duration::from_secs(2),
         duck: 0.4,
-        speech: (0..minutes).map(|at| seconds(at * 60 + 10)..seconds(at * 60 + 15)).collect(),
+        speech: (0..minutes).map(|minute| seconds(minute * 60 + 10)..seconds(minute * 60 + 15)).collect(),
     };
     let soundtrack = Soundtrack { music: Some(music), voices: Vec::new(), loudness: Some(-16.0) };
     let options = JoinOptions { soundtrack, ..JoinOptions::default() };
@@ -90,8 +90,8 @@ fn clip(folder: &Path, number: u32) -> Result<PathBuf, String> {
     let mut writer = ClipWriter::new(spec).map_err(|error| error.to_string())?;
     for frame in 0..CLIP_SECONDS * 24 {
         let mut image = RgbImage::new(SIZE.0, SIZE.1);
-        for (at, pixel) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
-            let (x, y) = (at as u32 % SIZE.0, at as u32 / SIZE.0);
+        for (index, pixel) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
+            let (x, y) = (index as u32 % SIZE.0, index as u32 / SIZE.0);
             pixel.copy_from_slice(&[(x + frame) as u8, (y + number * 40) as u8, (x + y) as u8 / 2]);
         }
         writer.push_frame(&image).map_err(|error| error.to_string())?;

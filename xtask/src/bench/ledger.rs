@@ -70,8 +70,8 @@ pub(super) fn measure() -> Result<String, String> {
         let batch: Vec<(Event, Persist)> = (0..MAX_BATCH)
             .map_while(|_| pending.pop_front())
             .map(|event| {
-                let kept = if state.must_persist(&event, now) { Persist::Yes } else { Persist::No };
-                (event, kept)
+                let persist = if state.must_persist(&event, now) { Persist::Yes } else { Persist::No };
+                (event, persist)
             })
             .collect();
         events += batch.len();

@@ -23,10 +23,10 @@ pub(super) fn measure(root: &Path) -> Result<String, String> {
         fs_err::remove_dir_all(&results).map_err(|error| error.to_string())?;
     }
     let bench = ["bench", "--quiet", "--locked", "-p", "workflow", "--bench", "plan", "--", "file_to_plan"];
-    let done =
+    let output =
         Command::new("cargo").args(bench).current_dir(root).output().map_err(|error| error.to_string())?;
-    if !done.status.success() {
-        return Err(String::from_utf8_lossy(&done.stderr).into_owned());
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
     let (mut report, mut exceeded) = (String::new(), false);
     for (name, bound) in BOUNDS {

@@ -56,8 +56,8 @@ impl Choices {
         self.0.next_u64() % sides
     }
 
-    fn milliseconds(&mut self, most: u64) -> Duration {
-        Duration::from_millis(self.roll(most))
+    fn milliseconds(&mut self, max: u64) -> Duration {
+        Duration::from_millis(self.roll(max))
     }
 }
 

@@ -40,7 +40,7 @@ impl Shot {
             0 => usize::try_from(choices.roll(candidates.len().max(1) as u64)).ok(),
             _ => None,
         };
-        let parent = parent.and_then(|at| candidates.get(at));
+        let parent = parent.and_then(|index| candidates.get(index));
         Self {
             name: format!("s{number}"),
             continues: parent.map(|parent| parent.name.clone()),
@@ -77,8 +77,8 @@ impl<'a> Project<'a> {
             "version: 1\nname: film\ndefaults: {model: modelb-video-480p, seconds: 1, size: 480x480}\nshots:\n"
                 .to_owned();
         let mut shots: Vec<Shot> = Vec::new();
-        for at in 0..usize::try_from(3 + choices.roll(5)).unwrap_or(3) {
-            shots.push(Shot::new(at, &shots, choices));
+        for index in 0..usize::try_from(3 + choices.roll(5)).unwrap_or(3) {
+            shots.push(Shot::new(index, &shots, choices));
         }
         for Shot { name, continues, depth: _ } in &shots {
             let retry = 1 + choices.roll(3);
@@ -254,7 +254,7 @@ impl<'a> Project<'a> {
         arguments.extend(["--format".to_owned(), "json".to_owned()]);
         let output = self.runner(&arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
         let adopted: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-        let tasks = adopted.as_array().into_iter().flatten().filter(|one| one["outcome"] == "task");
+        let tasks = adopted.as_array().into_iter().flatten().filter(|result| result["outcome"] == "task");
         counts.adopted += tasks.count();
         if String::from_utf8_lossy(&output.stderr).contains("--force") {
             // Runs that were killed: their tasks are recorded now.
@@ -267,9 +267,9 @@ impl<'a> Project<'a> {
     /// States what became of each indeterminate submission, as the account tells it.
     fn resolve(&mut self, counts: &mut Counts) -> Result<(), String> {
         self.wait_for_service()?;
-        let listed = self.runner(&["resolve", "film.yaml", "--format", "json"])?;
-        let listed: Value = serde_json::from_slice(&listed.stdout).unwrap_or_default();
-        for row in listed.as_array().into_iter().flatten() {
+        let list = self.runner(&["resolve", "film.yaml", "--format", "json"])?;
+        let list: Value = serde_json::from_slice(&list.stdout).unwrap_or_default();
+        for row in list.as_array().into_iter().flatten() {
             let (Some(attempt), Some(shot)) = (row["attempt"].as_str(), row["shot"].as_str()) else {
                 continue;
             };

@@ -131,7 +131,7 @@ impl Service {
     }
 
     /// Whether something goes wrong, out of a hundred times.
-    fn goes_wrong(&self, percent: u64) -> bool {
+    fn is_faulty(&self, percent: u64) -> bool {
         !self.0.is_calm.load(Ordering::SeqCst) && self.roll(100) < percent
     }
 
@@ -141,14 +141,14 @@ impl Service {
 
     fn accept(&self, submission: &Submission) -> String {
         let takes = Duration::from_millis(50 + self.roll(1_500));
-        let fails = self.goes_wrong(6);
-        let unknown = self.goes_wrong(5).then(|| Instant::now() + Duration::from_millis(self.roll(6_000)));
+        let fails = self.is_faulty(6);
+        let unknown = self.is_faulty(5).then(|| Instant::now() + Duration::from_millis(self.roll(6_000)));
         let Submission { prompt, has_frame } = submission;
         self.state().account.accept(prompt, *has_frame, takes, fails, unknown)
     }
 
-    async fn pause(&self, most: u64) {
-        tokio::time::sleep(Duration::from_millis(self.roll(most))).await;
+    async fn pause(&self, max: u64) {
+        tokio::time::sleep(Duration::from_millis(self.roll(max))).await;
     }
 }
 
@@ -191,7 +191,7 @@ async fn create(State(service): State<Service>, body: Bytes) -> Response {
         has_frame: body.to_string().contains("data:image/"),
     };
     service.pause(150).await;
-    if !service.goes_wrong(40) {
+    if !service.is_faulty(40) {
         let id = service.accept(&submission);
         service.count("accepted");
         service.pause(400).await;
@@ -235,7 +235,7 @@ async fn create(State(service): State<Service>, body: Bytes) -> Response {
 
 async fn poll(State(service): State<Service>, Path(id): Path<String>) -> Response {
     service.pause(30).await;
-    if service.goes_wrong(20) {
+    if service.is_faulty(20) {
         let (answer, response) = match service.roll(5) {
             0 => ("poll throttled", throttled(1)),
             1 => ("poll, gateway 404", gateway_error(404)),
@@ -274,7 +274,7 @@ async fn content(State(service): State<Service>, Path(id): Path<String>) -> Resp
         return service_error(404, None);
     }
     let video = stub_video::named(&service.0.clip, &id);
-    if service.goes_wrong(20) {
+    if service.is_faulty(20) {
         service.count("download cut off");
         let length = video.len().to_string();
         return ([(header::CONTENT_LENGTH, length)], cut_off(&video)).into_response();

@@ -14,8 +14,8 @@ pub(super) fn reaches_workers(ingress: u16) -> bool {
 pub(super) fn deployment(port: u16, url: &str) -> Result<Option<String>, String> {
     let (_, answer) = ask(port, "GET", "/deployments", None)?;
     let deployments = answer["deployments"].as_array().cloned().unwrap_or_default();
-    let here = deployments.iter().find(|deployment| deployment["uri"] == url);
-    Ok(here.and_then(|deployment| Some(deployment["id"].as_str()?.to_owned())))
+    let deployment = deployments.iter().find(|deployment| deployment["uri"] == url);
+    Ok(deployment.and_then(|deployment| Some(deployment["id"].as_str()?.to_owned())))
 }
 
 /// How many invocations a deployment has begun that are not over.

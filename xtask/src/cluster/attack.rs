@@ -106,8 +106,8 @@ fn at_message(
     rng: &mut SplitMix64,
 ) -> Result<bool, String> {
     let file = cluster.step_file();
-    let at = if victim == Victim::Worker { AtStep::Die } else { AtStep::Wait };
-    file.arm(at, message)?;
+    let at_step = if victim == Victim::Worker { AtStep::Die } else { AtStep::Wait };
+    file.arm(at_step, message)?;
     // It may not come in time.
     drop(wait_until(STEP_TIMEOUT, "", || Ok(file.is_reached())));
     let is_reached = file.is_reached();

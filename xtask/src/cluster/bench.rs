@@ -75,8 +75,8 @@ pub(super) fn run(
     let (mut report, mut exceeded) = (String::new(), Vec::new());
     for sweep in SWEEPS.iter().filter(|sweep| wide || !sweep.is_wide) {
         let ratio = measure(sweep, server, program, &runtime, &mut report)?;
-        if let Some(most) = sweep.max_ratio.filter(|most| is_release && ratio > *most) {
-            exceeded.push(format!("{}: {ratio:.3} times the bound, and {most} is allowed", sweep.name));
+        if let Some(max) = sweep.max_ratio.filter(|max| is_release && ratio > *max) {
+            exceeded.push(format!("{}: {ratio:.3} times the bound, and {max} is allowed", sweep.name));
         }
     }
     let report = report.trim_end().to_owned();
@@ -107,17 +107,17 @@ fn measure(
     let limits =
         ["--max-submits-per-minute", "100000", "--max-polls-per-second", "10000", "--max-downloads", "32"];
     let arguments = [&["run", "sweep.yaml", "--jobs", jobs_text.as_str()], limits.as_slice()].concat();
-    let ran = cluster.output(&arguments)?;
+    let output = cluster.output(&arguments)?;
     let took = begin.elapsed();
-    if !ran.status.success() {
-        return Err(format!("{name}: {}", String::from_utf8_lossy(&ran.stderr)));
+    if !output.status.success() {
+        return Err(format!("{name}: {}", String::from_utf8_lossy(&output.stderr)));
     }
     let bound = task * u32::try_from(cells.div_ceil(renderers)).unwrap_or(u32::MAX);
     let ratio = took.as_secs_f64() / bound.as_secs_f64();
     let workers: u64 = cluster.worker_ids().into_iter().filter_map(resident_mib).sum();
     let (unnoticed, unused) = service.idle_times(jobs);
     let busy = service.busy_times(renderers).ok_or("fewer tasks than renderers")?;
-    let before_end = |at: Instant| (begin + took).saturating_duration_since(at).as_millis();
+    let before_end = |time: Instant| (begin + took).saturating_duration_since(time).as_millis();
     let _ = writeln!(
         report,
         "{name}: {cells} tasks of {task:?}, {renderers} at once, {jobs} in flight: {:.1} s, {ratio:.3} times the bound of {:.1} s; {:.1} nodes/s; {:.1} polls a node; \
@@ -146,8 +146,8 @@ fn processor_seconds(process: u32) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The name, which comes first, may have spaces.
     let fields = stat.rsplit_once(')').map(|(_, fields)| fields.split_whitespace().collect::<Vec<_>>());
-    let ticks = |at: usize| {
-        fields.as_ref().and_then(|fields| fields.get(at)?.parse::<f64>().ok()).unwrap_or_default()
+    let ticks = |index: usize| {
+        fields.as_ref().and_then(|fields| fields.get(index)?.parse::<f64>().ok()).unwrap_or_default()
     };
     // A tick is a hundredth of a second on all Linux systems (`USER_HZ`).
     (ticks(11) + ticks(12)) / 100.0

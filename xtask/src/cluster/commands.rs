@@ -88,22 +88,26 @@ fn same_as_on_one_machine(cluster: &Cluster, service: &CountingService) -> Resul
     let client = Client::new(cluster, service, "first", WORKFLOW)?;
     let planned = client.json(&["plan", "w.yaml", "--format", "json"])?;
     expect(&decisions(&planned), &["execute", "deferred"], "the plan before the first run")?;
-    let there = client.output(&["run", "w.yaml", "--format", "ndjson"])?;
-    let here = client.alone("alone")?;
-    let local = here.output(&["run", "w.yaml", "--format", "ndjson"])?;
-    expect(&there.status.code(), &local.status.code(), "the exit code")?;
-    same_lines(&there, &local)?;
+    let cluster_run = client.output(&["run", "w.yaml", "--format", "ndjson"])?;
+    let local_client = client.local("alone")?;
+    let local = local_client.output(&["run", "w.yaml", "--format", "ndjson"])?;
+    expect(&cluster_run.status.code(), &local.status.code(), "the exit code")?;
+    same_lines(&cluster_run, &local)?;
     expect(&service.accepted(), &4, "tasks of both runs")?;
     let planned = client.json(&["plan", "w.yaml", "--format", "json"])?;
     expect(&decisions(&planned), &["reuse", "reuse"], "the plan after the run")?;
-    let again = client.output(&["run", "w.yaml"])?;
-    expect(&again.status.code(), &Some(DONE), &stderr(&again))?;
-    let local = here.output(&["run", "w.yaml"])?;
+    let second_run = client.output(&["run", "w.yaml"])?;
+    expect(&second_run.status.code(), &Some(DONE), &stderr(&second_run))?;
+    let local = local_client.output(&["run", "w.yaml"])?;
     expect(&local.status.code(), &Some(DONE), &stderr(&local))?;
     expect(&service.accepted(), &4, "tasks after another run")?;
     let status = client.json(&["status", "w.yaml", "--format", "json"])?;
-    let alone = here.json(&["status", "w.yaml", "--format", "json"])?;
-    expect(&redacted(status["shots"].clone()), &redacted(alone["shots"].clone()), "the status of shots")?;
+    let local_status = local_client.json(&["status", "w.yaml", "--format", "json"])?;
+    expect(
+        &redacted(status["shots"].clone()),
+        &redacted(local_status["shots"].clone()),
+        "the status of shots",
+    )?;
     let states: Vec<&str> =
         status["runs"].as_array().into_iter().flatten().filter_map(|run| run["state"].as_str()).collect();
     expect(&states, &vec!["ended", "ended"], "the status of runs")?;
@@ -126,9 +130,9 @@ fn same_as_on_one_machine(cluster: &Cluster, service: &CountingService) -> Resul
 fn same_summary(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
     let text = WORKFLOW.replace("küste_1-2", "summary").replace("a lamp", "another lamp");
     let client = Client::new(cluster, service, "summary", &text)?;
-    let there = client.json(&["run", "w.yaml", "--format", "json"])?;
-    let here = client.alone("summary-alone")?.json(&["run", "w.yaml", "--format", "json"])?;
-    expect(&redacted(there), &redacted(here), "the summary")
+    let cluster_summary = client.json(&["run", "w.yaml", "--format", "json"])?;
+    let local_summary = client.local("summary-alone")?.json(&["run", "w.yaml", "--format", "json"])?;
+    expect(&redacted(cluster_summary), &redacted(local_summary), "the summary")
 }
 
 /// A shot that was rendered again has the new video from then on, for every client.
@@ -137,15 +141,15 @@ fn reruns(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
     let before = service.accepted();
     let planned = client.json(&["run", "w.yaml", "--dry-run", "--rerun", "a", "--format", "json"])?;
     expect(&decisions(&planned), &["execute", "deferred"], "the plan of a rerun")?;
-    let ran = client.output(&["run", "w.yaml", "--rerun", "a"])?;
-    expect(&ran.status.code(), &Some(DONE), &stderr(&ran))?;
+    let output = client.output(&["run", "w.yaml", "--rerun", "a"])?;
+    expect(&output.status.code(), &Some(DONE), &stderr(&output))?;
     // What continues it is rendered again, too.
     expect(&(service.accepted() - before), &2, "tasks of a rerun")?;
     let other = Client::new(cluster, service, "after-rerun", WORKFLOW)?;
     let planned = other.json(&["plan", "w.yaml", "--format", "json"])?;
     expect(&decisions(&planned), &["reuse", "reuse"], "the plan after a rerun")?;
-    let again = other.output(&["run", "w.yaml"])?;
-    expect(&again.status.code(), &Some(DONE), &stderr(&again))?;
+    let second_run = other.output(&["run", "w.yaml"])?;
+    expect(&second_run.status.code(), &Some(DONE), &stderr(&second_run))?;
     expect(&(service.accepted() - before), &2, "tasks after a rerun")
 }
 
@@ -158,15 +162,15 @@ fn failures(cluster: &Cluster, service: &CountingService) -> Result<(), String> 
     let client = Client::new(cluster, service, "failures", &text)?;
     let nothing = client.output(&["run", "w.yaml", "--failed"])?;
     expect(&nothing.status.code(), &Some(DONE), &stderr(&nothing))?;
-    let ran = client.output(&["run", "w.yaml", "--format", "ndjson"])?;
-    let here = client.alone("failures-alone")?;
-    let local = here.output(&["run", "w.yaml", "--format", "ndjson"])?;
+    let output = client.output(&["run", "w.yaml", "--format", "ndjson"])?;
+    let local_client = client.local("failures-alone")?;
+    let local = local_client.output(&["run", "w.yaml", "--format", "ndjson"])?;
     expect(
-        &(ran.status.code(), local.status.code()),
+        &(output.status.code(), local.status.code()),
         &(Some(FAILED), Some(FAILED)),
         "the exit code of a failure",
     )?;
-    same_lines(&ran, &local)?;
+    same_lines(&output, &local)?;
     let before = service.accepted();
     let other = Client::new(cluster, service, "failures-again", &text)?;
     let failed = other.output(&["run", "w.yaml", "--failed"])?;
@@ -184,7 +188,7 @@ fn other_client(cluster: &Cluster, service: &CountingService) -> Result<(), Stri
     let clips = manifest["clips"].as_array().into_iter().flatten();
     let files: Vec<&str> = clips
         .chain(manifest["films"].as_array().into_iter().flatten())
-        .filter_map(|shown| shown["file"].as_str())
+        .filter_map(|entry| entry["file"].as_str())
         .collect();
     expect(&files.len(), &3, "videos and films of a page")?;
     for file in files {
@@ -199,19 +203,19 @@ fn other_client(cluster: &Cluster, service: &CountingService) -> Result<(), Stri
 fn picks(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
     let client = Client::new(cluster, service, "picks", TAKES)?;
     let before = service.accepted();
-    let ran = client.output(&["run", "w.yaml"])?;
-    expect(&ran.status.code(), &Some(ACTION_NEEDED), &stderr(&ran))?;
+    let output = client.output(&["run", "w.yaml"])?;
+    expect(&output.status.code(), &Some(ACTION_NEEDED), &stderr(&output))?;
     let status = client.json_with(&["status", "w.yaml", "--format", "json"], 3)?;
     expect(&status["action_needed"][0]["reason"], &Value::from("unpicked"), "what needs action")?;
-    let listed = client.output(&["pick", "w.yaml"])?;
-    expect(&listed.status.code(), &Some(ACTION_NEEDED), &stderr(&listed))?;
-    if stdout(&listed).contains("not rendered") || stdout(&listed).matches(".mp4").count() != 2 {
-        return Err(format!("the candidates of a pick have no files:\n{}", stdout(&listed)));
+    let list = client.output(&["pick", "w.yaml"])?;
+    expect(&list.status.code(), &Some(ACTION_NEEDED), &stderr(&list))?;
+    if stdout(&list).contains("not rendered") || stdout(&list).matches(".mp4").count() != 2 {
+        return Err(format!("the candidates of a pick have no files:\n{}", stdout(&list)));
     }
     let picked = client.output(&["pick", "w.yaml", "t", "2"])?;
     expect(&picked.status.code(), &Some(DONE), &stderr(&picked))?;
-    let ran = client.output(&["run", "w.yaml"])?;
-    expect(&ran.status.code(), &Some(DONE), &stderr(&ran))?;
+    let output = client.output(&["run", "w.yaml"])?;
+    expect(&output.status.code(), &Some(DONE), &stderr(&output))?;
     expect(&(service.accepted() - before), &3, "tasks of takes")
 }
 
@@ -225,20 +229,20 @@ fn page(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
         .spawn()
         .map_err(text)?;
     let mut line = String::new();
-    if let Some(out) = child.stdout.take() {
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut line).map_err(text)?;
+    if let Some(pipe) = child.stdout.take() {
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(pipe), &mut line).map_err(text)?;
     }
-    let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status().map_err(text)?;
-    let ended = child.wait_with_output().map_err(text)?;
+    let kill_status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().map_err(text)?;
+    let output = child.wait_with_output().map_err(text)?;
     let videos = fs_err::read_dir(client.folder.join("out")).map_err(text)?.filter_map(Result::ok);
     let videos =
         videos.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "mp4")).count();
-    if !interrupted.success()
+    if !kill_status.success()
         || !line.starts_with("http://127.0.0.1:")
-        || !ended.status.success()
+        || !output.status.success()
         || videos != 3
     {
-        return Err(format!("ui: {line:?}, {videos} videos, {}: {}", ended.status, stderr(&ended)));
+        return Err(format!("ui: {line:?}, {videos} videos, {}: {}", output.status, stderr(&output)));
     }
     Ok(())
 }
@@ -247,7 +251,7 @@ fn page(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
 fn videos_of_this_machine(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
     let text = WORKFLOW.replace("küste_1-2", "moved").replace("a lamp", "a moved lamp");
     let client = Client::new(cluster, service, "moved", &text)?;
-    let local = client.alone("moved")?.output(&["run", "w.yaml"])?;
+    let local = client.local("moved")?.output(&["run", "w.yaml"])?;
     expect(&local.status.code(), &Some(DONE), &stderr(&local))?;
     let before = service.accepted();
     let stopped = client.output(&["run", "w.yaml"])?;
@@ -274,7 +278,7 @@ impl<'c> Client<'c> {
     }
 
     /// The same workflow on one machine, in another folder, or in the same one by its name.
-    fn alone(&self, name: &str) -> Result<Alone<'c>, String> {
+    fn local(&self, name: &str) -> Result<Alone<'c>, String> {
         let folder = self.cluster.folder().join(name);
         fs_err::create_dir_all(&folder).map_err(text)?;
         fs_err::copy(self.folder.join("w.yaml"), folder.join("w.yaml.copy")).map_err(text)?;
@@ -343,14 +347,14 @@ fn redacted_lines(output: &Output) -> Result<Vec<Value>, String> {
     Ok(lines.into_iter().filter(|line| !is_timed(line)).map(redacted).collect())
 }
 
-fn same_lines(there: &Output, here: &Output) -> Result<(), String> {
-    let (there, here) = (redacted_lines(there)?, redacted_lines(here)?);
+fn same_lines(cluster: &Output, local: &Output) -> Result<(), String> {
+    let (cluster, local) = (redacted_lines(cluster)?, redacted_lines(local)?);
     let none = Value::Null;
-    for at in 0..there.len().max(here.len()) {
-        let (there, here) = (there.get(at).unwrap_or(&none), here.get(at).unwrap_or(&none));
-        if there != here {
+    for index in 0..cluster.len().max(local.len()) {
+        let (cluster, local) = (cluster.get(index).unwrap_or(&none), local.get(index).unwrap_or(&none));
+        if cluster != local {
             return Err(format!(
-                "line {at} of the events\n  on the cluster:  {there}\n  on this machine: {here}"
+                "line {index} of the events\n  on the cluster:  {cluster}\n  on this machine: {local}"
             ));
         }
     }
@@ -375,9 +379,9 @@ fn redacted(value: Value) -> Value {
 fn expect<A: PartialEq<B> + std::fmt::Debug, B: std::fmt::Debug>(
     actual: &A,
     expected: &B,
-    what: &str,
+    label: &str,
 ) -> Result<(), String> {
-    if actual == expected { Ok(()) } else { Err(format!("{what}: {actual:#?}\nexpected: {expected:#?}")) }
+    if actual == expected { Ok(()) } else { Err(format!("{label}: {actual:#?}\nexpected: {expected:#?}")) }
 }
 
 fn stdout(output: &Output) -> String {

@@ -37,12 +37,12 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
         .spawn()
         .map_err(|error| error.to_string())?;
     let worker = *cluster.worker_ids().first().ok_or("there is no worker")?;
-    let refused = other_version(&cluster, program, worker, service.base_url())?;
+    let refusal = other_version(&cluster, program, worker, service.base_url())?;
     while service.is_idle() {
         std::thread::sleep(Duration::from_millis(20));
     }
-    let told = Command::new("kill").args(["-TERM", &worker.to_string()]).status();
-    told.map_err(|error| error.to_string())?;
+    let kill_status = Command::new("kill").args(["-TERM", &worker.to_string()]).status();
+    kill_status.map_err(|error| error.to_string())?;
     let begin = Instant::now();
     while is_running(worker)? {
         if begin.elapsed() > MAX_DRAIN {
@@ -53,37 +53,37 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
     let took = begin.elapsed();
     // It has ended; another one takes its place.
     cluster.kill_worker(0)?;
-    let ran = client.wait_with_output().map_err(|error| error.to_string())?;
-    if !ran.status.success() || service.accepted() != CELLS {
-        let printed = String::from_utf8_lossy(&ran.stderr);
+    let output = client.wait_with_output().map_err(|error| error.to_string())?;
+    if !output.status.success() || service.accepted() != CELLS {
+        let stderr = String::from_utf8_lossy(&output.stderr);
         let [workers, restate] = ["worker.log", "restate/log"].map(|log| {
             // Without a log there is nothing to be shown.
             fs_err::read_to_string(cluster.folder().join(log)).unwrap_or_default()
         });
         return Err(format!(
-            "a run ended with {}: {printed}\nworkers:\n{workers}\nRestate:\n{restate}",
-            ran.status
+            "a run ended with {}: {stderr}\nworkers:\n{workers}\nRestate:\n{restate}",
+            output.status
         ));
     }
     Ok(format!(
-        "a worker that was told to end did so after {:.1} s; all {CELLS} shots were done, and none was indeterminate; another version was refused: {refused}",
+        "a worker that was told to end did so after {:.1} s; all {CELLS} shots were done, and none was indeterminate; another version was refused: {refusal}",
         took.as_secs_f64()
     ))
 }
 
 /// Starts a worker of another build at the address of the others. Returns why it did not start.
 fn other_version(cluster: &Cluster, program: &Path, worker: u32, base_url: &str) -> Result<String, String> {
-    let other = cluster.folder().join("other-version");
+    let other_program = cluster.folder().join("other-version");
     // A byte behind the end of a program changes nothing but its digest.
     let mut content = fs_err::read(program).map_err(|error| error.to_string())?;
     content.push(0);
-    fs_err::write(&other, content).map_err(|error| error.to_string())?;
+    fs_err::write(&other_program, content).map_err(|error| error.to_string())?;
     let permissions = fs_err::metadata(program).map_err(|error| error.to_string())?.permissions();
-    fs_err::set_permissions(&other, permissions).map_err(|error| error.to_string())?;
-    let listed = Command::new("ps").args(["-ww", "-o", "args=", "-p", &worker.to_string()]).output();
-    let line = String::from_utf8_lossy(&listed.map_err(|error| error.to_string())?.stdout).into_owned();
+    fs_err::set_permissions(&other_program, permissions).map_err(|error| error.to_string())?;
+    let ps = Command::new("ps").args(["-ww", "-o", "args=", "-p", &worker.to_string()]).output();
+    let line = String::from_utf8_lossy(&ps.map_err(|error| error.to_string())?.stdout).into_owned();
     let args: Vec<&str> = line.split_whitespace().skip(1).collect();
-    let ran = Command::new(&other)
+    let output = Command::new(&other_program)
         .args(args)
         .env("RUNNER_ENGINE", cluster.engine())
         .env("RUNNER_STORE", cluster.store())
@@ -91,20 +91,20 @@ fn other_version(cluster: &Cluster, program: &Path, worker: u32, base_url: &str)
         .env("RUNNER_API_KEY", KEY)
         .output()
         .map_err(|error| error.to_string())?;
-    fs_err::remove_file(&other).map_err(|error| error.to_string())?;
-    let printed = String::from_utf8_lossy(&ran.stderr).into_owned();
-    let reason = printed.lines().find(|line| line.contains("Restate has workers of version"));
-    match (ran.status.code(), reason) {
-        (Some(5), Some(reason)) if printed.contains("hint: start it at another address") => {
+    fs_err::remove_file(&other_program).map_err(|error| error.to_string())?;
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let reason = stderr.lines().find(|line| line.contains("Restate has workers of version"));
+    match (output.status.code(), reason) {
+        (Some(5), Some(reason)) if stderr.contains("hint: start it at another address") => {
             Ok(reason.to_owned())
         }
-        _ => Err(format!("a worker of another version ended with {}: {printed}", ran.status)),
+        _ => Err(format!("a worker of another version ended with {}: {stderr}", output.status)),
     }
 }
 
 /// Whether a child of this process runs that nobody has waited for.
 fn is_running(id: u32) -> Result<bool, String> {
-    let listed = Command::new("ps").args(["-o", "stat=", "-p", &id.to_string()]).output();
-    let state = String::from_utf8_lossy(&listed.map_err(|error| error.to_string())?.stdout).trim().to_owned();
+    let ps = Command::new("ps").args(["-o", "stat=", "-p", &id.to_string()]).output();
+    let state = String::from_utf8_lossy(&ps.map_err(|error| error.to_string())?.stdout).trim().to_owned();
     Ok(!state.is_empty() && !state.starts_with('Z'))
 }

@@ -32,8 +32,8 @@ impl StepFile {
     }
 
     /// Tells the workers to do this at this step, such as `run post`. The first one that reaches it does.
-    pub(super) fn arm(&self, at: AtStep, step: &str) -> Result<(), String> {
-        let action = match at {
+    pub(super) fn arm(&self, at_step: AtStep, step: &str) -> Result<(), String> {
+        let action = match at_step {
             AtStep::Die => "die",
             AtStep::Wait => "wait",
         };

@@ -167,13 +167,13 @@ impl Round {
         let (begin, killed_before) = (std::time::Instant::now(), counts.kills());
         while !clients.is_empty() {
             std::thread::sleep(Duration::from_millis(200 + rng.next_u64() % 1_000));
-            let mut open = Vec::new();
+            let mut running = Vec::new();
             for mut client in clients {
                 if client.try_wait().map_err(|error| error.to_string())?.is_none() {
-                    open.push(client);
+                    running.push(client);
                 }
             }
-            clients = open;
+            clients = running;
             if begin.elapsed() > MAX_ROUND {
                 for client in &mut clients {
                     drop(client.kill());
@@ -190,12 +190,12 @@ impl Round {
                     counts.nodes += 1;
                 }
                 1 if !clients.is_empty() => {
-                    let which = usize::try_from(rng.next_u64() % 64).unwrap_or_default() % clients.len();
-                    let mut client = clients.swap_remove(which);
+                    let index = usize::try_from(rng.next_u64() % 64).unwrap_or_default() % clients.len();
+                    let mut client = clients.swap_remove(index);
                     client.kill().and_then(|()| client.wait()).map_err(|error| error.to_string())?;
                     counts.clients += 1;
                     // Another run of the same file, while the one that nobody follows any more goes on.
-                    clients.push(self.client(cluster, which)?);
+                    clients.push(self.client(cluster, index)?);
                 }
                 worker @ 1..4 => {
                     cluster.kill_worker(usize::try_from(worker).unwrap_or_default())?;
@@ -221,7 +221,7 @@ impl Round {
         let out = self.output();
         let mut last = String::new();
         for _ in 0..MAX_CALM_RUNS {
-            let ran = cluster.output(&[
+            let output = cluster.output(&[
                 "run",
                 &self.file,
                 "--jobs",
@@ -231,15 +231,15 @@ impl Round {
                 "--format",
                 "json",
             ])?;
-            if ran.status.success() {
+            if output.status.success() {
                 return Ok(());
             }
-            last = String::from_utf8_lossy(&ran.stderr).into_owned();
-            let summary: Value = serde_json::from_slice(&ran.stdout)
+            last = String::from_utf8_lossy(&output.stderr).into_owned();
+            let summary: Value = serde_json::from_slice(&output.stdout)
                 .map_err(|error| format!("no summary ({error}): {last}"))?;
             let run = summary["run"].as_str().unwrap_or_default().to_owned();
-            if ran.status.code() != Some(ACTION_NEEDED) {
-                return Err(format!("a run ended with {}: {last}", ran.status));
+            if output.status.code() != Some(ACTION_NEEDED) {
+                return Err(format!("a run ended with {}: {last}", output.status));
             }
             self.resolve(cluster, service, counts, &run)?;
         }
@@ -256,12 +256,12 @@ impl Round {
         while !service.is_idle() {
             std::thread::sleep(Duration::from_millis(50));
         }
-        let listed = cluster.output(&["resolve", &self.file, "--run", run, "--format", "json"])?;
-        let listed: Value = serde_json::from_slice(&listed.stdout).map_err(|error| {
-            format!("no list of submissions ({error}): {}", String::from_utf8_lossy(&listed.stderr))
+        let list = cluster.output(&["resolve", &self.file, "--run", run, "--format", "json"])?;
+        let list: Value = serde_json::from_slice(&list.stdout).map_err(|error| {
+            format!("no list of submissions ({error}): {}", String::from_utf8_lossy(&list.stderr))
         })?;
-        for open in listed["indeterminate"].as_array().into_iter().flatten() {
-            let shot = open["shot"].as_str().unwrap_or_default();
+        for submission in list["indeterminate"].as_array().into_iter().flatten() {
+            let shot = submission["shot"].as_str().unwrap_or_default();
             let cell = shot.rsplit('=').next().and_then(|cell| cell.parse().ok()).unwrap_or_default();
             let paid = service.paid(&self.prompt(cell));
             let arguments = match paid.as_slice() {
@@ -273,7 +273,7 @@ impl Round {
                     counts.adopted += 1;
                     vec!["--adopt", task.as_str()]
                 }
-                more => return Err(format!("{shot} was paid for {} times", more.len())),
+                tasks => return Err(format!("{shot} was paid for {} times", tasks.len())),
             };
             let resolved = cluster
                 .output(&[&["resolve", &self.file, shot, "--run", run], arguments.as_slice()].concat())?;

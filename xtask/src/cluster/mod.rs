@@ -103,19 +103,19 @@ pub(crate) fn run(root: &Path, args: &ClusterArgs) -> Result<String, String> {
     // Its processes run in folders of their own.
     let absolute =
         |program: &PathBuf| program.canonicalize().map_err(|error| format!("{}: {error}", program.display()));
-    let asked = args.program.as_ref().map(absolute).transpose()?;
-    let program = || asked.clone().map_or_else(|| build(root).map(|built| built.program), Ok);
+    let explicit = args.program.as_ref().map(absolute).transpose()?;
+    let program = || explicit.clone().map_or_else(|| build(root).map(|built| built.program), Ok);
     match &args.command {
         ClusterCommand::Up { workers } => up(&server, &program()?, *workers),
         ClusterCommand::Test { only, kills, seed, full } => {
             let built = build(root)?;
-            let program = asked.as_ref().unwrap_or(&built.program);
-            let is_asked_for = |part: &Part| match part {
+            let program = explicit.as_ref().unwrap_or(&built.program);
+            let is_selected = |part: &Part| match part {
                 _ if !only.is_empty() => only.contains(part),
                 Part::Standalone => *full,
                 _ => true,
             };
-            for part in Part::value_variants().iter().filter(|part| is_asked_for(part)) {
+            for part in Part::value_variants().iter().filter(|part| is_selected(part)) {
                 println!(
                     "{}",
                     match part {
@@ -132,7 +132,7 @@ pub(crate) fn run(root: &Path, args: &ClusterArgs) -> Result<String, String> {
             }
             Ok("the cluster's tests pass".to_owned())
         }
-        ClusterCommand::Bench { wide } => bench::run(&server, &program()?, asked.is_some(), *wide),
+        ClusterCommand::Bench { wide } => bench::run(&server, &program()?, explicit.is_some(), *wide),
     }
 }
 

@@ -124,10 +124,10 @@ impl Cluster {
     /// The worker that has the connection from this port; `None` where the system does not say it.
     pub(super) fn worker_with_port(&self, port: u16) -> Option<usize> {
         let table = std::fs::read_to_string("/proc/net/tcp").ok()?;
-        let here = format!(":{port:04X}");
-        let line = table
-            .lines()
-            .find(|line| line.split_whitespace().nth(1).is_some_and(|address| address.ends_with(&here)))?;
+        let port_suffix = format!(":{port:04X}");
+        let line = table.lines().find(|line| {
+            line.split_whitespace().nth(1).is_some_and(|address| address.ends_with(&port_suffix))
+        })?;
         let socket = PathBuf::from(format!("socket:[{}]", line.split_whitespace().nth(9)?));
         self.workers.iter().position(|worker| {
             let files = std::fs::read_dir(format!("/proc/{}/fd", worker.id()));
@@ -138,14 +138,14 @@ impl Cluster {
 
     /// Starts another worker for each one that has ended. Returns how many there were.
     pub(super) fn replace_ended_workers(&mut self) -> Result<usize, String> {
-        let mut ended = 0;
+        let mut replaced = 0;
         for index in 0..self.workers.len() {
             if self.workers[index].try_wait().map_err(|error| error.to_string())?.is_some() {
                 self.workers[index] = self.spawn_worker(index)?;
-                ended += 1;
+                replaced += 1;
             }
         }
-        Ok(ended)
+        Ok(replaced)
     }
 
     /// Registers workers at a new address, as a new version does, waits until nothing that the old ones began is open, and tells the old ones
@@ -170,13 +170,13 @@ impl Cluster {
         })?;
         for mut worker in old {
             signal(&worker, "TERM")?;
-            let mut ended = None;
+            let mut exit_status = None;
             wait_until(DRAIN_TIMEOUT, "a worker that was told to end did not", || {
-                ended = worker.try_wait().map_err(|error| error.to_string())?;
-                Ok(ended.is_some())
+                exit_status = worker.try_wait().map_err(|error| error.to_string())?;
+                Ok(exit_status.is_some())
             })?;
-            if !ended.is_some_and(|status| status.success()) {
-                return Err(format!("a worker that was told to end ended with {ended:?}"));
+            if !exit_status.is_some_and(|status| status.success()) {
+                return Err(format!("a worker that was told to end ended with {exit_status:?}"));
             }
         }
         Ok(())
@@ -258,8 +258,8 @@ pub(super) fn wait_until(
 
 /// Sends a signal to a process that this one started.
 pub(super) fn signal(process: &Child, name: &str) -> Result<(), String> {
-    let sent = Command::new("kill").args([format!("-{name}"), process.id().to_string()]).status();
-    sent.map(|_| ()).map_err(|error| error.to_string())
+    let status = Command::new("kill").args([format!("-{name}"), process.id().to_string()]).status();
+    status.map(|_| ()).map_err(|error| error.to_string())
 }
 
 impl Drop for Cluster {

@@ -28,8 +28,8 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
     let behavior = Behavior::without_faults(Duration::from_millis(200), Duration::from_secs(2));
     let start = |seed| runtime.block_on(CountingService::start(seed, behavior));
-    let most = MAX_TASKS.to_string();
-    caps(server, program, &start(1)?, &["--max-tasks", &most])?;
+    let max_tasks = MAX_TASKS.to_string();
+    caps(server, program, &start(1)?, &["--max-tasks", &max_tasks])?;
     caps(server, program, &start(2)?, &["--max-cost", MAX_COST])?;
     limits(server, program, &start(3)?)?;
     detached(server, program, &start(4)?)?;
@@ -59,8 +59,8 @@ fn run_clients(cluster: &Cluster, cells: usize) -> Result<Vec<Option<i32>>, Stri
     let mut clients = Vec::new();
     for (number, file) in files?.iter().enumerate() {
         let mut client = cluster.command_at(number, &["run", file]);
-        let said = cluster.folder().join(format!("client-{number}.log"));
-        let log = fs_err::File::create(&said).map_err(|error| error.to_string())?;
+        let path = cluster.folder().join(format!("client-{number}.log"));
+        let log = fs_err::File::create(&path).map_err(|error| error.to_string())?;
         let client = client.stdout(Stdio::null()).stderr(log.into_file()).spawn();
         clients.push(client.map_err(|error| error.to_string())?);
     }
@@ -68,9 +68,9 @@ fn run_clients(cluster: &Cluster, cells: usize) -> Result<Vec<Option<i32>>, Stri
     for (number, mut client) in clients.into_iter().enumerate() {
         let code = client.wait().map_err(|error| error.to_string())?.code();
         if matches!(code, Some(INVALID_INPUT | UNUSABLE)) {
-            let said = cluster.folder().join(format!("client-{number}.log"));
-            let said = fs_err::read_to_string(said).unwrap_or_default();
-            return Err(format!("client {number} could not go on: {said}"));
+            let log = cluster.folder().join(format!("client-{number}.log"));
+            let log = fs_err::read_to_string(log).unwrap_or_default();
+            return Err(format!("client {number} could not go on: {log}"));
         }
         codes.push(code);
     }
@@ -132,23 +132,23 @@ fn detached(server: &ServerProgram, program: &Path, service: &CountingService) -
             std::thread::sleep(Duration::from_millis(50));
         }
         signal(&client, "INT")?;
-        let ended = client.wait_with_output().map_err(|error| error.to_string())?;
-        let said = String::from_utf8_lossy(&ended.stderr);
-        let run = said.split("--attach ").nth(1).and_then(|rest| rest.split([';', ' ']).next());
-        let (Some(130), Some(run)) = (ended.status.code(), run) else {
-            return Err(format!("an interrupted client ended with {}: {said}", ended.status));
+        let output = client.wait_with_output().map_err(|error| error.to_string())?;
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let run = stderr.split("--attach ").nth(1).and_then(|rest| rest.split([';', ' ']).next());
+        let (Some(130), Some(run)) = (output.status.code(), run) else {
+            return Err(format!("an interrupted client ended with {}: {stderr}", output.status));
         };
         let attached = cluster.output(&[&["run", &file, "--attach", run], flags].concat())?;
         let expected = if flags.is_empty() { 0 } else { 130 };
         if attached.status.code() != Some(expected) {
-            let said = String::from_utf8_lossy(&attached.stderr);
-            return Err(format!("a client that attached {flags:?} ended with {}: {said}", attached.status));
+            let stderr = String::from_utf8_lossy(&attached.stderr);
+            return Err(format!("a client that attached {flags:?} ended with {}: {stderr}", attached.status));
         }
         // What a cancelled run left in flight is adopted.
-        let again = cluster.output(&["run", &file])?;
-        if !again.status.success() || service.accepted() - before != CELLS {
-            let said = String::from_utf8_lossy(&again.stderr);
-            return Err(format!("{} tasks for {CELLS} cells: {said}", service.accepted() - before));
+        let second_run = cluster.output(&["run", &file])?;
+        if !second_run.status.success() || service.accepted() - before != CELLS {
+            let stderr = String::from_utf8_lossy(&second_run.stderr);
+            return Err(format!("{} tasks for {CELLS} cells: {stderr}", service.accepted() - before));
         }
     }
     Ok(())

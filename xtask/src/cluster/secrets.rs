@@ -52,22 +52,26 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
     // Not in the cluster's folder: the workflow and its picture are the user's own.
     let project = tempfile::tempdir().map_err(|error| error.to_string())?;
     let file = write_project(project.path())?;
-    let mut printed = Vec::new();
+    let mut outputs = Vec::new();
     let formats = ["text", "ndjson", "json"];
     for format in formats {
-        let ran = cluster
+        let output = cluster
             .command(&["-vvv", "run", &file, "--output-dir", "out", "--format", format])
             .output()
             .map_err(|error| error.to_string())?;
-        if !matches!(ran.status.code(), Some(DONE | ACTION_NEEDED)) {
-            return Err(format!("a run ended with {}: {}", ran.status, String::from_utf8_lossy(&ran.stderr)));
+        if !matches!(output.status.code(), Some(DONE | ACTION_NEEDED)) {
+            return Err(format!(
+                "a run ended with {}: {}",
+                output.status,
+                String::from_utf8_lossy(&output.stderr)
+            ));
         }
-        printed.extend([ran.stdout, ran.stderr].concat());
+        outputs.extend([output.stdout, output.stderr].concat());
     }
     if service.accepted() == 0 {
         return Err("nothing was submitted".to_owned());
     }
-    fs_err::write(cluster.folder().join("printed"), &printed).map_err(|error| error.to_string())?;
+    fs_err::write(cluster.folder().join("printed"), &outputs).map_err(|error| error.to_string())?;
     for id in cluster.worker_ids() {
         // Where the system tells the command lines of processes.
         let line = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
@@ -165,13 +169,13 @@ fn search(folder: &Path) -> Result<usize, String> {
     for file in &files {
         // Restate may have removed one of its files.
         let Ok(content) = std::fs::read(file) else { continue };
-        let shown = file.strip_prefix(folder).unwrap_or(file).display();
+        let name = file.strip_prefix(folder).unwrap_or(file).display();
         if contains(&content, &key) {
-            return Err(format!("the API key is in {shown}"));
+            return Err(format!("the API key is in {name}"));
         }
         let is_store = file.starts_with(folder.join("store"));
         if !is_store && contains(&content, &private) {
-            return Err(format!("the prompt or the picture is in {shown}"));
+            return Err(format!("the prompt or the picture is in {name}"));
         }
         if is_store {
             stored[0] |= contains(&content, &forms(PROMPT));

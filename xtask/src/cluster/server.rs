@@ -118,7 +118,7 @@ impl Server {
     }
 
     /// The node at `index`, or the next one that is up.
-    fn alive(&self, index: usize) -> &Node {
+    fn live_node(&self, index: usize) -> &Node {
         let count = self.nodes.len();
         let nodes = (0..count).map(|step| &self.nodes[(index + step) % count]);
         nodes.clone().find(|node| node.child.is_some()).unwrap_or(&self.nodes[index % count])
@@ -126,17 +126,17 @@ impl Server {
 
     /// The ingress port of a node that is up: that of `index`, if it is.
     pub(super) fn ingress_port(&self, index: usize) -> u16 {
-        self.alive(index).ports.ingress
+        self.live_node(index).ports.ingress
     }
 
     /// The admin port of a node that is up: that of `index`, if it is.
     pub(super) fn admin_port(&self, index: usize) -> u16 {
-        self.alive(index).ports.admin
+        self.live_node(index).ports.admin
     }
 
     /// The process of the first node that is up.
     pub(super) fn id(&self) -> u32 {
-        self.alive(0).child.as_ref().map(Child::id).unwrap_or_default()
+        self.live_node(0).child.as_ref().map(Child::id).unwrap_or_default()
     }
 }
 

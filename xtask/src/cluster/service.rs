@@ -109,7 +109,7 @@ struct Task {
 impl Task {
     /// As the service describes it (spec 2.5).
     fn object(&self, id: &str, now: Instant) -> Value {
-        let since_creation = |at: Instant| self.created_at_ms + (at - self.created).as_millis();
+        let since_creation = |time: Instant| self.created_at_ms + (time - self.created).as_millis();
         let mut object = json!({
             "id": id,
             "object": "video",
@@ -197,7 +197,8 @@ impl CountingService {
     /// The most submissions in any stretch of this length: its beginning counts, its end does not.
     pub(super) fn max_submissions(&self, per: Duration) -> usize {
         let arrivals = &self.state().arrivals;
-        let within = |at: usize| arrivals[at..].iter().take_while(|time| **time < arrivals[at] + per).count();
+        let within =
+            |index: usize| arrivals[index..].iter().take_while(|time| **time < arrivals[index] + per).count();
         (0..arrivals.len()).map(within).max().unwrap_or_default()
     }
 
@@ -251,8 +252,8 @@ impl CountingService {
     }
 
     async fn pause(&self) {
-        let most = u64::try_from(self.0.behavior.latency.as_millis()).unwrap_or(u64::MAX);
-        let pause = Duration::from_millis(self.roll(most));
+        let max_millis = u64::try_from(self.0.behavior.latency.as_millis()).unwrap_or(u64::MAX);
+        let pause = Duration::from_millis(self.roll(max_millis));
         tokio::time::sleep(pause).await;
     }
 
@@ -374,7 +375,7 @@ async fn content(
     let piece = video.len().div_ceil(pieces);
     let pieces: Vec<Bytes> = video.chunks(piece).map(Bytes::copy_from_slice).collect();
     let (length, half, last) = (video.len(), pieces.len() / 2, pieces.len() - 1);
-    let sent = futures_util::stream::unfold(pieces.into_iter().enumerate(), move |mut rest| {
+    let stream = futures_util::stream::unfold(pieces.into_iter().enumerate(), move |mut rest| {
         let service = service.clone();
         async move {
             let moments = &service.0.moments;
@@ -395,5 +396,5 @@ async fn content(
         (header::CONTENT_TYPE, HeaderValue::from_static("video/mp4")),
         (header::CONTENT_LENGTH, HeaderValue::from(length)),
     ];
-    (headers, Body::from_stream(sent)).into_response()
+    (headers, Body::from_stream(stream)).into_response()
 }

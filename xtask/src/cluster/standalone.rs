@@ -43,27 +43,27 @@ pub(super) fn run(
     let cluster = Cluster::start(server, program, 2, &service.url, &service.key, &[])?;
     fs_err::write(cluster.folder().join(STORYBOARD), &storyboard).map_err(|error| error.to_string())?;
     succeed(&mut cluster.command(&["run", STORYBOARD]))?;
-    let alone = tempfile::tempdir().map_err(|error| error.to_string())?;
-    fs_err::write(alone.path().join(STORYBOARD), &storyboard).map_err(|error| error.to_string())?;
+    let local_folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    fs_err::write(local_folder.path().join(STORYBOARD), &storyboard).map_err(|error| error.to_string())?;
     // With the same service: a film says whether its videos are of the embedded one, which renders without a model.
-    let mut one_machine = Command::new(program);
-    one_machine.args(["run", STORYBOARD]).current_dir(alone.path()).env_remove("RUNNER_ENGINE");
-    one_machine.env("RUNNER_BASE_URL", &service.url).env("RUNNER_API_KEY", &service.key);
-    succeed(one_machine.stdin(Stdio::null()))?;
+    let mut local_run = Command::new(program);
+    local_run.args(["run", STORYBOARD]).current_dir(local_folder.path()).env_remove("RUNNER_ENGINE");
+    local_run.env("RUNNER_BASE_URL", &service.url).env("RUNNER_API_KEY", &service.key);
+    succeed(local_run.stdin(Stdio::null()))?;
     let film = |folder: &Path| fs_err::read(folder.join("out").join(FILM)).map_err(|error| error.to_string());
-    let (here, there) = (film(alone.path())?, film(cluster.folder())?);
-    if here != there {
+    let (local_film, cluster_film) = (film(local_folder.path())?, film(cluster.folder())?);
+    if local_film != cluster_film {
         return Err(format!(
             "the film of the cluster has {} bytes and is not that of one machine, which has {}",
-            there.len(),
-            here.len()
+            cluster_film.len(),
+            local_film.len()
         ));
     }
     Ok(format!(
         "{} nodes of Restate, 2 workers, `runner serve`: {CELLS} cells in {:.0} s; the film of {STORYBOARD} is that of one machine, {} bytes",
         cluster.server.len(),
         took.as_secs_f64(),
-        here.len()
+        local_film.len()
     ))
 }
 
@@ -77,11 +77,11 @@ fn videos(folder: &Path) -> Result<usize, String> {
 }
 
 fn succeed(command: &mut Command) -> Result<(), String> {
-    let ran = command.stdout(Stdio::null()).output().map_err(|error| error.to_string())?;
-    if ran.status.success() {
+    let output = command.stdout(Stdio::null()).output().map_err(|error| error.to_string())?;
+    if output.status.success() {
         Ok(())
     } else {
-        Err(format!("a run ended with {}: {}", ran.status, String::from_utf8_lossy(&ran.stderr)))
+        Err(format!("a run ended with {}: {}", output.status, String::from_utf8_lossy(&output.stderr)))
     }
 }
 

@@ -28,18 +28,18 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
     let before = service.accepted();
     cluster.upgrade()?;
     let during = service.accepted() - before;
-    let open = CLIENTS * CELLS - service.accepted();
-    if open == 0 {
+    let remaining = CLIENTS * CELLS - service.accepted();
+    if remaining == 0 {
         return Err("the runs were over before the old workers ended, so nothing was tested".to_owned());
     }
     for mut client in clients {
-        let mut ended = None;
+        let mut exit_status = None;
         wait_until(TIMEOUT, "a run did not end after the upgrade", || {
-            ended = client.try_wait().map_err(|error| error.to_string())?;
-            Ok(ended.is_some())
+            exit_status = client.try_wait().map_err(|error| error.to_string())?;
+            Ok(exit_status.is_some())
         })?;
-        if !ended.is_some_and(|status| status.success()) {
-            return Err(format!("a run ended with {ended:?} after the upgrade"));
+        if !exit_status.is_some_and(|status| status.success()) {
+            return Err(format!("a run ended with {exit_status:?} after the upgrade"));
         }
     }
     for number in 0..CLIENTS {
@@ -51,7 +51,7 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
         }
     }
     Ok(format!(
-        "an upgrade of the workers under load: {before} tasks before it, {during} until the old workers had ended, {open} after that; \
+        "an upgrade of the workers under load: {before} tasks before it, {during} until the old workers had ended, {remaining} after that; \
          every run ended, none of {} cells was paid for twice",
         CLIENTS * CELLS
     ))

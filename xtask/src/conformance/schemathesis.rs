@@ -71,9 +71,9 @@ async fn drive(tool: &Path, folder: &Path) -> Result<Output, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
     let service = BlankService::start(|_| {}).await?;
     let base = service.base_url();
-    let done = completed_task(&base).await?;
+    let task_id = completed_task(&base).await?;
     let document = folder.join("openapi.json");
-    let view = with_task_id(Contract::embedded().test_view(), &done);
+    let view = with_task_id(Contract::embedded().test_view(), &task_id);
     fs_err::write(&document, view.to_string()).map_err(|error| text(&error))?;
     let mut command = tokio::process::Command::new(tool);
     command.arg("run").arg(&document).args(["--url", base.trim_end_matches('/')]);

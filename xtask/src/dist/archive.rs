@@ -113,18 +113,18 @@ mod tests {
         let files = [entry("runner", true), entry("README.md", false)];
         let packed = pack(target, "runner-1", &files, 1_700_000_001).expect("an archive");
         let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(packed.as_slice()));
-        let mut listed = Vec::new();
+        let mut entries = Vec::new();
         for file in archive.entries().expect("entries") {
             let mut file = file.expect("an entry");
             let mut text = String::new();
             file.read_to_string(&mut text).expect("text");
             let path = file.path().expect("a path").to_string_lossy().into_owned();
             let header = file.header();
-            listed.push((path, header.mode().expect("a mode"), header.mtime().expect("a time"), text));
+            entries.push((path, header.mode().expect("a mode"), header.mtime().expect("a time"), text));
         }
         let time = 1_700_000_001;
         assert_eq!(
-            listed,
+            entries,
             [
                 ("runner-1/README.md".to_owned(), 0o644, time, "README.md".to_owned()),
                 ("runner-1/runner".to_owned(), 0o755, time, "runner".to_owned()),

@@ -53,14 +53,14 @@ fn linked(metadata: &Value) -> BTreeSet<&str> {
         nodes.into_iter().flatten().map(|node| (text(node, "id"), node)).collect();
     let packages = metadata["packages"].as_array().into_iter().flatten();
     let runner = packages.filter(|package| text(package, "name") == "runner" && package["source"].is_null());
-    let mut open: Vec<&str> = runner.map(|package| text(package, "id")).collect();
+    let mut queue: Vec<&str> = runner.map(|package| text(package, "id")).collect();
     let mut linked = BTreeSet::new();
-    while let Some(id) = open.pop() {
+    while let Some(id) = queue.pop() {
         if !linked.insert(id) {
             continue;
         }
         let dependencies = nodes.get(id).and_then(|node| node["deps"].as_array()).into_iter().flatten();
-        open.extend(
+        queue.extend(
             dependencies.filter(|dependency| is_normal(dependency)).map(|dependency| text(dependency, "pkg")),
         );
     }

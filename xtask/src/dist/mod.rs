@@ -73,9 +73,9 @@ pub(crate) fn run(root: &Path, args: &Dist) -> Result<String, String> {
                 }
                 built += 1;
             }
-            Err(why) if is_required => return Err(format!("{report}{}: {why}", target.triple)),
-            Err(why) => {
-                let _ = writeln!(report, "{}: skipped, {why}", target.triple);
+            Err(reason) if is_required => return Err(format!("{report}{}: {reason}", target.triple)),
+            Err(reason) => {
+                let _ = writeln!(report, "{}: skipped, {reason}", target.triple);
             }
         }
     }
@@ -91,9 +91,10 @@ fn requested(triples: &[String], host: &str) -> Result<Vec<&'static Target>, Str
         all.sort_by_key(|target| target.triple != host);
         return Ok(all);
     }
-    let known = || target::TARGETS.iter().map(|target| target.triple).collect::<Vec<_>>().join(", ");
+    let released = || target::TARGETS.iter().map(|target| target.triple).collect::<Vec<_>>().join(", ");
     let find = |triple: &String| {
-        target::find(triple).ok_or_else(|| format!("{triple} is not released; the targets are {}", known()))
+        target::find(triple)
+            .ok_or_else(|| format!("{triple} is not released; the targets are {}", released()))
     };
     triples.iter().map(find).collect()
 }

@@ -19,7 +19,8 @@ pub(super) fn write(
 ) -> Result<Vec<&'static str>, String> {
     for (template, name) in TEMPLATES {
         let text = fs_err::read_to_string(root.join(template)).map_err(|error| error.to_string())?;
-        let filled = fill(&text, version, repository, sums).map_err(|why| format!("{template}: {why}"))?;
+        let filled =
+            fill(&text, version, repository, sums).map_err(|error| format!("{template}: {error}"))?;
         fs_err::write(out.join(name), filled).map_err(|error| error.to_string())?;
     }
     Ok(TEMPLATES.iter().map(|(_, name)| *name).collect())

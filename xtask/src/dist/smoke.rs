@@ -28,15 +28,15 @@ pub(super) fn run(
     }
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let unpacked = unpack(target, out, archive, folder.path())?;
-    let (root, place) = match bare_root(target, folder.path(), &unpacked) {
+    let (root, location) = match bare_root(target, folder.path(), &unpacked) {
         Ok(()) => (
             Some(folder.path()),
             "in a root folder with its libraries and a temporary folder only".to_owned(),
         ),
-        Err(why) => (None, format!("in an empty folder; not in an empty root folder, because {why}")),
+        Err(reason) => (None, format!("in an empty folder; not in an empty root folder, because {reason}")),
     };
     commands(target, root, &unpacked)?;
-    let mut places = vec![place];
+    let mut locations = vec![location];
     for root in roots {
         // The folder for temporary files of the distribution itself.
         let folder = tempfile::tempdir_in(root.join("tmp"))
@@ -44,9 +44,9 @@ pub(super) fn run(
         let unpacked = unpack(target, out, archive, folder.path())?;
         let name = distribution(root)?;
         commands(target, Some(root), &unpacked).map_err(|error| format!("in {name}: {error}"))?;
-        places.push(format!("in {name}"));
+        locations.push(format!("in {name}"));
     }
-    Ok(format!("`--version`, `check`, `run` and `report` succeed {}", places.join(", ")))
+    Ok(format!("`--version`, `check`, `run` and `report` succeed {}", locations.join(", ")))
 }
 
 /// The name of the distribution in a root folder (os-release(5)).
@@ -133,10 +133,10 @@ fn bare_root(target: &Target, root: &Path, unpacked: &Path) -> Result<(), String
         return Err("only root can use `chroot`".to_owned());
     }
     let program = unpacked.join(target.program_name());
-    let listed = build::output("ldd", &[&program.to_string_lossy()], root)?;
+    let libraries = build::output("ldd", &[&program.to_string_lossy()], root)?;
     // Films are joined in a temporary folder.
     fs_err::create_dir_all(root.join("tmp")).map_err(|error| error.to_string())?;
-    for library in listed.split_whitespace().filter(|word| word.starts_with('/')) {
+    for library in libraries.split_whitespace().filter(|word| word.starts_with('/')) {
         let copy = root.join(library.trim_start_matches('/'));
         fs_err::create_dir_all(copy.parent().unwrap_or(root)).map_err(|error| error.to_string())?;
         fs_err::copy(library, copy).map_err(|error| error.to_string())?;

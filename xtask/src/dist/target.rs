@@ -53,9 +53,9 @@ pub(super) fn host() -> Result<String, String> {
 
 /// Whether the standard library of a target is installed.
 pub(super) fn has_standard_library(triple: &str) -> bool {
-    let printed = Command::new("rustc").args(["--print", "target-libdir", "--target", triple]).output();
-    printed.is_ok_and(|printed| {
-        let folder = String::from_utf8_lossy(&printed.stdout).trim().to_owned();
+    let output = Command::new("rustc").args(["--print", "target-libdir", "--target", triple]).output();
+    output.is_ok_and(|output| {
+        let folder = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
     })
 }

@@ -145,7 +145,7 @@ fn write(root: &Path, all: &[GeneratedFile]) -> Result<String, String> {
     for file in all.iter().filter(|file| !is_current(root, file)) {
         let path = root.join(file.path);
         let text = file.content.expected(&present(root, file));
-        let text = text.map_err(|why| format!("{}: {why}", file.path))?;
+        let text = text.map_err(|error| format!("{}: {error}", file.path))?;
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder).map_err(|error| error.to_string())?;
         }

@@ -89,8 +89,10 @@ fn write_clips(folder: &Path) -> Result<(Film, Vec<ClipFacts>), String> {
     }
     facts.push(ClipFacts::still(ClipKind::Card, "THE END".to_owned(), PathBuf::new()));
     let kinds = [TransitionKind::Dissolve, TransitionKind::WipeLeft, TransitionKind::Dissolve];
-    let clips = kinds
-        .map(|kind| Clip { transition: Some(Transition { kind, length: EditTime::Frames(1) }), ..whole() });
+    let clips = kinds.map(|kind| Clip {
+        transition: Some(Transition { kind, length: EditTime::Frames(1) }),
+        ..whole_clip()
+    });
     let title = Some(Title { text: "THE END".to_owned(), style: TitleStyle::Card });
     let length = Some(EditTime::Frames(24));
     let card = Clip { length, title, ..Clip::whole(ClipSource::Card) };
@@ -114,18 +116,18 @@ fn write_clips(folder: &Path) -> Result<(Film, Vec<ClipFacts>), String> {
     ))
 }
 
-fn whole() -> Clip {
+fn whole_clip() -> Clip {
     Clip::whole(ClipSource::Node(NodeIx::new(0)))
 }
 
 fn context(facts: &[ClipFacts]) -> ExportContext {
-    let other =
+    let other_take =
         Alternative { label: "take 1".to_owned(), file: OTHER_TAKE.to_owned(), ..Alternative::default() };
     let info = |facts: &ClipFacts| ClipInfo {
         file: format!("clips/{}.mp4", facts.name),
         prompt: Some("a door, \"open\" & lit".to_owned()),
         seed: Some(i64::MAX),
-        alternatives: if facts.name.ends_with("#2") { vec![other.clone()] } else { Vec::new() },
+        alternatives: if facts.name.ends_with("#2") { vec![other_take.clone()] } else { Vec::new() },
         ..ClipInfo::default()
     };
     ExportContext { clips: facts.iter().map(info).collect(), ..ExportContext::default() }
@@ -134,11 +136,11 @@ fn context(facts: &[ClipFacts]) -> ExportContext {
 /// Whether a document that the library wrote is the same edit.
 fn compare(film: Film, facts: &[ClipFacts], timeline: &Timeline, copy: &str) -> Result<(), String> {
     let edit = read_otio(copy).map_err(|error| error.to_string())?;
-    let clips = edit.items.iter().zip(facts).map(|(item, facts)| item.to_clip(whole().source, facts));
+    let clips = edit.items.iter().zip(facts).map(|(item, facts)| item.to_clip(whole_clip().source, facts));
     let film = Film { clips: clips.collect(), ..film };
-    let again = timeline::resolve(&film, facts, &[]).map_err(|error| error.to_string())?;
-    if again != *timeline || !edit.ignored.is_empty() {
-        return Err(format!("the edit is another one after {TOOL} has written it:\n{again:#?}"));
+    let reimported = timeline::resolve(&film, facts, &[]).map_err(|error| error.to_string())?;
+    if reimported != *timeline || !edit.ignored.is_empty() {
+        return Err(format!("the edit is another one after {TOOL} has written it:\n{reimported:#?}"));
     }
     Ok(())
 }

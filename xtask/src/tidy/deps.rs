@@ -61,7 +61,7 @@ pub(super) fn problems(root: &Path) -> Result<Vec<String>, String> {
 
 /// Dependencies of the workspace that no crate names.
 fn unused(metadata: &Metadata, manifest: &str) -> Vec<String> {
-    let named: BTreeSet<&str> = metadata
+    let used: BTreeSet<&str> = metadata
         .packages
         .iter()
         .flat_map(|package| &package.dependencies)
@@ -72,7 +72,7 @@ fn unused(metadata: &Metadata, manifest: &str) -> Vec<String> {
         .take_while(|line| !line.starts_with('['))
         .filter_map(|line| Some(line.split_once('=')?.0.trim()).filter(|name| !name.starts_with('#')));
     names
-        .filter(|name| !named.contains(name))
+        .filter(|name| !used.contains(name))
         .map(|name| format!("Cargo.toml: no crate names the dependency `{name}`"))
         .collect()
 }
@@ -137,9 +137,13 @@ fn check(metadata: &Metadata) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn package(name: &str, on: &str, kind: Option<&str>) -> Package {
-        let on = Dependency { name: on.to_owned(), path: Some(String::new()), kind: kind.map(str::to_owned) };
-        Package { name: name.to_owned(), dependencies: vec![on] }
+    fn package(name: &str, dependency: &str, kind: Option<&str>) -> Package {
+        let dependency = Dependency {
+            name: dependency.to_owned(),
+            path: Some(String::new()),
+            kind: kind.map(str::to_owned),
+        };
+        Package { name: name.to_owned(), dependencies: vec![dependency] }
     }
 
     #[test]

@@ -24,11 +24,11 @@ const BUILT_IN: [&str; 2] = ["help", "version"];
 pub(super) fn problems(root: &Path, declared: &[Name]) -> Result<Vec<String>, String> {
     let read = |file: &str| fs_err::read_to_string(root.join(file)).map_err(|error| error.to_string());
     let mut flag_names: BTreeSet<String> = flags(&read(COMMANDS)?).map(|(_, flag)| flag.to_owned()).collect();
-    let of_sources = declared.iter().filter(|name| {
+    let source_flags = declared.iter().filter(|name| {
         name.kind == NameKind::Flag
             && ["crates/runner/", "xtask/"].iter().any(|dir| name.file.starts_with(dir))
     });
-    flag_names.extend(of_sources.map(|name| name.text.replace('_', "-")));
+    flag_names.extend(source_flags.map(|name| name.text.replace('_', "-")));
     flag_names.extend(BUILT_IN.map(str::to_owned));
     let mut documents = Vec::new();
     for file in repository::files(root)? {

@@ -27,28 +27,28 @@ fn check(pages: &BTreeMap<PathBuf, String>, exists: &dyn Fn(&Path) -> bool) -> V
     let mut listed = BTreeSet::new();
     for (page, text) in pages {
         for (line, target) in links(text) {
-            let place = format!("{}:{line}", page.display());
+            let location = format!("{}:{line}", page.display());
             let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
             let Some(file) = (if path.is_empty() {
                 Some(page.clone())
             } else {
                 normalized(&page.parent().unwrap_or(Path::new("")).join(path))
             }) else {
-                problems.push(format!("{place}: `{target}` leads out of the repository"));
+                problems.push(format!("{location}: `{target}` leads out of the repository"));
                 continue;
             };
             if page == Path::new(SUMMARY) {
                 listed.insert(file.clone());
             }
             if !exists(&file) {
-                problems.push(format!("{place}: `{target}`: there is no file {}", file.display()));
+                problems.push(format!("{location}: `{target}`: there is no file {}", file.display()));
             } else if page.starts_with(BOOK) && !file.starts_with(BOOK) {
                 problems
-                    .push(format!("{place}: `{target}` is not in the book: name the file without a link"));
+                    .push(format!("{location}: `{target}` is not in the book: name the file without a link"));
             } else if !anchor.is_empty()
                 && headings.get(file.as_path()).is_some_and(|headings| !headings.contains(anchor))
             {
-                problems.push(format!("{place}: {} has no heading `#{anchor}`", file.display()));
+                problems.push(format!("{location}: {} has no heading `#{anchor}`", file.display()));
             }
         }
     }

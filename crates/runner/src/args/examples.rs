@@ -334,11 +334,11 @@ mod tests {
 
     #[test]
     fn every_command_has_examples() {
-        let named: BTreeSet<&str> = EXAMPLES.iter().map(|examples| examples.command).collect();
+        let with_examples: BTreeSet<&str> = EXAMPLES.iter().map(|examples| examples.command).collect();
         let command = arguments::command();
         for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
             let name = subcommand.get_name();
-            let has_some = named.iter().any(|path| path.split(' ').next() == Some(name));
+            let has_some = with_examples.iter().any(|path| path.split(' ').next() == Some(name));
             assert!(has_some || name == "help", "`{name}` has no examples");
         }
     }

@@ -50,11 +50,11 @@ pub(super) fn cannot_write(error: &std::io::Error) -> CommandError {
 
 /// Writes the temporary file, with the permissions of the one that it replaces.
 fn write_part(part: &PathBuf, contents: &[u8], replaced: &Path) -> Result<(), CommandError> {
-    let mut open = fs_err::File::create_new(part).map_err(|error| cannot_write(&error))?;
+    let mut file = fs_err::File::create_new(part).map_err(|error| cannot_write(&error))?;
     if let Ok(metadata) = std::fs::metadata(replaced) {
-        open.set_permissions(metadata.permissions()).map_err(|error| cannot_write(&error))?;
+        file.set_permissions(metadata.permissions()).map_err(|error| cannot_write(&error))?;
     }
-    open.write_all(contents).and_then(|()| open.sync_all()).map_err(|error| cannot_write(&error))
+    file.write_all(contents).and_then(|()| file.sync_all()).map_err(|error| cannot_write(&error))
 }
 
 /// There is a file of this name, and it is not to be overwritten.

@@ -32,7 +32,7 @@ pub(crate) fn check(args: &CheckArgs) -> Exit {
                     CheckFormat::Text => error.print(),
                     CheckFormat::Json | CheckFormat::Ndjson => records.extend(error_records(file, &error)),
                     CheckFormat::Github => match &error {
-                        LoadError::Unreadable(why) => outln!("{}", annotations::unreadable(file, why)),
+                        LoadError::Unreadable(reason) => outln!("{}", annotations::unreadable(file, reason)),
                         LoadError::Report(report) => print_annotations(report),
                     },
                 }

@@ -51,11 +51,11 @@ fn other_files(
     file: &Path,
     paths: &ProjectPaths,
 ) -> Result<Vec<String>, CommandError> {
-    let own = file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let own_name = file.file_name().map(|name| name.to_string_lossy().into_owned());
     let files = ledger.files_of_workflow(workflow)?;
     Ok(files
         .into_iter()
-        .filter(|name| Some(name) != own.as_ref() && paths.folder.join(name).is_file())
+        .filter(|name| Some(name) != own_name.as_ref() && paths.folder.join(name).is_file())
         .collect())
 }
 
@@ -97,7 +97,7 @@ pub(crate) async fn clean(args: CleanArgs) -> Result<Exit, CommandError> {
     }
     match args.format {
         Format::Json => outln!("{:#}", listed.iter().map(record).collect::<Value>()),
-        Format::Ndjson => listed.iter().for_each(|one| outln!("{}", record(one))),
+        Format::Ndjson => listed.iter().for_each(|entry| outln!("{}", record(entry))),
         Format::Text => print(&args, &listed),
     }
     Ok(Exit::Done)
@@ -148,8 +148,9 @@ fn print(args: &CleanArgs, listed: &[ListedFile]) {
     }
     out!("{}", table.render());
     let total = |verdict: FileOutcome| {
-        let files = listed.iter().filter(|one| one.verdict == verdict);
-        let (count, bytes) = files.fold((0, 0), |(count, bytes), one| (count + 1, bytes + one.file.bytes));
+        let files = listed.iter().filter(|entry| entry.verdict == verdict);
+        let (count, bytes) =
+            files.fold((0, 0), |(count, bytes), entry| (count + 1, bytes + entry.file.bytes));
         let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
         (count > 0).then(|| format!("{files}, {}", size(bytes)))
     };

@@ -27,7 +27,7 @@ pub(super) async fn resolve(args: ResolveArgs, address: ClusterAddress) -> Resul
         return Err(CommandError::invalid(format!("there is no run {run} on this engine"))
             .hint(format!("to list the runs: runner status {file}")));
     }
-    let open = match &run {
+    let submissions = match &run {
         Some(run) => records.indeterminate_in(run).await.map_err(engine_error)?,
         None => records.indeterminate().await?,
     };
@@ -37,16 +37,16 @@ pub(super) async fn resolve(args: ResolveArgs, address: ClusterAddress) -> Resul
         None if abandon => Some(Resolution::Abandoned),
         None => resubmit.then_some(Resolution::NotAccepted),
     };
-    let Some((named, resolution)) = args.attempt.zip(resolution) else {
-        list(&open, args.format, &file);
-        return Ok(if open.is_empty() { Exit::Done } else { Exit::ActionNeeded });
+    let Some((name, resolution)) = args.attempt.zip(resolution) else {
+        list(&submissions, args.format, &file);
+        return Ok(if submissions.is_empty() { Exit::Done } else { Exit::ActionNeeded });
     };
-    let mut matched = open.into_iter().filter(|open| open.shot == named || open.attempt.as_str() == named);
+    let mut matched = submissions.into_iter().filter(|row| row.shot == name || row.attempt.as_str() == name);
     let (first, second) = (matched.next(), matched.next());
     let Some(IndeterminateShot { shot, key, attempt }) = first else {
         return Err(CommandError::invalid(format!(
             "no submission of `{}` is indeterminate{}",
-            sanitize::line(&named),
+            sanitize::line(&name),
             if run.is_some() { " in this run" } else { "" }
         ))
         .hint(format!("to list those that are: runner resolve {file}")));
@@ -54,7 +54,7 @@ pub(super) async fn resolve(args: ResolveArgs, address: ClusterAddress) -> Resul
     if second.is_some() {
         return Err(CommandError::invalid(format!(
             "several submissions of `{}` are indeterminate",
-            sanitize::line(&named)
+            sanitize::line(&name)
         ))
         .hint(format!("name the attempt; to list them: runner resolve {file}")));
     }
@@ -98,11 +98,11 @@ fn workflow_name(file: &Path) -> Result<Option<String>, CommandError> {
     }
 }
 
-fn list(open: &[IndeterminateShot], format: Format, file: &str) {
+fn list(submissions: &[IndeterminateShot], format: Format, file: &str) {
     match format {
-        Format::Text if open.is_empty() => outln!("nothing to resolve"),
+        Format::Text if submissions.is_empty() => outln!("nothing to resolve"),
         Format::Text => {
-            for IndeterminateShot { shot, attempt, .. } in open {
+            for IndeterminateShot { shot, attempt, .. } in submissions {
                 outln!("{}  {attempt}", sanitize::line(shot));
             }
             errln!(
@@ -110,10 +110,10 @@ fn list(open: &[IndeterminateShot], format: Format, file: &str) {
             );
         }
         Format::Json | Format::Ndjson => {
-            let rows: Vec<_> = open
+            let rows: Vec<_> = submissions
                 .iter()
                 .map(
-                    |open| json!({ "shot": open.shot, "attempt": open.attempt, "key": open.key.to_string() }),
+                    |submission| json!({ "shot": submission.shot, "attempt": submission.attempt, "key": submission.key.to_string() }),
                 )
                 .collect();
             outln!("{}", json!({ "indeterminate": rows }));

@@ -185,7 +185,7 @@ async fn upload(
                 "{} has changed since the plan was made; run again",
                 file.path.display()
             )),
-            other => engine_error(other),
+            error => engine_error(error),
         })
     });
     futures_util::stream::iter(uploads).buffer_unordered(MAX_UPLOADS).try_collect::<()>().await?;
@@ -227,11 +227,11 @@ async fn follow(
     let mut last_event = last_answer;
     while !follower.is_over() {
         let sink = reporter.reporter();
-        let mut on = |state: &RunState, event: &Event, time: Timestamp| sink.on(state, event, time);
+        let mut on_event = |state: &RunState, event: &Event, time: Timestamp| sink.on(state, event, time);
         let read = tokio::select! {
-            read = follower.read(&mut on) => read,
+            read = follower.read(&mut on_event) => read,
             () = interrupted(&mut interrupt) => {
-                let reason = detached(args, &head.run);
+                let reason = detached_message(args, &head.run);
                 reporter.fail(&reason, Exit::Interrupted, now());
                 errln!("{reason}");
                 return Ok(Exit::Interrupted);
@@ -252,7 +252,7 @@ async fn follow(
                 tokio::time::sleep(MAX_FOLLOW_INTERVAL).await;
             }
             Err(error) => {
-                let error = engine_error(error).hint(detached(args, &head.run));
+                let error = engine_error(error).hint(detached_message(args, &head.run));
                 reporter.fail(&error.message, error.exit(), now());
                 return Err(error);
             }
@@ -264,7 +264,7 @@ async fn follow(
 }
 
 /// How a detached run continues.
-fn detached(args: &RunArgs, run: &RunId) -> String {
+fn detached_message(args: &RunArgs, run: &RunId) -> String {
     let command = format!("runner run {} --attach {run}", named_workflow(args));
     format!("detached: run {run} continues; to follow it: {command}; to end it: add --cancel")
 }

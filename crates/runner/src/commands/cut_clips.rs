@@ -23,14 +23,15 @@ pub(super) fn cut_clips(edit: &ImportedEdit, folder: &Path) -> (Vec<CutClip>, Ve
 
 fn clip(item: &ImportedItem, folder: &Path, notes: &mut Vec<String>) -> CutClip {
     let media = &item.media;
-    let of_file = media.file.as_ref().and_then(|name| Some((name, media::probe(&folder.join(name)).ok()?)));
+    let probed_file =
+        media.file.as_ref().and_then(|name| Some((name, media::probe(&folder.join(name)).ok()?)));
     let (start, length) = match item.range {
         Some(range) => (time(range.start, range.rate), Some(time(range.frames, range.rate))),
         None => (Duration::ZERO, None),
     };
     let mut clip = CutClip {
         name: media.shot.as_ref().or(media.file.as_ref()).unwrap_or(&media.name).clone(),
-        source: match (&media.title, &of_file) {
+        source: match (&media.title, &probed_file) {
             (Some(text), _) => CutSource::Title(text.clone()),
             (None, Some((name, _))) => CutSource::File((*name).clone()),
             (None, None) => CutSource::Shot,
@@ -38,13 +39,13 @@ fn clip(item: &ImportedItem, folder: &Path, notes: &mut Vec<String>) -> CutClip 
         start,
         length,
         speed: item.speed,
-        transition: item.transition.map(|one| Transition {
-            kind: one.kind,
-            length: EditTime::from_duration(time(one.frames, one.rate)),
+        transition: item.transition.map(|transition| Transition {
+            kind: transition.kind,
+            length: EditTime::from_duration(time(transition.frames, transition.rate)),
         }),
         takes: media.alternatives,
     };
-    if let Some((name, probe)) = of_file {
+    if let Some((name, probe)) = probed_file {
         // Cameras count from another timecode than zero, most of them from a whole hour.
         if clip.start >= probe.duration {
             clip.start = since_the_hour(clip.start);

@@ -29,7 +29,7 @@ pub(crate) async fn explain(args: ExplainArgs) -> Result<Exit, CommandError> {
     match args.format {
         Format::Text => out!("{}", report::explanations(&explanations)),
         Format::Json => outln!("{:#}", json!({ "version": 1, "shots": explanations })),
-        Format::Ndjson => explanations.iter().for_each(|one| outln!("{}", json!(one))),
+        Format::Ndjson => explanations.iter().for_each(|explanation| outln!("{}", json!(explanation))),
     }
     Ok(Exit::Done)
 }

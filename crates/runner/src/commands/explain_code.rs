@@ -16,15 +16,15 @@ pub(crate) fn explain_code(args: &ExplainCodeArgs) -> Result<Exit, CommandError>
     };
     // As it is copied from a message: `error[unknown-key]`.
     let name = code.rsplit_once('[').map_or(code.as_str(), |(_, name)| name).trim_end_matches(']');
-    let listed = CODES.iter().find(|(listed, _)| *listed == name);
-    let Some(((_, meaning), example)) = listed.zip(code_example(name)) else {
+    let entry = CODES.iter().find(|(code, _)| *code == name);
+    let Some(((_, meaning), example)) = entry.zip(code_example(name)) else {
         let nearest = contract::nearest_name(name, CODES.map(|(code, _)| code));
         let hint = nearest.map_or_else(
             || "`runner explain-code` lists all codes".to_owned(),
             |nearest| format!("did you mean `runner explain-code {nearest}`?"),
         );
-        let shown = crate::report::sanitize::line(name);
-        return Err(CommandError::invalid(format!("there is no code `{shown}`")).hint(hint));
+        let shown_name = crate::report::sanitize::line(name);
+        return Err(CommandError::invalid(format!("there is no code `{shown_name}`")).hint(hint));
     };
     match args.format {
         Format::Text => print_text(meaning, &example),

@@ -35,19 +35,19 @@ pub(crate) async fn fetch(args: FetchArgs, renderer: Arc<dyn Renderer>) -> Resul
         report_nothing(args.format, &service);
         return Ok(Exit::Done);
     }
-    let left = Arc::new(Mutex::new(rows.clone()));
+    let remaining = Arc::new(Mutex::new(rows.clone()));
     let interrupt = shutdown_signal_with({
-        let (args, left) = (args.clone(), Arc::clone(&left));
+        let (args, remaining) = (args.clone(), Arc::clone(&remaining));
         move || {
-            let left = left.lock().unwrap_or_else(PoisonError::into_inner);
-            format!("exiting at once: the tasks are kept; {}", continued_by(&command(&args, &left)))
+            let remaining = remaining.lock().unwrap_or_else(PoisonError::into_inner);
+            format!("exiting at once: the tasks are kept; {}", continued_by(&command(&args, &remaining)))
         }
     });
     // The embedded service waits while another program uses its folder.
-    let mut asked = interrupt.clone();
+    let mut interrupted = interrupt.clone();
     let connection = tokio::select! {
         connection = backend.connect(&paths, ffmpeg::find()) => connection?,
-        Ok(_) = asked.wait_for(|asked| *asked) => {
+        Ok(_) = interrupted.wait_for(|is_interrupted| *is_interrupted) => {
             errln!("interrupted: nothing was fetched; {}", continued_by(&command(&args, &rows)));
             return Ok(Exit::Interrupted);
         }
@@ -62,12 +62,12 @@ pub(crate) async fn fetch(args: FetchArgs, renderer: Arc<dyn Renderer>) -> Resul
         ffmpeg: ffmpeg::find(),
         interrupt,
     };
-    let ended = fetch_all(&args, &config, &rows, &paths, &left).await;
+    let result = fetch_all(&args, &config, &rows, &paths, &remaining).await;
     drop(config);
     if let Some(service) = service {
         service.stop().await;
     }
-    ended
+    result
 }
 
 /// Adds the command for all tasks where a workflow file is named in the place of a task.
@@ -80,19 +80,20 @@ fn with_file_hint(error: CommandError, task: &str) -> CommandError {
 fn selected(args: &FetchArgs, ledger: &Ledger, service: &str) -> Result<Vec<AttemptRow>, CommandError> {
     let mut open = ledger.open_tasks()?;
     // `clean` removes videos that later ones supersede: those are fetched by name only.
-    let named: Vec<TaskId> = args.tasks.iter().cloned().map(TaskId).collect();
-    let named = (!args.all).then_some(named.as_slice());
-    let lost = ledger.tasks_without_file(named)?.into_iter().filter(|(_, is_latest)| *is_latest || !args.all);
-    open.extend(lost.map(|(row, _)| row));
+    let names: Vec<TaskId> = args.tasks.iter().cloned().map(TaskId).collect();
+    let names = (!args.all).then_some(names.as_slice());
+    let without_file =
+        ledger.tasks_without_file(names)?.into_iter().filter(|(_, is_latest)| *is_latest || !args.all);
+    open.extend(without_file.map(|(row, _)| row));
     if args.all {
         return Ok(open.into_iter().filter(|row| row.service == service).collect());
     }
     let mut rows = Vec::with_capacity(args.tasks.len());
     for name in &args.tasks {
-        let named = |row: &&AttemptRow| row.task.as_ref().is_some_and(|task| task.as_str() == name);
-        let mut found = open.iter().filter(named);
-        match (found.clone().find(|row| row.service == service), found.next()) {
-            (Some(row), _) if rows.iter().any(|named: &AttemptRow| named.attempt == row.attempt) => {}
+        let has_name = |row: &&AttemptRow| row.task.as_ref().is_some_and(|task| task.as_str() == name);
+        let mut matches = open.iter().filter(has_name);
+        match (matches.clone().find(|row| row.service == service), matches.next()) {
+            (Some(row), _) if rows.iter().any(|selected: &AttemptRow| selected.attempt == row.attempt) => {}
             (Some(row), _) => rows.push(row.clone()),
             (None, Some(other)) => {
                 return Err(CommandError::invalid(format!(
@@ -129,14 +130,14 @@ async fn fetch_all(
     config: &FetchConfig,
     rows: &[AttemptRow],
     paths: &ProjectPaths,
-    without_end: &Mutex<Vec<AttemptRow>>,
+    unfinished: &Mutex<Vec<AttemptRow>>,
 ) -> Result<Exit, CommandError> {
     let mut records = Vec::new();
     let (mut open, mut failed) = (0, 0);
-    let (mut left, mut is_noticed) = (Vec::new(), false);
+    let (mut remaining, mut is_noticed) = (Vec::new(), false);
     for row in rows {
         if *config.interrupt.borrow() {
-            left.push(row.clone());
+            remaining.push(row.clone());
             continue;
         }
         let folder = paths.out(&row.workflow);
@@ -166,7 +167,7 @@ async fn fetch_all(
                 line(args.format, row, open_outcome(row), &reason, None)
             }
             Err(FetchError::Interrupted) => {
-                left.push(row.clone());
+                remaining.push(row.clone());
                 line(args.format, row, open_outcome(row), "interrupted", None)
             }
             Err(FetchError::Unauthorized(failure)) => {
@@ -180,17 +181,17 @@ async fn fetch_all(
             }
         };
         records.push(record);
-        let mut without_end = without_end.lock().unwrap_or_else(PoisonError::into_inner);
-        without_end.retain(|other| other.attempt != row.attempt);
+        let mut unfinished = unfinished.lock().unwrap_or_else(PoisonError::into_inner);
+        unfinished.retain(|unfinished_row| unfinished_row.attempt != row.attempt);
     }
     print_records(args.format, records);
-    if !left.is_empty() {
-        let (count, all) = (left.len(), rows.len());
+    if !remaining.is_empty() {
+        let (count, all) = (remaining.len(), rows.len());
         let are = if count == 1 { "is" } else { "are" };
         let interrupted = if is_noticed { "" } else { "interrupted: " };
         errln!(
             "{interrupted}{count} of {all} tasks {are} left at the service; {}",
-            continued_by(&command(args, &left))
+            continued_by(&command(args, &remaining))
         );
         return Ok(Exit::Interrupted);
     }
@@ -207,8 +208,8 @@ async fn with_notice<T>(config: &FetchConfig, fetch: impl Future<Output = T>, is
     let mut interrupt = config.interrupt.clone();
     tokio::select! {
         biased;
-        ended = &mut fetch => return ended,
-        Ok(_) = interrupt.wait_for(|asked| *asked) => {}
+        result = &mut fetch => return result,
+        Ok(_) = interrupt.wait_for(|is_interrupted| *is_interrupted) => {}
     }
     *is_noticed = true;
     errln!(

@@ -80,7 +80,7 @@ impl Source {
 fn import_list(args: &ImportArgs, kind: SourceKind) -> Result<Exit, CommandError> {
     let mut bytes = Vec::new();
     fs_err::File::open(&args.list)
-        .and_then(|open| open.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))
+        .and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))
         .map_err(|error| CommandError::invalid(format!("cannot read the file to import: {error}")))?;
     let output = output(args);
     let options = options(args, &output);
@@ -123,9 +123,9 @@ fn output(args: &ImportArgs) -> PathBuf {
 }
 
 fn options(args: &ImportArgs, output: &Path) -> ImportOptions {
-    let named = if output == Path::new("-") { &args.list } else { output };
+    let named_after = if output == Path::new("-") { &args.list } else { output };
     ImportOptions {
-        name: scaffold::name_for(&named.file_stem().unwrap_or_default().to_string_lossy()),
+        name: scaffold::name_for(&named_after.file_stem().unwrap_or_default().to_string_lossy()),
         picture: picture(&args.model),
         chain_scenes: args.chain.is_some(),
         columns: args.columns.clone(),

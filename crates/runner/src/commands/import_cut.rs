@@ -54,8 +54,8 @@ pub(super) async fn import_cut(args: &ImportArgs, workflow: &Path) -> Result<Exi
         facts,
         info,
     }));
-    let continues = |one: &ClipSource, next: &ClipSource| {
-        continuations(&plan, &[ClipVideo::from_source(one), ClipVideo::from_source(next)]) == [true]
+    let continues = |clip: &ClipSource, next: &ClipSource| {
+        continuations(&plan, &[ClipVideo::from_source(clip), ClipVideo::from_source(next)]) == [true]
     };
     let recut = recut(film, &timeline, &candidates, &edit, &continues).map_err(|error| match error {
         RecutError::Edit(error) => not_resolvable(error),
@@ -82,9 +82,9 @@ pub(super) async fn import_cut(args: &ImportArgs, workflow: &Path) -> Result<Exi
             return Ok(exit);
         }
     };
-    let wanted: Vec<&Clip> = recut.entries.iter().map(|entry| &entry.clip).collect();
+    let expected: Vec<&Clip> = recut.entries.iter().map(|entry| &entry.clip).collect();
     let written = edited.plan.films().iter().find(|other| other.output == film.output);
-    if !written.is_some_and(|written| written.clips.iter().eq(wanted)) {
+    if !written.is_some_and(|written| written.clips.iter().eq(expected)) {
         let message = format!("the film's list in {} cannot say this cut", display_path(workflow));
         return Err(CommandError::invalid(message)
             .hint("list its clips one by one under `shots` of the film, and import the cut again"));
@@ -127,7 +127,7 @@ impl CutFormat {
 pub(super) fn read_cut(file: &Path, rate: Option<FrameRate>) -> Result<ImportedEdit, CommandError> {
     let mut bytes = Vec::new();
     fs_err::File::open(file)
-        .and_then(|open| open.take(MAX_CUT_BYTES + 1).read_to_end(&mut bytes))
+        .and_then(|file| file.take(MAX_CUT_BYTES + 1).read_to_end(&mut bytes))
         .map_err(|error| CommandError::invalid(format!("cannot read the cut: {error}")))?;
     if bytes.len() as u64 > MAX_CUT_BYTES {
         let file = display_path(file);
@@ -162,10 +162,10 @@ fn edited_text(
     let mut used = vec![false; old.len()];
     let entry = |entry: &RecutEntry| {
         let Some(written) = old.get(entry.candidate) else {
-            return ListEntry::New(listed(plan, &entry.clip));
+            return ListEntry::New(new_entry(plan, &entry.clip));
         };
-        let is_again = std::mem::replace(&mut used[entry.candidate], true);
-        match (entry.is_as_written(), is_again) {
+        let is_repeated = std::mem::replace(&mut used[entry.candidate], true);
+        match (entry.is_as_written(), is_repeated) {
             (true, false) => ListEntry::Same(entry.candidate),
             (true, true) => ListEntry::New(written.clone()),
             (false, false) => ListEntry::Changed(entry.candidate, value(plan, entry, written)),
@@ -176,7 +176,7 @@ fn edited_text(
 }
 
 /// A clip as an entry of its own, with all of its edits.
-fn listed(plan: &Plan, clip: &Clip) -> Value {
+fn new_entry(plan: &Plan, clip: &Clip) -> Value {
     let mut members = name(plan, clip);
     add_trims(&mut members, clip);
     add_speed(&mut members, clip);
@@ -187,7 +187,7 @@ fn listed(plan: &Plan, clip: &Clip) -> Value {
     if clip.mute {
         members.insert("mute".to_owned(), true.into());
     }
-    shortest(members)
+    compact_entry(members)
 }
 
 /// What a clip shows.
@@ -234,7 +234,7 @@ fn add_transition(members: &mut Map<String, Value>, clip: &Clip) {
 }
 
 /// A whole shot is its name.
-fn shortest(members: Map<String, Value>) -> Value {
+fn compact_entry(members: Map<String, Value>) -> Value {
     match (members.len(), members.get("shot")) {
         (1, Some(name)) => name.clone(),
         _ => Value::Object(members),
@@ -265,5 +265,5 @@ fn value(plan: &Plan, entry: &RecutEntry, written: &Value) -> Value {
     if members.is_empty() {
         members = name(plan, clip);
     }
-    shortest(members)
+    compact_entry(members)
 }

@@ -25,10 +25,10 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, CommandError> {
     let file = shell_quoted(&args.file);
     outln!("wrote {file}");
     let folder = args.file.parent().unwrap_or(Path::new(""));
-    ignore(&folder.join(".gitignore"))?;
+    write_gitignore(&folder.join(".gitignore"))?;
     let schema = workflow::workflow_schema(Contract::embedded());
-    companion(&folder.join("workflow.schema.json"), &format!("{schema:#}\n"), "")?;
-    companion(
+    write_companion(&folder.join("workflow.schema.json"), &format!("{schema:#}\n"), "")?;
+    write_companion(
         &folder.join(DEFAULT_FILE),
         &scaffold::price_table(Contract::embedded()),
         ": costs are unknown until it is filled in",
@@ -40,7 +40,7 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, CommandError> {
 }
 
 /// Creates a file beside the workflow, unless it is there.
-fn companion(file: &Path, text: &str, remark: &str) -> Result<(), CommandError> {
+fn write_companion(file: &Path, text: &str, remark: &str) -> Result<(), CommandError> {
     if std::fs::symlink_metadata(file).is_ok() {
         outln!("kept {}", shell_quoted(file));
         return Ok(());
@@ -51,21 +51,21 @@ fn companion(file: &Path, text: &str, remark: &str) -> Result<(), CommandError> 
 }
 
 /// Creates the `.gitignore`; in one that is there, the entries that it lacks are named.
-fn ignore(file: &Path) -> Result<(), CommandError> {
+fn write_gitignore(file: &Path) -> Result<(), CommandError> {
     let Ok(text) = fs_err::read_to_string(file) else {
-        return companion(file, &scaffold::gitignore(), "");
+        return write_companion(file, &scaffold::gitignore(), "");
     };
     let has = |entry: &str| {
         let entry = entry.trim_matches('/');
         text.lines().any(|line| line.trim().trim_matches('/') == entry)
     };
-    let lacking: Vec<String> =
+    let missing: Vec<String> =
         scaffold::IGNORED.into_iter().filter(|entry| !has(entry)).map(|entry| format!("`{entry}`")).collect();
     let file = shell_quoted(file);
-    if lacking.is_empty() {
+    if missing.is_empty() {
         outln!("kept {file}");
     } else {
-        outln!("kept {file}: add {} to it", lacking.join(" and "));
+        outln!("kept {file}: add {} to it", missing.join(" and "));
     }
     Ok(())
 }

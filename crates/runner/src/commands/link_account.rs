@@ -37,12 +37,12 @@ pub(crate) async fn link_account(args: LinkAccountArgs) -> Result<Exit, CommandE
     let mut records = Vec::new();
     let mut is_all_shown = true;
     for (other, tasks) in others {
-        let answer = ask(&*connected.provider, &tasks).await;
-        if let LinkCheck::Shown(task) = &answer {
+        let check = check_account(&*connected.provider, &tasks).await;
+        if let LinkCheck::Shown(task) = &check {
             ledger.link_account(&service, &account, &other, task, now())?;
         }
-        is_all_shown &= matches!(answer, LinkCheck::Shown(_));
-        records.push(report(args.format, &other, &answer));
+        is_all_shown &= matches!(check, LinkCheck::Shown(_));
+        records.push(report(args.format, &other, &check));
     }
     match args.format {
         Format::Json => outln!("{:#}", Value::from(records)),
@@ -55,10 +55,10 @@ pub(crate) async fn link_account(args: LinkAccountArgs) -> Result<Exit, CommandE
 }
 
 /// Polls tasks until the service shows one.
-async fn ask(provider: &dyn Provider, tasks: &[TaskId]) -> LinkCheck {
-    let mut why = "no task of it is recorded".to_owned();
+async fn check_account(provider: &dyn Provider, tasks: &[TaskId]) -> LinkCheck {
+    let mut reason = "no task of it is recorded".to_owned();
     for task in tasks {
-        why = match provider.poll(task).await {
+        reason = match provider.poll(task).await {
             PollResult::Running { .. } | PollResult::Completed { .. } | PollResult::Failed { .. } => {
                 return LinkCheck::Shown(task.clone());
             }
@@ -69,14 +69,14 @@ async fn ask(provider: &dyn Provider, tasks: &[TaskId]) -> LinkCheck {
             PollResult::Unauthorized { failure } => failure.message,
         };
     }
-    LinkCheck::NotShown(why)
+    LinkCheck::NotShown(reason)
 }
 
 /// Reports what became of one earlier key, which is known by its digest only.
 fn report(format: Format, other: &str, answer: &LinkCheck) -> Value {
     let (task, reason) = match answer {
         LinkCheck::Shown(task) => (Some(task), None),
-        LinkCheck::NotShown(why) => (None, Some(sanitize::message(why))),
+        LinkCheck::NotShown(reason) => (None, Some(sanitize::message(reason))),
     };
     let record = json!({ "account": other, "linked": task.is_some(), "task": task, "reason": reason });
     match (format, task) {

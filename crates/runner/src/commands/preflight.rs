@@ -67,10 +67,10 @@ pub(super) fn print_estimate(
     };
     let forced = plan.nodes().filter(|(ix, _)| keys.is_forced(*ix));
     let (reruns, continued): (Vec<_>, Vec<_>) = forced.partition(|(ix, _)| is_submitted(*ix));
-    for (what, nodes) in [("renders again", &reruns), ("continues a rerun that has not ended", &continued)] {
+    for (label, nodes) in [("renders again", &reruns), ("continues a rerun that has not ended", &continued)] {
         let names: Vec<&str> = nodes.iter().map(|(_, node)| node.name.as_str()).collect();
         if !names.is_empty() {
-            errln!("{what} (--rerun): {}", names.join(", "));
+            errln!("{label} (--rerun): {}", names.join(", "));
         }
     }
     if table.is_some() || !reruns.is_empty() || args.selection.is_any() {

@@ -127,11 +127,11 @@ fn is_replaced(ledger: &Ledger, attempt: &AttemptId) -> Result<bool, CommandErro
 /// The attempt of this id, or the one of this shot that the resolution can be for.
 fn attempt_named(
     ledger: &Ledger,
-    named: &str,
+    name: &str,
     resolution: &Resolution,
     file: &Path,
 ) -> Result<AttemptId, CommandError> {
-    let id = AttemptId(named.to_owned());
+    let id = AttemptId(name.to_owned());
     let mut rows = resolvable(ledger)?;
     if *resolution == Resolution::Abandoned {
         rows.extend(ledger.open_tasks()?);
@@ -140,7 +140,7 @@ fn attempt_named(
         return Ok(id);
     }
     let shots: BTreeSet<String> = rows.iter().map(|row| row.node.clone()).collect();
-    rows.retain(|row| row.node == named);
+    rows.retain(|row| row.node == name);
     // What is abandoned already is meant only where nothing else is.
     if rows.iter().any(|row| row.state != AttemptState::Abandoned) {
         rows.retain(|row| row.state != AttemptState::Abandoned);
@@ -148,10 +148,10 @@ fn attempt_named(
     match rows.as_slice() {
         [only] => Ok(only.attempt.clone()),
         [] => {
-            if let Some(error) = not_resolvable(ledger, named, file)? {
+            if let Some(error) = not_resolvable(ledger, name, file)? {
                 return Err(error);
             }
-            let error = not_submitted(named, file);
+            let error = not_submitted(name, file);
             if shots.is_empty() {
                 return Err(error);
             }
@@ -161,21 +161,21 @@ fn attempt_named(
         }
         several => {
             let ids = several.iter().map(|row| row.attempt.to_string()).collect::<Vec<_>>().join(", ");
-            Err(CommandError::invalid(format!("`{named}` has several submissions: name one of {ids}")))
+            Err(CommandError::invalid(format!("`{name}` has several submissions: name one of {ids}")))
         }
     }
 }
 
 /// Nothing on record has this name.
-fn not_submitted(named: &str, file: &Path) -> CommandError {
+fn not_submitted(name: &str, file: &Path) -> CommandError {
     // An invalid workflow is ignored here; other commands report it.
     let checked = (!file.is_dir()).then(|| load::check(file, &OverrideArgs::default()).ok());
     match checked.flatten().and_then(|checked| checked.plan) {
-        Some(plan) if plan.select(named).is_ok() => {
-            let shot = sanitize::line(named);
+        Some(plan) if plan.select(name).is_ok() => {
+            let shot = sanitize::line(name);
             CommandError::invalid(format!("nothing is to be resolved for {shot}: it was not submitted"))
         }
-        _ => unknown_shot(named, None, file),
+        _ => unknown_shot(name, None, file),
     }
 }
 
@@ -228,25 +228,27 @@ async fn verify_task(
     if let Some(service) = connected.service {
         service.stop().await;
     }
-    let found = described.map_err(|failure| {
+    let description = described.map_err(|failure| {
         CommandError::unusable(format!("the service does not describe task {task}: {}", failure.message))
             .hint(format!("run the command again later, or use --no-verify if task {task} is the right one"))
     })?;
-    let mismatch = |what: String| {
-        CommandError::invalid(format!("task {task} does not match attempt {}: {what}", row.attempt))
+    let mismatch = |difference: String| {
+        CommandError::invalid(format!("task {task} does not match attempt {}: {difference}", row.attempt))
     };
-    if let Some(model) = found.model.filter(|model| *model != row.model) {
+    if let Some(model) = description.model.filter(|model| *model != row.model) {
         return Err(mismatch(format!("its model is {model}, not {}", row.model)));
     }
     // If the request left the duration to the service, the attempt has the longest that the contract allows.
     let requested = row.reservation.duration;
-    let longest = requested.saturating_add(DURATION_TOLERANCE);
-    if let Some(duration) = found.duration.filter(|duration| *duration > longest) {
+    let max_duration = requested.saturating_add(DURATION_TOLERANCE);
+    if let Some(duration) = description.duration.filter(|duration| *duration > max_duration) {
         return Err(mismatch(format!("its duration is {duration} s, not {requested} s")));
     }
     // An intent from a clock that was ahead counts as now.
     let intended_at = row.intended_at.min(now());
-    if let Some(created) = found.created_at.filter(|created| created.after(MAX_CLOCK_SKEW) < intended_at) {
+    if let Some(created) =
+        description.created_at.filter(|created| created.after(MAX_CLOCK_SKEW) < intended_at)
+    {
         return Err(mismatch(format!(
             "it was created at {}, before the attempt at {}",
             format_time(created),
@@ -266,29 +268,29 @@ async fn describe_task(
     let mut wait = policy.backoff;
     for _ in 1..MAX_DESCRIBE_TRIES {
         let failure = match provider.describe(task).await {
-            Ok(found) => return Ok(found),
+            Ok(description) => return Ok(description),
             Err(failure) => failure,
         };
         if !matches!(failure.kind, FailureKind::Transient | FailureKind::RateLimited) {
             return Err(failure);
         }
-        let asked = failure.retry_after.unwrap_or_default().min(policy.backoff * MAX_DESCRIBE_WAIT);
-        tokio::time::sleep(wait.max(asked)).await;
+        let retry_after = failure.retry_after.unwrap_or_default().min(policy.backoff * MAX_DESCRIBE_WAIT);
+        tokio::time::sleep(wait.max(retry_after)).await;
         wait *= 2;
     }
     provider.describe(task).await
 }
 
-fn list(ledger: &Ledger, file: &Path, named: Option<&str>, format: Format) -> Result<Exit, CommandError> {
+fn list(ledger: &Ledger, file: &Path, name: Option<&str>, format: Format) -> Result<Exit, CommandError> {
     let mut rows = resolvable(ledger)?;
-    if let Some(named) = named {
-        rows.retain(|row| row.node == named || row.attempt.as_str() == named);
+    if let Some(name) = name {
+        rows.retain(|row| row.node == name || row.attempt.as_str() == name);
         let is_known = || -> Result<bool, CommandError> {
-            Ok(ledger.attempt(&AttemptId(named.to_owned()))?.is_some()
-                || not_resolvable(ledger, named, file)?.is_some())
+            Ok(ledger.attempt(&AttemptId(name.to_owned()))?.is_some()
+                || not_resolvable(ledger, name, file)?.is_some())
         };
         if rows.is_empty() && !is_known()? {
-            return Err(not_submitted(named, file));
+            return Err(not_submitted(name, file));
         }
     }
     let action_needed = rows.iter().any(|row| row.state != AttemptState::Abandoned);

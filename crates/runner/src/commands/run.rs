@@ -214,8 +214,8 @@ fn same_command(args: &RunArgs) -> String {
 /// The actual cost of a run by the price table.
 fn spending(plan: &Plan, summary: &RunSummary, table: &PriceTable) -> Spending {
     let inputs = price_table::price_inputs(plan);
-    Spending::from_summary(summary, |at, video| {
-        let inputs = inputs.get(at)?;
+    Spending::from_summary(summary, |index, video| {
+        let inputs = inputs.get(index)?;
         match video {
             Some(video) => table.prices.actual_cost(inputs, video).ok(),
             None => table.prices.estimate(inputs).ok(),

@@ -50,14 +50,14 @@ pub(crate) async fn worker(args: WorkerArgs) -> Result<Exit, CommandError> {
     let version = program_version()?;
     if let (Some(admin), Some(url)) = (&args.register, &advertised) {
         // Before anybody can connect: Restate would send runs in flight here.
-        patiently(|| EngineClient::check_version(admin, url, &version)).await?;
+        with_retries(|| EngineClient::check_version(admin, url, &version)).await?;
     }
     let listener = listen(&args)
         .map_err(|error| CommandError::unusable(format!("{} cannot be listened on: {error}", args.listen)))?;
     let address = listener.local_addr()?;
     let mut interrupt = shutdown_signal();
     let stopped = async move {
-        if interrupt.wait_for(|asked| *asked).await.is_err() {
+        if interrupt.wait_for(|is_interrupted| *is_interrupted).await.is_err() {
             std::future::pending::<()>().await;
         }
     };
@@ -66,9 +66,9 @@ pub(crate) async fn worker(args: WorkerArgs) -> Result<Exit, CommandError> {
         async move { worker.serve(listener, &keys, stopped).await }
     });
     if let Some(admin) = &args.register {
-        let here = Url::parse(&format!("http://{address}/")).map_err(CommandError::unusable)?;
-        let url = advertised.as_ref().unwrap_or(&here);
-        patiently(|| EngineClient::register_version(admin, url, &version)).await?;
+        let own_url = Url::parse(&format!("http://{address}/")).map_err(CommandError::unusable)?;
+        let url = advertised.as_ref().unwrap_or(&own_url);
+        with_retries(|| EngineClient::register_version(admin, url, &version)).await?;
     }
     // The only output on standard output, so that scripts can wait for it and read the port.
     outln!("http://{address}/");
@@ -142,7 +142,7 @@ fn program_version() -> Result<String, CommandError> {
 }
 
 /// Asks Restate's admin API, also while Restate is starting.
-async fn patiently<F: Future<Output = Result<(), ClusterError>>>(
+async fn with_retries<F: Future<Output = Result<(), ClusterError>>>(
     ask: impl Fn() -> F,
 ) -> Result<(), CommandError> {
     let mut tries = 1;

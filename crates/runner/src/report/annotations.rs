@@ -30,8 +30,8 @@ pub(crate) fn annotation(diagnostic: &JsonDiagnostic) -> String {
 }
 
 /// The annotation of a file that cannot be read.
-pub(crate) fn unreadable(file: &Path, why: &str) -> String {
-    format!("::error file={},title=unreadable::{}", property(&file.display().to_string()), data(why))
+pub(crate) fn unreadable(file: &Path, reason: &str) -> String {
+    format!("::error file={},title=unreadable::{}", property(&file.display().to_string()), data(reason))
 }
 
 /// Text of the message; what would end the line is percent-encoded.

@@ -5,14 +5,14 @@ use std::time::Duration;
 /// A duration in one or two units, such as `1 min 2 s`.
 pub(crate) fn humanize(time: Duration) -> String {
     let seconds = time.as_secs();
-    let two = |first: u64, unit: &str, second: u64, smaller: &str| {
+    let two_units = |first: u64, unit: &str, second: u64, smaller: &str| {
         if second == 0 { format!("{first} {unit}") } else { format!("{first} {unit} {second} {smaller}") }
     };
     match seconds {
         0..60 => format!("{seconds} s"),
-        60..3_600 => two(seconds / 60, "min", seconds % 60, "s"),
-        3_600..172_800 => two(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
-        _ => two(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
+        60..3_600 => two_units(seconds / 60, "min", seconds % 60, "s"),
+        3_600..172_800 => two_units(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
+        _ => two_units(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
     }
 }
 

@@ -15,10 +15,10 @@ const MAX_NAMES: usize = 12;
 
 /// All explanations, separated by empty lines.
 pub(crate) fn explanations(explanations: &[Explanation]) -> String {
-    explanations.iter().map(one).collect::<Vec<_>>().join("\n")
+    explanations.iter().map(shot_text).collect::<Vec<_>>().join("\n")
 }
 
-fn one(explanation: &Explanation) -> String {
+fn shot_text(explanation: &Explanation) -> String {
     let Explanation { preview, nearest, unrecorded, same, unknown, affects, films } = explanation;
     let mut out = format!("{}: {}", preview.name, preview.decision.as_str());
     let _ = match &preview.key {
@@ -67,19 +67,19 @@ fn changes(
 ) {
     let NearestAttempt { attempt, shot, intended_at, state, changes } = nearest;
     let whose = if shot == name { String::new() } else { format!(" of {shot}") };
-    let when = when(*intended_at);
+    let time = utc_time(*intended_at);
     if changes.is_empty() {
-        let so_far = if incomplete { "the known part of its key is" } else { "its key is" };
+        let subject = if incomplete { "the known part of its key is" } else { "its key is" };
         let _ = writeln!(
             out,
-            "  {so_far} the same as that of attempt {attempt}{whose}, {when}, which is {state}"
+            "  {subject} the same as that of attempt {attempt}{whose}, {time}, which is {state}"
         );
         if !incomplete && matches!(decision, Decision::Execute) {
             let _ = writeln!(out, "  it is rendered again because that attempt has no video");
         }
         return;
     }
-    let _ = writeln!(out, "  changed since attempt {attempt}{whose}, {when}, which is {state}:");
+    let _ = writeln!(out, "  changed since attempt {attempt}{whose}, {time}, which is {state}:");
     for change in changes {
         let PartChange { name, before, now } = change;
         match (before, now) {
@@ -88,10 +88,10 @@ fn changes(
                 let _ = writeln!(out, "    {name}\n      was {before}\n      now {now}");
             }
             (None, Some(now)) => {
-                let _ = writeln!(out, "    {name}\n      new {}", whole(now));
+                let _ = writeln!(out, "    {name}\n      new {}", full_text(now));
             }
             (Some(before), None) => {
-                let _ = writeln!(out, "    {name}\n      was {}\n      now absent", whole(before));
+                let _ = writeln!(out, "    {name}\n      was {}\n      now absent", full_text(before));
             }
             (None, None) => {}
         }
@@ -101,7 +101,7 @@ fn changes(
     }
 }
 
-fn when(time: Timestamp) -> String {
+fn utc_time(time: Timestamp) -> String {
     jiff::Timestamp::from_millisecond(time.0).map_or_else(|_| "?".to_owned(), |time| format!("{time:.0}"))
 }
 
@@ -112,36 +112,38 @@ fn names(names: &[String]) -> String {
     format!("{} and {} more", names[..MAX_NAMES].join(", "), names.len() - MAX_NAMES)
 }
 
-fn whole(value: &PartValue) -> String {
+fn full_text(value: &PartValue) -> String {
     match &value.value {
-        Some(text) => quoted(&cut(&text.chars().collect::<Vec<_>>(), 0, usize::MAX)),
+        Some(text) => quoted(&truncated(&text.chars().collect::<Vec<_>>(), 0, usize::MAX)),
         None => format!("data with hash {}", value.hash),
     }
 }
 
 /// Two values, truncated around their difference.
 fn difference(before: &PartValue, now: &PartValue) -> (String, String) {
-    let (Some(was), Some(is)) = (&before.value, &now.value) else { return (whole(before), whole(now)) };
-    if was == is {
+    let (Some(old), Some(new)) = (&before.value, &now.value) else {
+        return (full_text(before), full_text(now));
+    };
+    if old == new {
         // They differ beyond the recorded prefix.
         return (format!("data with hash {}", before.hash), format!("data with hash {}", now.hash));
     }
-    let (was, is): (Vec<char>, Vec<char>) = (was.chars().collect(), is.chars().collect());
-    let alike = |pairs: &mut dyn Iterator<Item = (&char, &char)>| pairs.take_while(|(a, b)| a == b).count();
-    let head = alike(&mut was.iter().zip(&is));
-    let tail = alike(&mut was[head..].iter().rev().zip(is[head..].iter().rev()));
-    let shown = |text: &[char]| {
-        quoted(&cut(
+    let (old, new): (Vec<char>, Vec<char>) = (old.chars().collect(), new.chars().collect());
+    let common = |pairs: &mut dyn Iterator<Item = (&char, &char)>| pairs.take_while(|(a, b)| a == b).count();
+    let head = common(&mut old.iter().zip(&new));
+    let tail = common(&mut old[head..].iter().rev().zip(new[head..].iter().rev()));
+    let excerpt = |text: &[char]| {
+        quoted(&truncated(
             text,
             head.saturating_sub(CONTEXT_CHARS),
             text.len().saturating_sub(tail) + CONTEXT_CHARS,
         ))
     };
-    (shown(&was), shown(&is))
+    (excerpt(&old), excerpt(&new))
 }
 
 /// A part of a text, with ellipses where text is left out.
-fn cut(text: &[char], from: usize, to: usize) -> String {
+fn truncated(text: &[char], from: usize, to: usize) -> String {
     let to = to.min(text.len());
     let end = to.min(from + MAX_VALUE_CHARS);
     let mut out = String::new();
@@ -182,9 +184,9 @@ mod tests {
         let before =
             "A long stone breakwater at dusk, a white lighthouse at its far end, the sea heaving grey.";
         let now = before.replace("white", "red");
-        let (was, is) = difference(&value(before), &value(&now));
-        assert_eq!(was, "\"…e breakwater at dusk, a white lighthouse at its far e…\"");
-        assert_eq!(is, "\"…e breakwater at dusk, a red lighthouse at its far e…\"");
+        let (old, new) = difference(&value(before), &value(&now));
+        assert_eq!(old, "\"…e breakwater at dusk, a white lighthouse at its far e…\"");
+        assert_eq!(new, "\"…e breakwater at dusk, a red lighthouse at its far e…\"");
         assert_eq!(difference(&value("1"), &value("11")), ("\"1\"".to_owned(), "\"11\"".to_owned()));
         assert_eq!(difference(&value(""), &value("\u{1b}[31m")).1, "\"\\u{1b}[31m\"");
         let hidden = PartValue { hash: "ff".to_owned(), value: None };

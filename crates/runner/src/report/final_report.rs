@@ -60,18 +60,18 @@ pub(crate) fn final_report(summary: &RunSummary, file: &NamedWorkflow, columns: 
     if summary.count(&[StatusKind::Detached]) > 0 {
         lines.push(format!("tasks in flight are kept: `runner run {}` adopts them", file.in_full()));
     }
-    let several = summary.films.len() > 1;
+    let has_several_films = summary.films.len() > 1;
     let mut films: Vec<&FilmSummary> = summary.films.iter().collect();
     films.sort_by_key(|film| matches!(film.outcome, FilmOutcome::Done { .. }) && films_are_many(summary));
-    lines.extend(films.iter().take(MAX_OTHERS).map(|one| film(one, several)));
+    lines.extend(films.iter().take(MAX_OTHERS).map(|film_summary| film(film_summary, has_several_films)));
     if films.len() > MAX_OTHERS {
         lines.push(format!("and {} more films", films.len() - MAX_OTHERS));
     }
-    lines.extend(summary.picks.iter().take(MAX_OTHERS).map(|open| {
-        let shot = sanitize::line(&open.name);
+    lines.extend(summary.picks.iter().take(MAX_OTHERS).map(|pick| {
+        let shot = sanitize::line(&pick.name);
         let quoted = shell::quote(&shot);
-        let noun = if open.kind == PickKind::Take { "takes" } else { "instances" };
-        let candidates = open.candidates;
+        let noun = if pick.kind == PickKind::Take { "takes" } else { "instances" };
+        let candidates = pick.candidates;
         format!("{shot}: {candidates} {noun} to pick from; `runner pick {file} {quoted}` lists them")
     }));
     if summary.picks.len() > MAX_OTHERS {
@@ -140,22 +140,22 @@ fn table(nodes: &[&NodeSummary], columns: Option<usize>) -> String {
             node.decision.map_or("-", scheduler::Decision::as_str).to_owned(),
             node.kind().as_str().to_owned(),
             node.task.as_ref().map_or("-".into(), |task| sanitize::line(task.as_str())).into_owned(),
-            took(node),
+            duration_cell(node),
             file(node),
         ]);
     }
     // Where every shot is done, its file says so.
     let has_states = nodes.iter().any(|node| !node.kind().is_done());
-    let shown = |dropped: &[usize]| {
+    let without_columns = |dropped: &[usize]| {
         let mut table = table.clone();
         let is_shown = |column| !dropped.contains(&column) && (has_states || column != STATE_COLUMN);
         table.keep(is_shown);
         (table, (0..FILE_COLUMN).filter(|column| is_shown(*column)).count())
     };
-    let (table, _) = shown(&[]);
+    let (table, _) = without_columns(&[]);
     let Some(columns) = columns.filter(|columns| table.width() > *columns) else { return table.render() };
     let shortened = |dropped: &[usize]| {
-        let (mut table, file_column) = shown(dropped);
+        let (mut table, file_column) = without_columns(dropped);
         // The file, then the shot's name.
         table.narrow(file_column, columns);
         table.narrow(0, columns);
@@ -189,7 +189,7 @@ fn sound(film: &Film) -> String {
 }
 
 fn film(film: &FilmSummary, one_of_several: bool) -> String {
-    let which = if one_of_several { format!("film {}", film.name) } else { "film".to_owned() };
+    let label = if one_of_several { format!("film {}", film.name) } else { "film".to_owned() };
     match &film.outcome {
         FilmOutcome::Done { film } => {
             let sound = sound(film);
@@ -215,7 +215,7 @@ fn film(film: &FilmSummary, one_of_several: bool) -> String {
         }
         FilmOutcome::Pending { missing } => {
             let have = if *missing == 1 { "has" } else { "have" };
-            format!("{which}: not joined, {missing} of its shots {have} no video")
+            format!("{label}: not joined, {missing} of its shots {have} no video")
         }
         FilmOutcome::Unpicked { picks, .. } => {
             let count = match picks.len() {
@@ -229,10 +229,10 @@ fn film(film: &FilmSummary, one_of_several: bool) -> String {
                 names.push(format!("and {} more", picks.len() - MAX_OTHERS));
             }
             let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
-            format!("{which}: not joined: it waits for {count}{names}")
+            format!("{label}: not joined: it waits for {count}{names}")
         }
         FilmOutcome::Failed { failure } => {
-            format!("{which}: not joined: {}", sanitize::message(&failure.message))
+            format!("{label}: not joined: {}", sanitize::message(&failure.message))
         }
     }
 }
@@ -276,7 +276,7 @@ fn count(summary: &RunSummary) -> String {
 }
 
 /// Seconds from its submission to its video.
-fn took(node: &NodeSummary) -> String {
+fn duration_cell(node: &NodeSummary) -> String {
     match (&node.outcome, node.took) {
         (Outcome::Done { .. }, Some(took)) => format!("{:.1}", took.as_secs_f64()),
         _ => "-".to_owned(),
@@ -326,13 +326,13 @@ mod tests {
                 unmatched: Vec::new(),
             })
         };
-        let at = |integrated, target| Some(FilmLoudness { integrated, true_peak: -1.0, target });
+        let loudness_at = |integrated, target| Some(FilmLoudness { integrated, true_peak: -1.0, target });
         assert_eq!(sound(false, None), "silent");
         assert_eq!(sound(true, None), "with sound");
-        assert_eq!(sound(true, at(-14.0, None)), "with sound");
-        assert_eq!(sound(true, at(-16.04, Some(-16.0))), "with sound at -16.0 LUFS");
+        assert_eq!(sound(true, loudness_at(-14.0, None)), "with sound");
+        assert_eq!(sound(true, loudness_at(-16.04, Some(-16.0))), "with sound at -16.0 LUFS");
         assert_eq!(
-            sound(true, at(-11.5, Some(-5.0))),
+            sound(true, loudness_at(-11.5, Some(-5.0))),
             "with sound at -11.5 LUFS instead of -5 LUFS, which would distort it"
         );
     }

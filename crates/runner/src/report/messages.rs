@@ -183,7 +183,7 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &NamedWorkflow) -
                 sanitize::message(&refusal.failure.message),
                 wait(state, event, now, "submission")
             ),
-            RefusalKind::InvalidRequest | RefusalKind::ServiceUnusable => return ended(state, event, file),
+            RefusalKind::InvalidRequest | RefusalKind::ServiceUnusable => return ended_line(state, event, file),
         },
         Event::Reconciled { node, reason: Some(reason), .. } if state.node(*node).outcome().is_none() => {
             format!("{}: not submitted yet: {}", name(*node), sanitize::message(reason))
@@ -243,7 +243,7 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &NamedWorkflow) -
         // With --jobs 1 the run now waits; nothing else would explain why.
         Event::Indeterminate { node, .. } => format!(
             "{}; its task may be in flight, so it counts against --jobs for {} s",
-            ended(state, event, file)?,
+            ended_line(state, event, file)?,
             state.indeterminate_slot_hold(*node).as_secs()
         ),
         Event::Polled { node, result: PollResult::Completed { warning: Some(warning), .. }, .. } => {
@@ -254,7 +254,7 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &NamedWorkflow) -
         | Event::ClaimConflict { .. }
         | Event::PrepareFailed { .. }
         | Event::DownloadFailed { .. }
-        | Event::Polled { .. } => return ended(state, event, file),
+        | Event::Polled { .. } => return ended_line(state, event, file),
         Event::RunConfigured { .. }
         | Event::Started
         | Event::Prepared { .. }
@@ -291,7 +291,7 @@ fn quota_used_up(state: &RunState, event: &Event, quota: &SubmitQuota, now: Time
 }
 
 /// The message about a node that the event has ended without success.
-fn ended(state: &RunState, event: &Event, file: &NamedWorkflow) -> Option<String> {
+fn ended_line(state: &RunState, event: &Event, file: &NamedWorkflow) -> Option<String> {
     let node = event.node()?;
     let shot = &state.plan().node(node).name;
     let text = match (state.node(node).outcome()?, state.halt()) {

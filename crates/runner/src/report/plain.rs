@@ -25,11 +25,11 @@ pub(crate) struct PlainReporter {
     repeats: RepeatFilter,
     rate_waits: RateWaits,
     shared: Arc<Shared>,
-    heart: Option<JoinHandle<()>>,
+    heartbeat_thread: Option<JoinHandle<()>>,
 }
 
 struct Shared {
-    now: Mutex<PlainState>,
+    state: Mutex<PlainState>,
     changed: Condvar,
 }
 
@@ -44,28 +44,28 @@ struct PlainState {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, PlainState> {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl PlainReporter {
     pub(super) fn new(file: NamedWorkflow, estimate: Option<RunEstimate>) -> Self {
-        let now = PlainState {
+        let state = PlainState {
             progress: RunProgress::new(estimate),
             event_time: (Timestamp::default(), Instant::now()),
             printed: Instant::now(),
             is_ended: false,
         };
-        let shared = Arc::new(Shared { now: Mutex::new(now), changed: Condvar::new() });
-        let beating = Arc::clone(&shared);
-        let heart = std::thread::spawn(move || beat(&beating));
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let thread_shared = Arc::clone(&shared);
+        let heartbeat_thread = std::thread::spawn(move || print_heartbeats(&thread_shared));
         Self {
             file,
             buffer: String::new(),
             repeats: RepeatFilter::default(),
             rate_waits: RateWaits::default(),
             shared,
-            heart: Some(heart),
+            heartbeat_thread: Some(heartbeat_thread),
         }
     }
 }
@@ -80,7 +80,7 @@ impl Reporter for PlainReporter {
         for line in message.map(|message| message.line).into_iter().chain(self.rate_waits.message(state, now))
         {
             shared.printed = Instant::now();
-            self.buffer.push_str(&timed(&line, now));
+            self.buffer.push_str(&with_time(&line, now));
         }
     }
 
@@ -97,15 +97,15 @@ impl Drop for PlainReporter {
     fn drop(&mut self) {
         self.shared.lock().is_ended = true;
         self.shared.changed.notify_one();
-        if let Some(heart) = self.heart.take() {
-            let _ = heart.join();
+        if let Some(thread) = self.heartbeat_thread.take() {
+            let _ = thread.join();
         }
         self.flush();
     }
 }
 
 /// A line with the time of day in UTC.
-fn timed(line: &str, now: Timestamp) -> String {
+fn with_time(line: &str, now: Timestamp) -> String {
     match jiff::Timestamp::from_millisecond(now.0) {
         Ok(time) => format!("{} {line}\n", time.strftime("%H:%M:%SZ")),
         Err(_) => format!("{line}\n"),
@@ -113,40 +113,43 @@ fn timed(line: &str, now: Timestamp) -> String {
 }
 
 /// Prints a heartbeat after each interval without a line, until the run ends.
-fn beat(shared: &Shared) {
-    let mut now = shared.lock();
-    while !now.is_ended {
-        let left = HEARTBEAT_INTERVAL.saturating_sub(now.printed.elapsed());
-        if left.is_zero() {
-            now.printed = Instant::now();
-            let time = now.event_time.0.after(now.event_time.1.elapsed());
-            let line = heartbeat(&now.progress, time);
-            drop(now);
-            live::print(&timed(&line, time));
-            now = shared.lock();
+fn print_heartbeats(shared: &Shared) {
+    let mut state = shared.lock();
+    while !state.is_ended {
+        let remaining = HEARTBEAT_INTERVAL.saturating_sub(state.printed.elapsed());
+        if remaining.is_zero() {
+            state.printed = Instant::now();
+            let time = state.event_time.0.after(state.event_time.1.elapsed());
+            let line = heartbeat(&state.progress, time);
+            drop(state);
+            live::print(&with_time(&line, time));
+            state = shared.lock();
             continue;
         }
-        let waited = shared.changed.wait_timeout(now, left);
-        now = waited.unwrap_or_else(PoisonError::into_inner).0;
+        let waited = shared.changed.wait_timeout(state, remaining);
+        state = waited.unwrap_or_else(PoisonError::into_inner).0;
     }
 }
 
 /// `still running after 3 min: 2/6 shots done, 2 active, 2 waiting; about 4 min left`
 fn heartbeat(progress: &RunProgress, now: Timestamp) -> String {
-    let since =
-        progress.started_at.map_or_else(String::new, |at| format!(" after {}", humanize(now.since(at))));
+    let since = progress
+        .started_at
+        .map_or_else(String::new, |started_at| format!(" after {}", humanize(now.since(started_at))));
     let counts =
         [(progress.in_progress(), "active"), (progress.waiting(), "waiting"), (progress.failed(), "failed")];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
     let counts: Vec<String> = counts.map(|(count, word)| format!(", {count} {word}")).collect();
-    let held = progress.submissions_held_until.map(|until| until.since(now)).unwrap_or_default();
-    let left = progress.remaining(now).map(|left| format!("; about {} left", humanize(left.max(held))));
+    let submission_wait = progress.submissions_held_until.map(|until| until.since(now)).unwrap_or_default();
+    let remaining = progress
+        .remaining(now)
+        .map(|remaining| format!("; about {} left", humanize(remaining.max(submission_wait))));
     format!(
         "still running{since}: {}/{} shots done{}{}",
         progress.done(),
         progress.all(),
         counts.concat(),
-        left.unwrap_or_default()
+        remaining.unwrap_or_default()
     )
 }
 
@@ -156,7 +159,7 @@ mod tests {
 
     #[test]
     fn lines_have_the_time_and_a_heartbeat_the_counts() {
-        assert_eq!(timed("a: done", Timestamp(1_790_000_000_000)), "14:13:20Z a: done\n");
+        assert_eq!(with_time("a: done", Timestamp(1_790_000_000_000)), "14:13:20Z a: done\n");
         let mut progress = RunProgress::new(None);
         progress.started_at = Some(Timestamp(1_000));
         assert_eq!(heartbeat(&progress, Timestamp(181_000)), "still running after 3 min: 0/0 shots done");

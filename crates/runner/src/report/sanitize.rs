@@ -53,8 +53,8 @@ pub(crate) fn redact_urls(text: &str) -> String {
 fn next_url(text: &str) -> Option<(&str, &str, &str)> {
     // Byte offsets are unchanged: only ASCII cs change case.
     let lower = text.to_ascii_lowercase();
-    let at = ["https://", "http://", "data:"].iter().filter_map(|begin| lower.find(begin)).min()?;
-    let (before, from) = text.split_at(at);
+    let start = ["https://", "http://", "data:"].iter().filter_map(|begin| lower.find(begin)).min()?;
+    let (before, from) = text.split_at(start);
     let ends = |c: char| c.is_whitespace() || "\"'`<>()[]{}|\\^".contains(c);
     let (address, after) = from.split_at(from.find(ends).unwrap_or(from.len()));
     Some((before, address, after))
@@ -70,7 +70,7 @@ fn redact_url(address: &str) -> String {
         };
     }
     let (path, is_cut) = match address.find(['?', '#']) {
-        Some(at) => (&address[..at], true),
+        Some(end) => (&address[..end], true),
         None => (address, false),
     };
     let (scheme, rest) = path.split_once("://").unwrap_or(("", path));
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn urls_and_data_uris_are_redacted() {
-        for (given, text) in [
+        for (input, text) in [
             ("cannot fetch https://cdn.test/a.mp4?sig=SECRET&x=1.", "cannot fetch https://cdn.test/a.mp4?…"),
             (
                 r#"{"url":"https://me:SECRET@cdn.test?sig=SECRET","n":1}"#,
@@ -104,7 +104,7 @@ mod tests {
             ),
             ("no data: nothing came", "no data: nothing came"),
         ] {
-            assert_eq!(message(given), text);
+            assert_eq!(message(input), text);
         }
     }
 

@@ -11,7 +11,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 pub(crate) struct Screen {
     term: Term,
     /// Display widths of the lines of the last frame.
-    drawn: Vec<usize>,
+    drawn_widths: Vec<usize>,
 }
 
 /// Minimum width of a file name that is narrowed.
@@ -22,12 +22,12 @@ const DEFAULT_SIZE: (usize, usize) = (24, 80);
 impl Screen {
     /// On standard error.
     pub(crate) fn stderr() -> Self {
-        Self { term: Term::buffered_stderr(), drawn: Vec::new() }
+        Self { term: Term::buffered_stderr(), drawn_widths: Vec::new() }
     }
 
     /// On standard output.
     pub(crate) fn stdout() -> Self {
-        Self { term: Term::buffered_stdout(), drawn: Vec::new() }
+        Self { term: Term::buffered_stdout(), drawn_widths: Vec::new() }
     }
 
     /// Usable rows and columns: one of each is left to the cursor.
@@ -48,16 +48,16 @@ impl Screen {
 
     fn try_draw(&mut self, above: &[String], lines: &[(String, usize)]) -> std::io::Result<()> {
         let (_, columns) = self.size();
-        self.term.write_str(&repaint(&self.drawn, columns + 1, above, lines))?;
-        self.drawn = lines.iter().map(|(_, width)| *width).collect();
+        self.term.write_str(&repaint(&self.drawn_widths, columns + 1, above, lines))?;
+        self.drawn_widths = lines.iter().map(|(_, width)| *width).collect();
         self.term.flush()
     }
 }
 
-/// What replaces a frame whose lines had the widths `drawn`, on a terminal of this width.
-fn repaint(drawn: &[usize], terminal: usize, above: &[String], lines: &[(String, usize)]) -> String {
+/// What replaces a frame whose lines had the widths `drawn_widths`, on a terminal of this width.
+fn repaint(drawn_widths: &[usize], terminal: usize, above: &[String], lines: &[(String, usize)]) -> String {
     // A terminal that became narrower has wrapped the last frame.
-    let rows: usize = drawn.iter().map(|width| width.div_ceil(terminal).max(1)).sum();
+    let rows: usize = drawn_widths.iter().map(|width| width.div_ceil(terminal).max(1)).sum();
     let mut text = String::new();
     if rows > 0 {
         let _ = write!(text, "\u{1b}[{rows}A");
@@ -72,14 +72,14 @@ fn repaint(drawn: &[usize], terminal: usize, above: &[String], lines: &[(String,
 }
 
 /// A permanent line that ends with a file: the file's name is narrowed in the middle where the line is too wide, and linked to (OSC 8).
-pub(crate) fn file_line(line: &str, shown: &str, file: &Path, columns: usize) -> String {
-    let Some(text) = line.strip_suffix(shown) else { return line.to_owned() };
+pub(crate) fn file_line(line: &str, path_text: &str, file: &Path, columns: usize) -> String {
+    let Some(text) = line.strip_suffix(path_text) else { return line.to_owned() };
     let room = columns.saturating_sub(text.width());
     // Where there is no room for a name, the line wraps.
-    let shown = if room < MIN_FILE_WIDTH { shown.to_owned() } else { fit_name(shown, room).0 };
+    let path_text = if room < MIN_FILE_WIDTH { path_text.to_owned() } else { fit_name(path_text, room).0 };
     match url::Url::from_file_path(file) {
-        Ok(address) => format!("{text}\u{1b}]8;;{address}\u{1b}\\{shown}\u{1b}]8;;\u{1b}\\"),
-        Err(()) => format!("{text}{shown}"),
+        Ok(address) => format!("{text}\u{1b}]8;;{address}\u{1b}\\{path_text}\u{1b}]8;;\u{1b}\\"),
+        Err(()) => format!("{text}{path_text}"),
     }
 }
 
@@ -92,12 +92,12 @@ pub(crate) fn fit(text: &str, columns: usize) -> (String, usize) {
     let mut cut = String::new();
     let mut taken = 0;
     for c in text.chars() {
-        let more = c.width().unwrap_or(0);
-        if taken + more + 1 > columns {
+        let char_width = c.width().unwrap_or(0);
+        if taken + char_width + 1 > columns {
             break;
         }
         cut.push(c);
-        taken += more;
+        taken += char_width;
     }
     if columns > 0 {
         cut.push('…');
@@ -113,16 +113,16 @@ pub(crate) fn fit_name(name: &str, columns: usize) -> (String, usize) {
     }
     let (head, taken) = fit(name, columns / 3 + 1);
     let mut tail = String::new();
-    let mut kept = 0;
+    let mut tail_width = 0;
     for c in name.chars().rev() {
-        let more = c.width().unwrap_or(0);
-        if taken + kept + more > columns {
+        let char_width = c.width().unwrap_or(0);
+        if taken + tail_width + char_width > columns {
             break;
         }
         tail.insert(0, c);
-        kept += more;
+        tail_width += char_width;
     }
-    (head + &tail, taken + kept)
+    (head + &tail, taken + tail_width)
 }
 
 #[cfg(test)]

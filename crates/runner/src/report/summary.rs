@@ -59,7 +59,7 @@ pub(crate) fn summary_json<'a>(
         picks: summary
             .picks
             .iter()
-            .map(|open| Pick { shot: &open.name, candidates: open.candidates })
+            .map(|pick| Pick { shot: &pick.name, candidates: pick.candidates })
             .collect(),
         spending: spending_json(spent),
         halt: summary.halt.as_ref().map(stream::halt),

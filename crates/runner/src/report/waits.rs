@@ -34,15 +34,15 @@ pub(super) fn wait(state: &RunState, event: &Event, now: Timestamp, request: &st
     };
     let Some(until) = held_until(state, event) else { return String::new() };
     let wait = until.since(now);
-    let is_asked = retry_after.is_some_and(|asked| asked >= Duration::from_secs(1));
+    let is_asked = retry_after.is_some_and(|requested| requested >= Duration::from_secs(1));
     if wait < if is_asked { Duration::from_secs(1) } else { NOTABLE_WAIT } {
         return String::new();
     }
-    let asked = match retry_after {
-        Some(asked) if asked > wait => format!("; the service asks to wait {}", humanize(asked)),
+    let requested_wait = match retry_after {
+        Some(requested) if requested > wait => format!("; the service asks to wait {}", humanize(requested)),
         _ => String::new(),
     };
-    format!("{asked}; {}", next(request, until, now))
+    format!("{requested_wait}; {}", next(request, until, now))
 }
 
 /// `the next submission in 2 min, at 2026-11-21T10:02:00Z`
@@ -72,7 +72,7 @@ impl RateWaits {
             return None;
         }
         self.reported = Some(until);
-        let why = match learned {
+        let reason = match learned {
             None => "submissions wait for --max-submits-per-minute".to_owned(),
             Some(Rate { count, per }) => {
                 let noun = if count == 1 { "submission" } else { "submissions" };
@@ -82,7 +82,7 @@ impl RateWaits {
                 )
             }
         };
-        Some(format!("{why}; {}", next("submission", until, now)))
+        Some(format!("{reason}; {}", next("submission", until, now)))
     }
 }
 
@@ -113,11 +113,11 @@ mod tests {
             events.push((Event::LookupDone { node, key, existing: ExistingWork::None }, now));
         }
         events.push((Event::TimerFired, now.after(Duration::from_secs(2))));
-        let on = |(event, at)| {
-            let _ = state.apply(event, at);
-            waits.message(&state, at)
+        let apply = |(event, time)| {
+            let _ = state.apply(event, time);
+            waits.message(&state, time)
         };
-        events.into_iter().filter_map(on).collect()
+        events.into_iter().filter_map(apply).collect()
     }
 
     #[test]

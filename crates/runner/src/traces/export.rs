@@ -53,9 +53,9 @@ fn provider(runtime: &Handle) -> Result<SdkTracerProvider, ExporterBuildError> {
         client::http_client().map_err(|error| ExporterBuildError::InternalFailure(error.to_string()))?;
     let http = Http { client, runtime: runtime.clone() };
     let exporter = SpanExporter::builder().with_http().with_http_client(http).build()?;
-    let named = std::env::var("OTEL_SERVICE_NAME").is_ok_and(|name| !name.is_empty());
+    let has_name = std::env::var("OTEL_SERVICE_NAME").is_ok_and(|name| !name.is_empty());
     let resource = Resource::builder();
-    let resource = if named { resource } else { resource.with_service_name("runner") };
+    let resource = if has_name { resource } else { resource.with_service_name("runner") };
     // A thread of its own with a bounded queue; excess spans are dropped.
     Ok(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource.build()).build())
 }
@@ -84,19 +84,19 @@ impl HttpClient for Http {
             .body(body)
             .timeout(REQUEST_TIMEOUT);
         // The exporter's thread has no runtime: all that waits has to happen in the program's.
-        let answered = self.runtime.spawn(async move {
+        let exchange = self.runtime.spawn(async move {
             let mut response = request.send().await?;
-            let mut answer = Vec::new();
+            let mut response_body = Vec::new();
             while let Some(piece) = response.chunk().await? {
-                answer.extend_from_slice(&piece);
-                if answer.len() > MAX_RESPONSE_BYTES {
+                response_body.extend_from_slice(&piece);
+                if response_body.len() > MAX_RESPONSE_BYTES {
                     break;
                 }
             }
-            Ok::<_, reqwest::Error>((response.status(), response.headers().clone(), answer))
+            Ok::<_, reqwest::Error>((response.status(), response.headers().clone(), response_body))
         });
-        let (status, headers, answer) = answered.await??;
-        let mut response = Response::new(Bytes::from(answer));
+        let (status, headers, response_body) = exchange.await??;
+        let mut response = Response::new(Bytes::from(response_body));
         *response.status_mut() = status;
         *response.headers_mut() = headers;
         Ok(response)

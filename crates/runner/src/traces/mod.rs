@@ -40,8 +40,8 @@ impl TraceExport {
 
 /// Begins to send spans where the environment names a collector.
 pub(crate) fn begin(runtime: &Handle) -> Traces {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    if !is_wanted(set) {
+    let env_var = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    if !is_enabled(env_var) {
         return Traces::default();
     }
     #[cfg(feature = "otlp")]
@@ -58,16 +58,16 @@ pub(crate) fn begin(runtime: &Handle) -> Traces {
 }
 
 /// Whether the variables ask for traces.
-fn is_wanted(set: impl Fn(&str) -> Option<String>) -> bool {
-    let says =
-        |name: &str, word: &str| set(name).is_some_and(|value| value.trim().eq_ignore_ascii_case(word));
+fn is_enabled(env_var: impl Fn(&str) -> Option<String>) -> bool {
+    let has_value =
+        |name: &str, word: &str| env_var(name).is_some_and(|value| value.trim().eq_ignore_ascii_case(word));
     let exporter = "OTEL_TRACES_EXPORTER";
-    if says("OTEL_SDK_DISABLED", "true") || says(exporter, "none") {
+    if has_value("OTEL_SDK_DISABLED", "true") || has_value(exporter, "none") {
         return false;
     }
-    says(exporter, "otlp")
-        || set("OTEL_EXPORTER_OTLP_ENDPOINT").is_some()
-        || set("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").is_some()
+    has_value(exporter, "otlp")
+        || env_var("OTEL_EXPORTER_OTLP_ENDPOINT").is_some()
+        || env_var("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").is_some()
 }
 
 #[cfg(test)]
@@ -76,13 +76,15 @@ mod tests {
 
     #[test]
     fn otlp_environment_variables_enable_traces() {
-        let wanted = |given: &[(&str, &str)]| {
-            is_wanted(|name| given.iter().find(|(set, _)| *set == name).map(|(_, value)| (*value).to_owned()))
+        let enabled = |variables: &[(&str, &str)]| {
+            is_enabled(|name| {
+                variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+            })
         };
         let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318");
-        assert!(!wanted(&[]) && wanted(&[endpoint]) && wanted(&[("OTEL_TRACES_EXPORTER", "otlp")]));
-        assert!(wanted(&[("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:4318/v1/traces")]));
-        assert!(!wanted(&[endpoint, ("OTEL_TRACES_EXPORTER", "none")]));
-        assert!(!wanted(&[endpoint, ("OTEL_SDK_DISABLED", "True")]));
+        assert!(!enabled(&[]) && enabled(&[endpoint]) && enabled(&[("OTEL_TRACES_EXPORTER", "otlp")]));
+        assert!(enabled(&[("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:4318/v1/traces")]));
+        assert!(!enabled(&[endpoint, ("OTEL_TRACES_EXPORTER", "none")]));
+        assert!(!enabled(&[endpoint, ("OTEL_SDK_DISABLED", "True")]));
     }
 }

@@ -175,11 +175,11 @@ impl PageAction {
         // For the page alone: a person has seen the file.
         arguments.retain(|argument| !argument.starts_with("--digest="));
         // Only what begins with a dash needs the separator.
-        let at = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
-        let needs_separator = arguments.iter().skip(at + 1).any(|argument| argument.starts_with('-'));
-        let shown = arguments.iter().filter(|argument| needs_separator || *argument != "--");
+        let separator = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
+        let needs_separator = arguments.iter().skip(separator + 1).any(|argument| argument.starts_with('-'));
+        let visible = arguments.iter().filter(|argument| needs_separator || *argument != "--");
         std::iter::once("runner".to_owned())
-            .chain(shown.map(|text| shell::quote(text)))
+            .chain(visible.map(|text| shell::quote(text)))
             .collect::<Vec<_>>()
             .join(" ")
     }

@@ -74,7 +74,7 @@ pub(crate) async fn ui(args: UiArgs) -> Result<Exit, CommandError> {
     });
     tokio::select! {
         served = axum::serve(listener, router).into_future() => served.map_err(CommandError::unusable)?,
-        _ = interrupt.wait_for(|asked| *asked) => {}
+        _ = interrupt.wait_for(|is_interrupted| *is_interrupted) => {}
     }
     if jobs.has_running() {
         errln!("waiting for started commands to stop; interrupt again to exit at once");

@@ -38,7 +38,7 @@ impl Origin {
                 address.ip()
             ));
         };
-        let refuse = |why: &str| Err(format!("--public-url {public}: {why}"));
+        let refuse = |reason: &str| Err(format!("--public-url {public}: {reason}"));
         let scheme = match public.scheme() {
             "https" => "https",
             "http" => "http",
@@ -109,7 +109,9 @@ mod tests {
         let tunnel = chosen("127.0.0.1:4000", Some("http://localhost:5000"), false);
         assert_eq!(tunnel.as_deref(), Ok("http://localhost:5000"));
         let plain = "http://10.0.0.5:4000";
-        assert!(chosen("10.0.0.5:4000", Some(plain), false).is_err_and(|why| why.contains("--insecure")));
+        assert!(
+            chosen("10.0.0.5:4000", Some(plain), false).is_err_and(|reason| reason.contains("--insecure"))
+        );
         assert_eq!(chosen("10.0.0.5:4000", Some(plain), true).as_deref(), Ok(plain));
         assert!(chosen("0.0.0.0:4000", Some("http://localhost:4000"), false).is_err(), "others reach it too");
     }

@@ -80,7 +80,7 @@ impl ProjectSnapshot {
         .to_string()
     }
 
-    fn is_like(&self, other: &Self) -> bool {
+    fn is_same_state(&self, other: &Self) -> bool {
         // The time at which it was collected does not count.
         let mut manifest = (*other.manifest).clone();
         manifest.created_at = self.manifest.created_at;
@@ -122,13 +122,13 @@ impl Project {
             .enable_all()
             .build()
             .map_err(|error| CommandError::unusable(format!("cannot start threads: {error}")))?;
-        let seen = self.state(&[]);
+        let state = self.state(&[]);
         let mut records = None;
         let first = runtime.block_on(self.collect(None, &mut records))?;
         let (sender, receiver) = watch::channel(first);
         thread::Builder::new()
             .name("project".to_owned())
-            .spawn(move || self.follow(&runtime, &sender, seen, records))
+            .spawn(move || self.follow(&runtime, &sender, state, records))
             .map_err(|error| CommandError::unusable(format!("cannot start threads: {error}")))?;
         Ok(receiver)
     }
@@ -161,7 +161,7 @@ impl Project {
                 }
             };
             sender.send_if_modified(|last| {
-                let is_new = !last.is_like(&new);
+                let is_new = !last.is_same_state(&new);
                 if is_new {
                     *last = new;
                 }

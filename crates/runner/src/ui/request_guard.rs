@@ -41,27 +41,27 @@ impl DenialReason {
     }
 }
 
-/// Checks a request's headers, besides its session. `here` is the page's own origin.
-pub(super) fn check(method: &Method, headers: &HeaderMap, here: &Origin) -> Result<(), DenialReason> {
+/// Checks a request's headers, besides its session. `own_origin` is the page's own origin.
+pub(super) fn check(method: &Method, headers: &HeaderMap, own_origin: &Origin) -> Result<(), DenialReason> {
     // Exactly one: a request with two is read differently by different programs.
-    if only(headers, &header::HOST) != Some(here.authority()) {
+    if single_value(headers, &header::HOST) != Some(own_origin.authority()) {
         return Err(DenialReason::Host);
     }
     let is_change = !matches!(*method, Method::GET | Method::HEAD);
-    let origin = here.to_string();
-    match only(headers, &header::ORIGIN) {
-        Some(found) if found == origin => {}
+    let origin = own_origin.to_string();
+    match single_value(headers, &header::ORIGIN) {
+        Some(value) if value == origin => {}
         None if !headers.contains_key(header::ORIGIN) && !is_change => {}
         _ => return Err(DenialReason::Origin),
     }
     // `none` is the address bar or another program. A page of another local port is `same-site`.
-    match only(headers, &HeaderName::from_static("sec-fetch-site")) {
+    match single_value(headers, &HeaderName::from_static("sec-fetch-site")) {
         None | Some("same-origin") => {}
         Some("none") if !is_change => {}
         Some(_) => return Err(DenialReason::Origin),
     }
     let is_json = |kind: &str| kind.split(';').next().unwrap_or_default().trim() == "application/json";
-    if is_change && !only(headers, &header::CONTENT_TYPE).is_some_and(is_json) {
+    if is_change && !single_value(headers, &header::CONTENT_TYPE).is_some_and(is_json) {
         return Err(DenialReason::ContentType);
     }
     Ok(())
@@ -73,11 +73,11 @@ pub(super) fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> 
     values
         .flat_map(|value| value.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(found, _)| *found == name)
+        .find(|(key, _)| *key == name)
         .map(|(_, value)| value)
 }
 
-fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+fn single_value<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
         (Some(value), None) => value.to_str().ok(),
@@ -91,7 +91,7 @@ mod tests {
 
     const HERE: &str = "127.0.0.1:4000";
 
-    fn checked(method: &Method, headers: &[(&'static str, &'static str)]) -> Result<(), DenialReason> {
+    fn check_headers(method: &Method, headers: &[(&'static str, &'static str)]) -> Result<(), DenialReason> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.append(*name, value.parse().unwrap());
@@ -101,22 +101,22 @@ mod tests {
 
     #[test]
     fn only_the_exact_host_is_answered() {
-        assert_eq!(checked(&Method::GET, &[("host", HERE)]), Ok(()));
+        assert_eq!(check_headers(&Method::GET, &[("host", HERE)]), Ok(()));
         for host in
             ["localhost:4000", "127.0.0.1", "127.0.0.1:4001", "evil.test:4000", "127.0.0.1:4000.evil.test"]
         {
-            assert_eq!(checked(&Method::GET, &[("host", host)]), Err(DenialReason::Host), "{host}");
+            assert_eq!(check_headers(&Method::GET, &[("host", host)]), Err(DenialReason::Host), "{host}");
         }
-        assert_eq!(checked(&Method::GET, &[]), Err(DenialReason::Host));
-        assert_eq!(checked(&Method::GET, &[("host", HERE), ("host", HERE)]), Err(DenialReason::Host));
+        assert_eq!(check_headers(&Method::GET, &[]), Err(DenialReason::Host));
+        assert_eq!(check_headers(&Method::GET, &[("host", HERE), ("host", HERE)]), Err(DenialReason::Host));
     }
 
     #[test]
     fn changes_need_their_own_origin() {
-        let post = |more: &[(&'static str, &'static str)]| {
+        let post = |extra: &[(&'static str, &'static str)]| {
             let mut headers = vec![("host", HERE), ("content-type", "application/json")];
-            headers.extend_from_slice(more);
-            checked(&Method::POST, &headers)
+            headers.extend_from_slice(extra);
+            check_headers(&Method::POST, &headers)
         };
         assert_eq!(post(&[("origin", "http://127.0.0.1:4000")]), Ok(()));
         assert_eq!(post(&[("origin", "http://127.0.0.1:4000"), ("sec-fetch-site", "same-origin")]), Ok(()));
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn reads_from_other_pages_are_refused() {
-        let get = |more| checked(&Method::GET, &[("host", HERE), more]);
+        let get = |more| check_headers(&Method::GET, &[("host", HERE), more]);
         assert_eq!(get(("sec-fetch-site", "none")), Ok(()));
         assert_eq!(get(("sec-fetch-site", "same-site")), Err(DenialReason::Origin));
         assert_eq!(get(("sec-fetch-site", "cross-site")), Err(DenialReason::Origin));
@@ -142,9 +142,9 @@ mod tests {
     #[test]
     fn forms_are_refused() {
         let headers = [("host", HERE), ("origin", "http://127.0.0.1:4000")];
-        assert_eq!(checked(&Method::POST, &headers), Err(DenialReason::ContentType));
+        assert_eq!(check_headers(&Method::POST, &headers), Err(DenialReason::ContentType));
         let plain = [headers[0], headers[1], ("content-type", "text/plain")];
-        assert_eq!(checked(&Method::POST, &plain), Err(DenialReason::ContentType));
+        assert_eq!(check_headers(&Method::POST, &plain), Err(DenialReason::ContentType));
     }
 
     #[test]

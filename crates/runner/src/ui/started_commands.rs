@@ -141,17 +141,17 @@ impl StartedCommands {
             process: child.id(),
         };
         list.jobs.push_back(job);
-        let ended = list.jobs.iter().position(|job| job.state == CommandState::Ended);
-        if let (true, Some(oldest)) = (list.jobs.len() > MAX_COMMANDS, ended) {
+        let oldest_ended = list.jobs.iter().position(|job| job.state == CommandState::Ended);
+        if let (true, Some(oldest)) = (list.jobs.len() > MAX_COMMANDS, oldest_ended) {
             list.jobs.remove(oldest);
         }
         self.shared.publish(&list);
         drop(list);
         let (shared, name) = (Arc::clone(&self.shared), id.clone());
-        let followed =
+        let spawned =
             thread::Builder::new().name(format!("job-{id}")).spawn(move || follow(&shared, &name, child));
         // The process goes on; only what it prints is not read.
-        if let Err(error) = followed {
+        if let Err(error) = spawned {
             tracing::error!(%error, "no thread to follow a command");
         }
         Ok(id)
@@ -230,13 +230,13 @@ fn interrupt(_process: u32) -> Result<(), String> {
 
 /// Reads what a process prints until it has ended.
 fn follow(shared: &Arc<Shared>, id: &str, mut child: Child) {
-    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     thread::scope(|scope| {
-        if let Some(err) = err {
-            scope.spawn(move || read_output(shared, id, err));
+        if let Some(stderr) = stderr {
+            scope.spawn(move || read_output(shared, id, stderr));
         }
-        if let Some(out) = out {
-            read_events(shared, id, out);
+        if let Some(stdout) = stdout {
+            read_events(shared, id, stdout);
         }
     });
     let exit = match child.wait() {
@@ -253,10 +253,10 @@ fn follow(shared: &Arc<Shared>, id: &str, mut child: Child) {
     });
 }
 
-fn read_output(shared: &Shared, id: &str, mut err: impl Read) {
+fn read_output(shared: &Shared, id: &str, mut stderr: impl Read) {
     let mut chunk = [0; 1024];
     let mut tail: Vec<u8> = Vec::new();
-    while let Ok(read @ 1..) = err.read(&mut chunk) {
+    while let Ok(read @ 1..) = stderr.read(&mut chunk) {
         tail.extend_from_slice(&chunk[..read]);
         tail.drain(..tail.len().saturating_sub(MAX_OUTPUT));
         let text = crate::report::sanitize::message(&String::from_utf8_lossy(&tail));
@@ -265,12 +265,12 @@ fn read_output(shared: &Shared, id: &str, mut err: impl Read) {
 }
 
 /// Lines of the event stream of a run; other commands print text, which is ignored.
-fn read_events(shared: &Shared, id: &str, out: impl Read) {
-    let mut out = BufReader::new(out);
+fn read_events(shared: &Shared, id: &str, stdout: impl Read) {
+    let mut stdout = BufReader::new(stdout);
     let mut line = Vec::new();
     loop {
         line.clear();
-        match out.by_ref().take(MAX_LINE).read_until(b'\n', &mut line) {
+        match stdout.by_ref().take(MAX_LINE).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
@@ -319,7 +319,7 @@ mod tests {
         jobs.start(action, &["-c".to_owned(), script.to_owned()], script.to_owned())
     }
 
-    async fn ended(jobs: &StartedCommands) -> Vec<StartedCommand> {
+    async fn wait_until_ended(jobs: &StartedCommands) -> Vec<StartedCommand> {
         let mut watched = jobs.watch();
         let all_ended =
             |jobs: &Arc<[StartedCommand]>| jobs.iter().all(|job| job.state == CommandState::Ended);
@@ -338,7 +338,7 @@ mod tests {
             done
             printf 'line \033[31mred' >&2; exit 3"#;
         shell(&jobs, "run", script).unwrap();
-        let job = &ended(&jobs).await[0];
+        let job = &wait_until_ended(&jobs).await[0];
         assert_eq!(job.counts, OutcomeCounts { done: 1, failed: 3, unfinished: 5, left: 0 });
         assert_eq!((job.exit, job.progress.len()), (Some(3), 0));
         assert!(job.output.starts_with("line") && !job.output.contains('\u{1b}'), "{}", job.output);
@@ -354,7 +354,7 @@ mod tests {
         assert_eq!(shell(&jobs, "run", "true"), Err(StartError::Busy));
         shell(&jobs, "pick", "true").unwrap();
         fs_err::write(end, "").unwrap();
-        let ended = ended(&jobs).await;
+        let ended = wait_until_ended(&jobs).await;
         assert_eq!(ended.iter().map(|job| job.exit).collect::<Vec<_>>(), [Some(0), Some(0)]);
         assert_eq!(jobs.stop(&run), Err(StartError::Unknown));
         assert!(shell(&jobs, "run", "true").is_ok());
@@ -366,8 +366,8 @@ mod tests {
         let jobs = StartedCommands::new("sh".into());
         for _ in 0..MAX_COMMANDS + 2 {
             shell(&jobs, "pick", "true").unwrap();
-            ended(&jobs).await;
+            wait_until_ended(&jobs).await;
         }
-        assert_eq!(ended(&jobs).await.len(), MAX_COMMANDS);
+        assert_eq!(wait_until_ended(&jobs).await.len(), MAX_COMMANDS);
     }
 }

@@ -40,9 +40,9 @@ fn compare(render_times: &[f64]) -> Result<(String, bool), String> {
         for median in render_times.iter().copied() {
             let simulation = Simulation { plan: &plan, limit, median };
             let bound = simulation.bound();
-            let run = |learns_limits, known| {
+            let run = |learns_limits, observed| {
                 let policy = Policy { max_in_flight: SHOTS, learns_limits, ..Policy::local() };
-                simulation.run(policy, known)
+                simulation.run(policy, observed)
             };
             let without = run(false, ObservedLimits::default());
             let first = run(true, ObservedLimits::default());

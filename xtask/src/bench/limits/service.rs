@@ -33,7 +33,7 @@ pub(super) enum Limit {
 struct Meter {
     limit: Limit,
     tokens: f64,
-    at: i64,
+    updated_at: i64,
     accepted: Vec<i64>,
     ends: BinaryHeap<Reverse<i64>>,
 }
@@ -41,16 +41,16 @@ struct Meter {
 impl Meter {
     fn new(limit: Limit) -> Self {
         let tokens = if let Limit::Bucket { burst, .. } = limit { f64::from(burst) } else { 0.0 };
-        Self { limit, tokens, at: 0, accepted: Vec::new(), ends: BinaryHeap::new() }
+        Self { limit, tokens, updated_at: 0, accepted: Vec::new(), ends: BinaryHeap::new() }
     }
 
     /// When a submission at `now` is accepted at the earliest: `now` itself, or later.
     fn admits_at(&mut self, now: i64) -> i64 {
         match self.limit {
             Limit::Bucket { per_second, burst } => {
-                let refilled = (now - self.at) as f64 * f64::from(per_second) / 1e3;
+                let refilled = (now - self.updated_at) as f64 * f64::from(per_second) / 1e3;
                 self.tokens = (self.tokens + refilled).min(f64::from(burst));
-                self.at = now;
+                self.updated_at = now;
                 if self.tokens >= 1.0 - 1e-9 {
                     now
                 } else {
@@ -59,7 +59,7 @@ impl Meter {
             }
             Limit::Window { count, milliseconds } => {
                 let begin = now - now.rem_euclid(milliseconds);
-                let used = self.accepted.iter().rev().take_while(|at| **at >= begin).count();
+                let used = self.accepted.iter().rev().take_while(|time| **time >= begin).count();
                 if used < count { now } else { begin + milliseconds }
             }
             Limit::InFlight { tasks } => {
@@ -143,8 +143,8 @@ impl Simulation<'_> {
         let mut queue: BTreeMap<(i64, usize), Happening> = BTreeMap::new();
         let (mut number, mut refusals, mut now, mut attempts) = (0, 0, 0, 0);
         queue.insert((0, 0), Happening::from(Event::Started));
-        while let Some(((at, _), happening)) = queue.pop_first() {
-            now = at;
+        while let Some(((time, _), happening)) = queue.pop_first() {
+            now = time;
             let mut later = |wait: i64, happening| {
                 number += 1;
                 queue.insert((now + wait, number), happening);

@@ -94,12 +94,12 @@ struct Figures {
 
 impl Figures {
     fn median(runs: &[Self]) -> Self {
-        let of = |figure: fn(&Self) -> f64| median(runs.iter().map(figure));
+        let median_of = |figure: fn(&Self) -> f64| median(runs.iter().map(figure));
         Self {
-            ratio: of(|run| run.ratio),
-            cpu: of(|run| run.cpu),
-            megabytes: of(|run| run.megabytes),
-            polls: of(|run| run.polls),
+            ratio: median_of(|run| run.ratio),
+            cpu: median_of(|run| run.cpu),
+            megabytes: median_of(|run| run.megabytes),
+            polls: median_of(|run| run.polls),
         }
     }
 

@@ -59,7 +59,7 @@ pub(super) fn measure(root: &Path, args: &Peers) -> Result<String, String> {
     let mut report = String::new();
     let mut tools = Vec::new();
     for (name, tool) in tools::prepare(root, folder.path()) {
-        if !args.tools.is_empty() && !args.tools.iter().any(|wanted| wanted == name) {
+        if !args.tools.is_empty() && !args.tools.iter().any(|selected| selected == name) {
             continue;
         }
         match tool {
@@ -158,8 +158,8 @@ fn row(name: &str, outcomes: &[Outcome]) -> String {
     let ratios = || outcomes.iter().map(|outcome| outcome.ratio);
     let range = |value: &dyn Fn(&Outcome) -> usize| {
         let values = || outcomes.iter().map(value);
-        let (least, most) = (values().min().unwrap_or_default(), values().max().unwrap_or_default());
-        if least == most { least.to_string() } else { format!("{least} to {most}") }
+        let (min, max) = (values().min().unwrap_or_default(), values().max().unwrap_or_default());
+        if min == max { min.to_string() } else { format!("{min} to {max}") }
     };
     format!(
         "| {name} | {:.2} ({:.2} to {:.2}) | {:.1} s | {:.0} MB | {:.0} | {} | {} |\n",

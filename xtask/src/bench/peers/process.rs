@@ -63,8 +63,8 @@ pub(super) fn run(command: &mut Command, limit: Duration) -> Result<Usage, Strin
 fn kill_group(child: &mut Child) -> Result<(), String> {
     let group = format!("-{}", child.id());
     // Fails where the group has ended already.
-    let killed = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
-    killed.map_err(|error| format!("kill: {error}"))?;
+    let status = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+    status.map_err(|error| format!("kill: {error}"))?;
     child.wait().map(drop).map_err(|error| error.to_string())
 }
 

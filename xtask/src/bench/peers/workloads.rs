@@ -102,13 +102,13 @@ impl Workload {
             (0..self.jobs).map(|_| Reverse(Duration::ZERO)).collect();
         let mut end = Duration::ZERO;
         for (number, time) in self.render_times().into_iter().enumerate() {
-            let accepted = self.submissions_per_second.map_or(Duration::ZERO, |rate| {
+            let accepted_at = self.submissions_per_second.map_or(Duration::ZERO, |rate| {
                 Duration::from_secs_f64((number + 1).saturating_sub(rate) as f64 / rate as f64)
             });
-            let free = renderers.pop().map_or(Duration::ZERO, |Reverse(free)| free);
-            let ends = free.max(accepted) + time;
-            renderers.push(Reverse(ends));
-            end = end.max(ends);
+            let free_at = renderers.pop().map_or(Duration::ZERO, |Reverse(free_at)| free_at);
+            let ends_at = free_at.max(accepted_at) + time;
+            renderers.push(Reverse(ends_at));
+            end = end.max(ends_at);
         }
         end.as_secs_f64()
     }
@@ -121,13 +121,13 @@ mod tests {
     #[test]
     fn bounds_are_what_the_service_imposes() {
         let bounds: Vec<f64> = WORKLOADS.iter().map(Workload::bound).collect();
-        for (index, expected, why) in [
+        for (index, expected, reason) in [
             (0, 14.0, "seven rounds of two seconds"),
             (2, 0.8, "sixteen rounds of 50 ms"),
             (3, 10.0, "one after the other"),
             (4, 10.0, "ninety tasks wait for 9 s, and the last one is rendered for 1 s"),
         ] {
-            assert!((bounds[index] - expected).abs() < 1e-9, "{why}: {}", bounds[index]);
+            assert!((bounds[index] - expected).abs() < 1e-9, "{reason}: {}", bounds[index]);
         }
     }
 

@@ -44,13 +44,13 @@ pub(super) fn measure(job: &Job) -> Result<Seam, String> {
             })
             .map_err(failed)?;
     }
-    let [one, two] = steps.map(|steps| mean(&steps[steps.len() / 4..steps.len() * 3 / 4]));
-    let usual = 0.5 * (one + two);
-    let is_continuous = (seam - usual).abs() <= MAX_DIFFERENCE;
-    let kept = if is_continuous { "kept" } else { "not kept" };
+    let [first_mean, second_mean] = steps.map(|steps| mean(&steps[steps.len() / 4..steps.len() * 3 / 4]));
+    let expected = 0.5 * (first_mean + second_mean);
+    let is_continuous = (seam - expected).abs() <= MAX_DIFFERENCE;
+    let verdict = if is_continuous { "kept" } else { "not kept" };
     let report = format!(
-        "\nPSNR of neighbouring frames of a chain: {one:.1} dB in the middle of the first shot, {seam:.1} dB at the join, {two:.1} dB in the middle \
-         of the second; at most {MAX_DIFFERENCE} dB between the join and their mean are wanted: {kept}\n"
+        "\nPSNR of neighbouring frames of a chain: {first_mean:.1} dB in the middle of the first shot, {seam:.1} dB at the join, {second_mean:.1} dB in the middle \
+         of the second; at most {MAX_DIFFERENCE} dB between the join and their mean are wanted: {verdict}\n"
     );
     Ok(Seam { report, is_continuous })
 }

@@ -28,18 +28,18 @@ pub(super) async fn measure(program: &Path) -> Result<String, String> {
     let victim = Arc::new(Victim::start(program, &folder.path().join("data"), &mut Command::new("env"), "")?);
     let mut report = String::new();
     let mut exceeded = Vec::new();
-    let mut waited = |what: &str, wait: Duration| {
-        let _ = writeln!(report, "{what}: another client waits {:.0} ms at most", wait.as_secs_f64() * 1e3);
+    let mut record_wait = |label: &str, wait: Duration| {
+        let _ = writeln!(report, "{label}: another client waits {:.0} ms at most", wait.as_secs_f64() * 1e3);
         if wait > MAX_WAIT {
-            exceeded.push(format!("{what}: more than {} s", MAX_WAIT.as_secs()));
+            exceeded.push(format!("{label}: more than {} s", MAX_WAIT.as_secs()));
         }
     };
-    waited("no attack", victim.longest_wait(Duration::from_secs(3)).await?);
-    waited(&format!("{HALF_REQUESTS} half requests"), half_requests(&victim).await?);
-    waited(&format!("{BODIES} bodies of 32 MiB that do not arrive"), slow_bodies(&victim).await?);
-    waited(&format!("{BODIES} requests whose media are waited for"), slow_media(&victim).await?);
+    record_wait("no attack", victim.longest_wait(Duration::from_secs(3)).await?);
+    record_wait(&format!("{HALF_REQUESTS} half requests"), half_requests(&victim).await?);
+    record_wait(&format!("{BODIES} bodies of 32 MiB that do not arrive"), slow_bodies(&victim).await?);
+    record_wait(&format!("{BODIES} requests whose media are waited for"), slow_media(&victim).await?);
     let (wait, answers) = bombs(&victim).await?;
-    waited(&format!("{BODIES} bodies of 31 MB with small values ({answers})"), wait);
+    record_wait(&format!("{BODIES} bodies of 31 MB with small values ({answers})"), wait);
     let at_once = submissions(&victim, AT_ONCE, AT_ONCE).await?;
     let all = submissions(&victim, CREATES - AT_ONCE, 64).await?;
     let _ = writeln!(
@@ -73,16 +73,16 @@ fn head(victim: &Victim, length: &str) -> String {
 async fn half_requests(victim: &Arc<Victim>) -> Result<Duration, String> {
     let attacked = Arc::clone(victim);
     let attack = tokio::spawn(async move {
-        let mut held = Vec::new();
+        let mut streams = Vec::new();
         loop {
             // Where one is closed, another takes its place.
-            while held.len() < HALF_REQUESTS {
+            while streams.len() < HALF_REQUESTS {
                 let Ok(mut stream) = connect(&attacked).await else { break };
                 let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: here\r\nX-a: ").await;
-                held.push(stream);
+                streams.push(stream);
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
-            held.retain_mut(|stream| stream.try_write(b"a").is_ok());
+            streams.retain_mut(|stream| stream.try_write(b"a").is_ok());
         }
     });
     let wait = victim.longest_wait(Duration::from_secs(20)).await;
@@ -91,12 +91,12 @@ async fn half_requests(victim: &Arc<Victim>) -> Result<Duration, String> {
 }
 
 async fn slow_bodies(victim: &Victim) -> Result<Duration, String> {
-    let mut held = Vec::new();
+    let mut streams = Vec::new();
     for _ in 0..BODIES {
         let mut stream = connect(victim).await?;
         let text = head(victim, &format!("Content-Length: {}", 32 << 20));
         stream.write_all(format!("{text}{{").as_bytes()).await.map_err(|error| error.to_string())?;
-        held.push(stream);
+        streams.push(stream);
     }
     victim.longest_wait(Duration::from_secs(12)).await
 }
@@ -105,13 +105,13 @@ async fn slow_media(victim: &Victim) -> Result<Duration, String> {
     let silent = TcpListener::bind("127.0.0.1:0").await.map_err(|error| error.to_string())?;
     let url = format!("http://{}/a.png", silent.local_addr().map_err(|error| error.to_string())?);
     let body = format!(r#"{{"model":"modelb-video-480p","prompt":"x","image":"{url}"}}"#);
-    let mut held = Vec::new();
+    let mut streams = Vec::new();
     for _ in 0..BODIES {
         let mut stream = connect(victim).await?;
         let text = head(victim, "Transfer-Encoding: chunked");
         let text = format!("{text}{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
         stream.write_all(text.as_bytes()).await.map_err(|error| error.to_string())?;
-        held.push(stream);
+        streams.push(stream);
     }
     victim.longest_wait(Duration::from_secs(10)).await
 }

@@ -116,13 +116,13 @@ async fn poll_for(
     ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
     let polls = POLLS_PER_SECOND * time.as_secs();
     let mut latencies = Vec::with_capacity(polls as usize);
-    let mut sent = JoinSet::new();
+    let mut in_flight = JoinSet::new();
     for number in 0..polls {
         let due = ticks.tick().await;
         // Visits all of the queue: 617 and the number of tasks are coprime.
         let id = &ids[(number as usize * 617) % ids.len()];
         let poll = http.get(format!("{videos}/{id}")).bearer_auth(KEY);
-        sent.spawn(async move {
+        in_flight.spawn(async move {
             let answer = poll
                 .send()
                 .await
@@ -132,11 +132,11 @@ async fn poll_for(
             Ok::<_, String>(due.elapsed())
         });
         // A task that has ended occupies its memory until it is joined, and the service's own is measured.
-        while let Some(poll) = sent.try_join_next() {
+        while let Some(poll) = in_flight.try_join_next() {
             latencies.push(poll.map_err(|error| error.to_string())??);
         }
     }
-    while let Some(poll) = sent.join_next().await {
+    while let Some(poll) = in_flight.join_next().await {
         latencies.push(poll.map_err(|error| error.to_string())??);
     }
     Ok(latencies)

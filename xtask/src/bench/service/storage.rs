@@ -18,9 +18,9 @@ pub(super) async fn measure(program: &Path) -> Result<String, String> {
     let data = folder.path().join("disk");
     fs_err::create_dir(&data).map_err(|error| error.to_string())?;
     let namespace = ["--user", "--map-root-user", "--mount"];
-    let tried =
+    let mounted =
         Command::new("unshare").args(namespace).args(["mount", "-t", "tmpfs", "tmpfs"]).arg(&data).output();
-    if !tried.is_ok_and(|tried| tried.status.success()) {
+    if !mounted.is_ok_and(|mounted| mounted.status.success()) {
         return Ok("skipped: a full disk: no file system can be mounted here".to_owned());
     }
     let before = format!(
@@ -38,10 +38,12 @@ pub(super) async fn measure(program: &Path) -> Result<String, String> {
     }
     let middle = Duration::from_secs(FULL_AFTER + FULL_FOR / 2 + 4);
     tokio::time::sleep(middle.saturating_sub(begin.elapsed())).await;
-    let refused = victim.submit("refused").await?.status().as_u16();
+    let submit_status = victim.submit("refused").await?.status().as_u16();
     let (status, health) = victim.get("/healthz").await?;
-    if (refused, status) != (503, 503) {
-        return Err(format!("full disk: a submission was answered with {refused}, /healthz with {status}"));
+    if (submit_status, status) != (503, 503) {
+        return Err(format!(
+            "full disk: a submission was answered with {submit_status}, /healthz with {status}"
+        ));
     }
     let free = Duration::from_secs(FULL_AFTER + FULL_FOR);
     for id in &ids {
@@ -61,7 +63,7 @@ pub(super) async fn measure(program: &Path) -> Result<String, String> {
         }
     }
     Ok(format!(
-        "a disk that is full for {FULL_FOR} s: submissions are answered with {refused}, the health is {health}, and all {TASKS} tasks \
+        "a disk that is full for {FULL_FOR} s: submissions are answered with {submit_status}, the health is {health}, and all {TASKS} tasks \
          have ended {:.1} s after there is space",
         begin.elapsed().saturating_sub(free).as_secs_f64()
     ))

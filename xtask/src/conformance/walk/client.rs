@@ -114,26 +114,26 @@ impl Walker {
             return Err(created.summary());
         }
         let path = format!("/v1/videos/{}", created.body["id"].as_str().unwrap_or_default());
-        let mut seen = vec![created.body];
+        let mut states = vec![created.body];
         let begin = std::time::Instant::now();
         loop {
             let task = self.get(&path).await?.body;
-            let is_over = matches!(task["status"].as_str(), Some("completed" | "failed"));
-            if seen.last() != Some(&task) {
-                seen.push(task);
+            let has_ended = matches!(task["status"].as_str(), Some("completed" | "failed"));
+            if states.last() != Some(&task) {
+                states.push(task);
             }
-            if is_over {
-                return Ok(seen);
+            if has_ended {
+                return Ok(states);
             }
             if begin.elapsed() > TIMEOUT {
-                return Err(format!("the task does not end: {:?}", seen.last()));
+                return Err(format!("the task does not end: {:?}", states.last()));
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 
     /// The ended task of a request.
-    pub(super) async fn ended(&self, body: &Value) -> Result<Value, String> {
+    pub(super) async fn final_task(&self, body: &Value) -> Result<Value, String> {
         self.follow(body).await?.pop().ok_or_else(|| "no task".to_owned())
     }
 }

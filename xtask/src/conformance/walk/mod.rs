@@ -22,9 +22,9 @@ pub(super) fn run(root: &Path) -> Result<String, String> {
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
     runtime.block_on(async {
         let walker = Walker::start().await?;
-        let walked = cases::walk(&walker, &mut report).await;
+        let result = cases::walk(&walker, &mut report).await;
         walker.shutdown().await;
-        walked
+        result
     })?;
     report.finish()
 }

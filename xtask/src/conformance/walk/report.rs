@@ -33,21 +33,21 @@ impl Report {
     }
 
     /// Records a case: `Err` has what was found instead.
-    pub(super) fn record(&mut self, at: Cite, sent: impl Into<String>, outcome: Result<(), String>) {
+    pub(super) fn record(&mut self, cite: Cite, sent: impl Into<String>, outcome: Result<(), String>) {
         let verdict = match outcome {
             Ok(()) => Verdict::Pass,
-            Err(found) => Verdict::Fail(found),
+            Err(problem) => Verdict::Fail(problem),
         };
-        self.push(at, sent.into(), verdict);
+        self.push(cite, sent.into(), verdict);
     }
 
     /// Records that a statement cannot be tested from outside.
-    pub(super) fn not_testable(&mut self, at: Cite, reason: &str) {
-        self.push(at, String::new(), Verdict::NotTestable(reason.to_owned()));
+    pub(super) fn not_testable(&mut self, cite: Cite, reason: &str) {
+        self.push(cite, String::new(), Verdict::NotTestable(reason.to_owned()));
     }
 
-    fn push(&mut self, at: Cite, sent: String, verdict: Verdict) {
-        match find(&self.statements, at) {
+    fn push(&mut self, cite: Cite, sent: String, verdict: Verdict) {
+        match find(&self.statements, cite) {
             Ok(statement) => self.rows.push(Row { statement, sent, verdict }),
             Err(problem) => self.stale.push(problem),
         }
@@ -70,9 +70,9 @@ impl Report {
                         passed += 1;
                         writeln!(text, "    pass          {}", row.sent)
                     }
-                    Verdict::Fail(found) => {
+                    Verdict::Fail(problem) => {
                         failed += 1;
-                        writeln!(text, "    FAIL          {}\n                  found: {found}", row.sent)
+                        writeln!(text, "    FAIL          {}\n                  found: {problem}", row.sent)
                     }
                     Verdict::NotTestable(reason) => {
                         untested += 1;

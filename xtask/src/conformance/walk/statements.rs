@@ -57,7 +57,7 @@ fn sentences(section: &str, paragraph: &str, statements: &mut Vec<Statement>) {
     let mut rest = text;
     let mut is_first = true;
     while !rest.is_empty() {
-        let end = rest.match_indices(". ").map(|(at, _)| at + 1).next().unwrap_or(rest.len());
+        let end = rest.match_indices(". ").map(|(index, _)| index + 1).next().unwrap_or(rest.len());
         let sentence = rest[..end].trim();
         rest = rest[end..].trim_start();
         if !sentence.ends_with(':') {
@@ -70,11 +70,11 @@ fn sentences(section: &str, paragraph: &str, statements: &mut Vec<Statement>) {
 
 /// The index of the one statement that a citation means.
 pub(super) fn find(statements: &[Statement], (section, part): Cite) -> Result<usize, String> {
-    let mut found = statements
+    let mut matches = statements
         .iter()
         .enumerate()
         .filter(|(_, statement)| statement.section == section && statement.text.contains(part));
-    match (found.next(), found.next()) {
+    match (matches.next(), matches.next()) {
         (Some((index, _)), None) => Ok(index),
         (None, _) => Err(format!("section {section} of the document has no statement with `{part}`")),
         _ => Err(format!("section {section} of the document has several statements with `{part}`")),
@@ -89,7 +89,7 @@ mod tests {
     fn read_splits_tables_lists_and_sentences() {
         let page = "# Title\nIntroduction.\n\n## 1. One\n\nFirst `a.b` stands. Second\ncontinues.\n\nRules:\n\n1. Do this. Not that.\n\
                     ### 1.2 Two\n\n| Field | Type |\n|---|---|\n| `x` | string |\n\n- `y`: z.\n";
-        let found: Vec<(String, String)> =
+        let statements: Vec<(String, String)> =
             read(page).into_iter().map(|statement| (statement.section, statement.text)).collect();
         let expected = [
             ("1", "First `a.b` stands."),
@@ -99,6 +99,6 @@ mod tests {
             ("1.2", "| `x` | string |"),
             ("1.2", "- `y`: z."),
         ];
-        assert_eq!(found, expected.map(|(section, text)| (section.to_owned(), text.to_owned())));
+        assert_eq!(statements, expected.map(|(section, text)| (section.to_owned(), text.to_owned())));
     }
 }

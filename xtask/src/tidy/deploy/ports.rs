@@ -34,7 +34,7 @@ fn mapping<'a>(value: &'a Value, path: &[&str]) -> Option<&'a Mapping> {
 /// Services of a compose file: their names and aliases, and where they listen.
 pub(super) fn compose(name: &str, documents: &[Value]) -> Vec<String> {
     let mut listening: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
-    let mut asked = BTreeSet::new();
+    let mut requested = BTreeSet::new();
     for (service, definition) in
         documents.iter().filter_map(|document| mapping(document, &["services"])).flatten()
     {
@@ -50,19 +50,20 @@ pub(super) fn compose(name: &str, documents: &[Value]) -> Vec<String> {
                 listening.entry(name).or_default().extend(&ports);
             }
             let values = container.variables.iter().filter_map(|(_, value)| *value);
-            asked.extend(container.args.iter().copied().chain(values).flat_map(addresses));
+            requested.extend(container.args.iter().copied().chain(values).flat_map(addresses));
         }
     }
-    unheard(name, &asked, &listening)
+    addresses_without_listener(name, &requested, &listening)
 }
 
-fn unheard(
+fn addresses_without_listener(
     name: &str,
-    asked: &BTreeSet<(&str, u64)>,
+    requested: &BTreeSet<(&str, u64)>,
     listening: &BTreeMap<&str, BTreeSet<u64>>,
 ) -> Vec<String> {
-    let missing =
-        asked.iter().filter(|(host, port)| !listening.get(host).is_some_and(|ports| ports.contains(port)));
+    let missing = requested
+        .iter()
+        .filter(|(host, port)| !listening.get(host).is_some_and(|ports| ports.contains(port)));
     missing.map(|(host, port)| format!("{name}: nobody listens at {host}:{port}")).collect()
 }
 
@@ -76,19 +77,19 @@ struct Pod<'a> {
 pub(super) fn kubernetes(name: &str, documents: &[Value]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut pods = Vec::new();
-    let mut asked = BTreeSet::new();
+    let mut requested = BTreeSet::new();
     for document in documents {
         let Some(template) = document.get("spec").and_then(|spec| spec.get("template")) else { continue };
         let ports = named_ports(template);
         for container in containers(template) {
             if let Some(port) = listen_port(&container.args)
-                && !ports.values().any(|named| *named == port)
+                && !ports.values().any(|declared| *declared == port)
             {
                 problems
                     .push(format!("{name}: a container listens on port {port}, which its ports do not name"));
             }
             let values = container.variables.iter().filter_map(|(_, value)| *value);
-            asked.extend(container.args.iter().copied().chain(values).flat_map(addresses));
+            requested.extend(container.args.iter().copied().chain(values).flat_map(addresses));
         }
         for probe in probe_ports(template).into_iter().filter(|probe| !ports.contains_key(probe)) {
             problems.push(format!("{name}: a probe is for the port `{probe}`, which no container has"));
@@ -97,7 +98,7 @@ pub(super) fn kubernetes(name: &str, documents: &[Value]) -> Vec<String> {
     }
     let mut listening: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
     for service in documents.iter().filter(|document| kind(document) == Some("Service")) {
-        let (Some(of), Some(spec)) = (
+        let (Some(service_name), Some(spec)) = (
             service.get("metadata").and_then(|metadata| metadata.get("name")?.as_str()),
             service.get("spec"),
         ) else {
@@ -106,23 +107,23 @@ pub(super) fn kubernetes(name: &str, documents: &[Value]) -> Vec<String> {
         };
         let selector = spec.get("selector").and_then(Value::as_mapping);
         let Some(pod) = pods.iter().find(|pod| selects(selector, pod.labels)) else {
-            problems.push(format!("{name}: the service {of} selects no pod"));
+            problems.push(format!("{name}: the service {service_name} selects no pod"));
             continue;
         };
         let ports = spec.get("ports").and_then(Value::as_sequence).into_iter().flatten();
         for port in ports {
-            listening.entry(of).or_default().extend(port.get("port").and_then(Value::as_u64));
+            listening.entry(service_name).or_default().extend(port.get("port").and_then(Value::as_u64));
             let target = port.get("targetPort").map(text).unwrap_or_default();
             if !pod.ports.iter().any(|(name, number)| *name == target || number.to_string() == target) {
                 problems.push(format!(
-                    "{name}: the service {of} is for the port `{target}`, which its pods do not have"
+                    "{name}: the service {service_name} is for the port `{target}`, which its pods do not have"
                 ));
             }
         }
     }
     // A service that is reported already is not reported again as one that nobody listens at.
     asked.retain(|(host, _)| listening.contains_key(host) || !is_defined(documents, host));
-    problems.extend(unheard(name, &asked, &listening));
+    problems.extend(addresses_without_listener(name, &requested, &listening));
     problems
 }
 

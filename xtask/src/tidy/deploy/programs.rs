@@ -64,8 +64,8 @@ impl Programs {
             }
         }
         let flags = COMMANDS.iter().map(|(command, names)| {
-            let of = names.iter().filter_map(|name| structs.get(*name)).flatten().cloned();
-            (*command, of.collect())
+            let command_flags = names.iter().filter_map(|name| structs.get(*name)).flatten().cloned();
+            (*command, command_flags.collect())
         });
         Ok(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -77,12 +77,12 @@ impl Programs {
 
     #[cfg(test)]
     pub(super) fn example() -> Self {
-        let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         Self {
             version: "0.1.0".to_owned(),
             restate_version: "1.7.12".to_owned(),
-            flags: BTreeMap::from([("worker", set(&["listen", "register", "advertise"]))]),
-            variables: set(&["RUNNER_ENGINE"]),
+            flags: BTreeMap::from([("worker", owned(&["listen", "register", "advertise"]))]),
+            variables: owned(&["RUNNER_ENGINE"]),
         }
     }
 

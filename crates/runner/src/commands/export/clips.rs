@@ -38,17 +38,17 @@ impl ClipCollector<'_> {
     /// A pick is open, or clips have no video.
     pub(in crate::commands) fn film_clips(&self, film: &Film) -> Result<Vec<FilmClip>, CommandError> {
         let file = shell::path(self.file);
-        let mut open: Vec<&[NodeIx]> = Vec::new();
-        let mut shown = Vec::with_capacity(film.clips.len());
+        let mut open_picks: Vec<&[NodeIx]> = Vec::new();
+        let mut nodes = Vec::with_capacity(film.clips.len());
         for clip in &film.clips {
             match &clip.source {
-                ClipSource::Node(ix) => shown.push(*ix),
-                ClipSource::Pick(candidates) => open.push(candidates),
+                ClipSource::Node(ix) => nodes.push(*ix),
+                ClipSource::Pick(candidates) => open_picks.push(candidates),
                 ClipSource::Video(_) | ClipSource::Image(_) | ClipSource::Card => {}
             }
         }
         let picks: Vec<_> =
-            self.plan.open_picks().into_iter().filter(|pick| open.contains(&pick.candidates)).collect();
+            self.plan.open_picks().into_iter().filter(|pick| open_picks.contains(&pick.candidates)).collect();
         if !picks.is_empty() {
             let names: Vec<&str> = picks.iter().map(|pick| &*pick.name).collect();
             let message = format!("film `{}` waits for a pick: {}", film.output, names.join(", "));
@@ -57,7 +57,7 @@ impl ClipCollector<'_> {
             return Err(names.iter().map(hint).fold(CommandError::invalid(message), CommandError::hint));
         }
         let mut missing: Vec<NodeIx> =
-            shown.iter().copied().filter(|ix| self.videos[ix.index()].is_none()).collect();
+            nodes.iter().copied().filter(|ix| self.videos[ix.index()].is_none()).collect();
         missing.sort_unstable();
         missing.dedup();
         let clips = film_clips(self.plan, film, self.workflow_folder, |ix| {
@@ -78,9 +78,9 @@ impl ClipCollector<'_> {
     pub(in crate::commands) fn folder(
         &self,
         film: &Film,
-        shown: &[FilmClip],
+        film_clips: &[FilmClip],
     ) -> Result<PathBuf, CommandError> {
-        let nodes = shown.iter().filter_map(|clip| clip.node);
+        let nodes = film_clips.iter().filter_map(|clip| clip.node);
         let mut folders = nodes.filter_map(|ix| self.videos[ix.index()].as_ref()?.path.parent());
         let first = folders.clone().next();
         let has_film = |folder: &&Path| folder.join(&film.output).is_file();
@@ -91,7 +91,7 @@ impl ClipCollector<'_> {
     }
 
     /// The facts about each clip.
-    pub(in crate::commands) fn facts(shown: &[FilmClip]) -> Result<Vec<ClipFacts>, CommandError> {
+    pub(in crate::commands) fn facts(film_clips: &[FilmClip]) -> Result<Vec<ClipFacts>, CommandError> {
         let facts = |clip: &FilmClip| {
             let path = std::path::absolute(&clip.path).unwrap_or_else(|_| clip.path.clone());
             match clip.kind {
@@ -100,22 +100,22 @@ impl ClipCollector<'_> {
                 kind => Ok(ClipFacts::still(kind, clip.name.clone(), path)),
             }
         };
-        shown.iter().map(facts).collect()
+        film_clips.iter().map(facts).collect()
     }
 
     /// What is recorded about the clips, for a file in `folder`.
     pub(in crate::commands) fn context(
         &self,
         film: &Film,
-        shown: &[FilmClip],
+        film_clips: &[FilmClip],
         facts: &[ClipFacts],
         folder: &Path,
         is_absolute: bool,
     ) -> ExportContext {
-        let clips = film.clips.iter().zip(shown).zip(facts);
-        let info = |((clip, shown), facts): ((&Clip, &FilmClip), &ClipFacts)| {
+        let clips = film.clips.iter().zip(film_clips).zip(facts);
+        let info = |((clip, film_clip), facts): ((&Clip, &FilmClip), &ClipFacts)| {
             let title = clip.title.as_ref().map(|title| title.text.clone());
-            match (shown.node, shown.kind) {
+            match (film_clip.node, film_clip.kind) {
                 (Some(ix), _) => ClipInfo { title, ..self.info(ix, &facts.path, folder, is_absolute) },
                 (None, ClipKind::Card) => ClipInfo { title, ..ClipInfo::default() },
                 (None, _) => ClipInfo {
@@ -179,12 +179,12 @@ impl ClipCollector<'_> {
     /// The other takes and instances that could have been picked, where they have a video.
     fn alternatives(&self, ix: NodeIx, folder: &Path, is_absolute: bool) -> Vec<Alternative> {
         let groups = self.plan.pick_groups().iter().filter(|group| group.candidates.contains(&ix));
-        let mut others: Vec<NodeIx> = groups.flat_map(|group| group.candidates.iter().copied()).collect();
-        others.sort_unstable();
-        others.dedup();
-        let alternative = |other: NodeIx| {
-            let name = &self.plan.node(other).name;
-            let facts = clip_facts(name, &self.path(other)?, &ffmpeg::find()).ok()?;
+        let mut candidates: Vec<NodeIx> = groups.flat_map(|group| group.candidates.iter().copied()).collect();
+        candidates.sort_unstable();
+        candidates.dedup();
+        let alternative = |candidate: NodeIx| {
+            let name = &self.plan.node(candidate).name;
+            let facts = clip_facts(name, &self.path(candidate)?, &ffmpeg::find()).ok()?;
             Some(Alternative {
                 label: facts.name,
                 file: relative_path(folder, &facts.path),
@@ -192,7 +192,7 @@ impl ClipCollector<'_> {
                 pictures: Some(facts.pictures),
             })
         };
-        others.into_iter().filter(|other| *other != ix).filter_map(alternative).collect()
+        candidates.into_iter().filter(|candidate| *candidate != ix).filter_map(alternative).collect()
     }
 
     /// The file of a node's video: under its readable name, else in the store.

@@ -30,12 +30,13 @@ impl FilmToExport {
         args: &ExportArgs,
         project: &FilmProject<'_>,
         film: &Film,
-        shown: &[FilmClip],
+        film_clips: &[FilmClip],
         suffix: &str,
     ) -> Result<Self, CommandError> {
-        let path = project.collector().folder(film, shown)?.join(&film.output);
+        let path = project.collector().folder(film, film_clips)?.join(&film.output);
         let recorded = project.ledger.as_ref().map(|ledger| ledger.film(&path)).transpose()?.flatten();
-        let source = recorded.and_then(|recorded| up_to_date_source(project.plan, film, shown, &recorded));
+        let source =
+            recorded.and_then(|recorded| up_to_date_source(project.plan, film, film_clips, &recorded));
         let Some(source) = source else {
             let message =
                 format!("film `{}` is not joined, or not as its clips and its edit are now", film.output);

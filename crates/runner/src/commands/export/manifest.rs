@@ -80,9 +80,9 @@ pub(super) fn sign(
 
 /// Adds each file that is shown once, with its own manifest where it has one. Returns their labels.
 fn add_clips(builder: &mut Builder, clips: &[FilmClip]) -> Result<Vec<String>, SignError> {
-    let mut known = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let mut labels = Vec::new();
-    for clip in clips.iter().filter(|clip| !clip.sha256.is_empty() && known.insert(clip.sha256.as_str())) {
+    for clip in clips.iter().filter(|clip| !clip.sha256.is_empty() && seen.insert(clip.sha256.as_str())) {
         let mut file = fs_err::File::open(&clip.path)?.into_file();
         // Other formats cannot hold a manifest.
         let Some(format) = format(&mut file)? else { continue };
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(signed.validation_state(), ValidationState::Valid, "{}", signed.json());
         let manifest = signed.active_manifest().unwrap();
         assert_eq!(manifest.title(), Some("film.mp4"));
-        let titles: Vec<_> = manifest.ingredients().iter().map(|one| one.title()).collect();
+        let titles: Vec<_> = manifest.ingredients().iter().map(|ingredient| ingredient.title()).collect();
         assert_eq!(titles, [Some("door"), Some("sea")]);
         // The manifest of the first clip is kept within that of the film.
         assert!(manifest.ingredients()[0].active_manifest().is_some());
@@ -234,8 +234,8 @@ mod tests {
         let film = folder.path().join("film.mp4");
         video(&film, 90);
         let output = folder.path().join("signed.mp4");
-        let refused = sign(&film, &output, &[], None, &identity(b"no key")).unwrap_err();
-        assert!(matches!(refused, SignError::Identity(_)), "{refused}");
+        let error = sign(&film, &output, &[], None, &identity(b"no key")).unwrap_err();
+        assert!(matches!(error, SignError::Identity(_)), "{error}");
         assert!(!output.exists());
     }
 

@@ -36,28 +36,28 @@ pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
     let film = film(&plan, args.film.as_deref())?;
     let project = FilmProject::read(&plan, &args.workflow.file).await?;
     let collector = project.collector();
-    let shown = collector.film_clips(film)?;
+    let film_clips = collector.film_clips(film)?;
     if let Some(format) = args.format.video {
-        return video::export(&args, format.into(), &project, film, &shown).await;
+        return video::export(&args, format.into(), &project, film, &film_clips).await;
     }
     if args.format.sign {
-        return sign::export(&args, &project, film, &shown);
+        return sign::export(&args, &project, film, &film_clips);
     }
     let format = ExportFormat::from(&args.format);
     let output = match &args.output {
         Some(output) => std::path::absolute(output)?,
         None => collector
-            .folder(film, &shown)?
+            .folder(film, &film_clips)?
             .join(film.output.trim_end_matches(".mp4"))
             .with_added_extension(format.extension()),
     };
     let folder = output.parent().unwrap_or(Path::new("."));
-    let facts = ClipCollector::facts(&shown)?;
-    let nodes: Vec<_> = shown.iter().map(|clip| clip.node).collect();
-    let continued = timeline::continuations(&plan, &engine::film::clip_videos(&shown));
+    let facts = ClipCollector::facts(&film_clips)?;
+    let nodes: Vec<_> = film_clips.iter().map(|clip| clip.node).collect();
+    let continued = timeline::continuations(&plan, &engine::film::clip_videos(&film_clips));
     let timeline = timeline::resolve(film, &facts, &continued).map_err(not_resolvable)?;
     let is_absolute = args.absolute || format == ExportFormat::Fcpxml;
-    let mut context = collector.context(film, &shown, &facts, folder, is_absolute);
+    let mut context = collector.context(film, &film_clips, &facts, folder, is_absolute);
     if matches!(format, ExportFormat::Otio | ExportFormat::Fcpxml) {
         context.sounds = collector.sounds(film, &timeline, folder, is_absolute)?;
     }
@@ -191,7 +191,7 @@ pub(super) fn not_resolvable(error: ResolveError) -> CommandError {
 /// The path from a folder to a file, with `/` between the steps; the absolute path where there is none. Both are absolute.
 fn relative_path(folder: &Path, file: &Path) -> String {
     let (from, to): (Vec<_>, Vec<_>) = (folder.components().collect(), file.components().collect());
-    let shared = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
+    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
     if shared == 0 {
         return file.to_string_lossy().into_owned();
     }

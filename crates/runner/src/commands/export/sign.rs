@@ -24,7 +24,7 @@ pub(super) fn export(
     args: &ExportArgs,
     project: &FilmProject<'_>,
     film: &Film,
-    shown: &[FilmClip],
+    film_clips: &[FilmClip],
 ) -> Result<Exit, CommandError> {
     use secrecy::SecretSlice;
 
@@ -43,11 +43,11 @@ pub(super) fn export(
         private_key: SecretSlice::from(read(key)?),
         algorithm: args.signing.algorithm,
     };
-    let finished = FilmToExport::new(args, project, film, shown, "signed.mp4")?;
+    let finished = FilmToExport::new(args, project, film, film_clips, "signed.mp4")?;
     let scratch = finished.scratch()?;
     let new = scratch.path().join("film");
-    let source = shown.iter().any(|clip| clip.node.is_some()).then_some(finished.source);
-    manifest::sign(&finished.path, &new, shown, source, &identity)
+    let source = film_clips.iter().any(|clip| clip.node.is_some()).then_some(finished.source);
+    manifest::sign(&finished.path, &new, film_clips, source, &identity)
         .map_err(|error| CommandError::invalid(format!("the film cannot be signed: {error}")))?;
     finished.publish(&new)?;
     Ok(Exit::Done)

@@ -22,9 +22,9 @@ pub(super) async fn export(
     format: DeliveryFormat,
     project: &FilmProject<'_>,
     film: &Film,
-    shown: &[FilmClip],
+    film_clips: &[FilmClip],
 ) -> Result<Exit, CommandError> {
-    let finished = FilmToExport::new(args, project, film, shown, format.suffix())?;
+    let finished = FilmToExport::new(args, project, film, film_clips, format.suffix())?;
     if ffmpeg::find().ffmpeg.is_none() {
         return Err(CommandError::unusable("the film cannot be encoded: there is no ffmpeg on PATH").hint(
             "install it: https://ffmpeg.org/download.html, or `apt install ffmpeg`, `brew install ffmpeg`",

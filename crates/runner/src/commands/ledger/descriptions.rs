@@ -23,12 +23,12 @@ impl Descriptions {
         from: Option<&Path>,
         workflow: &Path,
     ) -> Result<Self, CommandError> {
-        let mut all = Self::default();
-        all.add_sidecars(&paths.store_folder())?;
+        let mut descriptions = Self::default();
+        descriptions.add_sidecars(&paths.store_folder())?;
         if let Some(from) = from {
-            all.add_folder(from, workflow)?;
+            descriptions.add_folder(from, workflow)?;
         }
-        Ok(all)
+        Ok(descriptions)
     }
 
     fn add_folder(&mut self, from: &Path, workflow: &Path) -> Result<(), CommandError> {

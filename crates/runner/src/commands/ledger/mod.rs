@@ -83,18 +83,18 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     };
     adopted.unused.splice(0..0, descriptions.unused);
     report::report(&args, &adopted);
-    let mut unknown = ledger.as_ref().map(unknown_work::unknown_runs).transpose()?.unwrap_or_default();
+    let mut runs = ledger.as_ref().map(unknown_work::unknown_runs).transpose()?.unwrap_or_default();
     if !args.dry_run {
-        unknown = unknown_work::remove_finished_runs(unknown)?;
+        runs = unknown_work::remove_finished_runs(runs)?;
     }
-    if !unknown.is_empty() {
+    if !runs.is_empty() {
         let (salt, folder) = (args.salt.as_deref(), args.output_dir.as_deref());
-        let named = NamedWorkflow::new(&args.workflow.file, "").with_arguments(
+        let workflow = NamedWorkflow::new(&args.workflow.file, "").with_arguments(
             &args.workflow.overrides,
             salt,
             folder,
         );
-        errln!("{}", unknown_work::about_runs(&named, &unknown, &service));
+        errln!("{}", unknown_work::about_runs(&workflow, &runs, &service));
         return Ok(Exit::ActionNeeded);
     }
     let is_done = adopted.shots.iter().all(|(_, result)| is_recorded(result))
@@ -107,14 +107,16 @@ fn named_tasks(arguments: &[String], plan: &Plan) -> Result<HashMap<NodeIx, Task
     let mut tasks: HashMap<NodeIx, TaskId> = HashMap::new();
     for argument in arguments {
         // Names of instances contain `=`, and tasks may: the longest name of a shot counts.
-        let splits = argument.match_indices('=').map(|(at, _)| (&argument[..at], &argument[at + 1..]));
-        let found = splits.filter_map(|(name, task)| Some((plan.find(name)?, task))).next_back();
-        match found {
+        let splits =
+            argument.match_indices('=').map(|(index, _)| (&argument[..index], &argument[index + 1..]));
+        let assignment = splits.filter_map(|(name, task)| Some((plan.find(name)?, task))).next_back();
+        match assignment {
             Some((node, task)) if !task.is_empty() => {
-                let other = tasks.iter().find(|(other, named)| **other == node || named.as_str() == task);
-                if let Some((other, named)) = other {
+                let other =
+                    tasks.iter().find(|(other, other_task)| **other == node || other_task.as_str() == task);
+                if let Some((other, other_task)) = other {
                     return Err(CommandError::invalid(format!(
-                        "--task {argument}: {} has task {named} already; a shot has one task, and a task one shot",
+                        "--task {argument}: {} has task {other_task} already; a shot has one task, and a task one shot",
                         plan.node(*other).name
                     )));
                 }

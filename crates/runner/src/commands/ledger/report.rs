@@ -22,7 +22,7 @@ pub(super) fn report(args: &AdoptArgs, adopted: &AdoptionReport) {
     );
     match args.format {
         Format::Json => outln!("{:#}", records.collect::<Value>()),
-        Format::Ndjson => records.for_each(|one| outln!("{one}")),
+        Format::Ndjson => records.for_each(|record| outln!("{record}")),
         Format::Text => text(adopted, args),
     }
 }
@@ -89,8 +89,8 @@ fn outcome(result: &AdoptionResult, args: &AdoptArgs) -> String {
             let verb = if is_dry_run { "would adopt" } else { "adopts" };
             format!("the next run {verb} task {}", sanitize::line(task.as_str()))
         }
-        AdoptionResult::NotAVideo(path, why) => {
-            format!("left alone, {} is not a whole video: {why}", display_path(path))
+        AdoptionResult::NotAVideo(path, reason) => {
+            format!("left alone, {} is not a whole video: {reason}", display_path(path))
         }
         AdoptionResult::TaskOfOther { task, attempt, node } => format!(
             "not recorded, task {} belongs to attempt {attempt} of {}",
@@ -98,7 +98,7 @@ fn outcome(result: &AdoptionResult, args: &AdoptArgs) -> String {
             sanitize::line(node)
         ),
         AdoptionResult::NotSubmitted { task, decision, why, indeterminate } => {
-            let why = why.as_ref().map(|why| format!(" ({})", sanitize::line(why)));
+            let reason = why.as_ref().map(|why| format!(" ({})", sanitize::line(why)));
             let command = indeterminate.as_ref().map(|attempt| {
                 let adopt = shell::option("--adopt", task.as_str());
                 format!("; if the task is its own: runner resolve {} {attempt} {adopt}", shell::path(file))
@@ -107,7 +107,7 @@ fn outcome(result: &AdoptionResult, args: &AdoptArgs) -> String {
                 "task {} is not recorded, a run would not submit this shot now: {}{}{}",
                 sanitize::line(task.as_str()),
                 decision.as_str(),
-                why.unwrap_or_default(),
+                reason.unwrap_or_default(),
                 command.unwrap_or_default()
             )
         }

@@ -48,12 +48,12 @@ pub(super) async fn list(
     // A person picks by looking at them.
     records.localize(&previews, &mut videos, &paths.out(plan.name())).await?;
     let open: HashSet<(PickKind, NodeIx)> =
-        plan.open_picks().iter().flat_map(|open| open.candidates.iter().map(|ix| (open.kind, *ix))).collect();
+        plan.open_picks().iter().flat_map(|pick| pick.candidates.iter().map(|ix| (pick.kind, *ix))).collect();
     let file = shell::path(file) + &engine.suffix();
-    let mut needed = false;
+    let mut is_action_needed = false;
     for (index, group) in groups.iter().enumerate() {
         let is_open = group.candidates.iter().any(|ix| open.contains(&(group.kind, *ix)));
-        needed |= is_open;
+        is_action_needed |= is_open;
         if scope.is_none() && index >= MAX_GROUPS {
             continue;
         }
@@ -61,9 +61,9 @@ pub(super) async fn list(
             outln!("");
         }
         outln!("{}", heading(plan, group, is_open, &file));
-        let listed = if scope.is_some() { usize::MAX } else { MAX_LISTED };
-        out!("{}", table(plan, group, &videos, listed));
-        let more = group.candidates.len().saturating_sub(listed);
+        let limit = if scope.is_some() { usize::MAX } else { MAX_LISTED };
+        out!("{}", table(plan, group, &videos, limit));
+        let more = group.candidates.len().saturating_sub(limit);
         if more > 0 {
             outln!("and {more} more: `runner pick {file} {}`", shell::quote(&group.name));
         }
@@ -71,7 +71,7 @@ pub(super) async fn list(
     if scope.is_none() && groups.len() > MAX_GROUPS {
         outln!("\nand {} more: `runner plan {file}` names what is needed", groups.len() - MAX_GROUPS);
     }
-    Ok(if needed { Exit::ActionNeeded } else { Exit::Done })
+    Ok(if is_action_needed { Exit::ActionNeeded } else { Exit::Done })
 }
 
 /// The groups of a shot, or of some of its instances.
@@ -110,13 +110,14 @@ fn heading(plan: &Plan, group: &PickGroup, is_open: bool, file: &str) -> String 
                 (_, [only]) => plan.node(*only).name.as_str(),
                 _ => names.first().copied().unwrap_or_default(),
             };
-            let by = group.location.as_ref().map(|location| format!(" at {location}")).unwrap_or_default();
-            format!("{name}: picked {picked}{by}")
+            let source =
+                group.location.as_ref().map(|location| format!(" at {location}")).unwrap_or_default();
+            format!("{name}: picked {picked}{source}")
         }
     }
 }
 
-fn table(plan: &Plan, group: &PickGroup, videos: &[Option<Artifact>], listed: usize) -> String {
+fn table(plan: &Plan, group: &PickGroup, videos: &[Option<Artifact>], limit: usize) -> String {
     let requests: Vec<BTreeMap<String, Value>> =
         group.candidates.iter().map(|ix| parameters(plan, *ix)).collect();
     let prompts: Vec<&str> =
@@ -124,7 +125,7 @@ fn table(plan: &Plan, group: &PickGroup, videos: &[Option<Artifact>], listed: us
     let prompts = differing_words(&prompts);
     let differing = differing_parameters(&requests);
     let mut table = Table::new(["", "candidate", "seed", "parameters", "prompt", "file"]);
-    for (index, ix) in group.candidates.iter().enumerate().take(listed) {
+    for (index, ix) in group.candidates.iter().enumerate().take(limit) {
         let request = &requests[index];
         let seed = request.iter().find(|(name, _)| matches!(name.as_str(), "seed" | "metadata.seed"));
         let parameters: Vec<String> = differing

@@ -22,7 +22,7 @@ impl Choice {
         let Some(choice) = choice else {
             return Ok(scope_take.map(|take| Self { shot, scope_cell, cell: None, take: Some(take) }));
         };
-        let named = match choice.strip_prefix(shot.as_str()) {
+        let reference = match choice.strip_prefix(shot.as_str()) {
             Some(rest) if rest.starts_with(['@', '#']) => choice.to_owned(),
             _ if choice.starts_with('#') => format!("{shot}{choice}"),
             _ if choice.parse::<u32>().is_ok() => format!("{shot}#{choice}"),
@@ -33,14 +33,14 @@ impl Choice {
                     .hint("write a take such as `2`, or an instance by its axes such as `seed=3`"));
             }
         };
-        let named = ShotRef::parse(&named).map_err(CommandError::invalid)?;
-        if scope_take.is_some() && named.take.is_some() {
+        let reference = ShotRef::parse(&reference).map_err(CommandError::invalid)?;
+        if scope_take.is_some() && reference.take.is_some() {
             return Err(CommandError::invalid(format!(
                 "the take is given twice: write `{shot} 2` or `{shot}#2`"
             )));
         }
-        let take = named.take.or(scope_take);
-        Ok(Some(match (scope_cell, named.cell) {
+        let take = reference.take.or(scope_take);
+        Ok(Some(match (scope_cell, reference.cell) {
             // The scope of an instance is a part of its name.
             (Some(scope), Some(cell)) => {
                 Self { shot, scope_cell: None, cell: Some(format!("{scope},{cell}")), take }
@@ -80,8 +80,8 @@ mod tests {
         assert_eq!(parse("lamp", Some("look=noir,seed=3")), Some((None, text("look=noir,seed=3"), None)));
         assert_eq!(parse("lamp", Some("lamp@look=noir#2")), Some((None, text("look=noir"), Some(2))));
         assert_eq!(parse("lamp@look=noir", Some("seed=3")), Some((None, text("look=noir,seed=3"), None)));
-        for wrong in ["noir", "", "lam@look=noir", "#0"] {
-            assert!(Choice::parse(&ShotRef::parse("lamp").unwrap(), Some(wrong)).is_err(), "{wrong}");
+        for invalid in ["noir", "", "lam@look=noir", "#0"] {
+            assert!(Choice::parse(&ShotRef::parse("lamp").unwrap(), Some(invalid)).is_err(), "{invalid}");
         }
         assert!(Choice::parse(&ShotRef::parse("lamp#1").unwrap(), Some("2")).is_err());
     }

@@ -89,10 +89,10 @@ impl Picker<'_> {
             check_not_in_file(group)?;
             let takes: Vec<u32> = group.candidates.iter().filter_map(|ix| self.plan.node(*ix).take).collect();
             if !takes.contains(&take) {
-                let known = takes.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+                let takes = takes.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
                 let name = &group.name;
                 return Err(CommandError::invalid(format!(
-                    "{name} has no take {take}; its takes are {known}"
+                    "{name} has no take {take}; its takes are {takes}"
                 )));
             }
         }
@@ -121,19 +121,19 @@ impl Picker<'_> {
                 [] => continue,
                 [only] => **only,
                 several => {
-                    let named = several.iter().take(5).map(ToString::to_string).collect::<Vec<_>>();
+                    let examples = several.iter().take(5).map(ToString::to_string).collect::<Vec<_>>();
                     return Err(CommandError::invalid(format!(
                         "`{cell}` means {} instances of {shot}",
                         several.len()
                     ))
-                    .hint(format!("name one of them, such as {}", named.join(" or "))));
+                    .hint(format!("name one of them, such as {}", examples.join(" or "))));
                 }
             };
             check_not_in_file(group)?;
-            let of_group: BTreeSet<&str> =
+            let group_cells: BTreeSet<&str> =
                 group.candidates.iter().map(|ix| cell_of(self.plan.node(*ix).name_without_take())).collect();
             let cells = recorded.cells.entry(shot.to_owned()).or_default();
-            cells.retain(|cell| !of_group.contains(cell.as_str()));
+            cells.retain(|cell| !group_cells.contains(cell.as_str()));
             cells.insert(cell_of(name).to_owned());
             picked.push(name.to_owned());
         }
@@ -178,10 +178,10 @@ impl Picker<'_> {
         if !matched.is_empty() {
             return Ok(matched);
         }
-        let known: Vec<&str> = with_takes().map(|group| group.name.as_str()).take(12).collect();
-        let help = match known.as_slice() {
+        let examples: Vec<&str> = with_takes().map(|group| group.name.as_str()).take(12).collect();
+        let help = match examples.as_slice() {
             [] => "no shot of this workflow has takes".to_owned(),
-            known => format!("shots with takes: {}", known.join(", ")),
+            examples => format!("shots with takes: {}", examples.join(", ")),
         };
         Err(CommandError::invalid(format!("`{scope}` has no takes; {help}")))
     }
@@ -205,11 +205,11 @@ impl Picker<'_> {
 
 /// A pick in the workflow file overrides a recorded one, so recording one would have no effect.
 fn check_not_in_file(group: &PickGroup) -> Result<(), CommandError> {
-    let what = if group.kind == PickKind::Take { "take" } else { "instance" };
+    let noun = if group.kind == PickKind::Take { "take" } else { "instance" };
     match &group.location {
         None => Ok(()),
         Some(location) => Err(CommandError::invalid(format!(
-            "{location}: the workflow file itself picks the {what} of {}; change it there",
+            "{location}: the workflow file itself picks the {noun} of {}; change it there",
             group.name
         ))),
     }

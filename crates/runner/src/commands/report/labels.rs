@@ -37,8 +37,8 @@ pub(super) fn labels(manifest: &Manifest, width: u32) -> Vec<RgbImage> {
             for pixel in label.pixels_mut().chunks_exact_mut(3) {
                 pixel.copy_from_slice(&BACKGROUND);
             }
-            ink(&mut label, name, margin, NAME);
-            ink(&mut label, detail, margin + name.height(), DETAIL);
+            draw_mask(&mut label, name, margin, NAME);
+            draw_mask(&mut label, detail, margin + name.height(), DETAIL);
             label
         })
         .collect()
@@ -67,7 +67,7 @@ fn detail(clip: &Clip) -> String {
 }
 
 /// Paints ink into a label, `top` pixels from its upper edge.
-fn ink(label: &mut RgbImage, mask: &Mask, top: u32, color: [u8; 3]) {
+fn draw_mask(label: &mut RgbImage, mask: &Mask, top: u32, color: [u8; 3]) {
     let stride = label.width() as usize * 3;
     let rows = label.pixels_mut().chunks_exact_mut(stride).skip(top as usize);
     for (row, y) in rows.zip(0..mask.height()) {

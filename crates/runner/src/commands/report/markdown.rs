@@ -73,8 +73,8 @@ fn action(manifest: &Manifest, out: &mut String) {
     }
     out.push_str("\n## Action needed\n\n");
     for clip in clips {
-        let why = reason(clip).map(|why| format!(": {}", cell(&why))).unwrap_or_default();
-        let _ = writeln!(out, "- **{}** ({}){why}", cell(&clip.id), clip.state.as_str());
+        let reason = reason(clip).map(|reason| format!(": {}", cell(&reason))).unwrap_or_default();
+        let _ = writeln!(out, "- **{}** ({}){reason}", cell(&clip.id), clip.state.as_str());
         let _ = writeln!(out, "  `{}`", code(&clip.command));
     }
 }

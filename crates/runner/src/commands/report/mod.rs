@@ -61,10 +61,10 @@ pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
         refuse_media(output, &folder, &manifest)?;
     }
     if let Some(shot) = &args.shot {
-        if !manifest.shots.iter().any(|known| known.id == *shot) {
+        if !manifest.shots.iter().any(|listed| listed.id == *shot) {
             return Err(unknown_shot(shot, None, file));
         }
-        keep_shot(&mut manifest, shot);
+        retain_shot(&mut manifest, shot);
     }
     if is_picture {
         return write_picture(&args, manifest, folder).await;
@@ -141,7 +141,7 @@ fn comparison(args: &ReportArgs, earlier: &Path, manifest: &Manifest) -> Result<
 }
 
 /// Leaves only the clips of one shot.
-fn keep_shot(manifest: &mut Manifest, shot: &str) {
+fn retain_shot(manifest: &mut Manifest, shot: &str) {
     manifest.clips.retain(|clip| clip.shot == shot);
     manifest.films.clear();
 }
@@ -174,21 +174,21 @@ async fn write_picture(
         );
     }
     let (format, columns, output) = (args.format, args.columns, args.output.clone().unwrap_or_default());
-    let shown = display_path(&output);
+    let output_path = display_path(&output);
     let count = manifest.clips.len();
-    let written = interruptible(move |tools| match format {
+    let task = interruptible(move |tools| match format {
         ReportFormat::GridVideo => {
             pictures::grid_video(&manifest, &folder, columns, &output, tools).map(Some)
         }
         _ => pictures::contact_sheet(&manifest, &folder, columns, &output).map(|()| None),
     });
-    let Some(length) = written.await? else {
+    let Some(length) = task.await? else {
         errln!("interrupted: nothing was written");
         return Ok(Exit::Interrupted);
     };
     match length {
-        Some(length) => outln!("{shown} ({count} clips, {:.1} s)", length.as_secs_f64()),
-        None => outln!("{shown} ({count} clips)"),
+        Some(length) => outln!("{output_path} ({count} clips, {:.1} s)", length.as_secs_f64()),
+        None => outln!("{output_path} ({count} clips)"),
     }
     Ok(Exit::Done)
 }
@@ -202,7 +202,7 @@ fn choose_shot(manifest: &mut Manifest, file: &str) -> Result<(), CommandError> 
         // All clips of a film play side by side.
         [] => Ok(()),
         [only] => {
-            keep_shot(manifest, only);
+            retain_shot(manifest, only);
             Ok(())
         }
         [first, ..] => Err(CommandError::invalid(format!(

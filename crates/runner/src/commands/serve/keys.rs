@@ -19,8 +19,8 @@ pub(super) fn keys(data: &Path, command: &KeysCommand) -> Result<(), CommandErro
         KeysCommand::List | KeysCommand::Revoke { .. } | KeysCommand::Set(_)
             if !data.join("service.db").is_file() =>
         {
-            let why = format!("{} is not the data folder of a service; set --data", display_path(data));
-            return Err(CommandError::invalid(why));
+            let message = format!("{} is not the data folder of a service; set --data", display_path(data));
+            return Err(CommandError::invalid(message));
         }
         _ => ApiKeyStore::open(data)?,
     };
@@ -32,7 +32,7 @@ pub(super) fn keys(data: &Path, command: &KeysCommand) -> Result<(), CommandErro
             errln!("API key of `{}`; it is shown only once and not stored", new.name.trim());
         }
         KeysCommand::Set(set) => {
-            if !store.set(&set.key, |permissions, limits| changed(set, permissions, limits.as_ref()))? {
+            if !store.set(&set.key, |permissions, limits| with_changes(set, permissions, limits.as_ref()))? {
                 return Err(unknown_key(&set.key));
             }
             errln!("changed `{}`; a running service applies it within two seconds", set.key);
@@ -82,7 +82,7 @@ fn limits(args: &KeyLimitArgs, present: Option<&KeyLimits>) -> Option<KeyLimits>
     (present.is_some() || limits != default).then_some(limits)
 }
 
-fn changed(
+fn with_changes(
     args: &SetKeyArgs,
     permissions: Permissions,
     present: Option<&KeyLimits>,
@@ -108,9 +108,9 @@ fn table(keys: &[KeyEntry]) -> String {
         "rate/s",
         "state",
     ]);
-    let date = |at| {
-        jiff::Timestamp::from_millisecond(at)
-            .map_or_else(|_| "?".to_owned(), |at| at.strftime("%Y-%m-%d").to_string())
+    let date = |timestamp| {
+        jiff::Timestamp::from_millisecond(timestamp)
+            .map_or_else(|_| "?".to_owned(), |timestamp| timestamp.strftime("%Y-%m-%d").to_string())
     };
     for key in keys {
         let limits = key.limits.clone().unwrap_or_default();
@@ -124,7 +124,8 @@ fn table(keys: &[KeyEntry]) -> String {
             limits.quota_seconds.map_or_else(|| "none".to_owned(), |seconds| format!("{seconds} s")),
             limits.running_tasks.to_string(),
             limits.submissions_per_second.to_string(),
-            key.revoked_at.map_or_else(|| "active".to_owned(), |at| format!("revoked {}", date(at))),
+            key.revoked_at
+                .map_or_else(|| "active".to_owned(), |timestamp| format!("revoked {}", date(timestamp))),
         ]);
     }
     table.render()

@@ -36,7 +36,7 @@ async fn run_server(args: ServeArgs, renderer: Arc<dyn Renderer>) -> Result<(), 
     outln!("http://{}/", service.local_addr());
     let stopped = async {
         // An error means that no signal can arrive any more, which is no reason to stop.
-        if interrupt.wait_for(|asked| *asked).await.is_err() {
+        if interrupt.wait_for(|is_interrupted| *is_interrupted).await.is_err() {
             std::future::pending::<()>().await;
         }
     };
@@ -71,8 +71,8 @@ fn config(args: &ServeArgs) -> Result<Config, CommandError> {
     }
     if let Some(url) = config.public_url.as_mut() {
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-            let why = format!("--public-url {url}: expected an http or https URL");
-            return Err(CommandError::invalid(why));
+            let message = format!("--public-url {url}: expected an http or https URL");
+            return Err(CommandError::invalid(message));
         }
         // Paths are appended to it.
         if !url.path().ends_with('/') {

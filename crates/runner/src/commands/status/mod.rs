@@ -29,10 +29,10 @@ use source::StatusSource;
 pub(crate) use record::schema;
 
 pub(crate) async fn status(args: StatusArgs) -> Result<Exit, CommandError> {
-    let named = args.file.as_deref();
-    let project = named.unwrap_or(Path::new("."));
+    let file = args.file.as_deref();
+    let project = file.unwrap_or(Path::new("."));
     let paths = ProjectPaths::of_existing(project)?;
-    let workflow = named.filter(|file| file.is_file());
+    let workflow = file.filter(|file| file.is_file());
     // Attempts of earlier versions: as in a run without arguments.
     let fallback = workflow
         .map(|file| PlanArguments { file: PlanArguments::file_name(file), ..PlanArguments::default() });

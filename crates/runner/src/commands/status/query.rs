@@ -89,7 +89,7 @@ impl StatusQuery {
         let shown: Vec<&RunRow> = rows
             .iter()
             .enumerate()
-            .filter(|(at, row)| row.is_alive || !is_anyone_alive && *at == 0)
+            .filter(|(index, row)| row.is_alive || !is_anyone_alive && *index == 0)
             .map(|(_, row)| row)
             .collect();
         self.projections.retain(|run, _| shown.iter().any(|row| row.run == *run));
@@ -106,14 +106,14 @@ impl StatusQuery {
         let deciding = self.deciding_attempts(&shown);
         let attempts: Vec<AttemptId> = deciding.values().cloned().collect();
         let present = records.present_attempts(&attempts).await?;
-        let mut open = records.open_attempts().await?;
+        let mut open_attempts = records.open_attempts().await?;
         for (attempt, _) in present.iter().filter(|(_, attempt)| attempt.has_no_file) {
-            open.extend(records.open_attempt(attempt).await?);
+            open_attempts.extend(records.open_attempt(attempt).await?);
         }
-        let typical = records.typical_durations(&open).await?;
-        let (held, spent) = records.spending().await?;
-        let totals = Totals { reserved: stream::amount(held), spent: stream::amount(spent) };
-        let owners = self.owners.find(records, &open).await?;
+        let typical = records.typical_durations(&open_attempts).await?;
+        let (reserved, spent) = records.spending().await?;
+        let totals = Totals { reserved: stream::amount(reserved), spent: stream::amount(spent) };
+        let owners = self.owners.find(records, &open_attempts).await?;
         let mut shots: Vec<Shot> = shown.iter().flat_map(|row| self.shots(row, &typical)).collect();
         for shot in &mut shots {
             let attempt = deciding.get(&(shot.run.clone(), shot.shot.clone()));
@@ -121,7 +121,7 @@ impl StatusQuery {
                 shot.update(state.state_in_lookup());
             }
         }
-        let action_needed = self.action_needed(&rows, &open, &typical, owners, &shots);
+        let action_needed = self.action_needed(&rows, &open_attempts, &typical, owners, &shots);
         let is_listed = |row: &&RunRow| row.is_alive || self.ended > 0;
         let runs: Vec<Run> = rows.iter().filter(is_listed).map(|row| self.run(row, &shots)).collect();
         shots.retain(|shot| runs.iter().any(|run| run.run == shot.run));
@@ -199,7 +199,7 @@ impl StatusQuery {
     fn action_needed(
         &self,
         rows: &[RunRow],
-        open: &[OpenAttempt],
+        open_attempts: &[OpenAttempt],
         typical: &TypicalDurations,
         owners: Vec<TaskOwner>,
         shots: &[Shot],
@@ -212,7 +212,8 @@ impl StatusQuery {
             .filter(|(_, shot)| shot.outcome().is_none())
             .filter_map(|(_, shot)| Some(shot.attempts().last()?.id.as_str()))
             .collect();
-        let unhandled = open.iter().zip(owners).filter(|(open, _)| !handled.contains(open.attempt.as_str()));
+        let unhandled =
+            open_attempts.iter().zip(owners).filter(|(open, _)| !handled.contains(open.attempt.as_str()));
         let attempts = unhandled.map(|(open, owner)| {
             let file = &self.file;
             let (reason, action) = match &open.task {
@@ -268,24 +269,24 @@ impl StatusQuery {
         let Some(plan) = &self.plan else { return Vec::new() };
         let workflow = plan.name();
         let Some(row) = rows.iter().find(|row| row.workflow == workflow) else { return Vec::new() };
-        let made: HashMap<&str, Timestamp> = shots
+        let done_at: HashMap<&str, Timestamp> = shots
             .iter()
             .filter(|shot| shot.run == row.run.as_str() && shot.state.is_done())
             .map(|shot| (shot.shot.as_str(), shot.since))
             .collect();
         plan.open_picks()
             .into_iter()
-            .filter_map(|open| {
-                let names = open.candidates.iter().map(|ix| plan.node(*ix).name.as_str());
-                let since = names.filter_map(|name| made.get(name)).max()?;
+            .filter_map(|pick| {
+                let names = pick.candidates.iter().map(|ix| plan.node(*ix).name.as_str());
+                let since = names.filter_map(|name| done_at.get(name)).max()?;
                 let action = format!(
                     "`runner pick {} {}` lists its {} {}; pick one, then run again",
                     self.file,
-                    shell::quote(&open.name),
-                    open.candidates.len(),
-                    open.noun()
+                    shell::quote(&pick.name),
+                    pick.candidates.len(),
+                    pick.noun()
                 );
-                let (reason, shot) = (ActionReason::Unpicked, open.name.to_string());
+                let (reason, shot) = (ActionReason::Unpicked, pick.name.to_string());
                 Some(ActionNeeded::without_attempt(row, reason, shot, *since, action))
             })
             .collect()

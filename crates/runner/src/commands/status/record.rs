@@ -178,8 +178,8 @@ impl Shot {
     /// Applies what is recorded of its attempt after its run, which is over: the run may have died, and `fetch` and `resolve` may have changed
     /// it.
     pub(super) fn update(&mut self, attempt: AttemptState) {
-        let (left, kind) = (self.state, StatusKind::after_run(attempt, Some(self.state)));
-        if left.is_done() || left == kind {
+        let (before, kind) = (self.state, StatusKind::after_run(attempt, Some(self.state)));
+        if before.is_done() || before == kind {
             return;
         }
         self.state = kind;
@@ -188,7 +188,7 @@ impl Shot {
             AttemptState::Failed => "its task was found to have failed after the run",
             AttemptState::Abandoned => "abandoned after the run",
             AttemptState::NotAccepted => "found not to be accepted after the run",
-            AttemptState::Submitted if left == StatusKind::Indeterminate => {
+            AttemptState::Submitted if before == StatusKind::Indeterminate => {
                 "its task was named after the run"
             }
             // As the run has left it.

@@ -52,7 +52,7 @@ fn shot(name: &str, state: StatusKind, since: i64) -> Shot {
     }
 }
 
-fn open(reason: ActionReason, shot: &str, task: Option<&str>, action: &str) -> ActionNeeded {
+fn action_needed(reason: ActionReason, shot: &str, task: Option<&str>, action: &str) -> ActionNeeded {
     ActionNeeded {
         reason,
         shot: shot.to_owned(),
@@ -87,8 +87,13 @@ fn snapshot() -> StatusSnapshot {
         has_runs: true,
         shots,
         action_needed: vec![
-            open(ActionReason::InFlight, "bay", Some("task_bay"), "adopted by `runner run pier.yaml`"),
-            open(ActionReason::Indeterminate, "dune", None, "look at your account"),
+            action_needed(
+                ActionReason::InFlight,
+                "bay",
+                Some("task_bay"),
+                "adopted by `runner run pier.yaml`",
+            ),
+            action_needed(ActionReason::Indeterminate, "dune", None, "look at your account"),
         ],
         totals: Totals {
             reserved: Amount {
@@ -109,10 +114,15 @@ fn status_text_of_every_state() {
 #[test]
 fn status_text_is_truncated_to_the_terminal() {
     let mut snapshot = snapshot();
-    for at in 0..5_000 {
-        snapshot.shots.push(shot(&format!("harbor@seed={at}"), StatusKind::Waiting, 1_000));
-        snapshot.action_needed.push(open(ActionReason::Indeterminate, "bay", None, "look at your account"));
-        snapshot.action_needed.push(open(
+    for seed in 0..5_000 {
+        snapshot.shots.push(shot(&format!("harbor@seed={seed}"), StatusKind::Waiting, 1_000));
+        snapshot.action_needed.push(action_needed(
+            ActionReason::Indeterminate,
+            "bay",
+            None,
+            "look at your account",
+        ));
+        snapshot.action_needed.push(action_needed(
             ActionReason::InFlight,
             "bay",
             Some("task"),
@@ -135,12 +145,12 @@ fn status_text_is_truncated_to_the_terminal() {
 
 #[test]
 fn watch_prints_only_changes() {
-    let mut known = HashMap::new();
+    let mut latest = HashMap::new();
     let mut snapshot = snapshot();
-    assert_eq!(watch::changes(&mut known, &snapshot).len(), 11);
-    assert_eq!(watch::changes(&mut known, &snapshot), []);
+    assert_eq!(watch::changes(&mut latest, &snapshot).len(), 11);
+    assert_eq!(watch::changes(&mut latest, &snapshot), []);
     snapshot.shots[2].state = StatusKind::Downloading;
-    let new = watch::changes(&mut known, &snapshot);
+    let new = watch::changes(&mut latest, &snapshot);
     assert!(matches!(new.as_slice(), [StatusRecord::Shot(shot)] if shot.shot == "pier"), "{new:?}");
     let text_lines = text::change(&new[0], NOW).unwrap();
     assert_eq!(text_lines, "pier: downloading, task task_pier");

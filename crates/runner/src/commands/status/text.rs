@@ -24,13 +24,13 @@ pub(super) fn lines(snapshot: &StatusSnapshot, now: Timestamp, rows: Option<usiz
         let none = if snapshot.has_runs { "no run is alive" } else { "no runs recorded" };
         runs.push(none.to_owned());
     }
-    let open = action_needed(&snapshot.action_needed, now, rows.map_or(MAX_LINES, |rows| rows / 3));
+    let actions = action_needed(&snapshot.action_needed, now, rows.map_or(MAX_LINES, |rows| rows / 3));
     let totals = totals(&snapshot.totals);
-    let taken = runs.len() + open.len() + usize::from(totals.is_some()) + 3;
+    let taken = runs.len() + actions.len() + usize::from(totals.is_some()) + 3;
     let room = rows.map_or(MAX_LINES, |rows| rows.saturating_sub(taken));
     let mut lines = runs;
     lines.extend(shots(&snapshot.shots, now, room));
-    lines.extend(open);
+    lines.extend(actions);
     lines.extend(totals);
     lines
 }
@@ -40,8 +40,12 @@ fn run(run: &Run, now: Timestamp) -> String {
     let state = match (run.state, run.ended_at) {
         (RunLiveness::Alive, _) => format!("alive for {}", humanize(since)),
         (RunLiveness::Ending, _) => format!("alive for {}, shutting down", humanize(since)),
-        (RunLiveness::Ended, Some(at)) => {
-            format!("ended {} ago, after {}", humanize(now.since(at)), humanize(at.since(run.started_at)))
+        (RunLiveness::Ended, Some(ended_at)) => {
+            format!(
+                "ended {} ago, after {}",
+                humanize(now.since(ended_at)),
+                humanize(ended_at.since(run.started_at))
+            )
         }
         (RunLiveness::Ended | RunLiveness::Died, _) => {
             format!("started {} ago and died", humanize(since))
@@ -63,11 +67,11 @@ fn run(run: &Run, now: Timestamp) -> String {
 
 /// Shots in flight or failed first; done and waiting ones as far as there is room.
 fn shots(shots: &[Shot], now: Timestamp, room: usize) -> Vec<String> {
-    let open = |shot: &&Shot| {
+    let is_open = |shot: &&Shot| {
         !shot.state.is_done() && !matches!(shot.state, StatusKind::Waiting | StatusKind::Pending)
     };
-    let mut listed: Vec<&Shot> = shots.iter().filter(open).collect();
-    listed.extend(shots.iter().filter(|shot| !open(shot)));
+    let mut listed: Vec<&Shot> = shots.iter().filter(is_open).collect();
+    listed.extend(shots.iter().filter(|shot| !is_open(shot)));
     let more = listed.len().saturating_sub(room);
     // One line is needed for the count of the rest.
     listed.truncate(if more > 0 { room.saturating_sub(1) } else { room });
@@ -76,12 +80,12 @@ fn shots(shots: &[Shot], now: Timestamp, room: usize) -> Vec<String> {
     }
     let mut table = Table::new(["shot", "state", "for", "typically", "task", ""]);
     for shot in &listed {
-        let is_over =
+        let has_ended =
             shot.state.is_done() || matches!(shot.state, StatusKind::Failed | StatusKind::Unrecorded);
         table.row([
             sanitize::line(&shot.shot).into_owned(),
             status(shot, now),
-            if is_over { "-".to_owned() } else { humanize(now.since(shot.since)) },
+            if has_ended { "-".to_owned() } else { humanize(now.since(shot.since)) },
             shot.typical.map_or_else(|| "-".to_owned(), humanize),
             shot.task.as_deref().map_or("-".into(), sanitize::line).into_owned(),
             remark(shot).unwrap_or_default(),
@@ -112,11 +116,11 @@ fn status(shot: &Shot, now: Timestamp) -> String {
     format!("waiting (attempt {number} of {of}{when})")
 }
 
-fn action_needed(open: &[ActionNeeded], now: Timestamp, room: usize) -> Vec<String> {
-    if open.is_empty() {
+fn action_needed(actions: &[ActionNeeded], now: Timestamp, room: usize) -> Vec<String> {
+    if actions.is_empty() {
         return Vec::new();
     }
-    let listed = grouped(open, now);
+    let listed = grouped(actions, now);
     let mut lines = vec![String::new(), "action needed:".to_owned()];
     lines.extend(listed.iter().take(room.max(1)).map(|line| format!("  {line}")));
     if listed.len() > room.max(1) {
@@ -126,16 +130,16 @@ fn action_needed(open: &[ActionNeeded], now: Timestamp, room: usize) -> Vec<Stri
 }
 
 /// Lines of actions needed. Tasks in flight at one service that one action covers are grouped.
-fn grouped(open: &[ActionNeeded], now: Timestamp) -> Vec<String> {
-    let group = |open: &ActionNeeded| (open.service.clone(), open.action.clone());
+fn grouped(actions: &[ActionNeeded], now: Timestamp) -> Vec<String> {
+    let group = |entry: &ActionNeeded| (entry.service.clone(), entry.action.clone());
     // Those that no shot asks for are told one by one: each has a command of its own.
-    let mut out: BTreeMap<(String, String), Vec<&ActionNeeded>> = BTreeMap::new();
-    for open in open.iter().filter(|open| open.reason == ActionReason::InFlight) {
-        out.entry(group(open)).or_default().push(open);
+    let mut in_flight: BTreeMap<(String, String), Vec<&ActionNeeded>> = BTreeMap::new();
+    for entry in actions.iter().filter(|entry| entry.reason == ActionReason::InFlight) {
+        in_flight.entry(group(entry)).or_default().push(entry);
     }
-    out.retain(|_, tasks| tasks.len() > MAX_TASKS_LISTED);
-    let together = out.iter().filter_map(|((service, _), tasks)| {
-        let longest = tasks.iter().min_by_key(|open| open.since)?;
+    in_flight.retain(|_, tasks| tasks.len() > MAX_TASKS_LISTED);
+    let grouped = in_flight.iter().filter_map(|((service, _), tasks)| {
+        let longest = tasks.iter().min_by_key(|entry| entry.since)?;
         Some(format!(
             "{} tasks are in flight at {}, the longest for {}; {}",
             tasks.len(),
@@ -144,37 +148,38 @@ fn grouped(open: &[ActionNeeded], now: Timestamp) -> Vec<String> {
             longest.action
         ))
     });
-    let alone =
-        open.iter().filter(|open| open.reason != ActionReason::InFlight || !out.contains_key(&group(open)));
-    together.chain(alone.map(|open| one(open, now))).collect()
+    let others = actions
+        .iter()
+        .filter(|entry| entry.reason != ActionReason::InFlight || !in_flight.contains_key(&group(entry)));
+    grouped.chain(others.map(|entry| action_line(entry, now))).collect()
 }
 
-fn one(open: &ActionNeeded, now: Timestamp) -> String {
-    let shot = sanitize::line(&open.shot);
-    let ago = humanize(now.since(open.since));
-    let service = sanitize::line(&open.service);
+fn action_line(entry: &ActionNeeded, now: Timestamp) -> String {
+    let shot = sanitize::line(&entry.shot);
+    let ago = humanize(now.since(entry.since));
+    let service = sanitize::line(&entry.service);
     let typically =
-        open.typical.map(|typical| format!(", typically {}", humanize(typical))).unwrap_or_default();
-    let reserved = open.reserved.filter(|reserved| *reserved > Money::ZERO);
+        entry.typical.map(|typical| format!(", typically {}", humanize(typical))).unwrap_or_default();
+    let reserved = entry.reserved.filter(|reserved| *reserved > Money::ZERO);
     let reserved = reserved.map(|reserved| format!(", up to {reserved}")).unwrap_or_default();
-    let what = match open.reason {
+    let description = match entry.reason {
         ActionReason::Missing => {
-            let task = open.task.as_deref().map(sanitize::line).unwrap_or_default();
+            let task = entry.task.as_deref().map(sanitize::line).unwrap_or_default();
             format!(
                 "task {task} of {service} is missing: the service did not know it, or had no intact video of it, when it was last asked"
             )
         }
         ActionReason::Replaced => {
-            let task = open.task.as_deref().map(sanitize::line).unwrap_or_default();
+            let task = entry.task.as_deref().map(sanitize::line).unwrap_or_default();
             format!("task {task} of {service} is paid for and has no video, and a retry has replaced it")
         }
         ActionReason::NoFile => {
-            let task = open.task.as_deref().map(sanitize::line).unwrap_or_default();
+            let task = entry.task.as_deref().map(sanitize::line).unwrap_or_default();
             format!("the video of task {task} of {service} is not on disk, and could not be downloaded again")
         }
         ActionReason::Unrecorded => "its video is there, and the ledger does not know it".to_owned(),
         ActionReason::InFlight | ActionReason::Unclaimed => {
-            let task = open.task.as_deref().map(sanitize::line).unwrap_or_default();
+            let task = entry.task.as_deref().map(sanitize::line).unwrap_or_default();
             format!("task {task} has been in flight at {service} for {ago}{typically}{reserved}")
         }
         ActionReason::Indeterminate => {
@@ -184,7 +189,7 @@ fn one(open: &ActionNeeded, now: Timestamp) -> String {
         }
         ActionReason::Unpicked => "not picked yet".to_owned(),
     };
-    format!("{shot}: {what}; {}", open.action)
+    format!("{shot}: {description}; {}", entry.action)
 }
 
 /// The totals. The ledger does not record the currency of its amounts.
@@ -216,7 +221,7 @@ pub(super) fn change(record: &StatusRecord, now: Timestamp) -> Option<String> {
                 failure.unwrap_or_default()
             ))
         }
-        StatusRecord::ActionNeeded(open) => Some(format!("action needed: {}", one(open, now))),
+        StatusRecord::ActionNeeded(action) => Some(format!("action needed: {}", action_line(action, now))),
         StatusRecord::Totals(all) => totals(all),
     }
 }

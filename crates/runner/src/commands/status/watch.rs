@@ -48,7 +48,7 @@ pub(super) async fn watch(
         }
         tokio::select! {
             () = tokio::time::sleep(REFRESH_INTERVAL) => {}
-            _ = interrupted.wait_for(|asked| *asked) => return Ok(exit(&snapshot)),
+            _ = interrupted.wait_for(|is_interrupted| *is_interrupted) => return Ok(exit(&snapshot)),
         }
     }
 }
@@ -105,8 +105,8 @@ pub(super) fn changes(
         let name = match &record {
             StatusRecord::Run(run) => format!("run {}", run.run),
             StatusRecord::Shot(shot) => format!("shot {} {}", shot.run, shot.shot),
-            StatusRecord::ActionNeeded(open) => {
-                format!("action {} {}", open.shot, open.attempt.as_deref().unwrap_or_default())
+            StatusRecord::ActionNeeded(action) => {
+                format!("action {} {}", action.shot, action.attempt.as_deref().unwrap_or_default())
             }
             StatusRecord::Totals(_) => "totals".to_owned(),
         };

@@ -96,7 +96,7 @@ impl ManifestInputs<'_> {
 
     /// The takes and instances that are picked, on record or in the file, and the takes that a film or a clip names.
     fn chosen(&self) -> HashSet<NodeIx> {
-        let shown =
+        let in_films =
             self.plan.films().iter().flat_map(|film| &film.clips).filter_map(|clip| match &clip.source {
                 ClipSource::Node(ix) => Some(*ix),
                 ClipSource::Pick(_) | ClipSource::Video(_) | ClipSource::Image(_) | ClipSource::Card => None,
@@ -111,7 +111,7 @@ impl ManifestInputs<'_> {
             [only] => Some(*only),
             _ => None,
         });
-        shown.chain(continued).filter(with_takes).chain(picked).collect()
+        in_films.chain(continued).filter(with_takes).chain(picked).collect()
     }
 
     /// Whether a clip is the picked one of all instances of its shot.
@@ -254,7 +254,7 @@ impl ManifestInputs<'_> {
         let mut parents: Vec<Parent> = Vec::new();
         let mut add = |ix: NodeIx, kind: ParentKind| {
             let parent = Parent { clip: self.plan.node(ix).name.clone(), kind };
-            if !parents.iter().any(|known| known.clip == parent.clip) {
+            if !parents.iter().any(|existing| existing.clip == parent.clip) {
                 parents.push(parent);
             }
         };

@@ -108,7 +108,7 @@ pub(crate) fn read_manifest(folder: &Path) -> Result<Option<Manifest>, CommandEr
 /// The manifest in a file; `None` where there is no such file.
 pub(crate) fn read_manifest_file(file: &Path) -> Result<Option<Manifest>, CommandError> {
     // Opening a pipe would wait for a writer.
-    if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) {
+    if std::fs::metadata(file).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(CommandError::invalid(format!("{} is not a regular file", display_path(file))));
     }
     // One byte more than it may have, so that the bound is noticed.
@@ -191,7 +191,7 @@ pub(crate) async fn collect_without_posters(
     records: &Records,
 ) -> Result<Result<(PathBuf, Manifest), load::LoadError>, CommandError> {
     let ViewedFile { file, overrides, engine, output_dir } = viewed;
-    let named = NamedWorkflow::new(file, &engine.suffix()).with_arguments(overrides, None, output_dir);
+    let workflow = NamedWorkflow::new(file, &engine.suffix()).with_arguments(overrides, None, output_dir);
     let paths = ProjectPaths::for_workflow(file)?;
     let folder = paths.out_or(output_dir, plan.name())?;
     let service = records.service_identity()?;
@@ -203,10 +203,10 @@ pub(crate) async fn collect_without_posters(
     };
     let (mut previews, mut videos) = survey(plan, records.work(), &keys, None, &Verify::Metadata).await?;
     records.retain_hints(&mut previews);
-    hints::name_commands(&mut previews, &named);
+    hints::name_commands(&mut previews, &workflow);
     if service != EMBEDDED {
         let folders = VideoFolders { paths: &paths, output_dir: &folder };
-        unknown_work::mark_videos(plan, records, &keys, folders, &named, engine, &mut previews).await?;
+        unknown_work::mark_videos(plan, records, &keys, folders, &workflow, engine, &mut previews).await?;
     }
     records.localize(&previews, &mut videos, &folder).await?;
     let prices = match PriceTable::load(None, file) {
@@ -216,7 +216,7 @@ pub(crate) async fn collect_without_posters(
     let project = manifest::ManifestInputs {
         plan,
         file,
-        named: &named,
+        named: &workflow,
         workflow_folder: &paths.folder,
         folder: &folder,
         records: records.work(),
@@ -231,15 +231,15 @@ pub(crate) async fn collect_without_posters(
 
 /// Says how videos get into the folder of the page, where they are in another one.
 fn hint_at_videos_in_another_folder(viewed: ViewedFile<'_>, folder: &Path, manifest: &Manifest) {
-    let elsewhere = manifest.clips.iter().filter(|clip| clip.sha256.is_some() && clip.file.is_none()).count();
-    if elsewhere == 0 {
+    let missing = manifest.clips.iter().filter(|clip| clip.sha256.is_some() && clip.file.is_none()).count();
+    if missing == 0 {
         return;
     }
-    let (videos, are) = if elsewhere == 1 { ("video", "is") } else { ("videos", "are") };
+    let (videos, are) = if missing == 1 { ("video", "is") } else { ("videos", "are") };
     let run = NamedWorkflow::new(viewed.file, &viewed.engine.suffix());
     let run = run.with_arguments(viewed.overrides, None, Some(folder));
     errln!(
-        "{elsewhere} {videos} {are} not in {}, the folder of this page, so it shows no pictures of them\nhint: without a submission, this puts them there: runner run {}",
+        "{missing} {videos} {are} not in {}, the folder of this page, so it shows no pictures of them\nhint: without a submission, this puts them there: runner run {}",
         display_path(folder),
         run.in_full()
     );

@@ -103,16 +103,16 @@ fn make_one(folder: &Path, video: &VideoFile, ffmpeg: &media::Ffmpeg) -> VideoIn
         }
     };
     let path = folder.join(&video.name);
-    let written = path.exists() || {
+    let has_poster = path.exists() || {
         let poster = media::poster(&video.path, MAX_SIDE, ffmpeg).map_err(|error| error.to_string());
-        let written = poster.and_then(|bytes| write(&path, &bytes).map_err(|error| error.to_string()));
-        if let Err(error) = &written {
+        let result = poster.and_then(|bytes| write(&path, &bytes).map_err(|error| error.to_string()));
+        if let Err(error) = &result {
             tracing::warn!(file = %video.path.display(), %error, "no poster can be made");
         }
-        written.is_ok()
+        result.is_ok()
     };
     VideoInfo {
-        poster: written.then(|| format!("{FOLDER}/{}", video.name)),
+        poster: has_poster.then(|| format!("{FOLDER}/{}", video.name)),
         frame_rate: probe.video.as_ref().map(|track| track.frame_rate.as_f64()),
         has_audio: Some(probe.audio.is_some()),
     }

@@ -60,8 +60,8 @@ pub(super) fn make(folder: &Path, manifest: &Manifest, ffmpeg: &Ffmpeg) {
                     if ffmpeg.cancellation.is_cancelled() {
                         return;
                     }
-                    let one = next.lock().unwrap_or_else(PoisonError::into_inner).next();
-                    let Some((clip, name)) = one else { return };
+                    let next_clip = next.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    let Some((clip, name)) = next_clip else { return };
                     let Some(file) = &clip.file else { continue };
                     let video = folder.join(file);
                     if let Err(error) = media::write_proxy(&video, &proxies.join(name), ffmpeg)

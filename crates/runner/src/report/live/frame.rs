@@ -49,53 +49,54 @@ pub(super) fn frame(
         last.push(status_line(progress, started_at, now));
     }
     let room = rows.saturating_sub(last.len()).min(MAX_SHOT_LINES);
-    let shown = if active.len() > room { room.saturating_sub(1) } else { active.len() };
-    let name = active.iter().take(shown).map(|one| fit_name(&one.name, MAX_NAME_WIDTH).1).max().unwrap_or(0);
+    let shown_count = if active.len() > room { room.saturating_sub(1) } else { active.len() };
+    let name =
+        active.iter().take(shown_count).map(|shot| fit_name(&shot.name, MAX_NAME_WIDTH).1).max().unwrap_or(0);
     let name = name.min(columns / 3).max(1);
-    let times: Vec<String> = active.iter().take(shown).map(|one| time(progress, one, now)).collect();
-    let widest = times.iter().map(String::len).max().unwrap_or(0);
+    let times: Vec<String> = active.iter().take(shown_count).map(|shot| time(progress, shot, now)).collect();
+    let time_width = times.iter().map(String::len).max().unwrap_or(0);
     let mut lines: Vec<Vec<(String, Style)>> = active
         .iter()
         .zip(&times)
-        .map(|(one, time)| {
-            shot_line(one, name, &format!("{time:<widest$}"), progress.is_slow(one, now), columns)
+        .map(|(shot, time)| {
+            shot_line(shot, name, &format!("{time:<time_width$}"), progress.is_slow(shot, now), columns)
         })
         .collect();
-    if active.len() > shown && room > 0 {
-        lines.push(vec![(format!("  and {} more active", active.len() - shown), Style::Dim)]);
+    if active.len() > shown_count && room > 0 {
+        lines.push(vec![(format!("  and {} more active", active.len() - shown_count), Style::Dim)]);
     }
     lines.extend(last);
     lines.into_iter().map(|line| compose(&line, columns, color)).collect()
 }
 
-fn time(progress: &RunProgress, one: &ActiveShot, now: Timestamp) -> String {
-    let time = humanize(now.since(one.since));
-    if progress.is_slow(one, now) { format!("{time}, slow") } else { time }
+fn time(progress: &RunProgress, shot: &ActiveShot, now: Timestamp) -> String {
+    let time = humanize(now.since(shot.since));
+    if progress.is_slow(shot, now) { format!("{time}, slow") } else { time }
 }
 
 /// `  breakwater  ━━━━━━━━────────   43 %  1 min 2 s, slow  in progress`
 fn shot_line(
-    one: &ActiveShot,
+    shot: &ActiveShot,
     name: usize,
     time: &str,
     is_slow: bool,
     columns: usize,
 ) -> Vec<(String, Style)> {
-    let (shown, width) = fit_name(&one.name, name);
-    let mut line = vec![(format!("  {shown}{}", " ".repeat(name - width)), Style::Plain)];
+    let (shown_name, width) = fit_name(&shot.name, name);
+    let mut line = vec![(format!("  {shown_name}{}", " ".repeat(name - width)), Style::Plain)];
     // What is left beside name, percentage, time and activity.
     let bar = columns.saturating_sub(name + time.len() + 26).min(MAX_BAR_WIDTH);
     if bar >= 8 {
-        let full = one.percent.map_or(0, |percent| usize::from(percent.min(100)) * bar / 100);
+        let full = shot.percent.map_or(0, |percent| usize::from(percent.min(100)) * bar / 100);
         line.push((format!("  {}", "━".repeat(full)), Style::Good));
         line.push(("─".repeat(bar - full), Style::Dim));
     }
-    let percent = one.percent.map_or_else(|| "     ".to_owned(), |percent| format!("{percent:>3} %"));
+    let percent = shot.percent.map_or_else(|| "     ".to_owned(), |percent| format!("{percent:>3} %"));
     line.push((format!("  {percent}  "), Style::Plain));
     line.push((format!("{time}  "), if is_slow { Style::Slow } else { Style::Dim }));
-    match &one.failure {
+    match &shot.failure {
         Some(failure) => line.push((failure.clone(), Style::Bad)),
-        None => line.push((one.activity.to_owned(), Style::Plain)),
+        None => line.push((shot.activity.to_owned(), Style::Plain)),
     }
     line
 }
@@ -133,8 +134,8 @@ fn status_line(progress: &RunProgress, started_at: Timestamp, now: Timestamp) ->
             None => ", joining".to_owned(),
         };
         line.push((joining, Style::Plain));
-    } else if let Some(left) = progress.remaining(now) {
-        line.push((format!(", about {} left", humanize(left)), Style::Plain));
+    } else if let Some(remaining) = progress.remaining(now) {
+        line.push((format!(", about {} left", humanize(remaining)), Style::Plain));
     }
     if let Some(estimate) = &progress.estimate {
         line.push((
@@ -150,9 +151,9 @@ fn status_line(progress: &RunProgress, started_at: Timestamp, now: Timestamp) ->
             if progress.throttled == 1 { "once".to_owned() } else { format!("{} times", progress.throttled) };
         line.push((format!(", throttled {times}"), Style::Slow));
     }
-    let held =
+    let submission_wait =
         progress.submissions_held_until.map(|until| until.since(now)).filter(|wait| wait.as_secs() > 0);
-    if let Some(wait) = held.filter(|_| progress.waiting() > 0 && !progress.is_ending) {
+    if let Some(wait) = submission_wait.filter(|_| progress.waiting() > 0 && !progress.is_ending) {
         line.push((format!(", next submission in {}", humanize(wait)), Style::Slow));
     }
     line
@@ -167,14 +168,14 @@ fn compose(pieces: &[(String, Style)], columns: usize, color: bool) -> (String, 
         if room == 0 {
             break;
         }
-        let (shown, width) = fit(text, room);
+        let (fitted, width) = fit(text, room);
         taken += width;
         if color && *style != Style::Plain {
             line.push_str(style.code());
-            line.push_str(&shown);
+            line.push_str(&fitted);
             line.push_str("\u{1b}[0m");
         } else {
-            line.push_str(&shown);
+            line.push_str(&fitted);
         }
     }
     (line, taken)

@@ -35,7 +35,7 @@ static ACTIVE: Mutex<Option<Arc<Shared>>> = Mutex::new(None);
 
 #[derive(Debug)]
 struct Shared {
-    now: Mutex<ViewState>,
+    state: Mutex<ViewState>,
     changed: Condvar,
 }
 
@@ -69,7 +69,7 @@ struct ViewState {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, ViewState> {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -80,28 +80,28 @@ pub(crate) struct LiveView {
     file: NamedWorkflow,
     repeats: RepeatFilter,
     rate_waits: RateWaits,
-    drawer: Option<JoinHandle<()>>,
+    draw_thread: Option<JoinHandle<()>>,
 }
 
 impl LiveView {
     pub(super) fn new(file: NamedWorkflow, estimate: Option<RunEstimate>) -> Self {
-        let now = ViewState {
+        let state = ViewState {
             progress: RunProgress::new(estimate),
             above: Vec::new(),
             event_time: (Timestamp::default(), Instant::now()),
             is_dirty: false,
             is_ended: false,
         };
-        let shared = Arc::new(Shared { now: Mutex::new(now), changed: Condvar::new() });
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         *active() = Some(Arc::clone(&shared));
-        let painted = Arc::clone(&shared);
-        let drawer = std::thread::spawn(move || draw_loop(&painted));
+        let thread_shared = Arc::clone(&shared);
+        let draw_thread = std::thread::spawn(move || draw_loop(&thread_shared));
         Self {
             shared,
             file,
             repeats: RepeatFilter::default(),
             rate_waits: RateWaits::default(),
-            drawer: Some(drawer),
+            draw_thread: Some(draw_thread),
         }
     }
 }
@@ -141,8 +141,8 @@ impl Drop for LiveView {
     fn drop(&mut self) {
         self.shared.lock().is_ended = true;
         self.shared.changed.notify_one();
-        if let Some(drawer) = self.drawer.take() {
-            let _ = drawer.join();
+        if let Some(thread) = self.draw_thread.take() {
+            let _ = thread.join();
         }
         *active() = None;
     }
@@ -156,12 +156,12 @@ fn active() -> MutexGuard<'static, Option<Arc<Shared>>> {
 fn draw_loop(shared: &Shared) {
     let mut screen = Screen::stderr();
     let color = crate::terminal::has_color();
-    let mut painted = Instant::now();
+    let mut last_drawn = Instant::now();
     loop {
         let mut view = shared.lock();
-        while !view.is_ended && !view.is_dirty && painted.elapsed() < MAX_FRAME_INTERVAL {
+        while !view.is_ended && !view.is_dirty && last_drawn.elapsed() < MAX_FRAME_INTERVAL {
             let waited =
-                shared.changed.wait_timeout(view, MAX_FRAME_INTERVAL.saturating_sub(painted.elapsed()));
+                shared.changed.wait_timeout(view, MAX_FRAME_INTERVAL.saturating_sub(last_drawn.elapsed()));
             view = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         let is_ended = view.is_ended;
@@ -177,7 +177,7 @@ fn draw_loop(shared: &Shared) {
         if is_ended {
             return;
         }
-        painted = Instant::now();
+        last_drawn = Instant::now();
         std::thread::sleep(MIN_FRAME_INTERVAL);
     }
 }
@@ -207,7 +207,7 @@ pub(crate) fn shut_down() {
     // Never block here: a lock may be held forever.
     let Ok(mut live) = ACTIVE.try_lock() else { return };
     if let Some(shared) = live.take() {
-        if let Ok(mut view) = shared.now.try_lock() {
+        if let Ok(mut view) = shared.state.try_lock() {
             view.is_ended = true;
         }
         shared.changed.notify_one();

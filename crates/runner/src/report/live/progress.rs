@@ -32,8 +32,8 @@ pub(in crate::report) struct RunProgress {
     counts: [usize; StatusKind::ALL.len()],
     active: BTreeMap<NodeIx, ActiveShot>,
     /// Durations of recent shots in ms: in order of completion, and sorted.
-    took: Vec<u64>,
-    sorted: Vec<u64>,
+    durations: Vec<u64>,
+    sorted_durations: Vec<u64>,
     pub(in crate::report) started_at: Option<Timestamp>,
     /// When the first task was submitted or adopted.
     first_in_flight_at: Option<Timestamp>,
@@ -57,8 +57,8 @@ impl RunProgress {
             kinds: Vec::new(),
             counts: [0; StatusKind::ALL.len()],
             active: BTreeMap::new(),
-            took: Vec::new(),
-            sorted: Vec::new(),
+            durations: Vec::new(),
+            sorted_durations: Vec::new(),
             started_at: None,
             first_in_flight_at: None,
             estimate,
@@ -81,7 +81,7 @@ impl RunProgress {
             self.films.1 = state.plan().films().len();
         }
         for node in state.changed() {
-            self.changed(state, *node, now);
+            self.update_phase(state, *node, now);
         }
         if let Some(node) = event.node() {
             self.update_details(state, node);
@@ -111,9 +111,9 @@ impl RunProgress {
         (!self.joining.is_empty()).then(|| (sum(|film| film.done), sum(|film| film.all)))
     }
 
-    fn changed(&mut self, state: &RunState, node: NodeIx, now: Timestamp) {
-        let known = state.node(node);
-        let kind = known.kind();
+    fn update_phase(&mut self, state: &RunState, node: NodeIx, now: Timestamp) {
+        let node_state = state.node(node);
+        let kind = node_state.kind();
         let activity = match kind {
             StatusKind::ClaimedByOtherRun => Some("claimed by another run"),
             StatusKind::Submitting => Some("submitting"),
@@ -146,7 +146,8 @@ impl RunProgress {
                 if kind == StatusKind::InFlight {
                     self.first_in_flight_at.get_or_insert(now);
                 }
-                let submitted_at = known.shot().submitted_at().filter(|_| kind != StatusKind::Submitting);
+                let submitted_at =
+                    node_state.shot().submitted_at().filter(|_| kind != StatusKind::Submitting);
                 let since = submitted_at.unwrap_or(now);
                 let name = || sanitize::line(&state.plan().node(node).name).into_owned();
                 let entry = self.active.entry(node).or_insert_with(|| ActiveShot {
@@ -162,9 +163,9 @@ impl RunProgress {
         }
         if before != StatusKind::Done
             && kind == StatusKind::Done
-            && let Some(took) = known.shot().took()
+            && let Some(took) = node_state.shot().took()
         {
-            self.note_time(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+            self.add_duration(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
         }
     }
 
@@ -179,16 +180,16 @@ impl RunProgress {
         }
     }
 
-    fn note_time(&mut self, took: u64) {
-        if self.took.len() == MAX_SAMPLES {
-            let oldest = self.took.remove(0);
-            if let Ok(at) = self.sorted.binary_search(&oldest) {
-                self.sorted.remove(at);
+    fn add_duration(&mut self, duration: u64) {
+        if self.durations.len() == MAX_SAMPLES {
+            let oldest = self.durations.remove(0);
+            if let Ok(index) = self.sorted_durations.binary_search(&oldest) {
+                self.sorted_durations.remove(index);
             }
         }
-        self.took.push(took);
-        let at = self.sorted.partition_point(|other| *other < took);
-        self.sorted.insert(at, took);
+        self.durations.push(duration);
+        let index = self.sorted_durations.partition_point(|sample| *sample < duration);
+        self.sorted_durations.insert(index, duration);
     }
 
     fn count(&self, kinds: &[StatusKind]) -> usize {
@@ -237,30 +238,31 @@ impl RunProgress {
 
     /// The active shots, longest first.
     pub(in crate::report) fn active(&self) -> Vec<&ActiveShot> {
-        let mut all: Vec<&ActiveShot> = self.active.values().collect();
-        all.sort_by_key(|one| one.since);
-        all
+        let mut shots: Vec<&ActiveShot> = self.active.values().collect();
+        shots.sort_by_key(|shot| shot.since);
+        shots
     }
 
     /// Whether a shot has taken 1.5 times the 90th percentile of recent durations. Relative, so that a growing queue makes no shot slow.
-    pub(in crate::report) fn is_slow(&self, one: &ActiveShot, now: Timestamp) -> bool {
-        let long = self.sorted.get(self.sorted.len() * 9 / 10).copied().unwrap_or(u64::MAX);
-        self.sorted.len() >= MIN_SAMPLES
-            && u128::from(long.max(500)) * 3 / 2 < now.since(one.since).as_millis()
+    pub(in crate::report) fn is_slow(&self, shot: &ActiveShot, now: Timestamp) -> bool {
+        let percentile_90 =
+            self.sorted_durations.get(self.sorted_durations.len() * 9 / 10).copied().unwrap_or(u64::MAX);
+        self.sorted_durations.len() >= MIN_SAMPLES
+            && u128::from(percentile_90.max(500)) * 3 / 2 < now.since(shot.since).as_millis()
     }
 
     /// Estimated remaining time at the pace so far; `None` until there is one.
     pub(in crate::report) fn remaining(&self, now: Timestamp) -> Option<std::time::Duration> {
-        let partly: f64 = self
+        let partial: f64 = self
             .active
             .values()
-            .filter_map(|one| one.percent)
+            .filter_map(|shot| shot.percent)
             .map(|percent| f64::from(percent.min(99)) / 100.0)
             .sum();
-        let made = self.count(&[StatusKind::Done]) as f64 + partly;
-        let open = (self.waiting() + self.active.len()) as f64 - partly;
-        let spent = now.since(self.first_in_flight_at?).as_secs_f64();
-        (made >= 1.0 && spent >= 1.0 && open > 0.0)
-            .then(|| std::time::Duration::from_secs_f64((spent / made * open).min(1e9)))
+        let done = self.count(&[StatusKind::Done]) as f64 + partial;
+        let unfinished = (self.waiting() + self.active.len()) as f64 - partial;
+        let elapsed = now.since(self.first_in_flight_at?).as_secs_f64();
+        (done >= 1.0 && elapsed >= 1.0 && unfinished > 0.0)
+            .then(|| std::time::Duration::from_secs_f64((elapsed / done * unfinished).min(1e9)))
     }
 }

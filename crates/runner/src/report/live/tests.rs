@@ -71,17 +71,17 @@ impl Script {
     }
 
     fn lookup_all(&mut self, count: usize) {
-        for at in 0..count {
+        for index in 0..count {
             self.on(Event::LookupDone {
-                node: NodeIx::new(at),
+                node: NodeIx::new(index),
                 key: "ab".repeat(32),
                 existing: ExistingWork::None,
             });
         }
     }
 
-    fn out(&mut self, at: usize) {
-        let (node, attempt) = (NodeIx::new(at), AttemptId(format!("r.{at}")));
+    fn submitted(&mut self, index: usize) {
+        let (node, attempt) = (NodeIx::new(index), AttemptId(format!("r.{index}")));
         self.on(Event::Prepared {
             node,
             attempt: attempt.clone(),
@@ -94,21 +94,21 @@ impl Script {
             recorded_rerun: None,
             parts: Vec::new(),
         });
-        self.on(Event::Submitted { node, attempt, task: TaskId(format!("task_{at}")) });
+        self.on(Event::Submitted { node, attempt, task: TaskId(format!("task_{index}")) });
     }
 
-    fn polled(&mut self, at: usize, result: PollResult) {
+    fn polled(&mut self, index: usize, result: PollResult) {
         self.on(Event::Polled {
-            node: NodeIx::new(at),
-            attempt: AttemptId(format!("r.{at}")),
+            node: NodeIx::new(index),
+            attempt: AttemptId(format!("r.{index}")),
             result,
             next: None,
         });
     }
 
-    fn done(&mut self, at: usize) {
+    fn done(&mut self, index: usize) {
         self.polled(
-            at,
+            index,
             PollResult::Completed {
                 url: None,
                 last_frame_url: None,
@@ -129,9 +129,9 @@ impl Script {
             expires_at: None,
             modified_at: None,
         };
-        let attempt = AttemptId(format!("r.{at}"));
+        let attempt = AttemptId(format!("r.{index}"));
         self.on(Event::Downloaded {
-            node: NodeIx::new(at),
+            node: NodeIx::new(index),
             attempt,
             artifact,
             cost: Some(Money::from_micros(500_000)),
@@ -163,16 +163,16 @@ shots:
 fn frame_shows_active_slow_and_cost() {
     let mut script = Script::new(SWEEP, 8);
     script.lookup_all(30);
-    for at in 0..8 {
-        script.out(at);
+    for index in 0..8 {
+        script.submitted(index);
     }
     script.pass(20);
-    for at in 0..4 {
-        script.done(at);
+    for index in 0..4 {
+        script.done(index);
     }
     script.pass(12);
-    for at in 8..12 {
-        script.out(at);
+    for index in 8..12 {
+        script.submitted(index);
     }
     script.pass(3);
     script.polled(8, running(40));
@@ -194,8 +194,8 @@ fn frame_shows_active_slow_and_cost() {
 fn frame_fits_every_terminal_size() {
     let mut script = Script::new(SWEEP, 30);
     script.lookup_all(30);
-    for at in 0..30 {
-        script.out(at);
+    for index in 0..30 {
+        script.submitted(index);
         script.pass(1);
     }
     for (rows, columns) in [(1, 8), (2, 20), (3, 200), (5, 40), (14, 59), (23, 79), (60, 300)] {
@@ -206,25 +206,25 @@ fn frame_fits_every_terminal_size() {
 
 #[test]
 fn event_cost_is_independent_of_run_size() {
-    let text = |many: usize| SWEEP.replace("{from: 1, to: 15}", &format!("{{from: 1, to: {}}}", many / 2));
-    let time = |many: usize| {
-        let mut script = Script::new(&text(many), 8);
-        for at in 0..many {
+    let text = |count: usize| SWEEP.replace("{from: 1, to: 15}", &format!("{{from: 1, to: {}}}", count / 2));
+    let time = |count: usize| {
+        let mut script = Script::new(&text(count), 8);
+        for index in 0..count {
             script.on(Event::LookupDone {
-                node: NodeIx::new(at),
+                node: NodeIx::new(index),
                 key: "ab".repeat(32),
                 existing: ExistingWork::None,
             });
         }
-        for at in 0..8 {
-            script.out(at);
+        for index in 0..8 {
+            script.submitted(index);
         }
-        let began = Instant::now();
+        let started = Instant::now();
         for percent in 0..100 {
-            for at in 0..8 {
+            for index in 0..8 {
                 let event = Event::Polled {
-                    node: NodeIx::new(at),
-                    attempt: AttemptId(format!("r.{at}")),
+                    node: NodeIx::new(index),
+                    attempt: AttemptId(format!("r.{index}")),
                     result: running(percent),
                     next: None,
                 };
@@ -233,7 +233,7 @@ fn event_cost_is_independent_of_run_size() {
             }
             script.frame(23, 79);
         }
-        began.elapsed()
+        started.elapsed()
     };
     // A view that visits every shot would take a thousand times as long.
     let (few, many) = (time(100), time(20_000));
@@ -252,7 +252,7 @@ film: {output: harbor.mp4}
 fn frame_counts_the_pictures_of_a_film_that_is_joined() {
     let mut script = Script::new(FILM, 8);
     script.lookup_all(1);
-    script.out(0);
+    script.submitted(0);
     script.done(0);
     assert!(script.frame(10, 79).contains(", joining, "), "{}", script.frame(10, 79));
     for done in [120, 240] {

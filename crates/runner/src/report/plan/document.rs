@@ -162,7 +162,7 @@ impl PlanDocument {
                 let (cost, unpriced) = match cost {
                     None => (None, None),
                     Some(Ok(cost)) => (Some(cost), None),
-                    Some(Err(why)) => (None, Some(why.to_string())),
+                    Some(Err(error)) => (None, Some(error.to_string())),
                 };
                 if let Some(kind) = estimate_kind(preview) {
                     totals.add(&inputs, cost, kind);
@@ -195,7 +195,7 @@ impl PlanDocument {
             picks: plan
                 .open_picks()
                 .into_iter()
-                .map(|open| (open.name.to_string(), open.candidates.len()))
+                .map(|pick| (pick.name.to_string(), pick.candidates.len()))
                 .collect(),
             totals,
         }

@@ -15,17 +15,17 @@ const CLASSES: &str = "  classDef reuse fill:#e6f4ea,stroke:#34a853,color:#111
 
 /// The plan as the text of a Mermaid flowchart.
 pub(crate) fn mermaid(document: &PlanDocument) -> String {
-    let at: HashMap<&str, usize> =
-        document.shots.iter().enumerate().map(|(at, shot)| (shot.name.as_str(), at)).collect();
+    let indexes: HashMap<&str, usize> =
+        document.shots.iter().enumerate().map(|(index, shot)| (shot.name.as_str(), index)).collect();
     let mut out = String::from("flowchart LR\n");
-    for (at, shot) in document.shots.iter().enumerate() {
-        let (name, word) = (label(&shot.name), shot.decision.as_str());
+    for (index, shot) in document.shots.iter().enumerate() {
+        let (name, decision) = (label(&shot.name), shot.decision.as_str());
         let seconds = label(&shot.price_inputs.seconds.to_string());
-        let _ = writeln!(out, "  n{at}[\"{name}<br>{word}, {seconds} s\"]:::{word}");
+        let _ = writeln!(out, "  n{index}[\"{name}<br>{decision}, {seconds} s\"]:::{decision}");
     }
     for (to, shot) in document.shots.iter().enumerate() {
         for dependency in &shot.depends_on {
-            let Some(from) = at.get(dependency.shot.as_str()) else { continue };
+            let Some(from) = indexes.get(dependency.shot.as_str()) else { continue };
             let arrow = match dependency.provides {
                 Provides::LastFrame => "-->|last frame|",
                 Provides::FirstFrame => "-->|first frame|",
@@ -34,11 +34,11 @@ pub(crate) fn mermaid(document: &PlanDocument) -> String {
             let _ = writeln!(out, "  n{from} {arrow} n{to}");
         }
     }
-    for (which, film) in document.films.iter().enumerate() {
-        let _ = writeln!(out, "  film{which}([\"{}\"])", label(&film.output));
+    for (film_index, film) in document.films.iter().enumerate() {
+        let _ = writeln!(out, "  film{film_index}([\"{}\"])", label(&film.output));
         for (number, shot) in film.numbered() {
-            let Some(from) = at.get(shot) else { continue };
-            let _ = writeln!(out, "  n{from} ==>|{number}| film{which}");
+            let Some(from) = indexes.get(shot) else { continue };
+            let _ = writeln!(out, "  n{from} ==>|{number}| film{film_index}");
         }
     }
     out.push_str(CLASSES);

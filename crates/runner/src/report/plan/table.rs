@@ -41,8 +41,8 @@ fn shots(document: &PlanDocument) -> String {
         ]);
     }
     // A column whose value is the same for all shots is in the totals instead.
-    let varies = |of: fn(&PlannedShot) -> (&str, Option<&str>)| {
-        document.shots.windows(2).any(|pair| of(&pair[0]) != of(&pair[1]))
+    let varies = |property: fn(&PlannedShot) -> (&str, Option<&str>)| {
+        document.shots.windows(2).any(|pair| property(&pair[0]) != property(&pair[1]))
     };
     let models = varies(|shot| (&shot.price_inputs.model, shot.price_inputs.resolution()));
     let has_dependencies = document.shots.iter().any(|shot| !shot.depends_on.is_empty());
@@ -128,8 +128,8 @@ fn summary(document: &PlanDocument) -> String {
     let file = document.shots.first().map_or("FILE", |shot| &*shot.location.file);
     for (shot, candidates) in &document.picks {
         let command = format!("runner pick {} {}", shell::quote(file), shell::quote(shot));
-        let when = if is_rendered(document, shot) { "" } else { ", once they are rendered" };
-        lines.push(format!("to pick: one of {candidates} of {shot}{when}: `{command}`"));
+        let condition = if is_rendered(document, shot) { "" } else { ", once they are rendered" };
+        lines.push(format!("to pick: one of {candidates} of {shot}{condition}: `{command}`"));
     }
     lines.join("\n") + "\n"
 }

@@ -42,8 +42,8 @@ fn prices() -> PriceTable {
     PriceTable { file: "prices.yaml".to_owned(), prices }
 }
 
-fn decided(name: &str, decision: Decision) -> Preview {
-    let (why, task) = match decision {
+fn preview(name: &str, decision: Decision) -> Preview {
+    let (reason, task) = match decision {
         Decision::Adopt => {
             (Some("its file is missing or modified; it will be downloaded again"), Some("task-1"))
         }
@@ -58,7 +58,7 @@ fn decided(name: &str, decision: Decision) -> Preview {
         name: name.to_owned(),
         decision,
         basis: engine::preview::StateBasis::Fixed(scheduler::StatusKind::NotStarted),
-        why: why.map(str::to_owned),
+        why: reason.map(str::to_owned),
         task: task.map(|task| TaskId(task.to_owned())),
         key: (decision != Decision::Deferred).then(|| "0123456789ab".to_owned()),
         full_key: None,
@@ -73,7 +73,7 @@ fn document(service: &str, priced: bool) -> PlanDocument {
     let plan = plan(PLAN);
     let decisions = [Reuse, Adopt, Deferred, Blocked, Execute, Execute];
     let previews: Vec<Preview> =
-        plan.nodes().zip(decisions).map(|((_, node), decision)| decided(&node.name, decision)).collect();
+        plan.nodes().zip(decisions).map(|((_, node), decision)| preview(&node.name, decision)).collect();
     assert_eq!(previews.len(), plan.len());
     let table = prices();
     PlanDocument::new(&plan, &previews, service, priced.then_some(&table))
@@ -81,7 +81,7 @@ fn document(service: &str, priced: bool) -> PlanDocument {
 
 fn all(text: &str, decision: Decision, service: &str) -> PlanDocument {
     let plan = plan(text);
-    let previews: Vec<Preview> = plan.nodes().map(|(_, node)| decided(&node.name, decision)).collect();
+    let previews: Vec<Preview> = plan.nodes().map(|(_, node)| preview(&node.name, decision)).collect();
     PlanDocument::new(&plan, &previews, service, None)
 }
 
@@ -113,7 +113,7 @@ fn retries_raise_only_the_upper_estimate() {
     let previews: Vec<Preview> = shots
         .nodes()
         .zip(decisions.into_iter().chain([Decision::NotSelected]))
-        .map(|((_, node), decision)| decided(&node.name, decision))
+        .map(|((_, node), decision)| preview(&node.name, decision))
         .collect();
     let table_of_prices = prices();
     let document = PlanDocument::new(&shots, &previews, "https://api.example.com", Some(&table_of_prices));
@@ -146,13 +146,14 @@ fn plan_graphs() {
 #[test]
 fn graph_labels_are_escaped() {
     let mut document = all(PLAN, Decision::Execute, "embedded");
-    let evil = "a\"];\n  evil[\"b\\\" <img src=x> & #quot; `c` | d } %% click";
-    document.workflow = evil.to_owned();
-    document.shots[0].name = evil.to_owned();
-    document.shots[1].depends_on[0].shot = evil.to_owned();
+    let hostile = "a\"];\n  evil[\"b\\\" <img src=x> & #quot; `c` | d } %% click";
+    document.workflow = hostile.to_owned();
+    document.shots[0].name = hostile.to_owned();
+    document.shots[1].depends_on[0].shot = hostile.to_owned();
     for film in &mut document.films {
-        film.output = evil.to_owned();
-        film.clips = vec![ClipSource::Shot(evil.to_owned()), ClipSource::Pick(vec!["not there".to_owned()])];
+        film.output = hostile.to_owned();
+        film.clips =
+            vec![ClipSource::Shot(hostile.to_owned()), ClipSource::Pick(vec!["not there".to_owned()])];
     }
     let mermaid = mermaid(&document);
     for line in mermaid.lines().filter(|line| line.contains("evil")) {

@@ -46,8 +46,8 @@ impl Stream {
 
     /// Writes the final events and waits until all lines are written.
     pub(crate) fn end(mut self, summary: &RunSummary, spending: Option<Value>, now: Timestamp) {
-        for open in &summary.picks {
-            self.lines.write(now, EventKind::PickNeeded { shot: &open.name, candidates: open.candidates });
+        for pick in &summary.picks {
+            self.lines.write(now, EventKind::PickNeeded { shot: &pick.name, candidates: pick.candidates });
         }
         let finished = RunFinished {
             run: summary.run.as_str(),
@@ -85,9 +85,9 @@ impl Reporter for Stream {
             self.lines.write(now, started);
         }
         if self.throttle.passes(event, now)
-            && let Some(what) = convert::event(state, event)
+            && let Some(kind) = convert::event(state, event)
         {
-            self.lines.write(now, what);
+            self.lines.write(now, kind);
         }
         if let Some(halt) = state.halt().filter(|_| !self.halt_reported) {
             self.halt_reported = true;
@@ -101,8 +101,8 @@ impl Reporter for Stream {
                     .write(now, EventKind::ShotFinished(convert::finished_shot(state.plan(), &summary)));
             }
         }
-        for (at, outcome) in state.ended_films() {
-            let name = state.plan().films().get(at).map_or("", |film| film.output.as_str());
+        for (index, outcome) in state.ended_films() {
+            let name = state.plan().films().get(index).map_or("", |film| film.output.as_str());
             self.lines
                 .write(now, EventKind::FilmFinished(FilmResult { name, outcome: convert::film(outcome) }));
         }
@@ -161,9 +161,9 @@ impl Writer {
             while let Ok(mut lines) = receiver.recv() {
                 // Batch the lines that arrived meanwhile.
                 lines.extend(receiver.try_iter().take(MAX_BATCH_LINES));
-                let written = out.write_all(lines.as_bytes()).and_then(|()| out.flush());
-                let has_failed = written.is_err();
-                crate::terminal::check_output(written);
+                let result = out.write_all(lines.as_bytes()).and_then(|()| out.flush());
+                let has_failed = result.is_err();
+                crate::terminal::check_output(result);
                 if has_failed {
                     // The run continues, and later lines are dropped with the receiver.
                     break;

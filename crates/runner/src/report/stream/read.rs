@@ -73,7 +73,7 @@ mod tests {
     }
 
     /// The outcome of the stream whose name is read as this one.
-    fn written(outcome: ReadOutcome) -> Outcome<'static> {
+    fn stream_outcome(outcome: ReadOutcome) -> Outcome<'static> {
         let reason = || "a reason".to_owned();
         match outcome {
             ReadOutcome::Done => Outcome::Done {
@@ -138,11 +138,11 @@ mod tests {
             let name = &variant["properties"]["outcome"]["const"];
             let outcome: ReadOutcome =
                 serde_json::from_value(serde_json::json!({ "outcome": name })).unwrap();
-            assert_eq!(&serde_json::to_value(written(outcome)).unwrap()["outcome"], name);
+            assert_eq!(&serde_json::to_value(stream_outcome(outcome)).unwrap()["outcome"], name);
             let finished = FinishedShot {
                 shot: "a",
                 decision: None,
-                outcome: written(outcome),
+                outcome: stream_outcome(outcome),
                 task: None,
                 took: None,
                 retries: 0,

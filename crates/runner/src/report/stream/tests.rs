@@ -27,12 +27,12 @@ struct Buffer {
 
 impl Write for Buffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut kept = self.bytes.lock().unwrap();
-        let fits = bytes.len().min(self.room - kept.len());
+        let mut bytes_written = self.bytes.lock().unwrap();
+        let fits = bytes.len().min(self.room - bytes_written.len());
         if fits == 0 {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        kept.extend_from_slice(&bytes[..fits]);
+        bytes_written.extend_from_slice(&bytes[..fits]);
         Ok(fits)
     }
 
@@ -49,8 +49,8 @@ impl Buffer {
     /// The complete lines.
     fn lines(&self) -> Vec<Value> {
         let text = String::from_utf8(self.bytes.lock().unwrap().clone()).unwrap();
-        let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-        whole.map(|line| serde_json::from_str(line).unwrap()).collect()
+        let complete_lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        complete_lines.map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
 
@@ -108,22 +108,22 @@ impl Script {
     }
 }
 
-fn node(at: usize) -> NodeIx {
-    NodeIx::new(at)
+fn node(index: usize) -> NodeIx {
+    NodeIx::new(index)
 }
 
 fn attempt(number: usize) -> AttemptId {
     AttemptId(format!("run-1.{number}"))
 }
 
-fn lookup(at: usize, existing: ExistingWork) -> Event {
-    Event::LookupDone { node: node(at), key: "ab".repeat(32), existing }
+fn lookup(index: usize, existing: ExistingWork) -> Event {
+    Event::LookupDone { node: node(index), key: "ab".repeat(32), existing }
 }
 
-fn prepared(at: usize) -> Event {
+fn prepared(index: usize) -> Event {
     Event::Prepared {
-        node: node(at),
-        attempt: attempt(at),
+        node: node(index),
+        attempt: attempt(index),
         key: "ab".repeat(32),
         digest: "cd".repeat(32),
         by_url: true,
@@ -138,12 +138,12 @@ fn prepared(at: usize) -> Event {
     }
 }
 
-fn submitted(at: usize) -> Event {
-    Event::Submitted { node: node(at), attempt: attempt(at), task: TaskId(format!("task_{at}")) }
+fn submitted(index: usize) -> Event {
+    Event::Submitted { node: node(index), attempt: attempt(index), task: TaskId(format!("task_{index}")) }
 }
 
-fn answered(at: usize, result: PollResult) -> Event {
-    Event::Polled { node: node(at), attempt: attempt(at), result, next: None }
+fn polled(index: usize, result: PollResult) -> Event {
+    Event::Polled { node: node(index), attempt: attempt(index), result, next: None }
 }
 
 fn running(percent: u8) -> PollResult {
@@ -160,7 +160,7 @@ fn completed() -> PollResult {
     }
 }
 
-fn downloaded(at: usize) -> Event {
+fn downloaded(index: usize) -> Event {
     let artifact = Artifact {
         path: "out/pier/pier-ab.mp4".into(),
         sha256: "ef".repeat(32),
@@ -174,8 +174,8 @@ fn downloaded(at: usize) -> Event {
         modified_at: Some(ModificationTime(1)),
     };
     Event::Downloaded {
-        node: node(at),
-        attempt: attempt(at),
+        node: node(index),
+        attempt: attempt(index),
         artifact,
         cost: Some(Money::from_micros(240_000)),
     }
@@ -199,11 +199,11 @@ fn stream_of_a_whole_run() {
             halts: false,
             suggested_task: Some(TaskId::from("task_7")),
         },
-        answered(0, running(10)),
-        answered(0, running(20)),
+        polled(0, running(10)),
+        polled(0, running(20)),
         Event::TimerFired,
-        answered(0, running(90)),
-        answered(0, completed()),
+        polled(0, running(90)),
+        polled(0, completed()),
         downloaded(0),
         Event::Interrupted,
     ] {
@@ -232,25 +232,25 @@ fn stream_lines_are_redacted_and_bounded() {
     let out = Buffer::new(usize::MAX);
     let mut script = Script::new(&out);
     script.on(Event::Started);
-    let (at, one) = (node(0), attempt(0));
+    let (ix, id) = (node(0), attempt(0));
     for event in [
-        Event::PrepareFailed { node: at, failure: failure() },
-        Event::refused(at, one.clone(), refusal()),
+        Event::PrepareFailed { node: ix, failure: failure() },
+        Event::refused(ix, id.clone(), refusal()),
         Event::Indeterminate {
-            node: at,
-            attempt: one.clone(),
+            node: ix,
+            attempt: id.clone(),
             reason: nasty.clone(),
             halts: false,
             suggested_task: None,
         },
-        answered(0, PollResult::Running { progress: Some(255), status: nasty.clone() }),
-        answered(0, completed()),
-        answered(0, PollResult::Failed { failure: failure() }),
-        answered(0, PollResult::Unreachable { reason: nasty.clone() }),
-        answered(0, PollResult::Throttled { retry_after: None, reason: nasty.clone() }),
+        polled(0, PollResult::Running { progress: Some(255), status: nasty.clone() }),
+        polled(0, completed()),
+        polled(0, PollResult::Failed { failure: failure() }),
+        polled(0, PollResult::Unreachable { reason: nasty.clone() }),
+        polled(0, PollResult::Throttled { retry_after: None, reason: nasty.clone() }),
         Event::RunConfigured { only: Some(vec![nasty.clone()]), fail_fast: true },
-        answered(0, PollResult::Unauthorized { failure: failure() }),
-        Event::DownloadFailed { node: at, attempt: one, failure: failure(), partial_bytes: 0, next: None },
+        polled(0, PollResult::Unauthorized { failure: failure() }),
+        Event::DownloadFailed { node: ix, attempt: id, failure: failure(), partial_bytes: 0, next: None },
         downloaded(0),
         Event::JoinFailed { index: 0, failure: failure() },
         Event::BudgetExceeded { node: node(2), cap: BudgetCap::Cost },

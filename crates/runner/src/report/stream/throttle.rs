@@ -100,24 +100,24 @@ mod tests {
         let mut throttle = Throttle::default();
         let running =
             |status: &str, percent| PollResult::Running { progress: percent, status: status.to_owned() };
-        let down = || PollResult::Unreachable { reason: "no connection".to_owned() };
+        let unreachable = || PollResult::Unreachable { reason: "no connection".to_owned() };
         let mut passed = Vec::new();
-        for (at, result) in [
+        for (millis, result) in [
             (0, running("queued", Some(0))),
             (100, running("queued", Some(0))),
             (9_000, running("queued", Some(0))),
             (9_100, running("in_progress", Some(0))),
             (9_200, running("in_progress", Some(10))),
             (10_100, running("in_progress", Some(20))),
-            (10_200, down()),
-            (10_300, down()),
-            (11_200, down()),
+            (10_200, unreachable()),
+            (10_300, unreachable()),
+            (11_200, unreachable()),
             (11_300, running("in_progress", Some(30))),
         ] {
             let event =
                 Event::Polled { node: NodeIx::new(0), attempt: AttemptId::from("a"), result, next: None };
-            if throttle.passes(&event, Timestamp(at)) {
-                passed.push(at);
+            if throttle.passes(&event, Timestamp(millis)) {
+                passed.push(millis);
             }
         }
         assert_eq!(passed, [0, 9_100, 10_100, 10_200, 11_200, 11_300]);

@@ -265,22 +265,22 @@ pub(super) async fn walk(walker: &Walker, report: &mut Report) -> Result<(), Str
             );
         }
     }
-    for wanted in [true, false] {
-        let task = walker.ended(&request(A, &json!({"return_last_frame": wanted}))).await?;
+    for requested in [true, false] {
+        let task = walker.final_task(&request(A, &json!({"return_last_frame": requested}))).await?;
         let url = task["metadata"]["last_frame_url"].as_str();
         let is_met = match url {
-            Some(url) => wanted && walker.get_url(url).await?.bytes.starts_with(b"\x89PNG"),
-            None => !wanted,
+            Some(url) => requested && walker.get_url(url).await?.bytes.starts_with(b"\x89PNG"),
+            None => !requested,
         };
         report.record(
             row("return_last_frame"),
-            format!("{wanted}: a PNG at metadata.last_frame_url"),
+            format!("{requested}: a PNG at metadata.last_frame_url"),
             holds(is_met, &task),
         );
     }
     let mut files = Vec::new();
     for _ in 0..2 {
-        let task = walker.ended(&request(A, &json!({"seed": 7}))).await?;
+        let task = walker.final_task(&request(A, &json!({"seed": 7}))).await?;
         files.push(walker.get_url(task["metadata"]["url"].as_str().unwrap_or_default()).await?.bytes);
     }
     report.record(
@@ -289,7 +289,7 @@ pub(super) async fn walk(walker: &Walker, report: &mut Report) -> Result<(), Str
         holds(files[0] == files[1], "other bytes"),
     );
     // `user` has no influence.
-    let task = walker.ended(&request(B, &json!({"user": "someone"}))).await?;
+    let task = walker.final_task(&request(B, &json!({"user": "someone"}))).await?;
     report.record(("2.4", "| `user` |"), "a task with a user", holds(task["status"] == "completed", &task));
     Ok(())
 }

@@ -86,15 +86,15 @@ pub(super) fn cases(walker: &Walker) -> Vec<Case> {
             cases.push(Case::accepted(row, with(json!({name: image}))));
             cases.push(Case::accepted(row, request(PREVIEW, &json!({name: image}))));
         }
-        for wrong in [json!({"url": png}), json!([png]), json!(1), json!("no Base64!")] {
-            cases.push(Case::refused(row, with(json!({name: wrong})), name));
+        for invalid in [json!({"url": png}), json!([png]), json!(1), json!("no Base64!")] {
+            cases.push(Case::refused(row, with(json!({name: invalid})), name));
         }
     }
     for (row, name) in [(IMAGES, "images"), (REF_IMAGES, "ref_images")] {
         cases.push(Case::accepted(row, with(json!({name: [png]}))));
         cases.push(Case::accepted(row, request(B_720, &json!({name: [png, uri, base64(&picture())]}))));
-        for wrong in [json!(png), json!([1]), json!([png, "?"])] {
-            cases.push(Case::refused(row, with(json!({name: wrong})), name));
+        for invalid in [json!(png), json!([1]), json!([png, "?"])] {
+            cases.push(Case::refused(row, with(json!({name: invalid})), name));
         }
         for preview in [PREVIEW, PREVIEW_720] {
             let rule: Cite = ("2.4", "3. Reference images");

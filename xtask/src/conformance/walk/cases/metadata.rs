@@ -85,8 +85,8 @@ pub(super) fn cases(walker: &Walker) -> Vec<Case> {
 fn items(walker: &Walker, cases: &mut Vec<Case>) {
     let (png, mp4, wav) = (walker.media("a.png"), walker.media("a.mp4"), walker.media("a.wav"));
     cases.push(Case::accepted(CONTENT, with(&json!({"content": []}))));
-    for wrong in [json!({}), json!("x"), json!(["x"]), json!([7])] {
-        cases.push(Case::refused(CONTENT, with(&json!({"content": wrong})), "metadata.content"));
+    for invalid in [json!({}), json!("x"), json!(["x"]), json!([7])] {
+        cases.push(Case::refused(CONTENT, with(&json!({"content": invalid})), "metadata.content"));
     }
     let kinds = [("image_url", &png), ("video_url", &mp4), ("audio_url", &wav)];
     for (kind, url) in kinds {
@@ -96,10 +96,10 @@ fn items(walker: &Walker, cases: &mut Vec<Case>) {
         cases.push(Case::refused(MEDIA, content(&[json!({"type": kind})]), "metadata.content[0]"));
         cases.push(Case::refused(MEDIA, content(&[json!({"type": kind, kind: url})]), "metadata.content[0]"));
         cases.push(Case::refused(URL, content(&[json!({"type": kind, kind: {}})]), "metadata.content[0]"));
-        for wrong in [json!(7), json!(["u"]), json!("not a URI")] {
+        for invalid in [json!(7), json!(["u"]), json!("not a URI")] {
             cases.push(Case::refused(
                 URL,
-                content(&[json!({"type": kind, kind: {"url": wrong}})]),
+                content(&[json!({"type": kind, kind: {"url": invalid}})]),
                 "metadata.content[0]",
             ));
         }

@@ -16,7 +16,7 @@ use super::statements::Cite;
 
 /// A create request, and what has to come of it.
 pub(super) struct Case {
-    at: Cite,
+    cite: Cite,
     body: Value,
     expected: ExpectedResponse,
 }
@@ -34,20 +34,20 @@ enum ExpectedResponse {
 }
 
 impl Case {
-    fn accepted(at: Cite, body: Value) -> Self {
-        Self { at, body, expected: ExpectedResponse::Accepted }
+    fn accepted(cite: Cite, body: Value) -> Self {
+        Self { cite, body, expected: ExpectedResponse::Accepted }
     }
 
-    fn accepted_with(at: Cite, body: Value, member: &'static str, value: impl Into<Value>) -> Self {
-        Self { at, body, expected: ExpectedResponse::AcceptedWith(member, value.into()) }
+    fn accepted_with(cite: Cite, body: Value, member: &'static str, value: impl Into<Value>) -> Self {
+        Self { cite, body, expected: ExpectedResponse::AcceptedWith(member, value.into()) }
     }
 
-    fn refused(at: Cite, body: Value, param: &'static str) -> Self {
-        Self { at, body, expected: ExpectedResponse::Refused(param) }
+    fn refused(cite: Cite, body: Value, param: &'static str) -> Self {
+        Self { cite, body, expected: ExpectedResponse::Refused(param) }
     }
 
-    fn wrong_duration(at: Cite, body: Value, range: &'static str) -> Self {
-        Self { at, body, expected: ExpectedResponse::WrongDuration(range) }
+    fn wrong_duration(cite: Cite, body: Value, range: &'static str) -> Self {
+        Self { cite, body, expected: ExpectedResponse::WrongDuration(range) }
     }
 
     fn judge(&self, answer: &Answer) -> Result<(), String> {
@@ -58,8 +58,8 @@ impl Case {
                 is_new_task(answer) && answer.body[member] == *value
             }
             ExpectedResponse::Refused(param) => {
-                let named = error["param"].as_str().unwrap_or_default();
-                answer.status == 400 && is_error(answer) && named.starts_with(param)
+                let actual = error["param"].as_str().unwrap_or_default();
+                answer.status == 400 && is_error(answer) && actual.starts_with(param)
             }
             ExpectedResponse::WrongDuration(range) => {
                 let message = error["message"].as_str().unwrap_or_default();
@@ -138,7 +138,7 @@ pub(super) async fn walk(walker: &Walker, report: &mut Report) -> Result<(), Str
         .chain(family_b::cases(walker));
     for case in cases {
         let answer = walker.post(&case.body).await?;
-        report.record(case.at, case.sent(), case.judge(&answer));
+        report.record(case.cite, case.sent(), case.judge(&answer));
     }
     modes::walk(walker, report).await?;
     metadata::walk(walker, report).await?;

@@ -89,7 +89,7 @@ pub(super) async fn walk(walker: &Walker, report: &mut Report) -> Result<(), Str
             holds(is_met, answer.summary()),
         );
     }
-    let task = walker.ended(&request(A, &json!({}))).await?;
+    let task = walker.final_task(&request(A, &json!({}))).await?;
     let id = task["id"].as_str().unwrap_or_default();
     report.record(
         ("1", "The service renders video"),

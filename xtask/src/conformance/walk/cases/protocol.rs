@@ -8,7 +8,7 @@ use crate::conformance::walk::client::{A, B, PREVIEW, Walker, request, send};
 use crate::conformance::walk::report::Report;
 
 pub(super) async fn walk(walker: &Walker, report: &mut Report) -> Result<(), String> {
-    let task = walker.ended(&request(A, &json!({}))).await?;
+    let task = walker.final_task(&request(A, &json!({}))).await?;
     let path = format!("/v1/videos/{}", task["id"].as_str().unwrap_or_default());
     endpoints(walker, report, &path).await?;
     keys(walker, report, &path).await?;
@@ -105,9 +105,9 @@ async fn keys(walker: &Walker, report: &mut Report, path: &str) -> Result<(), St
                 call = call.header(header::AUTHORIZATION, value);
             }
             let answer = send(call).await?;
-            let shown =
+            let redacted =
                 format!("{headers:?}").replace(&key, "KEY").replace(&key.to_uppercase(), "KEY IN CAPITALS");
-            let sent = format!("{method} {endpoint} with Authorization {shown} -> 401");
+            let sent = format!("{method} {endpoint} with Authorization {redacted} -> 401");
             let is_met = answer.status == 401 && is_error(&answer);
             report.record(("5", "A missing or invalid key"), &sent, holds(is_met, answer.summary()));
             if headers.is_empty() {
@@ -137,7 +137,7 @@ async fn keys(walker: &Walker, report: &mut Report, path: &str) -> Result<(), St
 async fn errors(walker: &Walker, report: &mut Report, path: &str) -> Result<(), String> {
     let mut failed_task = request(A, &json!({}));
     failed_task["prompt"] = "it fails".into();
-    let failed = walker.ended(&failed_task).await?;
+    let failed = walker.final_task(&failed_task).await?;
     let failed_content = format!("/v1/videos/{}/content", failed["id"].as_str().unwrap_or_default());
     let answers = [
         (400, "POST seconds 99", walker.post(&request(A, &json!({"seconds": "99"}))).await?),
@@ -208,11 +208,11 @@ async fn rate_limit(walker: &Walker, report: &mut Report) -> Result<(), String> 
     let waits =
         second.retry_after.as_deref().is_some_and(|wait| wait.parse::<u64>().is_ok_and(|wait| wait >= 1));
     let is_met = first.status == 200 && second.status == 429 && is_error(&second) && waits;
-    for at in
+    for cite in
         [("7", "| 429 |"), ("8", "There are rate limits"), ("4.1", "Failures are HTTP 400, 401, 429 and 500")]
     {
         let sent = "POST twice with a key for one -> 200, then 429 with Retry-After";
-        report.record(at, sent, holds(is_met, second.summary()));
+        report.record(cite, sent, holds(is_met, second.summary()));
     }
     Ok(())
 }

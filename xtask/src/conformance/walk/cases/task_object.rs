@@ -9,11 +9,11 @@ use crate::conformance::walk::statements::Cite;
 
 /// A row of the table of 2.5: whether a task object, at its place among those seen, agrees with it.
 struct Member {
-    at: Cite,
+    cite: Cite,
     agrees: fn(&Value) -> bool,
 }
 
-fn is(task: &Value, status: &str) -> bool {
+fn has_status(task: &Value, status: &str) -> bool {
     task["status"] == status
 }
 
@@ -23,57 +23,59 @@ fn is_time(value: &Value) -> bool {
 }
 
 const MEMBERS: [Member; 12] = [
-    Member { at: ("2.5", "| `id` |"), agrees: |task| task["id"].as_str().is_some_and(|id| !id.is_empty()) },
-    Member { at: ("2.5", "| `object` |"), agrees: |task| task["object"] == "video" },
+    Member { cite: ("2.5", "| `id` |"), agrees: |task| task["id"].as_str().is_some_and(|id| !id.is_empty()) },
+    Member { cite: ("2.5", "| `object` |"), agrees: |task| task["object"] == "video" },
     Member {
-        at: ("2.5", "| `model` |"),
+        cite: ("2.5", "| `model` |"),
         agrees: |task| task["model"].as_str().is_some_and(|id| id.starts_with("model")),
     },
     Member {
-        at: ("2.5", "| `status` |"),
-        agrees: |task| ["queued", "in_progress", "completed", "failed"].iter().any(|status| is(task, status)),
+        cite: ("2.5", "| `status` |"),
+        agrees: |task| {
+            ["queued", "in_progress", "completed", "failed"].iter().any(|status| has_status(task, status))
+        },
     },
     Member {
-        at: ("2.5", "| `progress` |"),
+        cite: ("2.5", "| `progress` |"),
         agrees: |task| task["progress"].as_u64().is_some_and(|percent| percent <= 100),
     },
-    Member { at: ("2.5", "| `created_at` |"), agrees: |task| is_time(&task["created_at"]) },
-    Member { at: ("2.5", "| `seconds` |"), agrees: |task| task["seconds"] == "4" },
+    Member { cite: ("2.5", "| `created_at` |"), agrees: |task| is_time(&task["created_at"]) },
+    Member { cite: ("2.5", "| `seconds` |"), agrees: |task| task["seconds"] == "4" },
     Member {
-        at: ("2.5", "| `completed_at` |"),
+        cite: ("2.5", "| `completed_at` |"),
         agrees: |task| {
-            !is(task, "completed")
+            !has_status(task, "completed")
                 || (is_time(&task["completed_at"])
                     && task["completed_at"].as_i64() >= task["created_at"].as_i64())
         },
     },
     Member {
-        at: ("2.5", "| `expires_at` |"),
+        cite: ("2.5", "| `expires_at` |"),
         agrees: |task| {
             task.get("expires_at")
                 .is_none_or(|time| is_time(time) && time.as_i64() > task["created_at"].as_i64())
         },
     },
     Member {
-        at: ("2.5", "| `size` |"),
+        cite: ("2.5", "| `size` |"),
         agrees: |task| {
             let sides = task["size"].as_str().and_then(|size| size.split_once('x'));
             sides.is_some_and(|(width, height)| width.parse::<u32>().is_ok() && height.parse::<u32>().is_ok())
         },
     },
     Member {
-        at: ("2.5", "| `error` |"),
+        cite: ("2.5", "| `error` |"),
         agrees: |task| {
-            is(task, "failed") == task.get("error").is_some()
+            has_status(task, "failed") == task.get("error").is_some()
                 && task
                     .get("error")
                     .is_none_or(|error| error["message"].is_string() && error["code"].is_string())
         },
     },
     Member {
-        at: ("2.5", "| `metadata` |"),
+        cite: ("2.5", "| `metadata` |"),
         agrees: |task| {
-            !is(task, "completed")
+            !has_status(task, "completed")
                 || task["metadata"]["url"].as_str().is_some_and(|url| url.starts_with("http"))
         },
     },
@@ -94,8 +96,8 @@ pub(super) async fn walk(walker: &Walker, report: &mut Report) -> Result<(), Str
         let polls = walker.follow(&body).await?;
         for task in &polls {
             let sent = format!("a task object of {model}: {} at {} %", task["status"], task["progress"]);
-            for Member { at, agrees } in MEMBERS {
-                report.record(at, &sent, holds(agrees(task), task));
+            for Member { cite, agrees } in MEMBERS {
+                report.record(cite, &sent, holds(agrees(task), task));
             }
             report.record(("8", "| progress |"), &sent, holds((MEMBERS[4].agrees)(task), task));
         }
@@ -118,7 +120,7 @@ pub(super) async fn walk(walker: &Walker, report: &mut Report) -> Result<(), Str
 fn states(polls: &[Value], model: &str, report: &mut Report) {
     let (Some(first), Some(last)) = (polls.first(), polls.last()) else { return };
     let sent = format!("the states of a task of {model}");
-    let is_new = is(first, "queued") && first["progress"] == 0 && is_time(&first["created_at"]);
+    let is_new = has_status(first, "queued") && first["progress"] == 0 && is_time(&first["created_at"]);
     report.record(("3", "An accepted `POST /v1/videos` creates"), &sent, holds(is_new, first));
     report.record(
         ("2.5", "Returned by the create request and by polls."),
@@ -128,7 +130,7 @@ fn states(polls: &[Value], model: &str, report: &mut Report) {
     let rank = |task: &Value| {
         ["queued", "in_progress", "completed", "failed"]
             .iter()
-            .position(|status| is(task, status))
+            .position(|status| has_status(task, status))
             .map(|rank| rank.min(2))
     };
     let is_forward = polls.windows(2).all(|pair| {
@@ -144,7 +146,7 @@ fn states(polls: &[Value], model: &str, report: &mut Report) {
         &sent,
         holds(polls.len() >= 2 && is_forward, Value::from(polls.to_vec())),
     );
-    if is(last, "completed") {
+    if has_status(last, "completed") {
         let is_set =
             last["metadata"]["url"].is_string() && is_time(&last["completed_at"]) && last["progress"] == 100;
         report.record(("3", "- `completed`:"), &sent, holds(is_set, last));

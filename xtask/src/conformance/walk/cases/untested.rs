@@ -52,7 +52,7 @@ const UNTESTED: [(Cite, &str); 21] = [
 ];
 
 pub(super) fn record(report: &mut Report) {
-    for (at, reason) in UNTESTED {
-        report.not_testable(at, reason);
+    for (cite, reason) in UNTESTED {
+        report.not_testable(cite, reason);
     }
 }
