@@ -47,7 +47,7 @@ pub(super) fn run(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problem
                 names
             }
         };
-        if let Some(diagnostic) = foreign_placeholder(text, entry.value.span, names) {
+        if let Some(diagnostic) = foreign_placeholder(text, entry.value.span, names, cx) {
             problems.push(diagnostic);
         }
     }
@@ -63,27 +63,53 @@ fn names<'w>(workflow: &'w Workflow, shot: Option<&'w Shot>) -> HashSet<&'w str>
 }
 
 /// `{look}`, where `look` is the name of a parameter or an axis.
-fn foreign_placeholder(text: &str, span: Span, names: &HashSet<&str>) -> Option<Diagnostic> {
-    let (placeholder, name) = PLACEHOLDERS.iter().find_map(|(open, close)| {
-        text.match_indices(open).find_map(|(start, _)| {
-            let inner = &text[start + open.len()..];
-            let is_of_template =
-                *open == "{" && (text[..start].ends_with(['{', '$']) || inner.starts_with(['{', '%', '#']));
-            let end =
-                inner.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ' ')).unwrap_or(inner.len());
-            let name = if close.is_empty() { inner[..end].split(' ').next()? } else { inner[..end].trim() };
-            let is_closed = close.is_empty() || inner[end..].starts_with(close);
-            // In a template it is code: `{{ {look} }}`, `{% if a <look> %}`.
-            let is_in_template = text[..start].matches("{{").count() > text[..start].matches("}}").count()
-                || text[..start].matches("{%").count() > text[..start].matches("%}").count();
-            let is_placeholder = !is_of_template && is_closed && !is_in_template && names.contains(name);
-            is_placeholder.then(|| (format!("{open}{name}{close}"), name))
+fn foreign_placeholder(
+    text: &str,
+    span: Span,
+    names: &HashSet<&str>,
+    cx: &ExpandCx<'_>,
+) -> Option<Diagnostic> {
+    let (placeholder, name) = PLACEHOLDERS.iter().find_map(|delimiters| {
+        let starts = text.match_indices(delimiters.0).map(|(start, _)| start);
+        starts.filter(|start| !is_in_template(text, *start)).find_map(|start| {
+            let (placeholder, name) = placeholder_at(text, start, *delimiters)?;
+            names.contains(name).then_some((placeholder, name))
         })
     })?;
+    let written = cx.source.slice(span);
+    let location = written.find(placeholder).map_or(span, |offset| {
+        let start = span.start() + offset;
+        Span::new(start, start + placeholder.len())
+    });
     let message = format!("`{placeholder}` is sent as text: it is no template");
-    Some(Diagnostic::warning("foreign-placeholder", span, message).help(format!(
+    Some(Diagnostic::warning("foreign-placeholder", location, message).help(format!(
         "write `{{{{ {name} }}}}`; braces that are meant as text are written `{{{{ '{{' }}}}`"
     )))
+}
+
+/// The placeholder that begins there, and the name in it.
+fn placeholder_at<'t>(
+    text: &'t str,
+    start: usize,
+    (open, close): (&str, &str),
+) -> Option<(&'t str, &'t str)> {
+    let inner = &text[start + open.len()..];
+    if open == "{" && (text[..start].ends_with(['{', '$']) || inner.starts_with(['{', '%', '#'])) {
+        return None;
+    }
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
+    let blanks = if close.is_empty() { 0 } else { inner.len() - inner.trim_start_matches(' ').len() };
+    let name = inner[blanks..].split(|c| !is_of_name(c)).next()?;
+    let after = &inner[blanks + name.len()..];
+    let rest = if close.is_empty() { after } else { after.trim_start_matches(' ').strip_prefix(close)? };
+    Some((&text[start..text.len() - rest.len()], name))
+}
+
+/// Whether a position is in the code of a template.
+fn is_in_template(text: &str, position: usize) -> bool {
+    let before = &text[..position];
+    let count = |sign: &str| before.matches(sign).count();
+    count("{{") > count("}}") || count("{%") > count("%}")
 }
 
 /// A line of a block text that looks like a field of the shot: it is indented too deep to be one.

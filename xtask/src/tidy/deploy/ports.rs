@@ -122,7 +122,7 @@ pub(super) fn kubernetes(name: &str, documents: &[Value]) -> Vec<String> {
         }
     }
     // A service that is reported already is not reported again as one that nobody listens at.
-    asked.retain(|(host, _)| listening.contains_key(host) || !is_defined(documents, host));
+    requested.retain(|(host, _)| listening.contains_key(host) || !is_defined(documents, host));
     problems.extend(addresses_without_listener(name, &requested, &listening));
     problems
 }
