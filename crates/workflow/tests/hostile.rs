@@ -81,7 +81,7 @@ fn missing_characters_are_searched_once() {
     let titles: Vec<String> = (0..50).map(|clip| format!("{{title: \"😀 {{{{ i }}}} {clip}\"}}")).collect();
     let file = format!(
         "version: 1\nmatrix: {{i: {{from: 1, to: 100}}}}\n\
-         defaults: {{model: modelb-video-480p, seconds: 5, seed: 1, prompt: \"take {{{{ i }}}}\"}}\n\
+         defaults: {{model: modelb-video-480p, seconds: 5, prompt: \"take {{{{ i }}}}\"}}\n\
          shots: [{{id: a}}]\nfilm: {{output: \"f{{{{ i }}}}.mp4\", shots: [{}]}}\n",
         titles.join(", ")
     );
