@@ -28,6 +28,8 @@ fn cap_below_minimum_exits_4_before_any_post() {
     for cap in [["--max-cost", "0.39"], ["--max-tasks", "2"], ["--max-video-seconds", "3.5"]] {
         let output = project.runner(&["run", "three.yaml", cap[0], cap[1]]).expect(4);
         cli_snapshot!(format!("run_below_minimum{}", cap[0]), output);
+        let output = project.runner(&["run", "three.yaml", cap[0], cap[1], "--dry-run"]).expect(4);
+        cli_snapshot!(format!("dry_run_below_minimum{}", cap[0]), output);
     }
     assert_eq!(proxy.posts().len(), 0);
     project

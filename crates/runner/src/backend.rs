@@ -6,7 +6,7 @@ use std::time::Duration;
 use client::{Client, ClientConfig, Proxies};
 use engine::provider::{
     DownloadSink, ModerationCodes, PreparedRequest, Provider, Remote, Resume, ServerErrorPolicy, Submission,
-    SubmissionLookup, TaskDescription, is_loopback,
+    SubmissionLookup, TaskDescription,
 };
 use futures_util::future::BoxFuture;
 use renderer::{Procedural, Renderer};
@@ -125,7 +125,7 @@ impl Backend {
                 let key = key?;
                 let proxies = match proxies::from_environment() {
                     // Needed for downloads at most.
-                    Err(_) if is_loopback(&url) => Proxies::default(),
+                    Err(_) if workflow::is_loopback(&url) => Proxies::default(),
                     read => read?,
                 };
                 let server_errors = match env_var(SERVER_ERRORS).as_deref().map(str::trim) {
@@ -215,7 +215,7 @@ impl Backend {
         let Self::Remote { url, key, proxies, server_errors, moderation } = self else {
             return Err(CommandError::invalid(format!("{BASE_URL} is not set")));
         };
-        let policy = if is_loopback(&url) { Policy::local() } else { Policy::remote() };
+        let policy = if workflow::is_loopback(&url) { Policy::local() } else { Policy::remote() };
         let config = ClientConfig { proxies: *proxies, ..ClientConfig::new(url, key) };
         let client = Client::new(config).map_err(CommandError::unusable)?;
         let provider = Remote::new(client, identity)

@@ -51,7 +51,7 @@ pub use plan::{
     Cell, Clip, ClipSource, Edge, Film, Frame, Input, InputIdentity, InvalidPlan, Location, Node, NodeIx,
     NodeKey, Plan, Request, key,
 };
-pub use private_host::is_private_host;
+pub use private_host::{is_loopback, is_private_host};
 pub use schema::workflow_schema;
 pub use seal::seal;
 pub use source::{Position, Source, Span, Spanned};

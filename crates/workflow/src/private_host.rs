@@ -7,6 +7,19 @@ use url::{Host, Url};
 /// Domains that are not on the internet (RFC 6761, 6762, 8375; `internal` is reserved by ICANN).
 const PRIVATE_DOMAINS: &[&str] = &["localhost", "local", "internal", "lan", "home.arpa", "test"];
 
+/// Whether a URL is of this machine.
+#[must_use]
+pub fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name.trim_end_matches('.') == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => {
+            address.is_loopback() || address.to_ipv4_mapped().is_some_and(|address| address.is_loopback())
+        }
+        None => false,
+    }
+}
+
 /// Whether a URL is of this machine or of a private network: names without a dot, such as those of containers, names that the internet does
 /// not have, and private addresses (RFC 1918, 3927, 4193, 4291).
 #[must_use]

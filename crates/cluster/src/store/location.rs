@@ -12,7 +12,7 @@ use object_store::local::LocalFileSystem;
 use object_store::path::Path as ObjectPath;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 use secrecy::{ExposeSecret as _, SecretString};
-use url::{Host, Url};
+use url::Url;
 
 use super::error::{SharedStoreError, SharedStoreErrorKind, Wording};
 use super::http::Connector;
@@ -135,12 +135,7 @@ impl StoreOptions {
 }
 
 fn is_loopback(endpoint: &str) -> bool {
-    match Url::parse(endpoint).ok().as_ref().and_then(Url::host) {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
+    Url::parse(endpoint).is_ok_and(|url| workflow::is_loopback(&url))
 }
 
 /// An open store.

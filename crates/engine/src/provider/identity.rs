@@ -24,19 +24,6 @@ pub(crate) fn present_identity(recorded: &str) -> Option<String> {
     recorded.parse().ok().map(canonical)
 }
 
-/// Whether a URL is of this machine.
-#[must_use]
-pub fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name.trim_end_matches('.') == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => {
-            address.is_loopback() || address.to_ipv4_mapped().is_some_and(|address| address.is_loopback())
-        }
-        None => false,
-    }
-}
-
 /// Origin and path in one form.
 fn canonical(mut url: Url) -> String {
     let loopback = Ipv4Addr::LOCALHOST.to_string();

@@ -15,7 +15,7 @@ use futures_util::future::BoxFuture;
 
 pub use account::account_digest;
 pub(crate) use identity::present_identity;
-pub use identity::{is_loopback, service_identity};
+pub use identity::service_identity;
 pub use moderation::ModerationCodes;
 pub use remote::Remote;
 use scheduler::{Failure, PollResult, Refusal, SubmitQuota, TaskId, Timestamp};

@@ -7,7 +7,7 @@ use url::Url;
 
 use super::{
     DownloadSink, DownloadStart, ModerationCodes, Provider, Resume, ServerErrorPolicy, Submission,
-    TaskDescription, classify, identity::is_loopback,
+    TaskDescription, classify,
 };
 use scheduler::{Failure, FailureKind, PollResult, TaskId, Timestamp};
 use workflow::units::VideoDuration;
@@ -126,6 +126,6 @@ impl Provider for Remote {
 
     fn can_reach(&self, url: &str) -> bool {
         let Ok(url) = Url::parse(url) else { return false };
-        !is_loopback(&url) || url.origin() == self.client.base_url().origin()
+        !workflow::is_loopback(&url) || url.origin() == self.client.base_url().origin()
     }
 }

@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use engine::artifact_store::Verify;
 use engine::preview::{Preview, preview};
+use scheduler::budget::Amount;
 use serde_json::json;
 use workflow::plan::Selection;
 
-use crate::args::{EngineAddressArgs, Format, OverrideArgs, PlanArgs, PlanFormat, SelectionArgs};
+use crate::args::{BudgetArgs, EngineAddressArgs, Format, OverrideArgs, PlanArgs, PlanFormat, SelectionArgs};
 use crate::backend::NamedService;
+use crate::budget::{self, BudgetAtStart};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::film_outputs;
@@ -25,6 +27,11 @@ use crate::selection::{self, SelectedNodes};
 use crate::unknown_work::{self, VideoFolders};
 
 pub(crate) async fn plan(args: PlanArgs) -> Result<Exit, CommandError> {
+    plan_within(args, None).await
+}
+
+/// As [`plan`], followed by what the caps of a run say to it.
+pub(crate) async fn plan_within(args: PlanArgs, caps: Option<&BudgetArgs>) -> Result<Exit, CommandError> {
     let format = if args.format == PlanFormat::Json { Format::Json } else { Format::Text };
     let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
         Ok(plan) => Arc::new(plan),
@@ -49,6 +56,18 @@ pub(crate) async fn plan(args: PlanArgs) -> Result<Exit, CommandError> {
     };
     let document = document(&plan, project, &args.selection, changes, prices.as_ref()).await?;
     out!("{}", render(&document, args.format)?);
+    if let Some(caps) = caps {
+        let records =
+            Records::open(&ProjectPaths::for_workflow(project.file)?, project.engine, Some(plan.name()))
+                .await?;
+        // The caps of a run on a cluster count that run alone.
+        let reserved = match records.ledger() {
+            Some(ledger) => ledger.spending()?.0,
+            None => Amount::default(),
+        };
+        let budget = BudgetAtStart { is_free: records.service()?.is_free, reserved };
+        budget::check_minimum(caps, budget, &document)?;
+    }
     Ok(Exit::Done)
 }
 

@@ -9,14 +9,14 @@ use engine::Ledger;
 use engine::ledger::AttemptRow;
 use engine::provider::{Provider, TaskDescription};
 use renderer::Renderer;
-use scheduler::{AttemptId, AttemptState, Failure, FailureKind, Policy, Resolution, TaskId, Timestamp};
+use scheduler::{AttemptId, AttemptState, Failure, FailureKind, Policy, Resolution, TaskId};
 use serde::Serialize;
 use serde_json::{Value, json};
 use workflow::units::VideoDuration;
 
 use crate::args::{Format, OverrideArgs, ResolutionArgs, ResolveArgs};
 use crate::backend::Backend;
-use crate::clock::now;
+use crate::clock::{now, utc_time};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::hints;
@@ -251,8 +251,8 @@ async fn verify_task(
     {
         return Err(mismatch(format!(
             "it was created at {}, before the attempt at {}",
-            format_time(created),
-            format_time(intended_at)
+            utc_time(created),
+            utc_time(intended_at)
         )));
     }
     Ok(())
@@ -304,7 +304,7 @@ fn list(ledger: &Ledger, file: &Path, name: Option<&str>, format: Format) -> Res
                 table.row([
                     row.attempt.to_string(),
                     row.node.clone(),
-                    format_time(row.intended_at),
+                    utc_time(row.intended_at),
                     row.service.clone(),
                     row.digest.chars().take(12).collect(),
                     describe(row),
@@ -365,8 +365,4 @@ fn record(row: &AttemptRow) -> Value {
         "abandoned": row.state == AttemptState::Abandoned,
         "reason": describe(row),
     })
-}
-
-fn format_time(time: Timestamp) -> String {
-    jiff::Timestamp::from_millisecond(time.0).map_or_else(|_| "?".to_owned(), |time| format!("{time:.0}"))
 }

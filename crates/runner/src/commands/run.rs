@@ -44,12 +44,13 @@ const MAX_UNCLAIMED_LISTED: usize = 5;
 
 pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Exit, CommandError> {
     if args.dry_run {
-        let RunArgs { workflow, output_dir, selection, prices, format, rerun, salt, engine, .. } = args;
+        let RunArgs { workflow, output_dir, selection, prices, format, rerun, salt, engine, budget, .. } =
+            args;
         let format = if format == Format::Text { PlanFormat::Table } else { PlanFormat::Json };
         let requests = false;
         let args =
             PlanArgs { workflow, output_dir, selection, rerun, salt, requests, prices, format, engine };
-        return plan::plan(args).await;
+        return plan::plan_within(args, Some(&budget)).await;
     }
     let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
         Ok(plan) => Arc::new(plan),

@@ -6,7 +6,6 @@ use std::time::Duration;
 use cluster::account::AccountLimits;
 use cluster::{ClusterError, EngineClient, Worker, WorkerConfig};
 use engine::Clock;
-use engine::provider::is_loopback;
 use scheduler::policy::Rate;
 use tokio::net::{TcpListener, TcpSocket};
 use url::Url;
@@ -86,7 +85,7 @@ fn connect(args: &WorkerArgs) -> Result<(Worker, bool), CommandError> {
         return Err(CommandError::unusable(format!("{BASE_URL} is not set: workers share one service"))
             .hint("start one with `runner serve`, or name the service that the account is at"));
     };
-    let is_local = is_loopback(url);
+    let is_local = workflow::is_loopback(url);
     let min_poll_interval = if is_local { MIN_LOCAL_POLL_INTERVAL } else { MIN_POLL_INTERVAL };
     let ffmpeg = ffmpeg::find();
     let connection = backend.connect_remote()?;

@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 
 use engine::explain::{Explanation, NearestAttempt};
-use scheduler::{Decision, Timestamp};
+use scheduler::Decision;
 use workflow::plan::{PartChange, PartValue};
+
+use crate::clock::utc_time;
 
 /// Characters of context shown around a difference.
 const CONTEXT_CHARS: usize = 24;
@@ -99,10 +101,6 @@ fn changes(
     if !same.is_empty() {
         let _ = writeln!(out, "  unchanged: {}", same.join(", "));
     }
-}
-
-fn utc_time(time: Timestamp) -> String {
-    jiff::Timestamp::from_millisecond(time.0).map_or_else(|_| "?".to_owned(), |time| format!("{time:.0}"))
 }
 
 fn names(names: &[String]) -> String {

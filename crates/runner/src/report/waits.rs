@@ -6,6 +6,7 @@ use scheduler::policy::Rate;
 use scheduler::{Event, Phase, PollResult, RateWait, RunState, Timestamp};
 
 use super::humanize;
+use crate::clock::utc_time;
 
 /// Waits from this time on are always shown.
 pub(super) const NOTABLE_WAIT: Duration = Duration::from_secs(10);
@@ -48,10 +49,8 @@ pub(super) fn wait(state: &RunState, event: &Event, now: Timestamp, request: &st
 /// `the next submission in 2 min, at 2026-11-21T10:02:00Z`
 fn next(request: &str, until: Timestamp, now: Timestamp) -> String {
     let wait = until.since(now);
-    let time = match jiff::Timestamp::from_millisecond(until.0) {
-        Ok(time) if wait >= Duration::from_mins(1) => format!(", at {time:.0}"),
-        _ => String::new(),
-    };
+    let is_long = wait >= Duration::from_mins(1);
+    let time = if is_long { format!(", at {}", utc_time(until)) } else { String::new() };
     format!("the next {request} in {}{time}", humanize(wait))
 }
 

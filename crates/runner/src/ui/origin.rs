@@ -1,8 +1,8 @@
 //! Where browsers reach the page. Requests that name another host or come from another origin are refused.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
-use url::{Host, Position, Url};
+use url::{Position, Url};
 
 /// The origin of the page (RFC 6454).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,12 +49,7 @@ impl Origin {
         if !is_origin {
             return refuse("only scheme, host and port belong here; an example is https://films.example.org");
         }
-        let is_this_machine = match public.host() {
-            Some(Host::Domain(name)) => name == "localhost",
-            Some(Host::Ipv4(ip)) => IpAddr::V4(ip).is_loopback(),
-            Some(Host::Ipv6(ip)) => IpAddr::V6(ip).is_loopback(),
-            None => false,
-        };
+        let is_this_machine = workflow::is_loopback(&public);
         if scheme == "http" && !is_insecure && !(is_this_machine && address.ip().is_loopback()) {
             return refuse(
                 "without TLS everybody on the way can read the token, and spend money with it; put a proxy with TLS in front and name its https address, \

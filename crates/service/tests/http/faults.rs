@@ -1,5 +1,7 @@
 //! Fault profiles: each misbehaviour, statuses from the outside.
 
+use std::sync::Arc;
+
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
 use service::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, ModerationStage, Operation};
@@ -7,8 +9,12 @@ use service::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, ModerationStage, 
 use crate::support::{START, TestRenderer, TestServer, digest, error_summary, request};
 
 async fn server(fault: Fault, times: Option<u32>) -> TestServer {
+    server_with(TestRenderer::free(), fault, times).await
+}
+
+async fn server_with(renderer: Arc<TestRenderer>, fault: Fault, times: Option<u32>) -> TestServer {
     let rule = FaultRule { fault, prompt: None, model: None, chance: 1.0, times };
-    TestServer::with(TestRenderer::free(), |config| {
+    TestServer::with(renderer, |config| {
         config.faults = Some(FaultProfile { seed: 1, faults: vec![rule] });
     })
     .await
@@ -102,11 +108,13 @@ async fn task_object_faults_mutate_polls() {
     let task = stuck.until(&id, |task| task["progress"] == 30).await;
     assert_eq!((task["status"].as_str(), task.get("metadata")), (Some("in_progress"), None));
 
-    let unknown = server(Fault::UnknownStatus { status: "warming_up".to_owned() }, Some(1)).await;
+    let renderer = TestRenderer::held_at(0);
+    let unknown = Fault::UnknownStatus { status: "warming_up".to_owned() };
+    let unknown = server_with(Arc::clone(&renderer), unknown, None).await;
     let id = unknown.create(&request("p")).await["id"].clone();
-    let first = unknown.task(&id).await;
-    assert!(first["status"] == "warming_up" || first["status"] == "completed", "{first}");
-    assert_eq!(unknown.ended(&id).await["status"], "completed");
+    assert_eq!(unknown.task(&id).await["status"], "warming_up");
+    renderer.let_frames(u32::MAX);
+    assert_eq!(unknown.until(&id, |task| task["status"] != "warming_up").await["status"], "completed");
 
     let without = server(Fault::CompletedWithoutUrl {}, Some(1)).await;
     let task = without.make(&request("p")).await;
