@@ -1,7 +1,7 @@
 //! The known name that a misspelled one is likely to mean.
 
 /// Longer names are not compared: the comparison is quadratic, and names may come from anyone.
-const MAX_CHARS: usize = 100;
+pub(super) const MAX_CHARS: usize = 100;
 
 /// Words of other tools, with the names that they mean here.
 const SYNONYMS: [(&str, &str); 28] = [
