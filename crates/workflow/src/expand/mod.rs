@@ -31,6 +31,7 @@ mod media;
 mod member_lints;
 mod params;
 mod pick_key;
+mod pick_suggestion;
 mod picks;
 mod prompt_lints;
 mod provenance;
