@@ -35,6 +35,13 @@ pub(crate) fn suggested_ratio<'a>(value: &Value, listed: &[&'a str]) -> Option<&
     let misspelled = |text: &str| words().find(|word| did_you_mean(text.trim(), [*word]).is_some());
     match value {
         Value::String(text) if let Some(word) = misspelled(text) => Some(word),
+        // `16.9` for `16:9`.
+        Value::Number(number)
+            if let Some(ratio) =
+                listed.iter().find(|value| **value == number.to_string().replace('.', ":")) =>
+        {
+            Some(ratio)
+        }
         value => nearest_ratio(written_ratio(value)?, listed),
     }
 }
@@ -64,6 +71,8 @@ fn written_ratio(value: &Value) -> Option<f64> {
             _ => None,
         },
         Value::Object(members) => match members.iter().collect::<Vec<_>>().as_slice() {
+            // `{16:9}` is a key without a value.
+            [(text, Value::Null)] => ratio_in(text),
             [(width, height)] => quotient(width.parse().ok()?, side(height)?),
             [(_, width), (_, height)] => {
                 let named = |name: &str| members.get(name).and_then(side);
@@ -140,6 +149,9 @@ mod tests {
             (json!(556), "9:16"),
             (json!([16, 9]), "16:9"),
             (json!({"16": 9}), "16:9"),
+            (json!({"16:9": null}), "16:9"),
+            (json!(16.9), "16:9"),
+            (json!(4.3), "4:3"),
             (json!({"width": 9, "height": 16}), "9:16"),
             (json!("adaptiv"), "adaptive"),
             (json!("Auto"), "auto"),

@@ -45,6 +45,8 @@ fn ratio_suggestions_keep_the_shape() {
         ("{16: 9}", "16:9"),
         ("16/9", "16:9"),
         ("16x9", "16:9"),
+        ("16.9", "16:9"),
+        ("{16:9}", "16:9"),
     ] {
         assert_eq!(
             field_help(&format!("ratio: {written}")),
@@ -159,6 +161,10 @@ fn price_table_suggests_values_that_were_meant() {
             "  - {model: modelb-video-480p, per_second: 1,50}",
             "write `per_second: 1.50`: a decimal number has a point",
         ),
+        (
+            "  - {model: modelb-video-480p, per_second: \"1,250\"}",
+            "an amount is written with digits and a point, such as 0.05",
+        ),
         ("  - {model: modelb-video-720p, resolution: 720, per_task: 1}", "write `resolution: 720p`"),
         ("  - {model: modelb-video-720p, resolution: \"720\", per_task: 1}", "did you mean `720p`?"),
     ] {
@@ -200,6 +206,7 @@ fn axes_of_other_tools_are_translated() {
         let text = format!("\n      look: {axis}");
         assert_eq!(matrix_help(&text), format!("write `look: {meant}{FORMS}"), "{axis}");
     }
+    assert!(matrix_help("{csv: looks.csv}").contains("give the axis a name: `row: {csv: \"looks.csv\"}`"));
     assert_eq!(
         matrix_help("\n      look: noir, pastel"),
         format!("write `look: [noir, pastel]`{FORMS}"),
@@ -267,7 +274,12 @@ fn pick_suggestions_name_what_the_shot_has() {
     ] {
         assert_eq!(of_takes(pick), expected, "{pick}");
     }
-    assert_eq!(help("pick: last"), "add `takes:` or remove `pick`");
+    for pick in ["[2]", "{take: 2}"] {
+        assert_eq!(of_takes(pick), "write `pick: 2`", "{pick}");
+    }
+    for pick in ["last", "Open", "2"] {
+        assert_eq!(help(&format!("pick: {pick}")), "add `takes:` or remove `pick`", "{pick}");
+    }
 }
 
 /// The help for a film of one shot, `a`.
@@ -300,6 +312,7 @@ fn film_suggestions_convert_units() {
     ] {
         assert_eq!(film_help(&format!("{{fit: {fit}}}")), format!("write `fit: {meant}`"), "{fit}");
     }
+    assert_eq!(film_help("{fit: stretch}"), "write `fit: letterbox` or `fit: crop` or `fit: blur`");
     assert_eq!(film_help("{shots: [{id: a}]}"), "did you mean `shot`?");
 }
 

@@ -95,14 +95,19 @@ impl PickKeyReader<'_> {
                 Some(PickValue { is_open: has_axes, ..PickValue::default() })
             }
             YamlValue::Map(members) if has_axes => self.members(members, problems),
-            YamlValue::Map(_) => {
+            YamlValue::Map(members) => {
+                let take = members.iter().find(|(key, _)| key.value == keys::PICK_TAKE_MEMBER.name);
+                let take = take.filter(|_| self.takes.is_some()).map(|(_, take)| written(take));
                 problems.push(
                     Diagnostic::error(
                         "bad-pick",
                         span,
                         "`pick` names an instance, and this shot has no matrix",
                     )
-                    .help("add `matrix:`, or pick a take by its number"),
+                    .help(take.map_or_else(
+                        || "add `matrix:`, or pick a take by its number".to_owned(),
+                        |take| format!("write `pick: {take}`"),
+                    )),
                 );
                 None
             }
@@ -124,9 +129,7 @@ impl PickKeyReader<'_> {
         let meant = match &value.value {
             YamlValue::Text(text) => pick_suggestion::pick_in_text(text, self.takes, &values),
             YamlValue::List(items) => match items.as_slice() {
-                [Yaml { value: YamlValue::Text(text), .. }] => {
-                    pick_suggestion::pick_in_text(text, self.takes, &values)
-                }
+                [only] => pick_suggestion::pick_in_text(&written(only), self.takes, &values),
                 _ => None,
             },
             _ => None,
@@ -155,7 +158,7 @@ impl PickKeyReader<'_> {
         let Some(takes) = self.takes else {
             let has_axes = self.cells.iter().any(|cell| !cell.values.is_empty());
             let values = self.values_by_axis();
-            let meant = pick_suggestion::pick_in_text(&value.to_json().to_string(), None, &values);
+            let meant = pick_suggestion::pick_in_text(&written(value), None, &values).filter(|_| has_axes);
             let help = match meant {
                 Some(meant) => format!("write `pick: {meant}`, or add `takes:`"),
                 None if has_axes => format!(
@@ -187,8 +190,12 @@ impl PickKeyReader<'_> {
         }
         if pick.axes.is_empty() {
             problems.push(
-                Diagnostic::error("bad-pick", self.entry.key.span, "this `pick` names no axis")
-                    .help("name an instance by its axes, such as `pick: {seed: 3}`"),
+                Diagnostic::error("bad-pick", self.entry.key.span, "this `pick` names no axis").help(
+                    format!(
+                        "name an instance by its axes, such as `pick: {}`",
+                        pick_suggestion::example(&self.values_by_axis())
+                    ),
+                ),
             );
             return None;
         }
@@ -299,6 +306,11 @@ fn check_axes(pick: &PickValue, values_by_axis: &AxisValues<'_>, problems: &mut 
         }
     }
     Some(())
+}
+
+/// A scalar as it is written.
+fn written(value: &Yaml) -> String {
+    display_value(&value.to_json()).into_owned()
 }
 
 /// A value as it is written.

@@ -51,7 +51,10 @@ fn take_in(text: &str, takes: u32) -> Option<u32> {
                 text.rfind(|c: char| !c.is_ascii_digit())
                     .map_or(0, |last| last + text[last..].chars().next().map_or(0, char::len_utf8)),
             );
-            number.parse().ok().filter(|_| before.ends_with('#') || before.contains("take"))?
+            number
+                .parse()
+                .ok()
+                .filter(|_| before.is_empty() || before.ends_with('#') || before.contains("take"))?
         }
     };
     (1..=takes).contains(&take).then_some(take)

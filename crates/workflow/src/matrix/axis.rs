@@ -79,6 +79,9 @@ pub(super) fn values(
         _ => {
             let message = format!("the axis `{}` must be a list", key.value);
             let help = match &value.value {
+                YamlValue::Text(text) if [keys::CSV.name, keys::FILES.name].contains(&key.value.as_str()) => {
+                    format!("give the axis a name: `row: {{{}: \"{text}\"}}`; {FORMS}", key.value)
+                }
                 YamlValue::Text(text) if let Some(axis) = axis_forms::axis_in_text(text) => {
                     let is_quoted = value.span.end() - value.span.start() > text.len();
                     let without_quotes = if is_quoted && axis.starts_with('[') && axis.contains(',') {

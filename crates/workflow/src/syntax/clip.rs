@@ -250,11 +250,16 @@ fn rewritten(text: &str, is_fit: impl Fn(&str) -> bool) -> Option<String> {
     let is_sign = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.');
     let (number, unit) = text.split_at(text.find(|c| !is_sign(c)).unwrap_or(text.len()));
     let size = text.replace(['*', '×', 'X'], "x").replace(' ', "");
-    let frames = unit.contains("frame").then(|| format!("{number}f"));
+    // There is no part of a frame.
+    if (unit.trim().eq_ignore_ascii_case("f") || unit.contains("frame"))
+        && let Ok(frames) = number.parse::<f64>()
+    {
+        return Some(format!("{:.0}f", frames.round())).filter(|candidate| is_fit(candidate));
+    }
     let units = ["", "s", "dB", " LUFS"].map(|unit| format!("{number}{unit}"));
     // What follows a unit is a part of another number, such as the exponent of `1e9`.
     let units = units.into_iter().filter(|_| !unit.contains(|c: char| c.is_ascii_digit()));
-    [size, text.to_lowercase()].into_iter().chain(frames).chain(units).find(|candidate| is_fit(candidate))
+    [size, text.to_lowercase()].into_iter().chain(units).find(|candidate| is_fit(candidate))
 }
 
 /// A text with a point in place of the comma of a decimal number: not of three digits after it, which may be thousands.
@@ -359,6 +364,7 @@ mod tests {
         assert_eq!(rewritten::<EditTime>("1e9"), None);
         assert_eq!(rewritten::<EditTime>("1,5").as_deref(), Some("1.5s"));
         assert_eq!(rewritten::<EditTime>("0,5s").as_deref(), Some("0.5s"));
+        assert_eq!(rewritten::<EditTime>("1.5f").as_deref(), Some("2f"));
         assert_eq!(rewritten::<EditTime>("1,500"), None);
         assert_eq!(rewritten::<EditTime>("12F").as_deref(), Some("12f"));
         assert_eq!(rewritten::<Loudness>("-14").as_deref(), Some("-14 LUFS"));

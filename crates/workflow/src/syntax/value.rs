@@ -73,6 +73,11 @@ fn suggestion(key: &KeySpec, shape: Shape, value: &Yaml) -> String {
         (YamlValue::Text(text), Shape::Choice(values)) if let Some(choice) = nearest(text, values()) => {
             format!("write `{name}: {choice}`")
         }
+        (YamlValue::Text(_), Shape::Choice(values)) => {
+            let choices: Vec<String> =
+                values().into_iter().map(|choice| format!("`{name}: {choice}`")).collect();
+            format!("write {}", choices.join(" or "))
+        }
         (YamlValue::List(items), Shape::Text | Shape::Name | Shape::Id | Shape::ShotRef)
             if matches!(items.as_slice(), [Yaml { value: YamlValue::Text(_), .. }]) =>
         {

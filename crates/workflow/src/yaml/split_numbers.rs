@@ -49,16 +49,26 @@ fn is_rest(number: &Yaml, key: &Key, value: &Yaml, source: &Source) -> bool {
 
 /// The help, and the number that was meant: digits in groups of three, or a decimal number with a comma.
 fn meant(name: &str, written: &str) -> (String, YamlValue) {
-    let rest: Vec<&str> = written.split(',').skip(1).collect();
-    let is_grouped = rest.iter().all(|part| part.len() == 3 && part.bytes().all(|c| c.is_ascii_digit()))
-        && !written.trim_start_matches(['-', '+']).starts_with('0');
-    let (whole, decimal) = (written.replace(',', ""), written.replace(',', "."));
-    let (help, number) = match (is_grouped, rest.len()) {
-        (true, 1) if AMOUNTS.contains(&name) => {
+    let parts: Vec<&str> = written.split(',').collect();
+    let (before, last) = (parts[0], parts[parts.len() - 1]);
+    let is_group = |part: &str| part.len() == 3 && part.bytes().all(|c| c.is_ascii_digit());
+    let (last_group, fraction) = last.split_once('.').unwrap_or((last, ""));
+    let inner = parts.get(1..parts.len() - 1).unwrap_or_default();
+    let is_grouped = inner.iter().all(|part| is_group(part))
+        && is_group(last_group)
+        && !before.contains('.')
+        && !before.trim_start_matches(['-', '+']).starts_with('0');
+    // The points of `1.000,50` are between groups.
+    let whole = written.replace(',', "");
+    let decimal = format!("{}.{last}", before.replace('.', ""));
+    let (help, number) = match (is_grouped, parts.len()) {
+        (true, 2) if AMOUNTS.contains(&name) && fraction.is_empty() => {
             (format!("write `{name}: {whole}` or `{name}: {decimal}`"), whole)
         }
-        (false, 1) => (format!("write `{name}: {decimal}`: a decimal number has a point"), decimal),
         (true, _) => (format!("write `{name}: {whole}`"), whole),
+        (false, 2) if !last.contains('.') => {
+            (format!("write `{name}: {decimal}`: a decimal number has a point"), decimal)
+        }
         (false, _) => ("write the number without commas".to_owned(), whole),
     };
     let value = number_in(&number).map_or_else(|| YamlValue::Text(number), YamlValue::Number);
@@ -91,6 +101,12 @@ mod tests {
                 r#"{"per_second":0.125}"#,
             ),
             ("{per_task: 1,250}", "write `per_task: 1250` or `per_task: 1.250`", r#"{"per_task":1250}"#),
+            ("{per_second: 1,000.00}", "write `per_second: 1000.00`", r#"{"per_second":1000.0}"#),
+            (
+                "{per_second: 1.000,50}",
+                "write `per_second: 1000.50`: a decimal number has a point",
+                r#"{"per_second":1000.5}"#,
+            ),
             ("{a: 1, 2: b}", "", r#"{"a":1,"2":"b"}"#),
             ("{a: 1, 2}", "", r#"{"a":1,"2":null}"#),
             ("[1,000]", "", r#"[1,"000"]"#),
