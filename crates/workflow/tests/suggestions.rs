@@ -197,6 +197,7 @@ fn axes_of_other_tools_are_translated() {
         ("\"1:5\"", "{from: 1, to: 5}`"),
         ("1..5", "{from: 1, to: 5}`"),
         ("1-5", "{from: 1, to: 5}`"),
+        ("\"9:16\"", "[9:16]`"),
         ("noir|pastel", "[noir, pastel]`"),
         ("\"noir, pastel\"", "[noir, pastel]`, without quotes"),
         ("looks.csv", "{csv: looks.csv}`"),

@@ -7,11 +7,11 @@ use super::nearest::MAX_CHARS;
 
 /// The model of the catalogue that an unknown id is likely to mean; `None` if none begins alike.
 #[must_use]
-pub fn nearest_model<'a>(id: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest_model<'a>(id: &str, models: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if id.chars().count() > MAX_CHARS {
         return None;
     }
-    let nearest = models_nearest_first(id, known).into_iter().next()?;
+    let nearest = models_nearest_first(id, models).into_iter().next()?;
     let (written, meant) = (segments(id), segments(nearest));
     let (written, meant) = (written.first()?, meant.first()?);
     let distance = strsim::damerau_levenshtein(written, meant);
@@ -20,12 +20,12 @@ pub fn nearest_model<'a>(id: &str, known: impl IntoIterator<Item = &'a str>) -> 
 
 /// The models of the catalogue, the ones most like an id first: those with the longest common beginning, then those with the most segments
 /// in common and the fewest others, then those of the nearest resolution.
-pub(super) fn models_nearest_first<'a>(id: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+pub(super) fn models_nearest_first<'a>(id: &str, models: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     // The comparison is quadratic in the length, and the input is untrusted.
     let head: String = id.chars().take(MAX_CHARS).collect();
     let written = segments(&head);
-    let mut models: Vec<&str> = known.into_iter().collect();
-    models.sort_by_cached_key(|model| {
+    let mut sorted: Vec<&str> = models.into_iter().collect();
+    sorted.sort_by_cached_key(|model| {
         let candidate = segments(model);
         let prefix = written.iter().zip(&candidate).take_while(|(a, b)| a == b).count();
         let common = common_segments(&written, &candidate);
@@ -33,7 +33,7 @@ pub(super) fn models_nearest_first<'a>(id: &str, known: impl IntoIterator<Item =
         let typos = strsim::damerau_levenshtein(&written.concat(), &candidate.concat());
         (Reverse(prefix), Reverse(common), others, resolution_distance(&written, &candidate), typos)
     });
-    models
+    sorted
 }
 
 /// The parts of an id in lower case, without their separators; a digit after a letter begins a part, as in `video2`.

@@ -59,7 +59,8 @@ pub(super) fn key_of_run(key: &str) -> Option<&'static str> {
 /// The axis that a text was probably meant as, in the form that it has here.
 pub(super) fn axis_in_text(text: &str) -> Option<String> {
     let text = text.trim();
-    if text.is_empty() || text.len() > MAX_TEXT_LEN || text.contains(['{', '}', '[', ']', '\n', '"', '#']) {
+    let needs_quotes = text.contains(['{', '}', '[', ']', '\n', '"', '#']) || text.contains(": ");
+    if text.is_empty() || text.len() > MAX_TEXT_LEN || needs_quotes {
         return None;
     }
     if let Some(range) = range_in_text(text) {
@@ -78,8 +79,8 @@ pub(super) fn axis_in_text(text: &str) -> Option<String> {
 
 /// `{csv: …}` for the name of a table, `{files: …}` for a pattern of names.
 fn file_form(text: &str) -> Option<String> {
-    let folded = text.to_lowercase();
-    if folded.ends_with(".csv") || folded.ends_with(".tsv") {
+    let ending = text.rsplit_once('.').map(|(_, ending)| ending.to_lowercase());
+    if ending.is_some_and(|ending| ["csv", "tsv"].contains(&ending.as_str())) {
         return Some(format!("{{csv: {text}}}"));
     }
     text.contains('*').then(|| format!("{{files: \"{text}\"}}"))
@@ -121,9 +122,11 @@ pub(super) fn range_in_text(text: &str) -> Option<WrittenRange> {
         return range_of_call(arguments);
     }
     let signs = ["..=", "...", "..", "\u{2026}", " to ", "\u{2013}", "-", ":"];
-    let (from, to) = signs.into_iter().find_map(|sign| text.split_once(sign))?;
+    let (sign, (from, to)) = signs.into_iter().find_map(|sign| Some((sign, text.split_once(sign)?)))?;
     let (from, to) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
-    (from < to).then_some(WrittenRange { from, to, step: 1 })
+    // `9:16` is a ratio.
+    let is_range = from < to && (sign != ":" || (0..=1).contains(&from));
+    is_range.then_some(WrittenRange { from, to, step: 1 })
 }
 
 /// `range(5)` of Python, Jinja and others: from 0, and without the end.
