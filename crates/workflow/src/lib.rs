@@ -13,6 +13,7 @@
 
 mod csv;
 mod diagnostic;
+mod digit_groups;
 mod duration;
 pub mod edit;
 mod encoding;
@@ -25,6 +26,7 @@ pub mod limits;
 mod load;
 mod matrix;
 mod media_gate;
+mod picture_ratio;
 mod picture_size;
 pub mod plan;
 pub mod prices;
@@ -35,6 +37,7 @@ mod seal;
 mod source;
 mod syntax;
 mod template;
+mod truth_words;
 pub mod units;
 mod work;
 mod yaml;

@@ -6,6 +6,7 @@ mod incremental_validator;
 mod lazy_validator;
 mod message;
 mod nearest;
+mod nearest_model;
 mod rules;
 mod unknown_model;
 
@@ -22,6 +23,7 @@ use component::ComponentCheck;
 pub use field_shape::{FieldShape, UnknownMember};
 pub use incremental_validator::IncrementalValidator;
 pub use nearest::nearest_name;
+pub use nearest_model::nearest_model;
 
 /// Violations reported at most: more are repetitions of one mistake.
 const MAX_VIOLATIONS: usize = 100;

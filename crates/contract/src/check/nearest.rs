@@ -1,10 +1,10 @@
 //! The known name that a misspelled one is likely to mean.
 
 /// Longer names are not compared: the comparison is quadratic, and names may come from anyone.
-const MAX_CHARS: usize = 100;
+pub(super) const MAX_CHARS: usize = 100;
 
 /// Words of other tools, with the names that they mean here.
-const SYNONYMS: [(&str, &str); 28] = [
+const SYNONYMS: [(&str, &str); 36] = [
     ("start_frame", "first_frame"),
     ("start_image", "first_frame"),
     ("first_image", "first_frame"),
@@ -33,6 +33,14 @@ const SYNONYMS: [(&str, &str); 28] = [
     ("retries", "retry"),
     ("name", "id"),
     ("key", "id"),
+    ("id", "shot"),
+    ("name", "shot"),
+    ("scene", "shot"),
+    ("clip", "shot"),
+    ("pad", "letterbox"),
+    ("padding", "letterbox"),
+    ("fill", "crop"),
+    ("zoom", "crop"),
 ];
 
 /// The candidate that a word of another tool means, or else the one nearest to the word by Damerau-Levenshtein distance, if a third of its letters or fewer differ. Case, and `-` for `_`, count as
@@ -59,7 +67,9 @@ pub fn nearest_name<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
         })
         .filter(|(distance, candidate)| {
             let longest = length.max(candidate.chars().count());
-            *distance <= (longest / 3).max(1) && *distance < longest
+            // Of two letters, half would differ: `on` is not `n`.
+            let most = if longest < 3 { 0 } else { (longest / 3).max(1) };
+            *distance <= most && *distance < longest
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
@@ -80,6 +90,7 @@ mod tests {
             ("negative_prompt", None),
             ("fps", None),
             ("x", None),
+            ("on", None),
         ] {
             assert_eq!(nearest_name(word, candidates), expected, "{word}");
         }

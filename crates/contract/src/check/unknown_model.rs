@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::message::{list, truncate_for_display};
+use super::nearest_model::models_nearest_first;
 use crate::{Model, Violation};
 
 pub(crate) fn violation(request: &Value, models: &[Model]) -> Violation {
@@ -13,7 +14,8 @@ pub(crate) fn violation(request: &Value, models: &[Model]) -> Violation {
             ("/model", "missing_parameter", format!("`model` is missing: give one of {ids}"))
         }
         (true, Some(Value::String(id))) => {
-            let ids = nearest_first(id, models);
+            let ids = models.iter().map(|model| model.id.as_str());
+            let ids = list(models_nearest_first(id, ids).into_iter());
             (
                 "/model",
                 "unknown_model",
@@ -38,12 +40,4 @@ pub(crate) fn violation(request: &Value, models: &[Model]) -> Violation {
         rule: None,
         related: Vec::new(),
     }
-}
-
-fn nearest_first(id: &str, models: &[Model]) -> String {
-    // The comparison is quadratic in the length, and the input is untrusted.
-    let head: String = id.chars().take(64).collect();
-    let mut ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
-    ids.sort_by(|a, b| strsim::jaro_winkler(&head, b).total_cmp(&strsim::jaro_winkler(&head, a)));
-    list(ids.into_iter())
 }

@@ -56,7 +56,7 @@ pub const CODES: [(&str, &str); 93] = [
     ("no-shots", "there is nothing to render"),
     ("not-utf8", "the file is not UTF-8 text"),
     ("other-encoding", "warning: a file to import is read as UTF-16 or Windows-1252"),
-    ("range-in-list", "warning: an axis has one value, which looks like a range"),
+    ("range-in-list", "warning: an axis has a value that looks like a range or a list"),
     ("ratio-unstated", "warning: the aspect ratio is left to the service, and there is no image to follow"),
     ("renamed-shot", "warning: two shots of a shot list have the same name"),
     ("retry-with-seed", "warning: a retry requests the same video with the same seed"),

@@ -38,6 +38,11 @@ pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = 
     nearest(word, candidates).map(|candidate| format!("did you mean `{candidate}`?"))
 }
 
+/// The help `did you mean …?` with the nearest model.
+pub(crate) fn did_you_mean_model<'a>(id: &str, models: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    contract::nearest_model(id, models).map(|model| format!("did you mean `{model}`?"))
+}
+
 /// `` `a`, `b` and 3 more ``.
 pub(crate) fn quoted_list<'a>(words: impl IntoIterator<Item = &'a str>, max: usize) -> String {
     let words: Vec<String> = words.into_iter().map(|word| format!("`{word}`")).collect();

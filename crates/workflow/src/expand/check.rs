@@ -99,8 +99,15 @@ fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &Expa
     let of_field = field_message(violation, value, written, &builder.model.family, cx.contract);
     let message = of_field.as_ref().map_or(&violation.message, |of_field| &of_field.message);
     let by_type = wants_text(violation, builder, main.as_ref(), cx);
-    let span = main.as_ref().map_or(icx.expanded.shot.id.span, |origin| {
-        if by_type { origin.span } else { origin_span(origin.span, origin.written, icx) }
+    // What is in brackets is one value, to be replaced as a whole.
+    let in_brackets = main
+        .as_ref()
+        .and_then(|origin| origin.written)
+        .filter(|written| violation.code == "invalid_type" && is_in_brackets(written, cx));
+    let span = main.as_ref().map_or(icx.expanded.shot.id.span, |origin| match in_brackets {
+        Some(written) => written.span,
+        None if by_type => origin.span,
+        None => origin_span(origin.span, origin.written, icx),
     });
     let mut spans = vec![span];
     let mut diagnostic = Diagnostic::error("invalid-request", span, with_section(message, violation));
@@ -108,7 +115,7 @@ fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &Expa
         if let Some(label) = outcome(origin, &violation.pointer, builder) {
             diagnostic = diagnostic.label(label);
         }
-        if span != origin.span {
+        if span != origin.span && in_brackets.is_none() {
             spans.push(origin.span);
             diagnostic = diagnostic.other(origin.span, "used here");
         }
@@ -131,6 +138,12 @@ fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &Expa
         Some(help) => diagnostic.help(help),
         None => diagnostic,
     }
+}
+
+/// Whether a value is a list or a mapping in brackets.
+fn is_in_brackets(value: &Yaml, cx: &ExpandCx<'_>) -> bool {
+    matches!(value.value, YamlValue::List(_) | YamlValue::Map(_))
+        && cx.source.slice(value.span).starts_with(['[', '{'])
 }
 
 /// A number as the file has it, such as `1.10`.

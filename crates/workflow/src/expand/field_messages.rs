@@ -6,8 +6,11 @@ use serde_json::Value;
 
 use super::shortened;
 use crate::diagnostic::did_you_mean;
+use crate::digit_groups::without_grouping;
 use crate::duration::parse_duration;
+use crate::picture_ratio::{are_ratios, suggested_ratio};
 use crate::picture_size::{suggested_lines, suggested_size};
+use crate::truth_words::suggested_truth;
 
 /// A message and help.
 pub(super) struct FieldMessage {
@@ -198,16 +201,15 @@ fn suggestion(field: &Field, value: &Value, written: Option<&str>) -> Option<Str
         (FieldKind::Boolean, Value::String(text)) if matches!(text.trim(), "true" | "false") => {
             Some(format!("write it without quotes: `{name}: {}`", text.trim()))
         }
-        (FieldKind::Boolean, Value::String(text)) => {
-            let truth = match text.to_ascii_lowercase().as_str() {
-                "no" | "off" | "n" | "false" | "0" => "false",
-                _ => "true",
-            };
-            Some(format!("{}; in YAML 1.2 only `true` and `false` are booleans", write(truth)))
+        (FieldKind::Boolean, Value::String(text)) if let Some(truth) = suggested_truth(name, text) => {
+            Some(format!("{}; in YAML 1.2 only `true` and `false` are booleans", write(&truth.to_string())))
         }
-        (FieldKind::Boolean, Value::Number(number)) => {
-            Some(write(if number.as_f64() == Some(0.0) { "false" } else { "true" }))
+        (FieldKind::Boolean, Value::Number(number))
+            if let Some(truth) = suggested_truth(name, &number.to_string()) =>
+        {
+            Some(write(&truth.to_string()))
         }
+        (FieldKind::Boolean, _) => Some(format!("write `{name}: true` or `{name}: false`")),
         (FieldKind::String, Value::Number(_) | Value::Bool(_)) if field.values.is_empty() => {
             let text = written.map_or_else(|| value.to_string(), str::to_owned);
             Some(format!("put it in quotes: `{name}: \"{text}\"`"))
@@ -228,6 +230,10 @@ fn suggestion(field: &Field, value: &Value, written: Option<&str>) -> Option<Str
         }
         (FieldKind::Array, _) => Some(format!("write each item below `{name}:`, after a dash")),
         (FieldKind::Object, _) => Some(format!("write its fields below `{name}:`, indented")),
+        // A shape that nobody wrote would be wrong as likely as not.
+        (FieldKind::String, _) if are_ratios(texts(field)) => {
+            Some(format!("write width and height, such as `{name}: \"16:9\"`"))
+        }
         _ => example(field).map(|value| write(&value)),
     }
 }
@@ -256,6 +262,9 @@ fn suggested_number(field: &Field, value: &Value) -> Option<String> {
 /// The number at the beginning of a text such as `5`, `5s` or `5 seconds`; the seconds of `00:05`.
 fn number_in(text: &str) -> Option<f64> {
     let text = text.trim();
+    if let Some(number) = without_grouping(text) {
+        return number.parse().ok();
+    }
     if let Some(duration) = parse_duration(text) {
         return Some(duration.as_secs_f64());
     }
@@ -269,6 +278,9 @@ fn number_in(text: &str) -> Option<f64> {
 
 /// The listed value that was probably meant.
 fn suggested_text<'f>(field: &'f Field, value: &Value) -> Option<&'f str> {
+    if are_ratios(texts(field)) {
+        return suggested_ratio(value, &texts(field).collect::<Vec<_>>());
+    }
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),
@@ -287,37 +299,12 @@ fn suggested_text<'f>(field: &'f Field, value: &Value) -> Option<&'f str> {
         let all = texts(field).filter_map(|value| Some((value, (lines(value)? / target).ln().abs())));
         all.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(value, _)| value)
     };
-    // `16:9` without quotes is 16 * 60 + 9 to parsers of YAML 1.1; `1.78` is the same ratio as a number.
-    let as_ratio = || {
-        let number = value.as_f64()?;
-        texts(field).find(|value| {
-            let sides = value
-                .split_once(':')
-                .and_then(|(a, b)| Some((a.parse::<f64>().ok()?, b.parse::<f64>().ok()?)));
-            sides.is_some_and(|(a, b)| (number - (a * 60.0 + b)).abs() < 0.5)
-                || ratio(value).is_some_and(|ratio| (number - ratio).abs() < 0.01)
-        })
-    };
     let near = || {
-        let sides = text.replace(['x', 'X', '/'], ":");
         texts(field)
-            .find(|value| *value == sides || value.eq_ignore_ascii_case(&text))
+            .find(|value| value.eq_ignore_ascii_case(&text))
             .or_else(|| texts(field).find(|value| did_you_mean(&text, [*value]).is_some()))
     };
-    // `16:10` is nearest to `16:9`.
-    let nearest_ratio = || {
-        let target = ratio(&text.replace(['x', 'X', '/'], ":"))?;
-        let distance = |value: &&str| ratio(value).map_or(f64::INFINITY, |ratio| (ratio / target).ln().abs());
-        texts(field).min_by(|a, b| distance(a).total_cmp(&distance(b))).filter(|value| ratio(value).is_some())
-    };
-    with_unit.or_else(by_lines).or_else(as_ratio).or_else(near).or_else(nearest_ratio)
-}
-
-/// The ratio of a text such as `16:9`.
-fn ratio(text: &str) -> Option<f64> {
-    let (width, height) = text.split_once(':')?;
-    let ratio = width.trim().parse::<f64>().ok()? / height.trim().parse::<f64>().ok()?;
-    (ratio.is_finite() && ratio > 0.0).then_some(ratio)
+    with_unit.or_else(by_lines).or_else(near)
 }
 
 /// A text as a YAML scalar.

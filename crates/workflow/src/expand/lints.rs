@@ -14,10 +14,10 @@ use super::{ExpandCx, free_variables, member_lints, prompt_lints, service_lints,
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
 use crate::limits;
 use crate::plan::{Node, RetryOn};
-use crate::syntax::keys::matrix::INCLUDE;
+use crate::syntax::keys::matrix::{INCLUDE, MATRIX};
 use crate::syntax::{Entry, Shot, Workflow, one_or_many};
 use crate::template::has_template;
-use crate::yaml::YamlValue;
+use crate::yaml::{Yaml, YamlValue};
 
 /// Runs all lints on the workflow and its requests.
 pub(super) fn run(
@@ -109,11 +109,22 @@ fn unused_axes(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problem
         for axis in axis_names(&matrix.value).filter(|axis| !used.contains(axis)) {
             let span = matrix.value.get(axis).map_or(matrix.key.span, |(key, _)| key.span);
             let message = format!("nothing uses the axis `{axis}`: its cells request the same video");
-            problems.push(Diagnostic::warning("unused-axis", span, message).help(format!(
-                "write `{{{{ {axis} }}}}` in a field; several candidates of one shot are `takes: 3`"
+            let meant = matrix.value.get(axis).filter(|(_, values)| are_rules(values));
+            let meant = meant.and_then(|_| did_you_mean(axis, MATRIX.names()));
+            problems.push(Diagnostic::warning("unused-axis", span, message).help(meant.unwrap_or_else(
+                || {
+                    format!(
+                        "write `{{{{ {axis} }}}}` in a field; several candidates of one shot are `takes: 3`"
+                    )
+                },
             )));
         }
     }
+}
+
+/// Whether a value is a list of mappings, such as that of `exclude`.
+fn are_rules(value: &Yaml) -> bool {
+    matches!(&value.value, YamlValue::List(items) if items.iter().all(|item| matches!(item.value, YamlValue::Map(_))))
 }
 
 /// Names that those of an `include` which nothing uses are compared with.

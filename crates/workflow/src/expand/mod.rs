@@ -32,6 +32,7 @@ mod member_lints;
 mod param_axes;
 mod params;
 mod pick_key;
+mod pick_suggestion;
 mod picks;
 mod prompt_lints;
 mod provenance;

@@ -10,6 +10,7 @@ use crate::limits;
 use crate::source::{Source, Span};
 use crate::syntax::{Entry, Param, ParamKind, Shot, Workflow};
 use crate::template::Scope;
+use crate::truth_words::suggested_truth;
 use crate::yaml::{self, Yaml, YamlValue};
 
 /// The values of all parameters.
@@ -155,7 +156,7 @@ pub(super) fn is_allowed(param: &Param, value: &Value, span: Span, problems: &mu
         && !has_kind(value, kind)
     {
         let mut diagnostic = wrong(format!("`{name}` is {}", kind.described()));
-        if let Some(suggestion) = suggested_value(value, kind) {
+        if let Some(suggestion) = suggested_value(name, value, kind) {
             diagnostic = diagnostic.help(format!("write `{suggestion}`"));
         }
         problems.push(diagnostic);
@@ -206,14 +207,14 @@ fn has_kind(value: &Value, kind: ParamKind) -> bool {
 }
 
 /// The value of a kind that was probably meant, as YAML.
-fn suggested_value(value: &Value, kind: ParamKind) -> Option<String> {
+fn suggested_value(name: &str, value: &Value, kind: ParamKind) -> Option<String> {
     match (kind, value) {
-        (ParamKind::Boolean, Value::String(text)) => match text.to_ascii_lowercase().as_str() {
-            "yes" | "on" | "y" | "true" => Some("true".to_owned()),
-            "no" | "off" | "n" | "false" => Some("false".to_owned()),
-            _ => None,
-        },
-        (ParamKind::Boolean, Value::Number(number)) => Some((number.as_f64() != Some(0.0)).to_string()),
+        (ParamKind::Boolean, Value::String(text)) => {
+            suggested_truth(name, text).map(|truth| truth.to_string())
+        }
+        (ParamKind::Boolean, Value::Number(number)) => {
+            suggested_truth(name, &number.to_string()).map(|truth| truth.to_string())
+        }
         (ParamKind::Text, Value::Number(_) | Value::Bool(_)) => Some(format!("\"{value}\"")),
         (ParamKind::Number, Value::String(text)) => text
             .trim()

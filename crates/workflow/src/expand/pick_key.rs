@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::ExpandCx;
 use super::request_template::is_literal;
+use super::{ExpandCx, pick_suggestion};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped, quoted_list};
 use crate::matrix::{AxisValue, MatrixCell};
 use crate::source::Spanned;
@@ -76,7 +76,7 @@ pub(super) fn read<'w>(
 }
 
 /// The values and labels of cells, by axis.
-type AxisValues<'a> = BTreeMap<&'a str, BTreeSet<Cow<'a, str>>>;
+pub(super) type AxisValues<'a> = BTreeMap<&'a str, BTreeSet<Cow<'a, str>>>;
 
 struct PickKeyReader<'a> {
     entry: &'a Entry,
@@ -95,14 +95,19 @@ impl PickKeyReader<'_> {
                 Some(PickValue { is_open: has_axes, ..PickValue::default() })
             }
             YamlValue::Map(members) if has_axes => self.members(members, problems),
-            YamlValue::Map(_) => {
+            YamlValue::Map(members) => {
+                let take = members.iter().find(|(key, _)| key.value == keys::PICK_TAKE_MEMBER.name);
+                let take = take.filter(|_| self.takes.is_some()).map(|(_, take)| written(take));
                 problems.push(
                     Diagnostic::error(
                         "bad-pick",
                         span,
                         "`pick` names an instance, and this shot has no matrix",
                     )
-                    .help("add `matrix:`, or pick a take by its number"),
+                    .help(take.map_or_else(
+                        || "add `matrix:`, or pick a take by its number".to_owned(),
+                        |take| format!("write `pick: {take}`"),
+                    )),
                 );
                 None
             }
@@ -110,22 +115,57 @@ impl PickKeyReader<'_> {
             YamlValue::Text(text) if text.trim().parse::<f64>().is_ok() => {
                 self.take(value, &keys::PICK_TAKE, problems)
             }
-            _ if has_axes => {
-                syntax::report_wrong_type(&keys::PICK, value, span, problems);
+            _ if has_axes || self.takes.is_some() => {
+                problems.push(self.wrong_type(value, has_axes));
                 None
             }
             _ => self.take(value, &keys::PICK_TAKE, problems),
         }
     }
 
+    /// The report of a value that is neither a take nor axes, with the pick that was meant.
+    fn wrong_type(&self, value: &Yaml, has_axes: bool) -> Diagnostic {
+        let values = self.values_by_axis();
+        let meant = match &value.value {
+            YamlValue::Text(text) => pick_suggestion::pick_in_text(text, self.takes, &values),
+            YamlValue::List(items) => match items.as_slice() {
+                [only] => pick_suggestion::pick_in_text(&written(only), self.takes, &values),
+                _ => None,
+            },
+            _ => None,
+        };
+        let help = match (meant, self.takes) {
+            (Some(meant), _) => format!("write `pick: {meant}`"),
+            (None, Some(takes)) if !has_axes => format!("write the number of a take, from 1 to {takes}"),
+            (None, _) => {
+                format!("name an instance by its axes, such as `pick: {}`", pick_suggestion::example(&values))
+            }
+        };
+        let shape = match (self.takes, has_axes) {
+            (Some(takes), true) => {
+                format!("a whole number from 1 to {takes}, a mapping of axes to values, or `open`")
+            }
+            (Some(takes), false) => format!("a whole number from 1 to {takes}"),
+            (None, _) => "a mapping of axes to values, or `open`".to_owned(),
+        };
+        Diagnostic::error("wrong-type", value.span.or(self.entry.key.span), format!("`pick` must be {shape}"))
+            .label(format!("this is {}", value.kind()))
+            .help(help)
+    }
+
     fn take(&self, value: &Yaml, key: &KeySpec, problems: &mut Problems) -> Option<PickValue> {
         let span = self.entry.key.span;
         let Some(takes) = self.takes else {
             let has_axes = self.cells.iter().any(|cell| !cell.values.is_empty());
-            let help = if has_axes {
-                "name an instance by its axes, such as `pick: {seed: 3}`, or add `takes:`"
-            } else {
-                "add `takes:` or remove `pick`"
+            let values = self.values_by_axis();
+            let meant = pick_suggestion::pick_in_text(&written(value), None, &values).filter(|_| has_axes);
+            let help = match meant {
+                Some(meant) => format!("write `pick: {meant}`, or add `takes:`"),
+                None if has_axes => format!(
+                    "name an instance by its axes, such as `pick: {}`, or add `takes:`",
+                    pick_suggestion::example(&values)
+                ),
+                None => "add `takes:` or remove `pick`".to_owned(),
             };
             problems.push(
                 Diagnostic::error("bad-pick", span, "`pick` chooses among takes, and this shot has none")
@@ -150,8 +190,12 @@ impl PickKeyReader<'_> {
         }
         if pick.axes.is_empty() {
             problems.push(
-                Diagnostic::error("bad-pick", self.entry.key.span, "this `pick` names no axis")
-                    .help("name an instance by its axes, such as `pick: {seed: 3}`"),
+                Diagnostic::error("bad-pick", self.entry.key.span, "this `pick` names no axis").help(
+                    format!(
+                        "name an instance by its axes, such as `pick: {}`",
+                        pick_suggestion::example(&self.values_by_axis())
+                    ),
+                ),
             );
             return None;
         }
@@ -262,6 +306,11 @@ fn check_axes(pick: &PickValue, values_by_axis: &AxisValues<'_>, problems: &mut 
         }
     }
     Some(())
+}
+
+/// A scalar as it is written.
+fn written(value: &Yaml) -> String {
+    display_value(&value.to_json()).into_owned()
 }
 
 /// A value as it is written.

@@ -21,7 +21,7 @@ use super::request_media::{self, FieldMedium};
 use super::request_template::{self, RequestTemplate};
 use super::resolve::RefResolver;
 use super::{ExpandCx, check, dialogue, local_paths, lower};
-use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use crate::diagnostic::{Diagnostic, Problems, did_you_mean_model, quoted_list};
 use crate::limits;
 use crate::matrix::MatrixCell;
 use crate::plan::{Input, Node, Request};
@@ -323,7 +323,7 @@ fn model<'w>(
             check::origin_span(entry.span(), Some(&entry.value), icx),
             format!("there is no model `{}`", super::shortened(&shown)),
         );
-        let help = did_you_mean(&shown, ids())
+        let help = did_you_mean_model(&shown, ids())
             .unwrap_or_else(|| format!("the models are {}", quoted_list(ids(), 12)));
         dedup.add(icx.instance, diagnostic.help(help));
     }

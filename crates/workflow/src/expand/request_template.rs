@@ -17,7 +17,7 @@ use crate::limits;
 use crate::plan::{DialogueLine, Location, json_text_eq};
 use crate::source::Span;
 use crate::syntax::keys::shot::{DEFAULTS, SHOT};
-use crate::syntax::keys::{EXTENSION_HELP, is_extension};
+use crate::syntax::keys::{EXTENSION_HELP, film, is_extension};
 use crate::syntax::{Entry, Shot, Workflow};
 use crate::template::has_template;
 use crate::yaml::{self, Yaml, YamlValue};
@@ -214,12 +214,12 @@ pub(super) fn is_literal(value: &Yaml) -> bool {
 pub(super) fn unknown_fields(shot: &Shot, model: Option<&Model>, cx: &ExpandCx<'_>) -> Vec<Diagnostic> {
     shot.fields
         .iter()
-        .filter_map(|entry| unknown_field(entry, model, cx))
+        .filter_map(|entry| unknown_field(shot, entry, model, cx))
         .take(limits::MAX_DIAGNOSTICS)
         .collect()
 }
 
-fn unknown_field(entry: &Entry, model: Option<&Model>, cx: &ExpandCx<'_>) -> Option<Diagnostic> {
+fn unknown_field(shot: &Shot, entry: &Entry, model: Option<&Model>, cx: &ExpandCx<'_>) -> Option<Diagnostic> {
     let name = entry.key.value.as_str();
     if is_extension(name) {
         let message = format!("`{name}` is not a key of a shot");
@@ -229,7 +229,8 @@ fn unknown_field(entry: &Entry, model: Option<&Model>, cx: &ExpandCx<'_>) -> Opt
         // The family is not known; only a field that no family has is definitely wrong.
         let message = format!("`{name}` is not a field of any request");
         return (!is_field_of_any(name, cx)).then(|| {
-            with_suggestion(Diagnostic::error("unknown-field", entry.key.span, message), name, all_fields(cx))
+            let diagnostic = Diagnostic::error("unknown-field", entry.key.span, message);
+            with_suggestion(diagnostic, shot, entry, all_fields(cx))
         });
     };
     if cx.contract.field(&model.family, name).is_some() {
@@ -247,17 +248,41 @@ fn unknown_field(entry: &Entry, model: Option<&Model>, cx: &ExpandCx<'_>) -> Opt
         ))
     } else {
         let fields = cx.contract.fields(&model.family).iter().map(|field| field.name.as_str());
-        with_suggestion(diagnostic, name, fields)
+        with_suggestion(diagnostic, shot, entry, fields)
     })
+}
+
+/// The help for a key of the film, or of a clip of it, in a shot: an edit does not change what is rendered.
+fn key_of_film(shot: &Shot, entry: &Entry) -> Option<String> {
+    let name = entry.key.value.as_str();
+    let of_clip =
+        [&film::IN, &film::OUT, &film::SPEED, &film::TITLE, &film::TRANSITION, &film::GAIN, &film::MUTE];
+    if let Some(key) = of_clip.iter().find(|key| key.name == name) {
+        let example = match &entry.value.value {
+            YamlValue::Number(_) | YamlValue::Bool(_) => format!("{name}: {}", entry.value.to_json()),
+            _ => key.example.to_owned(),
+        };
+        let id = &shot.id.value;
+        return Some(format!(
+            "`{name}` belongs to a clip of the film: `film: {{shots: [{{shot: {id}, {example}}}]}}`"
+        ));
+    }
+    let of_film =
+        [&film::FIT, &film::FRAME_RATE, &film::MUSIC, &film::VOICE, &film::SUBTITLES, &film::LOUDNESS];
+    let is_of_film = of_film.iter().any(|key| key.name == name);
+    is_of_film.then(|| format!("`{name}` belongs to the film: write it below `film:`"))
 }
 
 fn with_suggestion<'a>(
     diagnostic: Diagnostic,
-    name: &str,
+    shot: &Shot,
+    entry: &Entry,
     fields: impl Iterator<Item = &'a str>,
 ) -> Diagnostic {
     let fields: Vec<&str> = fields.collect();
-    let help = did_you_mean(name, fields.iter().copied().chain(SHOT.keys.iter().map(|key| key.name)))
+    let name = entry.key.value.as_str();
+    let help = key_of_film(shot, entry)
+        .or_else(|| did_you_mean(name, fields.iter().copied().chain(SHOT.keys.iter().map(|key| key.name))))
         .unwrap_or_else(|| format!("the fields are {}", quoted_list(fields.iter().copied(), 30)));
     diagnostic.help(help)
 }

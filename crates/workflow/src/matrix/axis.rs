@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{AxisValue, Values, range, table};
+use super::{AxisValue, Values, axis_forms, range, table};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::encoding;
 use crate::files::{self, FileError, Files};
@@ -79,16 +79,17 @@ pub(super) fn values(
         _ => {
             let message = format!("the axis `{}` must be a list", key.value);
             let help = match &value.value {
-                YamlValue::Text(text) if let Some((from, to)) = range::parse_text(text) => {
-                    format!("write `{}: {{from: {from}, to: {to}}}`; {FORMS}", key.value)
+                YamlValue::Text(text) if [keys::CSV.name, keys::FILES.name].contains(&key.value.as_str()) => {
+                    format!("give the axis a name: `row: {{{}: \"{text}\"}}`; {FORMS}", key.value)
                 }
-                YamlValue::Text(text)
-                    if text.contains(", ") && !text.contains(['{', '}', '[', ']', '\n']) =>
-                {
-                    format!("write `{}: [{text}]`, without quotes; {FORMS}", key.value)
-                }
-                YamlValue::Text(text) if !text.contains(['{', '}', '[', ']', '\n']) => {
-                    format!("write `{}: [{text}]`; {FORMS}", key.value)
+                YamlValue::Text(text) if let Some(axis) = axis_forms::axis_in_text(text) => {
+                    let is_quoted = value.span.end() - value.span.start() > text.len();
+                    let without_quotes = if is_quoted && axis.starts_with('[') && axis.contains(',') {
+                        ", without quotes"
+                    } else {
+                        ""
+                    };
+                    format!("write `{}: {axis}`{without_quotes}; {FORMS}", key.value)
                 }
                 YamlValue::Number(number) => format!("write `{}: [{number}]`; {FORMS}", key.value),
                 _ => FORMS.to_owned(),
@@ -108,14 +109,14 @@ pub(super) fn values(
     Some(values)
 }
 
-/// Warns of a list of one text that looks like a range: it is one value.
+/// Warns of a list with values that look like a range or a list: each is one value.
 fn warn_of_range(items: &[Yaml], key: &Key, problems: &mut Problems) {
-    let [only] = items else { return };
-    if let Some((from, to)) = only.text().filter(|text| text.contains("..")).and_then(range::parse_text) {
-        let message = format!("the axis `{}` has one value, which looks like a range", key.value);
+    if let Some((wrong, meant)) = axis_forms::list_meant(items) {
+        let span = items.first().map_or(key.span, |first| first.span.or(key.span));
+        let message = format!("the axis `{}` {wrong}", key.value);
         problems.push(
-            Diagnostic::warning("range-in-list", only.span.or(key.span), message)
-                .help(format!("write `{}: {{from: {from}, to: {to}}}`", key.value)),
+            Diagnostic::warning("range-in-list", span, message)
+                .help(format!("write `{}: {meant}`", key.value)),
         );
     }
 }

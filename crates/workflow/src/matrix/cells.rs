@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
+use super::axis_forms::{key_of_run, matrix_in_list};
 use super::rules::{Rule, RuleTable};
 use super::zip::{self, ZipGroup};
 use super::{AxisOverride, AxisValue, FileAccess, MatrixCell, axis, equal_cells, exclude, name};
@@ -83,7 +84,7 @@ fn read(
         problems.push(
             Diagnostic::error("bad-matrix", matrix.span.or(matrix_key.span), "`matrix` is a map of axes")
                 .label(format!("this is {}", matrix.kind()))
-                .help("write `matrix: {seed: [1, 2, 3]}`"),
+                .help(no_matrix_help(matrix)),
         );
         return None;
     };
@@ -96,6 +97,11 @@ fn read(
             "zip" => {
                 let zipped = zip::groups(key, value, overrides, file_access, problems);
                 sound &= zipped.map(|zipped| spec.groups.extend(zipped)).is_some();
+            }
+            _ if let Some(help) = key_of_run(&key.value) => {
+                let message = format!("`{}` is not an axis: it does not say what is rendered", key.value);
+                problems.push(Diagnostic::error("bad-matrix", key.span, message).help(help));
+                sound = false;
             }
             _ => {
                 let values = zip::axis_values(key, value, overrides, file_access, problems);
@@ -131,6 +137,22 @@ fn read(
         }
     }
     sound.then_some(spec)
+}
+
+/// The help for what is no mapping of axes: the one that was meant, or an example.
+fn no_matrix_help(matrix: &Yaml) -> String {
+    let items = match &matrix.value {
+        YamlValue::List(items) => items.as_slice(),
+        _ => &[],
+    };
+    match matrix_in_list(items) {
+        Some(meant) => format!("write `matrix: {meant}`"),
+        None if items.iter().any(|item| matches!(item.value, YamlValue::Map(_))) => {
+            "a list of combinations goes under `include`: `matrix: {include: [{look: noir, seed: 3}]}`"
+                .to_owned()
+        }
+        None => "write `matrix: {seed: [1, 2, 3]}`".to_owned(),
+    }
 }
 
 fn too_many_axes(matrix_key: &Key, count: usize) -> Diagnostic {

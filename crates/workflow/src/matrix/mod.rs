@@ -1,6 +1,7 @@
 //! Matrices: axes, cells and their labels. `include` and `exclude` follow the rules of GitHub Actions.
 
 mod axis;
+mod axis_forms;
 mod axis_override;
 mod cell;
 mod cell_index;

@@ -4,6 +4,7 @@ use serde_json::{Number, Value};
 
 use super::Values;
 use super::axis::value as axis_value;
+use super::axis_forms::{axis_in_mapping, is_word, written};
 use crate::diagnostic::{Diagnostic, Problems, grouped, nearest};
 use crate::limits;
 use crate::source::Span;
@@ -32,53 +33,32 @@ pub(super) fn values(axis: &Key, range: &Yaml, problems: &mut Problems) -> Optio
 /// The diagnostic for a key that a range does not have: values that are the list itself, or a mapping of names to values.
 fn unknown_key(axis: &Key, key: &Key, value: &Yaml, range: &Yaml) -> Diagnostic {
     let YamlValue::Map(entries) = &range.value else { return keys::RANGE.unknown_key(key) };
+    let name = &axis.value;
+    if let Some(meant) = axis_in_mapping(entries) {
+        let message = format!("`{}` is not a key of an axis", key.value);
+        return Diagnostic::error("bad-matrix", key.span, message).help(format!("write `{name}: {meant}`"));
+    }
     let is_range = entries.iter().any(|(key, _)| keys::RANGE.has(&key.value));
     let unknown = keys::RANGE.unknown_key(key);
     if is_range || nearest(&key.value, keys::RANGE.names()).is_some() {
         return unknown;
     }
-    let axis = &axis.value;
     let message =
-        format!("the axis `{axis}` is a mapping with `{}`, which is none of the forms of an axis", key.value);
+        format!("the axis `{name}` is a mapping with `{}`, which is none of the forms of an axis", key.value);
     let help = match (&value.value, entries.as_slice()) {
         (YamlValue::List(items), [_]) if items.iter().all(is_word) => {
             let items: Vec<String> = items.iter().map(written).collect();
-            format!("write the list itself: `{axis}: [{}]`", items.join(", "))
+            format!("write the list itself: `{name}: [{}]`", items.join(", "))
         }
         (YamlValue::List(_), [_]) => {
-            format!("write the list itself behind `{axis}:`, without `{}`", key.value)
+            format!("write the list itself behind `{name}:`, without `{}`", key.value)
         }
         _ => format!(
-            "an axis is a list such as `{axis}: [{}]`; what belongs to each value is looked up in a parameter, as in `{{{{ looks[{axis}] }}}}`",
+            "an axis is a list such as `{name}: [{}]`; what belongs to each value is looked up in a parameter, as in `{{{{ looks[{name}] }}}}`",
             entries.iter().map(|(key, _)| key.value.as_str()).take(3).collect::<Vec<_>>().join(", ")
         ),
     };
     Diagnostic::error("bad-matrix", key.span, message).help(help)
-}
-
-/// Whether a value is a number, or text that needs no quotes in a list.
-fn is_word(value: &Yaml) -> bool {
-    match &value.value {
-        YamlValue::Number(_) => true,
-        YamlValue::Text(text) => {
-            !text.is_empty()
-                && text.chars().all(|c| c.is_alphanumeric() || " _-.".contains(c))
-                && text.trim() == text
-        }
-        _ => false,
-    }
-}
-
-fn written(value: &Yaml) -> String {
-    value.text().map_or_else(|| value.to_json().to_string(), str::to_owned)
-}
-
-/// The ends of a range that is written as text: `1..3`, `1..=3`, `1-3`, `1 to 3`.
-pub(super) fn parse_text(text: &str) -> Option<(i64, i64)> {
-    let (from, to) =
-        ["..=", "...", "..", " to ", "-"].into_iter().find_map(|sign| text.trim().split_once(sign))?;
-    let (from, to) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
-    (from < to).then_some((from, to))
 }
 
 fn number(axis: &Key, key: &KeySpec, range: &Mapping<'_>, problems: &mut Problems) -> Option<Number> {

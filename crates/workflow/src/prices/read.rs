@@ -2,11 +2,12 @@
 
 use contract::Contract;
 
+use super::suggestions::{is_date, suggested_amount, suggested_currency, suggested_date};
 use super::table::{Price, Prices};
-use crate::diagnostic::{Diagnostic, Problems, Report, did_you_mean};
+use crate::diagnostic::{Diagnostic, Problems, Report, did_you_mean, did_you_mean_model, quoted_list};
 use crate::limits;
 use crate::load::read_text;
-use crate::source::Source;
+use crate::source::{Source, Spanned};
 use crate::syntax::keys::{KeySpec, prices as keys};
 use crate::syntax::{self, Mapping};
 use crate::units::{Money, ParseMoneyError};
@@ -60,9 +61,24 @@ impl PriceTableReader<'_> {
                     .help("write `version: 1`"),
             );
         }
-        let currency = self.checked_text(&table, &keys::CURRENCY, is_currency);
-        let as_of = self.checked_text(&table, &keys::AS_OF, is_date);
-        let source = self.checked_text(&table, &keys::SOURCE, |text| !text.trim().is_empty());
+        let currency = self.checked_text(&table, &keys::CURRENCY, is_currency, |text| {
+            suggested_currency(text).map_or_else(
+                || "write the code of the currency (ISO 4217)".to_owned(),
+                |currency| format!("write `currency: {currency}`"),
+            )
+        });
+        let as_of = self.checked_text(&table, &keys::AS_OF, is_date, |text| {
+            suggested_date(text).map_or_else(
+                || "write the year, the month and the day: `as_of: YYYY-MM-DD`".to_owned(),
+                |date| format!("write `as_of: {date}`"),
+            )
+        });
+        let source = self.checked_text(
+            &table,
+            &keys::SOURCE,
+            |text| !text.trim().is_empty(),
+            |_| format!("write `{}`", keys::SOURCE.example),
+        );
         let prices = self.prices(&table);
         Some(Prices { currency: currency?, as_of: as_of?, source: source?, lines: prices })
     }
@@ -72,19 +88,25 @@ impl PriceTableReader<'_> {
         table: &Mapping<'_>,
         key: &KeySpec,
         is_valid: impl Fn(&str) -> bool,
+        help: impl Fn(&str) -> String,
     ) -> Option<String> {
-        let text = table.text(key, self.problems)?;
-        if is_valid(&text.value) {
-            return Some(text.value);
+        let (written, value) = table.get(key)?;
+        let text = match &value.value {
+            YamlValue::Text(text) => text.as_str(),
+            // `20260315`, or `2026` alone.
+            YamlValue::Number(_) if key.name == keys::AS_OF.name => self.source.slice(value.span),
+            _ => return table.text(key, self.problems).map(|text| text.value),
+        };
+        if value.text().is_some_and(&is_valid) {
+            return Some(text.to_owned());
         }
-        let (written, _) = table.get(key)?;
         self.problems.push(
             Diagnostic::error(
                 "bad-value",
-                text.span.or(written.span),
+                value.span.or(written.span),
                 format!("`{}` must be {}", key.name, key.shape),
             )
-            .help(format!("write `{}`", key.example)),
+            .help(help(text)),
         );
         None
     }
@@ -122,7 +144,7 @@ impl PriceTableReader<'_> {
     fn price(&mut self, item: &Yaml) -> Option<Price> {
         let price = Mapping::read(item, &keys::PRICE, item.span, self.problems)?;
         let model = price.text(&keys::MODEL, self.problems);
-        let resolution = price.text(&keys::RESOLUTION, self.problems);
+        let resolution = self.resolution(&price);
         let sound = price.flag(&keys::SOUND, self.problems);
         let video_input = price.flag(&keys::VIDEO_INPUT, self.problems);
         let per_second = self.money(&price, &keys::PER_SECOND);
@@ -138,11 +160,14 @@ impl PriceTableReader<'_> {
             if let Some(resolution) = &resolution
                 && !listed_model.resolutions().contains(&resolution.value)
             {
-                self.problems.push(Diagnostic::warning(
-                    "unused-price",
-                    resolution.span,
-                    format!("`{}` does not make {}", model.value, resolution.value),
-                ));
+                let listed = || listed_model.resolutions().iter().map(String::as_str);
+                let message = format!("`{}` does not make {}", model.value, resolution.value);
+                self.problems.push(
+                    Diagnostic::warning("unused-price", resolution.span, message).help(
+                        did_you_mean(&resolution.value, listed())
+                            .unwrap_or_else(|| format!("it makes {}", quoted_list(listed(), 12))),
+                    ),
+                );
             }
         } else {
             let warning = Diagnostic::warning(
@@ -151,7 +176,7 @@ impl PriceTableReader<'_> {
                 format!("there is no model `{}`, so this prices nothing", model.value),
             );
             let ids = self.contract.models().iter().map(|model| model.id.as_str());
-            self.problems.push(match did_you_mean(&model.value, ids) {
+            self.problems.push(match did_you_mean_model(&model.value, ids) {
                 Some(help) => warning.help(help),
                 None => warning,
             });
@@ -167,10 +192,29 @@ impl PriceTableReader<'_> {
         })
     }
 
+    /// A resolution, of which a number lacks the unit.
+    fn resolution(&mut self, price: &Mapping<'_>) -> Option<Spanned<String>> {
+        let (_, value) = price.get(&keys::RESOLUTION)?;
+        let YamlValue::Number(lines) = &value.value else {
+            return price.text(&keys::RESOLUTION, self.problems);
+        };
+        let message = format!("`resolution` must be {}", keys::RESOLUTION.shape);
+        self.problems.push(
+            Diagnostic::error("wrong-type", value.span, message)
+                .label(format!("this is {}", value.kind()))
+                .help(format!("write `resolution: {lines}p`")),
+        );
+        None
+    }
+
     /// An amount, read from the file's own digits: a number has lost them already.
     fn money(&mut self, price: &Mapping<'_>, key: &KeySpec) -> Option<Money> {
         let (written, value) = price.get(key)?;
         let read = match &value.value {
+            // A comma in brackets, which is reported.
+            YamlValue::Number(number) if self.source.slice(value.span).contains(',') => {
+                Money::parse(&number.to_string())
+            }
             YamlValue::Number(_) => Money::parse(self.source.slice(value.span)),
             YamlValue::Text(text) => Money::parse(text),
             _ => Err(ParseMoneyError::NotDecimal),
@@ -185,13 +229,19 @@ impl PriceTableReader<'_> {
                 None
             }
             Err(why) => {
+                let amount = value.text().and_then(suggested_amount);
                 self.problems.push(
                     Diagnostic::error(
                         "bad-value",
                         value.span.or(written.span),
                         format!("`{}` must be {}", key.name, key.shape),
                     )
-                    .help(why.to_string()),
+                    .help(
+                        amount.map_or_else(
+                            || why.to_string(),
+                            |amount| format!("write `{}: {amount}`", key.name),
+                        ),
+                    ),
                 );
                 None
             }
@@ -201,43 +251,4 @@ impl PriceTableReader<'_> {
 
 fn is_currency(text: &str) -> bool {
     text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase())
-}
-
-/// `YYYY-MM-DD`, with a month and a day that exist.
-fn is_date(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('-').collect();
-    let [year, month, day] = parts[..] else { return false };
-    let number = |text: &str, length: usize| {
-        (text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
-    };
-    let (Some(year), Some(month), Some(day)) = (number(year, 4), number(month, 2), number(day, 2)) else {
-        return false;
-    };
-    let year: u32 = year;
-    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let days: u32 = match month {
-        2 if leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    };
-    (1..=days).contains(&day)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn is_date_rejects_nonexistent_days() {
-        for right in ["2026-01-31", "2024-02-29", "2000-02-29"] {
-            assert!(is_date(right), "{right}");
-        }
-        for wrong in
-            ["2026-02-29", "1900-02-29", "2026-13-01", "2026-1-1", "26-01-01", "2026-01-00", "today", ""]
-        {
-            assert!(!is_date(wrong), "{wrong}");
-        }
-    }
 }

@@ -6,7 +6,7 @@ use contract::{Contract, Model};
 use serde_json::Value;
 
 use super::scalar;
-use crate::diagnostic::{did_you_mean, quoted_list, visible};
+use crate::diagnostic::{did_you_mean_model, quoted_list, visible};
 
 /// Model and aspect ratio for all shots.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ impl PictureOptions {
         if let Some(id) = &self.model {
             let ids = || contract.models().iter().map(|model| model.id.as_str());
             let model = contract.model(id).ok_or_else(|| {
-                let help = did_you_mean(id, ids())
+                let help = did_you_mean_model(id, ids())
                     .unwrap_or_else(|| format!("the models are {}", quoted_list(ids(), 12)));
                 ScaffoldError::new(format!("there is no model `{}`: {help}", visible(id)))
             })?;

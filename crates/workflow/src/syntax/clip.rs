@@ -2,13 +2,14 @@
 
 use std::str::FromStr;
 
+use super::edit_values::{self, is_timecode};
 use super::film::shot_ref;
 use super::keys::{KeySpec, film as keys};
 use super::mapping::Mapping;
 use super::shot::group_name;
 use super::value::report_wrong_type;
 use super::{ClipSourceSpec, ClipSpec, TitleSpec};
-use crate::diagnostic::{Diagnostic, Problems};
+use crate::diagnostic::{Diagnostic, Problems, nearest};
 use crate::limits;
 use crate::plan::{TitleStyle, Transition, TransitionKind};
 use crate::source::{Span, Spanned};
@@ -72,6 +73,12 @@ fn source(map: &Mapping<'_>, problems: &mut Problems) -> Option<ClipSourceSpec> 
     let Some((key, name, value)) = written.next() else {
         if map.get(&keys::TITLE).is_some() {
             return Some(ClipSourceSpec::Card);
+        }
+        // A misspelled key of these is reported as such.
+        let is_source = |name: &str| sources.iter().any(|key| key.name == name);
+        let mut meant = map.others().filter_map(|(key, _)| nearest(&key.value, keys::CLIP.names()));
+        if meant.any(is_source) {
+            return None;
         }
         let message = "this clip shows nothing";
         problems.push(Diagnostic::error("missing-key", map.span(), message).help(keys::CLIP.help));
@@ -220,7 +227,10 @@ fn parsed_as<T: FromStr>(
     diagnostic = match text.parse::<u32>() {
         Ok(_) if is_fit(&format!("{text}f")) && is_fit(&format!("{text}s")) => diagnostic
             .help(format!("write `{0}: {text}f` for frames, or `{0}: {text}s` for seconds", key.name)),
-        _ => match rewritten(&text, is_fit) {
+        _ if is_timecode(&text) => diagnostic.help(
+            "the last part of a timecode counts frames: write all of it in frames (`f`) or in seconds (`s`)",
+        ),
+        _ => match edit_values::meant(key.shape, &text).or_else(|| rewritten(&text, is_fit)) {
             Some(suggestion) => diagnostic.help(format!("write `{}: {suggestion}`", key.name)),
             None => diagnostic.help(format!("write `{}`", key.example)),
         },
@@ -232,7 +242,7 @@ fn parsed_as<T: FromStr>(
 /// The value that was probably meant, in the form that its key has: with a unit, without one that is understood, or with an `x` between two
 /// sides. A clock time of two parts is minutes and seconds.
 fn rewritten(text: &str, is_fit: impl Fn(&str) -> bool) -> Option<String> {
-    let text = text.trim();
+    let text = &with_point(text.trim());
     if let Some((minutes, seconds)) = text.split_once(':') {
         let is_clock = minutes.parse::<u32>().is_ok() && seconds.parse::<f64>().is_ok();
         return Some(format!("{minutes}m{seconds}s")).filter(|candidate| is_clock && is_fit(candidate));
@@ -240,11 +250,29 @@ fn rewritten(text: &str, is_fit: impl Fn(&str) -> bool) -> Option<String> {
     let is_sign = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.');
     let (number, unit) = text.split_at(text.find(|c| !is_sign(c)).unwrap_or(text.len()));
     let size = text.replace(['*', '×', 'X'], "x").replace(' ', "");
-    let frames = unit.contains("frame").then(|| format!("{number}f"));
+    // There is no part of a frame.
+    if (unit.trim().eq_ignore_ascii_case("f") || unit.contains("frame"))
+        && let Ok(frames) = number.parse::<f64>()
+    {
+        return Some(format!("{:.0}f", frames.round())).filter(|candidate| is_fit(candidate));
+    }
     let units = ["", "s", "dB", " LUFS"].map(|unit| format!("{number}{unit}"));
     // What follows a unit is a part of another number, such as the exponent of `1e9`.
     let units = units.into_iter().filter(|_| !unit.contains(|c: char| c.is_ascii_digit()));
-    [size].into_iter().chain(frames).chain(units).find(|candidate| is_fit(candidate))
+    [size, text.to_lowercase()].into_iter().chain(units).find(|candidate| is_fit(candidate))
+}
+
+/// A text with a point in place of the comma of a decimal number: not of three digits after it, which may be thousands.
+fn with_point(text: &str) -> String {
+    match text.split_once(',') {
+        Some((whole, fraction))
+            if whole.trim_start_matches(['-', '+']).bytes().all(|c| c.is_ascii_digit()) =>
+        {
+            let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
+            if matches!(digits, 1 | 2) { format!("{whole}.{fraction}") } else { text.to_owned() }
+        }
+        _ => text.to_owned(),
+    }
 }
 
 /// A length greater than zero.
@@ -334,7 +362,11 @@ mod tests {
         assert_eq!(rewritten::<EditTime>("10:30").as_deref(), Some("10m30s"));
         assert_eq!(rewritten::<EditTime>("0:10.5").as_deref(), Some("0m10.5s"));
         assert_eq!(rewritten::<EditTime>("1e9"), None);
-        assert_eq!(rewritten::<EditTime>("1,5"), None);
+        assert_eq!(rewritten::<EditTime>("1,5").as_deref(), Some("1.5s"));
+        assert_eq!(rewritten::<EditTime>("0,5s").as_deref(), Some("0.5s"));
+        assert_eq!(rewritten::<EditTime>("1.5f").as_deref(), Some("2f"));
+        assert_eq!(rewritten::<EditTime>("1,500"), None);
+        assert_eq!(rewritten::<EditTime>("12F").as_deref(), Some("12f"));
         assert_eq!(rewritten::<Loudness>("-14").as_deref(), Some("-14 LUFS"));
         assert_eq!(rewritten::<FrameRate>("25 fps").as_deref(), Some("25"));
         assert_eq!(rewritten::<Speed>("2x").as_deref(), Some("2"));

@@ -76,7 +76,7 @@ pub(crate) fn resolve(workflow: &mut Workflow, problems: &mut Problems) {
 fn unknown(named: &Spanned<String>, groups: &[Group]) -> Diagnostic {
     let names = || groups.iter().map(|group| group.key.value.as_str());
     let help = did_you_mean(&named.value, names()).unwrap_or_else(|| match groups {
-        [] => format!("add it: `groups: {{{}: {{{}}}}}`", named.value, keys::DEFAULTS.example),
+        [] => format!("add it: `groups: {{{}: {{}}}}`", named.value),
         _ => format!("the groups are {}", quoted_list(names(), 12)),
     });
     let message = format!("there is no group `{}`", named.value);

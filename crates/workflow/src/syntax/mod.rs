@@ -7,6 +7,7 @@ mod cast;
 mod clip;
 mod defaults;
 mod dialogue;
+mod edit_values;
 mod file;
 mod film;
 mod film_spec;

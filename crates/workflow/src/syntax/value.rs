@@ -5,11 +5,13 @@ use std::time::Duration;
 use super::keys::{KeySpec, Shape};
 use super::plain_name;
 use crate::diagnostic::{Diagnostic, Problems, nearest};
+use crate::digit_groups::without_grouping;
 use crate::duration::{parse_duration, suggested_duration};
 use crate::letters::name_slug;
 use crate::limits;
 use crate::picture_size;
 use crate::source::{Span, Spanned};
+use crate::truth_words::suggested_truth;
 use crate::yaml::{Yaml, YamlValue};
 
 /// Reports a value that its key does not accept, with help. `fallback` is the span to use if the value is empty.
@@ -56,17 +58,25 @@ fn suggestion(key: &KeySpec, shape: Shape, value: &Yaml) -> String {
         }
         (YamlValue::Text(_) | YamlValue::Number(_), Shape::FrameSize) => size_suggestion(key, value),
         (YamlValue::Text(text), Shape::Flag) => match text.to_ascii_lowercase().as_str() {
-            "true" | "false" => format!("write it without quotes: `{name}: {}`", text.to_ascii_lowercase()),
-            "yes" | "on" | "y" | "1" => {
-                format!("write `{name}: true`: in YAML 1.2 `{text}` is text")
-            }
-            "no" | "off" | "n" | "0" => {
-                format!("write `{name}: false`: in YAML 1.2 `{text}` is text")
-            }
-            _ => format!("write `{}`", key.example),
+            truth @ ("true" | "false") => format!("write{} `{name}: {truth}`", without_quotes(text, value)),
+            _ => match suggested_truth(name, text) {
+                Some(truth) => format!("write `{name}: {truth}`: in YAML 1.2 `{text}` is text"),
+                None => format!("write `{name}: true` or `{name}: false`"),
+            },
         },
+        (YamlValue::Number(number), Shape::Flag)
+            if let Some(truth) = suggested_truth(name, &number.to_string()) =>
+        {
+            format!("write `{name}: {truth}`")
+        }
+        (_, Shape::Flag) => format!("write `{name}: true` or `{name}: false`"),
         (YamlValue::Text(text), Shape::Choice(values)) if let Some(choice) = nearest(text, values()) => {
             format!("write `{name}: {choice}`")
+        }
+        (YamlValue::Text(_), Shape::Choice(values)) => {
+            let choices: Vec<String> =
+                values().into_iter().map(|choice| format!("`{name}: {choice}`")).collect();
+            format!("write {}", choices.join(" or "))
         }
         (YamlValue::List(items), Shape::Text | Shape::Name | Shape::Id | Shape::ShotRef)
             if matches!(items.as_slice(), [Yaml { value: YamlValue::Text(_), .. }]) =>
@@ -141,7 +151,8 @@ fn is_timeout(duration: Duration) -> bool {
 
 /// The number in a text, as YAML writes it.
 fn plain_number(text: &str) -> Option<String> {
-    let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite())?;
+    let number = without_grouping(text).unwrap_or_else(|| text.to_owned());
+    let number = number.trim().parse::<f64>().ok().filter(|number| number.is_finite())?;
     Some(number.to_string())
 }
 
@@ -235,6 +246,10 @@ pub(crate) fn expect_duration(
     if let Some(duration) = duration.filter(|duration| is_timeout(*duration)) {
         return Some(duration);
     }
+    let number = value.text().and_then(plain_number).filter(|number| {
+        let seconds = number.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        seconds.is_some_and(is_timeout)
+    });
     let suggestion = match duration {
         Some(duration) => Some((String::new(), duration)),
         None => value.text().and_then(suggested_duration),
@@ -247,6 +262,7 @@ pub(crate) fn expect_duration(
         )
         .label(format!("this is {}", value.kind()))
         .help(match suggestion {
+            _ if let Some(number) = number => format!("write it without quotes: `{}: {number}`", key.name),
             Some((suggestion, duration)) if is_timeout(duration) => {
                 format!("write `{}: {suggestion}`", key.name)
             }

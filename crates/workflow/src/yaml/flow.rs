@@ -146,7 +146,10 @@ fn in_entry(text: &str, start: usize, end: usize, position: Option<usize>, span:
     if value.is_empty() || value.contains('\n') || value.len() > MAX_QUOTED_LEN {
         return None;
     }
-    let quoted = format!("put the text in quotes: `{key}: {}`", as_quoted(value));
+    let quoted = match super::quotes::requoted(value) {
+        Some(text) => format!("write `{key}: {text}`"),
+        None => format!("put the text in quotes: `{key}: {}`", as_quoted(value)),
+    };
     if position.is_none() || refused == Some(':') {
         let before = position.and_then(|position| text.get(start..position)).unwrap_or_default().trim_end();
         let word = before.rsplit([' ', ';']).next().filter(|word| is_key(word));

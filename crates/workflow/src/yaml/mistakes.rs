@@ -72,17 +72,22 @@ fn quoting(message: &str, line: &str) -> Option<(&'static str, String)> {
         return None;
     }
     let value = value.trim();
+    let is_quoting = message.contains("trailing content") || message.contains("unknown escape");
+    if let Some(text) = super::quotes::requoted(value).filter(|_| is_quoting) {
+        let message = if value.starts_with('\'') {
+            "an apostrophe ends this text: within single quotes it is written twice"
+        } else {
+            "within double quotes, `\\` begins an escape such as `\\n`"
+        };
+        return Some((message, format!("write `{key}: {text}`")));
+    }
     let in_quotes =
         |text: &str| format!("put the text in quotes: `{key}: {}`", super::error::as_quoted(text));
     if let Some(text) =
         unquoted(value, '\'').filter(|_| message.contains("trailing content after single-quoted"))
     {
         let message = "an apostrophe ends this text: within single quotes it is written twice";
-        let help = if text.contains(['"', '\\']) {
-            format!("write it twice: `{key}: '{}'`", text.replace('\'', "''"))
-        } else {
-            format!("write `{key}: \"{text}\"`")
-        };
+        let help = format!("write it twice: `{key}: '{}'`", text.replace('\'', "''"));
         return Some((message, help));
     }
     if let Some(text) =

@@ -10,8 +10,10 @@ mod foreign_signs;
 mod indentation;
 mod joined_keys;
 mod mistakes;
+mod quotes;
 mod read;
 mod source_text;
+mod split_numbers;
 mod write;
 
 use serde_json::{Number, Value};

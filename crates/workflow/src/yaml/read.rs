@@ -7,7 +7,9 @@ use serde_json::Number;
 use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Error, Location, Spanned as Located};
 
-use super::{Key, Yaml, YamlValue, error as parse_error, foreign_signs, joined_keys, source_text};
+use super::{
+    Key, Yaml, YamlValue, error as parse_error, foreign_signs, joined_keys, source_text, split_numbers,
+};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
 use crate::source::{Source, Span, Spanned};
@@ -22,6 +24,7 @@ pub(crate) fn read(source: &Source, problems: &mut Problems) -> Option<Yaml> {
         Ok(mut tree) => {
             joined_keys::split(&mut tree, source, problems);
             source_text::restore(&mut tree, source, problems);
+            split_numbers::join(&mut tree, source, problems);
             Some(tree)
         }
         Err(error) if parse_error::is_duplicate_key(&error) => read_with_duplicates(source, &error, problems),
@@ -62,6 +65,7 @@ fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems)
     }
     joined_keys::split(&mut tree, source, problems);
     source_text::restore(&mut tree, source, problems);
+    split_numbers::join(&mut tree, source, problems);
     Some(tree)
 }
 
