@@ -241,7 +241,10 @@ fn matrices_of_other_tools_are_translated() {
         ("{look: [1, 3, ..., 9]}", "write `look: {from: 1, to: 9, step: 2}`"),
         ("{look: [1-5]}", "write `look: {from: 1, to: 5}`"),
         ("{look: [1..3, 5]}", "write `look: [1, 2, 3, 5]`"),
-        ("{look: [[noir, pastel]]}", "write `look: [noir, pastel]`"),
+        (
+            "{look: [[noir, pastel]]}",
+            "write what stands between its items: `{{ look | join(', ') }}`\nwrite `look: [noir, pastel]`",
+        ),
         ("{look: [24-70, 70-200]}", ""),
     ] {
         assert_eq!(matrix_help(matrix), help, "{matrix}");
@@ -318,7 +321,7 @@ fn film_suggestions_convert_units() {
 }
 
 #[test]
-fn keys_in_the_wrong_place_are_explained() {
+fn keys_of_other_levels_are_explained() {
     let help = |field: &str| field_help(&format!("ratio: \"16:9\"\n    {field}"));
     assert_eq!(
         help("speed: 2"),

@@ -219,11 +219,7 @@ impl<'a> Writer<'a> {
         cost: Option<Money>,
         failure: Option<&str>,
     ) -> rusqlite::Result<()> {
-        let settlement = match cost {
-            Some(cost) => Settlement::Actual(cost),
-            None if state.may_be_paid() => Settlement::Full,
-            None => Settlement::Released,
-        };
+        let settlement = Settlement::at_end(state, cost);
         let end = AttemptEnd { state, settlement, failure, time: self.time };
         self.delta.end(self.transaction, attempt, end)
     }

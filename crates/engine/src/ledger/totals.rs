@@ -22,6 +22,17 @@ pub(super) enum Settlement {
     Actual(Money),
 }
 
+impl Settlement {
+    /// What becomes of the reservation of an attempt that ends in this state, at this cost if it is known.
+    pub(super) fn at_end(state: AttemptState, cost: Option<Money>) -> Self {
+        match cost {
+            Some(cost) => Self::Actual(cost),
+            None if state.may_be_paid() => Self::Full,
+            None => Self::Released,
+        }
+    }
+}
+
 /// The totals, reserved and spent.
 pub(super) fn sums(transaction: &Connection) -> rusqlite::Result<(Amount, Amount)> {
     transaction
