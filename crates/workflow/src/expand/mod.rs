@@ -13,6 +13,7 @@ mod check;
 mod dedup;
 mod dialogue;
 mod field_messages;
+mod file_names;
 mod film;
 mod film_clips;
 mod film_edit;
@@ -44,7 +45,7 @@ mod resolve;
 mod retry;
 mod service_lints;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -113,6 +114,8 @@ pub(crate) struct ExpandCx<'w> {
     pub(crate) work: WorkBudget,
     /// The local files that are sent inside requests, as far as they were inspected.
     pub(crate) inspected: RefCell<BTreeMap<PathBuf, MediaInfo>>,
+    /// For how many names of missing files others were looked for.
+    pub(crate) file_lookups: Cell<usize>,
 }
 
 impl ExpandCx<'_> {

@@ -16,8 +16,8 @@ use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::limits;
 use crate::plan::{DialogueLine, Location, json_text_eq};
 use crate::source::Span;
-use crate::syntax::keys::shot::{DEFAULTS, SHOT};
-use crate::syntax::keys::{EXTENSION_HELP, is_extension};
+use crate::syntax::keys::shot::{DEFAULTS, ID, SHOT};
+use crate::syntax::keys::{EXTENSION_HELP, is_extension, opposite_of};
 use crate::syntax::{Entry, Shot, Workflow};
 use crate::template::has_template;
 use crate::yaml::{self, Yaml, YamlValue};
@@ -229,7 +229,11 @@ fn unknown_field(entry: &Entry, model: Option<&Model>, cx: &ExpandCx<'_>) -> Opt
         // The family is not known; only a field that no family has is definitely wrong.
         let message = format!("`{name}` is not a field of any request");
         return (!is_field_of_any(name, cx)).then(|| {
-            with_suggestion(Diagnostic::error("unknown-field", entry.key.span, message), name, all_fields(cx))
+            with_suggestion(
+                Diagnostic::error("unknown-field", entry.key.span, message),
+                entry,
+                all_fields(cx),
+            )
         });
     };
     if cx.contract.field(&model.family, name).is_some() {
@@ -247,18 +251,28 @@ fn unknown_field(entry: &Entry, model: Option<&Model>, cx: &ExpandCx<'_>) -> Opt
         ))
     } else {
         let fields = cx.contract.fields(&model.family).iter().map(|field| field.name.as_str());
-        with_suggestion(diagnostic, name, fields)
+        with_suggestion(diagnostic, entry, fields)
     })
 }
 
 fn with_suggestion<'a>(
     diagnostic: Diagnostic,
-    name: &str,
+    entry: &Entry,
     fields: impl Iterator<Item = &'a str>,
 ) -> Diagnostic {
+    let name = entry.key.value.as_str();
     let fields: Vec<&str> = fields.collect();
-    let help = did_you_mean(name, fields.iter().copied().chain(SHOT.keys.iter().map(|key| key.name)))
-        .unwrap_or_else(|| format!("the fields are {}", quoted_list(fields.iter().copied(), 30)));
+    let names = || fields.iter().copied().chain(SHOT.keys.iter().map(|key| key.name));
+    let help = opposite_of(name, &entry.value, names())
+        .or_else(|| did_you_mean(name, names()))
+        .unwrap_or_else(|| {
+            let keys = SHOT.names().filter(|key| *key != ID.name && !fields.contains(key));
+            format!(
+                "the keys of a shot are {}; the fields of its request are {}",
+                quoted_list(keys, SHOT.keys.len()),
+                quoted_list(fields.iter().copied(), 30)
+            )
+        });
     diagnostic.help(help)
 }
 

@@ -102,7 +102,11 @@ pub(super) fn values(
         }
     };
     if values.is_empty() {
-        problems.error("bad-matrix", key.span, format!("the axis `{}` has no value", key.value));
+        let message = format!("the axis `{}` has no value", key.value);
+        problems.push(
+            Diagnostic::error("bad-matrix", key.span, message)
+                .help(format!("write its values, such as `{}: [a, b]`, or remove the axis", key.value)),
+        );
         return None;
     }
     Some(values)
