@@ -7,7 +7,7 @@ use serde_json::Number;
 use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Error, Location, Spanned as Located};
 
-use super::{Key, Yaml, YamlValue, error as parse_error, foreign_signs, joined_keys, source_text};
+use super::{Key, Yaml, YamlValue, error as parse_error, foreign_signs, items, joined_keys, source_text};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
 use crate::source::{Source, Span, Spanned};
@@ -15,7 +15,7 @@ use crate::source::{Source, Span, Spanned};
 /// The tree; `None` if the text is not YAML. Duplicate keys are reported, and the first is used.
 pub(crate) fn read(source: &Source, problems: &mut Problems) -> Option<Yaml> {
     match parse(source, DuplicateKeyPolicy::Error) {
-        Ok(tree) if let Some(mistake) = foreign_signs::in_keys(&tree, source) => {
+        Ok(tree) if let Some(mistake) = mistake_in_keys(&tree, source) => {
             problems.push(mistake);
             None
         }
@@ -32,6 +32,11 @@ pub(crate) fn read(source: &Source, problems: &mut Problems) -> Option<Yaml> {
     }
 }
 
+/// What the parser has taken for a key, or for a part of one.
+fn mistake_in_keys(tree: &Yaml, source: &Source) -> Option<Diagnostic> {
+    foreign_signs::in_keys(tree, source).or_else(|| items::in_keys(tree, source))
+}
+
 /// The parser stops at the first duplicate key. The file is read again with duplicates allowed, so that all of them and all
 /// other problems are reported.
 fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems) -> Option<Yaml> {
@@ -43,6 +48,10 @@ fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems)
             return None;
         }
     };
+    if let Some(mistake) = mistake_in_keys(&tree, source) {
+        problems.push(mistake);
+        return None;
+    }
     let mut has_duplicates = false;
     drop_duplicates(&mut tree, &mut |original, dropped| {
         has_duplicates = true;
