@@ -71,6 +71,26 @@ fn shot_with_the_id_of_its_anchor_gets_its_own() {
 }
 
 #[test]
+fn second_id_in_a_shot_begins_another_shot() {
+    let plan = fixed(
+        "shots:\n  - id: a\n    prompt: x\n    id: b\n    prompt: y\n",
+        4,
+        ("    id: b", "  - id: b"),
+    );
+    assert_eq!(request(&plan, "b", "prompt"), "y");
+}
+
+#[test]
+fn axis_without_values_gets_some() {
+    let plan = fixed(
+        "shots:\n  - id: a\n    prompt: \"x {{ look }}\"\n    matrix: {look: []}\n",
+        4,
+        ("look: []", "look: [a, b]"),
+    );
+    assert_eq!(request(&plan, "a@look=b", "prompt"), "x b");
+}
+
+#[test]
 fn anchors_at_the_top_level_are_below_an_extension_key() {
     let plan = fixed(
         "night: &night {seed: 1}\nshots:\n  - id: a\n    <<: *night\n    prompt: x\n",

@@ -4,7 +4,7 @@
 const MAX_CHARS: usize = 100;
 
 /// Words of other tools, with the names that they mean here.
-const SYNONYMS: [(&str, &[&str]); 24] = [
+const SYNONYMS: [(&str, &[&str]); 25] = [
     (
         "first_frame",
         &["start_frame", "start_image", "first_image", "init_image", "image", "image_url", "input_image"],
@@ -20,6 +20,7 @@ const SYNONYMS: [(&str, &[&str]); 24] = [
     ("retry", &["retries", "max_retries"]),
     ("timeout", &["timeout_seconds"]),
     ("shots", &["scenes", "clips", "steps"]),
+    ("film", &["movie"]),
     ("params", &["variables", "vars", "parameters", "inputs"]),
     ("cast", &["characters"]),
     ("defaults", &["settings", "config"]),

@@ -108,7 +108,10 @@ impl<'y> Mapping<'y> {
         }
         let is_of_shot = shot::SHOT.has(name) || is_field(name);
         if !self.object.has(workflow::SHOTS.name) || !is_of_shot {
-            let help = unknown.help.clone().unwrap_or_default();
+            let is_name = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+            let Some(help) = unknown.help.clone().filter(|_| is_name && !is_extension(name)) else {
+                return unknown;
+            };
             return unknown.help(format!("{help}; keys that begin with `x-` are ignored: `x-{name}`"));
         }
         let in_defaults = if !shot::SHOT.has(name) || shot::DEFAULTS.has(name) {

@@ -25,7 +25,8 @@ pub(super) fn unknown(span: Span, source: &Source) -> Diagnostic {
         );
     }
     let above = || anchors.iter().filter(|(offset, _)| *offset < span.start()).map(|(_, anchor)| *anchor);
-    let is_merge = text[..span.start()].trim_end().ends_with("<<:");
+    let before = text[..span.start()].trim_end();
+    let is_merge = before.strip_suffix(':').is_some_and(|key| key.trim_end().ends_with(MERGE_KEY));
     let key = key_before(text, span.start()).map(|key| format!("{key}: ")).unwrap_or_default();
     let rest = text[span.start()..].lines().next().unwrap_or_default().trim_end();
     let is_whole = rest.len() <= MAX_QUOTED_LEN && !rest.contains([',', ']', '}']);
@@ -63,6 +64,17 @@ pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
         let message = "an alias in quotes is text";
         let help = format!("write `{MERGE_KEY}: *{alias}`");
         return Some(Diagnostic::error("yaml-syntax", refusal.span, message).help(help));
+    }
+    let line = refusal.lines[refusal.number - 1].trim_end();
+    if refusal.message.contains("simple key expected")
+        && let Some(alias) = line.trim_start().strip_prefix('*').filter(|alias| !alias.contains(' '))
+    {
+        let message = "an alias on a line of its own belongs to no key";
+        return Some(refusal.error_at_line(
+            refusal.number - 1,
+            message,
+            format!("write `{MERGE_KEY}: *{alias}`"),
+        ));
     }
     if !refusal.message.contains("did not find expected") {
         return None;

@@ -29,7 +29,9 @@ fn beside_sign(index: usize, refusal: &Refusal<'_>) -> Option<Diagnostic> {
     let (key, value) = entry_of(line).split_once(": ").filter(|(key, _)| super::mistakes::is_key(key))?;
     let value = value.trim_start();
     let sign = value.get(..1).filter(|sign| matches!(*sign, "|" | ">"))?;
-    let rest = value[1..].trim_start_matches(|c: char| matches!(c, '+' | '-') || c.is_ascii_digit());
+    let rest = &value[1..];
+    let rest = rest.strip_prefix(['+', '-']).unwrap_or(rest);
+    let rest = rest.strip_prefix(|c: char| c.is_ascii_digit()).unwrap_or(rest);
     let header = &value[..value.len() - rest.len()];
     let text = rest.trim();
     // A quote that is closed in the lines below.

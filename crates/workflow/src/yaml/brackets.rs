@@ -1,7 +1,7 @@
 //! Finds lists and mappings in brackets, and texts in quotes, in a text that is not YAML.
 
 use super::comments;
-use super::mistakes::is_key;
+use super::mistakes::{MERGE_KEY, is_key};
 
 /// Maximum length of a list or a mapping that is looked at, in bytes.
 const MAX_LEN: usize = 20_000;
@@ -164,7 +164,8 @@ pub(super) fn begins_block(text: &str, column: usize) -> bool {
 /// The key that a text begins with, and what follows its colon.
 pub(super) fn key_of(text: &str) -> Option<(&str, &str)> {
     let (key, value) = text.split_once(':')?;
-    (is_key(key) && (value.is_empty() || value.starts_with(char::is_whitespace))).then_some((key, value))
+    let is_key = is_key(key) || key == MERGE_KEY || key.starts_with("x-") && !key.contains(' ');
+    (is_key && (value.is_empty() || value.starts_with(char::is_whitespace))).then_some((key, value))
 }
 
 /// The values in brackets and in quotes that begin in some lines of a text. `lines` are these lines, each with its offset.

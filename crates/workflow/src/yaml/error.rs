@@ -172,6 +172,12 @@ fn help_for(message: &str, source_text: &str) -> &'static str {
         "text that begins with this character needs quotes"
     } else if message.contains("merge value") {
         "`<<` takes an alias of a mapping: `<<: *night`, with `x-night: &night {seed: 1}` above it"
+    } else if message.contains("comments must be separated") {
+        "write a blank before the `#`; text with a `#` in it is put in quotes as a whole"
+    } else if message.contains("unexpected character: `\\u{") {
+        "remove this character, which is not visible; within double quotes it is written as an escape such as `\\x1b`"
+    } else if message.contains("recursion limit") {
+        "nest lists and mappings less deeply"
     } else if message.contains("document start") {
         "remove the lines that begin with `%`; nothing else is needed above a workflow"
     } else if message.to_ascii_lowercase().contains("eof") {

@@ -30,10 +30,14 @@ pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
 /// The text in one line that was probably meant, in other quotes or without the sign.
 fn suggestion(text: &str, open: usize, escape: &str) -> Option<String> {
     let line = text[open..].lines().next()?;
-    let end = brackets::closing_quote(line, 0, line.len())?;
+    // A folder may end with the sign, which takes the quote for an escape.
+    let end = match brackets::closing_quote(line, 0, line.len()) {
+        Some(end) => end,
+        None => Some(line.trim_end().len()).filter(|end| line[..*end].ends_with("\\\""))?,
+    };
     let written = line.get(1..end - 1).filter(|written| written.len() <= MAX_QUOTED_LEN)?;
     let key = key_before(text, open).map(|key| format!("{key}: ")).unwrap_or_default();
-    if is_path(written) {
+    if is_path(written) || written.ends_with('\\') {
         let path = written.replace("\\\\", "/").replace('\\', "/");
         return Some(format!(
             "write `/` between folders, `{key}\"{path}\"`; text is written in single quotes"
@@ -139,6 +143,7 @@ mod tests {
                 r#""stills/keeper.png""#,
                 "stills/keeper.png",
             ),
+            (r#"image: "C:\stills\""#, 15, r#""C:\stills\""#, r#""C:/stills/""#, "C:/stills/"),
             (r#"image: "a \u12 b""#, 15, r#""a \u12 b""#, r"'a \u12 b'", r"a \\u12 b"),
             (r#"image: "a \xZ b""#, 15, r#""a \xZ b""#, r"'a \xZ b'", r"a \\xZ b"),
             (r#"image: "it\'s""#, 15, r#""it\'s""#, r#""it's""#, "it's"),
@@ -148,6 +153,9 @@ mod tests {
             let instead_of = (format!("image: {part}"), format!("image: {instead}"));
             let fix = (instead_of.0.as_str(), instead_of.1.as_str());
             check_fix(&block, (1, column - 2), fix, &format!(r#"[{{"image":"{expected}","b":1}}]"#));
+            if shot.ends_with("\\\"") {
+                continue;
+            }
             let flow = format!("- {{{shot}, b: 1}}\n");
             check_fix(&flow, (1, column - 1), fix, &format!(r#"[{{"image":"{expected}","b":1}}]"#));
         }

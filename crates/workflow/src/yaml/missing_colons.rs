@@ -5,7 +5,7 @@ use super::mistakes::MERGE_KEY;
 use super::refusal::{Refusal, entry_of, is_in_text};
 use super::{as_quoted, indentation};
 use crate::diagnostic::Diagnostic;
-use crate::syntax::is_known_key;
+use crate::syntax::{is_key_of_shot, is_known_key};
 
 /// The key without a colon that led to a message of the parser.
 pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
@@ -21,14 +21,15 @@ fn in_line(index: usize, refusal: &Refusal<'_>) -> Option<Diagnostic> {
     }
     let dash = if line.trim_start().len() > entry.len() { "- " } else { "" };
     let help = format!("write `{dash}{}`", with_colon(key, value));
-    // More than one word may be the rest of a text that is not indented.
+    // Words may be the rest of a text that is not indented.
     let text = indentation::text_above(index, refusal).filter(|(above, _)| {
         dash.is_empty()
-            && value.contains(' ')
             && PROSE.contains(above)
             && refusal.message.contains("simple key")
+            && value.starts_with(char::is_alphabetic)
     });
     let help = match text {
+        Some(_) if !is_key_of_shot(key) => return None,
         Some((above, indent)) => {
             format!("{help}; if it is more of the text of `{above}`, indent it by {indent}")
         }
@@ -135,6 +136,14 @@ mod tests {
             "`when` has no colon behind it, and is read as text; write `when: the rain begins`; if it is more of the text of `prompt`, \
              indent it by 6 blanks or more"
         );
+        for words in ["at dawn", "in the rain", "to the left"] {
+            let text = format!("shots:\n  - id: a\n    prompt: a pier\n    {words}\n    seed: 7\n");
+            let (_, _, message) = first_problem(&text).unwrap_or_default();
+            assert!(
+                message.ends_with("; if it is text of `prompt`, indent it by 6 blanks or more"),
+                "{message}"
+            );
+        }
         // In a text, `note` is a word.
         let (_, _, message) =
             first_problem("a:\n  prompt: |\n    note the rain\n   seed: 7\n").unwrap_or_default();

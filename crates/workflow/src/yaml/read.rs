@@ -63,7 +63,7 @@ fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems)
             )
             .label("again here")
             .other(original.span, "first here")
-            .help("keep one of the two"),
+            .help(duplicate_help(dropped, source)),
         );
     });
     if !has_duplicates {
@@ -72,6 +72,18 @@ fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems)
     joined_keys::split(&mut tree, source, problems);
     source_text::restore(&mut tree, source, problems);
     Some(tree)
+}
+
+/// The help for a duplicate key. A second `id` probably begins an item whose dash is missing.
+fn duplicate_help(key: &Key, source: &Source) -> String {
+    let line = source.text().get(key.span.start()..).and_then(|rest| rest.lines().next());
+    let item = line.map(str::trim_end).filter(|item| key.value == "id" && !item.contains([',', '}', '`']));
+    match item {
+        Some(item) => format!(
+            "keep one of the two; if another shot begins here, write `- {item}`, its dash below the one above"
+        ),
+        None => "keep one of the two".to_owned(),
+    }
 }
 
 fn drop_duplicates(tree: &mut Yaml, report: &mut impl FnMut(&Key, &Key)) {

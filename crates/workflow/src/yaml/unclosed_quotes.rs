@@ -1,5 +1,6 @@
 //! Quotes that are never closed.
 
+use super::as_quoted;
 use super::brackets::{self, begins_block, key_of};
 use super::indentation;
 use super::refusal::{Refusal, entry_of, key_before};
@@ -71,6 +72,12 @@ fn closed(written: &str, quote: char, is_in_brackets: bool) -> String {
             None => text.trim_end_matches([']', '}', ' ', ',']),
         };
     }
+    // The quote at its end belongs to an escape.
+    if quote == '"'
+        && let Some(text) = text.strip_suffix("\\\"")
+    {
+        return as_quoted(&format!("{}\\", &text[1..]));
+    }
     // The other quote was meant to close it.
     let text = text.strip_suffix(other(quote)).unwrap_or(text);
     format!("{text}{quote}")
@@ -108,6 +115,7 @@ mod tests {
                 check_fix(&text(shots), place, (&text(part), &text(instead)), expected);
             }
         }
+        check_fix("- a: \"x\\\"\n  b: 1\n", (1, 6), ("a: \"x\\\"", "a: 'x\\'"), r#"[{"a":"x\\","b":1}]"#);
         check_fix("- a: \"x'\n  b: 1\n", (1, 6), ("a: \"x'", "a: \"x\""), r#"[{"a":"x","b":1}]"#);
     }
 }

@@ -146,6 +146,11 @@ pub(crate) fn is_known_key(name: &str) -> bool {
     ALL.iter().any(|object| object.has(name)) || is_field(name)
 }
 
+/// Whether a name is a key of a workflow or of one of its shots, or a field of a request.
+pub(crate) fn is_key_of_shot(name: &str) -> bool {
+    workflow::WORKFLOW.has(name) || shot::SHOT.has(name) || is_field(name)
+}
+
 /// Whether a name is a field of a request.
 pub(crate) fn is_field(name: &str) -> bool {
     let contract = Contract::embedded();
