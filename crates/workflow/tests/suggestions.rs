@@ -72,11 +72,8 @@ fn shot_with_the_id_of_its_anchor_gets_its_own() {
 
 #[test]
 fn second_id_in_a_shot_begins_another_shot() {
-    let plan = fixed(
-        "shots:\n  - id: a\n    prompt: x\n    id: b\n    prompt: y\n",
-        4,
-        ("    id: b", "  - id: b"),
-    );
+    let plan =
+        fixed("shots:\n  - id: a\n    prompt: x\n    id: b\n    prompt: y\n", 4, ("    id: b", "  - id: b"));
     assert_eq!(request(&plan, "b", "prompt"), "y");
 }
 

@@ -35,8 +35,8 @@ const SYNONYMS: [(&str, &[&str]); 25] = [
     ("id", &["name", "key"]),
 ];
 
-/// The candidate that a word of another tool means, or that is the same word in another spelling, or else the one nearest to the word by Damerau-Levenshtein distance, if a third of its letters or fewer differ. Case, and `-` for `_`, count as
-/// equal.
+/// The candidate that is the same word in another spelling (case, `-` or nothing for `_`), or that a word of another tool means, or else
+/// the one nearest to the word by Damerau-Levenshtein distance, if a third of its letters or fewer differ.
 #[must_use]
 pub fn nearest_name<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();

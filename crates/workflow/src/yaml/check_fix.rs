@@ -17,14 +17,12 @@ pub(super) fn first_problem(text: &str) -> Option<(usize, usize, String)> {
 
 /// A text as JSON, if nothing is wrong with it.
 pub(super) fn meaning(text: &str) -> Result<String, String> {
-    match first_problem(text) {
-        Some((line, column, message)) => Err(format!("{line}:{column}: {message}")),
-        None => {
-            let source = Source::new("a.yaml", text);
-            let tree = super::read(&source, &mut Problems::default());
-            Ok(tree.map(|tree| tree.to_json().to_string()).unwrap_or_default())
-        }
+    if let Some((line, column, message)) = first_problem(text) {
+        return Err(format!("{line}:{column}: {message}"));
     }
+    let source = Source::new("a.yaml", text);
+    let tree = super::read(&source, &mut Problems::default());
+    Ok(tree.map(|tree| tree.to_json().to_string()).unwrap_or_default())
 }
 
 /// Checks that a mistake is reported at a place, that the help has the text to write instead of a part of the file, and that the file with

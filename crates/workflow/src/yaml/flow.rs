@@ -209,6 +209,42 @@ fn in_entry(
 mod tests {
     use crate::diagnostic::Problems;
     use crate::source::Source;
+    use crate::yaml::check_fix::{check_fix, first_problem};
+
+    #[test]
+    fn texts_in_brackets_are_quoted_as_meant() {
+        for (text, place, fix, expected) in [
+            (
+                "- {id: a, prompt: pier #3 at night}\n",
+                (1, 24),
+                ("prompt: pier #3 at night", "prompt: \"pier #3 at night\""),
+                r#"[{"id":"a","prompt":"pier #3 at night"}]"#,
+            ),
+            (
+                "- {prompt: pier #3, at night, seed: 7}\n- {id: b}\n",
+                (1, 17),
+                ("prompt: pier #3, at night", "prompt: \"pier #3, at night\""),
+                r#"[{"prompt":"pier #3, at night","seed":7},{"id":"b"}]"#,
+            ),
+            (
+                "- {id: a, prompt: #3 at night}\n- {id: b}\n",
+                (1, 19),
+                ("prompt: #3 at night", "prompt: \"#3 at night\""),
+                r##"[{"id":"a","prompt":"#3 at night"},{"id":"b"}]"##,
+            ),
+            ("- [a #1.png, b.png]\n", (1, 6), ("a #1.png", "\"a #1.png\""), r#"[["a #1.png","b.png"]]"#),
+            (
+                "- {id: a, prompt: 'it's dark'}\n",
+                (1, 23),
+                ("prompt: 'it's dark'", "prompt: \"it's dark\""),
+                r#"[{"id":"a","prompt":"it's dark"}]"#,
+            ),
+        ] {
+            check_fix(text, place, fix, expected);
+        }
+        let (line, column, message) = first_problem("a:\n  <<: [{b: 1}\n  c: 2\n").unwrap_or_default();
+        assert_eq!((line, column), (2, 7), "{message}");
+    }
 
     #[test]
     fn mistakes_in_brackets_are_named_with_help() {

@@ -13,7 +13,9 @@ pub(super) fn split(tree: &mut Yaml, source: &Source, problems: &mut Problems) {
     match &mut tree.value {
         YamlValue::List(items) => {
             join_cells(items, source, problems);
-            items.iter_mut().for_each(|item| split(item, source, problems));
+            for item in items {
+                split(item, source, problems);
+            }
         }
         YamlValue::Map(entries) => {
             join_texts(entries, source, problems);
