@@ -175,6 +175,7 @@ fn expand_all(
     let file = source.name().into();
     let cx = ExpandCx {
         inspected: RefCell::default(),
+        file_lookups: std::cell::Cell::default(),
         source,
         contract,
         files,

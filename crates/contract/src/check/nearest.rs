@@ -4,47 +4,40 @@
 pub(super) const MAX_CHARS: usize = 100;
 
 /// Words of other tools, with the names that they mean here.
-const SYNONYMS: [(&str, &str); 36] = [
-    ("start_frame", "first_frame"),
-    ("start_image", "first_frame"),
-    ("first_image", "first_frame"),
-    ("end_frame", "last_frame"),
-    ("end_image", "last_frame"),
-    ("last_image", "last_frame"),
-    ("tail_frame", "last_frame"),
-    ("if", "when"),
-    ("condition", "when"),
-    ("enabled", "when"),
-    ("depends_on", "needs"),
-    ("dependencies", "needs"),
-    ("after", "needs"),
-    ("scenes", "shots"),
-    ("clips", "shots"),
-    ("steps", "shots"),
-    ("variables", "params"),
-    ("vars", "params"),
-    ("length", "seconds"),
-    ("duration", "seconds"),
-    ("aspect_ratio", "ratio"),
-    ("audio", "generate_audio"),
-    ("crossfade", "dissolve"),
-    ("contain", "letterbox"),
-    ("cover", "crop"),
-    ("retries", "retry"),
-    ("name", "id"),
-    ("key", "id"),
-    ("id", "shot"),
-    ("name", "shot"),
-    ("scene", "shot"),
-    ("clip", "shot"),
-    ("pad", "letterbox"),
-    ("padding", "letterbox"),
-    ("fill", "crop"),
-    ("zoom", "crop"),
+const SYNONYMS: [(&str, &[&str]); 26] = [
+    (
+        "first_frame",
+        &["start_frame", "start_image", "first_image", "init_image", "image", "image_url", "input_image"],
+    ),
+    ("last_frame", &["end_frame", "end_image", "last_image", "tail_frame"]),
+    ("references", &["reference_images", "reference_image", "ref_images"]),
+    ("when", &["if", "condition", "enabled"]),
+    ("needs", &["depends_on", "dependencies", "after", "requires"]),
+    ("continues", &["continues_from", "continue_from", "extends"]),
+    ("matrix", &["strategy", "foreach", "for_each", "loop", "variants"]),
+    ("takes", &["candidates", "num_videos", "count"]),
+    ("note", &["comment", "description"]),
+    ("retry", &["retries", "max_retries"]),
+    ("timeout", &["timeout_seconds"]),
+    ("shots", &["scenes", "clips", "steps"]),
+    ("film", &["movie"]),
+    ("params", &["variables", "vars", "parameters", "inputs"]),
+    ("cast", &["characters"]),
+    ("defaults", &["settings", "config"]),
+    ("name", &["title"]),
+    ("one_of", &["enum", "choices", "options"]),
+    ("seconds", &["length", "duration", "duration_seconds"]),
+    ("ratio", &["aspect_ratio", "aspect"]),
+    ("generate_audio", &["audio", "sound", "with_audio"]),
+    ("dissolve", &["crossfade"]),
+    ("letterbox", &["contain", "pad", "padding"]),
+    ("crop", &["cover", "fill", "zoom"]),
+    ("id", &["name", "key"]),
+    ("shot", &["id", "name", "scene", "clip"]),
 ];
 
-/// The candidate that a word of another tool means, or else the one nearest to the word by Damerau-Levenshtein distance, if a third of its letters or fewer differ. Case, and `-` for `_`, count as
-/// equal.
+/// The candidate that is the same word in another spelling (case, `-` or nothing for `_`), or that a word of another tool means, or else
+/// the one nearest to the word by Damerau-Levenshtein distance, if a third of its letters or fewer differ.
 #[must_use]
 pub fn nearest_name<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
@@ -53,9 +46,15 @@ pub fn nearest_name<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
     }
     let folded = word.to_lowercase().replace('-', "_");
     let candidates: Vec<&str> = candidates.into_iter().collect();
-    let mut synonyms = SYNONYMS.iter().filter(|(synonym, _)| *synonym == folded);
+    // `dependsOn` and `depends-on` are `depends_on`.
+    let letters = |word: &str| word.replace(['-', '_'], "").to_lowercase();
+    let written = letters(word);
+    if let Some(same) = candidates.iter().find(|candidate| letters(candidate) == written) {
+        return Some(same);
+    }
+    let mut meant = SYNONYMS.iter().filter(|(_, words)| words.iter().any(|word| letters(word) == written));
     if let Some(candidate) =
-        synonyms.find_map(|(_, name)| candidates.iter().find(|candidate| *candidate == name))
+        meant.find_map(|(name, _)| candidates.iter().find(|candidate| *candidate == name))
     {
         return Some(candidate);
     }
@@ -98,6 +97,15 @@ mod tests {
         let frames = ["last_frame", "first_frame", "seconds"];
         assert_eq!(nearest_name("start_frame", frames), Some("first_frame"), "not the nearer `last_frame`");
         assert_eq!(nearest_name("duration", frames), Some("seconds"));
+        for word in ["image_url", "imageUrl", "image-url", "startImage"] {
+            assert_eq!(nearest_name(word, frames), Some("first_frame"), "{word}");
+        }
+        assert_eq!(
+            nearest_name("title", ["title", "name"]),
+            Some("title"),
+            "a name is not another one's synonym"
+        );
+        assert_eq!(nearest_name("firstFrame", frames), Some("first_frame"));
         assert_eq!(nearest_name("duration", ["durations"]), Some("durations"), "seconds is not known here");
     }
 }

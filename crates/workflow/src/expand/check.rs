@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, quoted_list};
 use crate::source::Span;
 use crate::syntax::keys::shot::CAST;
 use crate::template::{has_template, identifiers_used, names_used};
-use crate::yaml::{Yaml, YamlValue};
+use crate::yaml::{Yaml, YamlValue, as_quoted, comment_as_value};
 
 /// Reports the violations of a request at the spans that caused them, except those that concern failed fields.
 pub(super) fn report(
@@ -88,9 +88,40 @@ fn empty_template(violation: &Violation, icx: &InstanceCx<'_, '_>) -> Option<Dia
     })
 }
 
+/// A field that is required and that is written without a value.
+fn empty_field(
+    violation: &Violation,
+    builder: &RequestBuilder<'_, '_>,
+    cx: &ExpandCx<'_>,
+) -> Option<Diagnostic> {
+    let icx = builder.icx;
+    let name = violation.pointer.strip_prefix('/').filter(|_| violation.code == "missing_parameter")?;
+    let (entry, _) =
+        entry(icx.workflow, icx.expanded.shot, name).filter(|(entry, _)| entry.value.is_null())?;
+    let key = entry.key.span;
+    let message = format!("`{name}` is empty");
+    let message = with_section(&message, violation);
+    let of_field = field_message(violation, None, None, &builder.model.family, cx.contract);
+    let line = of_field.and_then(|of_field| of_field.help);
+    let comment = comment_as_value(key, cx.source.text()).map(|comment| cx.source.slice(comment));
+    let help = match comment {
+        Some(comment) => {
+            format!(
+                "a `#` after a blank begins a comment: put the text in quotes, `{name}: {}`",
+                as_quoted(comment)
+            )
+        }
+        None => line.map_or_else(
+            || "write its value after the colon".to_owned(),
+            |line| line.replacen("add", "write its value after the colon, such as", 1),
+        ),
+    };
+    Some(Diagnostic::error("invalid-request", key, message).help(help))
+}
+
 fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &ExpandCx<'_>) -> Diagnostic {
     let icx = builder.icx;
-    if let Some(diagnostic) = empty_template(violation, icx) {
+    if let Some(diagnostic) = empty_template(violation, icx).or_else(|| empty_field(violation, builder, cx)) {
         return diagnostic;
     }
     let value = value_at(&violation.pointer, builder);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::ExpandCx;
 use super::media::path_inside;
+use super::{ExpandCx, file_names};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::files::{self, FileError, ReadSeek};
 use crate::media_gate::{MediaGate, MediaGateError, MediaInfo};
@@ -153,14 +153,18 @@ fn report(name: &str, span: Span, error: &MediaGateError, problems: &mut Problem
     problems.push(Diagnostic::error("bad-file", span, message).help(error.help.clone()));
 }
 
-fn unreadable(message: String) -> MediaGateError {
-    MediaGateError { message, help: "files are named from the workflow's folder".to_owned() }
+fn unreadable(path: &str, message: String, cx: &ExpandCx<'_>) -> MediaGateError {
+    let help = file_names::suggestion(path, cx);
+    MediaGateError {
+        message,
+        help: help.unwrap_or_else(|| "files are named from the workflow's folder".to_owned()),
+    }
 }
 
-fn file_error(error: &FileError, max: u64) -> MediaGateError {
+fn file_error(path: &str, error: &FileError, max: u64, cx: &ExpandCx<'_>) -> MediaGateError {
     match error {
         FileError::TooLarge => MediaGate::film_file_too_large(max),
-        other => unreadable(other.to_string()),
+        other => unreadable(path, other.to_string(), cx),
     }
 }
 
@@ -168,11 +172,12 @@ fn file_error(error: &FileError, max: u64) -> MediaGateError {
 fn inspect(path: &str, cx: &ExpandCx<'_>) -> Result<(FilmFile, MediaInfo), MediaGateError> {
     let gate = cx.files.media_gate();
     let max = gate.max_film_file_bytes;
-    let path = path_inside(path).map_err(unreadable)?;
-    let mut file = cx.files.open(&path, max).map_err(|error| file_error(&error, max))?;
-    let (sha256, length) = digest(&mut *file, max).map_err(|error| file_error(&error, max))?;
+    let inside = path_inside(path).map_err(|message| unreadable(path, message, cx))?;
+    let refused = |error: FileError| file_error(path, &error, max, cx);
+    let mut file = cx.files.open(&inside, max).map_err(refused)?;
+    let (sha256, length) = digest(&mut *file, max).map_err(refused)?;
     let info = cx.work.inspect_medium(length, || (gate.inspect_file)(file))?;
-    Ok((FilmFile { path, sha256 }, info))
+    Ok((FilmFile { path: inside, sha256 }, info))
 }
 
 /// SHA-256 and length of a file of at most `max` bytes.
@@ -195,10 +200,10 @@ fn digest(file: &mut dyn ReadSeek, max: u64) -> Result<(String, u64), FileError>
 
 fn inspect_font(path: &str, cx: &ExpandCx<'_>) -> Result<Font, MediaGateError> {
     let gate = cx.files.media_gate();
-    let path = path_inside(path).map_err(unreadable)?;
-    let bytes = cx.files.read(&path, gate.max_font_bytes);
-    let bytes = bytes.map_err(|error| file_error(&error, gate.max_font_bytes))?;
-    let file = FilmFile { path, sha256: hex::encode(Sha256::digest(&bytes)) };
+    let inside = path_inside(path).map_err(|message| unreadable(path, message, cx))?;
+    let bytes = cx.files.read(&inside, gate.max_font_bytes);
+    let bytes = bytes.map_err(|error| file_error(path, &error, gate.max_font_bytes, cx))?;
+    let file = FilmFile { path: inside, sha256: hex::encode(Sha256::digest(&bytes)) };
     (gate.inspect_font)(&bytes)?;
     Ok(Font { file, bytes: bytes.into() })
 }

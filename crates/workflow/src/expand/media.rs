@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use sha2::{Digest, Sha256};
 
-use super::{ExpandCx, request_media};
+use super::{ExpandCx, file_names, request_media};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::files::{self, FileError};
 use crate::media_gate::{MediaGate, MediaGateError, MediaKind};
@@ -314,18 +314,19 @@ pub(super) fn path_inside(path: &str) -> Result<PathBuf, String> {
         .ok_or_else(|| "a workflow's files lie in its own folder or below".to_owned())
 }
 
-fn refuse(message: String) -> MediaGateError {
-    let help = "files are named from the workflow's folder; a web address begins with `https://`";
-    MediaGateError { message, help: help.to_owned() }
+fn refuse(path: &str, message: String, cx: &ExpandCx<'_>) -> MediaGateError {
+    let general = "files are named from the workflow's folder; a web address begins with `https://`";
+    let help = file_names::suggestion(path, cx).unwrap_or_else(|| general.to_owned());
+    MediaGateError { message, help }
 }
 
 /// A video of which only a frame is sent: it may be as large as a clip of a film.
 fn inspect_video(path: &str, cx: &ExpandCx<'_>) -> Result<(PathBuf, String), MediaGateError> {
-    let inside = path_inside(path).map_err(refuse)?;
+    let inside = path_inside(path).map_err(|message| refuse(path, message, cx))?;
     let gate = cx.files.media_gate();
     let bytes = cx.files.read(&inside, gate.max_film_file_bytes).map_err(|error| match error {
         FileError::TooLarge => MediaGate::film_file_too_large(gate.max_film_file_bytes),
-        other => refuse(other.to_string()),
+        other => refuse(path, other.to_string(), cx),
     })?;
     let kind = cx.inspect_file(&inside, &bytes, gate.inspect)?.kind;
     if kind != MediaKind::Video {
@@ -339,11 +340,11 @@ fn inspect_video(path: &str, cx: &ExpandCx<'_>) -> Result<(PathBuf, String), Med
 }
 
 fn inspect_file(path: &str, cx: &ExpandCx<'_>) -> Result<(MediaSource, MediaKind), MediaGateError> {
-    let inside = path_inside(path).map_err(refuse)?;
+    let inside = path_inside(path).map_err(|message| refuse(path, message, cx))?;
     let gate = cx.files.media_gate();
     let bytes = cx.files.read(&inside, gate.max_file_bytes).map_err(|error| match error {
         FileError::TooLarge => gate.too_large(),
-        other => refuse(other.to_string()),
+        other => refuse(path, other.to_string(), cx),
     })?;
     let info = cx.inspect_file(&inside, &bytes, |bytes| gate.check(bytes))?;
     let source = MediaSource::File {

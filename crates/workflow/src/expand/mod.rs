@@ -13,6 +13,7 @@ mod check;
 mod dedup;
 mod dialogue;
 mod field_messages;
+mod file_names;
 mod film;
 mod film_clips;
 mod film_edit;
@@ -47,7 +48,7 @@ mod retry;
 mod service_lints;
 mod text_lints;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -116,6 +117,8 @@ pub(crate) struct ExpandCx<'w> {
     pub(crate) work: WorkBudget,
     /// The local files that are sent inside requests, as far as they were inspected.
     pub(crate) inspected: RefCell<BTreeMap<PathBuf, MediaInfo>>,
+    /// For how many names of missing files others were looked for.
+    pub(crate) file_lookups: Cell<usize>,
 }
 
 impl ExpandCx<'_> {

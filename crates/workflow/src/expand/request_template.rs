@@ -16,8 +16,8 @@ use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::limits;
 use crate::plan::{DialogueLine, Location, json_text_eq};
 use crate::source::Span;
-use crate::syntax::keys::shot::{DEFAULTS, SHOT};
-use crate::syntax::keys::{EXTENSION_HELP, film, is_extension};
+use crate::syntax::keys::shot::{DEFAULTS, ID, SHOT};
+use crate::syntax::keys::{EXTENSION_HELP, film, is_extension, opposite_of};
 use crate::syntax::{Entry, Shot, Workflow};
 use crate::template::has_template;
 use crate::yaml::{self, Yaml, YamlValue};
@@ -279,11 +279,20 @@ fn with_suggestion<'a>(
     entry: &Entry,
     fields: impl Iterator<Item = &'a str>,
 ) -> Diagnostic {
-    let fields: Vec<&str> = fields.collect();
     let name = entry.key.value.as_str();
+    let fields: Vec<&str> = fields.collect();
+    let names = || fields.iter().copied().chain(SHOT.keys.iter().map(|key| key.name));
     let help = key_of_film(shot, entry)
-        .or_else(|| did_you_mean(name, fields.iter().copied().chain(SHOT.keys.iter().map(|key| key.name))))
-        .unwrap_or_else(|| format!("the fields are {}", quoted_list(fields.iter().copied(), 30)));
+        .or_else(|| opposite_of(name, &entry.value, names()))
+        .or_else(|| did_you_mean(name, names()))
+        .unwrap_or_else(|| {
+            let keys = SHOT.names().filter(|key| *key != ID.name && !fields.contains(key));
+            format!(
+                "the keys of a shot are {}; the fields of its request are {}",
+                quoted_list(keys, SHOT.keys.len()),
+                quoted_list(fields.iter().copied(), 30)
+            )
+        });
     diagnostic.help(help)
 }
 

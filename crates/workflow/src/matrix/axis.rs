@@ -103,7 +103,12 @@ pub(super) fn values(
         }
     };
     if values.is_empty() {
-        problems.error("bad-matrix", key.span, format!("the axis `{}` has no value", key.value));
+        let message = format!("the axis `{}` has no value", key.value);
+        let help = match &value.value {
+            YamlValue::Map(_) => "its table has no rows: add some below the names of its columns".to_owned(),
+            _ => format!("write its values, such as `{}: [a, b]`, or remove the axis", key.value),
+        };
+        problems.push(Diagnostic::error("bad-matrix", key.span, message).help(help));
         return None;
     }
     Some(values)

@@ -175,26 +175,39 @@ fn shots(file: &Mapping<'_>, problems: &mut Problems) -> Vec<Shot> {
     for item in items {
         let Some(shot) = shot::read(item, problems) else { continue };
         if let Some(first) = spans.get(&shot.id.value) {
-            let example = (2..=MAX_SUGGESTED_NUMBER)
+            let unused = (2..=MAX_SUGGESTED_NUMBER)
                 .map(|number| format!("{}-{number}", shot.id.value))
-                .find(|id| plain_name(id).is_ok() && !ids.contains(id.as_str()))
-                .map(|id| format!(", such as `id: {id}`"));
-            problems.push(
-                Diagnostic::error(
-                    "duplicate-id",
-                    shot.id.span,
-                    format!("two shots have the id `{}`", shot.id.value),
-                )
-                .label("again here")
-                .other(*first, "first here")
-                .help(format!("give each shot an id of its own{}", example.unwrap_or_default())),
-            );
+                .find(|id| plain_name(id).is_ok() && !ids.contains(id.as_str()));
+            problems.push(duplicate_id(item, &shot.id, *first, unused));
             continue;
         }
         spans.insert(shot.id.value.clone(), shot.id.span);
         shots.push(shot);
     }
     shots
+}
+
+/// The report of an id that a shot above has.
+fn duplicate_id(item: &Yaml, id: &Spanned<String>, first: Span, unused: Option<String>) -> Diagnostic {
+    let message = format!("two shots have the id `{}`", id.value);
+    let example = unused.map(|id| format!(", such as `id: {id}`")).unwrap_or_default();
+    if id.span != first {
+        return Diagnostic::error("duplicate-id", id.span, message)
+            .label("again here")
+            .other(first, "first here")
+            .help(format!("give each shot an id of its own{example}"));
+    }
+    // The second shot has the id by an alias of the first one.
+    let own_key = match &item.value {
+        YamlValue::Map(entries) => {
+            entries.iter().map(|(key, _)| key.span).filter(|key| key.start() > first.end()).min()
+        }
+        _ => None,
+    };
+    Diagnostic::error("duplicate-id", own_key.unwrap_or(item.span), message)
+        .label("this shot has it by an alias")
+        .other(first, "first here")
+        .help(format!("write an id of its own beside the alias{example}"))
 }
 
 /// The name of a workflow without `name`: the file's, in the characters that names may have.

@@ -1,6 +1,6 @@
 //! Reads `film` and `films`, and references to shots.
 
-use super::keys::{KeySpec, film as keys, workflow};
+use super::keys::{KeySpec, Shape, film as keys, workflow};
 use super::mapping::Mapping;
 use super::value::{one_or_many, report_wrong_type};
 use super::{FilmSpec, PosterSpec, ShotRef, SoundtrackSpec, clip, soundtrack};
@@ -162,6 +162,14 @@ pub(super) fn shot_ref(
         YamlValue::Text(text) => text.clone(),
         // An id such as `1` is a number in YAML.
         YamlValue::Number(number) if number.is_u64() => number.to_string(),
+        YamlValue::Map(_) if let Some(help) = name_in_mapping(key, value) => {
+            let message = format!("`{}` must be {}", key.name, key.shape);
+            let label = "this is a mapping";
+            problems.push(
+                Diagnostic::error("wrong-type", value.span.or(fallback), message).label(label).help(help),
+            );
+            return None;
+        }
         _ => {
             report_wrong_type(key, value, fallback, problems);
             return None;
@@ -170,11 +178,33 @@ pub(super) fn shot_ref(
     match ShotRef::parse(&text) {
         Ok(reference) => Some(Spanned::new(reference, value.span)),
         Err(message) => {
-            problems.push(Diagnostic::error("bad-name", value.span.or(fallback), message).help(format!(
-                "`{}` takes a shot's id, one cell of it as `id@axis=value`, or one take as `id#2`",
-                key.name
-            )));
+            let help = list_in_text(key, &text).unwrap_or_else(|| {
+                format!(
+                    "`{}` takes a shot's id, one cell of it as `id@axis=value`, or one take as `id#2`",
+                    key.name
+                )
+            });
+            problems.push(Diagnostic::error("bad-name", value.span.or(fallback), message).help(help));
             None
         }
     }
+}
+
+/// The help for a mapping where a shot is named as it is: `{shot: pier}` for `pier`.
+fn name_in_mapping(key: &KeySpec, value: &Yaml) -> Option<String> {
+    let YamlValue::Map(entries) = &value.value else { return None };
+    let [(name, shot)] = entries.as_slice() else { return None };
+    let text = shot.text().filter(|text| ShotRef::parse(text).is_ok())?;
+    matches!(name.value.as_str(), "shot" | "id").then(|| format!("write `{}: {text}`", key.name))
+}
+
+/// The help for several names in one text, if the key takes a list.
+fn list_in_text(key: &KeySpec, text: &str) -> Option<String> {
+    let takes_list = matches!(key.shape, Shape::ShotRefs | Shape::Clips);
+    let names: Vec<&str> = text.split([',', ';', ' ', '\n']).filter(|name| !name.is_empty()).collect();
+    let are_names = names.len() > 1 && names.iter().all(|name| ShotRef::parse(name).is_ok());
+    // A comma in a cell belongs to the cell.
+    let is_cell = text.contains('@');
+    (takes_list && are_names && !is_cell)
+        .then(|| format!("write a list: `{}: [{}]`", key.name, names.join(", ")))
 }

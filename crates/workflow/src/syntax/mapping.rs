@@ -1,8 +1,6 @@
 //! A mapping of the file, read by the table of its keys.
 
-use contract::Contract;
-
-use super::keys::{KeySpec, ObjectSpec, Shape, is_extension, shot, workflow};
+use super::keys::{KeySpec, ObjectSpec, Shape, is_extension, is_field, opposite_of, shot, workflow};
 use super::{Entry, plain_name, value};
 use crate::diagnostic::{Diagnostic, Problems, nearest};
 use crate::source::{Span, Spanned};
@@ -66,11 +64,12 @@ impl<'y> Mapping<'y> {
     fn check_keys(&self, extensions: bool, problems: &mut Problems) {
         let mut suggested_keys = Vec::new();
         if !self.object.is_open {
-            for (key, _) in self.others().filter(|(key, _)| !(extensions && is_extension(&key.value))) {
-                problems.push(if extensions {
-                    self.unknown_in_file(key)
-                } else {
-                    self.object.unknown_key(key)
+            for (key, value) in self.others().filter(|(key, _)| !(extensions && is_extension(&key.value))) {
+                let unknown =
+                    if extensions { self.unknown_in_file(key) } else { self.object.unknown_key(key) };
+                problems.push(match opposite_of(&key.value, value, self.object.names()) {
+                    Some(help) => unknown.help(help),
+                    None => unknown,
                 });
                 suggested_keys.extend(nearest(&key.value, self.object.names()));
             }
@@ -99,14 +98,21 @@ impl<'y> Mapping<'y> {
 
     /// The report of an unknown key at the top level of a file: one of a shot is not indented.
     fn unknown_in_file(&self, key: &Key) -> Diagnostic {
-        let unknown = self.object.unknown_key(key);
         let name = &key.value;
-        let is_of_shot = shot::SHOT.has(name) || is_field(name);
-        if !self.object.has(workflow::SHOTS.name)
-            || !is_of_shot
-            || nearest(name, self.object.names()).is_some()
-        {
+        let unknown = self.object.unknown_key(key);
+        if let Some(flag) = workflow::flag_for(name) {
+            return unknown.help(format!("a run takes it as a flag: `runner run --{flag}`"));
+        }
+        if nearest(name, self.object.names()).is_some() {
             return unknown;
+        }
+        let is_of_shot = shot::SHOT.has(name) || is_field(name);
+        if !self.object.has(workflow::SHOTS.name) || !is_of_shot {
+            let is_name = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+            let Some(help) = unknown.help.clone().filter(|_| is_name && !is_extension(name)) else {
+                return unknown;
+            };
+            return unknown.help(format!("{help}; keys that begin with `x-` are ignored: `x-{name}`"));
         }
         let in_defaults = if !shot::SHOT.has(name) || shot::DEFAULTS.has(name) {
             "; for all shots, put it into `defaults`"
@@ -189,10 +195,4 @@ fn is_fit(key: &KeySpec, text: &str) -> bool {
         Shape::Id | Shape::Name => plain_name(text).is_ok(),
         _ => !text.contains('\n'),
     }
-}
-
-/// Whether a name is a field of a request.
-fn is_field(name: &str) -> bool {
-    let contract = Contract::embedded();
-    contract.families().any(|family| contract.field(family, name).is_some())
 }

@@ -26,9 +26,26 @@ fn collect(value: &Yaml, text: &str, spans: &mut Vec<Span>) {
     match &value.value {
         YamlValue::Text(_) => spans.extend(comment_after(value.span, text)),
         YamlValue::List(items) => items.iter().for_each(|item| collect(item, text, spans)),
-        YamlValue::Map(entries) => entries.iter().for_each(|(_, value)| collect(value, text, spans)),
+        YamlValue::Map(entries) => {
+            for (key, value) in entries {
+                if value.is_null() {
+                    spans.extend(comment_as_value(key.span, text));
+                }
+                collect(value, text, spans);
+            }
+        }
         YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) => {}
     }
+}
+
+/// The comment right behind the colon of a key without a value, if it looks like text.
+pub(crate) fn comment_as_value(key: Span, text: &str) -> Option<Span> {
+    let rest = text.get(key.end()..)?;
+    let after_colon = rest.trim_start_matches([' ', '\t']).strip_prefix(':')?;
+    let comment = after_colon.trim_start_matches([' ', '\t']);
+    let line = comment.split(['\n', '\r']).next()?.trim_end();
+    let begin = key.end() + (rest.len() - comment.len());
+    is_text(line).then(|| Span::new(begin, begin + line.len()))
 }
 
 fn comment_after(span: Span, text: &str) -> Option<Span> {
@@ -69,7 +86,7 @@ fn comment_on_next_line(start: usize, line_end: usize, text: &str) -> Option<Spa
 }
 
 /// Whether what a `#` begins looks like text.
-fn is_text(comment: &str) -> bool {
+pub(super) fn is_text(comment: &str) -> bool {
     let after = comment.strip_prefix('#').and_then(|rest| rest.chars().next());
     after.is_some_and(|first| first.is_alphanumeric() || first == '{')
 }

@@ -3,7 +3,12 @@
 use serde_saphyr::Error;
 use serde_saphyr::budget::BudgetBreach;
 
-use super::{flow, foreign_signs, indentation, mistakes};
+use super::mistakes::is_key;
+use super::refusal::{Refusal, entry_of, key_before};
+use super::{
+    aliases, block_texts, escapes, flow, foreign_signs, indentation, items, missing_colons, mistakes, pasted,
+    refusal, tabs, unclosed_quotes,
+};
 use crate::diagnostic::{Diagnostic, grouped};
 use crate::limits;
 use crate::source::{Position, Source, Span};
@@ -32,21 +37,19 @@ pub(super) fn explain(error: &Error, source: &Source) -> Diagnostic {
         }
         Error::RecursiveReferencesRequireWeakTypes { .. } => {
             Diagnostic::error("yaml-syntax", span, "an anchor may not contain itself")
+                .help("remove this alias, or move it out of what its anchor names")
         }
-        Error::UnknownAnchor { .. } => Diagnostic::error("yaml-syntax", span, "this alias names no anchor")
-            .help("text that begins with `*` needs quotes"),
-        Error::MultipleDocuments { .. } => Diagnostic::error(
-            "yaml-syntax",
-            span,
-            "a second document begins here",
-        )
-        .help(
-            "a file holds one workflow: remove the `---` line and what follows, or make it a file of its own",
-        ),
+        Error::UnknownAnchor { .. } => aliases::unknown(span, source),
+        Error::MultipleDocuments { .. } => {
+            Diagnostic::error("yaml-syntax", span, "a second document begins here")
+                .help(pasted::other_document(source))
+        }
         Error::NonFiniteFloat { value, .. } => {
             Diagnostic::error("yaml-syntax", span, format!("`{value}` is not a finite number"))
+                .help(format!("write a number; if it is text, put it in quotes: `\"{value}\"`"))
         }
-        Error::NullIntoString { .. } => Diagnostic::error("bad-key", span, "a key must be text, not empty"),
+        Error::NullIntoString { .. } => Diagnostic::error("bad-key", span, "a key must be text, not empty")
+            .help("write the name of the key; one such as `~` or `null` is put in quotes"),
         Error::Unexpected { expected, .. }
             if expected.contains("string scalar")
                 && source.text().get(..span.end()).is_some_and(|before| before.ends_with("{{")) =>
@@ -60,16 +63,12 @@ pub(super) fn explain(error: &Error, source: &Source) -> Diagnostic {
         }
         other => {
             let message = wording(other);
-            if let Some(diagnostic) = common_mistake(&message, span, source) {
+            if let Some(diagnostic) = likely_mistake(&message, span, source) {
                 return diagnostic;
             }
             let help = help_for(&message, source.text().get(span.start()..).unwrap_or_default());
             let message = message.split(", use ").next().unwrap_or_default().to_owned();
-            let diagnostic = Diagnostic::error("yaml-syntax", span, message);
-            match help {
-                Some(help) => diagnostic.help(help),
-                None => diagnostic,
-            }
+            Diagnostic::error("yaml-syntax", span, message).help(help)
         }
     }
 }
@@ -102,98 +101,89 @@ fn breached(breach: &BudgetBreach) -> String {
 /// Maximum length of a line that help repeats, in bytes.
 const MAX_QUOTED_LINE: usize = 400;
 
-/// The mistakes that most often lead to a message of the parser, with the line that was probably meant.
-fn common_mistake(message: &str, span: Span, source: &Source) -> Option<Diagnostic> {
-    let lines: Vec<&str> = source.text().lines().collect();
-    let number = source.position(span.start()).line;
-    let line = lines.get(number - 1).copied().filter(|line| line.len() <= MAX_QUOTED_LINE)?;
-    // The parser may stop at the end of the line before.
-    let indented =
-        |index: &usize| lines.get(*index).is_some_and(|line| line.trim_start_matches(' ').starts_with('\t'));
-    let is_about_tabs = message.contains("found a tab") || message.contains("tabs disallowed");
-    if let Some(index) = [number - 1, number].into_iter().find(indented).filter(|_| is_about_tabs) {
-        let start = source.offset(Position { line: index + 1, column: 1 });
-        let tab = lines[index].find('\t')?;
-        let diagnostic = Diagnostic::error(
-            "yaml-syntax",
-            Span::new(start + tab, start + tab + 1),
-            "YAML does not allow tabs in indentation",
-        );
-        return Some(diagnostic.help("replace each tab with two spaces"));
-    }
-    if let Some(diagnostic) = foreign_signs::in_line(number, &lines, source) {
-        return Some(diagnostic);
-    }
-    if let Some(diagnostic) = mistakes::in_line(message, number, &lines, span, source) {
-        return Some(diagnostic);
-    }
-    if let Some(diagnostic) = flow::mistake(message, number, &lines, span, source) {
-        return Some(diagnostic);
-    }
-    if let Some(diagnostic) = indentation::mistake(message, number, &lines, span, source) {
-        return Some(diagnostic);
-    }
-    let quote_value = |message: &str| {
-        let (before, text) = line.split_once(": ")?;
-        let key = before.trim_start().trim_start_matches("- ");
-        let is_key = key.chars().all(|c| c.is_alphanumeric() || c == '_');
-        let help = format!("put the text in quotes: `{key}: {}`", as_quoted(text.trim()));
-        is_key.then(|| Diagnostic::error("yaml-syntax", span, message).help(help))
+/// Those that look for a mistake in what the parser refused, in this order: first those whose mistakes show by themselves.
+const MISTAKES: [fn(&Refusal<'_>) -> Option<Diagnostic>; 13] = [
+    pasted::mistake,
+    tabs::mistake,
+    escapes::mistake,
+    foreign_signs::mistake,
+    items::mistake,
+    missing_colons::mistake,
+    aliases::mistake,
+    unclosed_quotes::mistake,
+    block_texts::mistake,
+    mistakes::in_line,
+    flow::mistake,
+    indentation::mistake,
+    quoted_value,
+];
+
+/// The mistake that led to a message of the parser, with what was probably meant.
+fn likely_mistake(message: &str, span: Span, source: &Source) -> Option<Diagnostic> {
+    let lines = refusal::lines_of(source);
+    // The parser may stop behind the last line.
+    let number = source.position(span.start()).line.min(lines.len());
+    lines.get(number.checked_sub(1)?).filter(|line| line.len() <= MAX_QUOTED_LINE)?;
+    let refusal = Refusal { message, span, number, lines: &lines, source };
+    MISTAKES.iter().find_map(|mistake| mistake(&refusal))
+}
+
+/// A value that needs quotes as a whole.
+fn quoted_value(refusal: &Refusal<'_>) -> Option<Diagnostic> {
+    let Refusal { span, source, .. } = *refusal;
+    let text = source.text();
+    let error = |message: &str, key: &str, value: &str| {
+        let help = format!("put the text in quotes: `{key}: {}`", as_quoted(value));
+        Some(Diagnostic::error("yaml-syntax", span, message).help(help))
     };
-    if message.contains("mapping values are not allowed") {
-        return quote_value("a second `: ` in a line begins a mapping");
+    let value = text.get(span.start()..)?.lines().next()?.trim_end();
+    if let Some(sign) = value.chars().next().filter(|sign| matches!(sign, '@' | '`' | '%' | ','))
+        && let Some(key) = key_before(text, span.start())
+    {
+        return error(&format!("text that begins with `{sign}` needs quotes"), key, value);
     }
-    if message.contains("unclosed quote") {
-        let quote = source.slice(span).chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
-        let span = Span::new(span.start(), span.start() + 1);
-        let diagnostic = Diagnostic::error("yaml-syntax", span, "this quote is never closed");
-        return Some(diagnostic.help(format!("add `{quote}` where the text ends")));
-    }
-    if message.contains("trailing content after double-quoted") {
-        return quote_value("text after a closing quote");
-    }
-    if message.contains("quoted scalar") {
-        // The quote that was never closed is in the nearest line above with an odd number of them.
-        let (index, open) = lines
-            .iter()
-            .enumerate()
-            .take(number)
-            .rev()
-            .find(|(_, line)| !line.matches('"').count().is_multiple_of(2) && line.contains(": \""))
-            .filter(|(_, line)| line.len() <= MAX_QUOTED_LINE)?;
-        if let Some(diagnostic) = indentation::quoted_continuation(index, &lines, source) {
-            return Some(diagnostic);
-        }
-        let start = source.offset(Position { line: index + 1, column: 1 }) + open.find(": \"")? + 2;
-        let line = open.trim_start().trim_start_matches("- ").trim_end();
-        let diagnostic =
-            Diagnostic::error("yaml-syntax", Span::new(start, start + 1), "this quote is never closed");
-        return Some(diagnostic.help(format!("write `{line}\"`")));
-    }
-    None
+    let message = if refusal.message.contains("mapping values are not allowed") {
+        "a second `: ` in a line begins a mapping"
+    } else if refusal.message.contains("trailing content after double-quoted") {
+        "text after a closing quote"
+    } else {
+        return None;
+    };
+    let (key, text) = entry_of(refusal.lines[refusal.number - 1]).split_once(": ")?;
+    if is_key(key) { error(message, key, text.trim()) } else { None }
 }
 
 /// A text as a YAML scalar in quotes: single ones where it has double ones or a `\\` in it.
-pub(super) fn as_quoted(text: &str) -> String {
+pub(crate) fn as_quoted(text: &str) -> String {
     if text.contains(['"', '\\']) { format!("'{}'", text.replace('\'', "''")) } else { format!("\"{text}\"") }
 }
 
 /// The help for other messages of the parser.
-fn help_for(message: &str, source_text: &str) -> Option<&'static str> {
+fn help_for(message: &str, source_text: &str) -> &'static str {
     if message.contains("quoted scalar") {
-        Some("is a quote missing at the end of the text above?")
+        "is a quote missing at the end of the text above?"
     } else if message.contains("mapping values are not allowed") {
-        Some("text that contains `: ` needs quotes")
+        "text that contains `: ` needs quotes"
     } else if source_text.starts_with("{{") {
-        Some("a value that begins with `{{` needs quotes: \"{{ name }}\"")
+        "a value that begins with `{{` needs quotes: \"{{ name }}\""
     } else if message.contains("flow") || message.contains("bracket") || message.contains("',' or") {
-        Some(
-            "in brackets, entries are separated by commas, and text with `: `, `,`, `[` or `{` in it needs quotes",
-        )
+        "in brackets, entries are separated by commas, and text with `: `, `,`, `[` or `{` in it needs quotes"
     } else if source_text.starts_with(['@', '`', '%', ',']) || source_text.starts_with("? ") {
-        Some("text that begins with this character needs quotes")
+        "text that begins with this character needs quotes"
+    } else if message.contains("merge value") {
+        "`<<` takes an alias of a mapping: `<<: *night`, with `x-night: &night {seed: 1}` above it"
+    } else if message.contains("comments must be separated") {
+        "write a blank before the `#`; text with a `#` in it is put in quotes as a whole"
+    } else if message.contains("unexpected character: `\\u{") {
+        "remove this character, which is not visible; within double quotes it is written as an escape such as `\\x1b`"
+    } else if message.contains("recursion limit") {
+        "nest lists and mappings less deeply"
+    } else if message.contains("document start") {
+        "remove the lines that begin with `%`; nothing else is needed above a workflow"
+    } else if message.to_ascii_lowercase().contains("eof") {
+        "the file ends within a value: close its brackets and quotes"
     } else {
-        None
+        "a line is `key: value` or an item `- value`, indented like the lines beside it; other text is put in quotes, or below `key: >-`"
     }
 }
 

@@ -1,39 +1,43 @@
 //! Mistakes in lists and mappings in brackets, once the parser has refused them.
 
-use super::brackets::{self, Brackets, key_of};
-use super::error::as_quoted;
-use super::mistakes::is_key;
+use super::as_quoted;
+use super::brackets::{self, Brackets, HiddenEnd, key_of};
+use super::mistakes::{self, is_key};
+use super::refusal::{Refusal, key_before};
 use crate::diagnostic::Diagnostic;
-use crate::source::{Position, Source, Span};
+use crate::source::Span;
 
 /// Lines above a mistake that are looked at.
 const MAX_LINES: usize = 200;
 /// Maximum length of a text that help repeats, in bytes.
 const MAX_QUOTED_LEN: usize = 300;
 
-/// The mistake in brackets that led to a message of the parser in a line (from 1), with what was probably meant.
-pub(super) fn mistake(
-    message: &str,
-    number: usize,
-    lines: &[&str],
-    span: Span,
-    source: &Source,
-) -> Option<Diagnostic> {
-    let (text, position) = (source.text(), span.start());
+/// The mistake in brackets that led to a message of the parser, with what was probably meant.
+pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
+    let Refusal { message, number, lines, span, .. } = *refusal;
+    let (text, position) = (refusal.source.text(), span.start());
+    if ["anchor", "alias", "tab", "unclosed quote"].iter().any(|word| message.contains(word)) {
+        return None;
+    }
+    let first = number.saturating_sub(MAX_LINES);
+    let scanned = (first..number.min(lines.len())).map(|index| (refusal.offset(index), lines[index]));
+    let mut scanned = brackets::in_lines(text, scanned).brackets;
+    let hidden = scanned.iter().rev().filter(|brackets| brackets.end.is_none()).find_map(|read| read.comment);
+    if let Some(diagnostic) = hidden.and_then(|hidden| hidden_end(text, hidden)) {
+        return Some(diagnostic);
+    }
     if message.contains("unclosed bracket") || message.contains("mismatched bracket") {
         return unclosed(message, text, position);
     }
     if message.contains("misplaced bracket") {
         return misplaced(text, span);
     }
-    if ["anchor", "alias", "tab", "unclosed quote"].iter().any(|word| message.contains(word)) {
-        return None;
+    // A list in a block, within brackets.
+    if message.contains("only valid inside a block") {
+        return unclosed(message, text, scanned.iter().rev().find_map(|brackets| brackets.open)?);
     }
-    let first = number.saturating_sub(MAX_LINES);
-    let offset = |index: usize| source.offset(Position { line: index + 1, column: 1 });
-    let scanned = (first..number.min(lines.len())).map(|index| (offset(index), lines[index]));
-    let brackets = brackets::in_lines(text, scanned).pop()?;
-    let line_start = offset(number - 1);
+    let brackets = scanned.pop()?;
+    let line_start = refusal.offset(number - 1);
     if let Some(open) = brackets.open {
         return unclosed(message, text, open);
     }
@@ -53,7 +57,32 @@ pub(super) fn mistake(
         brackets.entries.iter().find(|entry| text[entry.0..entry.1].matches(": ").count() > 1)
     };
     let (start, end) = *entry?;
-    in_entry(text, start, end, is_inside.then_some(position), span)
+    in_entry(text, start, end, is_inside.then_some(position), refusal)
+}
+
+/// An entry whose end is in a comment.
+fn hidden_end(text: &str, hidden: HiddenEnd) -> Option<Diagnostic> {
+    let (start, end) = hidden.comment;
+    let comment = text.get(start..end)?;
+    // The text goes on up to the next entry or bracket.
+    let is_end = |(offset, sign): &(usize, char)| match sign {
+        ',' => key_of(comment[offset + 1..].trim_start()).is_some(),
+        _ => matches!(sign, ']' | '}'),
+    };
+    let in_list = !text[hidden.entry..start].contains(':');
+    let length =
+        comment.char_indices().find(|(offset, sign)| is_end(&(*offset, *sign)) || in_list && *sign == ',');
+    let entry = text.get(hidden.entry..start + length?.0)?.trim();
+    let (key, value) = key_of(entry).map_or(("", entry), |(key, value)| (key, value.trim()));
+    let (of_text, key) = match key {
+        "" => (String::new(), String::new()),
+        key => (format!(" of `{key}`"), format!("{key}: ")),
+    };
+    (value.len() <= MAX_QUOTED_LEN && !value.contains(['\n', '"', '\''])).then(|| {
+        let message = format!("a `#` after a blank begins a comment, and ends the text{of_text}");
+        let help = format!("put the text in quotes: `{key}{}`", as_quoted(value));
+        Diagnostic::error("yaml-syntax", Span::new(start, end), message).help(help)
+    })
 }
 
 /// A bracket that is not closed, or by another one.
@@ -69,8 +98,7 @@ fn unclosed(message: &str, text: &str, position: usize) -> Option<Diagnostic> {
         Some(Diagnostic::error("yaml-syntax", Span::new(position, position + 1), message).help(help))
     };
     let line = &text[text[..position].rfind('\n').map_or(0, |before| before + 1)..position];
-    let before = line.trim_end().strip_suffix(':').unwrap_or_default();
-    let key = before.rsplit(['[', '{', ',', ' ']).next().filter(|key| is_key(key));
+    let key = key_before(text, position);
     let is_nested = line.contains(['[', '{']);
     let value = rest.lines().next().unwrap_or_default();
     // Of a list in brackets, what is before a comma is not the whole text.
@@ -126,8 +154,15 @@ fn after_brackets(text: &str, brackets: &Brackets, span: Span) -> Diagnostic {
 }
 
 /// An entry that the parser refuses at an offset, if it says where.
-fn in_entry(text: &str, start: usize, end: usize, position: Option<usize>, span: Span) -> Option<Diagnostic> {
+fn in_entry(
+    text: &str,
+    start: usize,
+    end: usize,
+    position: Option<usize>,
+    refusal: &Refusal<'_>,
+) -> Option<Diagnostic> {
     let entry = text.get(start..end)?;
+    let span = refusal.span;
     let error =
         |message: &str, help: String| Some(Diagnostic::error("yaml-syntax", span, message).help(help));
     let refused = position.and_then(|position| text[position..].chars().next());
@@ -138,13 +173,17 @@ fn in_entry(text: &str, start: usize, end: usize, position: Option<usize>, span:
         let above = above.lines().last().unwrap_or_default().trim();
         return error("a comma is missing at the end of the line above", format!("write `{above},`"));
     }
-    if refused.is_some_and(|sign| matches!(sign, '"' | '\'')) {
+    if refused.is_some_and(|sign| matches!(sign, '"' | '\'')) && !refusal.message.contains("trailing content")
+    {
         return error("a comma is missing before this", "write a comma between two entries".to_owned());
     }
     let (key, value) = key_of(entry.trim())?;
     let value = value.trim();
     if value.is_empty() || value.contains('\n') || value.len() > MAX_QUOTED_LEN {
         return None;
+    }
+    if let Some((message, help)) = mistakes::quoting(refusal.message, key, value) {
+        return error(message, help);
     }
     let quoted = match super::quotes::requoted(value) {
         Some(text) => format!("write `{key}: {text}`"),
@@ -173,6 +212,42 @@ fn in_entry(text: &str, start: usize, end: usize, position: Option<usize>, span:
 mod tests {
     use crate::diagnostic::Problems;
     use crate::source::Source;
+    use crate::yaml::check_fix::{check_fix, first_problem};
+
+    #[test]
+    fn texts_in_brackets_are_quoted_as_meant() {
+        for (text, place, fix, expected) in [
+            (
+                "- {id: a, prompt: pier #3 at night}\n",
+                (1, 24),
+                ("prompt: pier #3 at night", "prompt: \"pier #3 at night\""),
+                r#"[{"id":"a","prompt":"pier #3 at night"}]"#,
+            ),
+            (
+                "- {prompt: pier #3, at night, seed: 7}\n- {id: b}\n",
+                (1, 17),
+                ("prompt: pier #3, at night", "prompt: \"pier #3, at night\""),
+                r#"[{"prompt":"pier #3, at night","seed":7},{"id":"b"}]"#,
+            ),
+            (
+                "- {id: a, prompt: #3 at night}\n- {id: b}\n",
+                (1, 19),
+                ("prompt: #3 at night", "prompt: \"#3 at night\""),
+                r##"[{"id":"a","prompt":"#3 at night"},{"id":"b"}]"##,
+            ),
+            ("- [a #1.png, b.png]\n", (1, 6), ("a #1.png", "\"a #1.png\""), r#"[["a #1.png","b.png"]]"#),
+            (
+                "- {id: a, prompt: 'it's dark'}\n",
+                (1, 23),
+                ("prompt: 'it's dark'", "prompt: \"it's dark\""),
+                r#"[{"id":"a","prompt":"it's dark"}]"#,
+            ),
+        ] {
+            check_fix(text, place, fix, expected);
+        }
+        let (line, column, message) = first_problem("a:\n  <<: [{b: 1}\n  c: 2\n").unwrap_or_default();
+        assert_eq!((line, column), (2, 7), "{message}");
+    }
 
     #[test]
     fn mistakes_in_brackets_are_named_with_help() {
@@ -271,7 +346,7 @@ mod tests {
                 "  - {id: a, prompt: \"x, seconds: 5}\n",
                 (2, 21),
                 "this quote is never closed",
-                "add `\"` where the text ends",
+                "write `prompt: \"x\"`",
             ),
         ] {
             let source = Source::new("a.yaml", format!("shots:\n{shot}"));

@@ -1,18 +1,14 @@
 //! Blanks and colons of other scripts, which YAML takes for text: editors and input methods insert them.
 
 use super::mistakes::is_key;
+use super::refusal::Refusal;
 use super::{Yaml, YamlValue};
 use crate::diagnostic::Diagnostic;
-use crate::source::{Position, Source, Span};
+use crate::source::{Source, Span};
 
-/// The sign that led to an error of the parser at a line (from 1): in that line or in the nearest one above.
-pub(super) fn in_line(number: usize, lines: &[&str], source: &Source) -> Option<Diagnostic> {
-    let index = number.checked_sub(1)?;
-    let above = (0..index).rev().find(|index| !lines[*index].trim().is_empty());
-    [Some(index), above].into_iter().flatten().find_map(|index| {
-        let start = source.offset(Position { line: index + 1, column: 1 });
-        in_text(lines.get(index)?, start)
-    })
+/// The sign that led to an error of the parser.
+pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
+    refusal.near_lines().find_map(|index| in_text(refusal.lines[index], refusal.offset(index)))
 }
 
 /// The first key of a tree that begins with such a blank: the parser has taken the indentation for a part of it.

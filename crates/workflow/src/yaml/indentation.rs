@@ -1,37 +1,34 @@
 //! Lines that are indented too deep or not deep enough, once the parser has refused them.
 
+use super::joined_keys::PROSE;
 use super::mistakes::is_key;
+use super::refusal::{Refusal, indentation};
 use crate::diagnostic::Diagnostic;
-use crate::source::{Position, Source, Span};
+use crate::syntax::is_known_key;
 
 /// Lines above a mistake that are looked at.
 const MAX_LINES: usize = 1_000;
 
 /// A line that begins a key or an item of a list.
-struct Level<'l> {
+pub(super) struct Level<'l> {
     /// Its index.
-    line: usize,
+    pub(super) line: usize,
     /// The column of the key, or of the dash, from 0.
-    column: usize,
+    pub(super) column: usize,
     /// The key; `None` for a dash.
-    key: Option<&'l str>,
+    pub(super) key: Option<&'l str>,
 }
 
-/// The mistake in the indentation of a line (from 1) that led to a message of the parser, with where the line belongs.
-pub(super) fn mistake(
-    message: &str,
-    number: usize,
-    lines: &[&str],
-    span: Span,
-    source: &Source,
-) -> Option<Diagnostic> {
-    let index = number.checked_sub(1)?;
+/// The mistake in the indentation of a line that led to a message of the parser, with where the line belongs.
+pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
+    let Refusal { message, number, lines, span, .. } = *refusal;
+    let index = number - 1;
     let line = lines.get(index)?;
     let text = line.trim_start_matches(' ');
     let indent = line.len() - text.len();
-    let start = source.offset(Position { line: number, column: 1 }) + indent;
+    let start = refusal.offset(index) + indent;
     let error = |length: usize, message: String, help: String| {
-        Some(Diagnostic::error("yaml-syntax", Span::new(start, start + length), message).help(help))
+        Some(refusal.error(index, indent..indent + length, message, help))
     };
     if let Some((dash, help)) = below_bare_dash(index, lines) {
         let message = format!("this line is not indented deeper than the dash in line {}", dash + 1);
@@ -48,17 +45,21 @@ pub(super) fn mistake(
         // The parser takes a key that is deeper than the one above for more of that one's text.
         let key = line.get(indent..span.start().checked_sub(start - indent)?).filter(|key| is_key(key))?;
         let sibling = above.iter().find(|level| level.key.is_some())?;
+        let name = sibling.key.filter(|_| sibling.column < indent)?;
         let is_next = lines[sibling.line + 1..index].iter().all(|between| between.trim().is_empty());
-        return if is_next && sibling.column < indent {
-            let name = sibling.key?;
-            error(
-                key.len(),
-                format!("`{key}` is indented deeper than `{name}` above it, and is read as more of its text"),
-                format!("indent `{key}` like `{name}`: by {}", blanks(sibling.column)),
-            )
-        } else {
-            None
-        };
+        let indent_key = format!("indent `{key}` like `{name}`: by {}", blanks(sibling.column));
+        // Text may have words before a colon.
+        if !is_known_key(key) && (!is_next || PROSE.contains(&name)) {
+            let message = format!("`{key}: ` begins a mapping within the text of `{name}`");
+            let help =
+                format!("write `{name}: >-`, and the whole text below it; if `{key}` is a key, {indent_key}");
+            return error(key.len(), message, help);
+        }
+        return error(
+            key.len(),
+            format!("`{key}` is indented deeper than `{name}` above it, and is read as more of its text"),
+            indent_key,
+        );
     }
     let is_item = text.starts_with("- ");
     let key = text.split_once(':').map(|(key, _)| key).filter(|key| is_key(key));
@@ -76,9 +77,10 @@ pub(super) fn mistake(
             format!("indent it like {name} in line {}: by {}", level.line + 1, blanks(level.column)),
         );
     }
-    if message.contains("simple key expected") && key.is_none() && !text.is_empty() {
+    let is_refused = message.contains("simple key expected") || message.contains("did not find expected");
+    if is_refused && key.is_none() && text.starts_with(char::is_alphanumeric) {
         let level = above.iter().find(|level| level.key.is_some())?;
-        return (level.column >= indent).then(|| continuation(level, start, text.trim_end().len()));
+        return (level.column >= indent).then(|| continuation(level, index, refusal));
     }
     None
 }
@@ -117,29 +119,40 @@ fn item_without_key<'l>(index: usize, lines: &[&'l str]) -> Option<(&'l str, &'s
     Some((item, if in_film { "shot" } else { "id" }))
 }
 
-/// The mistake of a text in quotes that goes on in the line below its key (an index) without being indented deeper.
-pub(super) fn quoted_continuation(index: usize, lines: &[&str], source: &Source) -> Option<Diagnostic> {
-    let below = lines.get(index + 1)?;
-    let text = below.trim_start_matches(' ');
-    let indent = below.len() - text.len();
-    let levels = levels_above(index + 1, lines);
-    let level = levels.iter().find(|level| level.line == index && level.key.is_some())?;
-    let is_other = text.starts_with("- ") || text.split_once(':').is_some_and(|(key, _)| is_key(key));
-    let start = source.offset(Position { line: index + 2, column: 1 }) + indent;
-    (!text.is_empty() && !is_other && indent <= level.column)
-        .then(|| continuation(level, start, text.trim_end().len()))
+/// The key above a line (an index) whose text the line may be more of, and how far it is to be indented then.
+pub(super) fn text_above<'l>(index: usize, refusal: &Refusal<'l>) -> Option<(&'l str, String)> {
+    let indent = indentation(refusal.lines[index]);
+    let level = levels_above(index, refusal.lines).into_iter().find(|level| level.key.is_some())?;
+    let key = level.key.filter(|_| level.column >= indent)?;
+    Some((key, text_indent(&level)))
 }
 
-fn continuation(level: &Level<'_>, start: usize, length: usize) -> Diagnostic {
+/// The mistake of a text in quotes that goes on in the line below its key (an index) without being indented deeper.
+pub(super) fn quoted_continuation(index: usize, refusal: &Refusal<'_>) -> Option<Diagnostic> {
+    let below = refusal.lines.get(index + 1)?;
+    let text = below.trim_start_matches(' ');
+    let levels = levels_above(index + 1, refusal.lines);
+    let level = levels.iter().find(|level| level.line == index && level.key.is_some())?;
+    let is_other = text.starts_with("- ") || text.split_once(':').is_some_and(|(key, _)| is_key(key));
+    (!text.is_empty() && !is_other && indentation(below) <= level.column)
+        .then(|| continuation(level, index + 1, refusal))
+}
+
+/// A line (an index) that is probably more of the text of a key.
+fn continuation(level: &Level<'_>, index: usize, refusal: &Refusal<'_>) -> Diagnostic {
     let key = level.key.unwrap_or_default();
     let message =
         format!("this line is no part of `{key}` above it: more of a text is indented deeper than its key");
-    Diagnostic::error("yaml-syntax", Span::new(start, start + length), message)
-        .help(format!("if it is text of `{key}`, indent it by {} or more", blanks(level.column + 2)))
+    let help = format!("if it is text of `{key}`, indent it by {}", text_indent(level));
+    refusal.error_at_line(index, message, help)
+}
+
+fn text_indent(level: &Level<'_>) -> String {
+    format!("{} or more", blanks(level.column + 2))
 }
 
 /// The keys and items above a line that it could be beside, the nearest first: each is indented less than those after it.
-fn levels_above<'l>(index: usize, lines: &[&'l str]) -> Vec<Level<'l>> {
+pub(super) fn levels_above<'l>(index: usize, lines: &[&'l str]) -> Vec<Level<'l>> {
     let mut levels: Vec<Level<'l>> = Vec::new();
     let mut outermost = usize::MAX;
     for line in (index.saturating_sub(MAX_LINES)..index).rev() {
@@ -161,7 +174,7 @@ fn levels_above<'l>(index: usize, lines: &[&'l str]) -> Vec<Level<'l>> {
     levels
 }
 
-fn blanks(count: usize) -> String {
+pub(super) fn blanks(count: usize) -> String {
     match count {
         0 => "no blanks".to_owned(),
         1 => "1 blank".to_owned(),
@@ -223,6 +236,17 @@ mod tests {
             ("shots:\n  - pier\n    prompt: x\n", 3, "write `- id: pier`"),
             ("film:\n  shots:\n    - pier\n      in: 1s\n", 4, "write `- shot: pier`"),
             ("a:\n  b: \"x\n  c: 1\n", 2, "write `b: \"x\"`"),
+            (
+                "a:\n  prompt: x\n    wide: y\n",
+                3,
+                "write `prompt: >-`, and the whole text below it; if `wide` is a key, indent `wide` like `prompt`: by 2 blanks",
+            ),
+            ("a:\n  prompt: x\n    y\n    seconds: 5\n", 4, "indent `seconds` like `prompt`: by 2 blanks"),
+            (
+                "shots:\n  - id: a\n    prompt: a pier,\n   with a keeper\n",
+                4,
+                "if it is text of `prompt`, indent it by 6 blanks or more",
+            ),
             ("a:\n  prompt: wide: x\n", 2, "put the text in quotes: `prompt: \"wide: x\"`"),
         ] {
             let source = Source::new("a.yaml", text);

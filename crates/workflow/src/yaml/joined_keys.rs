@@ -1,6 +1,7 @@
 //! Keys in brackets without a value, where one was meant: `{id:a}` has no blank after the colon, `{id = a}` another sign, and
 //! `{prompt: rain, wind and sea}` a comma in its text.
 
+use super::missing_colons;
 use super::mistakes::is_key;
 use super::source_text::number_in;
 use super::{Key, Yaml, YamlValue, as_quoted};
@@ -10,7 +11,12 @@ use crate::source::{Source, Span};
 /// Reports such keys, and reads each as the key and the value that were meant.
 pub(super) fn split(tree: &mut Yaml, source: &Source, problems: &mut Problems) {
     match &mut tree.value {
-        YamlValue::List(items) => items.iter_mut().for_each(|item| split(item, source, problems)),
+        YamlValue::List(items) => {
+            join_cells(items, source, problems);
+            for item in items {
+                split(item, source, problems);
+            }
+        }
         YamlValue::Map(entries) => {
             join_texts(entries, source, problems);
             for (key, value) in entries {
@@ -32,7 +38,7 @@ pub(super) fn split(tree: &mut Yaml, source: &Source, problems: &mut Problems) {
 }
 
 /// Keys whose values are prose: a word after a comma in it is hardly a key without a value.
-const PROSE: [&str; 5] = ["prompt", "note", "title", "text", "dialogue"];
+pub(super) const PROSE: [&str; 5] = ["prompt", "note", "title", "text", "dialogue"];
 
 /// The text of a plain key without a value in brackets.
 fn alone<'s>(key: &Key, value: &Yaml, source: &'s Source) -> Option<&'s str> {
@@ -44,6 +50,9 @@ fn alone<'s>(key: &Key, value: &Yaml, source: &'s Source) -> Option<&'s str> {
 /// The key and the value in a key without one, with what is wrong.
 fn joined<'s>(key: &Key, value: &Yaml, source: &'s Source) -> Option<(&'s str, &'s str, &'static str)> {
     let written = alone(key, value, source)?;
+    if let Some((name, text)) = missing_colons::split(written).filter(|(_, text)| !text.is_empty()) {
+        return Some((name, text, "a key has a colon behind it"));
+    }
     let sign = written.find([':', '='])?;
     let (name, text) = (written[..sign].trim_end(), written[sign + 1..].trim_start());
     if !is_key(name) || text.is_empty() || text.starts_with(['/', ':', '=']) {
@@ -69,9 +78,14 @@ fn join_texts(entries: &mut Vec<(Key, Yaml)>, source: &Source, problems: &mut Pr
             continue;
         }
         let is_prose = PROSE.contains(&name.value.as_str());
+        let is_cell = value.text().is_some_and(is_cell);
         let is_more = |(key, none): &&(Key, Yaml)| {
-            alone(key, none, source)
-                .is_some_and(|text| (is_prose || text.contains(' ')) && !text.contains([':', '=']))
+            alone(key, none, source).is_some_and(|text| match text.split_once('=') {
+                // An axis of a cell, such as `pier@look=noir,s=1`.
+                Some((axis, _)) => is_cell && is_key(axis),
+                None if text.contains(':') => false,
+                None => is_prose || text.contains(' ') && missing_colons::split(text).is_none(),
+            })
         };
         let more = rest.iter().take_while(is_more).count();
         let Some((last, _)) = more.checked_sub(1).and_then(|last| rest.get(last)) else { continue };
@@ -94,6 +108,39 @@ fn join_texts(entries: &mut Vec<(Key, Yaml)>, source: &Source, problems: &mut Pr
         position += 1;
         !is_dropped
     });
+}
+
+/// Whether a text names a cell of a shot, to which further axes may belong.
+fn is_cell(text: &str) -> bool {
+    text.split_once('@').is_some_and(|(_, cell)| cell.contains('='))
+}
+
+/// Joins items of a list in brackets that are axes to the cell before them.
+fn join_cells(items: &mut Vec<Yaml>, source: &Source, problems: &mut Problems) {
+    let mut joined: Vec<Yaml> = Vec::with_capacity(items.len());
+    for item in items.drain(..) {
+        let is_axis = item.text().is_some_and(|text| {
+            text == source.slice(item.span) && text.split_once('=').is_some_and(|(axis, _)| is_key(axis))
+        });
+        let cell = joined.last_mut().filter(|cell| {
+            is_axis
+                && cell.text().is_some_and(|text| is_cell(text) && text == source.slice(cell.span))
+                && source.text().get(cell.span.end()..item.span.start()).is_some_and(|gap| gap.trim() == ",")
+        });
+        let Some(cell) = cell else {
+            joined.push(item);
+            continue;
+        };
+        let span = Span::new(cell.span.start(), item.span.end());
+        let text = source.slice(span);
+        let message = "in brackets, a comma ends the name of a cell";
+        problems.push(
+            Diagnostic::error("yaml-syntax", item.span, message)
+                .help(format!("put the name in quotes: `{}`", as_quoted(text))),
+        );
+        *cell = Yaml::new(YamlValue::Text(text.to_owned()), span);
+    }
+    *items = joined;
 }
 
 /// Maximum length of a text that help repeats, in bytes.
@@ -151,6 +198,29 @@ mod tests {
             [format!("put the text in quotes: `prompt: \"{text}\"`"), "write `seconds: 5`".to_owned()]
         );
         assert_eq!(tree, format!(r#"{{"a":{{"id":"a","prompt":"{text}","seconds":5}}}}"#));
+    }
+
+    #[test]
+    fn axes_of_a_cell_are_joined() {
+        let (help, tree) = read("a: {continues: pier@look=noir,s=1, prompt: y}\n");
+        assert_eq!(help, ["put the text in quotes: `continues: \"pier@look=noir,s=1\"`"]);
+        assert_eq!(tree, r#"{"a":{"continues":"pier@look=noir,s=1","prompt":"y"}}"#);
+        let (help, tree) = read("a: [x, pier@look=noir,s=1, {shot: pier@look=noir, s=2}]\n");
+        assert_eq!(
+            help,
+            [
+                "put the name in quotes: `\"pier@look=noir,s=1\"`",
+                "put the text in quotes: `shot: \"pier@look=noir, s=2\"`"
+            ]
+        );
+        assert_eq!(tree, r#"{"a":["x","pier@look=noir,s=1",{"shot":"pier@look=noir, s=2"}]}"#);
+    }
+
+    #[test]
+    fn keys_without_a_colon_in_brackets_get_one() {
+        let (help, tree) = read("a: {id: b, prompt x, seed 7}\n");
+        assert_eq!(help, ["write `prompt: x`", "write `seed: 7`"]);
+        assert_eq!(tree, r#"{"a":{"id":"b","prompt":"x","seed":7}}"#);
     }
 
     #[test]

@@ -1,17 +1,13 @@
 //! Mistakes in a line of YAML that show in the line alone, once the parser has refused it.
 
+use super::as_quoted;
+use super::refusal::{Refusal, entry_of};
 use crate::diagnostic::Diagnostic;
-use crate::source::{Position, Source, Span};
 
-/// The mistake that led to a message of the parser at a line (from 1), with what was probably meant.
-pub(super) fn in_line(
-    message: &str,
-    number: usize,
-    lines: &[&str],
-    span: Span,
-    source: &Source,
-) -> Option<Diagnostic> {
-    let line = lines.get(number.checked_sub(1)?)?;
+/// The mistake that led to a message of the parser, with what was probably meant.
+pub(super) fn in_line(refusal: &Refusal<'_>) -> Option<Diagnostic> {
+    let Refusal { message, number, lines, span, .. } = *refusal;
+    let line = lines.get(number - 1)?;
     let is_list = message.contains("flow") || message.contains("expected ',' or ']'");
     let squeezed: String = line.chars().filter(|c| !c.is_whitespace()).collect();
     if is_list && [",,", "[,", "{,"].iter().any(|gap| squeezed.contains(gap)) {
@@ -20,12 +16,12 @@ pub(super) fn in_line(
             Diagnostic::error("yaml-syntax", span, message).help("remove one of them, or write the value"),
         );
     }
-    if let Some((message, help)) = quoting(message, line) {
+    let keyed = entry_of(line).split_once(": ").filter(|(key, _)| is_key(key));
+    if let Some((message, help)) = keyed.and_then(|(key, value)| quoting(message, key, value.trim())) {
         return Some(Diagnostic::error("yaml-syntax", span, message).help(help));
     }
-    if let Some((span, sign, help)) = sign_alone(number, lines, source) {
-        let message = format!("text that begins with `{sign}` needs quotes");
-        return Some(Diagnostic::error("yaml-syntax", span, message).help(help));
+    if let Some(diagnostic) = sign_alone(refusal) {
+        return Some(diagnostic);
     }
     if !message.contains("mapping values")
         && !message.contains("simple key")
@@ -33,23 +29,16 @@ pub(super) fn in_line(
     {
         return None;
     }
-    // The parser takes a key without a blank after it for text, and stops in the line below.
-    let above = (0..number - 1).rev().find(|index| !lines[*index].trim().is_empty());
-    [Some(number - 1), above].into_iter().flatten().find_map(|index| {
-        let line = lines[index];
-        let (message, help) = key(line)?;
-        let start = source.offset(Position { line: index + 1, column: 1 });
-        let indent = line.len() - line.trim_start().len();
-        let span = Span::new(start + indent, start + line.trim_end().len());
-        Some(Diagnostic::error("yaml-syntax", span, message).help(help))
+    refusal.near_lines().find_map(|index| {
+        let (message, help) = key(lines[index])?;
+        Some(refusal.error_at_line(index, message, help))
     })
 }
 
-/// A value that begins with the sign of an anchor or an alias without a name, in a line (from 1) or in the nearest one above.
-fn sign_alone(number: usize, lines: &[&str], source: &Source) -> Option<(Span, char, String)> {
-    let above = (0..number - 1).rev().find(|index| !lines[*index].trim().is_empty());
-    [Some(number - 1), above].into_iter().flatten().find_map(|index| {
-        let line = lines[index].trim_end();
+/// A value that begins with the sign of an anchor or an alias without a name.
+fn sign_alone(refusal: &Refusal<'_>) -> Option<Diagnostic> {
+    refusal.near_lines().find_map(|index| {
+        let line = refusal.lines[index].trim_end();
         let entry = line.trim_start().trim_start_matches("- ");
         let keyed = entry.split_once(": ").filter(|(key, _)| is_key(key));
         let value = keyed.map_or(entry, |(_, value)| value.trim_start());
@@ -57,21 +46,16 @@ fn sign_alone(number: usize, lines: &[&str], source: &Source) -> Option<(Span, c
         if !value[1..].starts_with([' ', sign]) {
             return None;
         }
-        let quoted = super::error::as_quoted(value);
+        let quoted = as_quoted(value);
         let suggestion = keyed.map_or_else(|| quoted.clone(), |(key, _)| format!("{key}: {quoted}"));
-        let start = source.offset(Position { line: index + 1, column: 1 }) + (line.len() - value.len());
-        Some((Span::new(start, start + value.len()), sign, format!("write `{suggestion}`")))
+        let message = format!("text that begins with `{sign}` needs quotes");
+        let part = line.len() - value.len()..line.len();
+        Some(refusal.error(index, part, message, format!("write `{suggestion}`")))
     })
 }
 
-/// A value that needs quotes, or other ones.
-fn quoting(message: &str, line: &str) -> Option<(&'static str, String)> {
-    let (before, value) = line.split_once(": ")?;
-    let key = before.trim_start().trim_start_matches("- ");
-    if !is_key(key) {
-        return None;
-    }
-    let value = value.trim();
+/// The value of a key, in a block or in brackets, that needs quotes or other ones.
+pub(super) fn quoting(message: &str, key: &str, value: &str) -> Option<(&'static str, String)> {
     let is_quoting = message.contains("trailing content") || message.contains("unknown escape");
     if let Some(text) = super::quotes::requoted(value).filter(|_| is_quoting) {
         let message = if value.starts_with('\'') {
@@ -81,8 +65,7 @@ fn quoting(message: &str, line: &str) -> Option<(&'static str, String)> {
         };
         return Some((message, format!("write `{key}: {text}`")));
     }
-    let in_quotes =
-        |text: &str| format!("put the text in quotes: `{key}: {}`", super::error::as_quoted(text));
+    let in_quotes = |text: &str| format!("put the text in quotes: `{key}: {}`", as_quoted(text));
     if let Some(text) =
         unquoted(value, '\'').filter(|_| message.contains("trailing content after single-quoted"))
     {
@@ -95,11 +78,6 @@ fn quoting(message: &str, line: &str) -> Option<(&'static str, String)> {
     {
         return Some(("a quote ends this text: within double quotes it is written `\\\"`", in_quotes(text)));
     }
-    if let Some(text) = unquoted(value, '"').filter(|_| message.contains("unknown escape")) {
-        let text = text.replace('\'', "''");
-        let message = "within double quotes, `\\` begins an escape such as `\\n`";
-        return Some((message, format!("write it in single quotes: `{key}: '{text}'`")));
-    }
     if value.starts_with(['[', '{']) && message.contains("expected key") {
         return Some(("text after a list or a mapping in brackets", in_quotes(value)));
     }
@@ -107,31 +85,17 @@ fn quoting(message: &str, line: &str) -> Option<(&'static str, String)> {
         let help = format!("{}; the items of a list are written on lines of their own", in_quotes(value));
         return Some(("a list does not begin in the line of its key", help));
     }
-    if value.starts_with(['|', '>']) && message.contains("block scalar") {
-        let (sign, text) = value.split_at(1);
-        let text = text.trim();
-        let help =
-            format!("write the text below `{key}: {sign}`, indented, or in quotes: `{key}: \"{text}\"`");
-        return Some(("the text of a block begins in the next line", help));
-    }
     None
 }
 
-/// A key without a blank behind it, an item without one behind its dash, a `=`.
+/// A key without a blank behind it, a `=`.
 fn key(line: &str) -> Option<(&'static str, String)> {
     let text = line.trim();
-    if let Some(rest) =
-        text.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
-    {
-        let is_item = rest.split_once(':').is_some_and(|(key, _)| is_key(key));
-        return is_item
-            .then(|| ("an item of a list has a blank after its dash", format!("write `- {rest}`")));
-    }
     let dash = if text.starts_with("- ") { "- " } else { "" };
     let text = text.trim_start_matches("- ");
     let end = text.find([':', '='])?;
     let (key, rest) = (text[..end].trim_end(), &text[end + 1..]);
-    if !is_key(key) || rest.trim().is_empty() {
+    if !is_key(key) && key != MERGE_KEY || rest.trim().is_empty() {
         return None;
     }
     if text[end..].starts_with('=') {
@@ -140,6 +104,9 @@ fn key(line: &str) -> Option<(&'static str, String)> {
     (!rest.starts_with([' ', '/']))
         .then(|| ("a key has a blank after its colon", format!("write `{dash}{key}: {rest}`")))
 }
+
+/// The key that puts the values of an anchor into a mapping.
+pub(super) const MERGE_KEY: &str = "<<";
 
 pub(super) fn is_key(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphabetic() || c == '_')
@@ -167,7 +134,7 @@ mod tests {
             (
                 "  - id: a\n    image: \"C:\\stills\\a.png\"\n",
                 3,
-                "write it in single quotes: `image: 'C:\\stills\\a.png'`",
+                "write `/` between folders, `image: \"C:/stills/a.png\"`; text is written in single quotes",
             ),
             (
                 "  - id: a\n    prompt: \"He says \"go\" now\"\n",

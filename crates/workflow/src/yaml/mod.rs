@@ -1,24 +1,36 @@
 //! YAML as a tree in which every key and value has its span. The file format is defined in [`crate::syntax`].
 
+mod aliases;
 mod anchors;
+mod block_texts;
 mod brackets;
+#[cfg(test)]
+mod check_fix;
 mod comments;
 mod dollars;
 mod error;
+mod escapes;
 mod flow;
 mod foreign_signs;
 mod indentation;
+mod items;
 mod joined_keys;
+mod missing_colons;
 mod mistakes;
+mod pasted;
 mod quotes;
 mod read;
+mod refusal;
 mod source_text;
 mod split_numbers;
+mod tabs;
+mod unclosed_quotes;
 mod write;
 
 use serde_json::{Number, Value};
 
-use self::error::as_quoted;
+pub(crate) use self::comments::comment_as_value;
+pub(crate) use self::error::as_quoted;
 pub(crate) use self::read::read;
 pub(crate) use self::source_text::{keep_written, number_in, rounded_integer};
 pub use self::write::{from_yaml, to_yaml};

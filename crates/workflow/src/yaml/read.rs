@@ -8,7 +8,7 @@ use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Error, Location, Spanned as Located};
 
 use super::{
-    Key, Yaml, YamlValue, error as parse_error, foreign_signs, joined_keys, source_text, split_numbers,
+    Key, Yaml, YamlValue, error as parse_error, foreign_signs, items, joined_keys, source_text, split_numbers,
 };
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
@@ -17,7 +17,7 @@ use crate::source::{Source, Span, Spanned};
 /// The tree; `None` if the text is not YAML. Duplicate keys are reported, and the first is used.
 pub(crate) fn read(source: &Source, problems: &mut Problems) -> Option<Yaml> {
     match parse(source, DuplicateKeyPolicy::Error) {
-        Ok(tree) if let Some(mistake) = foreign_signs::in_keys(&tree, source) => {
+        Ok(tree) if let Some(mistake) = mistake_in_keys(&tree, source) => {
             problems.push(mistake);
             None
         }
@@ -35,6 +35,11 @@ pub(crate) fn read(source: &Source, problems: &mut Problems) -> Option<Yaml> {
     }
 }
 
+/// What the parser has taken for a key, or for a part of one.
+fn mistake_in_keys(tree: &Yaml, source: &Source) -> Option<Diagnostic> {
+    foreign_signs::in_keys(tree, source).or_else(|| items::in_keys(tree, source))
+}
+
 /// The parser stops at the first duplicate key. The file is read again with duplicates allowed, so that all of them and all
 /// other problems are reported.
 fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems) -> Option<Yaml> {
@@ -46,6 +51,10 @@ fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems)
             return None;
         }
     };
+    if let Some(mistake) = mistake_in_keys(&tree, source) {
+        problems.push(mistake);
+        return None;
+    }
     let mut has_duplicates = false;
     drop_duplicates(&mut tree, &mut |original, dropped| {
         has_duplicates = true;
@@ -57,7 +66,7 @@ fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems)
             )
             .label("again here")
             .other(original.span, "first here")
-            .help("keep one of the two"),
+            .help(duplicate_help(dropped, source)),
         );
     });
     if !has_duplicates {
@@ -67,6 +76,18 @@ fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems)
     source_text::restore(&mut tree, source, problems);
     split_numbers::join(&mut tree, source, problems);
     Some(tree)
+}
+
+/// The help for a duplicate key. A second `id` probably begins an item whose dash is missing.
+fn duplicate_help(key: &Key, source: &Source) -> String {
+    let line = source.text().get(key.span.start()..).and_then(|rest| rest.lines().next());
+    let item = line.map(str::trim_end).filter(|item| key.value == "id" && !item.contains([',', '}', '`']));
+    match item {
+        Some(item) => format!(
+            "keep one of the two; if another shot begins here, write `- {item}`, its dash below the one above"
+        ),
+        None => "keep one of the two".to_owned(),
+    }
 }
 
 fn drop_duplicates(tree: &mut Yaml, report: &mut impl FnMut(&Key, &Key)) {

@@ -20,6 +20,8 @@ pub(crate) mod workflow;
 pub(crate) use self::shape::Shape;
 use std::fmt::Write as _;
 
+use contract::Contract;
+
 use crate::diagnostic::{Diagnostic, did_you_mean, quoted_list};
 use crate::yaml;
 
@@ -114,6 +116,75 @@ impl ObjectSpec {
     }
 }
 
+/// All mappings of the file format.
+const ALL: [&ObjectSpec; 21] = [
+    &group::GROUP,
+    &cast::CHARACTER,
+    &soundtrack::MUSIC,
+    &soundtrack::VOICE,
+    &workflow::WORKFLOW,
+    &workflow::FRAGMENT,
+    &film::FILM,
+    &film::CLIP,
+    &film::TRANSITION_KINDS,
+    &film::SUBTITLE_KEYS,
+    &shot::SHOT,
+    &dialogue::LINE,
+    &retry::RETRY,
+    &medium::MEDIUM,
+    &params::PARAM,
+    &matrix::MATRIX,
+    &matrix::RANGE,
+    &matrix::CSV_AXIS,
+    &matrix::FILES_AXIS,
+    &prices::PRICE_TABLE,
+    &prices::PRICE,
+];
+
+/// Whether a name is a key of a workflow: of one of its mappings, or a field of a request.
+pub(crate) fn is_known_key(name: &str) -> bool {
+    ALL.iter().any(|object| object.has(name)) || is_field(name)
+}
+
+/// Whether a name is a key of a workflow or of one of its shots, or a field of a request.
+pub(crate) fn is_key_of_shot(name: &str) -> bool {
+    workflow::WORKFLOW.has(name) || shot::SHOT.has(name) || is_field(name)
+}
+
+/// Whether a name is a field of a request.
+pub(crate) fn is_field(name: &str) -> bool {
+    let contract = Contract::embedded();
+    contract.families().any(|family| contract.field(family, name).is_some())
+}
+
+/// Words of other tools that say the opposite of a key, and the key.
+const OPPOSITES: [(&str, &str); 6] = [
+    ("skip", "when"),
+    ("disabled", "when"),
+    ("audio", "mute"),
+    ("sound", "mute"),
+    ("with_audio", "mute"),
+    ("no_audio", "generate_audio"),
+];
+
+/// The help for a key that says the opposite of one of these names.
+pub(crate) fn opposite_of<'a>(
+    key: &str,
+    value: &yaml::Yaml,
+    mut names: impl Iterator<Item = &'a str>,
+) -> Option<String> {
+    let folded = key.to_lowercase().replace('-', "_");
+    let name = names.find(|name| OPPOSITES.contains(&(folded.as_str(), name)))?;
+    let meant = match &value.value {
+        yaml::YamlValue::Bool(truth) => (!truth).to_string(),
+        yaml::YamlValue::Text(text) if name == shot::WHEN.name && !text.contains(['{', '`', '\n']) => {
+            format!("not ({text})")
+        }
+        _ => return None,
+    };
+    Some(format!("write `{name}: {meant}`, which is the opposite of `{key}`"))
+}
+
 /// The tables of keys in the guide, each under its name, in Markdown.
 #[must_use]
 pub fn key_tables() -> Vec<(&'static str, String)> {
@@ -151,30 +222,6 @@ fn table(object: &ObjectSpec) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const ALL: [&ObjectSpec; 21] = [
-        &group::GROUP,
-        &cast::CHARACTER,
-        &soundtrack::MUSIC,
-        &soundtrack::VOICE,
-        &workflow::WORKFLOW,
-        &workflow::FRAGMENT,
-        &film::FILM,
-        &film::CLIP,
-        &film::TRANSITION_KINDS,
-        &film::SUBTITLE_KEYS,
-        &shot::SHOT,
-        &dialogue::LINE,
-        &retry::RETRY,
-        &medium::MEDIUM,
-        &params::PARAM,
-        &matrix::MATRIX,
-        &matrix::RANGE,
-        &matrix::CSV_AXIS,
-        &matrix::FILES_AXIS,
-        &prices::PRICE_TABLE,
-        &prices::PRICE,
-    ];
 
     #[test]
     fn key_names_are_unique_and_documented() {

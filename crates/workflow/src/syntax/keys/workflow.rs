@@ -96,3 +96,14 @@ pub(crate) const FRAGMENT: ObjectSpec = ObjectSpec {
     help: "it holds `params:`, `cast:`, `defaults:` and `groups:`",
     is_open: false,
 };
+
+/// Flags of `runner run` that other tools have as keys of their files.
+const FLAGS: [&str; 6] = ["max-cost", "max-tasks", "max-video-seconds", "jobs", "output-dir", "fail-fast"];
+
+/// The flag of `runner run` that a key at the top level of a file probably stands for.
+pub(crate) fn flag_for(key: &str) -> Option<&'static str> {
+    let synonyms = [("budget", "max-cost"), ("concurrency", "jobs"), ("max_parallel", "jobs")];
+    let letters = |name: &str| name.replace(['-', '_'], "").to_lowercase();
+    let meant = synonyms.iter().find(|(synonym, _)| letters(synonym) == letters(key));
+    meant.map(|(_, flag)| *flag).or_else(|| FLAGS.into_iter().find(|flag| letters(flag) == letters(key)))
+}
