@@ -327,7 +327,7 @@ fn keys_of_other_levels_are_explained() {
         help("speed: 2"),
         "`speed` belongs to a clip of the film: `film: {shots: [{shot: a, speed: 2}]}`"
     );
-    assert!(help("on: true").starts_with("the fields are `model`"), "{}", help("on: true"));
+    assert!(help("on: true").starts_with("the keys of a shot are `note`"), "{}", help("on: true"));
     assert_eq!(help("group: g"), "add it: `groups: {g: {}}`");
 }
 
@@ -352,7 +352,7 @@ fn numbers_and_quotes_are_suggested_as_meant() {
         (r"'it\'s dark'", r#"write `prompt: "it's dark"`"#),
         ("'it's dark'", r#"write `prompt: "it's dark"`"#),
     ] {
-        assert_eq!(prompt(written), meant, "{written}");
+        assert!(prompt(written).starts_with(meant), "{written}: {}", prompt(written));
     }
     let in_brackets = workflow("shots:\n  - {id: a, prompt: 'it's dark'}\n");
     assert_eq!(help_of(&in_brackets), r#"write `prompt: "it's dark"`"#);

@@ -49,7 +49,7 @@ impl Origin {
         if !is_origin {
             return refuse("only scheme, host and port belong here; an example is https://films.example.org");
         }
-        let is_this_machine = workflow::is_loopback(&public);
+        let is_this_machine = workflow::is_loopback(public);
         if scheme == "http" && !is_insecure && !(is_this_machine && address.ip().is_loopback()) {
             return refuse(
                 "without TLS everybody on the way can read the token, and spend money with it; put a proxy with TLS in front and name its https address, \

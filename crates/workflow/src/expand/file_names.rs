@@ -84,7 +84,7 @@ mod tests {
             ("Stills/Keeper.PNG", Some("did you mean `stills/keeper.png`?")),
             ("still/keeper.jpg", Some("did you mean `stills/keeper.png`?")),
             ("stills\\keeper.png", Some("did you mean `stills/keeper.png`?")),
-            ("/home/me/film/stills/keeper.png", Some("did you mean `stills/keeper.png`?")),
+            ("/films/harbor/stills/keeper.png", Some("did you mean `stills/keeper.png`?")),
             ("C:\\film\\a.png", Some("did you mean `a.png`?")),
             ("a.png, stills/keeper.png", Some("write a list of the files: `[a.png, stills/keeper.png]`")),
             ("videos\\b.png", Some("write `/` between folders: `videos/b.png`")),

@@ -39,7 +39,7 @@ pub use self::film_spec::{ClipSpec, FilmSpec};
 pub(crate) use self::fragment::read as fragment;
 pub(crate) use self::group::resolve as resolve_groups;
 pub use self::keys::key_tables;
-pub(crate) use self::keys::{is_key_of_shot, is_known_key};
+pub(crate) use self::keys::{is_key_of_format, is_key_of_shot};
 pub(crate) use self::mapping::Mapping;
 pub use self::names::ShotRef;
 pub(crate) use self::names::{

@@ -75,13 +75,13 @@ impl Brackets {
                     levels.push((bracket, next));
                 }
                 '"' | '\'' if begins => {
-                    position = match Quoted::read(text, position, column, stop) {
-                        Quoted::Closed(end) => end,
-                        Quoted::Open => {
+                    position = match QuotedText::read(text, position, column, stop) {
+                        QuotedText::Closed(end) => end,
+                        QuotedText::Open => {
                             brackets.open_quote = Some(position);
                             break;
                         }
-                        Quoted::TooLong => stop,
+                        QuotedText::TooLong => stop,
                     };
                     (begins, after_blank) = (false, false);
                     continue;
@@ -128,7 +128,7 @@ pub(super) fn closing_quote(text: &str, open: usize, stop: usize) -> Option<usiz
 }
 
 /// Whether a text in quotes is closed.
-enum Quoted {
+enum QuotedText {
     /// It ends at this offset.
     Closed(usize),
     /// It is never closed: a key or an item begins in it, or the file ends.
@@ -137,7 +137,7 @@ enum Quoted {
     TooLong,
 }
 
-impl Quoted {
+impl QuotedText {
     /// Reads from a quote. A line that begins a key or an item and is indented by `column` or less is no part of the text.
     fn read(text: &str, open: usize, column: usize, stop: usize) -> Self {
         let closing = closing_quote(text, open, stop);
@@ -196,10 +196,10 @@ pub(super) fn in_lines<'l>(text: &str, lines: impl Iterator<Item = (usize, &'l s
         } else if value.starts_with(['"', '\'']) {
             let stop = text.floor_char_boundary(value_start.saturating_add(MAX_LEN));
             scan.last_quote = Some(value_start);
-            match Quoted::read(text, value_start, column, stop) {
-                Quoted::Closed(end) => resume = end,
-                Quoted::Open => scan.open_quote = scan.open_quote.or(Some(value_start)),
-                Quoted::TooLong => {}
+            match QuotedText::read(text, value_start, column, stop) {
+                QuotedText::Closed(end) => resume = end,
+                QuotedText::Open => scan.open_quote = scan.open_quote.or(Some(value_start)),
+                QuotedText::TooLong => {}
             }
         }
     }

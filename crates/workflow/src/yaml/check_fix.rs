@@ -25,17 +25,17 @@ pub(super) fn meaning(text: &str) -> Result<String, String> {
     Ok(tree.map(|tree| tree.to_json().to_string()).unwrap_or_default())
 }
 
-/// Checks that a mistake is reported at a place, that the help has the text to write instead of a part of the file, and that the file with
+/// Checks that a mistake is reported at a location, that the help has the text to write instead of a part of the file, and that the file with
 /// it means what the author meant, as JSON.
 #[track_caller]
 pub(super) fn check_fix(
     text: &str,
-    place: (usize, usize),
+    location: (usize, usize),
     (part, instead): (&str, &str),
     expected_meaning: &str,
 ) {
     let (line, column, message) = first_problem(text).unwrap_or_default();
-    assert_eq!((line, column), place, "{message}\n{text}");
+    assert_eq!((line, column), location, "{message}\n{text}");
     let suggested = instead.trim();
     assert!(message.contains(&format!("`{suggested}`")), "`{suggested}` is not in: {message}\n{text}");
     assert!(text.contains(part), "{part}\n{text}");

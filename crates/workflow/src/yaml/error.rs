@@ -6,8 +6,8 @@ use serde_saphyr::budget::BudgetBreach;
 use super::mistakes::is_key;
 use super::refusal::{Refusal, entry_of, key_before};
 use super::{
-    aliases, block_texts, escapes, flow, foreign_signs, indentation, items, missing_colons, mistakes, pasted,
-    refusal, tabs, unclosed_quotes,
+    aliases, block_texts, escapes, flow, foreign_signs, indentation, items, missing_colons, mistakes,
+    pasted_text, refusal, tabs, unclosed_quotes,
 };
 use crate::diagnostic::{Diagnostic, grouped};
 use crate::limits;
@@ -42,7 +42,7 @@ pub(super) fn explain(error: &Error, source: &Source) -> Diagnostic {
         Error::UnknownAnchor { .. } => aliases::unknown(span, source),
         Error::MultipleDocuments { .. } => {
             Diagnostic::error("yaml-syntax", span, "a second document begins here")
-                .help(pasted::other_document(source))
+                .help(pasted_text::other_document(source))
         }
         Error::NonFiniteFloat { value, .. } => {
             Diagnostic::error("yaml-syntax", span, format!("`{value}` is not a finite number"))
@@ -103,7 +103,7 @@ const MAX_QUOTED_LINE: usize = 400;
 
 /// Those that look for a mistake in what the parser refused, in this order: first those whose mistakes show by themselves.
 const MISTAKES: [fn(&Refusal<'_>) -> Option<Diagnostic>; 13] = [
-    pasted::mistake,
+    pasted_text::mistake,
     tabs::mistake,
     escapes::mistake,
     foreign_signs::mistake,

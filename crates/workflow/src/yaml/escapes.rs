@@ -111,7 +111,7 @@ mod tests {
     use crate::yaml::check_fix::{check_fix, first_problem};
 
     #[test]
-    fn first_unknown_escape_is_found() {
+    fn first_unknown_escape_is_located() {
         for (text, expected) in [
             (r#"a\nb\x41\u0041\U00000041\"\\\/""#, None),
             (r#"\ud83d\ude00""#, None),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_escapes_without_a_key_or_in_several_lines_are_found() {
+    fn unknown_escapes_without_a_key_or_in_several_lines_are_located() {
         let (line, column, message) = first_problem("a:\n  - \"stills\\keeper.png\"\n").unwrap_or_default();
         assert_eq!((line, column), (2, 12), "{message}");
         assert!(message.contains("`\"stills/keeper.png\"`"), "{message}");

@@ -7,7 +7,7 @@ use super::refusal::{Refusal, entry_of, is_in_text};
 use super::{Key, Yaml, YamlValue, indentation};
 use crate::diagnostic::Diagnostic;
 use crate::source::Source;
-use crate::syntax::is_known_key;
+use crate::syntax::is_key_of_format;
 
 /// Signs that other programs write in place of a dash.
 const MARKS: [char; 11] = ['–', '—', '−', '‐', '‑', '•', '·', '◦', '▪', '*', '+'];
@@ -32,7 +32,7 @@ pub(super) fn in_keys(tree: &Yaml, source: &Source) -> Option<Diagnostic> {
 fn key_as_item(key: &Key, source: &Source) -> Option<Diagnostic> {
     let written = source.text().get(key.span.start()..)?.lines().next()?;
     let (mark, item) = mark_of(written).filter(|_| written.starts_with(key.value.as_str()))?;
-    let is_known = key_of(item).is_some_and(|(name, _)| is_known_key(name));
+    let is_known = key_of(item).is_some_and(|(name, _)| is_key_of_format(name));
     is_known.then(|| {
         Diagnostic::error("yaml-syntax", key.span, message(mark))
             .help(format!("write `- {}`", item.trim_end()))
@@ -67,8 +67,8 @@ fn mark_of(text: &str) -> Option<(&str, &str)> {
         return (first != '*' || rest.starts_with(' ')).then(|| (mark, rest.trim_start()));
     }
     let digits = text.find(|c: char| !c.is_ascii_digit()).filter(|digits| *digits > 0)?;
-    let (mark, rest) = text.split_at(digits + 1);
-    (mark.ends_with(['.', ')']) && rest.starts_with(' ')).then(|| (mark, rest.trim_start()))
+    let rest = text[digits..].strip_prefix(['.', ')'])?;
+    rest.starts_with(' ').then(|| (&text[..=digits], rest.trim_start()))
 }
 
 fn message(mark: &str) -> String {

@@ -5,7 +5,7 @@ use super::mistakes::MERGE_KEY;
 use super::refusal::{Refusal, entry_of, is_in_text};
 use super::{as_quoted, indentation};
 use crate::diagnostic::Diagnostic;
-use crate::syntax::{is_key_of_shot, is_known_key};
+use crate::syntax::{is_key_of_format, is_key_of_shot};
 
 /// The key without a colon that led to a message of the parser.
 pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
@@ -46,7 +46,7 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
     let (key, rest) = text.split_at(end);
     let value = rest.trim();
     let is_merge = key == MERGE_KEY && value.starts_with(['*', '[']);
-    ((is_known_key(key) || is_merge) && !value.starts_with([':', '='])).then_some((key, value))
+    ((is_key_of_format(key) || is_merge) && !value.starts_with([':', '='])).then_some((key, value))
 }
 
 /// A key with its value, as YAML.

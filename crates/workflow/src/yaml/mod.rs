@@ -17,7 +17,7 @@ mod items;
 mod joined_keys;
 mod missing_colons;
 mod mistakes;
-mod pasted;
+mod pasted_text;
 mod quotes;
 mod read;
 mod refusal;

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_texts_are_told_from_keys_and_items() {
+    fn lines_of_texts_are_no_keys_or_items() {
         for (text, expected) in [
             ("a: |\n  x", true),
             ("a: |\n  y\n\n  x", true),

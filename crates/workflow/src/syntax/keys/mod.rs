@@ -142,7 +142,7 @@ const ALL: [&ObjectSpec; 21] = [
 ];
 
 /// Whether a name is a key of a workflow: of one of its mappings, or a field of a request.
-pub(crate) fn is_known_key(name: &str) -> bool {
+pub(crate) fn is_key_of_format(name: &str) -> bool {
     ALL.iter().any(|object| object.has(name)) || is_field(name)
 }
 

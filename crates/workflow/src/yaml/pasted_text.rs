@@ -88,7 +88,7 @@ mod tests {
     use crate::yaml::check_fix::{first_problem, meaning};
 
     #[test]
-    fn conflicts_are_found_wherever_the_parser_stops() {
+    fn conflicts_are_reported_wherever_the_parser_stops() {
         let message = |end: usize| {
             format!(
                 "a merge left a conflict here, which is not resolved; between this line and line {end}, keep what you need of the two \
