@@ -1,3 +1,5 @@
+//! Mistakes in brackets, and the text that they lead to.
+
 use crate::diagnostic::Problems;
 use crate::source::Source;
 use crate::yaml::check_fix::{check_fix, first_problem};
