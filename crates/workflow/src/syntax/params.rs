@@ -123,6 +123,19 @@ fn declaration(value: &Yaml, mut param: Param, problems: &mut Problems) -> Param
     });
     param.min = number(&keys::MIN, &map, problems);
     param.max = number(&keys::MAX, &map, problems);
+    if let (Some(min), Some(max)) = (&param.min, &param.max)
+        && min.value.as_f64() > max.value.as_f64()
+    {
+        let message = format!("no number is at least {} and at most {}", min.value, max.value);
+        let help = format!("write `min: {}, max: {}`", max.value, min.value);
+        problems.push(
+            Diagnostic::error("bad-param", max.span.or(param.key.span), message)
+                .other(min.span.or(param.key.span), "the minimum")
+                .help(help),
+        );
+        // No value is tested against bounds that none can satisfy.
+        (param.min, param.max) = (None, None);
+    }
     map.text(&keys::NOTE, problems);
     let required = map.flag(&keys::REQUIRED, problems).filter(|required| *required);
     let required = required.and_then(|_| map.get(&keys::REQUIRED)).map(|(key, _)| key.span);

@@ -141,5 +141,10 @@ impl TemplateError {
 }
 
 fn worded(error: &Error, detail: &str) -> String {
-    if detail.is_empty() { format!("the template fails: {:?}", error.kind()) } else { detail.to_owned() }
+    match error.kind() {
+        _ if !detail.is_empty() => detail.to_owned(),
+        ErrorKind::MissingArgument => "an argument is missing".to_owned(),
+        ErrorKind::TooManyArguments => "there are too many arguments".to_owned(),
+        kind => format!("the template fails: {kind:?}"),
+    }
 }

@@ -4,6 +4,7 @@
 //! and `for` are available), and repeating text or lists by `*`, which multiplies numbers only (`multiply`).
 
 mod cast_value;
+mod code_mistakes;
 mod environment;
 mod error;
 mod filters;

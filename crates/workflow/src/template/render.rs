@@ -307,14 +307,14 @@ impl<'w> Templates<'w> {
             Ok(value) => Some(value),
             Err(error) => {
                 let error = foreign::with_help(&error, text, scope)
-                    .unwrap_or_else(|| mistakes::with_help(error, text));
+                    .unwrap_or_else(|| mistakes::with_help(error, text))
+                    .with_help_for(text);
                 // An expression without braces is code as a whole: the quoted name is searched in all of it.
                 let bare = (!scan::has_template(text)).then_some(0..text.len());
                 let range = error.range.clone().or(bare).map(|range| narrowed(text, range, &error.message));
                 let location = range.and_then(|range| locate(self.source, span, text, range));
-                let mut diagnostic = Diagnostic::error(error.code, location.unwrap_or(span), error.message);
-                diagnostic.help = error.help;
-                problems.push(diagnostic);
+                let diagnostic = Diagnostic::error(error.code, location.unwrap_or(span), error.message);
+                problems.push(Diagnostic { help: error.help, ..diagnostic });
                 None
             }
         }

@@ -133,7 +133,16 @@ fn tags(text: &str) -> Result<(), ScanError> {
                 code: "template-syntax",
                 range,
                 message: format!("`{{% {name} %}}` is not available in templates"),
-                help: "there are `if`, `for` and `raw`; values come from params and matrix axes",
+                help: match name {
+                    "elseif" | "elsif" => "write `{% elif … %}`",
+                    "end" | "fi" => "write `{% endif %}` or `{% endfor %}`",
+                    "set" | "assign" | "let" => "declare the value under `params:`",
+                    "include" | "import" | "extends" => {
+                        "`include:` at the top of the workflow includes other files"
+                    }
+                    "foreach" | "each" => "write `{% for item in list %}`",
+                    _ => "there are `if`, `for` and `raw`; values come from params and matrix axes",
+                },
             });
         }
     }
