@@ -124,7 +124,11 @@ impl LedgerReader {
     pub fn open_attempts(&self) -> Result<Vec<OpenAttempt>, LedgerError> {
         let condition =
             concat!("(", is_in_flight!(), " OR ", has_open_task!(), ") ORDER BY a.intended_at, a.rowid");
-        self.rows(&format!("{OPEN_ATTEMPT}{condition}"), [], open_attempt)
+        Ok(self
+            .rows(&format!("{OPEN_ATTEMPT}{condition}"), [], open_attempt)?
+            .into_iter()
+            .flatten()
+            .collect())
     }
 
     /// This attempt, as far as something is to be done for it: not where its video was adopted without a task.
@@ -133,7 +137,7 @@ impl LedgerReader {
     /// When the ledger cannot be read.
     pub fn open_attempt(&self, attempt: &AttemptId) -> Result<Option<OpenAttempt>, LedgerError> {
         let record = self.rows(&format!("{OPEN_ATTEMPT}a.id = ?1"), [attempt.as_str()], open_attempt)?.pop();
-        Ok(record.filter(|open| open.task.as_ref().is_none_or(is_service_task)))
+        Ok(record.flatten().filter(|open| open.task.as_ref().is_none_or(is_service_task)))
     }
 
     /// What is recorded of these attempts; those that are not on record are left out.
@@ -185,8 +189,10 @@ impl LedgerReader {
     }
 }
 
-fn open_attempt(row: &Row<'_>) -> rusqlite::Result<OpenAttempt> {
-    Ok(OpenAttempt {
+fn open_attempt(row: &Row<'_>) -> rusqlite::Result<Option<OpenAttempt>> {
+    // Since it was looked for, a person may have resolved it.
+    let Some(state) = OpenTaskState::new(column(row, 13)?, row.get(16)?) else { return Ok(None) };
+    Ok(Some(OpenAttempt {
         attempt: AttemptId(row.get(0)?),
         run: RunId(row.get(1)?),
         node: row.get(2)?,
@@ -200,7 +206,6 @@ fn open_attempt(row: &Row<'_>) -> rusqlite::Result<OpenAttempt> {
         reserved_cost: column(row, 7)?,
         trouble: row.get(8)?,
         key: row.get(12)?,
-        // The query selects attempts with an open task only.
-        state: OpenTaskState::new(column(row, 13)?, row.get(16)?).ok_or(rusqlite::Error::InvalidQuery)?,
-    })
+        state,
+    }))
 }
