@@ -69,6 +69,22 @@ fn blanks_of_several_bytes_are_accepted_or_refused() {
     }
 }
 
+/// A search from the beginning of the text at each of them would take hours.
+#[test]
+fn signs_of_placeholders_are_searched_once() {
+    for signs in ["<", "{", "$", "%", "[[", "< ", "{look", "{{ look }}<"] {
+        let text = signs.repeat(100_000);
+        let file = format!(
+            "version: 1\nparams: {{look: noir, size: 5}}\n\
+             defaults: {{model: modela-video-2-0-260128, ratio: adaptive, seconds: 5, seed: 1}}\n\
+             shots: [{{id: a, prompt: \"{text}\"}}]\n"
+        );
+        let files = InMemory::default();
+        let outcome = check(file.as_bytes(), "signs.yaml", &files, &Options::default(), Contract::embedded());
+        assert!(!outcome.report.diagnostics.is_empty(), "{signs}");
+    }
+}
+
 /// Building the fonts takes longer than searching them.
 #[test]
 fn missing_characters_are_searched_once() {

@@ -1,6 +1,6 @@
 //! Axes with the name of a parameter: their values replace that of the parameter, and satisfy its declaration.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -29,14 +29,16 @@ impl AxisValueCheck {
     ) {
         let group = shot.group.and_then(|group| workflow.groups.get(group));
         // A group's parameter replaces the file's of the same name.
-        let declared: Vec<&Param> =
-            group.iter().flat_map(|group| &group.params).chain(&workflow.params).collect();
-        if !declared.iter().any(|param| is_constrained(param)) {
+        let declared = workflow.params.iter().chain(group.iter().flat_map(|group| &group.params));
+        let mut declared: HashMap<&str, &Param> =
+            declared.map(|param| (param.key.value.as_str(), param)).collect();
+        declared.retain(|_, param| is_constrained(param));
+        if declared.is_empty() {
             return;
         }
         for (axis, value) in cells.iter().flat_map(|cell| &cell.values) {
-            let Some(param) = declared.iter().find(|param| *param.key.value == **axis) else { continue };
-            if is_constrained(param) && self.checked.insert((*param, Arc::as_ptr(&value.value))) {
+            let Some(&param) = declared.get(&**axis) else { continue };
+            if self.checked.insert((std::ptr::from_ref(param), Arc::as_ptr(&value.value))) {
                 // A value from the command line is nowhere in the file.
                 let span = if value.span == workflow.start { param.key.span } else { value.span };
                 check_value(param, &value.value, span, problems);

@@ -7,7 +7,7 @@ use super::axes::axis_names;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::source::Span;
 use crate::syntax::keys::shot::SHOT;
-use crate::syntax::{Entry, Shot, Workflow};
+use crate::syntax::{Entry, Workflow};
 use crate::yaml::{Yaml, YamlValue};
 
 /// What other languages write around the name of a value.
@@ -15,65 +15,43 @@ const PLACEHOLDERS: [(&str, &str); 6] =
     [("${", "}"), ("{", "}"), ("[[", "]]"), ("<", ">"), ("%", "%"), ("$", "")];
 
 pub(super) fn run(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problems) {
-    let of_all: HashSet<&str> = names(workflow, None);
+    let params = workflow.all_params().map(|param| param.key.value.as_str());
+    let shared: HashSet<&str> = params.chain(workflow.matrix.iter().flat_map(axes)).collect();
+    let of_all_shots = workflow.shots.iter().filter_map(|shot| shot.matrix.as_ref()).flat_map(axes).collect();
     let mut reported = HashSet::new();
-    let defaults = workflow.all_defaults().map(|entry| (entry, None));
-    let fields =
-        workflow.shots.iter().flat_map(|shot| shot.fields.iter().map(move |entry| (entry, Some(shot))));
-    let mut of_shot: Option<(&str, HashSet<&str>)> = None;
-    for (entry, shot) in defaults.chain(fields) {
-        if problems.full() {
+    let mut check = |entry: &Entry, own: &HashSet<&str>| {
+        // What an anchor names is there once for each alias.
+        let YamlValue::Text(text) = &entry.value.value else { return };
+        if problems.full() || !reported.insert(entry.value.span) {
             return;
         }
-        // What an anchor names is there once for each alias.
-        let YamlValue::Text(text) = &entry.value.value else { continue };
-        if !reported.insert(entry.value.span) {
-            continue;
-        }
-        if let Some(diagnostic) = swallowed_field(entry, cx) {
-            problems.push(diagnostic);
-        }
-        if !text.contains(['{', '$', '<', '[', '%']) {
-            continue;
-        }
-        let names = match shot {
-            None => &of_all,
-            Some(shot) => {
-                let id = shot.id.value.as_str();
-                let (_, names) = match of_shot.take() {
-                    Some(known) if known.0 == id => of_shot.insert(known),
-                    _ => of_shot.insert((id, self::names(workflow, Some(shot)))),
-                };
-                names
-            }
-        };
-        if let Some(diagnostic) = foreign_placeholder(text, entry.value.span, names, cx) {
-            problems.push(diagnostic);
-        }
+        let is_name = |name: &str| shared.contains(name) || own.contains(name);
+        let warnings = [swallowed_field(entry, cx), foreign_placeholder(text, entry.value.span, is_name, cx)];
+        warnings.into_iter().flatten().for_each(|warning| problems.push(warning));
+    };
+    workflow.all_defaults().for_each(|entry| check(entry, &of_all_shots));
+    for shot in &workflow.shots {
+        let own = shot.matrix.iter().flat_map(axes).collect();
+        shot.fields.iter().for_each(|entry| check(entry, &own));
     }
 }
 
-/// The names that templates know: of parameters, and of the axes of the workflow and of a shot; without a shot, of all shots.
-fn names<'w>(workflow: &'w Workflow, shot: Option<&'w Shot>) -> HashSet<&'w str> {
-    let shots =
-        workflow.shots.iter().filter(|candidate| shot.is_none_or(|shot| std::ptr::eq(*candidate, shot)));
-    let matrices = workflow.matrix.iter().chain(shots.filter_map(|shot| shot.matrix.as_ref()));
-    let axes = matrices.flat_map(|matrix| axis_names(&matrix.value));
-    workflow.all_params().map(|param| param.key.value.as_str()).chain(axes).collect()
+fn axes(matrix: &Entry) -> impl Iterator<Item = &str> {
+    axis_names(&matrix.value)
 }
 
 /// `{look}`, where `look` is the name of a parameter or an axis.
 fn foreign_placeholder(
     text: &str,
     span: Span,
-    names: &HashSet<&str>,
+    is_name: impl Fn(&str) -> bool,
     cx: &ExpandCx<'_>,
 ) -> Option<Diagnostic> {
-    let (placeholder, name) = PLACEHOLDERS.iter().find_map(|delimiters| {
-        let starts = text.match_indices(delimiters.0).map(|(start, _)| start);
-        starts.filter(|start| !is_in_template(text, *start)).find_map(|start| {
-            let (placeholder, name) = placeholder_at(text, start, *delimiters)?;
-            names.contains(name).then_some((placeholder, name))
+    let (placeholder, name) = outside_templates(text).into_iter().find_map(|part| {
+        PLACEHOLDERS.iter().find_map(|delimiters| {
+            part.match_indices(delimiters.0).find_map(|(start, _)| {
+                placeholder_at(part, start, *delimiters).filter(|(_, name)| is_name(name))
+            })
         })
     })?;
     let written = cx.source.slice(span);
@@ -105,11 +83,27 @@ fn placeholder_at<'t>(
     Some((&text[start..text.len() - rest.len()], name))
 }
 
-/// Whether a position is in the code of a template.
-fn is_in_template(text: &str, position: usize) -> bool {
-    let before = &text[..position];
-    let count = |sign: &str| before.matches(sign).count();
-    count("{{") > count("}}") || count("{%") > count("%}")
+/// The parts of a text that are no code of a template.
+fn outside_templates(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    loop {
+        let is_open = |(start, _): &(usize, &str)| rest[start + 1..].starts_with(['{', '%', '#']);
+        let Some((start, _)) = rest.match_indices('{').find(is_open) else {
+            parts.push(rest);
+            return parts;
+        };
+        parts.push(&rest[..start]);
+        let close = match rest.as_bytes()[start + 1] {
+            b'{' => "}}",
+            b'%' => "%}",
+            _ => "#}",
+        };
+        let code = &rest[start + 2..];
+        // What is never closed is an error of its own.
+        let Some(end) = code.find(close) else { return parts };
+        rest = &code[end + close.len()..];
+    }
 }
 
 /// A line of a block text that looks like a field of the shot: it is indented too deep to be one.

@@ -2,7 +2,7 @@
 
 use super::as_quoted;
 use super::mistakes::MERGE_KEY;
-use super::refusal::{Refusal, key_before};
+use super::parse_failure::{ParseFailure, key_before};
 use crate::diagnostic::{Diagnostic, did_you_mean, quoted_list};
 use crate::source::{Source, Span};
 
@@ -57,30 +57,30 @@ fn starred(help: &str) -> String {
 }
 
 /// An alias in quotes, which is text, and text behind an alias, which was to be text as a whole.
-pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    if refusal.message.contains("merge value") {
-        let written = refusal.source.slice(refusal.span);
+pub(super) fn mistake(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    if failure.message.contains("merge value") {
+        let written = failure.source.slice(failure.span);
         let alias = written.trim_matches(['"', '\'']).strip_prefix('*')?;
         let message = "an alias in quotes is text";
         let help = format!("write `{MERGE_KEY}: *{alias}`");
-        return Some(Diagnostic::error("yaml-syntax", refusal.span, message).help(help));
+        return Some(Diagnostic::error("yaml-syntax", failure.span, message).help(help));
     }
-    let line = refusal.lines[refusal.number - 1].trim_end();
-    if refusal.message.contains("simple key expected")
+    let line = failure.lines[failure.number - 1].trim_end();
+    if failure.message.contains("simple key expected")
         && let Some(alias) = line.trim_start().strip_prefix('*').filter(|alias| !alias.contains(' '))
     {
         let message = "an alias on a line of its own belongs to no key";
-        return Some(refusal.error_at_line(
-            refusal.number - 1,
+        return Some(failure.error_at_line(
+            failure.number - 1,
             message,
             format!("write `{MERGE_KEY}: *{alias}`"),
         ));
     }
-    if !refusal.message.contains("did not find expected") {
+    if !failure.message.contains("did not find expected") {
         return None;
     }
-    refusal.near_lines().find_map(|index| {
-        let line = refusal.lines[index].trim_end();
+    failure.near_lines().find_map(|index| {
+        let line = failure.lines[index].trim_end();
         let (before, value) = line.split_once(": *")?;
         let (name, rest) = value.split_once(' ')?;
         let is_text = !rest.trim_start().is_empty() && !rest.trim_start().starts_with(['#', ':']);
@@ -90,7 +90,7 @@ pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
         (is_text && !name.contains(['"', ','])).then(|| {
             let message = format!("text that begins with `*` needs quotes: `*{name}` is an alias");
             let help = format!("write `{key}: {}`", as_quoted(written));
-            refusal.error(index, start..line.len(), message, help)
+            failure.error(index, start..line.len(), message, help)
         })
     })
 }

@@ -2,30 +2,30 @@
 
 use super::as_quoted;
 use super::indentation::{blanks, levels_above};
-use super::refusal::{Refusal, entry_of, indentation, is_in_text};
+use super::parse_failure::{ParseFailure, entry_of, indentation, is_in_text};
 use crate::diagnostic::Diagnostic;
 
 /// The mistake in such a text that led to a message of the parser.
-pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    let index = refusal.number - 1;
-    if refusal.message.contains("while scanning a block scalar") {
-        return beside_sign(index, refusal);
+pub(super) fn mistake(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    let index = failure.number - 1;
+    if failure.message.contains("while scanning a block scalar") {
+        return beside_sign(index, failure);
     }
-    if refusal.message.contains("wrongly indented line in block scalar") {
+    if failure.message.contains("wrongly indented line in block scalar") {
         let message = "a blank line at the beginning of this text has more blanks than the text";
         let help = "remove the blanks in the lines above the text";
-        return Some(Diagnostic::error("yaml-syntax", refusal.span, message).help(help));
+        return Some(Diagnostic::error("yaml-syntax", failure.span, message).help(help));
     }
-    if !refusal.message.contains("did not find expected") && !refusal.message.contains("comment intercepting")
+    if !failure.message.contains("did not find expected") && !failure.message.contains("comment intercepting")
     {
         return None;
     }
-    deeper_first_line(index, refusal).or_else(|| comment_within(index, refusal))
+    deeper_first_line(index, failure).or_else(|| comment_within(index, failure))
 }
 
 /// Text in the line of the sign of a block.
-fn beside_sign(index: usize, refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    let line = refusal.lines[index].trim_end();
+fn beside_sign(index: usize, failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    let line = failure.lines[index].trim_end();
     let (key, value) = entry_of(line).split_once(": ").filter(|(key, _)| super::mistakes::is_key(key))?;
     let value = value.trim_start();
     let sign = value.get(..1).filter(|sign| matches!(*sign, "|" | ">"))?;
@@ -46,36 +46,36 @@ fn beside_sign(index: usize, refusal: &Refusal<'_>) -> Option<Diagnostic> {
     };
     let start = line.len() - value.len();
     let part = start..start + sign.len();
-    Some(refusal.error(index, part, "the text of a block begins in the next line", help))
+    Some(failure.error(index, part, "the text of a block begins in the next line", help))
 }
 
 /// A line of a block that is indented less than its first one.
-fn deeper_first_line(index: usize, refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    let indent = indentation(refusal.lines[index]);
-    let level = levels_above(index, refusal.lines).into_iter().find(|level| level.key.is_some())?;
+fn deeper_first_line(index: usize, failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    let indent = indentation(failure.lines[index]);
+    let level = levels_above(index, failure.lines).into_iter().find(|level| level.key.is_some())?;
     let key = level.key.filter(|_| level.column < indent)?;
-    let (_, value) = entry_of(refusal.lines[level.line]).split_once(':')?;
-    let first = (level.line + 1..index).find(|index| !refusal.lines[*index].trim().is_empty())?;
-    let first_indent = indentation(refusal.lines[first]);
+    let (_, value) = entry_of(failure.lines[level.line]).split_once(':')?;
+    let first = (level.line + 1..index).find(|index| !failure.lines[*index].trim().is_empty())?;
+    let first_indent = indentation(failure.lines[first]);
     (value.trim().starts_with(['|', '>']) && first_indent > indent).then(|| {
         let message = format!("this line is indented less than the first line of the text of `{key}`");
         let help = format!("indent line {} by {}, like this one", first + 1, blanks(indent));
-        refusal.error_at_line(index, message, help)
+        failure.error_at_line(index, message, help)
     })
 }
 
 /// A comment between the lines of a text without quotes.
-fn comment_within(index: usize, refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    let comment = refusal.line_above(index)?;
-    if !refusal.lines[comment].trim_start().starts_with('#') || !is_in_text(index, refusal.lines) {
+fn comment_within(index: usize, failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    let comment = failure.line_above(index)?;
+    if !failure.lines[comment].trim_start().starts_with('#') || !is_in_text(index, failure.lines) {
         return None;
     }
-    let key = levels_above(index, refusal.lines).into_iter().find_map(|level| level.key)?;
+    let key = levels_above(index, failure.lines).into_iter().find_map(|level| level.key)?;
     let message = format!("this comment is between the lines of the text of `{key}`, and ends it");
     let help = format!(
         "move the comment above `{key}`; if it is text, write `{key}: >-` and the whole text below it"
     );
-    Some(refusal.error_at_line(comment, message, help))
+    Some(failure.error_at_line(comment, message, help))
 }
 
 #[cfg(test)]

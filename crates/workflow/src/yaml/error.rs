@@ -4,10 +4,10 @@ use serde_saphyr::Error;
 use serde_saphyr::budget::BudgetBreach;
 
 use super::mistakes::is_key;
-use super::refusal::{Refusal, entry_of, key_before};
+use super::parse_failure::{ParseFailure, entry_of, key_before};
 use super::{
     aliases, block_texts, escapes, flow, foreign_signs, indentation, items, missing_colons, mistakes,
-    pasted_text, refusal, tabs, unclosed_quotes,
+    parse_failure, pasted_text, tabs, unclosed_quotes,
 };
 use crate::diagnostic::{Diagnostic, grouped};
 use crate::limits;
@@ -102,7 +102,7 @@ fn breached(breach: &BudgetBreach) -> String {
 const MAX_QUOTED_LINE: usize = 400;
 
 /// Those that look for a mistake in what the parser refused, in this order: first those whose mistakes show by themselves.
-const MISTAKES: [fn(&Refusal<'_>) -> Option<Diagnostic>; 13] = [
+const MISTAKES: [fn(&ParseFailure<'_>) -> Option<Diagnostic>; 13] = [
     pasted_text::mistake,
     tabs::mistake,
     escapes::mistake,
@@ -120,17 +120,17 @@ const MISTAKES: [fn(&Refusal<'_>) -> Option<Diagnostic>; 13] = [
 
 /// The mistake that led to a message of the parser, with what was probably meant.
 fn likely_mistake(message: &str, span: Span, source: &Source) -> Option<Diagnostic> {
-    let lines = refusal::lines_of(source);
+    let lines = parse_failure::lines_of(source);
     // The parser may stop behind the last line.
     let number = source.position(span.start()).line.min(lines.len());
     lines.get(number.checked_sub(1)?).filter(|line| line.len() <= MAX_QUOTED_LINE)?;
-    let refusal = Refusal { message, span, number, lines: &lines, source };
-    MISTAKES.iter().find_map(|mistake| mistake(&refusal))
+    let failure = ParseFailure { message, span, number, lines: &lines, source };
+    MISTAKES.iter().find_map(|mistake| mistake(&failure))
 }
 
 /// A value that needs quotes as a whole.
-fn quoted_value(refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    let Refusal { span, source, .. } = *refusal;
+fn quoted_value(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    let ParseFailure { span, source, .. } = *failure;
     let text = source.text();
     let error = |message: &str, key: &str, value: &str| {
         let help = format!("put the text in quotes: `{key}: {}`", as_quoted(value));
@@ -142,14 +142,14 @@ fn quoted_value(refusal: &Refusal<'_>) -> Option<Diagnostic> {
     {
         return error(&format!("text that begins with `{sign}` needs quotes"), key, value);
     }
-    let message = if refusal.message.contains("mapping values are not allowed") {
+    let message = if failure.message.contains("mapping values are not allowed") {
         "a second `: ` in a line begins a mapping"
-    } else if refusal.message.contains("trailing content after double-quoted") {
+    } else if failure.message.contains("trailing content after double-quoted") {
         "text after a closing quote"
     } else {
         return None;
     };
-    let (key, text) = entry_of(refusal.lines[refusal.number - 1]).split_once(": ")?;
+    let (key, text) = entry_of(failure.lines[failure.number - 1]).split_once(": ")?;
     if is_key(key) { error(message, key, text.trim()) } else { None }
 }
 

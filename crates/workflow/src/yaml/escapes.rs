@@ -1,6 +1,6 @@
 //! Escapes in double quotes that YAML does not know, such as `"C:\Users"`.
 
-use super::refusal::{Refusal, key_before};
+use super::parse_failure::{ParseFailure, key_before};
 use super::{as_quoted, brackets};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -9,13 +9,13 @@ use crate::source::Span;
 const MAX_QUOTED_LEN: usize = 300;
 
 /// The escape that the parser refused, with how its text is written.
-pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    if !refusal.message.contains("while parsing a quoted scalar") {
+pub(super) fn mistake(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    if !failure.message.contains("while parsing a quoted scalar") {
         return None;
     }
     // The parser points at the opening quote.
-    let text = refusal.source.text();
-    let open = refusal.span.start();
+    let text = failure.source.text();
+    let open = failure.span.start();
     let inner = text.get(open..)?.strip_prefix('"')?;
     let (offset, length) = first_unknown(inner)?;
     let start = open + 1 + offset;

@@ -3,7 +3,7 @@
 use super::as_quoted;
 use super::brackets::{self, Brackets, HiddenEnd, key_of};
 use super::mistakes::{self, is_key};
-use super::refusal::{Refusal, key_before};
+use super::parse_failure::{ParseFailure, key_before};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
@@ -13,14 +13,14 @@ const MAX_LINES: usize = 200;
 const MAX_QUOTED_LEN: usize = 300;
 
 /// The mistake in brackets that led to a message of the parser, with what was probably meant.
-pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    let Refusal { message, number, lines, span, .. } = *refusal;
-    let (text, position) = (refusal.source.text(), span.start());
+pub(super) fn mistake(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    let ParseFailure { message, number, lines, span, .. } = *failure;
+    let (text, position) = (failure.source.text(), span.start());
     if ["anchor", "alias", "tab", "unclosed quote"].iter().any(|word| message.contains(word)) {
         return None;
     }
     let first = number.saturating_sub(MAX_LINES);
-    let scanned = (first..number.min(lines.len())).map(|index| (refusal.offset(index), lines[index]));
+    let scanned = (first..number.min(lines.len())).map(|index| (failure.offset(index), lines[index]));
     let mut scanned = brackets::in_lines(text, scanned).brackets;
     let hidden = scanned.iter().rev().filter(|brackets| brackets.end.is_none()).find_map(|read| read.comment);
     if let Some(diagnostic) = hidden.and_then(|hidden| hidden_end(text, hidden)) {
@@ -37,7 +37,7 @@ pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
         return unclosed(message, text, scanned.iter().rev().find_map(|brackets| brackets.open)?);
     }
     let brackets = scanned.pop()?;
-    let line_start = refusal.offset(number - 1);
+    let line_start = failure.offset(number - 1);
     if let Some(open) = brackets.open {
         return unclosed(message, text, open);
     }
@@ -57,7 +57,7 @@ pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
         brackets.entries.iter().find(|entry| text[entry.0..entry.1].matches(": ").count() > 1)
     };
     let (start, end) = *entry?;
-    in_entry(text, start, end, is_inside.then_some(position), refusal)
+    in_entry(text, start, end, is_inside.then_some(position), failure)
 }
 
 /// An entry whose end is in a comment.
@@ -159,10 +159,10 @@ fn in_entry(
     start: usize,
     end: usize,
     position: Option<usize>,
-    refusal: &Refusal<'_>,
+    failure: &ParseFailure<'_>,
 ) -> Option<Diagnostic> {
     let entry = text.get(start..end)?;
-    let span = refusal.span;
+    let span = failure.span;
     let error =
         |message: &str, help: String| Some(Diagnostic::error("yaml-syntax", span, message).help(help));
     let refused = position.and_then(|position| text[position..].chars().next());
@@ -173,7 +173,7 @@ fn in_entry(
         let above = above.lines().last().unwrap_or_default().trim();
         return error("a comma is missing at the end of the line above", format!("write `{above},`"));
     }
-    if refused.is_some_and(|sign| matches!(sign, '"' | '\'')) && !refusal.message.contains("trailing content")
+    if refused.is_some_and(|sign| matches!(sign, '"' | '\'')) && !failure.message.contains("trailing content")
     {
         return error("a comma is missing before this", "write a comma between two entries".to_owned());
     }
@@ -182,7 +182,7 @@ fn in_entry(
     if value.is_empty() || value.contains('\n') || value.len() > MAX_QUOTED_LEN {
         return None;
     }
-    if let Some((message, help)) = mistakes::quoting(refusal.message, key, value) {
+    if let Some((message, help)) = mistakes::quoting(failure.message, key, value) {
         return error(message, help);
     }
     let quoted = match super::quotes::requoted(value) {

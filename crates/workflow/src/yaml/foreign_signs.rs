@@ -1,14 +1,14 @@
 //! Blanks and colons of other scripts, which YAML takes for text: editors and input methods insert them.
 
 use super::mistakes::is_key;
-use super::refusal::Refusal;
+use super::parse_failure::ParseFailure;
 use super::{Yaml, YamlValue};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Source, Span};
 
 /// The sign that led to an error of the parser.
-pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    refusal.near_lines().find_map(|index| in_text(refusal.lines[index], refusal.offset(index)))
+pub(super) fn mistake(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    failure.near_lines().find_map(|index| in_text(failure.lines[index], failure.offset(index)))
 }
 
 /// The first key of a tree that begins with such a blank: the parser has taken the indentation for a part of it.

@@ -2,7 +2,7 @@
 
 use super::joined_keys::PROSE;
 use super::mistakes::is_key;
-use super::refusal::{Refusal, indentation};
+use super::parse_failure::{ParseFailure, indentation};
 use crate::diagnostic::Diagnostic;
 use crate::syntax::is_key_of_format;
 
@@ -20,15 +20,15 @@ pub(super) struct Level<'l> {
 }
 
 /// The mistake in the indentation of a line that led to a message of the parser, with where the line belongs.
-pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    let Refusal { message, number, lines, span, .. } = *refusal;
+pub(super) fn mistake(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    let ParseFailure { message, number, lines, span, .. } = *failure;
     let index = number - 1;
     let line = lines.get(index)?;
     let text = line.trim_start_matches(' ');
     let indent = line.len() - text.len();
-    let start = refusal.offset(index) + indent;
+    let start = failure.offset(index) + indent;
     let error = |length: usize, message: String, help: String| {
-        Some(refusal.error(index, indent..indent + length, message, help))
+        Some(failure.error(index, indent..indent + length, message, help))
     };
     if let Some((dash, help)) = below_bare_dash(index, lines) {
         let message = format!("this line is not indented deeper than the dash in line {}", dash + 1);
@@ -80,7 +80,7 @@ pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
     let is_refused = message.contains("simple key expected") || message.contains("did not find expected");
     if is_refused && key.is_none() && text.starts_with(char::is_alphanumeric) {
         let level = above.iter().find(|level| level.key.is_some())?;
-        return (level.column >= indent).then(|| continuation(level, index, refusal));
+        return (level.column >= indent).then(|| continuation(level, index, failure));
     }
     None
 }
@@ -120,31 +120,31 @@ fn item_without_key<'l>(index: usize, lines: &[&'l str]) -> Option<(&'l str, &'s
 }
 
 /// The key above a line (an index) whose text the line may be more of, and how far it is to be indented then.
-pub(super) fn text_above<'l>(index: usize, refusal: &Refusal<'l>) -> Option<(&'l str, String)> {
-    let indent = indentation(refusal.lines[index]);
-    let level = levels_above(index, refusal.lines).into_iter().find(|level| level.key.is_some())?;
+pub(super) fn text_above<'l>(index: usize, failure: &ParseFailure<'l>) -> Option<(&'l str, String)> {
+    let indent = indentation(failure.lines[index]);
+    let level = levels_above(index, failure.lines).into_iter().find(|level| level.key.is_some())?;
     let key = level.key.filter(|_| level.column >= indent)?;
     Some((key, text_indent(&level)))
 }
 
 /// The mistake of a text in quotes that goes on in the line below its key (an index) without being indented deeper.
-pub(super) fn quoted_continuation(index: usize, refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    let below = refusal.lines.get(index + 1)?;
+pub(super) fn quoted_continuation(index: usize, failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    let below = failure.lines.get(index + 1)?;
     let text = below.trim_start_matches(' ');
-    let levels = levels_above(index + 1, refusal.lines);
+    let levels = levels_above(index + 1, failure.lines);
     let level = levels.iter().find(|level| level.line == index && level.key.is_some())?;
     let is_other = text.starts_with("- ") || text.split_once(':').is_some_and(|(key, _)| is_key(key));
     (!text.is_empty() && !is_other && indentation(below) <= level.column)
-        .then(|| continuation(level, index + 1, refusal))
+        .then(|| continuation(level, index + 1, failure))
 }
 
 /// A line (an index) that is probably more of the text of a key.
-fn continuation(level: &Level<'_>, index: usize, refusal: &Refusal<'_>) -> Diagnostic {
+fn continuation(level: &Level<'_>, index: usize, failure: &ParseFailure<'_>) -> Diagnostic {
     let key = level.key.unwrap_or_default();
     let message =
         format!("this line is no part of `{key}` above it: more of a text is indented deeper than its key");
     let help = format!("if it is text of `{key}`, indent it by {}", text_indent(level));
-    refusal.error_at_line(index, message, help)
+    failure.error_at_line(index, message, help)
 }
 
 fn text_indent(level: &Level<'_>) -> String {

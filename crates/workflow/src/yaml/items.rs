@@ -3,7 +3,7 @@
 use super::brackets::key_of;
 use super::missing_colons;
 use super::mistakes::is_key;
-use super::refusal::{Refusal, entry_of, is_in_text};
+use super::parse_failure::{ParseFailure, entry_of, is_in_text};
 use super::{Key, Yaml, YamlValue, indentation};
 use crate::diagnostic::Diagnostic;
 use crate::source::Source;
@@ -13,9 +13,9 @@ use crate::syntax::is_key_of_format;
 const MARKS: [char; 11] = ['–', '—', '−', '‐', '‑', '•', '·', '◦', '▪', '*', '+'];
 
 /// The item that led to a message of the parser.
-pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    let mut lines = refusal.near_lines().filter(|index| !is_in_text(*index, refusal.lines));
-    lines.find_map(|index| marked(index, refusal).or_else(|| without_dash(index, refusal)))
+pub(super) fn mistake(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    let mut lines = failure.near_lines().filter(|index| !is_in_text(*index, failure.lines));
+    lines.find_map(|index| marked(index, failure).or_else(|| without_dash(index, failure)))
 }
 
 /// The first key of a tree that begins with such a sign: it is no key, but an item.
@@ -40,19 +40,19 @@ fn key_as_item(key: &Key, source: &Source) -> Option<Diagnostic> {
 }
 
 /// An item behind another sign than a dash and a blank.
-fn marked(index: usize, refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    let line = refusal.lines[index].trim_end();
+fn marked(index: usize, failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    let line = failure.lines[index].trim_end();
     let (mark, item) = mark_of(line.trim_start_matches(' '))?;
     let is_entry =
         item.starts_with(['{', '[']) || key_of(item).is_some() || missing_colons::split(item).is_some();
     // What is beside an item is one, too.
-    let column = super::refusal::indentation(line);
+    let column = super::parse_failure::indentation(line);
     let is_beside_item = || {
-        let levels = indentation::levels_above(index, refusal.lines);
+        let levels = indentation::levels_above(index, failure.lines);
         mark != "-" && levels.iter().any(|level| level.key.is_none() && level.column == column)
     };
     (is_entry || is_beside_item())
-        .then(|| refusal.error_at_line(index, message(mark), format!("write `- {item}`")))
+        .then(|| failure.error_at_line(index, message(mark), format!("write `- {item}`")))
 }
 
 /// The sign in place of a dash that a text begins with, and what is behind it.
@@ -79,20 +79,20 @@ fn message(mark: &str) -> String {
 }
 
 /// A line at the place of a dash that begins like the item above, as in `id: b` below `- id: a`.
-fn without_dash(index: usize, refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    let is_own = index + 1 == refusal.number;
-    if !refusal.message.contains(if is_own { "did not find expected" } else { "mapping values" }) {
+fn without_dash(index: usize, failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    let is_own = index + 1 == failure.number;
+    if !failure.message.contains(if is_own { "did not find expected" } else { "mapping values" }) {
         return None;
     }
-    let line = refusal.lines[index].trim_end();
+    let line = failure.lines[index].trim_end();
     let (key, _) = key_of(line.trim_start_matches(' '))?;
-    let column = super::refusal::indentation(line);
-    let levels = indentation::levels_above(index, refusal.lines);
+    let column = super::parse_failure::indentation(line);
+    let levels = indentation::levels_above(index, failure.lines);
     let item = levels.iter().find(|level| level.key.is_none() && level.column == column)?;
-    let is_same = key_of(entry_of(refusal.lines[item.line])).is_some_and(|(first, _)| first == key);
+    let is_same = key_of(entry_of(failure.lines[item.line])).is_some_and(|(first, _)| first == key);
     (is_same && is_key(key)).then(|| {
         let help = format!("write `- {}`", line.trim_start());
-        refusal.error_at_line(index, "this item of the list has no dash", help)
+        failure.error_at_line(index, "this item of the list has no dash", help)
     })
 }
 

@@ -2,30 +2,30 @@
 
 use super::joined_keys::PROSE;
 use super::mistakes::MERGE_KEY;
-use super::refusal::{Refusal, entry_of, is_in_text};
+use super::parse_failure::{ParseFailure, entry_of, is_in_text};
 use super::{as_quoted, indentation};
 use crate::diagnostic::Diagnostic;
 use crate::syntax::{is_key_of_format, is_key_of_shot};
 
 /// The key without a colon that led to a message of the parser.
-pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    refusal.near_lines().find_map(|index| in_line(index, refusal))
+pub(super) fn mistake(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    failure.near_lines().find_map(|index| in_line(index, failure))
 }
 
-fn in_line(index: usize, refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    let line = refusal.lines[index].trim_end();
+fn in_line(index: usize, failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    let line = failure.lines[index].trim_end();
     let entry = entry_of(line);
     let (key, value) = split(entry)?;
-    if is_in_text(index, refusal.lines) {
+    if is_in_text(index, failure.lines) {
         return None;
     }
     let dash = if line.trim_start().len() > entry.len() { "- " } else { "" };
     let help = format!("write `{dash}{}`", with_colon(key, value));
     // Words may be the rest of a text that is not indented.
-    let text = indentation::text_above(index, refusal).filter(|(above, _)| {
+    let text = indentation::text_above(index, failure).filter(|(above, _)| {
         dash.is_empty()
             && PROSE.contains(above)
-            && refusal.message.contains("simple key")
+            && failure.message.contains("simple key")
             && value.starts_with(char::is_alphabetic)
     });
     let help = match text {
@@ -37,7 +37,7 @@ fn in_line(index: usize, refusal: &Refusal<'_>) -> Option<Diagnostic> {
     };
     let column = line.len() - entry.len();
     let message = format!("`{key}` has no colon behind it, and is read as text");
-    Some(refusal.error(index, column..column + key.len(), message, help))
+    Some(failure.error(index, column..column + key.len(), message, help))
 }
 
 /// A key of the file format at the beginning of a text that no colon follows, and what is behind it.

@@ -1,12 +1,12 @@
 //! Mistakes in a line of YAML that show in the line alone, once the parser has refused it.
 
 use super::as_quoted;
-use super::refusal::{Refusal, entry_of};
+use super::parse_failure::{ParseFailure, entry_of};
 use crate::diagnostic::Diagnostic;
 
 /// The mistake that led to a message of the parser, with what was probably meant.
-pub(super) fn in_line(refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    let Refusal { message, number, lines, span, .. } = *refusal;
+pub(super) fn in_line(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    let ParseFailure { message, number, lines, span, .. } = *failure;
     let line = lines.get(number - 1)?;
     let is_list = message.contains("flow") || message.contains("expected ',' or ']'");
     let squeezed: String = line.chars().filter(|c| !c.is_whitespace()).collect();
@@ -20,7 +20,7 @@ pub(super) fn in_line(refusal: &Refusal<'_>) -> Option<Diagnostic> {
     if let Some((message, help)) = keyed.and_then(|(key, value)| quoting(message, key, value.trim())) {
         return Some(Diagnostic::error("yaml-syntax", span, message).help(help));
     }
-    if let Some(diagnostic) = sign_alone(refusal) {
+    if let Some(diagnostic) = sign_alone(failure) {
         return Some(diagnostic);
     }
     if !message.contains("mapping values")
@@ -29,16 +29,16 @@ pub(super) fn in_line(refusal: &Refusal<'_>) -> Option<Diagnostic> {
     {
         return None;
     }
-    refusal.near_lines().find_map(|index| {
+    failure.near_lines().find_map(|index| {
         let (message, help) = key(lines[index])?;
-        Some(refusal.error_at_line(index, message, help))
+        Some(failure.error_at_line(index, message, help))
     })
 }
 
 /// A value that begins with the sign of an anchor or an alias without a name.
-fn sign_alone(refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    refusal.near_lines().find_map(|index| {
-        let line = refusal.lines[index].trim_end();
+fn sign_alone(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    failure.near_lines().find_map(|index| {
+        let line = failure.lines[index].trim_end();
         let entry = line.trim_start().trim_start_matches("- ");
         let keyed = entry.split_once(": ").filter(|(key, _)| is_key(key));
         let value = keyed.map_or(entry, |(_, value)| value.trim_start());
@@ -50,7 +50,7 @@ fn sign_alone(refusal: &Refusal<'_>) -> Option<Diagnostic> {
         let suggestion = keyed.map_or_else(|| quoted.clone(), |(key, _)| format!("{key}: {quoted}"));
         let message = format!("text that begins with `{sign}` needs quotes");
         let part = line.len() - value.len()..line.len();
-        Some(refusal.error(index, part, message, format!("write `{suggestion}`")))
+        Some(failure.error(index, part, message, format!("write `{suggestion}`")))
     })
 }
 

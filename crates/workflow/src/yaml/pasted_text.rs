@@ -1,7 +1,7 @@
 //! Lines of other programs in a file: of a merge that was not finished, of Markdown, of a second document.
 
 use super::brackets::key_of;
-use super::refusal::{Refusal, lines_of};
+use super::parse_failure::{ParseFailure, lines_of};
 use crate::diagnostic::Diagnostic;
 use crate::source::Source;
 
@@ -12,13 +12,13 @@ const CONFLICT: [&str; 2] = ["<<<<<<< ", ">>>>>>> "];
 const FENCES: [&str; 2] = ["```", "~~~"];
 
 /// The first such line, if there is one.
-pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    conflict(refusal).or_else(|| fence(refusal))
+pub(super) fn mistake(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    conflict(failure).or_else(|| fence(failure))
 }
 
 /// A conflict anywhere in the file: where it leads to an error depends on its two sides.
-fn conflict(refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    let [begin, end] = CONFLICT.map(|sign| refusal.lines.iter().position(|line| line.starts_with(sign)));
+fn conflict(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    let [begin, end] = CONFLICT.map(|sign| failure.lines.iter().position(|line| line.starts_with(sign)));
     let (begin, end) = (begin?, end?);
     (begin < end).then(|| {
         let help = format!(
@@ -26,18 +26,18 @@ fn conflict(refusal: &Refusal<'_>) -> Option<Diagnostic> {
              `=======` and `>>>>>>>`",
             end + 1
         );
-        refusal.error_at_line(begin, "a merge left a conflict here, which is not resolved", help)
+        failure.error_at_line(begin, "a merge left a conflict here, which is not resolved", help)
     })
 }
 
 /// A line of Markdown at the mistake, or above it.
-fn fence(refusal: &Refusal<'_>) -> Option<Diagnostic> {
+fn fence(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
     let is_fence = |index: &usize| {
-        refusal.lines.get(*index).is_some_and(|line| FENCES.iter().any(|fence| line.starts_with(fence)))
+        failure.lines.get(*index).is_some_and(|line| FENCES.iter().any(|fence| line.starts_with(fence)))
     };
-    let index = refusal.near_lines().find(is_fence)?;
-    let other = (index + 1..refusal.lines.len()).find(is_fence);
-    let is_prose_above = refusal.lines[..index]
+    let index = failure.near_lines().find(is_fence)?;
+    let other = (index + 1..failure.lines.len()).find(is_fence);
+    let is_prose_above = failure.lines[..index]
         .iter()
         .any(|line| line.starts_with(char::is_alphabetic) && key_of(line).is_none());
     let help = match other {
@@ -47,7 +47,7 @@ fn fence(refusal: &Refusal<'_>) -> Option<Diagnostic> {
         Some(other) => format!("remove this line and line {}", other + 1),
         None => "remove this line".to_owned(),
     };
-    Some(refusal.error_at_line(index, "this line is Markdown, and not YAML", help))
+    Some(failure.error_at_line(index, "this line is Markdown, and not YAML", help))
 }
 
 /// The help for a second document, by which of the documents is a workflow.

@@ -2,27 +2,27 @@
 
 use super::brackets::key_of;
 use super::indentation::blanks;
-use super::refusal::{Refusal, entry_of, indentation};
+use super::parse_failure::{ParseFailure, entry_of, indentation};
 use crate::diagnostic::Diagnostic;
 
 /// The tab that led to a message of the parser.
-pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    let index = refusal.number - 1;
+pub(super) fn mistake(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    let index = failure.number - 1;
     // The parser may stop at the end of the line before, or where the block begins whose text is indented by a tab.
     let is_about_tabs = ["found a tab", "tabs disallowed", "with a tab", "tab cannot"]
         .iter()
-        .any(|words| refusal.message.contains(words));
-    let below = (index + 1..refusal.lines.len())
-        .find(|index| !refusal.lines[*index].trim().is_empty())
+        .any(|words| failure.message.contains(words));
+    let below = (index + 1..failure.lines.len())
+        .find(|index| !failure.lines[*index].trim().is_empty())
         .filter(|_| is_about_tabs);
     let index =
-        [Some(index), below].into_iter().flatten().find(|index| tab_in(refusal.lines[*index]).is_some())?;
-    let tab = tab_in(refusal.lines[index])?;
-    let help = in_block(index, refusal).map_or_else(
+        [Some(index), below].into_iter().flatten().find(|index| tab_in(failure.lines[*index]).is_some())?;
+    let tab = tab_in(failure.lines[index])?;
+    let help = in_block(index, failure).map_or_else(
         || "replace each tab with two spaces".to_owned(),
         |(key, indent)| format!("indent the text of `{key}` by {} in place of the tab", blanks(indent)),
     );
-    Some(refusal.error(index, tab..tab + 1, "YAML does not allow tabs in indentation", help))
+    Some(failure.error(index, tab..tab + 1, "YAML does not allow tabs in indentation", help))
 }
 
 /// The tab in the indentation of a line.
@@ -32,8 +32,8 @@ fn tab_in(line: &str) -> Option<usize> {
 }
 
 /// The key of the block of text that a line is in, and how far its text is indented.
-fn in_block(index: usize, refusal: &Refusal<'_>) -> Option<(String, usize)> {
-    let above = refusal.lines[..index].iter().rev().filter(|line| !line.trim().is_empty());
+fn in_block(index: usize, failure: &ParseFailure<'_>) -> Option<(String, usize)> {
+    let above = failure.lines[..index].iter().rev().filter(|line| !line.trim().is_empty());
     let mut text = None;
     for line in above {
         let entry = entry_of(line);

@@ -3,7 +3,7 @@
 use super::as_quoted;
 use super::brackets::{self, begins_block, key_of};
 use super::indentation;
-use super::refusal::{Refusal, entry_of, key_before};
+use super::parse_failure::{ParseFailure, entry_of, key_before};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
@@ -13,46 +13,46 @@ const MAX_LINES: usize = 1_000;
 const MAX_QUOTED_LEN: usize = 400;
 
 /// The quote that led to a message of the parser.
-pub(super) fn mistake(refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    if !refusal.message.contains("quoted scalar") && !refusal.message.contains("unclosed quote") {
+pub(super) fn mistake(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    if !failure.message.contains("quoted scalar") && !failure.message.contains("unclosed quote") {
         return None;
     }
-    let first = refusal.number.saturating_sub(MAX_LINES);
-    let lines = (first..refusal.number).map(|index| (refusal.offset(index), refusal.lines[index]));
-    let scan = brackets::in_lines(refusal.source.text(), lines);
+    let first = failure.number.saturating_sub(MAX_LINES);
+    let lines = (first..failure.number).map(|index| (failure.offset(index), failure.lines[index]));
+    let scan = brackets::in_lines(failure.source.text(), lines);
     if let Some(open) = scan.open_quote {
-        return unclosed(open, refusal);
+        return unclosed(open, failure);
     }
     // More of a text in quotes, in a line that is not indented.
-    let index = refusal.source.position(scan.last_quote?).line - 1;
-    if index + 1 >= refusal.number {
+    let index = failure.source.position(scan.last_quote?).line - 1;
+    if index + 1 >= failure.number {
         return None;
     }
-    indentation::quoted_continuation(index, refusal)
+    indentation::quoted_continuation(index, failure)
 }
 
 /// A quote at an offset that is never closed.
-fn unclosed(open: usize, refusal: &Refusal<'_>) -> Option<Diagnostic> {
-    let text = refusal.source.text();
+fn unclosed(open: usize, failure: &ParseFailure<'_>) -> Option<Diagnostic> {
+    let text = failure.source.text();
     let quote = text.get(open..)?.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
-    let index = refusal.source.position(open).line - 1;
-    let line = *refusal.lines.get(index)?;
+    let index = failure.source.position(open).line - 1;
+    let line = *failure.lines.get(index)?;
     let entry = entry_of(line);
     let column = line.len() - entry.len();
     let column = if key_of(entry).is_some() { column } else { column.saturating_sub(2) };
     // The text may go on in the lines below, up to the next key or item.
-    let next = (index + 1..refusal.lines.len()).find(|index| begins_block(refusal.lines[*index], column));
-    let last = (index..next.unwrap_or(refusal.lines.len()))
+    let next = (index + 1..failure.lines.len()).find(|index| begins_block(failure.lines[*index], column));
+    let last = (index..next.unwrap_or(failure.lines.len()))
         .rev()
-        .find(|index| !refusal.lines[*index].trim().is_empty())?;
+        .find(|index| !failure.lines[*index].trim().is_empty())?;
     let help = if last == index {
-        let written = line.get(open - refusal.offset(index)..)?;
+        let written = line.get(open - failure.offset(index)..)?;
         let is_in_brackets = line[..line.len() - written.len()].contains(['[', '{']);
         let value = closed(written.trim_end(), quote, is_in_brackets);
         let key = key_before(text, open).map(|key| format!("{key}: ")).unwrap_or_default();
         format!("write `{key}{value}`")
     } else {
-        let end = refusal.lines[last].trim();
+        let end = failure.lines[last].trim();
         let end = end.strip_suffix(other(quote)).unwrap_or(end);
         format!("write a `{quote}` where the text ends, in line {}: `{end}{quote}`", last + 1)
     };

@@ -11,7 +11,7 @@ const MAX_LINES: usize = 1_000;
 
 /// What the parser refused, and where.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Refusal<'a> {
+pub(super) struct ParseFailure<'a> {
     /// The parser's message.
     pub(super) message: &'a str,
     /// What it points at.
@@ -24,7 +24,7 @@ pub(super) struct Refusal<'a> {
     pub(super) source: &'a Source,
 }
 
-impl<'a> Refusal<'a> {
+impl<'a> ParseFailure<'a> {
     /// The indexes of the line and of the nearest one above that is not blank: what the parser takes for text, it refuses in the line below.
     pub(super) fn near_lines(&self) -> impl Iterator<Item = usize> + use<> {
         let index = self.number - 1;
