@@ -177,17 +177,30 @@ fn run_wrong_key_exits_5_and_never_shows_it() {
     cli_snapshot!("run_key_rejected", output);
 }
 
-#[test]
-fn run_unreachable_service_exits_5() {
-    // Bound and not listening: connections are refused, and no other test gets the port.
+/// A service that refuses connections: its port is bound, so that no other test gets it, and not listened on.
+fn unreachable_service() -> (tokio::net::TcpSocket, String) {
     let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
     socket.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
     let address = socket.local_addr().expect("an address");
-    let project = Project::new("two.yaml", TWO).against(&format!("http://{address}"), KEY);
-    let output = project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(5);
+    (socket, format!("http://{address}"))
+}
+
+#[test]
+fn run_unreachable_service_exits_5() {
+    let (_socket, url) = unreachable_service();
+    let one = TWO.split("  - id: two").next().unwrap_or_default();
+    let project = Project::new("one.yaml", one).against(&url, KEY);
+    let output = project.runner(&["run", "one.yaml"]).expect(5);
     // Sorted, because how often it tries is no matter of this test.
     cli_snapshot!("run_unreachable_service", output.sorted());
-    // The other shot was not started for the same reason.
+}
+
+#[test]
+fn failed_after_an_unreachable_service_submits_shots_that_were_not_started() {
+    let (_socket, url) = unreachable_service();
+    let project = Project::new("two.yaml", TWO).against(&url, KEY);
+    // Which of the two is tried last depends on the jitter of their retries.
+    project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(5);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = project.against(&proxy.url, KEY);

@@ -1,7 +1,7 @@
-//! Requests: checked against the generated type and serialized once, sent as given.
+//! Requests: checked against the generated type once, and serialized once.
 //!
-//! A request has to fit the generated type, so that nothing is sent that the contract does not define. What is sent is the JSON
-//! as given, not the type's serialization, so that no number is reformatted and no member is dropped.
+//! A request has to fit the generated type, so that nothing is sent that the contract does not define. What is sent is the canonical JSON of
+//! the request, not the type's serialization, so that no number is reformatted and no member is dropped.
 
 use std::fmt;
 
@@ -13,10 +13,9 @@ use sha2::{Digest, Sha256};
 
 use crate::{CallError, types};
 
-/// A request that fits the contract's types, ready to be sent: its digest identifies exactly the bytes that [`crate::Client::create`]
-/// sends.
+/// A request that fits the contract's types, ready to be sent.
 ///
-/// Invariant: body and digest are computed from one value and cannot be changed.
+/// Invariant: the digest is that of the body, the bytes that [`crate::Client::create`] sends.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PreparedRequest {
     body: Bytes,
@@ -38,18 +37,18 @@ impl PreparedRequest {
                 "the client's types have no member for the request's {dropped}"
             )));
         }
-        let digest = hex::encode(Sha256::digest(canonical_json(request).as_bytes()));
-        Ok(Self { body: Bytes::from(request.to_string()), digest })
+        let body = canonical_json(request);
+        let digest = hex::encode(Sha256::digest(body.as_bytes()));
+        Ok(Self { body: Bytes::from(body), digest })
     }
 
-    /// The body, as it is sent.
+    /// The body, as it is sent: canonical JSON, with members sorted and no white space.
     #[must_use]
     pub fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// SHA-256 of the body's canonical JSON (members sorted, no white space), in lower-case hex. Identifies the request in the ledger
-    /// and at the embedded service.
+    /// SHA-256 of the body, in lower-case hex. Identifies the request in the ledger and at the embedded service.
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.digest
@@ -96,18 +95,24 @@ fn first_difference(original: &Value, parsed: &Value, pointer: &str) -> Option<S
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use sha2::{Digest as _, Sha256};
 
     use super::PreparedRequest;
     use crate::CallError;
 
     #[test]
-    fn prepare_leaves_the_json_unchanged() {
+    fn body_has_every_value_of_the_request_and_is_what_the_digest_identifies() {
         let request = json!({
             "seed": 9_007_199_254_740_993_i64, "prompt": "x", "duration": 5, "ref_images": [],
             "model": "modela-video-2-0-260128", "metadata": { "mine": { "deep": [1, null] }, "content": [] },
         });
         let prepared = PreparedRequest::new(&request).expect("acceptable");
-        assert_eq!(prepared.body(), &request.to_string());
+        let expected = concat!(
+            r#"{"duration":5,"metadata":{"content":[],"mine":{"deep":[1,null]}},"model":"modela-video-2-0-260128","#,
+            r#""prompt":"x","ref_images":[],"seed":9007199254740993}"#,
+        );
+        assert_eq!(prepared.body(), expected);
+        assert_eq!(prepared.digest(), hex::encode(Sha256::digest(expected)));
     }
 
     #[test]

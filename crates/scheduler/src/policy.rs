@@ -153,7 +153,7 @@ impl Policy {
             max_downloads: 24,
             indeterminate_slot_hold: Duration::from_mins(1),
             poll_cost: Duration::from_millis(2),
-            min_poll_interval: Duration::from_millis(10),
+            min_poll_interval: Duration::from_millis(5),
             max_poll_interval: Duration::from_millis(120),
             backoff: Duration::from_millis(100),
             max_backoff: Duration::from_secs(5),

@@ -55,7 +55,7 @@ async fn captured_request_equals_the_one_sent() {
     client.create(&prepared).await.expect("accepted");
     let recorded = server.requests().remove(0);
     assert_eq!(captured.body, recorded.body);
-    assert_eq!(captured.body, request.to_string());
+    assert_eq!(captured.json(), Some(request));
     assert_eq!(
         (captured.method.as_str(), captured.url),
         ("POST", server.url.join(&recorded.path).expect("a URL").to_string())

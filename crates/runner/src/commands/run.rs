@@ -71,8 +71,12 @@ pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Ex
         SelectedNodes::Some(selection) => Some(selection),
         SelectedNodes::NoneFailed(reason) => return Ok(nothing_to_run(args.format, &reason)),
     };
-    let finished = execute(&args, Arc::clone(&plan), &paths, backend, selection, prices.as_ref()).await?;
+    let (finished, ledger) =
+        execute(&args, Arc::clone(&plan), &paths, backend, selection, prices.as_ref()).await?;
+    // Its WAL is copied and removed while the report is printed.
+    let closing = tokio::task::spawn_blocking(move || drop(ledger));
     let exit = report(&args, &plan, finished);
+    closing.await.map_err(|error| CommandError::unusable(format!("the ledger cannot be closed: {error}")))?;
     after_run(&args, &plan, exit).await?;
     Ok(exit)
 }
@@ -236,7 +240,7 @@ async fn selected_nodes(
     args.selection.resolve(plan, records, &args.workflow.file).await
 }
 
-/// Executes the plan.
+/// Executes the plan. The ledger is still open when the run has ended.
 async fn execute<'t>(
     args: &RunArgs,
     plan: Arc<Plan>,
@@ -244,7 +248,7 @@ async fn execute<'t>(
     backend: Backend,
     selection: Option<Selection>,
     table: Option<&'t PriceTable>,
-) -> Result<FinishedRun<'t>, CommandError> {
+) -> Result<(FinishedRun<'t>, Arc<Ledger>), CommandError> {
     let output_dir = paths.out_or(args.output_dir.as_deref(), plan.name())?;
     film_outputs::refuse_replaced_inputs(&plan, &paths.folder, &output_dir)?;
     let force = match &args.rerun {
@@ -285,6 +289,7 @@ async fn execute<'t>(
     args.limits.apply(&mut policy);
     policy.shutdown_grace = args.shutdown_grace;
     let (tracker, file) = (InFlightTracker::default(), named_workflow(args).in_full());
+    let ledger = Arc::new(ledger);
     let info = RunInfo {
         run: run.clone(),
         file: named_workflow(args),
@@ -297,7 +302,7 @@ async fn execute<'t>(
     let prices = budget::prices(&plan, is_free, table.map(|table| &table.prices));
     let config = RunConfig {
         run,
-        ledger: Arc::new(ledger),
+        ledger: Arc::clone(&ledger),
         provider,
         policy,
         clock: Clock::starting_at(now()),
@@ -330,7 +335,7 @@ async fn execute<'t>(
             let salt = args.salt.as_deref();
             let unclaimed =
                 task_owners::unclaimed_tasks(&args.workflow, salt, paths, &plan, &identity).await?;
-            Ok(FinishedRun { summary, prices: table, reporter, unclaimed })
+            Ok((FinishedRun { summary, prices: table, reporter, unclaimed }, ledger))
         }
         Err(error) => {
             let commands = hints::adopt_commands(&error, &named_workflow(args));
