@@ -42,6 +42,8 @@ pub(crate) const MAX_MEDIA: usize = 100;
 pub(crate) const MAX_TOTAL_MEDIA: usize = 500_000;
 /// The longest side of a film's picture in pixels.
 pub(crate) const MAX_FILM_SIDE: u32 = 4096;
+/// Seconds for which a clip of a film can be shown: a day.
+pub(crate) const MAX_CLIP_SECONDS: u64 = 86_400;
 /// Clips in a film; a shot may appear more than once.
 pub(crate) const MAX_CLIPS: usize = 50_000;
 /// Characters of a title in a film: more than fills a picture.

@@ -23,7 +23,7 @@ pub enum MediaKind {
 impl MediaKind {
     /// As the key `type` has it.
     #[must_use]
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Image => "image",
             Self::Video => "video",

@@ -12,6 +12,7 @@ use crate::letters::normalized;
 use crate::plan::{Transition, TransitionKind};
 use crate::scaffold::{field, scalar};
 use crate::source::Source;
+use crate::syntax::keys::{film as keys, name_of};
 use crate::yaml::{Key, Yaml, YamlValue, read};
 
 pub use self::film_list::{ListEntry, film_entries, set_film_entries};
@@ -21,11 +22,13 @@ pub use self::film_list::{ListEntry, film_entries, set_film_entries};
 pub fn transition_value(transition: &Transition) -> Value {
     let length = transition.length.to_string();
     match transition.kind {
-        TransitionKind::Dissolve => json!({ "dissolve": length }),
-        TransitionKind::FadeBlack => json!({ "fade": "black", "length": length }),
-        TransitionKind::FadeWhite => json!({ "fade": "white", "length": length }),
-        TransitionKind::WipeLeft => json!({ "wipe": "left", "length": length }),
-        TransitionKind::WipeRight => json!({ "wipe": "right", "length": length }),
+        TransitionKind::Dissolve => json!({ keys::DISSOLVE.name: length }),
+        kind @ (TransitionKind::FadeBlack | TransitionKind::FadeWhite) => {
+            json!({ keys::FADE.name: name_of(&kind, &keys::COLORS), keys::TRANSITION_LENGTH.name: length })
+        }
+        kind @ (TransitionKind::WipeLeft | TransitionKind::WipeRight) => {
+            json!({ keys::WIPE.name: name_of(&kind, &keys::DIRECTIONS), keys::TRANSITION_LENGTH.name: length })
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::media_gate::{MediaGate, MediaGateError, MediaKind};
 use crate::plan::{Frame, MediaSource};
 use crate::source::{Span, Spanned};
 use crate::syntax::keys::{KeySpec, medium as keys};
-use crate::syntax::{self, Mapping, ShotRef};
+use crate::syntax::{self, Mapping, ShotRef, expect_choice};
 use crate::template::has_template;
 use crate::yaml::{Yaml, YamlValue};
 
@@ -113,16 +113,9 @@ fn by_map(value: &Yaml, key: &str, key_span: Span, problems: &mut Problems) -> O
     let map = Mapping::read(value, &keys::MEDIUM, key_span, problems)?;
     let is_known = map.others().next().is_none();
     let text = |key: &KeySpec, problems: &mut Problems| map.get(key).map(|_| map.text(key, problems));
-    let kind = match text(&keys::TYPE, problems) {
+    let kind = match map.get(&keys::TYPE) {
         None => None,
-        Some(kind) => {
-            let kind = kind?;
-            let parsed = MediaKind::parse(&kind.value);
-            if parsed.is_none() {
-                problems.error("bad-medium", kind.span, format!("`type` must be {}", keys::TYPE.shape));
-            }
-            Some(parsed?)
-        }
+        Some((key, value)) => Some(expect_choice(value, &keys::TYPE, &keys::TYPES, key.span, problems)?),
     };
     if let (Some((frame, _)), Some(_)) = (map.get(&keys::FRAME), map.get(&keys::URL)) {
         problems.push(
@@ -135,17 +128,9 @@ fn by_map(value: &Yaml, key: &str, key_span: Span, problems: &mut Problems) -> O
         );
         return None;
     }
-    let frame = match text(&keys::FRAME, problems) {
+    let frame = match map.get(&keys::FRAME) {
         None => None,
-        Some(frame) => Some(match frame?.value.as_str() {
-            "first" => Frame::First,
-            "last" => Frame::Last,
-            _ => {
-                let span = map.get(&keys::FRAME).map_or(key_span, |(_, frame)| frame.span);
-                problems.error("bad-medium", span, format!("`frame` must be {}", keys::FRAME.shape));
-                return None;
-            }
-        }),
+        Some((key, value)) => Some(expect_choice(value, &keys::FRAME, &keys::FRAMES, key.span, problems)?),
     };
     let is_frame = frame.is_some() || map.get(&keys::SHOT).is_some();
     if let (Some((written, _)), true, Some(kind)) = (map.get(&keys::TYPE), is_frame, kind)

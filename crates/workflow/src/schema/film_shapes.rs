@@ -48,8 +48,6 @@ impl Definition for ClipSpec {
             "not": { "anyOf": any_of(&[&film::IN, &film::OUT, &film::SPEED, &film::GAIN, &film::MUTE]) }
         });
         schema["dependentRequired"] = json!({ film::STYLE.name: [film::TITLE.name] });
-        schema["properties"][film::SECONDS.name]["exclusiveMinimum"] = json!(0);
-        schema["properties"][film::SECONDS.name]["maximum"] = json!(86_400);
         schema
     }
 }
@@ -85,9 +83,6 @@ impl Definition for MusicSpec {
     fn schema(generator: &mut SchemaGenerator) -> Value {
         let mut schema = object(&soundtrack::MUSIC, generator);
         schema["description"] = json!("Music under a film.");
-        // Unlike a gain it has no sign.
-        schema["properties"][soundtrack::DUCK.name]["anyOf"][0]["pattern"] =
-            json!(r"^\s*\+?[\d.]+\s*[dD][bB]\s*$");
         schema
     }
 }

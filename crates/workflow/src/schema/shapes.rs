@@ -10,7 +10,7 @@ use super::template;
 use crate::limits;
 use crate::plan::{Subtitles, Transition};
 use crate::syntax::keys::{
-    EXTENSION_PREFIX, KeySpec, ObjectSpec, Shape, dialogue, group, matrix, medium, params, retry, shot,
+    EXTENSION_PREFIX, KeySpec, ObjectSpec, Shape, dialogue, film, group, matrix, medium, params, retry, shot,
     workflow,
 };
 use crate::syntax::{
@@ -228,12 +228,15 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
     let shot_ref = json!({ "type": ["string", "integer"] });
     match shape {
         Shape::Version => json!({ "type": "integer", "minimum": 1, "maximum": 1 }),
-        Shape::Text | Shape::FileName | Shape::FilePattern | Shape::Url | Shape::Poster => text(),
+        Shape::Text | Shape::Prose | Shape::FileName | Shape::FilePattern | Shape::Url | Shape::Poster => {
+            text()
+        }
         Shape::Name => json!({ "type": "string", "pattern": name, "maxLength": limits::MAX_NAME_CHARS }),
         Shape::Id => {
             json!({ "type": ["string", "integer"], "pattern": name, "maxLength": limits::MAX_NAME_CHARS })
         }
         Shape::Number => json!({ "type": "number" }),
+        Shape::Seconds { max } => json!({ "type": "number", "exclusiveMinimum": 0, "maximum": max }),
         Shape::Flag => json!({ "type": "boolean" }),
         Shape::Count { max } => count(max),
         Shape::Duration { max_seconds } => {
@@ -317,9 +320,10 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
             { "type": "string", "pattern": r"^\s*[\d.]+\s*%?\s*$" },
         ] }),
         Shape::Decibels => json!({ "type": "string", "pattern": r"^\s*[+-]?[\d.]+\s*[dD][bB]\s*$" }),
+        Shape::Attenuation => json!({ "type": "string", "pattern": r"^\s*\+?[\d.]+\s*[dD][bB]\s*$" }),
         Shape::Transition => json!({ "anyOf": [reference::<Transition>(generator), { "const": "cut" }] }),
         Shape::Subtitles => {
-            json!({ "anyOf": [reference::<Subtitles>(generator), { "const": "dialogue" }] })
+            json!({ "anyOf": [reference::<Subtitles>(generator), { "const": film::DIALOGUE }] })
         }
         Shape::Music => json!({ "anyOf": [text(), reference::<MusicSpec>(generator)] }),
         Shape::Voices => {

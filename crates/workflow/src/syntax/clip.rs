@@ -7,17 +7,15 @@ use super::film::shot_ref;
 use super::keys::{KeySpec, film as keys};
 use super::mapping::Mapping;
 use super::shot::group_name;
-use super::value::report_wrong_type;
+use super::value::{expect_choice, expect_seconds, report_wrong_type};
 use super::{ClipSourceSpec, ClipSpec, TitleSpec};
 use crate::diagnostic::{Diagnostic, Problems, nearest};
 use crate::limits;
-use crate::plan::{TitleStyle, Transition, TransitionKind};
+use crate::plan::{Transition, TransitionKind};
 use crate::source::{Span, Spanned};
 use crate::units::EditTime;
 use crate::yaml::{Yaml, YamlValue};
 
-/// The longest clip that can be asked for in seconds: a day.
-const MAX_CLIP_SECONDS: f64 = 86_400.0;
 /// The length of a fade or a wipe that states none.
 const DEFAULT_TRANSITION: EditTime = EditTime::Micros(500_000);
 
@@ -137,15 +135,7 @@ fn title(map: &Mapping<'_>, problems: &mut Problems) -> Option<TitleSpec> {
         }
         return None;
     };
-    let style = style.and_then(|(key, value)| match value.text() {
-        Some("card") => Some(TitleStyle::Card),
-        Some("lower-third") => Some(TitleStyle::LowerThird),
-        _ => {
-            report_wrong_type(&keys::STYLE, value, key.span, problems);
-            None
-        }
-    });
-    Some(TitleSpec { text, style })
+    Some(TitleSpec { text, style: map.choice(&keys::STYLE, &keys::STYLES, problems) })
 }
 
 /// `length`, or `seconds`, which is the same as a number.
@@ -162,22 +152,8 @@ fn shown_length(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Ed
         );
         return Some(length);
     }
-    let seconds = match &value.value {
-        YamlValue::Number(number) => number.as_f64(),
-        _ => None,
-    };
-    let Some(seconds) = seconds else {
-        report_wrong_type(&keys::SECONDS, value, key.span, problems);
-        return None;
-    };
-    let micros = (seconds * 1e6).round();
-    if !(1.0..=MAX_CLIP_SECONDS * 1e6).contains(&micros) {
-        let message = format!("`seconds` must be more than 0 and at most {MAX_CLIP_SECONDS}");
-        problems
-            .push(Diagnostic::error("bad-film", value.span.or(key.span), message).help("write `seconds: 2`"));
-        return None;
-    }
-    Some(Spanned::new(EditTime::Micros(micros as i64), value.span.or(key.span)))
+    let seconds = expect_seconds(value, &keys::SECONDS, key.span, problems)?;
+    Some(Spanned::new(EditTime::from_duration(seconds), value.span.or(key.span)))
 }
 
 /// Whether an end is not after a start, as far as that can be said without the clip.
@@ -316,16 +292,8 @@ fn transition(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Tran
         let length = length(&map, &keys::DISSOLVE, "bad-film", problems)?.value;
         Transition { kind: TransitionKind::Dissolve, length }
     } else {
-        let kind = match (kind.name, value.text()) {
-            ("fade", Some("black")) => TransitionKind::FadeBlack,
-            ("fade", Some("white")) => TransitionKind::FadeWhite,
-            ("wipe", Some("left")) => TransitionKind::WipeLeft,
-            ("wipe", Some("right")) => TransitionKind::WipeRight,
-            _ => {
-                report_wrong_type(kind, value, written.span, problems);
-                return None;
-            }
-        };
+        let choices = if kind.name == keys::FADE.name { &keys::COLORS } else { &keys::DIRECTIONS };
+        let kind = expect_choice(value, kind, choices, written.span, problems)?;
         Transition { kind, length: stated_length.map_or(DEFAULT_TRANSITION, |length| length.value) }
     };
     Some(Spanned::new(transition, map.span()))

@@ -11,6 +11,10 @@ const MIN_PERCENT: f64 = 25.0;
 pub(super) fn meant(shape: Shape, text: &str) -> Option<String> {
     match shape {
         Shape::Decibels => decibels(text).filter(|level| level.parse::<Decibels>().is_ok()),
+        Shape::Attenuation => {
+            let level = decibels(text)?;
+            Some(level.trim_start_matches('-').to_owned()).filter(|level| level.parse::<Decibels>().is_ok())
+        }
         Shape::Speed => speed(text).filter(|speed| speed.parse::<Speed>().is_ok()),
         _ => None,
     }
@@ -35,8 +39,8 @@ fn speed(text: &str) -> Option<String> {
         number => match number.parse::<f64>().ok()? {
             percent if percent >= MIN_PERCENT => Some(format!("{percent}%")),
             // Beyond what there is, the bound.
-            factor if factor > 10.0 => Some("10".to_owned()),
-            factor if factor > 0.0 && factor < 0.1 => Some("0.1".to_owned()),
+            factor if factor > Speed::MAX => Some(Speed::MAX.to_string()),
+            factor if factor > 0.0 && factor < Speed::MIN => Some(Speed::MIN.to_string()),
             _ => None,
         },
     }
@@ -63,6 +67,7 @@ mod tests {
             (Shape::Decibels, "3", None),
             (Shape::Decibels, "-6", None),
             (Shape::Decibels, "0%", None),
+            (Shape::Attenuation, "50%", Some("6dB")),
             (Shape::Speed, "200", Some("200%")),
             (Shape::Speed, "slow", Some("0.5")),
             (Shape::Speed, "20000", None),

@@ -85,7 +85,7 @@ fn spec(key: &Key, film: Mapping<'_>, problems: &mut Problems) -> FilmSpec {
         key: key.clone(),
         output: film.entry(&keys::OUTPUT),
         size: clip::frame_size(&film, problems),
-        fit: fit(&film, problems),
+        fit: film.choice(&keys::FIT, &keys::FITS, problems).unwrap_or_default(),
         font: film.entry(&keys::FONT).filter(|font| !font.value.is_null()),
         frame_rate: clip::parsed(&film, &keys::FRAME_RATE, problems),
         subtitles: subtitles(&film, problems),
@@ -93,21 +93,6 @@ fn spec(key: &Key, film: Mapping<'_>, problems: &mut Problems) -> FilmSpec {
         poster: poster(&film, problems),
         soundtrack: soundtrack::read(&film, problems),
         clips,
-    }
-}
-
-fn fit(film: &Mapping<'_>, problems: &mut Problems) -> Fit {
-    let Some((key, value)) = film.get(&keys::FIT).filter(|(_, value)| !value.is_null()) else {
-        return Fit::default();
-    };
-    match value.text() {
-        Some("letterbox") => Fit::Letterbox,
-        Some("crop") => Fit::Crop,
-        Some("blur") => Fit::Blur,
-        _ => {
-            report_wrong_type(&keys::FIT, value, key.span, problems);
-            Fit::default()
-        }
     }
 }
 
@@ -126,7 +111,7 @@ fn poster(film: &Mapping<'_>, problems: &mut Problems) -> Option<PosterSpec> {
 
 fn subtitles(film: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Subtitles>> {
     let (key, value) = film.get(&keys::SUBTITLES).filter(|(_, value)| !value.is_null())?;
-    if value.text() == Some("dialogue") {
+    if value.text() == Some(keys::DIALOGUE) {
         return Some(Spanned::new(Subtitles { burn: false }, key.span));
     }
     if !matches!(value.value, YamlValue::Map(_)) {
@@ -134,7 +119,9 @@ fn subtitles(film: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Subt
         return None;
     }
     let map = Mapping::read(value, &keys::SUBTITLE_KEYS, key.span, problems)?;
-    if let Some((written, from)) = map.get(&keys::FROM).filter(|(_, from)| from.text() != Some("dialogue")) {
+    if let Some((written, from)) =
+        map.get(&keys::FROM).filter(|(_, from)| from.text() != Some(keys::DIALOGUE))
+    {
         report_wrong_type(&keys::FROM, from, written.span, problems);
     }
     let burn = map.flag(&keys::BURN, problems).unwrap_or_default();

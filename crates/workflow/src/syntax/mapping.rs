@@ -183,6 +183,17 @@ impl<'y> Mapping<'y> {
         value::expect_flag(value, key, written.span, problems)
     }
 
+    /// The choice of a key; `None` where it has no value, or another one, which is reported.
+    pub(crate) fn choice<T: Copy>(
+        &self,
+        key: &KeySpec,
+        choices: &[(&'static str, T)],
+        problems: &mut Problems,
+    ) -> Option<T> {
+        let (written, value) = self.get(key).filter(|(_, value)| !value.is_null())?;
+        value::expect_choice(value, key, choices, written.span, problems)
+    }
+
     /// The entries whose keys are not those of the object: request fields of a shot, axes of a matrix.
     pub(crate) fn others(&self) -> impl Iterator<Item = &'y (Key, Yaml)> {
         self.entries.iter().filter(|(key, _)| !self.object.has(&key.value))

@@ -39,7 +39,7 @@ pub use self::film_spec::{ClipSpec, FilmSpec};
 pub(crate) use self::fragment::read as fragment;
 pub(crate) use self::group::resolve as resolve_groups;
 pub use self::keys::key_tables;
-pub(crate) use self::keys::{is_key_of_format, is_key_of_shot};
+pub(crate) use self::keys::{is_key_of_format, is_key_of_shot, is_name_or_text, is_prose};
 pub(crate) use self::mapping::Mapping;
 pub use self::names::ShotRef;
 pub(crate) use self::names::{
@@ -48,7 +48,8 @@ pub(crate) use self::names::{
 pub use self::params::{Param, ParamKind};
 pub(crate) use self::repeat::{STEP, apply as apply_repeats};
 pub(crate) use self::value::{
-    expect_count, expect_count_to, expect_duration, expect_text, one_or_many, report_wrong_type,
+    expect_choice, expect_count, expect_count_to, expect_duration, expect_text, one_or_many,
+    report_wrong_type,
 };
 
 /// A parsed workflow file.

@@ -41,13 +41,15 @@ fn suggestion(key: &KeySpec, shape: Shape, value: &Yaml) -> String {
                 format!("write `{}`", key.example)
             }
         }
-        (YamlValue::Number(number), Shape::Text | Shape::Name | Shape::FileName) => {
+        (YamlValue::Number(number), Shape::Text | Shape::Prose | Shape::Name | Shape::FileName) => {
             format!("put it in quotes: `{name}: \"{number}\"`")
         }
-        (YamlValue::Bool(truth), Shape::Text | Shape::Name) => {
+        (YamlValue::Bool(truth), Shape::Text | Shape::Prose | Shape::Name) => {
             format!("put it in quotes: `{name}: \"{truth}\"`")
         }
-        (YamlValue::Text(text), Shape::Number) if let Some(number) = plain_number(text) => {
+        (YamlValue::Text(text), Shape::Number | Shape::Seconds { .. })
+            if let Some(number) = plain_number(text) =>
+        {
             format!("write{} `{name}: {number}`", without_quotes(text, value))
         }
         (YamlValue::Text(_) | YamlValue::Number(_), Shape::Count { max }) => {
@@ -78,7 +80,7 @@ fn suggestion(key: &KeySpec, shape: Shape, value: &Yaml) -> String {
                 values().into_iter().map(|choice| format!("`{name}: {choice}`")).collect();
             format!("write {}", choices.join(" or "))
         }
-        (YamlValue::List(items), Shape::Text | Shape::Name | Shape::Id | Shape::ShotRef)
+        (YamlValue::List(items), Shape::Text | Shape::Prose | Shape::Name | Shape::Id | Shape::ShotRef)
             if matches!(items.as_slice(), [Yaml { value: YamlValue::Text(_), .. }]) =>
         {
             let only = items.first().and_then(Yaml::text).unwrap_or_default();
@@ -227,6 +229,41 @@ pub(crate) fn expect_flag(
     }
     report_wrong_type(key, value, fallback, problems);
     None
+}
+
+/// One of the choices of a key.
+pub(crate) fn expect_choice<T: Copy>(
+    value: &Yaml,
+    key: &KeySpec,
+    choices: &[(&'static str, T)],
+    fallback: Span,
+    problems: &mut Problems,
+) -> Option<T> {
+    let choice = value.text().and_then(|text| choices.iter().find(|(name, _)| *name == text));
+    if choice.is_none() {
+        report_wrong_type(key, value, fallback, problems);
+    }
+    choice.map(|(_, choice)| *choice)
+}
+
+/// Seconds as a number, in whole microseconds, within the bounds of the key.
+pub(crate) fn expect_seconds(
+    value: &Yaml,
+    key: &KeySpec,
+    fallback: Span,
+    problems: &mut Problems,
+) -> Option<Duration> {
+    let seconds = match (&value.value, key.shape) {
+        (YamlValue::Number(number), Shape::Seconds { max }) => {
+            number.as_f64().filter(|seconds| *seconds <= max as f64)
+        }
+        _ => None,
+    };
+    let micros = seconds.map(|seconds| (seconds * 1e6).round()).filter(|micros| *micros >= 1.0);
+    if micros.is_none() {
+        report_wrong_type(key, value, fallback, problems);
+    }
+    micros.map(|micros| Duration::from_micros(micros as u64))
 }
 
 /// Seconds as a number, or text such as `90s`, `10m`, `1h30m`.

@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 #[serde(into = "String", try_from = "String")]
 pub struct Decibels(i32);
 
-/// The largest change in either direction, in hundredths.
-const MAX: f64 = 9_600.0;
-
 impl Decibels {
-    /// A number of decibels; `None` beyond 96 in either direction.
+    /// The largest change in either direction.
+    pub const MAX: f64 = 96.0;
+
+    /// A number of decibels; `None` beyond [`Self::MAX`] in either direction.
     #[must_use]
     pub fn from_f64(decibels: f64) -> Option<Self> {
         let hundredths = (decibels * 100.0).round();
-        (hundredths.abs() <= MAX).then_some(Self(hundredths as i32))
+        (hundredths.abs() <= Self::MAX * 100.0).then_some(Self(hundredths as i32))
     }
 
     /// Whether nothing changes.
@@ -48,7 +48,7 @@ impl fmt::Display for Decibels {
 
 /// The text is no level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected decibels from -96 to 96, such as `-6dB`")]
+#[error("expected decibels from -{0} to {0}, such as `-6dB`", Decibels::MAX)]
 pub struct ParseDecibelsError;
 
 impl FromStr for Decibels {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::FrameRate;
+use crate::limits;
 
 /// A position or a length in an edit: `12f`, `0.5s`, `1m20s`. A negative position counts back from the end of its clip: `-10f`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -18,8 +19,8 @@ pub enum EditTime {
     Micros(i64),
 }
 
-/// The largest value in either unit that is read: a day of microseconds.
-const MAX: i64 = 86_400_000_000;
+/// The largest value in either unit that is read.
+const MAX: i64 = limits::MAX_CLIP_SECONDS as i64 * 1_000_000;
 
 impl EditTime {
     /// Zero.

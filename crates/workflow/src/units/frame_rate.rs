@@ -14,6 +14,10 @@ pub struct FrameRate {
 }
 
 impl FrameRate {
+    /// The slowest rate of a film.
+    pub const MIN: f64 = 1.0;
+    /// The fastest rate of a film.
+    pub const MAX: f64 = 120.0;
     /// 24 frames per second.
     pub const CINEMA: Self = Self { numerator: 24, denominator: 1 };
 
@@ -60,7 +64,11 @@ impl fmt::Display for FrameRate {
 
 /// The text is no frame rate that a film can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected frames per second from 1 to 120, such as `24`, `29.97` or `30000/1001`")]
+#[error(
+    "expected frames per second from {} to {}, such as `24`, `29.97` or `30000/1001`",
+    FrameRate::MIN,
+    FrameRate::MAX
+)]
 pub struct ParseFrameRateError;
 
 impl FromStr for FrameRate {
@@ -81,7 +89,7 @@ impl FromStr for FrameRate {
                 }
             }
         };
-        rate.filter(|rate| (1.0..=120.0).contains(&rate.as_f64())).ok_or(ParseFrameRateError)
+        rate.filter(|rate| (Self::MIN..=Self::MAX).contains(&rate.as_f64())).ok_or(ParseFrameRateError)
     }
 }
 

@@ -10,14 +10,16 @@ use serde::{Deserialize, Serialize};
 #[serde(into = "String", try_from = "String")]
 pub struct Loudness(i32);
 
-/// The range of targets that are met somewhere, in LUFS: from quiet cinema to loud music.
-const RANGE: std::ops::RangeInclusive<f64> = -40.0..=-5.0;
-
 impl Loudness {
-    /// A number of LUFS; `None` outside of -40 to -5.
+    /// The lowest target, in LUFS: below that of quiet cinema.
+    pub const MIN: f64 = -40.0;
+    /// The highest target, in LUFS: that of loud music.
+    pub const MAX: f64 = -5.0;
+
+    /// A number of LUFS; `None` outside of [`Self::MIN`] to [`Self::MAX`].
     #[must_use]
     pub fn from_f64(lufs: f64) -> Option<Self> {
-        RANGE.contains(&lufs).then(|| Self((lufs * 100.0).round() as i32))
+        (Self::MIN..=Self::MAX).contains(&lufs).then(|| Self((lufs * 100.0).round() as i32))
     }
 
     /// The number of LUFS.
@@ -35,7 +37,7 @@ impl fmt::Display for Loudness {
 
 /// The text is no loudness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a loudness from -40 LUFS to -5 LUFS, such as `-16 LUFS`")]
+#[error("expected a loudness from {} LUFS to {} LUFS, such as `-16 LUFS`", Loudness::MIN, Loudness::MAX)]
 pub struct ParseLoudnessError;
 
 impl FromStr for Loudness {

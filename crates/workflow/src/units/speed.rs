@@ -13,17 +13,18 @@ pub struct Speed(u32);
 
 /// One, in the unit that is stored.
 const UNIT: u32 = 10_000;
-/// The range of speeds: beyond it, slowed pictures are stills and stretched sound is noise.
-const RANGE: std::ops::RangeInclusive<f64> = 0.1..=10.0;
-
 impl Speed {
+    /// The slowest: below, pictures are stills.
+    pub const MIN: f64 = 0.1;
+    /// The fastest: above, sound is noise.
+    pub const MAX: f64 = 10.0;
     /// As it was taken.
     pub const NORMAL: Self = Self(UNIT);
 
-    /// A factor, to the nearest ten-thousandth; `None` outside of 0.1 to 10.
+    /// A factor, to the nearest ten-thousandth; `None` outside of [`Self::MIN`] to [`Self::MAX`].
     #[must_use]
     pub fn from_f64(factor: f64) -> Option<Self> {
-        RANGE.contains(&factor).then(|| Self((factor * f64::from(UNIT)).round() as u32))
+        (Self::MIN..=Self::MAX).contains(&factor).then(|| Self((factor * f64::from(UNIT)).round() as u32))
     }
 
     /// Whether the clip is played as it was taken.
@@ -67,7 +68,7 @@ impl fmt::Display for Speed {
 
 /// The text is no speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a factor from 0.1 to 10, such as `0.5` or `150%`")]
+#[error("expected a factor from {} to {}, such as `0.5` or `150%`", Speed::MIN, Speed::MAX)]
 pub struct ParseSpeedError;
 
 impl FromStr for Speed {

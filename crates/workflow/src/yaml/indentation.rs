@@ -1,10 +1,9 @@
 //! Lines that are indented too deep or not deep enough, once the parser has refused them.
 
-use super::joined_keys::PROSE;
 use super::mistakes::is_key;
 use super::parse_failure::{ParseFailure, indentation};
 use crate::diagnostic::Diagnostic;
-use crate::syntax::is_key_of_format;
+use crate::syntax::{is_key_of_format, is_prose};
 
 /// Lines above a mistake that are looked at.
 const MAX_LINES: usize = 1_000;
@@ -49,7 +48,7 @@ pub(super) fn mistake(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
         let is_next = lines[sibling.line + 1..index].iter().all(|between| between.trim().is_empty());
         let indent_key = format!("indent `{key}` like `{name}`: by {}", blanks(sibling.column));
         // Text may have words before a colon.
-        if !is_key_of_format(key) && (!is_next || PROSE.contains(&name)) {
+        if !is_key_of_format(key) && (!is_next || is_prose(name)) {
             let message = format!("`{key}: ` begins a mapping within the text of `{name}`");
             let help =
                 format!("write `{name}: >-`, and the whole text below it; if `{key}` is a key, {indent_key}");

@@ -7,6 +7,7 @@ use super::source_text::number_in;
 use super::{Key, Yaml, YamlValue, as_quoted};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::source::{Source, Span};
+use crate::syntax::is_prose;
 
 /// Reports such keys, and reads each as the key and the value that were meant.
 pub(super) fn split(tree: &mut Yaml, source: &Source, problems: &mut Problems) {
@@ -36,9 +37,6 @@ pub(super) fn split(tree: &mut Yaml, source: &Source, problems: &mut Problems) {
         YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) | YamlValue::Text(_) => {}
     }
 }
-
-/// Keys whose values are prose: a word after a comma in it is hardly a key without a value.
-pub(super) const PROSE: [&str; 5] = ["prompt", "note", "title", "text", "dialogue"];
 
 /// The text of a plain key without a value in brackets.
 fn alone<'s>(key: &Key, value: &Yaml, source: &'s Source) -> Option<&'s str> {
@@ -77,7 +75,8 @@ fn join_texts(entries: &mut Vec<(Key, Yaml)>, source: &Source, problems: &mut Pr
         if value.text().is_none_or(|text| text != source.slice(value.span)) {
             continue;
         }
-        let is_prose = PROSE.contains(&name.value.as_str());
+        // A word after a comma in it is hardly a key without a value.
+        let is_prose = is_prose(&name.value);
         let is_cell = value.text().is_some_and(is_cell);
         let is_more = |(key, none): &&(Key, Yaml)| {
             alone(key, none, source).is_some_and(|text| match text.split_once('=') {

@@ -1,11 +1,10 @@
 //! Keys without a colon: `seed 7` is text in YAML.
 
-use super::joined_keys::PROSE;
 use super::mistakes::MERGE_KEY;
 use super::parse_failure::{ParseFailure, entry_of, is_in_text};
 use super::{as_quoted, indentation};
 use crate::diagnostic::Diagnostic;
-use crate::syntax::{is_key_of_format, is_key_of_shot};
+use crate::syntax::{is_key_of_format, is_key_of_shot, is_prose};
 
 /// The key without a colon that led to a message of the parser.
 pub(super) fn mistake(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
@@ -24,7 +23,7 @@ fn in_line(index: usize, failure: &ParseFailure<'_>) -> Option<Diagnostic> {
     // Words may be the rest of a text that is not indented.
     let text = indentation::text_above(index, failure).filter(|(above, _)| {
         dash.is_empty()
-            && PROSE.contains(above)
+            && is_prose(above)
             && failure.message.contains("simple key")
             && value.starts_with(char::is_alphabetic)
     });

@@ -5,6 +5,8 @@ use serde_json::Number;
 use super::{Yaml, YamlValue};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::source::{Source, Span};
+use crate::syntax::is_name_or_text;
+use crate::syntax::keys::{matrix, shot, workflow};
 
 /// The tags of YAML's own types.
 const CORE_TAGS: [&str; 7] = ["!!str", "!!int", "!!float", "!!bool", "!!null", "!!seq", "!!map"];
@@ -25,21 +27,30 @@ enum Role {
 impl Role {
     /// The role of the value of a key.
     fn for_member(self, key: &str, value: &Yaml) -> Self {
-        let is_map = matches!(value.value, YamlValue::Map(_));
-        match key {
-            "from" | "to" | "step" | "take" if self != Self::Unbounded => Self::Value,
-            "seed" if self == Self::Unbounded => Self::Value,
-            _ if self == Self::Axis => Self::Axis,
-            "id" | "continues" | "needs" | "group" | "shot" | "shots" | "name" | "title" | "note"
-            | "text" | "speaker" | "salt" | "dialogue" | "output" => Self::Name,
-            "matrix" => Self::Axis,
-            "pick" if is_map => Self::Axis,
-            "metadata" | "params" => Self::Unbounded,
-            _ if self == Self::Unbounded => Self::Unbounded,
-            _ => Self::Value,
+        if self == Self::Unbounded {
+            // Names in there are the author's, and none of the format.
+            return if key == SEED { Self::Value } else { self };
+        }
+        if matrix::RANGE.has(key) || key == shot::PICK_TAKE_MEMBER.name {
+            return Self::Value;
+        }
+        let is_picked_instance = || key == shot::PICK.name && matches!(value.value, YamlValue::Map(_));
+        if self == Self::Axis || key == shot::MATRIX.name || is_picked_instance() {
+            Self::Axis
+        } else if key == METADATA || key == workflow::PARAMS.name {
+            Self::Unbounded
+        } else if is_name_or_text(key) {
+            Self::Name
+        } else {
+            Self::Value
         }
     }
 }
+
+/// The field of a request that bounds are checked of wherever it is.
+const SEED: &str = "seed";
+/// The field of a request whose members are sent as they are.
+const METADATA: &str = "metadata";
 
 /// Keeps numbers as they are written where the number would be another text: with leading zeros everywhere (`001` is a name, not the
 /// number 1.0), in any form in names and values of axes (`1_1`, `0x10`, `1.10`). Reports tags, which the parser drops.
@@ -234,6 +245,28 @@ pub(super) fn is_block_text(text: &str, start: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{has_leading_zero, is_block_text};
+    use crate::diagnostic::Problems;
+    use crate::source::Source;
+
+    #[test]
+    fn numbers_are_texts_where_the_format_has_names_and_texts_and_nowhere_in_metadata() {
+        for (text, read) in [
+            (
+                "{id: 1_1, at: 1_1, description: 1.10, cast: [1_1]}",
+                r#"{"id":"1_1","at":"1_1","description":"1.10","cast":["1_1"]}"#,
+            ),
+            ("{metadata: {id: 1.10, at: 1.10}, seed: 1_1}", r#"{"metadata":{"id":1.1,"at":1.1},"seed":11}"#),
+            (
+                "{matrix: {n: [1.10], range: {from: 1_0, to: 2_0}}}",
+                r#"{"matrix":{"n":["1.10"],"range":{"from":10,"to":20}}}"#,
+            ),
+        ] {
+            let mut problems = Problems::default();
+            let tree = crate::yaml::read(&Source::new("test.yaml", text), &mut problems).expect("a tree");
+            assert_eq!(tree.to_json().to_string(), read);
+            assert!(!problems.any(), "{text}");
+        }
+    }
 
     #[test]
     fn block_scalars_are_recognized() {

@@ -4,7 +4,7 @@ use super::{KeySpec, ObjectSpec, Shape};
 
 pub(crate) const DESCRIPTION: KeySpec = KeySpec::new(
     "description",
-    Shape::Text,
+    Shape::Prose,
     "what the character looks like; put in front of the prompt of each shot that has the character in its `cast`, or where the prompt says `{{ cast.NAME }}`",
     "description: a grey-bearded keeper",
 )
@@ -24,7 +24,7 @@ pub(crate) const VOICE: KeySpec = KeySpec::new(
 )
 .templated();
 pub(crate) const NOTE: KeySpec =
-    KeySpec::new("note", Shape::Text, "a note for people; no effect", "note: played by Ada");
+    KeySpec::new("note", Shape::Prose, "a note for people; no effect", "note: played by Ada");
 
 /// A character.
 pub(crate) const CHARACTER: ObjectSpec = ObjectSpec {

@@ -3,7 +3,7 @@
 use super::{KeySpec, ObjectSpec, Shape};
 
 pub(crate) const TEXT: KeySpec =
-    KeySpec::new("text", Shape::Text, "what is said", "text: Who is there?").required().templated();
+    KeySpec::new("text", Shape::Prose, "what is said", "text: Who is there?").required().templated();
 pub(crate) const SPEAKER: KeySpec =
     KeySpec::new("speaker", Shape::Text, "who says it", "speaker: Keeper").templated();
 pub(crate) const AT: KeySpec = KeySpec::new(

@@ -1,6 +1,8 @@
 //! The keys of a film and of its clips.
 
-use super::{KeySpec, ObjectSpec, Shape};
+use super::{KeySpec, ObjectSpec, Shape, names_of};
+use crate::limits;
+use crate::plan::{Fit, TitleStyle, TransitionKind};
 
 pub(crate) const OUTPUT: KeySpec = KeySpec::new(
     "output",
@@ -17,7 +19,7 @@ pub(crate) const SIZE: KeySpec = KeySpec::new(
 );
 pub(crate) const FIT: KeySpec = KeySpec::new(
     "fit",
-    Shape::Choice(fits),
+    Shape::Choice(|| names_of(&FITS)),
     "how pictures of another shape fill the frame: between black bars, cut off at the sides, or over themselves, blurred; default: `letterbox`",
     "fit: crop",
 );
@@ -125,7 +127,7 @@ pub(crate) const LENGTH: KeySpec =
     KeySpec::new("length", Shape::EditLength, "how long it is shown, instead of `out`", "length: 3s");
 pub(crate) const SECONDS: KeySpec = KeySpec::new(
     "seconds",
-    Shape::Number,
+    Shape::Seconds { max: limits::MAX_CLIP_SECONDS },
     "the same in seconds; default: 3 for images and titles, which stand still",
     "seconds: 2",
 );
@@ -137,14 +139,14 @@ pub(crate) const SPEED: KeySpec = KeySpec::new(
 );
 pub(crate) const TITLE: KeySpec = KeySpec::new(
     "title",
-    Shape::Text,
+    Shape::Prose,
     "what is written over the clip, or on black where there is no `shot` and no `file`; lines after the first are smaller",
     "title: THE LAMP",
 )
 .templated();
 pub(crate) const STYLE: KeySpec = KeySpec::new(
     "style",
-    Shape::Choice(styles),
+    Shape::Choice(|| names_of(&STYLES)),
     "where the title stands: in the middle, or on the left in the lower third; default: `card` on black, else `lower-third`",
     "style: card",
 );
@@ -188,13 +190,13 @@ pub(crate) const DISSOLVE: KeySpec = KeySpec::new(
 );
 pub(crate) const FADE: KeySpec = KeySpec::new(
     "fade",
-    Shape::Choice(colors),
+    Shape::Choice(|| names_of(&COLORS)),
     "the picture fades to this color, and the next one from it",
     "fade: black",
 );
 pub(crate) const WIPE: KeySpec = KeySpec::new(
     "wipe",
-    Shape::Choice(directions),
+    Shape::Choice(|| names_of(&DIRECTIONS)),
     "the next picture is uncovered in this direction",
     "wipe: left",
 );
@@ -205,21 +207,24 @@ pub(crate) const TRANSITION_LENGTH: KeySpec = KeySpec::new(
     "length: 1s",
 );
 
-fn fits() -> Vec<&'static str> {
-    vec!["letterbox", "crop", "blur"]
-}
+/// The values of [`FIT`].
+pub(crate) const FITS: [(&str, Fit); 3] =
+    [("letterbox", Fit::Letterbox), ("crop", Fit::Crop), ("blur", Fit::Blur)];
 
-fn styles() -> Vec<&'static str> {
-    vec!["card", "lower-third"]
-}
+/// The values of [`STYLE`].
+pub(crate) const STYLES: [(&str, TitleStyle); 2] =
+    [("card", TitleStyle::Card), ("lower-third", TitleStyle::LowerThird)];
 
-fn colors() -> Vec<&'static str> {
-    vec!["black", "white"]
-}
+/// The values of [`FADE`].
+pub(crate) const COLORS: [(&str, TransitionKind); 2] =
+    [("black", TransitionKind::FadeBlack), ("white", TransitionKind::FadeWhite)];
 
-fn directions() -> Vec<&'static str> {
-    vec!["left", "right"]
-}
+/// The values of [`WIPE`].
+pub(crate) const DIRECTIONS: [(&str, TransitionKind); 2] =
+    [("left", TransitionKind::WipeLeft), ("right", TransitionKind::WipeRight)];
+
+/// The value of [`FROM`].
+pub(crate) const DIALOGUE: &str = "dialogue";
 
 /// A transition.
 pub(crate) const TRANSITION_KINDS: ObjectSpec = ObjectSpec {
@@ -231,7 +236,7 @@ pub(crate) const TRANSITION_KINDS: ObjectSpec = ObjectSpec {
 
 pub(crate) const FROM: KeySpec = KeySpec::new(
     "from",
-    Shape::Choice(subtitle_sources),
+    Shape::Choice(|| vec![DIALOGUE]),
     "where the lines come from; default: `dialogue`",
     "from: dialogue",
 );
@@ -241,10 +246,6 @@ pub(crate) const BURN: KeySpec = KeySpec::new(
     "also draws them into the film's pictures, which are encoded again where they are",
     "burn: true",
 );
-
-fn subtitle_sources() -> Vec<&'static str> {
-    vec!["dialogue"]
-}
 
 /// Subtitles of a film.
 pub(crate) const SUBTITLE_KEYS: ObjectSpec = ObjectSpec {

@@ -3,7 +3,7 @@
 use super::{KeySpec, ObjectSpec, Shape};
 
 pub(crate) const NOTE: KeySpec =
-    KeySpec::new("note", Shape::Text, "a note for people; no effect", "note: the night before the storm");
+    KeySpec::new("note", Shape::Prose, "a note for people; no effect", "note: the night before the storm");
 pub(crate) const PARAMS: KeySpec = KeySpec::new(
     "params",
     Shape::Params,

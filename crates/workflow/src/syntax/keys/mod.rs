@@ -18,7 +18,9 @@ pub(crate) mod soundtrack;
 pub(crate) mod workflow;
 
 pub(crate) use self::shape::Shape;
+use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use contract::Contract;
 
@@ -116,6 +118,16 @@ impl ObjectSpec {
     }
 }
 
+/// The texts that a key takes.
+fn names_of<T>(choices: &[(&'static str, T)]) -> Vec<&'static str> {
+    choices.iter().map(|(name, _)| *name).collect()
+}
+
+/// The text by which a key takes a value, if it is one of its choices.
+pub(crate) fn name_of<T: PartialEq>(value: &T, choices: &[(&'static str, T)]) -> Option<&'static str> {
+    choices.iter().find(|(_, choice)| choice == value).map(|(name, _)| *name)
+}
+
 /// All mappings of the file format.
 const ALL: [&ObjectSpec; 21] = [
     &group::GROUP,
@@ -144,6 +156,48 @@ const ALL: [&ObjectSpec; 21] = [
 /// Whether a name is a key of a workflow: of one of its mappings, or a field of a request.
 pub(crate) fn is_key_of_format(name: &str) -> bool {
     ALL.iter().any(|object| object.has(name)) || is_field(name)
+}
+
+/// Whether the value of a key is text of several words, in whatever mapping it is.
+pub(crate) fn is_prose(name: &str) -> bool {
+    static NAMES: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| names_of_shapes(|shape| matches!(shape, Shape::Prose | Shape::Dialogue)));
+    name == PROMPT || NAMES.contains(name)
+}
+
+/// Whether the value of a key is a text or a name, or a list of them, in whatever mapping it is: a number there is a name of digits.
+pub(crate) fn is_name_or_text(name: &str) -> bool {
+    static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+        names_of_shapes(|shape| {
+            matches!(
+                shape,
+                Shape::Id
+                    | Shape::Name
+                    | Shape::Text
+                    | Shape::Prose
+                    | Shape::Scalar
+                    | Shape::Dialogue
+                    | Shape::OutputName
+                    | Shape::ShotRef
+                    | Shape::ShotRefs
+                    | Shape::Shots
+                    | Shape::Clips
+                    | Shape::Characters
+            )
+        })
+    });
+    NAMES.contains(name)
+}
+
+/// The field whose text is the most of a shot.
+const PROMPT: &str = "prompt";
+
+fn names_of_shapes(is_wanted: fn(&Shape) -> bool) -> HashSet<&'static str> {
+    ALL.iter()
+        .flat_map(|object| object.keys)
+        .filter(|key| is_wanted(&key.shape))
+        .map(|key| key.name)
+        .collect()
 }
 
 /// Whether a name is a key of a workflow or of one of its shots, or a field of a request.

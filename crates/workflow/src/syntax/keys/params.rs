@@ -24,7 +24,7 @@ pub(crate) const MIN: KeySpec =
 pub(crate) const MAX: KeySpec =
     KeySpec::new("max", Shape::Number, "the largest number that it may be", "max: 6");
 pub(crate) const NOTE: KeySpec =
-    KeySpec::new("note", Shape::Text, "a note for people; no effect", "note: who the film is about");
+    KeySpec::new("note", Shape::Prose, "a note for people; no effect", "note: who the film is about");
 
 /// A declaration of a parameter. A mapping with none of [`DECLARATION_KEYS`] is the parameter's value.
 pub(crate) const PARAM: ObjectSpec = ObjectSpec {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::diagnostic::grouped;
 use crate::limits;
+use crate::units::{Decibels, FrameRate, Loudness, Speed};
 
 /// The shape of a key's value, displayed as in messages and the guide: `a whole number from 1 to 100`.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +12,8 @@ pub(crate) enum Shape {
     /// The number 1.
     Version,
     Text,
+    /// A text of several words.
+    Prose,
     /// Letters, digits, `-` and `_`.
     Name,
     /// A name, or a number that is read as text.
@@ -20,6 +23,10 @@ pub(crate) enum Shape {
     Flag,
     /// A whole number from 1.
     Count {
+        max: u64,
+    },
+    /// A number of seconds above 0.
+    Seconds {
         max: u64,
     },
     /// Seconds as a number, or text with units.
@@ -93,6 +100,8 @@ pub(crate) enum Shape {
     /// A factor, or a percentage.
     Speed,
     Decibels,
+    /// Decibels by which something gets quieter, without a sign.
+    Attenuation,
     Transition,
     /// A time, or a shot.
     Poster,
@@ -115,7 +124,7 @@ impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
             Self::Version => "the number 1",
-            Self::Text => "text",
+            Self::Text | Self::Prose => "text",
             Self::Name | Self::Id => {
                 return write!(
                     f,
@@ -127,6 +136,9 @@ impl fmt::Display for Shape {
             Self::Flag => "`true` or `false`",
             Self::Count { max } => {
                 return write!(f, "a whole number from 1 to {}", grouped(u128::from(*max)));
+            }
+            Self::Seconds { max } => {
+                return write!(f, "a number above 0, at most {}", grouped(u128::from(*max)));
             }
             Self::Duration { .. } => "seconds, or a duration such as `90s`, `10m` or `1h30m`",
             Self::OutputName => "a file name that ends in `.mp4`",
@@ -174,11 +186,21 @@ impl fmt::Display for Shape {
             Self::Films => "a list of films",
             Self::Clips => "a shot, or a list of shots and of mappings",
             Self::FrameSize => "columns and rows such as `1280x720`, both even",
-            Self::FrameRate => "frames per second from 1 to 120, such as `24` or `30000/1001`",
+            Self::FrameRate => {
+                let (min, max) = (FrameRate::MIN, FrameRate::MAX);
+                return write!(f, "frames per second from {min} to {max}, such as `24` or `30000/1001`");
+            }
             Self::EditPosition => "frames such as `12f` or seconds such as `0.5s`, also negative",
             Self::EditLength => "frames such as `12f` or seconds such as `0.5s`",
-            Self::Speed => "a factor from 0.1 to 10, such as `0.5` or `150%`",
-            Self::Decibels => "decibels such as `-6dB`",
+            Self::Speed => {
+                return write!(f, "a factor from {} to {}, such as `0.5` or `150%`", Speed::MIN, Speed::MAX);
+            }
+            Self::Decibels => {
+                return write!(f, "decibels from -{0} to {0}, such as `-6dB`", Decibels::MAX);
+            }
+            Self::Attenuation => {
+                return write!(f, "decibels from 0 to {}, such as `8dB`", Decibels::MAX);
+            }
             Self::Poster => "frames such as `12f` or seconds such as `0.5s`, also negative, or a shot",
             Self::Transition => "a mapping such as `{dissolve: 12f}`",
             Self::Subtitles => "`dialogue`, or a mapping such as `{burn: true}`",
@@ -186,7 +208,10 @@ impl fmt::Display for Shape {
             Self::Voices => {
                 "a sound file or a mapping such as `{file: vo/01.wav, at: lamp}`, or a list of them"
             }
-            Self::Loudness => "a loudness from -40 LUFS to -5 LUFS, such as `-16 LUFS`",
+            Self::Loudness => {
+                let (min, max) = (Loudness::MIN, Loudness::MAX);
+                return write!(f, "a loudness from {min} LUFS to {max} LUFS, such as `-16 LUFS`");
+            }
             Self::Money => "an amount of money such as 0.05",
             Self::Currency => "three capital letters, such as USD",
             Self::Date => "a date such as 2026-01-31",

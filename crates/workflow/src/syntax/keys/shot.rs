@@ -11,7 +11,7 @@ pub(crate) const ID: KeySpec = KeySpec::new(
 )
 .required();
 pub(crate) const NOTE: KeySpec =
-    KeySpec::new("note", Shape::Text, "a note for people; no effect", "note: opens wide and quiet");
+    KeySpec::new("note", Shape::Prose, "a note for people; no effect", "note: opens wide and quiet");
 pub(crate) const DIALOGUE: KeySpec = KeySpec::new(
     "dialogue",
     Shape::Dialogue,

@@ -26,7 +26,7 @@ pub(crate) const FADE_OUT: KeySpec = KeySpec::new(
 );
 pub(crate) const DUCK: KeySpec = KeySpec::new(
     "duck",
-    Shape::Decibels,
+    Shape::Attenuation,
     "how much quieter it is while somebody speaks: in a `voice`, or in the `dialogue` of a shot",
     "duck: 8dB",
 );
