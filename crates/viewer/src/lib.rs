@@ -5,6 +5,7 @@
 
 mod command;
 mod manifest;
+mod micros;
 mod page;
 
 pub use self::{

@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use workflow::units::{Money, VideoDuration};
 
-use crate::command;
+use crate::{command, micros};
 
 /// The version of the format.
 pub const MANIFEST_VERSION: u32 = 4;
@@ -108,7 +109,8 @@ pub struct Clip {
     /// Height in pixels.
     pub height: Option<u32>,
     /// Length in seconds; as requested while there is no video.
-    pub seconds: Option<f64>,
+    #[schemars(with = "Option<f64>")]
+    pub seconds: Option<VideoDuration>,
     /// Frames per second.
     pub frame_rate: Option<f64>,
     /// Whether it has sound.
@@ -130,7 +132,9 @@ pub struct Clip {
     /// The service's task.
     pub task: Option<String>,
     /// What was reserved for the latest task with its key.
-    pub cost: Option<u64>,
+    #[serde(default, with = "micros")]
+    #[schemars(with = "Option<u64>")]
+    pub cost: Option<Money>,
     /// From its submission to its video. Version 2 called it `took_ms`.
     #[serde(alias = "took_ms")]
     pub elapsed_ms: Option<u64>,
@@ -148,9 +152,9 @@ impl Clip {
     /// The most that all of its tasks cost, also those that failed or were for an earlier text. Manifests without costs of attempts have that of the
     /// latest task.
     #[must_use]
-    pub fn total_cost(&self) -> Option<u64> {
+    pub fn total_cost(&self) -> Option<Money> {
         let costs = self.attempts.iter().filter_map(|attempt| attempt.cost);
-        costs.reduce(u64::saturating_add).or(self.cost)
+        costs.reduce(Money::saturating_add).or(self.cost)
     }
 }
 
@@ -172,8 +176,9 @@ pub struct Attempt {
     /// The last error.
     pub message: Option<String>,
     /// The most that its task cost, as the cost of its clip.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "micros")]
+    #[schemars(with = "Option<u64>")]
+    pub cost: Option<Money>,
 }
 
 /// A clip that another one depends on.
@@ -209,7 +214,8 @@ pub struct Film {
     /// A picture of it.
     pub poster: Option<String>,
     /// Its length in seconds.
-    pub seconds: Option<f64>,
+    #[schemars(with = "Option<f64>")]
+    pub seconds: Option<VideoDuration>,
     /// Its state.
     pub state: FilmState,
     /// What it shows, in order.

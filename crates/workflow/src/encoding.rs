@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use encoding_rs::{UTF_16BE, UTF_16LE, WINDOWS_1252};
+
 /// Why bytes are not UTF-8 text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotUtf8 {
@@ -59,40 +61,19 @@ pub(crate) fn decode_any(bytes: &[u8]) -> Result<(Cow<'_, str>, Option<&'static 
         Ok(text) => return Ok((Cow::Borrowed(text), None)),
         Err(error) => error,
     };
-    let text = match error.encoding {
-        Some(Encoding::Utf16) => from_utf16(bytes).map(|text| (text, "UTF-16")),
-        Some(Encoding::Windows1252) => {
-            Some((bytes.iter().map(|byte| windows_1252(*byte)).collect(), "Windows-1252"))
-        }
-        Some(Encoding::Workbook) | None => None,
+    let (encoding, name) = match error.encoding {
+        Some(Encoding::Utf16) if is_big_endian(bytes) => (UTF_16BE, "UTF-16"),
+        Some(Encoding::Utf16) => (UTF_16LE, "UTF-16"),
+        Some(Encoding::Windows1252) => (WINDOWS_1252, "Windows-1252"),
+        Some(Encoding::Workbook) | None => return Err(error),
     };
-    text.map(|(text, name)| (Cow::Owned(text), Some(name))).ok_or(error)
+    let text = encoding.decode_without_bom_handling_and_without_replacement(bytes).ok_or(error)?;
+    Ok((text, Some(name)))
 }
 
-fn from_utf16(bytes: &[u8]) -> Option<String> {
-    let is_big =
-        bytes.starts_with(b"\xfe\xff") || (!bytes.starts_with(b"\xff\xfe") && bytes.first() == Some(&0));
-    let (units, rest) = bytes.as_chunks::<2>();
-    if !rest.is_empty() {
-        return None;
-    }
-    let unit = |pair: &[u8; 2]| if is_big { u16::from_be_bytes(*pair) } else { u16::from_le_bytes(*pair) };
-    char::decode_utf16(units.iter().map(unit)).collect::<Result<_, _>>().ok()
-}
-
-/// The characters of the bytes 0x80 to 0x9f; 0 where there is none.
-const WINDOWS_1252: [u16; 32] = [
-    0x20ac, 0, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0,
-    0x017d, 0, 0, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a,
-    0x0153, 0, 0x017e, 0x0178,
-];
-
-fn windows_1252(byte: u8) -> char {
-    match byte {
-        0x80..=0x9f => char::from_u32(u32::from(WINDOWS_1252[usize::from(byte - 0x80)]))
-            .unwrap_or(char::REPLACEMENT_CHARACTER),
-        byte => char::from(byte),
-    }
+/// Of UTF-16: by its byte order mark, or else by the zero of its first character.
+fn is_big_endian(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\xfe\xff") || (!bytes.starts_with(b"\xff\xfe") && bytes.first() == Some(&0))
 }
 
 /// Whether every second byte of the beginning is zero, as in ASCII text that is written as UTF-16.

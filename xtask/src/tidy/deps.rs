@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("service", &["contract", "media", "renderer"]),
     ("text", &[]),
     ("timeline", &["workflow"]),
-    ("viewer", &["scheduler"]),
+    ("viewer", &["scheduler", "workflow"]),
     ("workflow", &["contract"]),
 ];
 /// Crates that may depend on every other.

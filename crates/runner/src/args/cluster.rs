@@ -73,20 +73,15 @@ pub(crate) struct WorkerArgs {
     #[command(flatten, next_help_heading = "Caps of the account, over all runs")]
     pub(crate) caps: BudgetArgs,
     /// Minimum time between two polls of a task: each one is an entry in the journal [default: 2, and 0.05 for a service on this machine].
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = super::duration)]
     pub(crate) min_poll_interval: Option<Duration>,
     /// How long after a submission whose outcome is unknown a service that can be asked is asked a second time.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "150")]
+    #[arg(long, value_name = "SECONDS", value_parser = super::duration, default_value = "150")]
     pub(crate) reconcile_after: Duration,
     /// How long a submission whose outcome is unknown counts as in flight.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "600")]
+    #[arg(long, value_name = "SECONDS", value_parser = super::duration, default_value = "600")]
     pub(crate) hold_indeterminate: Duration,
     /// Free all permits of the account, and end. Needed after invocations were killed by hand.
     #[arg(long)]
     pub(crate) reset_permits: bool,
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }

@@ -6,7 +6,7 @@ use scheduler::{StatusKind, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 use viewer::{Clip, Film, Manifest};
-use workflow::units::Money;
+use workflow::units::VideoDuration;
 
 use super::{amount, film_state_name, took, total_cost};
 
@@ -36,7 +36,7 @@ pub(super) struct StateTotals {
     pub(super) clips: usize,
     pub(super) done: usize,
     /// Of the clips that are done.
-    pub(super) seconds: f64,
+    pub(super) seconds: VideoDuration,
     /// What was reserved for the latest tasks; `None` without prices.
     pub(super) cost: Option<String>,
 }
@@ -104,7 +104,7 @@ fn totals(manifest: &Manifest) -> StateTotals {
         created_at: manifest.created_at,
         clips: manifest.clips.len(),
         done: done().count(),
-        seconds: done().filter_map(|clip| clip.seconds).fold(0.0, |sum, seconds| sum + seconds),
+        seconds: done().filter_map(|clip| clip.seconds).sum(),
         cost: total_cost(manifest).map(|cost| amount(manifest, cost)),
     }
 }
@@ -163,10 +163,7 @@ fn changes(before: Properties, after: Properties) -> Vec<PropertyChange> {
 fn clip_properties(manifest: &Manifest, clip: &Clip) -> Properties {
     let number = |value: Option<f64>| value.map(|value| format!("{value:.1}"));
     let seconds = |value: Option<f64>| number(value).map(|value| format!("{value} s"));
-    let cost = clip
-        .total_cost()
-        .filter(|_| manifest.currency.is_some())
-        .map(|cost| amount(manifest, Money::from_micros(cost)));
+    let cost = clip.total_cost().filter(|_| manifest.currency.is_some()).map(|cost| amount(manifest, cost));
     // The beginning is enough to see that it is another video.
     let video = clip.sha256.as_ref().map(|sha256| sha256.chars().take(12).collect());
     let fixed: [(&str, Option<String>); 11] = [
@@ -176,7 +173,7 @@ fn clip_properties(manifest: &Manifest, clip: &Clip) -> Properties {
         ("seed", clip.seed.map(|seed| seed.to_string())),
         ("dialogue", clip.dialogue.clone()),
         ("video", video),
-        ("seconds", seconds(clip.seconds)),
+        ("seconds", seconds(clip.seconds.map(VideoDuration::as_secs_f64))),
         ("picked", clip.is_picked.then(|| "yes".to_owned())),
         ("attempts", Some(clip.attempts.len().to_string())),
         ("took", seconds(took(clip).map(|took| took.as_secs_f64()))),
@@ -216,7 +213,7 @@ fn film_properties(film: &Film) -> Properties {
     let cuts: Vec<&str> = film.cuts.iter().map(|cut| cut.clip.as_str()).collect();
     vec![
         ("state".to_owned(), Some(film_state_name(film.state).to_owned())),
-        ("seconds".to_owned(), film.seconds.map(|seconds| format!("{seconds:.1} s"))),
+        ("seconds".to_owned(), film.seconds.map(|seconds| format!("{:.1} s", seconds.as_secs_f64()))),
         ("clips".to_owned(), Some(cuts.join(", "))),
     ]
 }

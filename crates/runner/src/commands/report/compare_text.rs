@@ -23,7 +23,7 @@ pub(super) fn markdown(comparison: &Comparison) -> String {
     }
     row("state of", &|totals| time(totals.created_at));
     row("clips done", &|totals| format!("{} of {}", totals.done, totals.clips));
-    row("seconds of video", &|totals| format!("{:.1}", totals.seconds));
+    row("seconds of video", &|totals| format!("{:.1}", totals.seconds.as_secs_f64()));
     if before.cost.is_some() || after.cost.is_some() {
         row("cost at most", &|totals| totals.cost.clone().unwrap_or_default());
     }

@@ -62,7 +62,7 @@ fn detail(clip: &Clip) -> String {
     }
     let picked = clip.is_picked.then(|| "picked".to_owned());
     let seed = clip.seed.filter(|_| !clip.cell.contains_key("seed")).map(|seed| format!("seed {seed}"));
-    let seconds = clip.seconds.map(|seconds| format!("{seconds:.1} s"));
+    let seconds = clip.seconds.map(|seconds| format!("{:.1} s", seconds.as_secs_f64()));
     picked.into_iter().chain(seed).chain(seconds).collect::<Vec<_>>().join("   ")
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use scheduler::StatusKind;
 use viewer::{Clip, Manifest};
-use workflow::units::Money;
+use workflow::units::VideoDuration;
 
 use super::{amount, film_state_name, is_failure, reason, took, total_cost};
 use crate::report::sanitize;
@@ -27,9 +27,9 @@ fn summary(manifest: &Manifest, out: &mut String) {
         .map(|(count, state)| format!("{count} {}", state.as_str().replace('-', " ")))
         .collect();
     let done = manifest.clips.iter().filter(|clip| clip.state == StatusKind::Done);
-    let seconds = done.filter_map(|clip| clip.seconds).fold(0.0, |sum, seconds| sum + seconds);
+    let seconds: VideoDuration = done.filter_map(|clip| clip.seconds).sum();
     let _ = writeln!(out, "{} shots: {}.", manifest.clips.len(), counts.join(", "));
-    let _ = write!(out, "{seconds:.1} s of video");
+    let _ = write!(out, "{:.1} s of video", seconds.as_secs_f64());
     if let Some(cost) = total_cost(manifest) {
         let _ = write!(out, ", at most {} for all tasks", amount(manifest, cost));
     }
@@ -52,14 +52,14 @@ fn shots(manifest: &Manifest, out: &mut String) {
             clip.attempts.len(),
             cell(&clip.model),
             clip.seed.map(|seed| seed.to_string()).unwrap_or_default(),
-            number(clip.seconds),
+            number(clip.seconds.map(VideoDuration::as_secs_f64)),
             number(took(clip).map(|took| took.as_secs_f64())),
         );
         if has_cost {
             let _ = write!(
                 out,
                 " {} |",
-                clip.total_cost().map(|cost| amount(manifest, Money::from_micros(cost))).unwrap_or_default()
+                clip.total_cost().map(|cost| amount(manifest, cost)).unwrap_or_default()
             );
         }
         let _ = writeln!(out, " {} |", clip.file.as_deref().map(cell).unwrap_or_default());
@@ -85,7 +85,7 @@ fn films(manifest: &Manifest, out: &mut String) {
     }
     out.push_str("\n## Films\n\n| film | state | seconds | clips |\n|---|---|--:|--:|\n");
     for film in &manifest.films {
-        let seconds = film.seconds.map(|seconds| format!("{seconds:.1}")).unwrap_or_default();
+        let seconds = film.seconds.map(|seconds| format!("{:.1}", seconds.as_secs_f64())).unwrap_or_default();
         let state = film_state_name(film.state);
         let _ = writeln!(out, "| {} | {state} | {seconds} | {} |", cell(&film.name), film.cuts.len());
     }

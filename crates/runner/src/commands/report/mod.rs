@@ -276,6 +276,5 @@ fn amount(manifest: &Manifest, amount: Money) -> String {
 /// What was reserved for all tasks of all clips; `None` without prices.
 fn total_cost(manifest: &Manifest) -> Option<Money> {
     manifest.currency.as_ref()?;
-    let micros = manifest.clips.iter().filter_map(Clip::total_cost).fold(0, u64::saturating_add);
-    Some(Money::from_micros(micros))
+    Some(manifest.clips.iter().filter_map(Clip::total_cost).sum())
 }

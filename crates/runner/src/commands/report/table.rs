@@ -2,7 +2,6 @@
 
 use timeline::export::{csv_row, inert_text};
 use viewer::Manifest;
-use workflow::units::Money;
 
 use super::{printable, reason};
 
@@ -53,7 +52,7 @@ pub(super) fn report(manifest: &Manifest) -> String {
             number(clip.seed),
             number(clip.seconds),
             number(clip.elapsed_ms),
-            number(clip.total_cost().map(Money::from_micros)),
+            number(clip.total_cost()),
             text(clip.total_cost().map(|_| currency)),
             number(clip.width),
             number(clip.height),

@@ -73,7 +73,7 @@ fn later() -> Manifest {
     clip.is_picked = false;
     clip.request = json!({ "prompt": "a long pier", "size": "854x480", "images": [{ "frame": "first" }] });
     later.clips[2].id = "=lamp".to_owned();
-    later.films[0].seconds = Some(5.0);
+    later.films[0].seconds = Some(workflow::units::VideoDuration::from_secs(5));
     later
 }
 

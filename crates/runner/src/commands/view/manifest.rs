@@ -195,10 +195,7 @@ impl ManifestInputs<'_> {
             bytes: video.map(|video| video.bytes),
             width: video.map(|video| video.width),
             height: video.map(|video| video.height),
-            seconds: Some(video.map_or_else(
-                || node.duration.as_millis() as f64 / 1e3,
-                |video| video.duration.as_secs_f64(),
-            )),
+            seconds: Some(video.map_or(node.duration, |video| video.duration.into())),
             frame_rate: None,
             has_audio: None,
             model: node.model.to_string(),
@@ -219,10 +216,9 @@ impl ManifestInputs<'_> {
     }
 
     /// The most that an attempt cost. Nothing is reserved for a submission that was refused.
-    fn cost(&self, record: &ShotAttempt) -> Option<u64> {
+    fn cost(&self, record: &ShotAttempt) -> Option<Money> {
         let is_reserved = record.task.is_some() || record.state.holds_key();
-        let cost = record.reserved_cost.filter(|_| is_reserved && self.currency.is_some());
-        cost.map(Money::as_micros)
+        record.reserved_cost.filter(|_| is_reserved && self.currency.is_some())
     }
 
     fn attempt(&self, record: &ShotAttempt) -> Attempt {
@@ -308,7 +304,7 @@ impl ManifestInputs<'_> {
             name: film.output.clone(),
             file: recorded.as_ref().map(|_| film.output.clone()),
             poster: None,
-            seconds: recorded.map(|film| film.duration.as_secs_f64()),
+            seconds: recorded.map(|film| film.duration.into()),
             state,
             cuts,
             captions,
