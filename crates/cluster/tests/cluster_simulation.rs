@@ -28,7 +28,9 @@ use engine::reporter::Silent;
 use engine::{Clock, Ledger, RunConfig};
 use futures_util::future::BoxFuture;
 use scheduler::budget::{BudgetCaps, NoPrices};
-use scheduler::{FilmOutcome, Outcome, Policy, RunId, RunScope, RunSummary, StatusKind, Timestamp};
+use scheduler::{
+    AttemptState, FilmOutcome, Outcome, Policy, RunId, RunScope, RunState, RunSummary, StatusKind, Timestamp,
+};
 use simulated::process::{Processes, unless_gone};
 use simulated::restate::Restate;
 use support::plan_with;
@@ -143,6 +145,10 @@ impl Cluster {
     }
 
     async fn follow(&self, run: &RunId) -> RunSummary {
+        self.follow_to_end(run).await.into_summary()
+    }
+
+    async fn follow_to_end(&self, run: &RunId) -> Follower {
         let followed = async {
             let (client, store) = (self.client.clone(), self.store.clone());
             let follower = Follower::open(client, store, run, None, &prices()).await.expect("readable");
@@ -156,7 +162,7 @@ impl Cluster {
                 tokio::time::sleep(interval).await;
                 interval = (interval * 2).min(MAX_FOLLOW_INTERVAL);
             }
-            follower.into_summary()
+            follower
         };
         let ended = tokio::time::timeout(ENDS_WITHIN, followed).await;
         ended.unwrap_or_else(|_| panic!("{run} has not ended after {ENDS_WITHIN:?}"))
@@ -174,6 +180,26 @@ fn check(seed: u64, world: &World) {
     }
     let in_flight = world.max_in_flight();
     assert!(in_flight <= LIMIT, "seed {seed}: {in_flight} tasks were out under a limit of {LIMIT}");
+}
+
+/// The records of nodes, which the cluster's handlers keep, say the same of each attempt as the events of the run.
+async fn check_records(seed: u64, cluster: &Cluster, state: &RunState) {
+    for (node, _) in state.plan().nodes() {
+        let Some(key) = state.key(node) else { continue };
+        let record = cluster.client.node(&key).await.expect("readable");
+        for attempt in state.node(node).shot().attempts() {
+            let recorded =
+                record.attempt(&attempt.id).map(|recorded| (recorded.state, recorded.task.clone()));
+            // A task that an earlier run found missing is so on record until its end is seen: this run has only not found it missing itself.
+            let was_missing = attempt.is_adopted
+                && attempt.state == AttemptState::Submitted
+                && recorded.as_ref().is_some_and(|(state, _)| *state == AttemptState::Missing);
+            let state_on_record = if was_missing { AttemptState::Missing } else { attempt.state };
+            let expected = Some((state_on_record, attempt.task.clone()));
+            let name = &state.plan().node(node).name;
+            assert_eq!(recorded, expected, "seed {seed}: {} of {name}", attempt.id);
+        }
+    }
 }
 
 /// Every paid task has arrived, or the summary names it; what has arrived is in the store.
@@ -241,7 +267,9 @@ async fn simulate(seed: u64) -> u64 {
     }
     cluster.restate.calm_down();
     let last = cluster.begin(&plan, BudgetCaps::default()).await;
-    let summary = cluster.follow(&last).await;
+    let last = cluster.follow_to_end(&last).await;
+    check_records(seed, &cluster, last.state()).await;
+    let summary = last.into_summary();
     check(seed, &world);
     check_paid(seed, &world, &cluster, &summary).await;
     if let Some(cap) = cap {

@@ -119,10 +119,11 @@ fn warn_of_range(items: &[Yaml], key: &Key, problems: &mut Problems) {
     if let Some((wrong, meant)) = axis_forms::list_meant(items) {
         let span = items.first().map_or(key.span, |first| first.span.or(key.span));
         let message = format!("the axis `{}` {wrong}", key.value);
-        problems.push(
-            Diagnostic::warning("range-in-list", span, message)
-                .help(format!("write `{}: {meant}`", key.value)),
-        );
+        problems.push(Diagnostic::warning("range-in-list", span, message).help(format!(
+            "write `{}: {}`",
+            key.value,
+            meant.as_yaml()
+        )));
     }
 }
 

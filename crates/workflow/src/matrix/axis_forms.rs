@@ -143,22 +143,49 @@ fn range_of_call(arguments: &str) -> Option<WrittenRange> {
     (from < to).then_some(WrittenRange { from, to, step })
 }
 
+/// What a list of values was probably meant as.
+pub(super) enum MeantList {
+    /// A range.
+    Range(WrittenRange),
+    /// These values, separated by commas.
+    Values(String),
+}
+
+impl MeantList {
+    /// The axis as a file has it.
+    pub(super) fn as_yaml(&self) -> String {
+        match self {
+            Self::Range(range) => range.as_yaml(),
+            Self::Values(values) => format!("[{values}]"),
+        }
+    }
+
+    /// Its values as the command line has them, if they are few.
+    pub(super) fn as_override(&self) -> Option<String> {
+        match self {
+            Self::Range(range) => range.values(),
+            Self::Values(values) => Some(values.clone()),
+        }
+        .map(|values| values.replace(", ", ","))
+    }
+}
+
 /// What a list of values was probably meant as, and what is wrong with it, if values of it look like a range or a list.
-pub(super) fn list_meant(items: &[Yaml]) -> Option<(&'static str, String)> {
+pub(super) fn list_meant(items: &[Yaml]) -> Option<(&'static str, MeantList)> {
     if let [Yaml { value: YamlValue::List(items), .. }] = items {
         if items.len() > MAX_VALUES {
             return None;
         }
         let items: Option<Vec<String>> =
             items.iter().map(|item| is_word(item).then(|| written(item))).collect();
-        return Some(("has one value, which is a list", format!("[{}]", items?.join(", "))));
+        return Some(("has one value, which is a list", MeantList::Values(items?.join(", "))));
     }
     let is_dots = |item: &Yaml| {
         item.text()
             .is_some_and(|text| text == "\u{2026}" || (text.len() > 1 && text.bytes().all(|c| c == b'.')))
     };
     if items.iter().any(is_dots) {
-        return Some(("has dots as a value", range_of_dots(items, is_dots)?.as_yaml()));
+        return Some(("has dots as a value", MeantList::Range(range_of_dots(items, is_dots)?)));
     }
     let range_in = |item: &Yaml| {
         let text = item.text()?;
@@ -167,14 +194,14 @@ pub(super) fn list_meant(items: &[Yaml]) -> Option<(&'static str, String)> {
         (text.contains("..") || (items.len() == 1 && (0..=1).contains(&range.from))).then_some(range)
     };
     match items {
-        [only] => Some(("has one value, which looks like a range", range_in(only)?.as_yaml())),
+        [only] => Some(("has one value, which looks like a range", MeantList::Range(range_in(only)?))),
         items if items.len() <= MAX_VALUES && items.iter().any(|item| range_in(item).is_some()) => {
             let values = items.iter().map(|item| match range_in(item) {
                 Some(range) => range.values(),
                 None => is_word(item).then(|| written(item)),
             });
             let values: Vec<String> = values.collect::<Option<_>>()?;
-            Some(("has a value that looks like a range", format!("[{}]", values.join(", "))))
+            Some(("has a value that looks like a range", MeantList::Values(values.join(", "))))
         }
         _ => None,
     }
