@@ -137,15 +137,14 @@ fn report_counts_the_cost_of_every_attempt() {
     let report = |format: &str| project.runner(&["report", "three.yaml", "--format", format]).expect(0).out;
     let markdown = report("md");
     let lines: Vec<&str> = markdown.lines().filter(|line| line.contains("USD")).collect();
-    assert!(
-        lines[0].contains("at most 0.30 USD for all tasks") && lines[1].contains("| 0.30 USD |"),
-        "{markdown}"
-    );
+    inline_snapshot!(lines[0], @"0.1 s of video, at most 0.30 USD for all tasks. File: `three.yaml`.");
+    assert_eq!(lines[1].split('|').nth(8).map(str::trim), Some("0.30 USD"), "{markdown}");
     let table = report("csv");
     let row = table.lines().nth(1).expect("a row").split(',').collect::<Vec<_>>();
     assert_eq!((row[6], row[11]), ("3", "0.30"), "{table}");
     let status = project.runner(&["status", "three.yaml"]).expect(0).out;
-    assert!(status.contains("3 tasks, 3 s of video, 0.30 spent"), "{status}");
+    let total = status.lines().find(|line| line.starts_with("total"));
+    inline_snapshot!(total.unwrap_or_default(), @"total: 0 tasks, 0 s of video reserved; 3 tasks, 3 s of video, 0.30 spent");
 }
 
 /// The shots of a forced rerun are new work whatever frames they begin with.

@@ -487,6 +487,7 @@ fn film_is_joined_of_the_videos_on_record() {
     }
     fs_err::write(project.file("pair.yaml"), PAIR.replace("pair.mp4", "third.mp4")).expect("a file");
     let failed = project.runner(&["run", "pair.yaml"]).expect(1);
-    assert!(failed.err.contains("was removed or changed since it was downloaded"), "{}", failed.transcript());
+    let message = failed.err.lines().find(|line| line.starts_with("film:"));
+    inline_snapshot!(message.unwrap_or_default(), @"film: [PROJECT]/out/pair/one-[KEY].mp4 was removed or changed since it was downloaded, and it is needed; the next run downloads it again");
     assert!(!project.file("out/pair/third.mp4").exists());
 }

@@ -210,11 +210,7 @@ fn printed_commands_after_a_removed_ledger_have_the_arguments() {
     fs_err::remove_dir_all(project.file(".runner/artifacts")).expect("removable");
     let rest = &arguments[1..];
     let dry_run = project.runner(&[&["run", "--dry-run"], rest].concat()).expect(0);
-    assert!(
-        dry_run.out.contains("ledger adopt one.yaml --salt x -p look=red -o else"),
-        "{}",
-        dry_run.transcript()
-    );
+    cli_snapshot!("dry_run_after_a_removed_ledger_with_arguments", dry_run);
     let run = project.runner(&arguments).expect(3);
     let commands: Vec<&str> =
         run.err.lines().filter_map(|line| line.split_once(": runner ")).map(|(_, command)| command).collect();
