@@ -266,3 +266,31 @@ fn reader_open_other_format_is_refused_without_writing() {
     fs_err::write(project.file(), "no ledger at all").expect("written");
     assert!(matches!(LedgerReader::open(&project.file()), Err(LedgerError::Sqlite { .. })));
 }
+
+/// The locks that this process has on a file, by proc(5).
+#[cfg(target_os = "linux")]
+fn posix_locks(file: &Path) -> usize {
+    use std::os::unix::fs::MetadataExt as _;
+    let inode = fs_err::metadata(file).expect("a file").ino();
+    let (process, inode) = (format!(" {} ", std::process::id()), format!(":{inode} "));
+    let locks = fs_err::read_to_string("/proc/locks").expect("Linux");
+    locks
+        .lines()
+        .filter(|lock| lock.contains("POSIX") && lock.contains(&process) && lock.contains(&inode))
+        .count()
+}
+
+/// POSIX: a process that closes a descriptor of a file loses its locks on it, whichever descriptor they were taken through.
+#[cfg(target_os = "linux")]
+#[test]
+fn ledger_keeps_its_locks_while_others_are_opened_and_closed() {
+    let project = Project::new(&["a"]);
+    let ledger = project.ledger();
+    let run_lock = begin(&ledger, "run1", 1);
+    assert!(posix_locks(&project.file()) > 0, "it keeps others from removing its WAL");
+    drop(project.reading());
+    assert!(posix_locks(&project.file()) > 0, "after it was read beside");
+    drop(project.ledger());
+    assert!(posix_locks(&project.file()) > 0, "after it was opened a second time");
+    drop(run_lock);
+}

@@ -204,6 +204,6 @@ impl LedgerReader {
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 /// The URI under which SQLite opens a file without locks or a WAL.
-fn immutable(file: &Path) -> String {
+pub(super) fn immutable(file: &Path) -> String {
     format!("file:{}?immutable=1", percent_encode(file.as_os_str().as_encoded_bytes(), PATH))
 }

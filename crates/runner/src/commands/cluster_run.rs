@@ -260,7 +260,7 @@ async fn follow(
     }
     let plan = Arc::clone(follower.plan());
     let summary = follower.into_summary();
-    Ok(report(args, &plan, FinishedRun { summary, prices, reporter, unclaimed: Vec::new() }))
+    Ok(report(args, &plan, FinishedRun { summary, prices, reporter }))
 }
 
 /// How a detached run continues.

@@ -71,12 +71,17 @@ pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Ex
         SelectedNodes::Some(selection) => Some(selection),
         SelectedNodes::NoneFailed(reason) => return Ok(nothing_to_run(args.format, &reason)),
     };
+    let service = backend.identity();
     let (finished, ledger) =
         execute(&args, Arc::clone(&plan), &paths, backend, selection, prices.as_ref()).await?;
     // Its WAL is copied and removed while the report is printed.
     let closing = tokio::task::spawn_blocking(move || drop(ledger));
     let exit = report(&args, &plan, finished);
     closing.await.map_err(|error| CommandError::unusable(format!("the ledger cannot be closed: {error}")))?;
+    // Not before: a process that closes one of several descriptors of a file loses its locks on it (POSIX), and the ledger's connection has some.
+    let salt = args.salt.as_deref();
+    let unclaimed = task_owners::unclaimed_tasks(&args.workflow, salt, &paths, &plan, &service).await?;
+    print_unclaimed(&args, &unclaimed);
     after_run(&args, &plan, exit).await?;
     Ok(exit)
 }
@@ -114,8 +119,6 @@ pub(super) struct FinishedRun<'t> {
     /// The price table that applies: none does to the embedded service.
     pub(super) prices: Option<&'t PriceTable>,
     pub(super) reporter: RunReporter,
-    /// Shots and tasks of earlier runs that no shot of the plan asks for any more.
-    pub(super) unclaimed: Vec<(String, TaskId)>,
 }
 
 /// `--failed`, and nothing failed.
@@ -131,7 +134,7 @@ pub(super) fn nothing_to_run(format: Format, reason: &str) -> Exit {
 
 /// Reports the end of a run: the summary on standard output, why it was halted on standard error.
 pub(super) fn report(args: &RunArgs, plan: &Plan, finished: FinishedRun<'_>) -> Exit {
-    let FinishedRun { summary, prices, reporter, unclaimed } = finished;
+    let FinishedRun { summary, prices, reporter } = finished;
     let spent = prices.map(|table| (table, spending(plan, &summary, table)));
     // First, because it removes the live view.
     reporter.end(&summary, report::spending_json(spent.as_ref()), now());
@@ -149,7 +152,6 @@ pub(super) fn report(args: &RunArgs, plan: &Plan, finished: FinishedRun<'_>) -> 
         error.print();
     }
     print_rerun_command(args, &summary);
-    print_unclaimed(args, &unclaimed);
     Exit::from_summary(&summary)
 }
 
@@ -166,6 +168,7 @@ fn print_rerun_command(args: &RunArgs, summary: &RunSummary) {
     }
 }
 
+/// Tasks of earlier runs that no shot of the plan asks for any more.
 fn print_unclaimed(args: &RunArgs, unclaimed: &[(String, TaskId)]) {
     if unclaimed.is_empty() {
         return;
@@ -331,12 +334,7 @@ async fn execute<'t>(
         service.stop().await;
     }
     match ended {
-        Ok(summary) => {
-            let salt = args.salt.as_deref();
-            let unclaimed =
-                task_owners::unclaimed_tasks(&args.workflow, salt, paths, &plan, &identity).await?;
-            Ok((FinishedRun { summary, prices: table, reporter, unclaimed }, ledger))
-        }
+        Ok(summary) => Ok((FinishedRun { summary, prices: table, reporter }, ledger)),
         Err(error) => {
             let commands = hints::adopt_commands(&error, &named_workflow(args));
             let error = CommandError::unusable(format!("{error}{commands}"));

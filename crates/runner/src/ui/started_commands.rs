@@ -8,10 +8,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use scheduler::StatusKind;
 use serde::Serialize;
 use tokio::sync::watch;
 
-use crate::report::stream::{ReadLine, ReadOutcome};
+use crate::report::stream::ReadLine;
 
 /// Commands that are remembered.
 const MAX_COMMANDS: usize = 20;
@@ -293,18 +294,26 @@ fn apply(job: &mut StartedCommand, event: ReadLine) {
             job.progress.remove(&shot);
             let counts = &mut job.counts;
             counts.left = counts.left.saturating_sub(1);
-            match outcome {
-                ReadOutcome::Done => counts.done += 1,
-                ReadOutcome::Failed
-                | ReadOutcome::Missing
-                | ReadOutcome::Unrecorded
-                | ReadOutcome::Indeterminate => counts.failed += 1,
-                ReadOutcome::Detached
-                | ReadOutcome::AtOtherService
-                | ReadOutcome::Blocked
-                | ReadOutcome::Unpicked
-                | ReadOutcome::NotStarted => counts.unfinished += 1,
-                ReadOutcome::NotSelected => {}
+            match outcome.state {
+                StatusKind::Done | StatusKind::Reused => counts.done += 1,
+                StatusKind::Failed
+                | StatusKind::Missing
+                | StatusKind::Unrecorded
+                | StatusKind::Indeterminate => counts.failed += 1,
+                StatusKind::Detached
+                | StatusKind::AtOtherService
+                | StatusKind::Blocked
+                | StatusKind::Unpicked
+                | StatusKind::NotStarted => counts.unfinished += 1,
+                // Not selected, or no state of a shot that has ended.
+                StatusKind::NotSelected
+                | StatusKind::InFlight
+                | StatusKind::Submitting
+                | StatusKind::Downloading
+                | StatusKind::WaitingForRetry
+                | StatusKind::Waiting
+                | StatusKind::Pending
+                | StatusKind::ClaimedByOtherRun => {}
             }
         }
         ReadLine::Other => {}

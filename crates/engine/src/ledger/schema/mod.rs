@@ -5,14 +5,13 @@
 mod event_bodies;
 mod first_downloads;
 
-use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{LedgerError, keys};
+use super::{LedgerError, keys, read_only};
 
 /// A step from one format to the next.
 struct Migration {
@@ -58,7 +57,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Refuses a ledger of a later format without writing: even opening it through SQLite would create files beside it.
 pub(super) fn ensure_supported_format(file: &Path) -> Result<(), LedgerError> {
-    let mut format = in_header(file).unwrap_or(0);
+    let mut format = in_main_file(file).unwrap_or(0);
     let log = file.with_extension("db-wal");
     if format <= FORMAT && std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
         // A process that died left its last transactions in the WAL.
@@ -72,12 +71,15 @@ pub(super) fn ensure_supported_format(file: &Path) -> Result<(), LedgerError> {
     }
 }
 
-/// The version in the file's header (SQLite's file format, section 1.3); `None` where it is not an SQLite file, which opening it reports.
-fn in_header(file: &Path) -> Option<i64> {
-    let mut header = [0_u8; 100];
-    std::fs::File::open(file).ok()?.read_exact(&mut header).ok()?;
-    let version: [u8; 4] = header[60..64].try_into().ok()?;
-    header.starts_with(b"SQLite format 3\0").then_some(i64::from(u32::from_be_bytes(version)))
+/// The version in the file without its WAL; `None` where it is not an SQLite file, which opening it reports.
+///
+/// Through SQLite: a process that closes a descriptor of a file loses all of its POSIX locks on it, and SQLite alone knows whether a ledger that is
+/// open has some. Without them, another process takes itself for the last one, and removes the WAL.
+fn in_main_file(file: &Path) -> Option<i64> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(read_only::immutable(file), flags).ok()?;
+    format_of(&connection).ok()
 }
 
 /// Configures a connection and migrates the ledger to [`FORMAT`].

@@ -26,7 +26,7 @@ use throttle::Throttle;
 pub(crate) use convert::{film, finished_shot, halt};
 pub(crate) use line::{Halt, schema};
 pub(crate) use outcomes::FilmResult;
-pub(crate) use read::{ReadLine, ReadOutcome};
+pub(crate) use read::ReadLine;
 pub(crate) use run_finished::{Amount, Budget, amount, budget};
 
 /// Reports a run as JSON lines.
