@@ -273,7 +273,7 @@ fn posix_locks(file: &Path) -> usize {
     use std::os::unix::fs::MetadataExt as _;
     let inode = fs_err::metadata(file).expect("a file").ino();
     let (process, inode) = (format!(" {} ", std::process::id()), format!(":{inode} "));
-    let locks = fs_err::read_to_string("/proc/locks").expect("Linux");
+    let locks = fs_err::read_to_string("/proc/locks").unwrap_or_default();
     locks
         .lines()
         .filter(|lock| lock.contains("POSIX") && lock.contains(&process) && lock.contains(&inode))
@@ -285,6 +285,13 @@ fn posix_locks(file: &Path) -> usize {
 #[test]
 fn ledger_keeps_its_locks_while_others_are_opened_and_closed() {
     let project = Project::new(&["a"]);
+    let control = project.folder.path().join("control.db");
+    let connection = rusqlite::Connection::open(&control).expect("a database");
+    connection.execute_batch("CREATE TABLE t (x); BEGIN IMMEDIATE").expect("a lock");
+    if posix_locks(&control) == 0 {
+        println!("skipped: /proc/locks does not list the locks of this process");
+        return;
+    }
     let ledger = project.ledger();
     let run_lock = begin(&ledger, "run1", 1);
     assert!(posix_locks(&project.file()) > 0, "it keeps others from removing its WAL");
