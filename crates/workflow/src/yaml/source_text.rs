@@ -20,27 +20,34 @@ enum Role {
     Name,
     /// A value of an axis, or what has some in it.
     Axis,
-    /// A value that no bound is checked of: it is sent or rendered as it is.
-    Unbounded,
+    /// What is in `metadata`: sent as it is, under names of the author's.
+    Metadata,
+    /// A parameter: rendered as it is, so that one with the name of a text is one.
+    Param,
 }
 
 impl Role {
     /// The role of the value of a key.
     fn for_member(self, key: &str, value: &Yaml) -> Self {
-        if self == Self::Unbounded {
-            // Names in there are the author's, and none of the format.
+        if self == Self::Metadata {
             return if key == SEED { Self::Value } else { self };
         }
-        if matrix::RANGE.has(key) || key == shot::PICK_TAKE_MEMBER.name {
+        let is_bounded = match self {
+            Self::Param => key == SEED,
+            _ => matrix::RANGE.has(key) || key == shot::PICK_TAKE_MEMBER.name,
+        };
+        if is_bounded {
             return Self::Value;
         }
         let is_picked_instance = || key == shot::PICK.name && matches!(value.value, YamlValue::Map(_));
         if self == Self::Axis || key == shot::MATRIX.name || is_picked_instance() {
             Self::Axis
-        } else if key == METADATA || key == workflow::PARAMS.name {
-            Self::Unbounded
+        } else if key == METADATA {
+            Self::Metadata
         } else if is_name_or_text(key) {
             Self::Name
+        } else if key == workflow::PARAMS.name || self == Self::Param {
+            Self::Param
         } else {
             Self::Value
         }
@@ -114,7 +121,9 @@ fn restore_in(tree: &mut Yaml, role: Role, source: &Source, problems: &mut Probl
                     format!("this number would be read as {read}, because it has a `.` or an `e` in it");
                 let diagnostic = Diagnostic::error("yaml-syntax", tree.span, message);
                 problems.push(diagnostic.help("write a whole number above 2^53 with all its digits"));
-            } else if role == Role::Unbounded && is_beyond_64_bits(&number, source.slice(tree.span)) {
+            } else if matches!(role, Role::Metadata | Role::Param)
+                && is_beyond_64_bits(&number, source.slice(tree.span))
+            {
                 let message = "this whole number needs more than 64 bits, and would be rounded";
                 let diagnostic = Diagnostic::error("yaml-syntax", tree.span, message);
                 problems
@@ -256,6 +265,10 @@ mod tests {
                 r#"{"id":"1_1","at":"1_1","description":"1.10","cast":["1_1"]}"#,
             ),
             ("{metadata: {id: 1.10, at: 1.10}, seed: 1_1}", r#"{"metadata":{"id":1.1,"at":1.1},"seed":11}"#),
+            (
+                "{params: {title: 1.10, n: 1.10, id: 1_1, seed: 1_1}}",
+                r#"{"params":{"title":"1.10","n":1.1,"id":"1_1","seed":11}}"#,
+            ),
             (
                 "{matrix: {n: [1.10], range: {from: 1_0, to: 2_0}}}",
                 r#"{"matrix":{"n":["1.10"],"range":{"from":10,"to":20}}}"#,
