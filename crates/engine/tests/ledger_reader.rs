@@ -280,6 +280,12 @@ fn posix_locks(file: &Path) -> usize {
         .count()
 }
 
+#[cfg(target_os = "linux")]
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn skip(why: &str) {
+    eprintln!("skipped: {why}");
+}
+
 /// POSIX: a process that closes a descriptor of a file loses its locks on it, whichever descriptor they were taken through.
 #[cfg(target_os = "linux")]
 #[test]
@@ -289,7 +295,7 @@ fn ledger_keeps_its_locks_while_others_are_opened_and_closed() {
     let connection = rusqlite::Connection::open(&control).expect("a database");
     connection.execute_batch("CREATE TABLE t (x); BEGIN IMMEDIATE").expect("a lock");
     if posix_locks(&control) == 0 {
-        println!("skipped: /proc/locks does not list the locks of this process");
+        skip("/proc/locks does not list the locks of this process");
         return;
     }
     let ledger = project.ledger();
