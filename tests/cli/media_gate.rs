@@ -117,3 +117,60 @@ fn check_tells_which_pictures_the_embedded_service_refuses() {
     let project = project.against("https://video.example", "sk-test-0123456789abcdef");
     assert_eq!(project.runner(&["check", "gate.yaml"]).expect(0).err, "");
 }
+
+/// One shot, which would be paid for, in a film with this music.
+fn film_with(music: &str) -> String {
+    format!(
+        "version: 1\nname: gate\ndefaults: {{model: modelb-video-480p, seconds: 1}}\nshots:\n  \
+         - {{id: first, prompt: a quiet sea}}\nfilms:\n  - {{output: gate.mp4, music: {music}}}\n"
+    )
+}
+
+/// A WAV file of 8 bits and 8 kHz in this coding. Its samples are zeros that take no room on disk.
+fn write_wav(project: &Project, name: &str, coding: u16, seconds: u32) {
+    let mut header = b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0".to_vec();
+    header.extend([coding, 1].map(u16::to_le_bytes).concat());
+    header.extend(8_000_u32.to_le_bytes().repeat(2));
+    header.extend(b"\x01\0\x08\0data");
+    header.extend((8_000 * seconds).to_le_bytes());
+    let mut file = fs_err::File::create(project.file(name)).expect("a file");
+    std::io::Write::write_all(&mut file, &header).expect("it is written");
+    file.set_len(header.len() as u64 + 8_000 * u64::from(seconds)).expect("it grows");
+}
+
+/// The header of a damaged stream says nothing: it is decoded whole before anything is paid for.
+#[test]
+fn check_truncated_music_is_refused() {
+    let flac = include_bytes!("../../crates/media/tests/it/sounds/tone.flac");
+    let project = Project::new("gate.yaml", &film_with("score.flac"));
+    fs_err::write(project.file("score.flac"), &flac[..flac.len() / 2]).expect("a file is written");
+    insta::assert_snapshot!(assert_refused_everywhere(&project));
+}
+
+#[test]
+fn check_music_longer_than_is_decoded_is_refused() {
+    let project = Project::new("gate.yaml", &film_with("score.wav"));
+    write_wav(&project, "score.wav", 1, 45 * 60 + 1);
+    insta::assert_snapshot!(assert_refused_everywhere(&project));
+}
+
+#[test]
+fn check_music_that_begins_after_its_end_is_refused() {
+    let project = Project::new("gate.yaml", &film_with("{file: score.wav, in: 2s}"));
+    write_wav(&project, "score.wav", 1, 2);
+    insta::assert_snapshot!(assert_refused_everywhere(&project));
+}
+
+/// Which formats are decoded depends on the machine: the shots are kept, and the film is joined once ffmpeg is there.
+#[test]
+fn check_tells_which_music_needs_ffmpeg() {
+    const MU_LAW: u16 = 7;
+    let project = Project::new("gate.yaml", &film_with("score.wav"));
+    write_wav(&project, "score.wav", MU_LAW, 1);
+    let folder = project.file("tools");
+    fs_err::create_dir(&folder).expect("a folder");
+    let check = || project.runner_with(("PATH", folder.to_str().expect("a path")), &["check", "gate.yaml"]);
+    cli_snapshot!("check_music_without_ffmpeg", check().expect(0));
+    fs_err::write(folder.join(format!("ffmpeg{}", std::env::consts::EXE_SUFFIX)), "").expect("a file");
+    assert_eq!(check().expect(0).err, "");
+}

@@ -5,11 +5,14 @@ use text::Fonts;
 use workflow::units::VideoDuration;
 use workflow::{InspectionError, MediaGate, MediaInfo, MediaKind};
 
-/// What may be sent inside a request. `check`, `plan`, `run` and everything else that compiles workflows use this one.
+/// What may be sent inside a request, or be part of a film, without ffmpeg. `check`, `plan`, `run` and everything else that compiles workflows
+/// use this one.
 pub const MEDIA_GATE: MediaGate = MediaGate {
     max_file_bytes: media::MAX_INPUT_BYTES,
     max_request_bytes: media::MAX_REQUEST_INPUT_BYTES,
     max_film_file_bytes: media::MAX_SOUND_BYTES,
+    max_sound_duration: VideoDuration::from_secs(media::MAX_SOUND_DURATION.as_secs()),
+    has_ffmpeg: false,
     max_font_bytes: text::MAX_FONT_BYTES as u64,
     inspect: |bytes| info(media::inspect(bytes)),
     inspect_file: |file| info(media::inspect_source(file)),

@@ -1,7 +1,7 @@
 //! Structural checks of compressed audio streams without a container that is read: MP3, ADTS, Ogg and FLAC. None is decoded for it.
 //!
-//! They tell a stream from other bytes behind a matching signature. Ogg has checksums; of MP3 and ADTS most bytes have to be in frames that
-//! follow each other. Damage within a frame, and within FLAC, is not detected.
+//! They tell a stream from other bytes behind a matching signature, before decoders see it. Ogg has checksums; of MP3 and ADTS most bytes have
+//! to be in frames that follow each other. Damage within a frame, and within FLAC, is left to decoders.
 
 use crate::{MediaError, MediaType};
 

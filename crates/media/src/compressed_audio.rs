@@ -14,7 +14,7 @@ use symphonia::default::formats::{FlacReader, MpaReader};
 use crate::audio::{AudioBuffer, MAX_SAMPLES, too_long};
 use crate::audio_stream::{self, after_id3};
 use crate::catch_panic::catch_panic;
-use crate::{MediaError, MediaType};
+use crate::{MediaError, MediaType, rate};
 
 /// One of so many parts of a stream may be missing: it is silent. Cut streams begin with a frame that needs the one before it.
 const MAX_SILENT_PART: u64 = 20;
@@ -36,6 +36,22 @@ pub(crate) fn decode(media_type: MediaType, bytes: &[u8], max: Duration) -> Resu
 /// As [`decode`].
 pub(crate) fn duration(media_type: MediaType, bytes: &[u8]) -> Result<Duration, MediaError> {
     catch_panic(|| Stream::open(media_type, bytes)?.duration())?
+}
+
+/// How long an MP3 or FLAC stream plays, and its number of samples of all channels. It is decoded whole, in memory that does not depend on
+/// its length.
+///
+/// # Errors
+/// As [`decode`]; [`MediaError::Damaged`] without a sample.
+pub(crate) fn decode_whole(media_type: MediaType, bytes: &[u8]) -> Result<(Duration, u64), MediaError> {
+    catch_panic(|| {
+        let mut stream = Stream::open(media_type, bytes)?;
+        let frames = stream.read(u64::MAX, |_, _| {})?;
+        if frames == 0 {
+            return Err(MediaError::damaged("it has no samples"));
+        }
+        Ok((rate::duration(u128::from(frames), stream.sample_rate), frames * u64::from(stream.channels)))
+    })?
 }
 
 struct Stream<'a> {
@@ -80,9 +96,21 @@ impl<'a> Stream<'a> {
     }
 
     fn decode(mut self, max: Duration) -> Result<AudioBuffer, MediaError> {
+        let (sample_rate, channels) = (self.sample_rate, self.channels);
+        let max_frames = max.as_secs().saturating_mul(u64::from(sample_rate));
+        let mut samples = Vec::<f32>::new();
+        self.read(max_frames, |silent, part| {
+            samples.resize(samples.len() + silent as usize * usize::from(channels), 0.0);
+            samples.extend(part.iter().map(|sample| sample.clamp(-1.0, 1.0)));
+        })?;
+        Ok(AudioBuffer { sample_rate, channels, samples })
+    }
+
+    /// Decodes all of the stream. `receive` is given each part: how many samples of each channel are silent before it, and its interleaved
+    /// samples. Returns the number of samples of each channel.
+    fn read(&mut self, max_frames: u64, mut receive: impl FnMut(u64, &[f32])) -> Result<u64, MediaError> {
         let channels = usize::from(self.channels);
-        let max_frames = max.as_secs().saturating_mul(u64::from(self.sample_rate));
-        let (mut samples, mut undecoded_frames, mut next) = (Vec::<f32>::new(), 0_u64, None);
+        let (mut frames, mut undecoded_frames, mut next) = (0_u64, 0_u64, None);
         let mut part = Vec::<f32>::new();
         while let Some(packet) = self.reader.next_packet().or_else(end)? {
             let length = packet.dur.get() + packet.trim_start.get() + packet.trim_end.get();
@@ -106,29 +134,23 @@ impl<'a> Stream<'a> {
                 Err(error) => return Err(unreadable(error)),
             };
             undecoded_frames = undecoded_frames.saturating_add(silent);
-            let frames = ((samples.len() + part.len()) / channels) as u64;
-            let frames = frames.saturating_add(silent);
+            frames = frames.saturating_add((part.len() / channels) as u64).saturating_add(silent);
             if frames.saturating_mul(channels as u64) > MAX_SAMPLES as u64 {
                 return Err(too_long());
             }
             if frames > max_frames {
-                let limit = format!("{} s", max.as_secs());
+                let limit = format!("{} s", max_frames / u64::from(self.sample_rate));
                 return Err(MediaError::TooLarge { what: "the sound".to_owned(), limit });
             }
-            samples.resize(samples.len() + silent as usize * channels, 0.0);
-            samples.extend(part.iter().map(|sample| sample.clamp(-1.0, 1.0)));
+            receive(silent, &part);
         }
-        let frames = (samples.len() / channels) as u64;
         // The stream ends before it should.
         let missing = self.stated_frames.map_or(0, |stated| stated.saturating_sub(frames));
-        let (undecoded_frames, frames) =
-            (undecoded_frames.saturating_add(missing), frames.saturating_add(missing));
-        if undecoded_frames.saturating_mul(MAX_SILENT_PART) > frames {
-            return Err(MediaError::Damaged(format!(
-                "{undecoded_frames} of {frames} samples cannot be decoded"
-            )));
+        let (undecoded, all) = (undecoded_frames.saturating_add(missing), frames.saturating_add(missing));
+        if undecoded.saturating_mul(MAX_SILENT_PART) > all {
+            return Err(MediaError::Damaged(format!("{undecoded} of {all} samples cannot be decoded")));
         }
-        Ok(AudioBuffer { sample_rate: self.sample_rate, channels: self.channels, samples })
+        Ok(frames)
     }
 
     fn duration(mut self) -> Result<Duration, MediaError> {
@@ -144,8 +166,7 @@ impl<'a> Stream<'a> {
         }
         let counted = presented_end.saturating_sub(first.unwrap_or_default()).max(0) as u64;
         let frames = u128::from(self.stated_frames.unwrap_or(counted));
-        let nanos = frames * 1_000_000_000 / u128::from(self.sample_rate);
-        Ok(Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
+        Ok(rate::duration(frames, self.sample_rate))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::mp4::Movie;
 use crate::probe::describe;
 use crate::sniff::{MediaKind, MediaType, describe_content};
 use crate::verify::decode_sound;
-use crate::{MediaError, wav};
+use crate::{MediaError, compressed_audio, wav};
 
 /// The largest input file, in bytes (20 MiB).
 pub const MAX_INPUT_BYTES: u64 = 20 << 20;
@@ -30,7 +30,7 @@ pub struct InputInfo {
     pub media_type: MediaType,
     /// Width and height in pixels; `None` for audio.
     pub size: Option<(u32, u32)>,
-    /// How long the pictures of a video last.
+    /// How long the pictures of a video last, or the sound of a format that this crate decodes.
     pub duration: Option<Duration>,
     /// How long it took to decode, whatever the machine: in pixels, or samples of all channels, of a format that is decoded quickly. Those of a WebP
     /// or a progressive JPEG count more.
@@ -42,8 +42,8 @@ pub struct InputInfo {
 /// Checks that a file is in an accepted format and undamaged. The bytes decide, not a name or a claimed media type.
 ///
 /// Images (PNG, JPEG, WebP) are decoded whole. Of a video (MP4, `QuickTime`) the index is read, and the first and last frame are decoded
-/// where the codec is H.264. Audio: AAC in M4A is decoded whole, of WAV the headers are read, the checksums of Ogg are verified, the frames of MP3 and AAC are
-/// followed to the end, of FLAC the header is read.
+/// where the codec is H.264. Audio: AAC in M4A, MP3 and FLAC are decoded whole, of WAV the headers are read, the checksums of Ogg are verified, the
+/// frames of AAC in ADTS are followed to the end.
 ///
 /// # Errors
 /// [`MediaError::NotMedia`] for a format that is not accepted, [`MediaError::TooLarge`] above [`crate::MAX_IMAGE_PIXELS`],
@@ -71,9 +71,9 @@ pub fn inspect(bytes: &[u8]) -> Result<InputInfo, MediaError> {
         }
         MediaType::WebM => Err(refuse("an MP4 or QuickTime video")),
         MediaType::Wav => inspect_wav(&mut Cursor::new(bytes)),
-        MediaType::Mp3 | MediaType::Aac | MediaType::Ogg | MediaType::Flac => {
-            let is_native = matches!(media_type, MediaType::Mp3 | MediaType::Flac);
-            audio_stream::check(media_type, bytes).map(|()| InputInfo::audio(media_type, is_native))
+        MediaType::Mp3 | MediaType::Flac => inspect_stream(media_type, bytes),
+        MediaType::Aac | MediaType::Ogg => {
+            audio_stream::check(media_type, bytes).map(|()| InputInfo::audio(media_type))
         }
     }
 }
@@ -109,8 +109,18 @@ pub fn inspect_source(mut source: impl Read + Seek + 'static) -> Result<InputInf
 fn inspect_wav(source: &mut (impl Read + Seek)) -> Result<InputInfo, MediaError> {
     match wav::duration(source) {
         Ok(Duration::ZERO) => Err(MediaError::damaged("the WAV file has no samples")),
-        Ok(_) => Ok(InputInfo::audio(MediaType::Wav, true)),
-        Err(MediaError::NeedsFfmpeg { .. }) => Ok(InputInfo::audio(MediaType::Wav, false)),
+        Ok(duration) => Ok(InputInfo::native_audio(MediaType::Wav, duration, 0)),
+        Err(MediaError::NeedsFfmpeg { .. }) => Ok(InputInfo::audio(MediaType::Wav)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Inspects MP3 or FLAC.
+fn inspect_stream(media_type: MediaType, bytes: &[u8]) -> Result<InputInfo, MediaError> {
+    audio_stream::check(media_type, bytes)?;
+    match compressed_audio::decode_whole(media_type, bytes) {
+        Ok((duration, samples)) => Ok(InputInfo::native_audio(media_type, duration, samples)),
+        Err(MediaError::NeedsFfmpeg { .. }) => Ok(InputInfo::audio(media_type)),
         Err(error) => Err(error),
     }
 }
@@ -119,15 +129,15 @@ fn inspect_wav(source: &mut (impl Read + Seek)) -> Result<InputInfo, MediaError>
 fn inspect_movie(media_type: MediaType, mut movie: Movie) -> Result<InputInfo, MediaError> {
     let probe = describe(&movie)?;
     let Some(video) = probe.video.filter(|_| media_type != MediaType::M4a) else {
-        if probe.audio.is_none() {
+        let Some(audio) = probe.audio else {
             return Err(MediaError::NotMedia("it has no audio track".to_owned()));
-        }
-        let (decoded, is_native) = match decode_sound(&mut movie) {
-            Ok(samples) => (samples, true),
-            Err(MediaError::NeedsFfmpeg { .. }) => (0, false),
-            Err(error) => return Err(error),
         };
-        return Ok(InputInfo { decoded, ..InputInfo::audio(MediaType::M4a, is_native) });
+        return match decode_sound(&mut movie) {
+            Ok(0) => Err(MediaError::damaged("it has no samples")),
+            Ok(samples) => Ok(InputInfo::native_audio(MediaType::M4a, audio.duration, samples)),
+            Err(MediaError::NeedsFfmpeg { .. }) => Ok(InputInfo::audio(MediaType::M4a)),
+            Err(error) => Err(error),
+        };
     };
     let pictures = FrameReader::new(movie).and_then(|mut frames| frames.first().and_then(|_| frames.last()));
     let is_native = match pictures {
@@ -143,8 +153,14 @@ fn inspect_movie(media_type: MediaType, mut movie: Movie) -> Result<InputInfo, M
 }
 
 impl InputInfo {
-    fn audio(media_type: MediaType, is_native: bool) -> Self {
-        Self { media_type, size: None, duration: None, decoded: 0, is_native }
+    /// Audio that was not decoded.
+    fn audio(media_type: MediaType) -> Self {
+        Self { media_type, size: None, duration: None, decoded: 0, is_native: false }
+    }
+
+    /// Audio that lasts this long, of which so many samples were decoded.
+    fn native_audio(media_type: MediaType, duration: Duration, decoded: u64) -> Self {
+        Self { duration: Some(duration), decoded, is_native: true, ..Self::audio(media_type) }
     }
 
     /// Whether it is an image, a video or audio.

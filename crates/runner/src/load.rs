@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use contract::Contract;
 use serde_json::json;
 use workflow::plan::Plan;
-use workflow::{CheckOutcome, DirFiles, Options, ParamFile, Picks, Report, ServiceLimits};
+use workflow::{CheckOutcome, DirFiles, MediaGate, Options, ParamFile, Picks, Report, ServiceLimits};
 
 use crate::args::{Format, OverrideArgs};
 use crate::backend::Backend;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::ffmpeg;
 use crate::picks::PickStore;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::terminal;
@@ -75,7 +76,7 @@ pub(crate) fn check_with_files(
 ) -> (Result<CheckOutcome, LoadError>, Vec<PathBuf>) {
     let mut files = overrides.param_files.clone();
     let checked = ProjectPaths::for_workflow(file).map_err(unreadable).and_then(|paths| {
-        let tracked = TrackedFiles::new(&paths.folder, engine::MEDIA_GATE);
+        let tracked = TrackedFiles::new(&paths.folder, media_gate());
         let text = read(file).map_err(unreadable)?;
         let options = options(file, overrides)?;
         let name = file.display().to_string();
@@ -86,13 +87,18 @@ pub(crate) fn check_with_files(
     (checked, files)
 }
 
+/// The media gate on this machine.
+fn media_gate() -> MediaGate {
+    MediaGate { has_ffmpeg: ffmpeg::find().ffmpeg.is_some(), ..engine::MEDIA_GATE }
+}
+
 fn check_with(text: &[u8], file: &Path, options: &Options) -> Result<CheckOutcome, LoadError> {
     let paths = ProjectPaths::for_workflow(file).map_err(unreadable)?;
     let name = file.display().to_string();
     Ok(workflow::check(
         text,
         &name,
-        &DirFiles::new(&paths.folder, engine::MEDIA_GATE),
+        &DirFiles::new(&paths.folder, media_gate()),
         options,
         Contract::embedded(),
     ))

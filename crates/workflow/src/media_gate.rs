@@ -43,11 +43,11 @@ pub struct MediaInfo {
     pub media_type: &'static str,
     /// The kind.
     pub kind: MediaKind,
-    /// How long a video is.
+    /// How long a video is, or sound that is decoded without other programs.
     pub duration: Option<VideoDuration>,
     /// Width and height of a picture or a video, in pixels.
     pub size: Option<(u32, u32)>,
-    /// Whether it is decoded without other programs: of videos, H.264.
+    /// Whether it is decoded without ffmpeg: of videos, H.264.
     pub is_native: bool,
     /// How long it took to decode, whatever the machine: in pixels, or samples of all channels, of a format that is decoded quickly.
     pub decoded: u64,
@@ -99,6 +99,10 @@ pub struct MediaGate {
     pub max_request_bytes: u64,
     /// The largest sound or clip of one's own in a film, in bytes.
     pub max_film_file_bytes: u64,
+    /// The longest sound of a film.
+    pub max_sound_duration: VideoDuration,
+    /// Whether ffmpeg decodes what is not decoded without it ([`MediaInfo::is_native`]).
+    pub has_ffmpeg: bool,
     /// The largest font, in bytes.
     pub max_font_bytes: u64,
     /// Decodes a medium.
@@ -117,6 +121,8 @@ impl MediaGate {
         max_file_bytes: 0,
         max_request_bytes: 0,
         max_film_file_bytes: 0,
+        max_sound_duration: VideoDuration::from_secs(0),
+        has_ffmpeg: false,
         max_font_bytes: 0,
         inspect: |_| Err(InspectionError { error: MediaGateError::not_here(), was_decoded: false }),
         inspect_file: |_| Err(InspectionError { error: MediaGateError::not_here(), was_decoded: false }),
@@ -152,6 +158,12 @@ impl MediaGate {
             message,
             help: "shorten it, or compress it: sound as M4A or MP3, video as H.264".to_owned(),
         }
+    }
+
+    /// The error for a sound above [`Self::max_sound_duration`].
+    pub(crate) fn sound_too_long(&self) -> MediaGateError {
+        let message = format!("it is longer than {} min", self.max_sound_duration.as_millis() / 60_000);
+        MediaGateError { message, help: "shorten it in a sound editor".to_owned() }
     }
 
     /// The error for media of one request above [`Self::max_request_bytes`] together.

@@ -27,7 +27,9 @@ fn level(sound: &[f32]) -> f32 {
 #[test]
 fn mp3_and_flac_are_decoded_without_ffmpeg() {
     for (name, bytes) in TONES {
-        assert!(inspect(bytes).unwrap().is_native, "{name}");
+        let info = inspect(bytes).unwrap();
+        assert!(info.is_native, "{name}");
+        assert_eq!(info.duration, Some(Duration::from_secs(2)), "{name}");
         let sound = decode(bytes, 60).unwrap().samples;
         // Without what an encoder of MP3 adds at both ends.
         assert_eq!(sound.len(), 96_000, "{name}");
@@ -63,12 +65,15 @@ fn short_damage_is_silent_and_long_damage_is_refused() {
     }
 }
 
-/// Neither a panic nor more than the stream's own length.
+/// Neither a panic nor more than the stream's own length, and what passes the media gate can be joined.
 #[test]
 fn damaged_streams_are_decoded_in_bounds() {
     for (name, bytes) in TONES {
         let bounded = |bytes: &[u8], damage: String| {
-            if let Ok(sound) = decode(bytes, 3) {
+            let decoded = decode(bytes, 3);
+            let is_usable = inspect(bytes).is_ok_and(|info| info.is_native);
+            assert_eq!(is_usable, decoded.is_ok(), "{name}, {damage}: {decoded:?}");
+            if let Ok(sound) = decoded {
                 assert!(sound.samples.len() <= 3 * 48_000, "{name}, {damage}: {}", sound.samples.len());
             }
         };

@@ -197,6 +197,7 @@ texts! {
     "missing-key",
     "missing-model",
     "missing-param",
+    "needs-ffmpeg",
     "no-dialogue",
     "no-matching-instance",
     "no-prompt",

@@ -10,7 +10,7 @@ use super::media::path_inside;
 use super::{ExpandCx, file_names};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::files::{self, FileError, ReadSeek};
-use crate::media_gate::{MediaGate, MediaGateError, MediaInfo};
+use crate::media_gate::{MediaGate, MediaGateError, MediaInfo, MediaKind};
 use crate::plan::FilmFile;
 use crate::source::{Span, Spanned};
 use crate::syntax::{self, Entry, keys};
@@ -64,7 +64,18 @@ impl FilmFiles {
     ) -> Option<(FilmFile, MediaInfo)> {
         let name = name(entry, key, scope, cx, problems)?;
         let cached = self.media.entry(name.value.clone()).or_insert_with(|| inspect(&name.value, cx));
-        cached.clone().map_err(|error| report(&name.value, entry.span(), &error, problems)).ok()
+        match cached.clone() {
+            Ok((file, info)) => {
+                if !info.is_native && !cx.files.media_gate().has_ffmpeg {
+                    problems.push(needs_ffmpeg(&name.value, entry.span(), &info));
+                }
+                Some((file, info))
+            }
+            Err(error) => {
+                report(&name.value, entry.span(), &error, problems);
+                None
+            }
+        }
     }
 
     pub(super) fn font<'w>(
@@ -148,7 +159,20 @@ fn name<'w>(
     syntax::expect_text(&value, key, entry.key.span, problems)
 }
 
-fn report(name: &str, span: Span, error: &MediaGateError, problems: &mut Problems) {
+fn needs_ffmpeg(name: &str, span: Span, info: &MediaInfo) -> Diagnostic {
+    let name = super::shortened(name);
+    let (kind, natives) = match info.kind {
+        MediaKind::Audio => ("sound", "WAV, M4A, MP3 or FLAC"),
+        MediaKind::Video | MediaKind::Image => ("video", "H.264 in an MP4 file"),
+    };
+    let message =
+        format!("`{name}` is decoded with ffmpeg, which is not on `PATH`: the film cannot be joined");
+    Diagnostic::warning("needs-ffmpeg", span, message)
+        .help(format!("install ffmpeg before the shots are ready, or save the {kind} as {natives}"))
+}
+
+/// Reports a file that cannot be used.
+pub(super) fn report(name: &str, span: Span, error: &MediaGateError, problems: &mut Problems) {
     let message = format!("`{}` cannot be used: {}", super::shortened(name), error.message);
     problems.push(Diagnostic::error("bad-file", span, message).help(error.help.clone()));
 }

@@ -1,10 +1,10 @@
-//! Checks of a film as a whole against the requested lengths of its shots: transitions on both sides of a clip, and its poster.
+//! Checks of a film as a whole against the requested lengths of its shots: transitions on both sides of a clip, its poster and its voices.
 //!
 //! Times are microseconds of the film. Clips whose length is not known yet are not checked.
 
 use super::film_edit::TOLERANCE_MICROS;
 use crate::diagnostic::{Diagnostic, Problems};
-use crate::plan::{Clip, ClipSource, Node, Transition};
+use crate::plan::{Clip, ClipSource, Node, Transition, Voice};
 use crate::source::{Span, Spanned};
 use crate::units::{EditTime, VideoDuration};
 
@@ -18,12 +18,7 @@ struct Extent {
 impl Extent {
     /// `None` where it is not known: positions in frames, at a rate that the video will have.
     fn new(clip: &Clip, nodes: &[Node]) -> Option<Self> {
-        let micros = |time: EditTime| match time {
-            EditTime::Micros(micros) => Some(micros),
-            EditTime::Frames(0) => Some(0),
-            EditTime::Frames(_) => None,
-        };
-        let length = clip.length.map(micros);
+        let length = clip.length.map(EditTime::micros);
         if matches!(clip.source, ClipSource::Image(_) | ClipSource::Card) {
             // It stands still for as long as its transitions need it.
             return Some(Self { before: i64::MAX / 4, shown: length??, after: i64::MAX / 4 });
@@ -31,7 +26,7 @@ impl Extent {
         let durations = clip.nodes().iter().filter_map(|ix| nodes.get(ix.index())).map(|node| node.duration);
         let total = i64::try_from(durations.min()?.as_millis()).ok()?.checked_mul(1_000)?;
         let position =
-            |time: EditTime| micros(time).map(|value| if value < 0 { total + value } else { value });
+            |time: EditTime| time.micros().map(|value| if value < 0 { total + value } else { value });
         let start = clip.start.map_or(Some(0), position)?.max(0);
         let speed = clip.speed.as_f64();
         let played = |micros: i64| (micros as f64 / speed) as i64;
@@ -119,12 +114,8 @@ pub(super) fn check_poster(
     problems: &mut Problems,
 ) {
     let EditTime::Micros(position) = poster.value else { return };
-    let lengths: Option<Vec<i64>> =
-        clips.iter().map(|clip| Extent::new(clip, nodes).map(|extent| extent.shown)).collect();
-    let Some(lengths) = lengths.filter(|lengths| !lengths.is_empty()) else { return };
-    let film: i64 = lengths.iter().sum();
-    let tolerance = TOLERANCE_MICROS.saturating_mul(lengths.len() as i64);
-    if position.saturating_abs() <= film.saturating_add(tolerance) {
+    let Some(film) = length(clips, nodes).filter(|_| !clips.is_empty()) else { return };
+    if position.saturating_abs() <= film.saturating_add(tolerance(clips)) {
         return;
     }
     let which = if position < 0 { "first" } else { "last" };
@@ -136,4 +127,46 @@ pub(super) fn check_poster(
             .label(format!("the film has {seconds} s"))
             .help(format!("name a time within {seconds} s, or a shot: `poster: harbor`")),
     );
+}
+
+/// Warns of a voice that the film's end cuts off. `duration` is how long it speaks, if that is known.
+pub(super) fn check_voice(
+    voice: &Voice,
+    duration: Option<VideoDuration>,
+    span: Span,
+    clips: &[Clip],
+    nodes: &[Node],
+    problems: &mut Problems,
+) {
+    let Some(delay) = voice.delay.map_or(Some(0), EditTime::micros) else { return };
+    let before = clips.get(..voice.clip).and_then(|before| length(before, nodes));
+    let (Some(before), Some(film)) = (before, length(clips, nodes)) else { return };
+    let start = before.saturating_add(delay);
+    let end = duration.map_or(start, |duration| start.saturating_add(duration.as_micros()));
+    let latest = film.saturating_add(tolerance(clips));
+    let (finding, help) = if start >= latest {
+        ("begins", "begin it earlier, or make the film longer")
+    } else if end > latest {
+        ("ends", "begin it earlier, shorten it, or make the film longer")
+    } else {
+        return;
+    };
+    let time = if start >= latest { start } else { end };
+    let message = format!("this voice {finding} {} s after the film's end", seconds(time - film));
+    problems.push(
+        Diagnostic::warning("bad-film", span, message)
+            .label(format!("the film has {} s", seconds(film)))
+            .help(help),
+    );
+}
+
+/// How long these clips are shown, if that is known of all.
+fn length(clips: &[Clip], nodes: &[Node]) -> Option<i64> {
+    let mut shown = clips.iter().map(|clip| Extent::new(clip, nodes).map(|extent| extent.shown));
+    shown.try_fold(0_i64, |sum, shown| Some(sum.saturating_add(shown?)))
+}
+
+/// By how much the videos of these clips may be longer together than requested.
+fn tolerance(clips: &[Clip]) -> i64 {
+    TOLERANCE_MICROS.saturating_mul(i64::try_from(clips.len()).unwrap_or(i64::MAX))
 }

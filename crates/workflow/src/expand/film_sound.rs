@@ -1,9 +1,10 @@
 //! The sound that lies over a film: its files, and the clips with which voices begin.
 
 use super::film_clips::FilmCell;
-use super::film_files::FilmFiles;
+use super::film_files::{self, FilmFiles};
+use super::film_fit;
 use crate::diagnostic::{Diagnostic, Problems};
-use crate::media_gate::MediaKind;
+use crate::media_gate::{MediaInfo, MediaKind};
 use crate::plan::{Clip, FilmFile, Music, Soundtrack, Voice};
 use crate::source::Spanned;
 use crate::syntax::{Entry, MusicSpec, VoiceSpec, keys};
@@ -40,7 +41,17 @@ impl<'w> FilmCell<'_, 'w> {
     }
 
     fn music(&self, spec: &'w MusicSpec, files: &mut FilmFiles, problems: &mut Problems) -> Option<Music> {
-        let file = self.sound(&spec.file, &keys::soundtrack::MUSIC_FILE, files, problems)?;
+        let (file, info) = self.sound(&spec.file, &keys::soundtrack::MUSIC_FILE, files, problems)?;
+        if let (Some(start), Some(length)) = (&spec.start, info.duration)
+            && start.value.micros().is_some_and(|start| start >= length.as_micros())
+        {
+            let message = format!("`in: {}` is not in the music", start.value);
+            problems.push(
+                Diagnostic::error("bad-film", start.span, message)
+                    .label(format!("the file has {length} s"))
+                    .help(format!("begin within {length} s")),
+            );
+        }
         Some(Music {
             file,
             gain: value(spec.gain.as_ref()).unwrap_or_default(),
@@ -59,7 +70,7 @@ impl<'w> FilmCell<'_, 'w> {
         files: &mut FilmFiles,
         problems: &mut Problems,
     ) -> Option<Voice> {
-        let file = self.sound(&spec.file, &keys::soundtrack::VOICE_FILE, files, problems);
+        let sound = self.sound(&spec.file, &keys::soundtrack::VOICE_FILE, files, problems);
         let clip = match &spec.at {
             None => 0,
             Some(shot_ref) => {
@@ -69,7 +80,11 @@ impl<'w> FilmCell<'_, 'w> {
         };
         let delay: Option<EditTime> = value(spec.delay.as_ref());
         let gain: Decibels = value(spec.gain.as_ref()).unwrap_or_default();
-        Some(Voice { file: file?, clip, delay, gain })
+        let (file, info) = sound?;
+        let voice = Voice { file, clip, delay, gain };
+        let span = spec.delay.as_ref().map_or_else(|| spec.file.span(), |delay| delay.span);
+        film_fit::check_voice(&voice, info.duration, span, clips, self.nodes, problems);
+        Some(voice)
     }
 
     fn sound(
@@ -78,12 +93,17 @@ impl<'w> FilmCell<'_, 'w> {
         key: &keys::KeySpec,
         files: &mut FilmFiles,
         problems: &mut Problems,
-    ) -> Option<FilmFile> {
+    ) -> Option<(FilmFile, MediaInfo)> {
         let (file, info) = files.medium(entry, key, self.scope, self.cx, problems)?;
-        if info.kind == MediaKind::Audio {
-            return Some(file);
-        }
         let name = file.path.display().to_string();
+        if info.kind == MediaKind::Audio {
+            let gate = self.cx.files.media_gate();
+            if info.duration.is_some_and(|duration| duration > gate.max_sound_duration) {
+                film_files::report(&name, entry.span(), &gate.sound_too_long(), problems);
+                return None;
+            }
+            return Some((file, info));
+        }
         let message =
             format!("`{}` cannot be used: it is no sound but {}", super::shortened(&name), info.media_type);
         problems.push(

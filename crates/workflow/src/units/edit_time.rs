@@ -53,6 +53,16 @@ impl EditTime {
         }
     }
 
+    /// The number of microseconds; `None` for frames but none at all, whose length the frame rate decides.
+    #[must_use]
+    pub const fn micros(self) -> Option<i64> {
+        match self {
+            Self::Micros(micros) => Some(micros),
+            Self::Frames(0) => Some(0),
+            Self::Frames(_) => None,
+        }
+    }
+
     /// The number of frames at a rate, to the nearest; a half is rounded away from zero.
     #[must_use]
     pub fn frames(self, rate: FrameRate) -> i64 {

@@ -43,6 +43,12 @@ impl VideoDuration {
         self.0
     }
 
+    /// The length in microseconds, or the greatest there is.
+    #[must_use]
+    pub fn as_micros(self) -> i64 {
+        i64::try_from(self.0).map_or(i64::MAX, |millis| millis.saturating_mul(1_000))
+    }
+
     /// The sum, or the greatest length there is.
     #[must_use]
     pub const fn saturating_add(self, other: Self) -> Self {

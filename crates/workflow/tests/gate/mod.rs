@@ -11,6 +11,8 @@ pub(crate) fn media_gate() -> MediaGate {
         max_file_bytes: 4096,
         max_request_bytes: 300,
         max_film_file_bytes: 100_000,
+        max_sound_duration: VideoDuration::from_secs(60),
+        has_ffmpeg: false,
         max_font_bytes: 100_000,
         inspect: |bytes| info(media::inspect(bytes)),
         inspect_file: |file| info(media::inspect_source(file)),
