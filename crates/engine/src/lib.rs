@@ -21,6 +21,7 @@ pub mod effects;
 pub mod executor;
 pub mod explain;
 pub mod failpoint;
+mod file_id;
 pub mod film;
 mod film_sound;
 mod film_subtitles;

@@ -8,6 +8,7 @@
 mod dir_sync;
 pub(crate) mod partial_download;
 
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,6 +20,9 @@ use crate::sidecar::{self, Sidecar};
 use dir_sync::DirSync;
 pub(crate) use partial_download::{DownloadOrigin, PartialDownload};
 use scheduler::{Artifact, AttemptId, ModificationTime};
+
+/// How often a name is linked where other files appear under it meanwhile.
+const MAX_LINK_TRIES: u32 = 16;
 
 /// How a stored file is compared with its record.
 #[derive(Debug, Clone)]
@@ -296,16 +300,31 @@ fn is_intact(path: &Path, artifact: &Artifact, verify: &Verify) -> io::Result<bo
     Ok(file_sha256(path)? == artifact.sha256)
 }
 
-/// Renames a file to a name that is free: `lamp-0123.mp4` to `lamp-0123.replaced-1.mp4`.
+/// Renames a file to a name that is free, if it is still there: `lamp-0123.mp4` to `lamp-0123.replaced-1.mp4`.
 fn keep_aside(path: &Path) -> io::Result<()> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let extension = path.extension().map(|extension| format!(".{}", extension.to_string_lossy()));
     for number in 1..u32::MAX {
         let name = format!("{stem}.replaced-{number}{}", extension.as_deref().unwrap_or_default());
         let free = path.with_file_name(name);
-        if std::fs::symlink_metadata(&free).is_err() {
-            return fs_err::rename(path, free);
+        // The name is taken before it is used, so that no other process renames to it as well: what is replaced may have been paid for.
+        let is_folder = std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
+        let taken = if is_folder { std::fs::create_dir(&free) } else { File::create_new(&free).map(drop) };
+        match taken {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            taken => taken?,
         }
+        #[cfg(test)]
+        tests::after_name_is_taken();
+        let renamed = std::fs::rename(path, &free);
+        if renamed.is_err() {
+            let _ = if is_folder { std::fs::remove_dir(&free) } else { std::fs::remove_file(&free) };
+        }
+        return match renamed {
+            // Another process has kept it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            renamed => renamed,
+        };
     }
     Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} cannot be kept", path.display())))
 }
@@ -324,34 +343,101 @@ fn modification_time(path: &Path) -> io::Result<Option<ModificationTime>> {
 ///
 /// The link is not synced: the content name is the durable one, and readable names are linked again where they are missing.
 fn link(from: &Path, to: &Path) -> io::Result<()> {
-    if std::fs::hard_link(from, to).is_ok() {
-        return Ok(());
-    }
-    if let Ok(metadata) = std::fs::symlink_metadata(to) {
-        if metadata.is_dir() {
-            return Err(io::Error::new(
-                io::ErrorKind::IsADirectory,
-                format!("{} is a directory; remove or rename it", to.display()),
-            ));
-        }
-        if metadata.is_file() && file_sha256(to)? == file_sha256(from)? {
-            return Ok(());
-        }
-        keep_aside(to)?;
+    for _ in 0..MAX_LINK_TRIES {
         if std::fs::hard_link(from, to).is_ok() {
             return Ok(());
         }
+        if let Ok(metadata) = std::fs::symlink_metadata(to) {
+            if metadata.is_dir() {
+                return Err(io::Error::new(
+                    io::ErrorKind::IsADirectory,
+                    format!("{} is a directory; remove or rename it", to.display()),
+                ));
+            }
+            if metadata.is_file() && file_sha256(to)? == file_sha256(from)? {
+                return Ok(());
+            }
+            keep_aside(to)?;
+        } else if copy_unless_there(from, to)? {
+            return Ok(());
+        }
     }
+    Err(io::Error::new(
+        io::ErrorKind::AlreadyExists,
+        format!("other files appear under the name {} again and again", to.display()),
+    ))
+}
+
+/// Copies a file, durably and with its modification time; false where there is a file under the name `to` by now.
+fn copy_unless_there(from: &Path, to: &Path) -> io::Result<bool> {
     let folder = to.parent().unwrap_or(Path::new("."));
-    let scratch = tempfile::Builder::new().prefix(".").suffix(".part").tempdir_in(folder)?;
-    let new = scratch.path().join("link");
-    if std::fs::hard_link(from, &new).is_err() {
-        fs_err::copy(from, &new)?;
-        let copy = fs_err::OpenOptions::new().write(true).open(&new)?;
-        // `Verify::Metadata` then accepts the copy too.
-        let modified: SystemTime = fs_err::metadata(from)?.modified()?;
-        copy.file().set_modified(modified)?;
-        copy.sync_all()?;
+    let copy = tempfile::Builder::new().prefix(".").suffix(".part").tempfile_in(folder)?;
+    fs_err::copy(from, copy.path())?;
+    // `Verify::Metadata` then accepts the copy too.
+    let modified: SystemTime = fs_err::metadata(from)?.modified()?;
+    copy.as_file().set_modified(modified)?;
+    copy.as_file().sync_all()?;
+    match copy.persist_noclobber(to) {
+        Ok(_) => Ok(true),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error.error),
     }
-    fs_err::rename(&new, to)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    type Action = Box<dyn FnOnce()>;
+
+    thread_local! {
+        static AFTER_NAME_IS_TAKEN: RefCell<Option<Action>> = const { RefCell::new(None) };
+    }
+
+    /// What another process does between taking a name and renaming to it, once.
+    pub(super) fn after_name_is_taken() {
+        let action = AFTER_NAME_IS_TAKEN.with(|action| action.borrow_mut().take());
+        action.into_iter().for_each(|action| action());
+    }
+
+    /// The contents of the files of a folder, sorted.
+    fn contents(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let mut contents: Vec<String> =
+            entries.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
+        contents.sort();
+        contents
+    }
+
+    #[test]
+    fn two_processes_keep_what_both_replace() {
+        let folder = tempfile::tempdir().unwrap();
+        let [first, second, to] =
+            ["first.mp4", "second.mp4", "lamp.mp4"].map(|name| folder.path().join(name));
+        for (file, text) in [(&first, "first"), (&second, "second"), (&to, "the user's")] {
+            std::fs::write(file, text).unwrap();
+        }
+        let (from, name) = (second, to.clone());
+        AFTER_NAME_IS_TAKEN
+            .with(|action| *action.borrow_mut() = Some(Box::new(move || link(&from, &name).unwrap())));
+        link(&first, &to).unwrap();
+        assert_eq!(std::fs::read_to_string(&to).unwrap(), "first");
+        assert_eq!(contents(folder.path()), ["first", "first", "second", "second", "the user's"]);
+    }
+
+    #[test]
+    fn copy_does_not_replace_a_file_that_appears() {
+        let folder = tempfile::tempdir().unwrap();
+        let [from, to] = ["from.mp4", "to.mp4"].map(|name| folder.path().join(name));
+        std::fs::write(&from, "video").unwrap();
+        std::fs::write(&to, "another").unwrap();
+        assert!(!copy_unless_there(&from, &to).unwrap());
+        assert_eq!(contents(folder.path()), ["another", "video"]);
+        std::fs::remove_file(&to).unwrap();
+        assert!(copy_unless_there(&from, &to).unwrap());
+        let modified = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
+        assert_eq!(modified(&to), modified(&from));
+    }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::artifact::{file_sha256, sha256};
+use crate::file_id::FileId;
 
 /// Where the bytes of a partial download come from. It is resumed from the same origin only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,13 +66,11 @@ impl PartialDownload {
         if std::fs::symlink_metadata(&download.path).is_ok_and(|metadata| !metadata.is_file()) {
             super::keep_aside(&download.path)?;
         }
-        let file = match OpenOptions::new().read(true).append(true).open(&download.path) {
+        let file = match lock(&download.path, OpenOptions::new().read(true).append(true)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(download),
-            opened => opened?,
+            locked => locked?,
         };
-        if file.try_lock().is_err() {
-            return Ok(download);
-        }
+        let Some(file) = file else { return Ok(download) };
         download.length = file.metadata()?.len();
         download.file = Some(file);
         if let Some(text) = read_origin(&download.path) {
@@ -210,15 +209,15 @@ impl PartialDownload {
 /// Creates an empty, locked file at `path`, or under a private name where another process has `path` locked; the last value says which.
 fn create(path: &Path) -> io::Result<(File, PathBuf, bool)> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let open = || OpenOptions::new().create(true).read(true).append(true).open(path);
-    let file = match open() {
+    let lock = || lock(path, OpenOptions::new().create(true).read(true).append(true));
+    let locked = match lock() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             fs_err::create_dir_all(folder)?;
-            open()?
+            lock()?
         }
-        opened => opened?,
+        locked => locked?,
     };
-    if file.try_lock().is_ok() {
+    if let Some(file) = locked {
         // Left by a process that downloaded the same video until a moment ago.
         if file.metadata()?.len() > 0 {
             file.set_len(0)?;
@@ -230,6 +229,28 @@ fn create(path: &Path) -> io::Result<(File, PathBuf, bool)> {
     // Nobody else knows its name; the lock shows that it is in use.
     let _ = file.try_lock();
     Ok((file, path, true))
+}
+
+/// Opens and locks the file at `path`; `None` where another process has it locked.
+///
+/// Another process that has finished the download renames the file, which is a video that was paid for then, before it gives up its lock. So the
+/// file that was opened may be at that name when it is locked: it is left alone, and `path` is opened again.
+fn lock(path: &Path, options: &OpenOptions) -> io::Result<Option<File>> {
+    loop {
+        let file = options.open(path)?;
+        #[cfg(test)]
+        tests::after_open();
+        if file.try_lock().is_err() {
+            return Ok(None);
+        }
+        match std::fs::metadata(path) {
+            Ok(metadata) if FileId::new(&metadata) == FileId::new(&file.metadata()?) => {
+                return Ok(Some(file));
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
 }
 
 /// The file that says where the bytes of a partial download come from.
@@ -263,18 +284,84 @@ pub(crate) fn is_locked(path: &Path) -> bool {
 
 /// Removes a file with its origin, unless another process has it open; returns whether it is gone.
 pub(crate) fn remove(path: &Path) -> io::Result<bool> {
-    let file = match File::open(path) {
-        Ok(file) => file,
+    // Held until the file is gone, so that no download begins with it.
+    let _locked = match lock(path, OpenOptions::new().read(true)) {
+        Ok(Some(file)) => file,
+        Ok(None) => return Ok(false),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
         Err(error) => return Err(error),
     };
-    // Held until the file is gone, so that no download begins with it.
-    if file.try_lock().is_err() {
-        return Ok(false);
-    }
     match std::fs::remove_file(origin_path(path)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     fs_err::remove_file(path).map(|()| true)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    type Action = Box<dyn FnOnce()>;
+
+    thread_local! {
+        static AFTER_OPEN: RefCell<Option<Action>> = const { RefCell::new(None) };
+    }
+
+    /// What another process does between opening a file and locking it, once.
+    pub(super) fn after_open() {
+        let action = AFTER_OPEN.with(|action| action.borrow_mut().take());
+        action.into_iter().for_each(|action| action());
+    }
+
+    /// A folder with a finished download, which another process gives the name of its content once this one has opened it.
+    fn renamed_meanwhile() -> (tempfile::TempDir, PathBuf, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let (part, stored) = (folder.path().join("a.part"), folder.path().join("stored.mp4"));
+        std::fs::write(&part, "a video").unwrap();
+        let (from, to) = (part.clone(), stored.clone());
+        let rename: Action = Box::new(move || std::fs::rename(from, to).unwrap());
+        AFTER_OPEN.with(|action| *action.borrow_mut() = Some(rename));
+        (folder, part, stored)
+    }
+
+    #[test]
+    fn opening_leaves_a_video_alone_that_was_stored_meanwhile() {
+        let (_folder, part, stored) = renamed_meanwhile();
+        let mut download = PartialDownload::open(part.clone()).unwrap();
+        assert_eq!(download.length(), 0);
+        download.push(&vec![1; MIN_RESUMABLE_BYTES]).unwrap();
+        assert_eq!(std::fs::read(&stored).unwrap(), b"a video");
+        assert_eq!(std::fs::metadata(&part).unwrap().len(), MIN_RESUMABLE_BYTES as u64);
+    }
+
+    #[test]
+    fn creating_leaves_a_video_alone_that_was_stored_meanwhile() {
+        let (_folder, part, stored) = renamed_meanwhile();
+        let (_file, path, is_private) = create(&part).unwrap();
+        assert_eq!((path, is_private), (part.clone(), false));
+        assert_eq!(std::fs::read(&stored).unwrap(), b"a video");
+        assert_eq!(std::fs::metadata(&part).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn removing_leaves_a_download_alone_that_began_meanwhile() {
+        let (_folder, part, stored) = renamed_meanwhile();
+        assert!(remove(&part).unwrap(), "it is gone: it has another name");
+        assert_eq!(std::fs::read(&stored).unwrap(), b"a video");
+        // A download that began after it, under the same name.
+        std::fs::write(&part, "old").unwrap();
+        let first = part.clone();
+        let replace: Action = Box::new(move || {
+            std::fs::remove_file(&first).unwrap();
+            let file = File::create(&first).unwrap();
+            file.lock().unwrap();
+            std::mem::forget(file);
+        });
+        AFTER_OPEN.with(|action| *action.borrow_mut() = Some(replace));
+        assert!(!remove(&part).unwrap(), "another process downloads");
+        assert!(part.exists());
+    }
 }

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::LedgerError;
+use crate::file_id::FileId;
 
 /// The identity and size of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileState {
-    /// Device and inode, where the system has them.
-    id: Option<(u64, u64)>,
+    id: FileId,
     /// Names of the file, where the system counts them.
     links: u64,
     bytes: u64,
@@ -25,12 +25,12 @@ impl FileState {
     #[cfg(unix)]
     fn new(metadata: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt as _;
-        Self { id: Some((metadata.dev(), metadata.ino())), links: metadata.nlink(), bytes: metadata.len() }
+        Self { id: FileId::new(metadata), links: metadata.nlink(), bytes: metadata.len() }
     }
 
     #[cfg(not(unix))]
     fn new(metadata: &Metadata) -> Self {
-        Self { id: None, links: 1, bytes: metadata.len() }
+        Self { id: FileId::new(metadata), links: 1, bytes: metadata.len() }
     }
 }
 

@@ -179,7 +179,8 @@ impl Ledger {
         // Read where it has to be written again.
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&path);
         let file = file.map_err(|error| at_path(&path, &error))?;
-        file.try_lock().map_err(|error| at_path(&path, &error.into()))?;
+        // Nobody else holds it for long: who looks whether a run is alive locks its file for a moment.
+        file.lock().map_err(|error| at_path(&path, &error))?;
         let header = LockFileText::begin(&file, now, service).map_err(|error| at_path(&path, &error))?;
         failpoint::hit(Boundary::After, "begin");
         Ok(RunLock {
@@ -228,7 +229,7 @@ fn recreate_lock_file(mut file: &File, path: &Path) -> std::io::Result<Option<Fi
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(None),
         Err(error) => return Err(error),
     };
-    copy.try_lock()?;
+    copy.lock()?;
     let mut text = Vec::new();
     file.rewind()?;
     file.read_to_end(&mut text)?;
