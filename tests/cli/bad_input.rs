@@ -198,3 +198,45 @@ fn check_warns_of_limits_of_the_embedded_service() {
     );
     assert_eq!(messages(&project.against("http://127.0.0.1:9", KEY)), [""; 0]);
 }
+
+/// Read as `-o nly=a`, it would render everything, into a folder `nly=a`.
+#[test]
+fn long_flags_with_one_dash_are_refused() {
+    let project =
+        Project::new("w.yaml", &shots("  - {id: a, prompt: a pier}\n  - {id: b, prompt: a lamp}\n"));
+    cli_snapshot!("run_long_flag_with_one_dash", project.runner(&["run", "w.yaml", "-only=a"]).expect(2));
+    let words = ["-only", "-jobs=4", "-param", "-axis=a", "-dry-run", "-verbose", "-max-cost=1"];
+    for word in words {
+        let refused = project.runner(&["run", "w.yaml", word]).expect(2).err;
+        assert!(refused.contains(&format!("write `-{word}`")), "{refused}");
+    }
+    assert!(!project.file("out").exists() && !project.file(".runner").exists(), "nothing was rendered");
+    // Values and short flags with their values are not meant.
+    project.runner(&["plan", "w.yaml", "-oout/other"]).expect(0);
+    project.runner(&["edit", "w.yaml", "a", "--prompt", "-seed of doubt", "--dry-run"]).expect(0);
+}
+
+#[test]
+fn flags_and_commands_of_other_programs_lead_to_those_of_this_one() {
+    let project = Project::new("w.yaml", &shots("  - {id: a, prompt: a pier}\n"));
+    let typed: [&[&str]; 12] = [
+        &["run", "w.yaml", "--resume"],
+        &["run", "w.yaml", "--retry", "3"],
+        &["run", "w.yaml", "--max-price", "5"],
+        &["run", "w.yaml", "--to", "lamp"],
+        &["run", "w.yaml", "--parallel", "4"],
+        &["run", "w.yaml", "--skip", "a"],
+        &["run", "w.yaml", "--seconds=5"],
+        &["plan", "w.yaml", "--json"],
+        &["run", "w.yaml", "--onyl", "a"],
+        &["w.yaml"],
+        &["lint"],
+        &["rnu", "w.yaml"],
+    ];
+    let answers = typed.map(|arguments| {
+        let err = project.runner(arguments).expect(2).err;
+        let tips: Vec<&str> = err.lines().filter(|line| line.contains("tip:")).map(str::trim).collect();
+        format!("{}: {}", arguments.join(" "), tips.join(" | "))
+    });
+    insta::assert_snapshot!(answers.join("\n"));
+}

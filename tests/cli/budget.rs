@@ -277,6 +277,15 @@ fn task_at_other_service_is_not_submitted_again() {
     assert_eq!(urls.collect::<Vec<_>>(), [&*first.url; 3], "the other service: {}", output.out);
     cli_snapshot!("run_task_at_other_service", output.sorted());
     assert_eq!(second.posts().len(), 0);
+    // Whatever is asked for the state says the same.
+    let status = project.runner(&["status", "three.yaml"]).expect(3).out;
+    assert!(status.contains("3 at-other-service"), "{status}");
+    let state = |arguments: &[&str]| project.runner(arguments).expect(0).out;
+    let report = state(&["report", "three.yaml"]);
+    assert!(report.contains("3 at other service"), "{report}");
+    let junit = state(&["report", "three.yaml", "--format", "junit"]);
+    assert!(junit.contains(r#"tests="3" failures="3""#), "{junit}");
+    assert_eq!(state(&["explain", "three.yaml"]).matches("blocked").count(), 3);
     // Resolving an attempt queries the service that it was submitted to, and no other.
     let list = project.runner(&["resolve", "three.yaml"]).expect(3);
     let attempt =

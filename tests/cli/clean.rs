@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use crate::support::project_state::shots;
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 use crate::support::{Project, cli_snapshot, inline_snapshot};
 
@@ -252,6 +253,36 @@ fn clean_retains_clips_of_a_workflow_file_with_the_same_name() {
     removed.out = sorted(&removed.out);
     cli_snapshot!("clean_delete_superseded", removed);
     assert_eq!(names(&project, "out/two").len() + 1, clips.len());
+}
+
+/// What continues a shot has no key while that has no video: it may be downloaded again, and then the clip is reused.
+#[test]
+fn clean_retains_clips_of_shots_that_have_no_video_now() {
+    let text = TWO.replace("a loud sea }", "a loud sea, continues: one }");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("two.yaml", &text).against(&proxy.url, KEY);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    let videos = shots(&project, "two");
+    let lost = fs_err::read(&videos[0].1).expect("a video");
+    for folder in ["out/two", ".runner/artifacts"] {
+        for entry in fs_err::read_dir(project.file(folder)).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if fs_err::read(&path).is_ok_and(|bytes| bytes == lost) {
+                fs_err::remove_file(path).expect("it can be removed");
+            }
+        }
+    }
+    let cleaned = project.runner(&["clean", "two.yaml", "--paid", "--delete"]).expect(0);
+    inline_snapshot!(cleaned.out, @"nothing to clean");
+    assert!(videos[1].1.exists());
+    // The same after a prompt was changed, until there is another video, and while a rerun has none.
+    fs_err::write(project.file("two.yaml"), text.replace("quiet", "calm")).expect("the file can be written");
+    let cleaned = project.runner(&["clean", "two.yaml", "--paid", "--delete"]).expect(0);
+    inline_snapshot!(cleaned.out, @"nothing to clean");
+    fs_err::write(project.file("two.yaml"), &text).expect("the file can be written");
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!(proxy.posts().len(), 2, "nothing was paid for again");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::budget::PRICES;
 use crate::support::project_state::{remove_ledger, shots};
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 use crate::support::scripted::{ScriptedService, response, task_id};
@@ -99,6 +100,45 @@ fn removed_log_of_a_killed_run_stops_the_next_one() {
     project.runner(&["run", "two.yaml"]).expect(0);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
+}
+
+/// An adopted task is reserved at its price, so that a cap counts it; one without a price is refused beside a cap, as any other.
+#[test]
+fn adopted_work_costs_what_it_did() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("two.yaml", APART).against(&proxy.url, KEY);
+    let set_prices =
+        |prices: &str| fs_err::write(project.file("prices.yaml"), prices).expect("it is written");
+    set_prices(PRICES);
+    let in_flight = |shot: &str| {
+        let killed = project.runner_killed_at("after submitted", &["run", "two.yaml", "--only", shot]);
+        assert_eq!(killed.code, None, "{}", killed.transcript());
+    };
+    in_flight("one");
+    let capped = || project.runner(&["run", "two.yaml", "--max-cost", "0.12"]);
+    let refused = capped().expect(4);
+    remove_ledger(&project);
+    let task = proxy.accepted()[0].clone();
+    project.runner(&["ledger", "adopt", "two.yaml", "--task", &format!("one={task}")]).expect(0);
+    assert_eq!(capped().expect(4).err, refused.err, "the same as before");
+    assert_eq!(proxy.posts().len(), 1);
+
+    fs_err::remove_file(project.file("prices.yaml")).expect("it can be removed");
+    remove_ledger(&project);
+    project.runner(&["ledger", "adopt", "two.yaml", "--task", &format!("one={task}")]).expect(0);
+    set_prices(PRICES);
+    cli_snapshot!("run_capped_beside_an_adopted_task_without_a_price", capped().expect(2));
+    assert_eq!(proxy.posts().len(), 1);
+
+    // Videos cost what their sidecars say, whatever the prices are now. That of `one` was adopted without a price, and has the present one.
+    project.runner(&["run", "two.yaml"]).expect(0);
+    remove_ledger(&project);
+    set_prices(&PRICES.replace("0.1", "0.7"));
+    project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
+    let spent = project.runner(&["status", "two.yaml", "--format", "json"]).expect(0).out;
+    let spent: Vec<&str> = spent.lines().filter(|line| line.contains("cost")).map(str::trim).collect();
+    inline_snapshot!(spent.join(" "), @r#""cost": 0, "cost": 800000,"#);
 }
 
 /// A service that renders until `is_done`.

@@ -84,6 +84,23 @@ fn film_that_is_not_joined_has_not_failed() {
     inline_snapshot!(films("md"), @"| lamp.mp4 | done | 0.5 | 1 |");
 }
 
+/// A cut of another version of the shots is a film, but not the workflow's.
+#[test]
+fn film_that_is_out_of_date_is_not_done() {
+    let project = Project::new("w.yaml", WORKFLOW);
+    project.runner(&["run", "w.yaml"]).expect(0);
+    let films = || {
+        let report = project.runner(&["report", "w.yaml"]).expect(0).out;
+        report.lines().filter(|line| line.contains("pier.mp4 |")).collect::<Vec<_>>().join("\n")
+    };
+    inline_snapshot!(films(), @"| pier.mp4 | done | 3.0 | 3 |");
+    fs_err::write(project.file("w.yaml"), WORKFLOW.replace("up the stairs", "down the stairs"))
+        .expect("the file can be written");
+    inline_snapshot!(films(), @"| pier.mp4 | pending | 3.0 | 3 |");
+    project.runner(&["run", "w.yaml"]).expect(0);
+    inline_snapshot!(films(), @"| pier.mp4 | done | 3.0 | 3 |");
+}
+
 #[test]
 fn clips_side_by_side_in_a_sheet_and_in_a_video() {
     let project = Project::new("pier.yaml", WORKFLOW);

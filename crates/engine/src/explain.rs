@@ -55,7 +55,7 @@ pub struct NearestAttempt {
     pub changes: Vec<PartChange>,
 }
 
-/// Explains nodes of `plan`, in the order given.
+/// Explains nodes of `plan`, in the order given. `is_paid`: as for [`preview::preview`].
 ///
 /// # Errors
 /// When the ledger or an artifact cannot be read.
@@ -63,10 +63,11 @@ pub async fn explain(
     plan: &Arc<Plan>,
     ledger: Option<&Ledger>,
     service: &str,
+    is_paid: bool,
     nodes: &[NodeIx],
 ) -> Result<Vec<Explanation>, LedgerError> {
     let keys = preview::key_resolver(ledger, plan, service)?;
-    let (previews, videos) = preview::survey(plan, ledger, &keys, None, &Verify::Metadata).await?;
+    let (previews, videos) = preview::survey(plan, ledger, &keys, None, is_paid, &Verify::Metadata).await?;
     let mut records: HashMap<&str, AttemptHistory> = HashMap::new();
     let mut explanations = Vec::with_capacity(nodes.len());
     for ix in nodes {

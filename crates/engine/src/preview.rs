@@ -69,8 +69,7 @@ pub async fn preview<R: WorkRecords + ?Sized>(
     is_paid: bool,
     verify: &Verify,
 ) -> Result<Vec<Preview>, LedgerError> {
-    let adopted = HashMap::new();
-    survey_at(plan, records, keys, account, is_paid, verify, &adopted).await.map(|(previews, _)| previews)
+    survey(plan, records, keys, account, is_paid, verify).await.map(|(previews, _)| previews)
 }
 
 /// Keys of a run of a plan without forced reruns: recorded salts apply, and what earlier versions called the service and identical shots.
@@ -93,24 +92,14 @@ pub async fn survey<R: WorkRecords + ?Sized>(
     records: Option<&R>,
     keys: &KeyResolver,
     account: Option<&str>,
+    is_paid: bool,
     verify: &Verify,
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
-    survey_with(plan, records, keys, account, verify, &HashMap::new()).await
+    survey_with(plan, records, keys, account, is_paid, verify, &HashMap::new()).await
 }
 
 /// As [`survey`], as if the videos in `adopted` were recorded under their keys.
 pub(crate) async fn survey_with<R: WorkRecords + ?Sized>(
-    plan: &Plan,
-    records: Option<&R>,
-    keys: &KeyResolver,
-    account: Option<&str>,
-    verify: &Verify,
-    adopted: &HashMap<NodeKey, Artifact>,
-) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
-    survey_at(plan, records, keys, account, account.is_some(), verify, adopted).await
-}
-
-async fn survey_at<R: WorkRecords + ?Sized>(
     plan: &Plan,
     records: Option<&R>,
     keys: &KeyResolver,
@@ -285,7 +274,7 @@ fn apply_other_service(preview: &mut Preview, other_service: Option<&(String, bo
         Some((service, true)) => {
             preview.decision = Decision::Blocked;
             preview.basis = StateBasis::Fixed(StatusKind::AtOtherService);
-            preview.why = Some(format!("it is in flight at {service}"));
+            preview.why = Some(format!("it was submitted to {service} and has not ended"));
         }
         Some((service, false)) => {
             preview.why = Some(format!(

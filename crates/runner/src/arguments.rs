@@ -1,6 +1,8 @@
 //! Parses the command line. Flags that take several shots would swallow a workflow file behind them: where the file is missing, it is looked
 //! for there.
 
+mod mistakes;
+
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -23,6 +25,9 @@ pub(crate) fn command() -> clap::Command {
 
 fn try_parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
     let mut command = command();
+    if let Some(error) = mistakes::single_dash(&mut command, arguments) {
+        return Err(error);
+    }
     let matches = command.try_get_matches_from_mut(arguments)?;
     Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
@@ -34,7 +39,7 @@ pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Arguments, clap::Error> 
         Err(error) => error,
     };
     if error.kind() != ErrorKind::MissingRequiredArgument {
-        return Err(error);
+        return Err(mistakes::with_tip(error));
     }
     // `runner run --only a1 six.yaml` is `runner run six.yaml --only a1`.
     let is_flag = |word: &OsString| word.to_string_lossy().starts_with('-');

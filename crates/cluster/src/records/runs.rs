@@ -90,7 +90,8 @@ impl RunRecords for ClusterRecords {
         Box::pin(async move {
             let keys = self.key_resolver(plan, service).await?.with_salt(salt.map(str::to_owned));
             let verify = engine::artifact_store::Verify::Metadata;
-            let (previews, _) = engine::preview::survey(plan, Some(self), &keys, None, &verify).await?;
+            let (previews, _) =
+                engine::preview::survey(plan, Some(self), &keys, None, false, &verify).await?;
             Ok(PlanKeys::from_previews(&previews))
         })
     }

@@ -4,12 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use scheduler::{Artifact, AttemptId, Decision, ForcedRerun, KeyResolver, RunId, TaskId, Timestamp};
+use scheduler::{Artifact, AttemptId, Decision, ForcedRerun, KeyResolver, RunId, TaskId};
 use workflow::plan::{NodeIx, NodeKey};
 
 use super::attempt_notes::AttemptNotes;
 use super::deliveries::is_on_record;
 use super::descriptions::{DescribedVideo, Descriptions, UnusedDescription};
+use super::recordable::{Recordable, Video, Work};
 use super::traces::videos_by_key;
 use super::unrecorded_work::recorded_at;
 use super::{Adoption, AdoptionReport, AdoptionResult};
@@ -17,39 +18,6 @@ use crate::artifact::{file_name, file_sha256};
 use crate::artifact_store::Verify;
 use crate::ledger::{Ledger, LedgerError};
 use crate::preview::{Hint, Preview, survey_with};
-
-/// Work to record for a node.
-pub(super) struct Recordable {
-    pub(super) node: NodeIx,
-    pub(super) key: NodeKey,
-    pub(super) rerun: Option<ForcedRerun>,
-    pub(super) attempt: AttemptId,
-    pub(super) work: Work,
-    /// The keys of all nodes, as far as they are known.
-    pub(super) keys: Arc<[Option<NodeKey>]>,
-    /// The videos of all nodes, as far as they exist.
-    pub(super) artifacts: Arc<[Option<Artifact>]>,
-}
-
-/// The work of a node.
-pub(super) enum Work {
-    Video(Box<Video>),
-    Task(TaskId),
-}
-
-/// A whole video.
-pub(super) struct Video {
-    pub(super) artifact: Artifact,
-    /// Where it is.
-    pub(super) file: PathBuf,
-    /// Whether it is copied into the store, not linked.
-    pub(super) is_described: bool,
-    /// Other files that the service delivered for its task, the latest first.
-    pub(super) other_deliveries: Vec<String>,
-    /// Its task, if a person or a description names it.
-    pub(super) task: Option<TaskId>,
-    pub(super) completed_at: Option<Timestamp>,
-}
 
 /// What can be recorded, in an order in which it can be; and the keys of the plan's nodes once it is.
 pub(super) async fn collect(
@@ -75,9 +43,16 @@ pub(super) async fn collect(
     // A node has another key once a video before it counts instead of another one.
     let mut visited: HashSet<(NodeIx, NodeKey)> = HashSet::new();
     let previews = loop {
-        let (previews, artifacts) =
-            survey_with(plan, ledger, &resolver, adoption.account.account, &Verify::Metadata, &adopted)
-                .await?;
+        let (previews, artifacts) = survey_with(
+            plan,
+            ledger,
+            &resolver,
+            adoption.account.account,
+            adoption.is_paid,
+            &Verify::Metadata,
+            &adopted,
+        )
+        .await?;
         let video = |node: NodeIx| artifacts[node.index()].as_ref();
         let keys: Arc<[Option<NodeKey>]> =
             plan.nodes().map(|(ix, _)| resolver.key(plan, ix, video)).collect();
@@ -297,6 +272,7 @@ impl Collector<'_> {
                     other_deliveries: Vec::new(),
                     task,
                     completed_at: None,
+                    reserved_cost: None,
                 })),
                 None,
             ))),
@@ -350,6 +326,7 @@ impl Collector<'_> {
                         other_deliveries: Vec::new(),
                         task: self.free_task(described.task.as_ref())?,
                         completed_at: described.completed_at,
+                        reserved_cost: described.reserved_cost,
                     };
                     result = Some((video, rerun, described));
                 }

@@ -3,7 +3,8 @@
 use scheduler::{Artifact, KeyResolver};
 use workflow::plan::{NodeIx, NodeKey};
 
-use super::collect::{Collector, Video};
+use super::collect::Collector;
+use super::recordable::Video;
 use crate::ledger::{Ledger, LedgerError};
 
 impl Collector<'_> {

@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use scheduler::{ForcedRerun, TaskId, Timestamp};
 use workflow::plan::NodeKey;
+use workflow::units::Money;
 
 use super::traces::KEY_DIGITS;
 use crate::artifact::file_sha256;
@@ -38,6 +39,8 @@ pub struct DescribedVideo {
     pub(super) service: Option<String>,
     pub(super) task: Option<TaskId>,
     pub(super) completed_at: Option<Timestamp>,
+    /// What was reserved for its task, if that is known.
+    pub(super) reserved_cost: Option<Money>,
 }
 
 /// A description that was not used.
@@ -113,6 +116,7 @@ impl DescribedVideo {
             service: None,
             task: task.map(TaskId::from),
             completed_at: None,
+            reserved_cost: None,
             source,
         })
     }
@@ -134,6 +138,7 @@ impl DescribedVideo {
             service: Some(sidecar.service),
             task: sidecar.task.filter(|task| !task.starts_with(UNKNOWN_TASK)).map(TaskId),
             completed_at: Some(sidecar.completed_at),
+            reserved_cost: sidecar.reserved_cost,
         }
     }
 

@@ -7,6 +7,7 @@ mod collect;
 mod deliveries;
 mod descriptions;
 mod record;
+mod recordable;
 mod traces;
 mod unrecorded_work;
 
@@ -14,7 +15,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use scheduler::budget::BudgetCaps;
+use scheduler::budget::{BudgetCaps, TaskPrices};
 use scheduler::{AttemptId, Decision, KeyResolver, RunId, TaskId, Timestamp};
 use workflow::plan::{NodeIx, Plan};
 
@@ -73,6 +74,8 @@ pub struct Adoption<'a> {
     pub account: ServiceAccount<'a>,
     /// Whether tasks of the service cost money.
     pub is_paid: bool,
+    /// What its tasks cost, where no description says what was reserved.
+    pub prices: &'a dyn TaskPrices,
     /// The folder with videos.
     pub folder: &'a Path,
     /// Videos with descriptions.

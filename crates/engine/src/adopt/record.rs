@@ -1,13 +1,13 @@
-//! Records an attempt as a run would have: its intent, its task and its video. It was paid for before, so nothing is reserved or spent.
+//! Records an attempt as a run would have: its intent, its task, its video, and what they cost at most. A task whose price is not known is unpriced,
+//! as any other: a cap on the cost does not hold beside it.
 
 use scheduler::budget::Reservation;
 use scheduler::{Artifact, Event, KeyResolver, TaskId};
 use workflow::plan::{NodeIx, occurrence_part};
-use workflow::units::Money;
 
 use super::Adoption;
-use super::collect::{Recordable, Video, Work};
 use super::descriptions::UNKNOWN_TASK;
+use super::recordable::{Recordable, Video, Work};
 use crate::ledger::{Ledger, LedgerError, Persist, RunLock};
 use crate::sidecar::{Sidecar, TaskRecord};
 
@@ -22,7 +22,7 @@ pub(super) fn record(
     lock: &RunLock,
     item: &Recordable,
 ) -> Result<(), LedgerError> {
-    let Adoption { plan, account, now, .. } = adoption;
+    let Adoption { plan, account, now, prices, .. } = adoption;
     let (node, attempt) = (item.node, item.attempt.clone());
     let artifact = |parent: NodeIx| item.artifacts[parent.index()].as_ref();
     let key = item.key;
@@ -39,6 +39,11 @@ pub(super) fn record(
         parts.retain(|part| part.name != occurrence.name);
         parts.push(occurrence);
     }
+    let priced = prices.reservation(node, plan.node(node));
+    let reservation = match &item.work {
+        Work::Video(video) => Reservation { cost: video.reserved_cost.or(priced.cost), ..priced },
+        Work::Task(_) => priced,
+    };
     let intent = Event::Prepared {
         node,
         attempt: attempt.clone(),
@@ -46,10 +51,7 @@ pub(super) fn record(
         digest: UNKNOWN_DIGEST.to_owned(),
         by_url: false,
         service_independent_key,
-        reservation: Reservation {
-            cost: Some(Money::ZERO),
-            ..Reservation::unpriced(plan.node(node).duration)
-        },
+        reservation,
         forced_rerun: item.rerun.clone().map(Box::new),
         recorded_rerun: None,
         parts,
@@ -70,17 +72,19 @@ pub(super) fn record(
                 attempt: &attempt,
                 file: adoption.arguments.map(|arguments| arguments.file.as_str()),
                 rerun: item.rerun.clone(),
-                currency: None,
+                currency: prices.currency(),
             };
             let completed_at = video.completed_at.unwrap_or(*now);
-            let sidecar = Sidecar::for_node(plan, node, record, |parent| item.keys[parent.index()])
+            let mut sidecar = Sidecar::for_node(plan, node, record, |parent| item.keys[parent.index()])
                 .with_video(&artifact, completed_at);
+            sidecar.reserved_cost = reservation.cost;
             // The sidecar that describes it says more than is known here.
             if !ledger.store().has_sidecar(&sidecar.sha256, &sidecar.key) {
                 ledger.store().write_sidecar(&sidecar)?;
             }
         }
-        events.push(Event::Downloaded { node, attempt, artifact, cost: Some(Money::ZERO) });
+        // What it was settled at is not known: at most its reservation.
+        events.push(Event::Downloaded { node, attempt, artifact, cost: None });
     }
     let events = events.into_iter().map(|event| (event, Persist::Yes)).collect();
     ledger.append(lock, plan, *now, events).map(drop)

@@ -45,7 +45,7 @@ pub async fn unknown_videos<R: WorkRecords + ?Sized>(
     if files.is_empty() {
         return Ok(Vec::new());
     }
-    let (previews, _) = survey(plan, records, keys, None, &Verify::Metadata).await?;
+    let (previews, _) = survey(plan, records, keys, None, false, &Verify::Metadata).await?;
     Ok(in_previews(&previews, &files))
 }
 

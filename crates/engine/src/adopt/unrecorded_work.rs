@@ -102,7 +102,7 @@ pub async fn later_reruns(
     if reruns.is_empty() {
         return Ok(Vec::new());
     }
-    let (_, artifacts) = survey(plan, Some(ledger), keys, None, &Verify::Metadata).await?;
+    let (_, artifacts) = survey(plan, Some(ledger), keys, None, false, &Verify::Metadata).await?;
     let artifact = |node: workflow::plan::NodeIx| artifacts[node.index()].as_ref();
     let mut videos = Vec::new();
     for (node, shot) in plan.nodes() {

@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use scheduler::AttemptState;
-use workflow::plan::{Film, MediaSource, Plan};
+use scheduler::{Artifact, AttemptState};
+use workflow::plan::{Film, MediaSource, NodeIx, Plan};
 
 use super::{FileUse, UnneededFile};
 use crate::artifact_store::Verify;
@@ -22,7 +22,8 @@ const SHORT_KEY_LEN: usize = 12;
 /// The superseded files of a workflow whose videos and films are in the output folder, by name. What the workflow itself names is none of them.
 ///
 /// A clip counts as used if the plan uses it at any of the services that the ledger has work of: which service is asked now does not
-/// matter. Originals that other folders have under a name are left out; so are all clips where `is_shared`: another workflow file has the same
+/// matter. So do all clips of a shot that has no video now, because its own is not known to be another one: what it continues may be downloaded
+/// again, and then it is reused. Originals that other folders have under a name are left out; so are all clips where `is_shared`: another workflow file has the same
 /// folder.
 ///
 /// # Errors
@@ -41,7 +42,7 @@ pub async fn superseded_files(
             videos.extend(ledger.attempt(&attempt)?);
         }
     }
-    let used = used_videos(ledger, plan, &videos).await?;
+    let used = UsedVideos::read(ledger, plan, &videos).await?;
     let is_run_alive = ledger.is_any_run_alive()?;
     let need = |need: FileUse| if is_run_alive { FileUse::Process } else { need };
     let mut files: BTreeMap<PathBuf, UnneededFile> = BTreeMap::new();
@@ -65,7 +66,7 @@ pub async fn superseded_files(
     let clips = clips_by_key(output)?;
     let in_other_folders = keys_in_other_folders(output)?;
     for row in &videos {
-        let Some(artifact) = row.artifact.as_ref().filter(|artifact| !used.contains(&artifact.sha256)) else {
+        let Some(artifact) = row.artifact.as_ref().filter(|artifact| !used.contains(row, artifact)) else {
             continue;
         };
         let short_key: String = row.key.chars().take(SHORT_KEY_LEN).collect();
@@ -154,20 +155,32 @@ fn names_of(file: &Path) -> u64 {
     0
 }
 
-/// The hashes of the videos that the plan uses, at any service.
-async fn used_videos(
-    ledger: &Ledger,
-    plan: &Arc<Plan>,
-    videos: &[AttemptRow],
-) -> Result<HashSet<String>, LedgerError> {
-    let services: HashSet<&str> = videos.iter().map(|row| row.service.as_str()).collect();
-    let mut used = HashSet::new();
-    for service in services {
-        let keys = key_resolver(Some(ledger), plan, service)?;
-        let (_, artifacts) = survey(plan, Some(ledger), &keys, None, &Verify::Metadata).await?;
-        used.extend(artifacts.into_iter().flatten().map(|artifact| artifact.sha256));
+/// The videos that the plan uses.
+struct UsedVideos {
+    /// Their hashes, at any service.
+    hashes: HashSet<String>,
+    /// The shots that have no video at any service.
+    nodes_without: HashSet<String>,
+}
+
+impl UsedVideos {
+    async fn read(ledger: &Ledger, plan: &Arc<Plan>, videos: &[AttemptRow]) -> Result<Self, LedgerError> {
+        let services: HashSet<&str> = videos.iter().map(|row| row.service.as_str()).collect();
+        let mut hashes = HashSet::new();
+        let mut nodes_without: HashSet<NodeIx> = plan.nodes().map(|(ix, _)| ix).collect();
+        for service in services {
+            let keys = key_resolver(Some(ledger), plan, service)?;
+            let (_, artifacts) = survey(plan, Some(ledger), &keys, None, false, &Verify::Metadata).await?;
+            nodes_without.retain(|ix| artifacts[ix.index()].is_none());
+            hashes.extend(artifacts.into_iter().flatten().map(|artifact| artifact.sha256));
+        }
+        let nodes_without = nodes_without.into_iter().map(|ix| plan.node(ix).name.clone()).collect();
+        Ok(Self { hashes, nodes_without })
     }
-    Ok(used)
+
+    fn contains(&self, row: &AttemptRow, artifact: &Artifact) -> bool {
+        self.hashes.contains(&artifact.sha256) || self.nodes_without.contains(&row.node)
+    }
 }
 
 /// Lists a file, if it is there.

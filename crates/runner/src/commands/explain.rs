@@ -8,7 +8,7 @@ use serde_json::json;
 use workflow::plan::{NodeIx, Plan};
 
 use crate::args::{ExplainArgs, Format};
-use crate::backend::Backend;
+use crate::backend::{Backend, EMBEDDED};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load;
@@ -25,7 +25,8 @@ pub(crate) async fn explain(args: ExplainArgs) -> Result<Exit, CommandError> {
     let service = Backend::identity_from_environment()?;
     let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
-    let explanations = engine::explain::explain(&plan, ledger.as_ref(), &service, &nodes).await?;
+    let explanations =
+        engine::explain::explain(&plan, ledger.as_ref(), &service, service != EMBEDDED, &nodes).await?;
     match args.format {
         Format::Text => out!("{}", report::explanations(&explanations)),
         Format::Json => outln!("{:#}", json!({ "version": 1, "shots": explanations })),

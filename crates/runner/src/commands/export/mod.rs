@@ -21,7 +21,7 @@ use workflow::plan::{Film, Plan};
 
 use self::clips::ClipCollector;
 use crate::args::{ExportArgs, ExportFormatArgs, Format};
-use crate::backend::Backend;
+use crate::backend::{Backend, EMBEDDED};
 use crate::commands::atomic_write::atomic_write;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -92,7 +92,8 @@ impl<'p> FilmProject<'p> {
         let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
         let service = Backend::identity_from_environment()?;
         let keys = key_resolver(ledger.as_ref(), plan, &service)?;
-        let (previews, videos) = survey(plan, ledger.as_ref(), &keys, None, &Verify::Metadata).await?;
+        let (previews, videos) =
+            survey(plan, ledger.as_ref(), &keys, None, service != EMBEDDED, &Verify::Metadata).await?;
         Ok(Self { plan, file, paths, ledger, previews, videos })
     }
 

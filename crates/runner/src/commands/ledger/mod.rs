@@ -19,9 +19,10 @@ use crate::clock::now;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::named_workflow::NamedWorkflow;
+use crate::price_table::PriceTable;
 use crate::project_paths::ProjectPaths;
 use crate::run_id::new_run_id;
-use crate::{ffmpeg, load, task_owners, unknown_work};
+use crate::{budget, ffmpeg, load, task_owners, unknown_work};
 
 use super::link_account;
 
@@ -38,6 +39,10 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
         Err(error) => return Ok(error.report(args.format)),
     };
     let tasks = named_tasks(&args.tasks, &plan)?;
+    let table = match PriceTable::load(None, &args.workflow.file) {
+        Ok(table) => table,
+        Err(error) => return Ok(error.report(args.format)),
+    };
     let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
     let backend = Backend::from_environment()?;
     let (service, account) = (backend.identity(), backend.account());
@@ -55,6 +60,7 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
         service_names: &service_names,
         account: ServiceAccount { service: &service, account: account.as_deref() },
         is_paid: !backend.is_free(),
+        prices: &*budget::prices(&plan, backend.is_free(), table.as_ref().map(|table| &table.prices)),
         folder: &folder,
         described: &descriptions.videos,
         tasks,

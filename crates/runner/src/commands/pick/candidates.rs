@@ -44,7 +44,7 @@ pub(super) async fn list(
     let paths = ProjectPaths::for_workflow(file)?;
     let records = Records::open(&paths, engine, Some(plan.name())).await?;
     let keys = records.key_resolver(plan, &records.service_identity()?).await?;
-    let (previews, mut videos) = survey(plan, records.work(), &keys, None, &Verify::Metadata).await?;
+    let (previews, mut videos) = survey(plan, records.work(), &keys, None, false, &Verify::Metadata).await?;
     // A person picks by looking at them.
     records.localize(&previews, &mut videos, &paths.out(plan.name())).await?;
     let open: HashSet<(PickKind, NodeIx)> =

@@ -19,6 +19,10 @@ pub(super) fn clip_command(file: &NamedWorkflow, preview: &Preview, state: Statu
         (StatusKind::Done | StatusKind::Reused, _) | (_, Some(ExistingWork::Abandoned { .. })) => {
             format!("runner run {all} --rerun {name}")
         }
+        // Which says at which service it is, and what can be done.
+        (StatusKind::AtOtherService, _) => format!("runner status {file}"),
+        // What it depends on has to be rendered first.
+        (StatusKind::Blocked, _) => format!("runner run {all}"),
         _ => format!("runner run {all} --only {name}"),
     }
 }

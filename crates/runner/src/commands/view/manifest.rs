@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-use engine::film::{film_clips, film_cues, film_timeline};
+use engine::film::{film_clips, film_cues, film_timeline, up_to_date_source};
 use engine::ledger::LedgerError;
 use engine::preview::{Preview, states};
 use engine::records::{ShotAttempt, WorkRecords};
@@ -280,6 +280,10 @@ impl ManifestInputs<'_> {
         };
         let clips = film_clips(self.plan, film, self.workflow_folder, video);
         let is_complete = clips.is_some();
+        let is_up_to_date = clips
+            .as_ref()
+            .zip(recorded.as_ref())
+            .is_some_and(|(clips, recorded)| up_to_date_source(self.plan, film, clips, recorded).is_some());
         // Where the edit does not fit the clips, the run says so.
         let edit = clips
             .and_then(|clips| Some((film_timeline(self.plan, film, &clips, &ffmpeg::find()).ok()?, clips)));
@@ -293,12 +297,13 @@ impl ManifestInputs<'_> {
             ),
             None => (self.expected_cuts(film), Vec::new()),
         };
-        let state = match (&recorded, is_unpicked, is_complete) {
-            (Some(_), ..) => FilmState::Done,
-            (None, true, _) => FilmState::Unpicked,
-            (None, false, false) => FilmState::Pending,
-            (None, false, true) if has_failed => FilmState::Failed,
-            (None, false, true) => FilmState::NotJoined,
+        // An earlier cut is still its file, and plays.
+        let state = match (is_up_to_date, is_unpicked, is_complete) {
+            (true, ..) => FilmState::Done,
+            (false, true, _) => FilmState::Unpicked,
+            (false, false, false) => FilmState::Pending,
+            (false, false, true) if has_failed => FilmState::Failed,
+            (false, false, true) => FilmState::NotJoined,
         };
         Ok(Film {
             name: film.output.clone(),

@@ -201,7 +201,8 @@ pub(crate) async fn collect_without_posters(
     } else {
         unknown_work::with_described_keys(keys, records, &paths)?
     };
-    let (mut previews, mut videos) = survey(plan, records.work(), &keys, None, &Verify::Metadata).await?;
+    let (mut previews, mut videos) =
+        survey(plan, records.work(), &keys, None, service != EMBEDDED, &Verify::Metadata).await?;
     records.retain_hints(&mut previews);
     hints::name_commands(&mut previews, &workflow);
     if service != EMBEDDED {
