@@ -1,5 +1,4 @@
-//! Picks made with `runner pick`, in `.runner/picks.json`: a small file that can be kept under version control. `pick` in a workflow file
-//! overrides it.
+//! Picks made with `runner pick`, in `.runner/picks.json` beside the workflow file. `pick` in that file overrides it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

@@ -150,7 +150,7 @@ pub struct Shot {
     pub salt: Option<Entry>,
     /// How many attempts a run may make, and after which failures.
     pub retry: Option<Arc<Entry>>,
-    /// The longest time that one attempt may take.
+    /// How long the task of one attempt may take at the service, and then the tries of its download together.
     pub timeout: Option<Arc<Entry>>,
     /// Request fields, as the contract names them.
     pub fields: Vec<Entry>,
