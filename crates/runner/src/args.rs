@@ -89,9 +89,9 @@ Exit codes:
   1    a shot or a film failed
   2    invalid input: arguments, files or environment variables; nothing was submitted
   3    action needed: an open pick, also where `pick` lists it; an indeterminate submission; a task
-       that is missing, left in flight or of another account; a shot blocked by one that is not
-       selected; videos or killed runs that the ledger does not know, or work that it cannot record;
-       a file that was changed before `edit` wrote it
+       that is missing, left in flight, at another service or of another account; a shot blocked by
+       one that is not selected; videos or killed runs that the ledger does not know, or work that
+       it cannot record; a file that was changed before `edit` wrote it
   4    a budget cap was reached; tasks in flight were finished, nothing more was submitted
   5    the service, the ledger or the disk cannot be used
   130  interrupted; tasks in flight are kept and adopted by the next run";
@@ -108,7 +108,7 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Create a workflow from a shot list in CSV or a screenplay in Fountain, or take an editor's cut back into a film.
     Import(ImportArgs),
-    /// Explain why shots would be rendered again: what changed since the closest earlier attempt, and what depends on them.
+    /// Explain why shots would be rendered again: what changed since the nearest earlier attempt, and what depends on them.
     Explain(ExplainArgs),
     /// Explain the code of an error or a warning, with an example and how to fix it. Without a code: list all.
     ExplainCode(ExplainCodeArgs),
@@ -124,7 +124,7 @@ pub(crate) enum Command {
     Ui(UiArgs),
     /// Write a film's edit in a format of editors (OTIO, FCPXML, EDL, a table), or the film in another format.
     Export(ExportArgs),
-    /// Report the state of all shots and films as Markdown, CSV, JSON or JUnit XML.
+    /// Report the state of all shots and films as Markdown, CSV, JSON or JUnit XML, or show their clips in one picture or video.
     Report(ReportArgs),
     /// Download the videos of recorded tasks, also of those that no shot asks for any more.
     Fetch(FetchArgs),
@@ -133,7 +133,7 @@ pub(crate) enum Command {
     Clean(CleanArgs),
     /// Repair the ledger: record work that it does not know, and keys of one account.
     Ledger(LedgerArgs),
-    /// Resolve indeterminate submissions, those whose response was lost, and close tasks whose video is gone. Without a shot: list them.
+    /// Resolve indeterminate submissions, whose outcome is unknown, and close tasks whose video is gone. Without a shot: list them.
     Resolve(ResolveArgs),
     /// List the models: family, resolutions, durations, capabilities.
     Models(ModelsArgs),
@@ -190,7 +190,7 @@ pub(crate) struct RunArgs {
     /// Text that becomes part of every shot's key: videos are shared only between runs with the same salt.
     #[arg(long, value_name = "TEXT")]
     pub(crate) salt: Option<String>,
-    /// Continue although there are videos, or runs that were killed, that the ledger does not know: what it does not know is paid for again.
+    /// Continue although the ledger lacks videos or killed runs of this project. Work that is not recorded is submitted and paid for again.
     #[arg(long)]
     pub(crate) force: bool,
     /// Verify existing videos by their content hash, and decode them. Damaged ones are downloaded again, which costs nothing. By default

@@ -283,7 +283,7 @@ async fn start_embedded(
     }
 }
 
-/// The embedded service as a provider: over HTTP like any other, but it can also look up submissions whose response was lost.
+/// The embedded service as a provider: over HTTP like any other, but it can also look up submissions whose outcome is unknown.
 struct EmbeddedProvider {
     remote: Remote,
     service: Arc<Service>,

@@ -22,8 +22,8 @@ pub(crate) struct ExportArgs {
     /// Overwrite the file if it exists.
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// With --otio: refer to clips by absolute paths, as Premiere wants it. FCPXML always does. By default they are found as long as their
-    /// folder moves with the file.
+    /// With --otio: refer to clips by absolute paths, as Premiere wants it. FCPXML always does. By default clips are referred to by paths
+    /// relative to the exported file.
     #[arg(long, conflicts_with_all = ["edl", "csv", "srt", "vtt", "video", "sign"])]
     pub(crate) absolute: bool,
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub(crate) struct ExportArgs {
 /// The other formats: a requirement of a flag is no condition where another of its group is given.
 const EDITS: [&str; 7] = ["otio", "fcpxml", "edl", "csv", "srt", "vtt", "video"];
 
-/// What a manifest is signed with.
+/// What a C2PA manifest is signed with.
 #[derive(Debug, Args)]
 pub(crate) struct SigningArgs {
     /// With --sign: the certificate and those that issued it, in PEM, the signer's first.
@@ -93,7 +93,7 @@ pub(crate) struct ExportFormatArgs {
     /// The finished film itself in another format, encoded with ffmpeg.
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub(crate) video: Option<VideoFormat>,
-    /// The finished film with a signed manifest of where it comes from (C2PA, Content Credentials). Needs a build with the feature `sign`.
+    /// The finished film with a signed C2PA manifest of where it comes from (Content Credentials). Needs a build with the feature `sign`.
     #[arg(long)]
     pub(crate) sign: bool,
 }
