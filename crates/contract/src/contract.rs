@@ -187,7 +187,7 @@ impl Contract {
         self.checks.request(&self.spec, request)
     }
 
-    /// What the document does not forbid in a create request but leaves open, so that a service may refuse it: the matches of the rules of
+    /// What the API reference does not forbid in a create request but leaves open, so that a service may refuse it: the matches of the rules of
     /// [`Severity::Warning`](crate::Severity). At most 100.
     #[must_use]
     pub fn check_request_warnings(&self, request: &Value) -> Vec<Violation> {

@@ -1,4 +1,4 @@
-//! Accepted and rejected requests for every table row and numbered rule of the service's document. The cases are data, in `walk/*.yaml`.
+//! Accepted and rejected requests for every table row and numbered rule of the API reference (docs/spec.md). The cases are data, in `walk/*.yaml`.
 
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 

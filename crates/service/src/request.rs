@@ -12,10 +12,10 @@ use crate::{
     size::{Ratio, Resolution, Size},
 };
 
-/// Used when a request gives no duration (spec 2.2: "not shown").
+/// Used when a request gives no duration (spec 2.2: "unspecified").
 const DEFAULT_SECONDS: f64 = 5.0;
 
-/// Used when a request of family A gives neither `resolution` nor `size` (spec 2.2: "not shown").
+/// Used when a request of family A gives neither `resolution` nor `size` (spec 2.2: "unspecified").
 const DEFAULT_RESOLUTION: Resolution = Resolution::P720;
 
 /// A request, independent of the model family.

@@ -33,9 +33,9 @@ pub struct Rule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// The document forbids them.
+    /// The API reference forbids them.
     Error,
-    /// The document does not forbid them, but leaves open what they mean: a service may refuse them.
+    /// The API reference does not forbid them, but leaves open what they mean: a service may refuse them.
     Warning,
 }
 

@@ -63,7 +63,7 @@ pub const CODES: [(&str, &str); 94] = [
     ("retry-with-seed", "warning: a retry requests the same video with the same seed"),
     ("seconds-unstated", "warning: the length of a video is left to the service"),
     ("secret-in-file", "the file has an API key in it"),
-    ("service-may-refuse", "warning: the document does not forbid it, but a service may refuse it"),
+    ("service-may-refuse", "warning: the API reference does not forbid it, but a service may refuse it"),
     ("stale-pick", "warning: the picked take or instance no longer exists"),
     ("sweep-without-seed", "warning: a sweep has no seed"),
     ("template-error", "a template fails to render"),

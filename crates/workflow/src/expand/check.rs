@@ -33,7 +33,7 @@ pub(super) fn report(
     }
 }
 
-/// Warns of what a service may refuse although the document does not forbid it.
+/// Warns of what a service may refuse although the API reference does not forbid it.
 pub(super) fn report_warnings(
     violations: &[Violation],
     builder: &RequestBuilder<'_, '_>,

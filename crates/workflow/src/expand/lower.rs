@@ -309,10 +309,10 @@ fn two_first_frames(used: &MediumUse, by_hand: &Entry, is_from_defaults: bool) -
         .help(help)
 }
 
-/// The warning for a local file where the document asks for a URL.
+/// The warning for a local file where the API reference asks for a URL.
 fn inline_content(used: &MediumUse, path: &Path) -> Diagnostic {
     let message = format!(
-        "`{}` is sent inside of the request, in `metadata.content`, for which the document asks for a public URL: a service may refuse it (spec 2.3)",
+        "`{}` is sent inside of the request, in `metadata.content`, for which the API reference asks for a public URL: a service may refuse it (spec 2.3)",
         path.display(),
     );
     Diagnostic::warning("service-may-refuse", used.span, message)
