@@ -294,7 +294,7 @@ pub(crate) enum RefusalKind {
     Throttled,
     /// Not sent, because the service throttled another submission of a cluster: sent later, and not counted as a try.
     NotSent,
-    /// A transient failure: retried.
+    /// A transient failure (503), or no connection: retried.
     Retryable,
     /// A server error (5xx) that `RUNNER_ON_SERVER_ERROR` repeats: the task may exist.
     ServerError,
