@@ -1,5 +1,5 @@
 #!/bin/sh
-# One task with curl: submit, poll every second, download. Retries as `curl --retry` does: time-outs, 408, 429 and 5xx.
+# One task with curl: submit, poll every second, download. Retries as `curl --retry` does: timeouts, 408, 429 and 5xx.
 set -eu
 number=$1
 file="$PEER_OUT/$number.mp4"

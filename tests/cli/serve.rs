@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::support::http::client_builder;
 use crate::support::{Project, cli_snapshot};
 
-/// Time-out of every wait.
+/// Timeout of every wait.
 const TIMEOUT: Duration = Duration::from_mins(2);
 /// What is submitted, and how often the service is killed meanwhile.
 const TASKS: usize = 200;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::http::client_builder;
 use crate::support::{Output, Project, cli_snapshot, inline_snapshot, wait_until};
 
-/// Time-out of every wait.
+/// Timeout of every wait.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 const WORKFLOW: &str = "\

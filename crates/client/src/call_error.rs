@@ -186,9 +186,9 @@ impl std::error::Error for CallError {}
 /// An error with its causes, outermost first, each said once; without the URL, which may carry a signature.
 fn causes(error: &reqwest::Error) -> String {
     let kind = if error.is_timeout() && error.is_connect() {
-        "no connection within the time-out"
+        "no connection within the timeout"
     } else if error.is_timeout() {
-        "no response within the time-out"
+        "no response within the timeout"
     } else if error.is_connect() {
         "no connection"
     } else if error.is_builder() {

@@ -9,7 +9,7 @@ use crate::Proxies;
 
 /// Configuration for a service.
 ///
-/// There is no default key and no default base URL; [`ClientConfig::new`] sets the time-outs.
+/// There is no default key and no default base URL; [`ClientConfig::new`] sets the timeouts.
 #[derive(Debug, Clone)]
 pub struct ClientConfig {
     /// Scheme, host, port and, behind some gateways, a path; the `/v1` of the paths may be included or not.
@@ -18,7 +18,7 @@ pub struct ClientConfig {
     pub api_key: SecretString,
     /// How long a connection may take, TLS included.
     pub connect_timeout: Duration,
-    /// Total time-out of a submission. Generous, because a response that comes too late belongs to a paid task whose id is unknown.
+    /// Total timeout of a submission. Generous, because a response that comes too late belongs to a paid task whose id is unknown.
     pub submit_timeout: Duration,
     /// How long a poll may take in all.
     pub poll_timeout: Duration,

@@ -25,7 +25,7 @@ pub fn http_client_for(base: &Url) -> Result<Client, ConfigError> {
     if base.scheme() == "http" { build_with(|builder| builder, &[], Roots::None) } else { http_client() }
 }
 
-/// As [`http_client`], through proxies and with time-outs: until a connection exists, and until the next bytes or the head of a response come.
+/// As [`http_client`], through proxies and with timeouts: until a connection exists, and until the next bytes or the head of a response come.
 ///
 /// # Errors
 /// A proxy cannot be used, or the system has no usable TLS set-up.

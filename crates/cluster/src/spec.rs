@@ -25,7 +25,7 @@ pub struct RunSpec {
     pub fail_fast: bool,
     /// Text that is part of every key.
     pub salt: Option<String>,
-    /// Limits and time-outs as the client asks for them; workers set the least poll interval ([`effective_policy`]).
+    /// Limits and timeouts as the client asks for them; workers set the least poll interval ([`effective_policy`]).
     pub policy: Policy,
     /// Caps of this run.
     pub caps: BudgetCaps,

@@ -2,7 +2,7 @@
 //!
 //! * [`RunState::apply`] takes one [`Event`] and the time and returns the [`Action`]s that follow.
 //! * [`budget`] reserves before a submission and settles after it.
-//! * [`Policy`] holds the limits, time-outs and back-off of a run.
+//! * [`Policy`] holds the limits, timeouts and back-off of a run.
 //! * [`polling`] schedules polls from the durations of past tasks and reported progress.
 //! * [`Shot`] and [`RunProjection`] fold events into attempts and status: the only fold of the event log.
 //! * [`last_run`] finds the failed shots of a recorded run.

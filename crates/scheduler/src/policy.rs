@@ -1,4 +1,4 @@
-//! Policy of a run: limits, rates, time-outs and back-off.
+//! Policy of a run: limits, rates, timeouts and back-off.
 
 use std::time::Duration;
 

@@ -96,7 +96,7 @@ async fn drive(name: &str, client: &Client, folder: &Path) -> Result<String, Str
     }
 }
 
-/// The output of a program; the program is killed at the time-out.
+/// The output of a program; the program is killed at the timeout.
 async fn output(command: Command) -> Result<Output, String> {
     let mut command = tokio::process::Command::from(command);
     let output = tokio::time::timeout(TIMEOUT, command.kill_on_drop(true).output());

@@ -180,7 +180,7 @@ async fn timeouts_are_per_operation() {
     config.submit_timeout = Duration::from_millis(150);
     let client = Client::new(config.clone()).expect("a client");
     let error = client.create(&prepared()).await.expect_err("no answer");
-    assert!(indeterminate_reason(&error).contains("within the time-out"), "{error}");
+    assert!(indeterminate_reason(&error).contains("within the timeout"), "{error}");
     (config.submit_timeout, config.poll_timeout) = (Duration::from_secs(5), Duration::from_millis(150));
     let client = Client::new(config).expect("a client");
     indeterminate_reason(&client.get("task_1").await.expect_err("no answer"));

@@ -14,7 +14,7 @@ use crate::ledger::{Ledger, LedgerError, Persist, RunLock};
 use crate::time::Clock;
 use scheduler::{AttemptId, Event, Outcome, Phase, RunState, TaskId};
 
-/// Longer than any submission's time-out.
+/// Longer than any submission's timeout.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(150);
 
 /// The attempt whose submission has this result; `None` for every other event.

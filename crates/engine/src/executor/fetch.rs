@@ -36,7 +36,7 @@ pub struct FetchConfig {
     pub ledger: Arc<Ledger>,
     /// The service that it was submitted to.
     pub provider: Arc<dyn Provider>,
-    /// Time-outs and back-off.
+    /// Timeouts and back-off.
     pub policy: Policy,
     /// The clock.
     pub clock: Clock,

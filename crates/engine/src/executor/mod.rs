@@ -50,7 +50,7 @@ pub struct RunConfig {
     pub ledger: Arc<Ledger>,
     /// The service.
     pub provider: Arc<dyn Provider>,
-    /// Limits, time-outs and back-off.
+    /// Limits, timeouts and back-off.
     pub policy: Policy,
     /// The clock of the run.
     pub clock: Clock,

@@ -13,7 +13,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use super::{TraceExport, Traces};
 
-/// Time-out for the final export at the end of the program.
+/// Timeout for the final export at the end of the program.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long one request may take.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);

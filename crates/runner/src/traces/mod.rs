@@ -1,7 +1,7 @@
 //! Traces of runs to an OpenTelemetry collector, configured by the standard environment variables; with the feature `otlp` only.
 //!
 //! A slow, full or absent collector blocks nothing: spans wait in a bounded queue, excess ones are dropped, and the export at the end has a
-//! short time-out.
+//! short timeout.
 
 #[cfg(feature = "otlp")]
 mod export;

@@ -10,7 +10,7 @@ use crate::timestamp::Timestamp;
 const SLOWEST: f64 = 64.0;
 /// The share of the configured rate that each response restores.
 const STEP: f64 = 1.0 / 32.0;
-/// How long a probe without a response delays the next one: longer than a poll's time-out.
+/// How long a probe without a response delays the next one: longer than a poll's timeout.
 const PROBE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The poll rate: halves on throttling, and recovers with each response.

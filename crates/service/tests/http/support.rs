@@ -21,7 +21,7 @@ pub(crate) const KEY: &str = "sk-test";
 pub(crate) const A: &str = "modela-video-2-0-260128";
 pub(crate) const B: &str = "modelb-video-480p";
 
-/// Time-out of every wait.
+/// Timeout of every wait.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// 2026-01-01T00:00:00Z.
