@@ -1,4 +1,4 @@
-//! Whatever bytes come, there is a plan or a report, and both can be shown.
+//! Property test: arbitrary bytes give a plan or diagnostics; the plan can be serialized and the diagnostics displayed.
 #![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
 use contract::Contract;

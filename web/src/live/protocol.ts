@@ -1,4 +1,4 @@
-/** What the page and the server of `runner ui` exchange. The server's modules `server`, `action`, `preview` and `jobs` are the authority. */
+/** What the page and the server of `runner ui` exchange. The server's modules `server`, `action`, `preview` and `started_commands` are the authority. */
 import type { ViewerData } from "../data/types";
 
 /** An action is a command of the runner. */

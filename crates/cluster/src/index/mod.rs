@@ -1,4 +1,4 @@
-//! Which runs there are, and which shots were rendered again: per workflow, and runs of all workflows together.
+//! Index of runs and forced reruns, per workflow and overall.
 
 mod object;
 mod state;

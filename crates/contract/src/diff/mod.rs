@@ -4,7 +4,7 @@
 //! inwards is *narrowed*, in requests and responses alike. The [`Effect`] says what that does to a caller written against the
 //! older contract, which depends on the direction:
 //!
-//! | | in a request | in an answer |
+//! | | in a request | in a response |
 //! |---|---|---|
 //! | narrowed, removed | breaks: what was accepted is refused, or no longer means anything | harmless for values and bounds; breaks for a field, which was promised |
 //! | widened, added | harmless | a notice for values and bounds: readers meet what they have not seen; breaks where a promise is dropped (no longer required, may be null) |

@@ -19,7 +19,7 @@ use crate::provider::Provider;
 use crate::sidecar::{Sidecar, SidecarRerun};
 use crate::time::Clock;
 
-/// How long an answer about a task is waited for, even where the time is up.
+/// How long a response about a task is waited for, even where the time is up.
 const MIN_ANSWER_TIME: Duration = Duration::from_secs(5);
 
 /// Under how many keys a video is recorded at most, while runs replace its task.

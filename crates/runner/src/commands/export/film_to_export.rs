@@ -18,7 +18,7 @@ use crate::shell;
 pub(super) struct FilmToExport {
     pub(super) path: PathBuf,
     /// Where its pictures come from.
-    #[cfg_attr(not(feature = "sign"), expect(dead_code, reason = "a manifest states it"))]
+    #[cfg_attr(not(feature = "sign"), expect(dead_code, reason = "a C2PA manifest states it"))]
     pub(super) source: DigitalSource,
     pub(super) output: PathBuf,
     may_overwrite: bool,

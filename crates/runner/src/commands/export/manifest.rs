@@ -1,4 +1,4 @@
-//! The manifest of a film: what made it, and of which clips (C2PA 2.1, "Content Credentials").
+//! The C2PA manifest of a film: what made it, and of which clips (C2PA 2.1, "Content Credentials").
 //!
 //! The clips are ingredients of the film. Manifests that their services have put into them are kept within the film's own.
 

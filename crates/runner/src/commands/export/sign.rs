@@ -1,4 +1,4 @@
-//! `runner export --sign`: the finished film with a signed manifest (C2PA).
+//! `runner export --sign`: the finished film with a signed C2PA manifest.
 
 use engine::film::FilmClip;
 use workflow::plan::Film;
