@@ -120,6 +120,22 @@ impl AttemptState {
         }
     }
 
+    /// Whether the attempt expires when a `retry` gives its task up, which frees its key for another one. An attempt whose video is stored
+    /// (`has_video`) keeps its key, whatever a run that waited for its task has learned of that.
+    #[must_use]
+    pub const fn may_expire(self, has_video: bool) -> bool {
+        match self {
+            Self::Submitted | Self::Completed | Self::Missing => !has_video,
+            Self::Intended
+            | Self::Indeterminate
+            | Self::Failed
+            | Self::Refused
+            | Self::Expired
+            | Self::NotAccepted
+            | Self::Abandoned => false,
+        }
+    }
+
     /// Whether `runner resolve` can resolve the attempt.
     #[must_use]
     pub const fn is_resolvable(self) -> bool {

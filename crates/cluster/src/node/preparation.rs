@@ -111,6 +111,7 @@ pub(super) async fn prepare(
         suggested_task: None,
         reason: None,
         artifact: None,
+        is_replaced: false,
     })))
 }
 

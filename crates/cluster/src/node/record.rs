@@ -7,7 +7,7 @@ use scheduler::{
     Resolution, RunId, TaskId, Timestamp,
 };
 use serde::{Deserialize, Serialize};
-use workflow::plan::NodeIx;
+use workflow::plan::{NodeIx, NodeKey};
 
 use crate::account::AccountSettlement;
 
@@ -70,6 +70,9 @@ pub struct NodeAttempt {
     pub reason: Option<String>,
     /// The video.
     pub artifact: Option<Artifact>,
+    /// Whether another attempt held the key when its video was stored: it does not hold the key beside that one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_replaced: bool,
 }
 
 impl NodeAttempt {
@@ -78,13 +81,25 @@ impl NodeAttempt {
     pub fn is_by_url(&self) -> bool {
         self.sources.iter().any(InputSource::is_by_url)
     }
+
+    /// Whether it keeps the key from being submitted again.
+    #[must_use]
+    pub fn holds_key(&self) -> bool {
+        self.state.holds_key() && !self.is_replaced
+    }
+
+    /// The key under which it is recorded, for its node's key: that one, or as in a ledger one of its own, for which no shot asks.
+    #[must_use]
+    pub fn recorded_key(&self, key: NodeKey) -> NodeKey {
+        if self.is_replaced { key.salted(self.id.as_str()) } else { key }
+    }
 }
 
 impl NodeRecord {
     /// The attempt that keeps the key from being submitted again.
     #[must_use]
     pub fn holder(&self) -> Option<&NodeAttempt> {
-        self.attempts.iter().find(|attempt| attempt.state.holds_key())
+        self.attempts.iter().find(|attempt| attempt.holds_key())
     }
 
     /// An attempt.
@@ -108,21 +123,55 @@ impl NodeRecord {
     }
 
     /// The attempt with which a run goes on: the holder, or else one whose task a `retry` gave up without another being accepted since. Its
-    /// task is paid for and may have a video after all.
+    /// task is paid for and may have a video after all. Or else one that was replaced and whose video was stored, where its replacement came to
+    /// nothing or was abandoned.
     #[must_use]
     pub fn attempt_to_continue(&self) -> Option<&NodeAttempt> {
-        let latest_accepted = || self.attempts.iter().rev().find(|attempt| attempt.task.is_some());
-        self.holder().or_else(|| latest_accepted().filter(|attempt| attempt.state == AttemptState::Expired))
+        let latest = |is_wanted: fn(&NodeAttempt) -> bool| {
+            self.attempts.iter().rev().find(|attempt| is_wanted(attempt))
+        };
+        let replaced_video =
+            || latest(|attempt| attempt.is_replaced && attempt.state == AttemptState::Completed);
+        match self.holder() {
+            Some(holder) if holder.state == AttemptState::Abandoned => replaced_video().or(Some(holder)),
+            Some(holder) => Some(holder),
+            None => latest(|attempt| attempt.task.is_some())
+                .filter(|attempt| attempt.state == AttemptState::Expired)
+                .or_else(replaced_video),
+        }
     }
 
-    /// A run goes on with the task that a `retry` gave up: it holds the key again. Returns whether there is such a task.
+    /// The video of that attempt. A run uses it if it is in the shared store.
+    #[must_use]
+    pub fn video_to_reuse(&self) -> Option<&Artifact> {
+        self.attempt_to_continue().and_then(|attempt| attempt.artifact.as_ref())
+    }
+
+    /// A run goes on with a task that a `retry` gave up, or with the video of one: it holds the key again. Returns whether there is such an
+    /// attempt.
     pub fn take_up(&mut self) -> bool {
+        if self.holder().is_some() {
+            return false;
+        }
         let Some(id) = self.attempt_to_continue().map(|attempt| attempt.id.clone()) else { return false };
-        let expired = self
-            .attempts
-            .iter_mut()
-            .find(|attempt| attempt.id == id && attempt.state == AttemptState::Expired);
-        expired.map(|attempt| attempt.state = AttemptState::Missing).is_some()
+        self.update(&id, |attempt| {
+            attempt.is_replaced = false;
+            if attempt.state == AttemptState::Expired {
+                attempt.state = AttemptState::Missing;
+            }
+        });
+        true
+    }
+
+    /// The shared store has the video of the attempt with which a run goes on, whose task was missing. Returns whether it was.
+    pub fn recover_video(&mut self) -> bool {
+        let missing = self.attempt_to_continue().filter(|attempt| attempt.state == AttemptState::Missing);
+        let Some(id) = missing.map(|attempt| attempt.id.clone()) else { return false };
+        self.update(&id, |attempt| {
+            attempt.state = AttemptState::Completed;
+            attempt.reason = None;
+        });
+        true
     }
 
     /// Existing work for the key, for a run with this account. `is_stored` says of a video whether it is in the shared store.
@@ -241,11 +290,14 @@ impl NodeRecord {
         });
     }
 
-    /// The video of an attempt is in the shared store. Returns its record, which is that of the same video where it was there before.
+    /// The video of an attempt is in the shared store. Returns its record, which is that of the same video where it was there before. The key
+    /// stays with the attempt that holds it by now, as where one run gave up the task that another one has downloaded.
     pub fn completed(&mut self, id: &AttemptId, artifact: Artifact) -> Artifact {
         let earlier = self.attempt(id).and_then(|attempt| attempt.artifact.as_ref());
         let artifact = artifact.delivered_after(earlier.map(Artifact::identity_sha256));
+        let is_replaced = self.holder().is_some_and(|holder| holder.id != *id);
         self.update(id, |attempt| {
+            attempt.is_replaced = is_replaced;
             attempt.state = AttemptState::Completed;
             attempt.artifact = Some(artifact.clone());
         });
@@ -291,6 +343,11 @@ impl NodeRecord {
         if let Some(attempt) = self.attempts.iter_mut().find(|attempt| attempt.id == *id) {
             change(attempt);
         }
+        debug_assert!(
+            self.attempts.iter().filter(|attempt| attempt.holds_key()).count() <= 1,
+            "two attempts hold the key: {:?}",
+            self.attempts
+        );
     }
 }
 

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+
 use super::*;
 
 fn attempt(id: &str, run: &str) -> NodeAttempt {
@@ -23,6 +26,7 @@ fn attempt(id: &str, run: &str) -> NodeAttempt {
         suggested_task: None,
         reason: None,
         artifact: None,
+        is_replaced: false,
     }
 }
 
@@ -137,10 +141,10 @@ fn message_that_is_sent_again_is_answered_from_the_record() {
         record.end(&id, state, "");
         assert_eq!(record.submission_event(&id, node).as_ref(), Some(&submitted), "{state:?}");
     }
-    let mut refused = NodeRecord { attempts: vec![attempt("r.1", "r")], declined: None };
+    let mut refused = NodeRecord { attempts: vec![attempt("r.1", "r")], ..NodeRecord::default() };
     refused.refused(&id, RefusalKind::Throttled, "429");
     assert!(matches!(refused.submission_event(&id, node), Some(Event::Refused { .. })));
-    let mut unknown = NodeRecord { attempts: vec![attempt("r.1", "r")], declined: None };
+    let mut unknown = NodeRecord { attempts: vec![attempt("r.1", "r")], ..NodeRecord::default() };
     unknown.indeterminate(&id, "no answer", None);
     assert!(matches!(unknown.submission_event(&id, node), Some(Event::Indeterminate { halts: false, .. })));
 }
@@ -155,4 +159,76 @@ fn attempt_that_was_declined_is_answered_as_before() {
     assert_eq!(record.declined_events(&"r.2".into()), None);
     let stored = serde_json::to_string(&record).expect("JSON");
     assert_eq!(serde_json::from_str::<NodeRecord>(&stored).expect("the same"), record);
+}
+
+#[test]
+fn video_of_a_replaced_task_leaves_the_key_to_its_replacement() {
+    let mut node = NodeRecord::default();
+    let (first, second) = (AttemptId::from("r.1"), AttemptId::from("s.1"));
+    node.claim(attempt("r.1", "r")).expect("the key is free");
+    node.submitted(&first, &"t".into(), Timestamp(9));
+    // One run gives the task up and pays for another one, while another run downloads its video.
+    node.end(&first, AttemptState::Expired, "gone");
+    node.claim(attempt("s.1", "s")).expect("the key is free");
+    node.submitted(&second, &"u".into(), Timestamp(10));
+    assert_eq!(node.completed(&first, artifact()), artifact());
+    assert_eq!(node.holder().map(|holder| &holder.id), Some(&second));
+    let existing = node.existing_work(Some("a"), |_| true);
+    assert!(
+        matches!(&existing, ExistingWork::InFlight { task, .. } if *task == TaskId::from("u")),
+        "{existing:?}"
+    );
+
+    // Where the replacement comes to nothing, the video counts.
+    for state in [AttemptState::Failed, AttemptState::Expired] {
+        let mut node = node.clone();
+        node.end(&second, state, "no video");
+        let existing = node.existing_work(Some("a"), |_| true);
+        let is_first = matches!(&existing, ExistingWork::Completed { attempt, .. } if *attempt == first);
+        let is_asked_again =
+            matches!(&existing, ExistingWork::InFlight { attempt, .. } if *attempt == second);
+        assert!(if state == AttemptState::Failed { is_first } else { is_asked_again }, "{existing:?}");
+        assert!(node.take_up());
+        assert!(node.claim(attempt("q.1", "q")).is_err(), "nothing is paid for again");
+    }
+}
+
+/// Every order of what may happen to attempts, in which answers about earlier ones come late.
+#[test]
+fn key_has_one_holder_in_any_order_of_events() {
+    let mut rng = SplitMix64::seed_from_u64(7);
+    let mut replaced = 0;
+    for _ in 0..1_000 {
+        let mut node = NodeRecord::default();
+        for step in 0..60 {
+            let roll = |rng: &mut SplitMix64, sides: u64| rng.next_u64() % sides;
+            let number = roll(&mut rng, 3);
+            let (id, run) = (AttemptId(format!("r.{number}")), format!("r{number}"));
+            let state = node.attempt(&id).map(|attempt| attempt.state);
+            match (roll(&mut rng, 6), state) {
+                (0, None) => drop(node.claim(attempt(id.as_str(), &run))),
+                (1, Some(AttemptState::Intended)) => {
+                    node.submitted(&id, &TaskId(format!("task{number}")), Timestamp(step));
+                }
+                (2, Some(state)) if state.may_expire(roll(&mut rng, 2) == 0) => {
+                    node.end(&id, AttemptState::Expired, "gone");
+                }
+                (3, Some(AttemptState::Submitted)) => {
+                    node.end(&id, AttemptState::Failed, "failed");
+                }
+                (4, Some(_)) if node.attempt(&id).is_some_and(|attempt| attempt.task.is_some()) => {
+                    node.completed(&id, artifact());
+                }
+                (5, _) => {
+                    node.take_up();
+                    node.recover_video();
+                }
+                _ => {}
+            }
+            let holders = node.attempts.iter().filter(|attempt| attempt.holds_key()).count();
+            assert!(holders <= 1, "{node:?}");
+            replaced += usize::from(node.attempts.iter().any(|attempt| attempt.is_replaced));
+        }
+    }
+    assert!(replaced > 100, "hardly any task was replaced: {replaced}");
 }
