@@ -284,6 +284,34 @@ async fn simulate(seed: u64) -> u64 {
     cluster.restate.cuts()
 }
 
+/// Two runs wait for one task, and the service forgets it once its video was delivered to one of them. Returns whether the other one gave the
+/// task up.
+async fn forget_delivered(seed: u64) -> bool {
+    let world = World::new(seed, true, 0);
+    world.forget_delivered();
+    let plan = plan_with(&["f"], |node| {
+        node["retry"] = 3.into();
+        node["retry_on"] = serde_json::json!(["expired"]);
+    });
+    let limits = AccountLimits { in_flight: Some(LIMIT), ..AccountLimits::default() };
+    let mut cluster = Cluster::start(seed, &world, limits, 0).await;
+    let first = cluster.begin(&plan, BudgetCaps::default()).await;
+    tokio::time::sleep(Duration::from_millis(500 + 700 * (seed % 7))).await;
+    let second = cluster.begin(&plan, BudgetCaps::default()).await;
+    let mut was_given_up = false;
+    for run in [first, second] {
+        let ended = cluster.follow_to_end(&run).await;
+        let state = ended.state();
+        was_given_up |= state.plan().nodes().any(|(node, _)| {
+            let mut attempts = state.node(node).shot().attempts().iter();
+            attempts.any(|attempt| attempt.state == AttemptState::Expired)
+        });
+        check(seed, &world);
+        check_paid(seed, &world, &cluster, &ended.into_summary()).await;
+    }
+    was_given_up
+}
+
 /// What became of each shot and of the film, and how often each was paid for.
 fn outcomes(world: &World, summary: &RunSummary) -> BTreeMap<String, String> {
     let accepted = world.accepted();
@@ -400,4 +428,14 @@ fn cluster_simulation_never_pays_twice() {
 #[test]
 fn cluster_and_one_machine_have_the_same_outcomes() {
     for_each_seed(15, |seed| alone(compare(seed)));
+}
+
+#[test]
+fn expired_task_whose_video_another_run_has_stored_is_not_replaced() {
+    let given_up = AtomicU64::new(0);
+    let is_one = std::env::var_os("SIMULATION_SEED").is_some();
+    for_each_seed(24, |seed| {
+        given_up.fetch_add(u64::from(alone(forget_delivered(seed))), Ordering::Relaxed);
+    });
+    assert!(is_one || given_up.into_inner() > 3, "hardly any task was given up");
 }

@@ -48,11 +48,13 @@ impl NodeObject {
             ctx.set(RECORD, Json(record.clone()));
         }
         let worker = Arc::clone(&self.0);
-        let completed = record.holder().and_then(|holder| holder.artifact.clone());
-        let is_stored = match completed {
+        let is_stored = match record.video_to_reuse().cloned() {
             Some(artifact) => is_stored(&ctx, &worker, artifact).await?,
             None => false,
         };
+        if is_stored && record.recover_video() {
+            ctx.set(RECORD, Json(record.clone()));
+        }
         let existing = record.existing_work(self.0.provider.account(), |_| is_stored);
         let lookup_done = Event::LookupDone { node, key: ctx.key().to_owned(), existing };
         report(&ctx, &self.0, run.as_str(), seq, vec![lookup_done]).await
@@ -70,7 +72,12 @@ impl NodeObject {
         }
         let events = match record.holder() {
             Some(holder) if holder.id != attempt => {
-                let existing = ExistingWork::ClaimedByOtherRun { run: holder.run.clone() };
+                let existing = if holder.run == run {
+                    // Another run has stored the video of the task that this one gave up.
+                    ExistingWork::Changed { attempt: holder.id.clone() }
+                } else {
+                    ExistingWork::ClaimedByOtherRun { run: holder.run.clone() }
+                };
                 vec![Event::ClaimConflict { node, existing, rerun: None }]
             }
             _ => prepare_and_submit(&ctx, &self.0, &mut record, message).await?,
@@ -352,13 +359,22 @@ async fn end(
     reason: &str,
 ) -> Result<(), HandlerError> {
     let mut record = record(ctx).await?;
-    // Two runs that wait for the same attempt may both learn its end.
-    let open = record.attempt(attempt).filter(|attempt| {
-        attempt.state.holds_key() && attempt.state.has_open_task() || state == AttemptState::Expired
-    });
-    let Some(submitted) = open.map(|attempt| attempt.submitted_at.unwrap_or(attempt.intended_at)) else {
-        return Ok(());
+    // Two runs that wait for the same attempt may both learn its end, or one of them may have stored its video.
+    let Some(recorded) = record.attempt(attempt) else { return Ok(()) };
+    let is_open = if state == AttemptState::Expired {
+        let video = recorded.artifact.clone().filter(|_| recorded.state.may_expire(false));
+        let has_video = match video {
+            Some(artifact) => is_stored(ctx, worker, artifact).await?,
+            None => false,
+        };
+        recorded.state.may_expire(has_video)
+    } else {
+        recorded.holds_key() && recorded.state.has_open_task()
     };
+    if !is_open {
+        return Ok(());
+    }
+    let submitted = recorded.submitted_at.unwrap_or(recorded.intended_at);
     let mut settlement = record.end(attempt, state, reason);
     ctx.set(RECORD, Json(record));
     if state == AttemptState::Missing {

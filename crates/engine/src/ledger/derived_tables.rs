@@ -225,19 +225,9 @@ impl<'a> Writer<'a> {
     }
 
     fn expire(&mut self, attempt: &AttemptId) -> rusqlite::Result<()> {
-        match self.state(attempt)? {
-            AttemptState::Completed if self.has_been_stored(attempt)? => Ok(()),
-            AttemptState::Submitted | AttemptState::Completed | AttemptState::Missing => {
-                self.end(attempt, AttemptState::Expired, None)
-            }
-            AttemptState::Intended
-            | AttemptState::Indeterminate
-            | AttemptState::Failed
-            | AttemptState::Refused
-            | AttemptState::Expired
-            | AttemptState::NotAccepted
-            | AttemptState::Abandoned => Ok(()),
-        }
+        let state = self.state(attempt)?;
+        let has_video = state == AttemptState::Completed && self.has_been_stored(attempt)?;
+        if state.may_expire(has_video) { self.end(attempt, AttemptState::Expired, None) } else { Ok(()) }
     }
 
     /// Whether another command (`fetch`, or a run) has stored the video of an attempt since this run began, by the order of events: clocks may

@@ -83,6 +83,8 @@ struct WorldState {
     tasks: BTreeMap<String, AcceptedTask>,
     /// What became of tasks that had been finished for long.
     aged: BTreeMap<String, AgedTask>,
+    /// Whether the service forgets a task once its video was delivered.
+    forgets_delivered: bool,
     /// How often the whole video of a task was delivered.
     deliveries: BTreeMap<String, u32>,
     /// Most unfinished tasks at once.
@@ -128,6 +130,7 @@ impl World {
             knows_nothing,
             tasks: BTreeMap::new(),
             aged: BTreeMap::new(),
+            forgets_delivered: false,
             deliveries: BTreeMap::new(),
             max_in_flight: 0,
             posts: Vec::new(),
@@ -205,6 +208,11 @@ impl World {
                 books.aged.insert(id, aged);
             }
         });
+    }
+
+    /// From now on the service forgets a task once its video was delivered, and says that it has expired.
+    pub(crate) fn forget_delivered(&self) {
+        self.with(|books| books.forgets_delivered = true);
     }
 
     /// How many tasks were accepted for each shot, and how many of these failed (a failed task costs nothing).
@@ -595,7 +603,14 @@ impl Provider for World {
                 };
             }
             sink.write_all(&clip[first..]).map_err(local)?;
-            self.with(|books| *books.deliveries.entry(task.as_str().to_owned()).or_default() += 1);
+            self.with(|books| {
+                *books.deliveries.entry(task.as_str().to_owned()).or_default() += 1;
+                if books.forgets_delivered
+                    && let Some(task_state) = books.tasks.get_mut(task.as_str())
+                {
+                    task_state.forgotten.get_or_insert((Instant::now(), true));
+                }
+            });
             Ok(())
         })
     }
