@@ -34,8 +34,7 @@ impl WorkRecords for ClusterRecords {
         Box::pin(async move {
             let mut existing = Vec::with_capacity(keys.len());
             for record in self.nodes(keys).await? {
-                let artifact = record.holder().and_then(|holder| holder.artifact.as_ref());
-                let is_stored = match artifact {
+                let is_stored = match record.video_to_reuse() {
                     Some(artifact) => {
                         self.store.has(ObjectKind::Artifact, &artifact.sha256, artifact.bytes).await?
                     }
@@ -159,7 +158,7 @@ impl ClusterRecords {
             .map(|(key, attempt)| ShotAttempt {
                 attempt: attempt.id.clone(),
                 run: attempt.run.clone(),
-                key: Some(*key),
+                key: Some(attempt.recorded_key(*key)),
                 node: attempt.name.clone(),
                 state: attempt.state,
                 intended_at: attempt.intended_at,
@@ -197,3 +196,7 @@ impl ClusterRecords {
         Ok(None)
     }
 }
+
+#[cfg(test)]
+#[path = "work_tests.rs"]
+mod tests;
