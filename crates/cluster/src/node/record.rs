@@ -11,6 +11,10 @@ use workflow::plan::{NodeIx, NodeKey};
 
 use crate::account::AccountSettlement;
 
+/// Attempts that were not begun and are remembered besides the latest one, at most. A run is declined once or twice for a key, so that this
+/// many runs would have to ask for it between two messages of one attempt.
+const MAX_DECLINED: usize = 64;
+
 /// All attempts of a key, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -19,6 +23,9 @@ pub struct NodeRecord {
     pub attempts: Vec<NodeAttempt>,
     /// The latest attempt that was not begun. Its message may arrive again, after its run has gone on.
     pub declined: Option<DeclinedAttempt>,
+    /// Those that were not begun before it, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub declined_before: Vec<DeclinedAttempt>,
 }
 
 /// An attempt that was asked for and not begun.
@@ -108,18 +115,20 @@ impl NodeRecord {
         self.attempts.iter().find(|attempt| attempt.id == *id)
     }
 
-    /// Remembers what was answered to an attempt that was not begun.
+    /// Remembers what was answered to an attempt that was not begun. Another run may be declined before the message of the first one arrives
+    /// again, so that the latest one alone would not do.
     pub fn decline(&mut self, attempt: AttemptId, events: Vec<Event>) {
-        self.declined = Some(DeclinedAttempt { attempt, events });
+        let before = self.declined.replace(DeclinedAttempt { attempt, events });
+        self.declined_before.extend(before);
+        let surplus = self.declined_before.len().saturating_sub(MAX_DECLINED);
+        self.declined_before.drain(..surplus);
     }
 
     /// What was answered to an attempt that was not begun: it never is, because its run has gone on.
     #[must_use]
     pub fn declined_events(&self, attempt: &AttemptId) -> Option<&[Event]> {
-        self.declined
-            .as_ref()
-            .filter(|declined| declined.attempt == *attempt)
-            .map(|declined| &*declined.events)
+        let mut declined = self.declined.iter().chain(&self.declined_before);
+        declined.find(|declined| declined.attempt == *attempt).map(|declined| &*declined.events)
     }
 
     /// The attempt with which a run goes on: the holder, or else one whose task a `retry` gave up without another being accepted since. Its

@@ -235,10 +235,12 @@ impl ActiveRun {
             self.resend(now, &mut messages);
         }
         self.release_held(now, &mut messages);
-        let ends_early = matches!(
-            self.state.halt(),
-            Some(Halt::Interrupted | Halt::ServiceUnusable { .. } | Halt::FailFast { .. })
-        );
+        let ends_early = match self.state.halt() {
+            Some(Halt::Interrupted | Halt::ServiceUnusable { .. } | Halt::FailFast { .. }) => true,
+            // What waits for a permit fits the budget and goes on. After the end, a request that was sent again may still arrive.
+            Some(Halt::BudgetExceeded { .. }) => self.state.is_over(),
+            None => false,
+        };
         if ends_early && !self.is_withdrawn {
             self.is_withdrawn = true;
             messages.push(Outgoing::withdraw(&head.run));

@@ -186,3 +186,34 @@ fn lookups_of_a_wide_run_are_sent_in_portions() {
     assert_eq!(lookups, wide.plan.len() - 1);
     assert_eq!((run.lookups, run.deferred_lookups.len()), (0, 0));
 }
+
+#[test]
+fn run_that_a_cap_ends_takes_back_what_may_still_be_under_way() {
+    let loaded = loaded();
+    let mut run = ActiveRun::new(Arc::clone(&loaded), &head());
+    let mut world = World::new(&loaded, 1, 0);
+    let first = loaded.spec.first_events().into_iter().map(RunInput::from).collect();
+    let mut waiting = run.step(&head(), &NoService, first, Timestamp(1_000)).messages;
+    let mut withdrawals = 0;
+    while let Some(message) = waiting.pop() {
+        let events = match message.handler {
+            "lookup" => world.answer(&message),
+            "prepare" => {
+                let prepare: crate::messages::Prepare =
+                    serde_json::from_value(message.body.clone()).expect("a request");
+                let cap = scheduler::budget::BudgetCap::Tasks;
+                vec![Event::BudgetExceeded { node: prepare.node, cap }]
+            }
+            handler => {
+                assert!(handler == "wake" || run.state.is_over(), "{handler} before the end");
+                withdrawals += usize::from(handler == "withdraw");
+                continue;
+            }
+        };
+        let seq = message.body["seq"].as_u64().expect("a number");
+        let answer = RunInput::Answer(Answer { seq, events });
+        waiting.extend(run.step(&head(), &NoService, vec![answer], Timestamp(1_001)).messages);
+    }
+    assert!(run.state.is_over() && matches!(run.state.halt(), Some(Halt::BudgetExceeded { .. })));
+    assert_eq!(withdrawals, 1);
+}
