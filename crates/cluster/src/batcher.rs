@@ -57,19 +57,8 @@ impl<T: Send + 'static, R: Send + 'static> Batcher<T, R> {
     }
 
     async fn drain(self: Arc<Self>, key: String) {
-        loop {
-            let batch = {
-                let mut waiting = self.lock();
-                let items = waiting.get_mut(&key).map(|items| {
-                    let count = items.len().min(MAX_BATCH);
-                    items.drain(..count).collect::<Vec<_>>()
-                });
-                let Some(items) = items.filter(|items| !items.is_empty()) else {
-                    waiting.remove(&key);
-                    return;
-                };
-                items
-            };
+        let mut drain = Drain { batcher: &*self, key: &key, is_done: false };
+        while let Some(batch) = drain.next_batch() {
             let (items, replies): (Vec<T>, Vec<_>) =
                 batch.into_iter().map(|Item { item, reply }| (item, reply)).unzip();
             match (self.call)(key.clone(), items).await {
@@ -87,9 +76,43 @@ impl<T: Send + 'static, R: Send + 'static> Batcher<T, R> {
             }
         }
     }
+}
 
+impl<T, R> Batcher<T, R> {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Vec<Item<T, R>>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The calls to one object that follow each other. Invariant: the object has an entry until this is done.
+struct Drain<'a, T, R> {
+    batcher: &'a Batcher<T, R>,
+    key: &'a str,
+    is_done: bool,
+}
+
+impl<T, R> Drain<'_, T, R> {
+    /// The items of the next call. Without any, the entry is removed in the same moment: the next item starts another drain.
+    fn next_batch(&mut self) -> Option<Vec<Item<T, R>>> {
+        let mut waiting = self.batcher.lock();
+        let items = waiting.get_mut(self.key).filter(|items| !items.is_empty());
+        let batch = items.map(|items| items.drain(..items.len().min(MAX_BATCH)).collect());
+        if batch.is_none() {
+            waiting.remove(self.key);
+            self.is_done = true;
+        }
+        batch
+    }
+}
+
+impl<T, R> Drop for Drain<'_, T, R> {
+    /// After a call that panicked. An entry that stayed would let every later item wait for ever. The items that wait fail, because the senders
+    /// of their replies are dropped.
+    fn drop(&mut self) {
+        if !self.is_done {
+            let failed = self.batcher.lock().remove(self.key);
+            drop(failed);
+        }
     }
 }
 
@@ -120,6 +143,7 @@ mod tests {
             Box::pin(async move {
                 calls.lock().expect("no panic").push(items.clone());
                 tokio::time::sleep(Duration::from_millis(10)).await;
+                assert!(!items.contains(&0), "a call that panics");
                 if items.contains(&13) {
                     return Err(ClusterError::Unreachable { url: "a".into(), reason: "b".into() });
                 }
@@ -157,5 +181,26 @@ mod tests {
         assert!(cancelled.is_err());
         assert_eq!(batcher.send("k", 2).await.expect("a reply"), 4);
         assert_eq!(*calls.lock().expect("no panic"), [vec![1], vec![2]]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn call_that_panics_fails_what_waits_and_no_later_item() {
+        let calls = Calls::default();
+        let batcher = doubling(&calls);
+        // One is in the call that panics, the other one waits behind it.
+        let first = batcher.send("k", 0);
+        let second = async {
+            while calls.lock().expect("no panic").is_empty() {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            batcher.send("k", 1).await
+        };
+        let both = tokio::time::timeout(Duration::from_mins(1), futures_util::future::join(first, second));
+        let (first, second) = both.await.expect("neither waits for ever");
+        assert!(first.expect_err("it fails").is_transient());
+        assert!(second.expect_err("it fails").is_transient());
+        let later = tokio::time::timeout(Duration::from_mins(1), batcher.send("k", 2)).await;
+        assert_eq!(later.expect("it does not wait for ever").expect("a reply"), 4);
+        assert!(batcher.lock().is_empty(), "nothing is in progress");
     }
 }
