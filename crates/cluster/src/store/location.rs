@@ -116,22 +116,27 @@ impl StoreOptions {
         self.settings.iter().find(|(key, _)| key == name).map(|(_, value)| value.expose_secret())
     }
 
-    /// Whether the store is reached without TLS: on this machine, or where a setting says so. An address without TLS is refused otherwise.
+    /// Whether the store is reached without TLS: on this machine, or where a setting says so. An address without TLS is refused otherwise, each
+    /// of several by itself: an address on this machine says nothing about the others.
     fn allows_http(&self, endpoints: &[&str], setting: &str) -> Result<bool, String> {
         let is_set = self.setting(setting).is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        let mut has_loopback = false;
         for name in endpoints {
             let Some(endpoint) = self.setting(name) else { continue };
             if is_loopback(endpoint) {
-                return Ok(true);
-            }
-            if endpoint.starts_with("http://") && !is_set {
+                has_loopback = true;
+            } else if !is_set && has_scheme_http(endpoint) {
                 return Err(format!(
-                    "{name} is not https, so that videos and prompts would be sent unencrypted; in a network that you trust: export {setting}=true"
+                    "{name} is not https, so that videos, prompts or credentials would be sent unencrypted; in a network that you trust: export {setting}=true"
                 ));
             }
         }
-        Ok(is_set)
+        Ok(is_set || has_loopback)
     }
+}
+
+fn has_scheme_http(endpoint: &str) -> bool {
+    Url::parse(endpoint).is_ok_and(|url| url.scheme() == "http")
 }
 
 fn is_loopback(endpoint: &str) -> bool {
@@ -171,9 +176,9 @@ impl Location {
         let connector = Connector::new(&options.proxies, options.stall_timeout)
             .map_err(|error| wording.invalid(error))?;
         let (endpoints, setting): (&[&str], _) = match url.scheme() {
-            "s3" => (&["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"], "AWS_ALLOW_HTTP"),
+            "s3" => (&["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL_STS"], "AWS_ALLOW_HTTP"),
             "gs" => (&["GOOGLE_BASE_URL"], "GOOGLE_ALLOW_HTTP"),
-            _ => (&["AZURE_STORAGE_ENDPOINT"], "AZURE_ALLOW_HTTP"),
+            _ => (&["AZURE_STORAGE_ENDPOINT", "AZURE_AUTHORITY_HOST"], "AZURE_ALLOW_HTTP"),
         };
         let allows_http =
             options.allows_http(endpoints, setting).map_err(|reason| wording.invalid(reason))?;
@@ -309,6 +314,20 @@ mod tests {
         assert!(!half.to_string().contains("SECRET"), "{half}");
         let plain = refused("s3://bucket", &[("AWS_ENDPOINT_URL", "http://minio.example:9000")]);
         assert!(plain.to_string().contains("export AWS_ALLOW_HTTP=true"), "{plain}");
+        // An address on this machine says nothing about another one.
+        for (url, local, remote) in [
+            ("s3://bucket", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"),
+            ("s3://bucket", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
+            ("s3://bucket", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_STS"),
+            ("az://container", "AZURE_STORAGE_ENDPOINT", "AZURE_AUTHORITY_HOST"),
+        ] {
+            for scheme in ["http", "HTTP"] {
+                let address = format!("{scheme}://store.example:9000");
+                let settings = [(local, "http://127.0.0.1:9000"), (remote, address.as_str())];
+                let error = refused(url, &settings).to_string();
+                assert!(error.contains(&format!("{remote} is not https")), "{error}");
+            }
+        }
         let google =
             refused("gs://bucket", &[("GOOGLE_SERVICE_ACCOUNT_KEY", "{\"private_key\": \"SECRET\"}")]);
         assert!(!google.to_string().contains("SECRET"), "{google}");
