@@ -6,6 +6,7 @@
 mod error;
 mod http;
 mod location;
+mod object_kind;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ use location::Location;
 
 pub use error::{SharedStoreError, SharedStoreErrorKind};
 pub use location::StoreOptions;
+pub use object_kind::ObjectKind;
 
 /// Size of a part of an upload. A file that is not larger is sent as one.
 const PART_BYTES: usize = 8 << 20;
@@ -34,35 +36,6 @@ const MAX_CONCURRENT_PARTS: usize = 4;
 const MAX_UPLOADS: usize = 3;
 /// Length of a SHA-256 in lower-case hex.
 const HASH_LEN: usize = 64;
-
-/// A kind of object, the first part of its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ObjectKind {
-    /// A video, `artifacts/SHA256.mp4`.
-    Artifact,
-    /// A file of a workflow.
-    File,
-    /// A plan as JSON.
-    Plan,
-    /// A run's specification as JSON.
-    Spec,
-    /// A film, or a file beside it.
-    Film,
-}
-
-impl ObjectKind {
-    /// The name of an object with this content.
-    #[must_use]
-    pub fn name(self, sha256: &str) -> String {
-        match self {
-            Self::Artifact => format!("artifacts/{sha256}.mp4"),
-            Self::File => format!("files/{sha256}"),
-            Self::Plan => format!("plans/{sha256}.json"),
-            Self::Spec => format!("specs/{sha256}.json"),
-            Self::Film => format!("films/{sha256}"),
-        }
-    }
-}
 
 /// The shared store of a cluster.
 #[derive(Clone)]
@@ -127,10 +100,14 @@ impl SharedStore {
     /// Uploads bytes, unless they are there, and reads them back to verify them. Returns their hash.
     ///
     /// # Errors
-    /// When they cannot be uploaded, or what the store returns is something else.
+    /// When they are too many to be read again ([`SharedStore::get`]), cannot be uploaded, or what the store returns is something else.
     pub async fn put(&self, kind: ObjectKind, bytes: Vec<u8>) -> Result<String, ClusterError> {
         let hash = sha256(&bytes);
         let object = self.object(kind, &hash)?;
+        let (size, max_bytes) = (bytes.len() as u64, kind.max_bytes_in_memory());
+        if size > max_bytes {
+            return Err(too_large(object.name, size, max_bytes));
+        }
         let payload = PutPayload::from(bytes);
         if self.is_stored(&object, payload.content_length() as u64, &hash, false).await? {
             return Ok(hash);
@@ -147,15 +124,23 @@ impl SharedStore {
     /// The content of an object, verified.
     ///
     /// # Errors
-    /// When it is not there or damaged.
+    /// When it is not there, damaged, or too large to be read into memory.
     pub async fn get(&self, kind: ObjectKind, hash: &str) -> Result<Vec<u8>, ClusterError> {
         let object = self.object(kind, hash)?;
-        let read = async { self.0.store.get(&object.path).await?.bytes().await };
-        let bytes = read.await.map_err(|error| self.failed("read", &object, &error))?;
+        let max_bytes = kind.max_bytes_in_memory();
+        let failed = |error| self.failed("read", &object, &error);
+        let result = self.0.store.get(&object.path).await.map_err(failed)?;
+        if result.meta.size > max_bytes {
+            return Err(too_large(object.name, result.meta.size, max_bytes));
+        }
+        let size = result.meta.size;
+        let Some(bytes) = read_bounded(result.into_stream(), max_bytes, size).await.map_err(failed)? else {
+            return Err(too_large(object.name, max_bytes + 1, max_bytes));
+        };
         if sha256(&bytes) != hash {
             return Err(self.damaged(object.name));
         }
-        Ok(bytes.into())
+        Ok(bytes)
     }
 
     /// Writes an object to a file, unless the file has that content. Whatever else is there is replaced.
@@ -326,6 +311,28 @@ impl SharedStore {
     }
 }
 
+/// The content of a stream; `None` if it is larger than `max_bytes`, whatever size it was said to have.
+async fn read_bounded(
+    mut stream: impl futures_util::Stream<Item = object_store::Result<bytes::Bytes>> + Unpin,
+    max_bytes: u64,
+    size: u64,
+) -> object_store::Result<Option<Vec<u8>>> {
+    let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+    while let Some(chunk) = stream.next().await {
+        let chunk = chunk?;
+        if (content.len() + chunk.len()) as u64 > max_bytes {
+            return Ok(None);
+        }
+        content.extend_from_slice(&chunk);
+    }
+    Ok(Some(content))
+}
+
+fn too_large(name: String, size: u64, max_bytes: u64) -> ClusterError {
+    let reason = format!("it has {size} bytes or more, and {max_bytes} are read at most");
+    ClusterError::Unreadable { what: name, reason }
+}
+
 /// Whether a text is a SHA-256 in lower-case hex.
 pub(crate) fn is_hash(text: &str) -> bool {
     text.len() == HASH_LEN && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
@@ -440,5 +447,28 @@ mod tests {
         }
         assert!(!target.parent().is_some_and(Path::exists));
         assert_eq!(fs_err::read_dir(&inside).expect("the folder").count(), 0);
+    }
+
+    #[tokio::test]
+    async fn objects_that_are_too_large_are_not_read_into_memory() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = open(folder.path());
+        let hash = sha256(b"a small one");
+        for (kind, max) in [(ObjectKind::Plan, 1 << 30), (ObjectKind::Spec, 256 << 20)] {
+            let object = folder.path().join(kind.name(&hash));
+            fs_err::create_dir_all(object.parent().expect("a folder")).expect("a folder");
+            // A hole of the file takes no space.
+            fs_err::File::create(&object).expect("a file").set_len(max + 1).expect("a size");
+            let read = store.get(kind, &hash).await;
+            assert!(matches!(read, Err(ClusterError::Unreadable { .. })), "{kind:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn stream_that_is_longer_than_its_size_is_cut_off() {
+        let chunk = || Ok(bytes::Bytes::from_static(b"lamp"));
+        let chunks = |count: u32| futures_util::stream::iter((0..count).map(move |_| chunk()));
+        assert_eq!(read_bounded(chunks(2), 8, 4).await.expect("read"), Some(b"lamplamp".to_vec()));
+        assert_eq!(read_bounded(chunks(3), 8, 4).await.expect("read"), None);
     }
 }
