@@ -106,25 +106,36 @@ async fn join(worker: &Arc<Worker>, message: Join) -> Result<JoinedFilm, EffectE
         let clips = engine::film::film_clips(&plan, film, &workflow, video)
             .ok_or_else(|| local(&"a clip of the film has no video"))?;
         let folders = FilmFolders { workflow: &workflow, output: &folder };
-        join_film(&plan, index, &clips, folders, source, &ffmpeg)
+        let film = join_film(&plan, index, &clips, folders, source, &ffmpeg)?;
+        let files = written_files(&folder, &film.path).map_err(|error| local(&error))?;
+        Ok((film, files))
     });
-    let film = joined.await.map_err(|error| Failure::new(FailureKind::Local, error.to_string()))??;
-    let mut paths: Vec<PathBuf> = Vec::new();
-    for entry in fs_err::read_dir(&output)? {
-        let entry = entry?;
-        if entry.file_type()?.is_file() {
-            paths.push(entry.path());
-        }
-    }
-    paths.sort_unstable_by_key(|path| (*path != film.path, path.clone()));
+    let (film, written) =
+        joined.await.map_err(|error| Failure::new(FailureKind::Local, error.to_string()))??;
     let mut files = Vec::new();
-    for path in paths {
-        let sha256 = engine::artifact::file_sha256(&path)?;
+    for (path, sha256) in written {
         worker.store.put_file(ObjectKind::Film, &path, &sha256).await?;
         files.push(StoredFilmFile { path: relative(&path, &output), sha256 });
     }
     let path = relative(&film.path, &output);
     Ok((Film { path, ..film }, files))
+}
+
+/// The files of a folder with their SHA-256, the film first. Reads whole films: for a thread for blocking work.
+fn written_files(folder: &Path, film: &Path) -> std::io::Result<Vec<(PathBuf, String)>> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for entry in fs_err::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            paths.push(entry.path());
+        }
+    }
+    paths.sort_unstable_by_key(|path| (path != film, path.clone()));
+    let hashed = paths.into_iter().map(|path| {
+        let sha256 = engine::artifact::file_sha256(&path)?;
+        Ok((path, sha256))
+    });
+    hashed.collect()
 }
 
 fn relative(path: &Path, folder: &Path) -> PathBuf {

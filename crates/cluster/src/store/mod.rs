@@ -149,7 +149,7 @@ impl SharedStore {
     /// When it is not there or damaged, or the file cannot be written.
     pub async fn get_file(&self, kind: ObjectKind, hash: &str, target: &Path) -> Result<(), ClusterError> {
         let object = self.object(kind, hash)?;
-        if target.is_file() && file_sha256(target)? == hash {
+        if is_file_with(target, hash).await? {
             return Ok(());
         }
         let folder = target.parent().unwrap_or(Path::new("."));
@@ -311,6 +311,16 @@ impl SharedStore {
     }
 }
 
+/// Whether there is a file with this content. It may be a whole film: it is read on a thread for blocking work.
+pub(crate) async fn is_file_with(path: &Path, hash: &str) -> Result<bool, ClusterError> {
+    if !path.is_file() {
+        return Ok(false);
+    }
+    let path = path.to_owned();
+    let hashed = tokio::task::spawn_blocking(move || file_sha256(&path)).await;
+    Ok(hashed.map_err(std::io::Error::other)?? == hash)
+}
+
 /// The content of a stream; `None` if it is larger than `max_bytes`, whatever size it was said to have.
 async fn read_bounded(
     mut stream: impl futures_util::Stream<Item = object_store::Result<bytes::Bytes>> + Unpin,
@@ -462,6 +472,25 @@ mod tests {
             let read = store.get(kind, &hash).await;
             assert!(matches!(read, Err(ClusterError::Unreadable { .. })), "{kind:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn file_that_is_here_is_hashed_beside_other_tasks() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = open(folder.path());
+        let copy = folder.path().join("copy.mp4");
+        fs_err::write(&copy, b"a film").expect("a file");
+        let turns = Arc::new(std::sync::atomic::AtomicU32::new(0));
+        let counted = Arc::clone(&turns);
+        let other_task = tokio::spawn(async move {
+            loop {
+                counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                tokio::task::yield_now().await;
+            }
+        });
+        store.get_file(ObjectKind::Film, &sha256(b"a film"), &copy).await.expect("it is here");
+        other_task.abort();
+        assert!(turns.load(std::sync::atomic::Ordering::Relaxed) > 0, "the thread was blocked");
     }
 
     #[tokio::test]
