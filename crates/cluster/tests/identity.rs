@@ -80,26 +80,36 @@ async fn start(keys: &[String]) -> Result<(SocketAddr, tokio::sync::oneshot::Sen
         // The sender is dropped at the end of the test.
         worker.serve(listener, &keys, async move { drop(stopped.await) }).await
     });
-    // Keys are read before the first connection is accepted.
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    if serving.is_finished() {
-        serving.await.expect("no panic")?;
+    // A request is answered once the keys were accepted. A worker that refuses them ends, and its listener with it.
+    if let Err(error) = try_ask(address, "GET", DISCOVER, &[]).await {
+        let ended = tokio::time::timeout(Duration::from_mins(1), serving).await;
+        ended.expect("a worker that does not answer has ended").expect("no panic")?;
+        panic!("a worker that accepted its keys does not answer: {error}");
     }
     Ok((address, stop))
 }
 
 /// The status that the worker answers with.
 async fn ask(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)]) -> StatusCode {
-    let stream = TcpStream::connect(address).await.expect("it listens");
+    try_ask(address, method, path, headers).await.expect("an answer")
+}
+
+async fn try_ask(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+) -> Result<StatusCode, Box<dyn std::error::Error>> {
+    let stream = TcpStream::connect(address).await?;
     let connected = hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await;
-    let (mut sender, connection) = connected.expect("HTTP/2");
+    let (mut sender, connection) = connected?;
     tokio::spawn(connection);
     let mut request = Request::builder().method(method).uri(format!("http://{address}{path}"));
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let request = request.body(Full::new(Bytes::new())).expect("a request");
-    sender.send_request(request).await.expect("an answer").status()
+    let request = request.body(Full::new(Bytes::new()))?;
+    Ok(sender.send_request(request).await?.status())
 }
 
 fn new_key() -> (Ed25519KeyPair, String) {
