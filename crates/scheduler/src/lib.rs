@@ -31,6 +31,7 @@ mod outcome;
 pub mod policy;
 pub mod polling;
 mod projection;
+mod recorded_attempt;
 mod response;
 pub mod spending;
 mod state;
@@ -51,6 +52,7 @@ pub use outcome::{
 };
 pub use policy::Policy;
 pub use projection::{LastAttempt, RecordedEvent, RunProjection, Shot, ShotStatus, StateInRun, StatusKind};
+pub use recorded_attempt::{RecordedAttempt, RecordedVideo};
 pub use state::{
     FilmSummary, NodeState, NodeSummary, Phase, PickSummary, RateWait, RunScope, RunState, RunSummary,
     UnexpectedEvent,

@@ -3,8 +3,8 @@
 use engine::effects::InputSource;
 use scheduler::budget::Reservation;
 use scheduler::{
-    Artifact, AttemptId, AttemptState, Event, ExistingWork, Failure, FailureKind, Refusal, RefusalKind,
-    Resolution, RunId, TaskId, Timestamp,
+    Artifact, AttemptId, AttemptState, Event, ExistingWork, Failure, FailureKind, RecordedAttempt,
+    RecordedVideo, Refusal, RefusalKind, Resolution, RunId, TaskId, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use workflow::plan::{NodeIx, NodeKey};
@@ -190,46 +190,28 @@ impl NodeRecord {
         account: Option<&str>,
         is_stored: impl FnOnce(&Artifact) -> bool,
     ) -> ExistingWork {
-        let Some(holder) = self.attempt_to_continue().cloned() else { return ExistingWork::None };
-        let NodeAttempt { id: attempt, run, task, artifact, intended_at, submitted_at, .. } = holder;
-        let reason = holder.reason.clone();
-        let indeterminate = |attempt, suggested_task| ExistingWork::Indeterminate {
+        let Some(recorded) = self.attempt_to_continue().cloned() else { return ExistingWork::None };
+        let NodeAttempt { id: attempt, run, state, task, suggested_task, reason, .. } = recorded;
+        let NodeAttempt { account: submitted_with, intended_at, submitted_at, artifact, .. } = recorded;
+        let video = match artifact {
+            Some(artifact) if is_stored(&artifact) => RecordedVideo::Intact(artifact),
+            Some(_) => RecordedVideo::Missing,
+            None => RecordedVideo::None,
+        };
+        let recorded = RecordedAttempt {
             attempt,
-            intended_at,
+            run,
+            state,
+            task,
             suggested_task,
             reason,
+            intended_at,
+            submitted_at,
+            // A handler that was interrupted is executed again, whatever has become of its worker.
+            is_run_alive: true,
+            is_other_account: submitted_with.as_deref().zip(account).is_some_and(|(own, asked)| own != asked),
         };
-        match holder.state {
-            AttemptState::Intended => ExistingWork::ClaimedByOtherRun { run },
-            AttemptState::Indeterminate => indeterminate(attempt, holder.suggested_task),
-            AttemptState::Abandoned => ExistingWork::Abandoned { attempt },
-            AttemptState::Submitted
-            | AttemptState::Completed
-            | AttemptState::Missing
-            | AttemptState::Expired => {
-                let Some(task) = task else { return indeterminate(attempt, None) };
-                let was_downloaded = artifact.is_some();
-                if let Some(artifact) = artifact.filter(is_stored) {
-                    return ExistingWork::Completed { attempt, task, artifact };
-                }
-                ExistingWork::InFlight {
-                    attempt,
-                    task,
-                    since: submitted_at.unwrap_or(intended_at),
-                    was_downloaded,
-                    is_missing: matches!(holder.state, AttemptState::Missing | AttemptState::Expired),
-                    is_expired: holder.state == AttemptState::Expired,
-                    is_other_account: holder
-                        .account
-                        .as_deref()
-                        .zip(account)
-                        .is_some_and(|(submitted_with, account)| submitted_with != account),
-                    damage: None,
-                }
-            }
-            // These hold no key.
-            AttemptState::Failed | AttemptState::Refused | AttemptState::NotAccepted => ExistingWork::None,
-        }
+        recorded.existing_work(video)
     }
 
     /// The event that reports a submission that was made before it was asked for: its message was sent again. `None` while it is to be made.

@@ -6,7 +6,7 @@ use crate::artifact_store::{ArtifactStore, Verify};
 use crate::blocking::run_blocking;
 use crate::ledger::{AttemptRow, Ledger, LedgerError, LedgerSnapshot};
 use crate::provider::{Provider, SubmissionLookup};
-use scheduler::{Artifact, AttemptState, Event, ExistingWork};
+use scheduler::{Artifact, AttemptState, Event, ExistingWork, RecordedAttempt, RecordedVideo};
 use workflow::plan::NodeIx;
 
 /// The existing work for a key with which no attempt continues: none, or an attempt for the same work in flight at another service than `service`.
@@ -94,75 +94,41 @@ async fn of_attempt(
     target: Option<PathBuf>,
     verify: &Verify,
 ) -> Result<ExistingWork, LedgerError> {
-    match row.state {
-        AttemptState::Completed | AttemptState::Submitted | AttemptState::Missing | AttemptState::Expired => {
-            task_or_artifact(ledger, row, account, target, verify).await
-        }
-        AttemptState::Intended if ledger.is_alive(&row.run) => {
-            Ok(ExistingWork::ClaimedByOtherRun { run: row.run })
-        }
-        AttemptState::Intended | AttemptState::Indeterminate => Ok(indeterminate(row)),
-        AttemptState::Abandoned => Ok(ExistingWork::Abandoned { attempt: row.attempt }),
-        // These hold no key.
-        AttemptState::Failed | AttemptState::Refused | AttemptState::NotAccepted => Ok(ExistingWork::None),
-    }
-}
-
-async fn task_or_artifact(
-    ledger: &Ledger,
-    row: AttemptRow,
-    account: Option<&str>,
-    target: Option<PathBuf>,
-    verify: &Verify,
-) -> Result<ExistingWork, LedgerError> {
-    let is_expired = row.state == AttemptState::Expired;
-    let is_missing = is_expired || row.state == AttemptState::Missing;
+    let is_run_alive = row.state == AttemptState::Intended && ledger.is_alive(&row.run);
     let is_other_account = ledger.is_of_other_account(&row, account)?;
-    // The table's CHECK guarantees a task in these states.
-    let Some(task) = row.task.clone() else { return Ok(indeterminate(row)) };
-    let AttemptRow { attempt, artifact, submitted_at, intended_at, .. } = row;
-    let since = submitted_at.unwrap_or(intended_at);
-    let Some(artifact) = artifact else {
-        let was_downloaded = false;
-        return Ok(ExistingWork::InFlight {
-            attempt,
-            task,
-            since,
-            was_downloaded,
-            is_missing,
-            is_expired,
-            is_other_account,
-            damage: None,
-        });
-    };
-    let (store, verify) = (ledger.store(), verify.clone());
-    let lookup = run_blocking(move || find_video(&store, artifact, target, &verify));
-    let lookup = lookup.await.map_err(|error| LedgerError::Io(std::io::Error::other(error)))??;
-    let damage = match lookup {
-        VideoLookup::Intact(artifact) => return Ok(ExistingWork::Completed { attempt, task, artifact }),
-        VideoLookup::Missing => None,
-        VideoLookup::Damaged(reason) => Some(reason),
-    };
-    let was_downloaded = true;
-    Ok(ExistingWork::InFlight {
+    let AttemptRow {
         attempt,
+        run,
+        state,
         task,
-        since,
-        was_downloaded,
-        is_missing,
-        is_expired,
+        suggested_task,
+        failure: reason,
+        intended_at,
+        submitted_at,
+        artifact,
+        ..
+    } = row;
+    let recorded = RecordedAttempt {
+        attempt,
+        run,
+        state,
+        task,
+        suggested_task,
+        reason,
+        intended_at,
+        submitted_at,
+        is_run_alive,
         is_other_account,
-        damage,
-    })
-}
-
-/// The video of an attempt on disk.
-enum VideoLookup {
-    Intact(Artifact),
-    /// There is no file, or its bytes have changed.
-    Missing,
-    /// Its bytes are those that were downloaded, but they cannot be decoded; with the reason.
-    Damaged(String),
+    };
+    let video = match artifact.filter(|_| recorded.has_task()) {
+        Some(artifact) => {
+            let (store, verify) = (ledger.store(), verify.clone());
+            let lookup = run_blocking(move || find_video(&store, artifact, target, &verify));
+            lookup.await.map_err(|error| LedgerError::Io(std::io::Error::other(error)))??
+        }
+        None => RecordedVideo::None,
+    };
+    Ok(recorded.existing_work(video))
 }
 
 /// Finds a video, links it to `target` where one is given, and verifies it.
@@ -171,27 +137,22 @@ fn find_video(
     artifact: Artifact,
     target: Option<PathBuf>,
     verify: &Verify,
-) -> std::io::Result<VideoLookup> {
+) -> std::io::Result<RecordedVideo> {
     // Not for each video: what is not on record by its time is hashed.
     let delivery = match artifact.first_sha256 {
         Some(_) => store.find_delivery(&artifact, target.as_deref(), verify)?,
         None => Some(artifact),
     };
-    let Some(artifact) = delivery else { return Ok(VideoLookup::Missing) };
+    let Some(artifact) = delivery else { return Ok(RecordedVideo::Missing) };
     if let Verify::Content(ffmpeg) = verify
         && let Some(path) = store.find(&artifact, verify)?
         && let Err(error) = ffmpeg.verify(&path)
     {
-        return Ok(VideoLookup::Damaged(error.root().to_string()));
+        return Ok(RecordedVideo::Damaged(error.root().to_string()));
     }
     let intact = match target {
         Some(target) => store.link_into(&artifact, &target, verify)?,
         None => store.find(&artifact, verify)?.map(|_| artifact),
     };
-    Ok(intact.map_or(VideoLookup::Missing, VideoLookup::Intact))
-}
-
-fn indeterminate(row: AttemptRow) -> ExistingWork {
-    let AttemptRow { attempt, intended_at, suggested_task, failure, .. } = row;
-    ExistingWork::Indeterminate { attempt, intended_at, suggested_task, reason: failure }
+    Ok(intact.map_or(RecordedVideo::Missing, RecordedVideo::Intact))
 }
