@@ -13,6 +13,7 @@ const WITHOUT_FILE: &[&str] = &[
     "file-too-large",
     "invalid-plan",
     "media-too-large",
+    "needs-ffmpeg",
     "not-utf8",
     "other-encoding",
     "too-many",

@@ -29,6 +29,7 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ),
     ("bad-file", &["film-titles-outside"], "which files there are, and what is in them, is not in the text"),
     ("bad-film", &["film-sound-missing"], "which shots a film shows is said elsewhere"),
+    ("bad-film", &["music-after-its-end"], "how long a sound is, is in its file"),
     ("bad-file", &["film-sound-missing"], "which files there are, and what is in them, is not in the text"),
     ("bad-dialogue", &["dialogue-outside"], "the length of the video is in another field"),
     ("cycle", &[], "a cycle runs through the values of several shots"),
