@@ -25,7 +25,10 @@ mod violation;
 
 pub use canonical::{canonical_json, canonical_object};
 #[cfg(feature = "validate")]
-pub use check::{FieldShape, IncrementalValidator, UnknownMember, nearest_model, nearest_name};
+pub use check::{
+    FieldShape, IncrementalValidator, UnknownMember, known_name, nearest_model, nearest_name,
+    nearest_spelling,
+};
 pub use contract::Contract;
 pub use spec::{
     Family, Field, FieldKind, InputForm, InputForms, MediaEncoding, Model, ResolutionSource, Rule,

@@ -4,59 +4,108 @@
 pub(super) const MAX_CHARS: usize = 100;
 
 /// Words of other tools, with the names that they mean here.
-const SYNONYMS: [(&str, &[&str]); 26] = [
+const SYNONYMS: [(&str, &[&str]); 49] = [
     (
         "first_frame",
-        &["start_frame", "start_image", "first_image", "init_image", "image", "image_url", "input_image"],
+        &[
+            "start_frame",
+            "start_image",
+            "first_image",
+            "init_image",
+            "image",
+            "image_url",
+            "input_image",
+            "prompt_image",
+            "first_frame_image",
+        ],
     ),
-    ("last_frame", &["end_frame", "end_image", "last_image", "tail_frame"]),
-    ("references", &["reference_images", "reference_image", "ref_images"]),
+    ("last_frame", &["end_frame", "end_image", "last_image", "tail_frame", "tail_image", "last_frame_image"]),
+    ("references", &["reference_images", "reference_image", "ref_images", "refs"]),
     ("when", &["if", "condition", "enabled"]),
     ("needs", &["depends_on", "dependencies", "after", "requires"]),
-    ("continues", &["continues_from", "continue_from", "extends"]),
+    (
+        "continues",
+        &["continues_from", "continue_from", "extends", "follows", "from", "previous", "previous_shot"],
+    ),
     ("matrix", &["strategy", "foreach", "for_each", "loop", "variants"]),
-    ("takes", &["candidates", "num_videos", "count"]),
+    ("takes", &["candidates", "num_videos", "count", "n", "variations"]),
     ("note", &["comment", "description"]),
     ("retry", &["retries", "max_retries"]),
-    ("timeout", &["timeout_seconds"]),
-    ("shots", &["scenes", "clips", "steps"]),
+    ("seconds", &["time"]),
+    ("timeout", &["timeout_seconds", "timeout_minutes"]),
+    ("shots", &["scenes", "clips", "steps", "order", "sequence"]),
     ("film", &["movie"]),
     ("params", &["variables", "vars", "parameters", "inputs"]),
     ("cast", &["characters"]),
     ("defaults", &["settings", "config"]),
+    ("prompt", &["text"]),
+    ("model", &["model_id", "model_name"]),
     ("name", &["title"]),
     ("one_of", &["enum", "choices", "options"]),
+    ("length", &["duration"]),
     ("seconds", &["length", "duration", "duration_seconds"]),
     ("ratio", &["aspect_ratio", "aspect"]),
+    ("frame_rate", &["fps", "framerate", "frames_per_second"]),
+    ("subtitles", &["captions", "subs"]),
+    ("music", &["audio", "sound", "soundtrack", "bgm", "background_music"]),
+    ("voice", &["voiceover", "voices", "narration", "narrator"]),
+    ("size", &["resolution", "aspect_ratio", "ratio", "width", "height", "dimensions"]),
+    ("loudness", &["normalize", "normalise", "lufs"]),
+    ("output", &["name", "filename", "file", "output_file"]),
+    ("repeat", &["loop"]),
+    ("gain", &["volume", "level"]),
+    ("duck", &["ducking", "sidechain"]),
+    ("file", &["path", "src", "source", "filename", "image", "video", "url"]),
+    ("in", &["start", "from", "begin", "trim_start"]),
+    ("out", &["to", "end", "trim_end"]),
+    ("at", &["shot"]),
+    ("delay", &["offset"]),
     ("generate_audio", &["audio", "sound", "with_audio"]),
     ("dissolve", &["crossfade"]),
+    ("transition", &["crossfade", "fade", "fade_out", "fade_in"]),
+    ("first", &["start", "begin", "beginning", "0"]),
+    ("last", &["end", "final", "-1"]),
     ("letterbox", &["contain", "pad", "padding"]),
     ("crop", &["cover", "fill", "zoom"]),
+    ("title", &["text", "caption"]),
     ("id", &["name", "key"]),
     ("shot", &["id", "name", "scene", "clip"]),
 ];
 
-/// The candidate that is the same word in another spelling (case, `-` or nothing for `_`), or that a word of another tool means, or else
-/// the one nearest to the word by Damerau-Levenshtein distance, if a third of its letters or fewer differ.
+/// The candidate that [`known_name`] or else [`nearest_spelling`] finds.
 #[must_use]
 pub fn nearest_name<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    known_name(word, candidates.iter().copied()).or_else(|| nearest_spelling(word, candidates))
+}
+
+/// The candidate that is the same word in another spelling (case, `-` or nothing for `_`), or that a word of another tool means.
+#[must_use]
+pub fn known_name<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if word.chars().count() > MAX_CHARS {
+        return None;
+    }
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let written = letters(word);
+    let same = candidates.iter().find(|candidate| letters(candidate) == written);
+    let mut meant = SYNONYMS.iter().filter(|(_, words)| words.iter().any(|word| letters(word) == written));
+    same.or_else(|| meant.find_map(|(name, _)| candidates.iter().find(|candidate| *candidate == name)))
+        .copied()
+}
+
+/// The candidate that is the same word in another spelling, or else the nearest by Damerau-Levenshtein distance, if a third
+/// of its letters or fewer differ. For names that the user chose: no word of another tool means one of them.
+#[must_use]
+pub fn nearest_spelling<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     if length > MAX_CHARS {
         return None;
     }
     let folded = word.to_lowercase().replace('-', "_");
     let candidates: Vec<&str> = candidates.into_iter().collect();
-    // `dependsOn` and `depends-on` are `depends_on`.
-    let letters = |word: &str| word.replace(['-', '_'], "").to_lowercase();
     let written = letters(word);
     if let Some(same) = candidates.iter().find(|candidate| letters(candidate) == written) {
         return Some(same);
-    }
-    let mut meant = SYNONYMS.iter().filter(|(_, words)| words.iter().any(|word| letters(word) == written));
-    if let Some(candidate) =
-        meant.find_map(|(name, _)| candidates.iter().find(|candidate| *candidate == name))
-    {
-        return Some(candidate);
     }
     candidates
         .into_iter()
@@ -74,9 +123,17 @@ pub fn nearest_name<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
         .map(|(_, candidate)| candidate)
 }
 
+/// The letters of a name alone: `dependsOn` and `depends-on` are `depends_on`. The sign of a number is none that joins words.
+fn letters(word: &str) -> String {
+    if !word.contains(char::is_alphabetic) {
+        return word.to_owned();
+    }
+    word.replace(['-', '_', ' '], "").to_lowercase()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::nearest_name;
+    use super::{nearest_name, nearest_spelling};
 
     #[test]
     fn nearest_name_is_one_of_few_differences() {
@@ -106,6 +163,9 @@ mod tests {
             "a name is not another one's synonym"
         );
         assert_eq!(nearest_name("firstFrame", frames), Some("first_frame"));
+        assert_eq!(nearest_name("name", ["shot", "look"]), Some("shot"));
+        assert_eq!(nearest_spelling("name", ["shot", "look"]), None, "`name` is no `shot` in a template");
+        assert_eq!(nearest_spelling("eye_color", ["eye color"]), Some("eye color"));
         assert_eq!(nearest_name("duration", ["durations"]), Some("durations"), "seconds is not known here");
     }
 }

@@ -16,7 +16,9 @@ pub use self::examples::{CodeExample, code_example};
 pub(crate) use self::problems::Problems;
 pub use self::render::render;
 pub(crate) use self::secrets::{check as check_secrets, ranges as secret_ranges};
-pub(crate) use self::text::{did_you_mean, did_you_mean_model, grouped, nearest, quoted_list, visible};
+pub(crate) use self::text::{
+    did_you_mean, did_you_mean_model, grouped, nearest, nearest_own, quoted_list, visible,
+};
 use crate::source::{Source, Span};
 
 /// The severity of a diagnostic.

@@ -27,10 +27,16 @@ pub(super) fn is_invisible(c: char) -> bool {
 /// The nearest candidate, if one is near enough.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
+    contract::known_name(word, candidates.iter().copied()).or_else(|| nearest_own(word, candidates))
+}
+
+/// The nearest of names that the author of a file chose, if one is near enough.
+pub(crate) fn nearest_own<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let candidates: Vec<&str> = candidates.into_iter().collect();
     // The beginning of a long name is that name, cut short.
     let is_beginning = (4..=100).contains(&word.chars().count());
     let longer = candidates.iter().copied().find(|candidate| is_beginning && candidate.starts_with(word));
-    longer.or_else(|| contract::nearest_name(word, candidates))
+    longer.or_else(|| contract::nearest_spelling(word, candidates))
 }
 
 /// The help `did you mean …?` with the nearest candidate.

@@ -9,7 +9,10 @@ use super::methods;
 use super::multiply::CheckedProducts;
 use super::scan::ScanError;
 use super::scope::Scope;
-use crate::diagnostic::{did_you_mean, quoted_list};
+use crate::diagnostic::{did_you_mean, nearest_own, quoted_list};
+
+/// The variable that holds the characters.
+const CAST: &str = "cast";
 
 /// Where compiled code is in the text of the template.
 #[derive(Debug, Default)]
@@ -117,16 +120,22 @@ impl TemplateError {
         let help = match &inner {
             Some((path, key, keys)) => {
                 let keys = || keys.iter().map(String::as_str);
-                did_you_mean(key, keys())
-                    .unwrap_or_else(|| format!("`{path}` has {}", quoted_list(keys(), 12)))
+                match nearest_own(key, keys()) {
+                    Some(near) => format!("did you mean `{}`?", member(path, near)),
+                    None => format!("`{path}` has {}", quoted_list(keys(), 12)),
+                }
             }
-            None if scope.keys_at("cast").is_some_and(|cast| cast.iter().any(|member| member == name)) => {
-                format!("a character of the `cast` is `{{{{ cast.{name} }}}}`")
-            }
-            None => did_you_mean(name, scope.names()).unwrap_or_else(|| match scope.names().next() {
-                None => "a parameter can use those above it, and there is none".to_owned(),
-                Some(_) => format!("the names here are {}", quoted_list(scope.names(), 12)),
-            }),
+            None => match (nearest_own(name, scope.names()), scope.holder_of(name)) {
+                (Some(near), _) => format!("did you mean `{near}`?"),
+                (None, Some(CAST)) => format!("a character of the `cast` is `{{{{ cast.{name} }}}}`"),
+                (None, Some(holder)) => {
+                    format!("`{name}` belongs to `{holder}`: write `{}`", member(holder, name))
+                }
+                (None, None) if scope.names().next().is_none() => {
+                    "a parameter can use those above it, and there is none".to_owned()
+                }
+                (None, None) => format!("the names here are {}", quoted_list(scope.names(), 12)),
+            },
         };
         Self { code: "undefined-name", message, range, help: Some(help) }
     }
@@ -138,6 +147,21 @@ impl TemplateError {
     pub(super) fn limit(message: String) -> Self {
         Self { code: "template-limit", message, range: None, help: None }
     }
+}
+
+/// The expression for a member of a value.
+fn member(path: &str, key: &str) -> String {
+    if is_identifier(key) {
+        return format!("{path}.{key}");
+    }
+    let quoted = key.replace('\\', r"\\").replace('\'', r"\'");
+    format!("{path}['{quoted}']")
+}
+
+/// Whether a member is read as `value.key`.
+fn is_identifier(key: &str) -> bool {
+    key.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && key.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 fn worded(error: &Error, detail: &str) -> String {

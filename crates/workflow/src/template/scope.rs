@@ -82,6 +82,14 @@ impl Scope {
         Some(index.try_iter().ok()?.take(100).map(|key| key.to_string()).collect())
     }
 
+    /// The first variable, by their order, with a member of this name.
+    pub(super) fn holder_of(&self, member: &str) -> Option<&str> {
+        self.names().find(|name| {
+            let value = self.names.find(name).filter(|value| value.kind() == ValueKind::Map);
+            value.and_then(|value| value.get_attr(member).ok()).is_some_and(|value| !value.is_undefined())
+        })
+    }
+
     /// The value of a variable.
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
         self.names.find(name)
