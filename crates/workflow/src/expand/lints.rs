@@ -13,6 +13,7 @@ use super::request_template::entry;
 use super::{ExpandCx, free_variables, member_lints, prompt_lints, service_lints, text_lints};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
 use crate::limits;
+use crate::matrix::{FILTER_HELP, is_filter};
 use crate::plan::{Node, RetryOn};
 use crate::syntax::keys::matrix::{INCLUDE, MATRIX};
 use crate::syntax::{Entry, Shot, Workflow, one_or_many};
@@ -108,6 +109,12 @@ fn unused_axes(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problem
     {
         for axis in axis_names(&matrix.value).filter(|axis| !used.contains(axis)) {
             let span = matrix.value.get(axis).map_or(matrix.key.span, |(key, _)| key.span);
+            if is_filter(axis) {
+                let message =
+                    format!("`{axis}` is read as an axis, and nothing uses it: a matrix has no filter");
+                problems.push(Diagnostic::error("bad-matrix", span, message).help(FILTER_HELP));
+                continue;
+            }
             let message = format!("nothing uses the axis `{axis}`: its cells request the same video");
             let meant = matrix.value.get(axis).filter(|(_, values)| are_rules(values));
             let meant = meant.and_then(|_| did_you_mean(axis, MATRIX.names()));

@@ -15,6 +15,15 @@ const OF_RUNS: [(&str, &str); 2] = [
     ("fail_fast", "remove it: `runner run --fail-fast` stops after the first failure"),
 ];
 
+/// Keys of other tools below which the axes of a matrix are.
+const HOLDERS: [&str; 8] =
+    ["matrix", "axes", "axis", "variables", "vars", "parameters", "params", "strategy"];
+/// Words of other tools for what chooses the combinations of a matrix.
+const FILTERS: [&str; 7] = ["filter", "filters", "where", "only", "when", "if", "condition"];
+/// The help for a filter in a matrix.
+pub(crate) const FILTER_HELP: &str =
+    "leave combinations out with `exclude: [{look: pastel}]`, or write `when: look != 'pastel'` in the shot";
+
 /// Maximum length of a text that help repeats, in bytes.
 const MAX_TEXT_LEN: usize = 300;
 /// Maximum number of values that help repeats.
@@ -54,6 +63,34 @@ impl WrittenRange {
 pub(super) fn key_of_run(key: &str) -> Option<&'static str> {
     let folded = key.to_lowercase().replace('-', "_");
     OF_RUNS.iter().find(|(name, _)| *name == folded).map(|(_, help)| *help)
+}
+
+/// Whether a key of a matrix was probably meant to choose among its combinations.
+pub(crate) fn is_filter(key: &str) -> bool {
+    FILTERS.contains(&key.to_lowercase().as_str())
+}
+
+/// The mapping of axes that is below a key which is none: `{matrix: {look: [a, b]}}`.
+pub(super) fn matrix_in_mapping(key: &str, value: &Yaml) -> Option<String> {
+    let YamlValue::Map(entries) = &value.value else { return None };
+    let is_axis_form = axis_in_mapping(entries).is_some()
+        || entries.iter().any(|(key, _)| ["csv", "files", "from", "to"].contains(&key.value.as_str()));
+    if entries.is_empty() || is_axis_form || !HOLDERS.contains(&key.to_lowercase().as_str()) {
+        return None;
+    }
+    if let [(inner, value)] = entries.as_slice()
+        && let Some(meant) = matrix_in_mapping(&inner.value, value)
+    {
+        return Some(meant);
+    }
+    let axis = |(key, value): &(Key, Yaml)| {
+        let YamlValue::List(items) = &value.value else { return None };
+        let is_short = items.len() <= MAX_VALUES && items.iter().all(is_word);
+        let values: Vec<String> = items.iter().map(written).collect();
+        is_short.then(|| format!("{}: [{}]", key.value, values.join(", ")))
+    };
+    let axes: Option<Vec<String>> = entries.iter().take(MAX_VALUES).map(axis).collect();
+    Some(axes.map_or_else(|| "{look: [noir, pastel]}".to_owned(), |axes| format!("{{{}}}", axes.join(", "))))
 }
 
 /// The axis that a text was probably meant as, in the form that it has here.

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub(crate) use self::axis::{FileAccess, TableCache};
+pub(crate) use self::axis_forms::{FILTER_HELP, is_filter};
 pub(crate) use self::axis_override::{AxisOverride, read as read_overrides};
 pub(crate) use self::cell::MatrixCell;
 pub(crate) use self::cell_index::{Agreement, CellIndex};
