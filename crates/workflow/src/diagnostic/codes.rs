@@ -1,7 +1,7 @@
 //! The codes of diagnostics.
 
 /// All codes with their meanings. Codes are stable: a code keeps its meaning.
-pub const CODES: [(&str, &str); 94] = [
+pub const CODES: [(&str, &str); 95] = [
     ("ambiguous-instance", "a reference that needs one instance matches several"),
     ("ambiguous-pick", "a pick names several instances"),
     ("bad-axis", "an axis from the command line cannot be read, or nothing uses it"),
@@ -51,6 +51,7 @@ pub const CODES: [(&str, &str); 94] = [
     ("missing-model", "a shot has no model"),
     ("missing-param", "a required parameter has no value"),
     ("needs-ffmpeg", "warning: a file of a film is decoded with ffmpeg, which is not installed"),
+    ("never-true", "warning: `when` leaves no shot, or compares a name with a value that it never has"),
     ("no-dialogue", "warning: a film has subtitles, and nobody speaks in it"),
     ("no-matching-instance", "a reference matches no instance"),
     ("no-prompt", "a row of a shot list has no text for a prompt"),

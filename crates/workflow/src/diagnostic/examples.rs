@@ -198,6 +198,7 @@ texts! {
     "missing-model",
     "missing-param",
     "needs-ffmpeg",
+    "never-true",
     "no-dialogue",
     "no-matching-instance",
     "no-prompt",

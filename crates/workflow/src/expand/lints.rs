@@ -10,7 +10,7 @@ use super::instances::Expansion;
 use super::params::Params;
 use super::references::RefGraph;
 use super::request_template::entry;
-use super::{ExpandCx, free_variables, member_lints, prompt_lints, service_lints, text_lints};
+use super::{ExpandCx, free_variables, member_lints, prompt_lints, service_lints, text_lints, when_lints};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
 use crate::limits;
 use crate::matrix::{FILTER_HELP, is_filter};
@@ -37,6 +37,7 @@ pub(super) fn run(
     unused_includes(workflow, &used, problems);
     workflow.text_warnings.iter().for_each(|warning| problems.push(warning.clone()));
     long_chains(workflow, refs, problems);
+    when_lints::run(workflow, expansion, nodes, cx, problems);
     let requests = Requests::new(workflow, nodes);
     prompt_lints::run(workflow, &requests, params, problems);
     text_lints::run(workflow, cx, problems);

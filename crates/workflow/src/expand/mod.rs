@@ -47,6 +47,7 @@ mod resolve;
 mod retry;
 mod service_lints;
 mod text_lints;
+mod when_lints;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
