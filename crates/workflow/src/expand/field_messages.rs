@@ -187,10 +187,24 @@ fn example(field: &Field) -> Option<String> {
     }
 }
 
+/// Words for a seed that is drawn.
+const RANDOM: [&str; 9] = ["random", "auto", "rand", "none", "any", "off", "default", "null", "~"];
+
 /// The line of YAML that was probably meant, else one that is right.
 fn suggestion(field: &Field, value: &Value, written: Option<&str>) -> Option<String> {
     let name = &field.name;
     let write = |value: &str| format!("write `{name}: {value}`");
+    let is_word = value.as_str().is_some_and(|text| RANDOM.contains(&text.trim().to_lowercase().as_str()));
+    if name == "seed" && (is_word || value == &Value::Bool(false)) {
+        return Some("remove it: without `seed` the service chooses one".to_owned());
+    }
+    // The service makes one video of a task.
+    if let (Some((1, 1)), Some(count)) = (whole_range(field), value.as_u64())
+        && name == "n"
+        && count > 1
+    {
+        return Some(format!("write `takes: {count}`"));
+    }
     if whole_range(field).is_some() || matches!(field.kind, FieldKind::Integer | FieldKind::Number) {
         return suggested_number(field, value);
     }

@@ -17,7 +17,9 @@ use crate::limits;
 use crate::plan::{DialogueLine, Location, json_text_eq};
 use crate::source::Span;
 use crate::syntax::keys::shot::{DEFAULTS, ID, SHOT};
-use crate::syntax::keys::{EXTENSION_HELP, film, is_extension, opposite_of};
+use crate::syntax::keys::{
+    EXTENSION_HELP, advice, film, is_extension, key_of_film as film_help, opposite_of,
+};
 use crate::syntax::{Entry, Shot, Workflow};
 use crate::template::has_template;
 use crate::yaml::{self, Yaml, YamlValue};
@@ -267,10 +269,7 @@ fn key_of_film(shot: &Shot, entry: &Entry) -> Option<String> {
             "`{name}` belongs to a clip of the film: `film: {{shots: [{{shot: {id}, {example}}}]}}`"
         ));
     }
-    let of_film =
-        [&film::FIT, &film::FRAME_RATE, &film::MUSIC, &film::VOICE, &film::SUBTITLES, &film::LOUDNESS];
-    let is_of_film = of_film.iter().any(|key| key.name == name);
-    is_of_film.then(|| format!("`{name}` belongs to the film: write it below `film:`"))
+    film_help(name)
 }
 
 fn with_suggestion<'a>(
@@ -282,7 +281,9 @@ fn with_suggestion<'a>(
     let name = entry.key.value.as_str();
     let fields: Vec<&str> = fields.collect();
     let names = || fields.iter().copied().chain(SHOT.keys.iter().map(|key| key.name));
-    let help = key_of_film(shot, entry)
+    let has_sibling = |name: &str| shot.fields.iter().any(|field| field.key.value == name);
+    let help = advice(&SHOT, name, &entry.value, has_sibling)
+        .or_else(|| key_of_film(shot, entry))
         .or_else(|| opposite_of(name, &entry.value, names()))
         .or_else(|| did_you_mean(name, names()))
         .unwrap_or_else(|| {
@@ -317,6 +318,9 @@ pub(super) fn check_defaults(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &
                     fields.iter().copied().chain(DEFAULTS.keys.iter().map(|key| key.name)),
                 ) {
                     _ if is_extension(name) => diagnostic.help(EXTENSION_HELP),
+                    _ if let Some(help) = advice(&DEFAULTS, name, &entry.value, |_| false) => {
+                        diagnostic.help(help)
+                    }
                     Some(help) => diagnostic.help(help),
                     None => diagnostic.help(format!(
                         "`defaults` holds request fields, such as `model` and `seconds`, and {}",

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::edit_values::{self, is_timecode};
 use super::film::shot_ref;
-use super::keys::{KeySpec, film as keys};
+use super::keys::{KeySpec, film as keys, nothing};
 use super::mapping::Mapping;
 use super::shot::group_name;
 use super::value::{expect_choice, expect_seconds, report_wrong_type};
@@ -14,7 +14,7 @@ use crate::limits;
 use crate::plan::{Transition, TransitionKind};
 use crate::source::{Span, Spanned};
 use crate::units::EditTime;
-use crate::yaml::{Yaml, YamlValue};
+use crate::yaml::{Key, Yaml, YamlValue};
 
 /// The length of a fade or a wipe that states none.
 const DEFAULT_TRANSITION: EditTime = EditTime::Micros(500_000);
@@ -201,6 +201,7 @@ fn parsed_as<T: FromStr>(
     // A bare number may be frames or seconds.
     let is_fit = |text: &str| text.parse().is_ok_and(|value| is_accepted(&value));
     diagnostic = match text.parse::<u32>() {
+        _ if let Some(help) = nothing(key.name, value) => diagnostic.help(help),
         Ok(_) if is_fit(&format!("{text}f")) && is_fit(&format!("{text}s")) => diagnostic
             .help(format!("write `{0}: {text}f` for frames, or `{0}: {text}s` for seconds", key.name)),
         _ if is_timecode(&text) => diagnostic.help(
@@ -273,6 +274,10 @@ fn transition(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Tran
     if value.text() == Some("cut") {
         return None;
     }
+    if !matches!(value.value, YamlValue::Map(_)) {
+        problems.push(no_transition(value, key));
+        return None;
+    }
     let map = Mapping::read(value, &keys::TRANSITION_KINDS, key.span, problems)?;
     let stated_length = length(&map, &keys::TRANSITION_LENGTH, "bad-film", problems);
     let kinds: Vec<_> = [&keys::DISSOLVE, &keys::FADE, &keys::WIPE]
@@ -297,6 +302,24 @@ fn transition(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Tran
         Transition { kind, length: stated_length.map_or(DEFAULT_TRANSITION, |length| length.value) }
     };
     Some(Spanned::new(transition, map.span()))
+}
+
+/// The report of a transition that is no mapping: a length, a kind, or a word for none.
+fn no_transition(value: &Yaml, key: &Key) -> Diagnostic {
+    let text = value.text().unwrap_or_default().trim();
+    let help = match nothing(&key.value, value) {
+        Some(help) => help,
+        None if text.parse::<EditTime>().is_ok() => format!("write `transition: {{dissolve: {text}}}`"),
+        None => match text.to_lowercase().as_str() {
+            "fade" | "fade_out" | "fade-out" | "black" => "write `transition: {fade: black}`".to_owned(),
+            "wipe" => "write `transition: {wipe: left}`".to_owned(),
+            "dissolve" | "crossfade" => "write `transition: {dissolve: 12f}`".to_owned(),
+            _ => keys::TRANSITION_KINDS.help.to_owned(),
+        },
+    };
+    Diagnostic::error("wrong-type", value.span.or(key.span), "a transition must be a mapping")
+        .label(format!("this is {}", value.kind()))
+        .help(help)
 }
 
 /// The size of a film's picture.

@@ -1,6 +1,6 @@
 //! Reads `film` and `films`, and references to shots.
 
-use super::keys::{KeySpec, Shape, film as keys, workflow};
+use super::keys::{KeySpec, Shape, film as keys, nothing, workflow};
 use super::mapping::Mapping;
 use super::value::{one_or_many, report_wrong_type};
 use super::{FilmSpec, PosterSpec, ShotRef, SoundtrackSpec, clip, soundtrack};
@@ -70,6 +70,12 @@ fn film(key: &Key, value: &Yaml, problems: &mut Problems) -> Option<FilmSpec> {
             soundtrack: SoundtrackSpec::default(),
             clips: None,
         });
+    }
+    if let Some(help) = nothing(workflow::FILM.name, value) {
+        let label = format!("this is {}", value.kind());
+        let wrong = Diagnostic::error("wrong-type", value.span.or(key.span), "a film must be a mapping");
+        problems.push(wrong.label(label).help(help));
+        return None;
     }
     Mapping::read(value, &keys::FILM, key.span, problems).map(|map| spec(key, map, problems))
 }

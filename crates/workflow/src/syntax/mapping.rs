@@ -1,6 +1,9 @@
 //! A mapping of the file, read by the table of its keys.
 
-use super::keys::{KeySpec, ObjectSpec, Shape, is_extension, is_field, opposite_of, shot, workflow};
+use super::keys::{
+    KeySpec, ObjectSpec, Shape, advice, has_key, is_extension, is_field, key_of_film, opposite_of, shot,
+    workflow,
+};
 use super::{Entry, plain_name, value};
 use crate::diagnostic::{Diagnostic, Problems, nearest};
 use crate::source::{Span, Spanned};
@@ -67,7 +70,9 @@ impl<'y> Mapping<'y> {
             for (key, value) in self.others().filter(|(key, _)| !(extensions && is_extension(&key.value))) {
                 let unknown =
                     if extensions { self.unknown_in_file(key) } else { self.object.unknown_key(key) };
-                problems.push(match opposite_of(&key.value, value, self.object.names()) {
+                let meant = advice(self.object, &key.value, value, |name| has_key(self.entries, name))
+                    .or_else(|| opposite_of(&key.value, value, self.object.names()));
+                problems.push(match meant {
                     Some(help) => unknown.help(help),
                     None => unknown,
                 });
@@ -106,7 +111,16 @@ impl<'y> Mapping<'y> {
         if nearest(name, self.object.names()).is_some() {
             return unknown;
         }
+        if let Some(help) = key_of_film(name).filter(|_| self.object.has(workflow::FILM.name)) {
+            return unknown.help(help);
+        }
         let is_of_shot = shot::SHOT.has(name) || is_field(name);
+        if !is_of_shot
+            && self.object.has(workflow::DEFAULTS.name)
+            && let Some(field) = other_spelling(name)
+        {
+            return unknown.help(format!("put it into `defaults` as `{field}`, or into a shot"));
+        }
         if !self.object.has(workflow::SHOTS.name) || !is_of_shot {
             let is_name = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
             let Some(help) = unknown.help.clone().filter(|_| is_name && !is_extension(name)) else {
@@ -198,6 +212,13 @@ impl<'y> Mapping<'y> {
     pub(crate) fn others(&self) -> impl Iterator<Item = &'y (Key, Yaml)> {
         self.entries.iter().filter(|(key, _)| !self.object.has(&key.value))
     }
+}
+
+/// The field of a request that a word of another tool means.
+fn other_spelling(name: &str) -> Option<&'static str> {
+    let fields =
+        ["ratio", "seconds", "model", "prompt", "generate_audio", "timeout", "takes", "retry", "references"];
+    nearest(name, fields).filter(|_| name.len() > 2)
 }
 
 /// Whether a text can be the value of a key as help writes it.

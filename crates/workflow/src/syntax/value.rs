@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::keys::{KeySpec, Shape};
+use super::keys::{KeySpec, Shape, nothing};
 use super::plain_name;
 use crate::diagnostic::{Diagnostic, Problems, nearest};
 use crate::digit_groups::without_grouping;
@@ -30,6 +30,9 @@ pub(crate) fn report_wrong_type(key: &KeySpec, value: &Yaml, fallback: Span, pro
 /// The line of YAML that was probably meant, which the key accepts; else an example of one. `shape` has the bounds that hold here.
 fn suggestion(key: &KeySpec, shape: Shape, value: &Yaml) -> String {
     let name = key.name;
+    if let Some(help) = nothing(name, value) {
+        return help;
+    }
     match (&value.value, shape) {
         (YamlValue::Number(_) | YamlValue::Bool(_), Shape::Name)
             if plain_name(&scalar_text(value)).is_err() =>
@@ -72,10 +75,12 @@ fn suggestion(key: &KeySpec, shape: Shape, value: &Yaml) -> String {
             format!("write `{name}: {truth}`")
         }
         (_, Shape::Flag) => format!("write `{name}: true` or `{name}: false`"),
-        (YamlValue::Text(text), Shape::Choice(values)) if let Some(choice) = nearest(text, values()) => {
+        (YamlValue::Text(_) | YamlValue::Number(_), Shape::Choice(values))
+            if let Some(choice) = nearest(&scalar_text(value), values()) =>
+        {
             format!("write `{name}: {choice}`")
         }
-        (YamlValue::Text(_), Shape::Choice(values)) => {
+        (YamlValue::Text(_) | YamlValue::Number(_) | YamlValue::Bool(_), Shape::Choice(values)) => {
             let choices: Vec<String> =
                 values().into_iter().map(|choice| format!("`{name}: {choice}`")).collect();
             format!("write {}", choices.join(" or "))
@@ -299,6 +304,7 @@ pub(crate) fn expect_duration(
         )
         .label(format!("this is {}", value.kind()))
         .help(match suggestion {
+            _ if let Some(help) = nothing(key.name, value) => help,
             _ if let Some(number) = number => format!("write it without quotes: `{}: {number}`", key.name),
             Some((suggestion, duration)) if is_timeout(duration) => {
                 format!("write `{}: {suggestion}`", key.name)

@@ -3,6 +3,7 @@
 //! The parser ([`Mapping`](super::Mapping)), its suggestions, the JSON Schema ([`crate::workflow_schema`]) and the tables of
 //! docs/workflow.md ([`key_tables`]) are driven by these tables. Request fields are not among them: the contract has those.
 
+mod advice;
 pub(crate) mod cast;
 pub(crate) mod dialogue;
 pub(crate) mod film;
@@ -17,6 +18,7 @@ pub(crate) mod shot;
 pub(crate) mod soundtrack;
 pub(crate) mod workflow;
 
+pub(crate) use self::advice::{advice, has_key, key_of_film, nothing};
 pub(crate) use self::shape::Shape;
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -38,6 +40,9 @@ pub(crate) const EXTENSION_HELP: &str =
 pub(crate) fn is_extension(name: &str) -> bool {
     name.starts_with(EXTENSION_PREFIX)
 }
+
+/// Maximum number of keys that help lists: no closed mapping has more.
+const MAX_LISTED_KEYS: usize = 16;
 
 /// One key of a mapping of the file format.
 #[derive(Debug)]
@@ -113,7 +118,7 @@ impl ObjectSpec {
             return Diagnostic::error("unknown-key", key.span, message).help(EXTENSION_HELP);
         }
         let help = did_you_mean(&key.value, self.names())
-            .unwrap_or_else(|| format!("the keys here are {}", quoted_list(self.names(), 12)));
+            .unwrap_or_else(|| format!("the keys here are {}", quoted_list(self.names(), MAX_LISTED_KEYS)));
         Diagnostic::error("unknown-key", key.span, message).help(help)
     }
 }
