@@ -1,7 +1,7 @@
 //! The codes of diagnostics.
 
 /// All codes with their meanings. Codes are stable: a code keeps its meaning.
-pub const CODES: [(&str, &str); 95] = [
+pub const CODES: [(&str, &str); 96] = [
     ("ambiguous-instance", "a reference that needs one instance matches several"),
     ("ambiguous-pick", "a pick names several instances"),
     ("bad-axis", "an axis from the command line cannot be read, or nothing uses it"),
@@ -83,6 +83,7 @@ pub const CODES: [(&str, &str); 95] = [
     ("unknown-param", "a value is set for a parameter that does not exist"),
     ("unknown-shot", "there is no such shot"),
     ("unread-characters", "warning: a screenplay has more characters than a workflow may have"),
+    ("unread-fields", "warning: a column with the name of a key becomes a part of the notes"),
     ("unread-lengths", "warning: a column of lengths becomes a part of the notes"),
     ("unsafe-retry", "`retry` names a failure that may not, or need not, be retried"),
     ("unsupported-version", "the file has another version of the format"),

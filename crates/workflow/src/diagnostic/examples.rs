@@ -230,6 +230,7 @@ texts! {
     "unknown-param",
     "unknown-shot",
     "unread-characters",
+    "unread-fields",
     "unread-lengths",
     "unsafe-retry",
     "unsupported-version",

@@ -5,6 +5,7 @@ use super::timecode;
 use crate::csv::CsvCell;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::source::Span;
+use crate::syntax::keys;
 
 /// The meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +78,17 @@ pub struct ColumnChoice {
     pub header: String,
 }
 
+/// Names of columns have fewer words than sentences.
+const MAX_HEADER_WORDS: usize = 4;
+
+/// Units behind the name of a length: `length in seconds`.
+const UNITS: [&str; 9] =
+    ["in", "sec", "secs", "second", "seconds", "sek", "sekunden", "secondes", "segundos"];
+
+/// Width and height of usual pictures.
+const RATIOS: [(&str, &str); 8] =
+    [("16", "9"), ("4", "3"), ("1", "1"), ("21", "9"), ("3", "2"), ("5", "4"), ("2", "1"), ("2.39", "1")];
+
 /// Rows above the one that names the columns: a title, a date, an empty table head.
 const MAX_TITLE_ROWS: usize = 10;
 
@@ -117,7 +129,7 @@ pub(super) fn read(rows: &[Vec<CsvCell>], choices: &[ColumnChoice], problems: &m
                 )
                 .label("again here")
                 .other(head[first].span, "first here")
-                .help(format!("choose one: `--column {}`", argument(*column, &head[index].text))),
+                .help(choice_of(*column, &head[first].text, &head[index].text)),
             );
         }
     }
@@ -128,6 +140,13 @@ pub(super) fn read(rows: &[Vec<CsvCell>], choices: &[ColumnChoice], problems: &m
             .flat_map(|(_, names)| names.iter().copied());
         let unread = head.iter().zip(&columns).filter(|(_, column)| **column == Column::Note);
         let longest = unread.map(|(cell, _)| cell.text.as_str()).max_by_key(|name| name.chars().count());
+        if names_nothing(head) {
+            problems.push(
+                Diagnostic::error("bad-table", start, "the first row names no columns")
+                    .help("write their names above it, such as `description,duration`"),
+            );
+            return HeaderRow { row, columns };
+        }
         let example =
             argument(Column::Description, longest.filter(|name| !name.is_empty()).unwrap_or("Inhalt"));
         problems.push(Diagnostic::error("bad-table", start, "no column holds the description").help(
@@ -138,6 +157,53 @@ pub(super) fn read(rows: &[Vec<CsvCell>], choices: &[ColumnChoice], problems: &m
         ));
     }
     HeaderRow { row, columns }
+}
+
+/// The help for two columns with the same meaning: the one that is called so, else the second. Names that are the same cannot be told apart.
+fn choice_of(column: Column, first: &str, second: &str) -> String {
+    if plain(first) == plain(second) {
+        return format!("rename one of them, such as `{second} 2`, or remove it");
+    }
+    let chosen = if plain(first) == column.as_str() { first } else { second };
+    format!("choose one: `--column {}`", argument(column, chosen))
+}
+
+/// Whether a first row is a shot already: it has a sentence or a length.
+fn names_nothing(head: &[CsvCell]) -> bool {
+    head.iter().any(|cell| {
+        cell.text.split_whitespace().count() > MAX_HEADER_WORDS || timecode::parse(&cell.text).is_some()
+    })
+}
+
+/// Warns of columns that become notes although a shot has a key of their name.
+pub(super) fn report_unread_fields(
+    head: &[CsvCell],
+    columns: &[Column],
+    rows: &[Vec<CsvCell>],
+    problems: &mut Problems,
+) {
+    for (index, (cell, _)) in
+        head.iter().zip(columns).enumerate().filter(|(_, (_, column))| **column == Column::Note)
+    {
+        let name = cell.text.trim().to_lowercase().replace([' ', '-'], "_");
+        let name = if name == "aspect_ratio" { "ratio" } else { name.as_str() };
+        let is_key = (keys::is_field(name) || keys::shot::SHOT.has(name)) && name != keys::shot::NOTE.name;
+        let is_filled = || rows.iter().filter_map(|row| row.get(index)).any(|cell| !cell.text.is_empty());
+        if name == "negative_prompt" && is_filled() {
+            let message = "this column becomes a part of the notes: no model has a negative prompt";
+            problems.push(
+                Diagnostic::warning("unread-fields", cell.span, message)
+                    .help("say in the description what is not to be seen"),
+            );
+        } else if is_key && is_filled() {
+            let message =
+                format!("this column becomes a part of the notes: `{name}` is not read from a list");
+            problems.push(
+                Diagnostic::warning("unread-fields", cell.span, message)
+                    .help(format!("write `{name}:` in the shots of the workflow that is made")),
+            );
+        }
+    }
 }
 
 /// Warns of columns of lengths that become notes, where no column is the duration.
@@ -155,8 +221,12 @@ pub(super) fn report_unread_lengths(
     {
         let texts = || rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.text.as_str());
         let mut filled = texts().filter(|text| !text.is_empty()).peekable();
-        // Numbers alone may count anything.
-        let has_unit = texts().any(|text| text.contains(|c: char| c == ':' || c == '"' || c.is_alphabetic()));
+        // Numbers alone may count anything, unless the column has the name of a length.
+        let has_unit = texts().any(|text| text.contains(|c: char| c == ':' || c == '"' || c.is_alphabetic()))
+            || plain(&cell.text).split(' ').any(|word| meaning(word) == Column::Duration);
+        if texts().all(|text| text.is_empty() || is_ratio(text)) {
+            continue;
+        }
         if filled.peek().is_some() && has_unit && filled.all(|text| timecode::parse(text).is_some()) {
             let message = "this column holds lengths, and becomes a part of the notes";
             problems.push(Diagnostic::warning("unread-lengths", cell.span, message).help(format!(
@@ -225,10 +295,22 @@ fn meaning(name: &str) -> Column {
         return Column::Note;
     }
     let plain = plain(name);
-    HEADERS
-        .iter()
-        .find(|(_, names)| names.contains(&plain.as_str()))
-        .map_or(Column::Note, |(column, _)| *column)
+    let column =
+        |name: &str| HEADERS.iter().find(|(_, names)| names.contains(&name)).map(|(column, _)| *column);
+    if let Some(column) = column(&plain) {
+        return column;
+    }
+    let mut words: Vec<&str> = plain.split(' ').collect();
+    while words.len() > 1 && words.last().is_some_and(|word| UNITS.contains(word)) {
+        words.pop();
+    }
+    column(&words.join(" ")).filter(|column| *column == Column::Duration).unwrap_or(Column::Note)
+}
+
+/// Whether a text is the ratio of two sides, such as `16:9`, rather than minutes and seconds.
+fn is_ratio(text: &str) -> bool {
+    let sides = text.split_once(':').map(|(width, height)| (width.trim(), height.trim()));
+    sides.is_some_and(|sides| RATIOS.contains(&sides) || RATIOS.contains(&(sides.1, sides.0)))
 }
 
 /// Lower-case words without accents, punctuation and [`SKIPPED_WORDS`].
@@ -298,7 +380,10 @@ mod tests {
             ),
             ("Voice-over|Dialog|Voix off|Diálogos|台词|對白|セリフ", Column::Dialogue),
             ("SFX|Ton|Geräusche|Bruitages|Sonido|音效|効果音", Column::Sound),
-            ("Est. time|Duration (s)|Dauer|Länge|Durée|Duración|时长|秒數|尺", Column::Duration),
+            (
+                "Est. time|Duration (s)|duration (sec)|duration sec|duration in s|length in seconds|Dauer in Sekunden|Dauer|Länge|Durée|Duración|时长|秒數|尺",
+                Column::Duration,
+            ),
             ("Location|Motiv|Lieu|Lugar|地点|場所|", Column::Note),
         ] {
             for name in names.split('|') {

@@ -13,6 +13,7 @@
 mod columns;
 mod cut;
 mod dialogue;
+mod foreign;
 mod fountain;
 mod headers;
 mod listing;
@@ -81,6 +82,12 @@ pub fn import(
     let shape = options.picture.shape(contract)?;
     let mut problems = Problems::default();
     let mut source = read_any_text(bytes, file_name, &mut problems);
+    if kind == SourceKind::ShotList
+        && let Some(other) = foreign::other_kind(source.text())
+    {
+        problems = Problems::default();
+        problems.push(other);
+    }
     let listing = match kind {
         _ if problems.any() => Listing::default(),
         SourceKind::ShotList => {
