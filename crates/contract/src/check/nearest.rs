@@ -4,7 +4,7 @@
 pub(super) const MAX_CHARS: usize = 100;
 
 /// Words of other tools, with the names that they mean here.
-const SYNONYMS: [(&str, &[&str]); 49] = [
+const SYNONYMS: [(&str, &[&str]); 55] = [
     (
         "first_frame",
         &[
@@ -65,6 +65,12 @@ const SYNONYMS: [(&str, &[&str]); 49] = [
     ("transition", &["crossfade", "fade", "fade_out", "fade_in"]),
     ("first", &["start", "begin", "beginning", "0"]),
     ("last", &["end", "final", "-1"]),
+    ("text", &["string", "str"]),
+    ("integer", &["int"]),
+    ("number", &["float", "double", "decimal"]),
+    ("boolean", &["bool"]),
+    ("list", &["array"]),
+    ("map", &["object", "dict", "mapping"]),
     ("letterbox", &["contain", "pad", "padding"]),
     ("crop", &["cover", "fill", "zoom"]),
     ("title", &["text", "caption"]),

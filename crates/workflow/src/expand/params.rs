@@ -113,6 +113,9 @@ fn value<'w>(
         return Some((value.to_json(), entry.span()));
     }
     let Some(default) = &param.default else {
+        if param.lacks_value {
+            return None;
+        }
         let message = format!("`{name}` has to be given a value");
         problems.push(
             Diagnostic::error("missing-param", param.key.span, message)
@@ -179,10 +182,16 @@ pub(super) fn is_allowed(param: &Param, value: &Value, span: Span, problems: &mu
     let number = value.as_f64();
     let too_small = param.min.as_ref().filter(|min| beyond(number, &min.value, |number, min| number < min));
     let too_large = param.max.as_ref().filter(|max| beyond(number, &max.value, |number, max| number > max));
+    let help = |bound: &str, limit: &Number| match number {
+        Some(_) => format!("give {limit}, or change `{bound}`"),
+        None => format!("`{bound}` is for numbers: remove it, or give a number"),
+    };
     if let Some(bound) = too_small {
-        problems.push(wrong(format!("`{name}` is at least {}", bound.value)));
+        let message = format!("`{name}` is at least {}", bound.value);
+        problems.push(wrong(message).help(help("min", &bound.value)));
     } else if let Some(bound) = too_large {
-        problems.push(wrong(format!("`{name}` is at most {}", bound.value)));
+        let message = format!("`{name}` is at most {}", bound.value);
+        problems.push(wrong(message).help(help("max", &bound.value)));
     }
     too_small.is_none() && too_large.is_none()
 }
@@ -222,11 +231,25 @@ fn suggested_value(name: &str, value: &Value, kind: ParamKind) -> Option<String>
             .ok()
             .filter(|number| number.is_finite())
             .map(|number| number.to_string()),
+        (ParamKind::Integer, Value::Number(number)) => {
+            number.as_f64().filter(|number| number.abs() < 1e15).map(|number| format!("{number:.0}"))
+        }
+        (ParamKind::List, Value::String(text)) if is_plain(text) => {
+            let items: Vec<&str> = text.split([',', ';']).map(str::trim).collect();
+            Some(format!("[{}]", items.join(", ")))
+        }
         (ParamKind::Integer, Value::String(text)) => {
             text.trim().parse::<i64>().ok().map(|number| number.to_string())
         }
         _ => None,
     }
+}
+
+/// Whether the parts of a text are items of a list in brackets as they are.
+fn is_plain(text: &str) -> bool {
+    text.len() <= 200
+        && text.chars().all(|c| c.is_alphanumeric() || " ,;_-.".contains(c))
+        && !text.trim().is_empty()
 }
 
 fn same(a: &Value, b: &Value) -> bool {

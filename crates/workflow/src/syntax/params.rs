@@ -6,7 +6,7 @@ use super::bad_identifier;
 use super::keys::{KeySpec, params as keys};
 use super::mapping::Mapping;
 use super::value::report_wrong_type;
-use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use crate::diagnostic::{Diagnostic, Problems, did_you_mean, nearest, quoted_list};
 use crate::source::Spanned;
 use crate::yaml::{Key, Yaml, YamlValue};
 
@@ -27,6 +27,8 @@ pub struct Param {
     pub max: Option<Spanned<Number>>,
     /// Whether it was declared in an included file.
     pub is_included: bool,
+    /// Whether its declaration has neither a default nor `required`, which is reported.
+    pub(crate) lacks_value: bool,
 }
 
 /// The kind of a parameter's values.
@@ -91,6 +93,7 @@ pub(super) fn read(key: &Key, value: &Yaml, is_included: bool, problems: &mut Pr
         min: None,
         max: None,
         is_included,
+        lacks_value: false,
     };
     match &value.value {
         YamlValue::Map(_) if keys::DECLARATION_KEYS.iter().any(|key| value.get(key.name).is_some()) => {
@@ -145,10 +148,19 @@ fn declaration(value: &Yaml, mut param: Param, problems: &mut Problems) -> Param
                 .other(default.span.or(param.key.span), "the default")
                 .help("keep one of the two"),
         ),
-        (None, None) => problems.push(
-            Diagnostic::error("bad-param", param.key.span, format!("`{name}` has no value"))
-                .help("add a `default`, or `required: true`: then the caller must give a value"),
-        ),
+        (None, None) => {
+            param.lacks_value = true;
+            // A misspelled key of these is reported as such.
+            let is_value = |near: &str| [keys::DEFAULT.name, keys::REQUIRED.name].contains(&near);
+            let is_misspelled =
+                map.others().any(|(key, _)| nearest(&key.value, keys::PARAM.names()).is_some_and(is_value));
+            if !is_misspelled {
+                problems.push(
+                    Diagnostic::error("bad-param", param.key.span, format!("`{name}` has no value"))
+                        .help("add a `default`, or `required: true`: then the caller must give a value"),
+                );
+            }
+        }
         _ => {}
     }
     param

@@ -11,6 +11,8 @@ use super::scan::ScanError;
 use super::scope::Scope;
 use crate::diagnostic::{did_you_mean, nearest_own, quoted_list};
 
+/// The help where no name is defined.
+const NO_NAMES: &str = "no name is defined here: a parameter can use those above it, a film the parameters and the axes of the file's own `matrix`";
 /// The variable that holds the characters.
 const CAST: &str = "cast";
 
@@ -131,9 +133,7 @@ impl TemplateError {
                 (None, Some(holder)) => {
                     format!("`{name}` belongs to `{holder}`: write `{}`", member(holder, name))
                 }
-                (None, None) if scope.names().next().is_none() => {
-                    "a parameter can use those above it, and there is none".to_owned()
-                }
+                (None, None) if scope.names().next().is_none() => NO_NAMES.to_owned(),
                 (None, None) => format!("the names here are {}", quoted_list(scope.names(), 12)),
             },
         };
