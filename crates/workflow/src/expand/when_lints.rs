@@ -17,6 +17,9 @@ use crate::yaml::{Yaml, YamlValue};
 /// Maximum number of values that a literal is compared with for a suggestion, over all.
 const MAX_COMPARED_VALUES: usize = 200_000;
 
+/// Maximum number of values that help lists.
+const MAX_LISTED_VALUES: usize = 12;
+
 /// Warns if `when` excludes everything, and of comparisons that never hold.
 pub(super) fn run(
     workflow: &Workflow,
@@ -72,7 +75,8 @@ fn never_equal(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problems) 
             }
             compared += values.values.len();
             let written = shown(&literal);
-            let same_text = values.values.iter().find(|value| shown(value) == written);
+            let mut comparable_values = values.values.iter().filter(|_| compared <= MAX_COMPARED_VALUES);
+            let same_text = comparable_values.find(|value| shown(value) == written);
             let (message, help) = match (values.param, same_text) {
                 (Some(_), Some(Value::String(_))) => (
                     format!("`{name}` is the text `\"{written}\"`, which is never equal to `{written}`"),
@@ -84,7 +88,7 @@ fn never_equal(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problems) 
                     format!("`{name}` is never {}", described(&literal)),
                     format!("it has the value {}: write `{value}`", described(value)),
                 ),
-                _ => (format!("`{name}` is never `{written}`"), suggestion(values, &written, &mut compared)),
+                _ => (format!("`{name}` is never `{written}`"), suggestion(values, &written, compared)),
             };
             problems.push(Diagnostic::warning("never-true", when.span(), message).help(help));
         }
@@ -92,12 +96,15 @@ fn never_equal(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problems) 
     !reported.is_empty()
 }
 
-fn suggestion(values: &ListedValues<'_>, written: &str, compared: &mut usize) -> String {
+fn suggestion(values: &ListedValues<'_>, written: &str, compared: usize) -> String {
+    if compared > MAX_COMPARED_VALUES {
+        return format!("it has {} other values", values.values.len());
+    }
     let texts: Vec<String> = values.values.iter().map(shown).collect();
     let texts = || texts.iter().map(String::as_str);
-    match nearest_own(written, texts()).filter(|_| *compared <= MAX_COMPARED_VALUES) {
+    match nearest_own(written, texts()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("its values are {}", quoted_list(texts(), 12)),
+        None => format!("its values are {}", quoted_list(texts(), MAX_LISTED_VALUES)),
     }
 }
 

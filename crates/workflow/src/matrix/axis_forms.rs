@@ -60,9 +60,24 @@ impl WrittenRange {
 }
 
 /// The help for a key that is no axis, but limits how a matrix is run elsewhere.
-pub(super) fn key_of_run(key: &str) -> Option<&'static str> {
+fn key_of_run(key: &str) -> Option<&'static str> {
     let folded = key.to_lowercase().replace('-', "_");
     OF_RUNS.iter().find(|(name, _)| *name == folded).map(|(_, help)| *help)
+}
+
+/// The message and the help for a key of a matrix that is no axis: of a run, of axes, or of a filter.
+pub(super) fn no_axis(key: &str, value: &Yaml) -> Option<(String, String)> {
+    if let Some(help) = key_of_run(key) {
+        return Some((format!("`{key}` is not an axis: it does not say what is rendered"), help.to_owned()));
+    }
+    if let Some(meant) = matrix_in_mapping(key, value) {
+        let help = format!("write the axes directly below `matrix:`: `matrix: {meant}`");
+        return Some((format!("`{key}` is not an axis: it holds axes"), help));
+    }
+    // A list may be the values of an axis of this name.
+    let is_list = matches!(value.value, YamlValue::List(_));
+    (is_filter(key) && !is_list)
+        .then(|| (format!("`{key}` is not an axis, and a matrix has no filter"), FILTER_HELP.to_owned()))
 }
 
 /// Whether a key of a matrix was probably meant to choose among its combinations.
@@ -71,7 +86,7 @@ pub(crate) fn is_filter(key: &str) -> bool {
 }
 
 /// The mapping of axes that is below a key which is none: `{matrix: {look: [a, b]}}`.
-pub(super) fn matrix_in_mapping(key: &str, value: &Yaml) -> Option<String> {
+fn matrix_in_mapping(key: &str, value: &Yaml) -> Option<String> {
     let YamlValue::Map(entries) = &value.value else { return None };
     let is_axis_form = axis_in_mapping(entries).is_some()
         || entries.iter().any(|(key, _)| ["csv", "files", "from", "to"].contains(&key.value.as_str()));

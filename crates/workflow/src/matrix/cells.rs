@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::axis_forms::{FILTER_HELP, is_filter, key_of_run, matrix_in_list, matrix_in_mapping};
+use super::axis_forms::{matrix_in_list, no_axis};
 use super::rules::{Rule, RuleTable};
 use super::zip::{self, ZipGroup};
 use super::{AxisOverride, AxisValue, FileAccess, MatrixCell, axis, equal_cells, exclude, name};
@@ -95,25 +95,11 @@ fn read(
             "include" => sound &= rules(key, value, problems).map(|list| spec.include = list).is_some(),
             "exclude" => sound &= rules(key, value, problems).map(|list| spec.exclude = list).is_some(),
             "zip" => {
-                let zipped = zip::groups(key, value, overrides, file_access, problems);
+                let zipped = zip::groups(key, value, entries, overrides, file_access, problems);
                 sound &= zipped.map(|zipped| spec.groups.extend(zipped)).is_some();
             }
-            _ if let Some(help) = key_of_run(&key.value) => {
-                let message = format!("`{}` is not an axis: it does not say what is rendered", key.value);
+            _ if let Some((message, help)) = no_axis(&key.value, value) => {
                 problems.push(Diagnostic::error("bad-matrix", key.span, message).help(help));
-                sound = false;
-            }
-            _ if let Some(meant) = matrix_in_mapping(&key.value, value) => {
-                let message = format!("`{}` is not an axis: it holds axes", key.value);
-                problems.push(
-                    Diagnostic::error("bad-matrix", key.span, message)
-                        .help(format!("write the axes directly below `matrix:`: `matrix: {meant}`")),
-                );
-                sound = false;
-            }
-            _ if is_filter(&key.value) && matches!(value.value, YamlValue::Text(_) | YamlValue::Map(_)) => {
-                let message = format!("`{}` is not an axis, and a matrix has no filter", key.value);
-                problems.push(Diagnostic::error("bad-matrix", key.span, message).help(FILTER_HELP));
                 sound = false;
             }
             _ => {
