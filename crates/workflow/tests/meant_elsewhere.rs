@@ -1,5 +1,4 @@
 //! The help for keys and values that belong elsewhere, are of other tools or mean that there is nothing: it says what to write.
-#![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
 use contract::Contract;
 use workflow::{InMemory, Options, check};
@@ -241,4 +240,81 @@ fn names_in_templates_are_suggested_whole() {
     };
     assert_eq!(mara("{{ cast.Mara }}"), "did you mean `cast.mara`?");
     assert_eq!(mara("{{ mara }}"), "a character of the `cast` is `{{ cast.mara }}`");
+}
+
+#[test]
+fn references_to_shots_in_other_forms() {
+    check_all(
+        shot_help,
+        &[
+            ("continues: {shot: sea, frame: last}", "write `continues: sea`"),
+            ("continues: a.png", "an image that the video starts with is `first_frame: a.png`"),
+            ("continues: sea.mp4", "name the shot alone: `continues: sea`"),
+            ("continues: sea.last", "name the shot alone: `continues: sea`"),
+            ("continues: previous", "the shot above is `sea`: write `continues: sea`"),
+            ("continues: pier", "name another shot, or remove it"),
+        ],
+    );
+    let steps = "shots: [{id: b, prompt: p, repeat: 3}, {id: pier, prompt: p, continues: b-4}]\n";
+    assert_eq!(help_of(steps), "`b` has 3 steps: write `b` or `b-3`");
+    check_all(
+        film_help,
+        &[
+            ("shots: [a.png]", "a file is shown by `{file: a.png}`"),
+            ("shots: [{pier: {speed: 2}}]", "write `{shot: pier, speed: 2}`"),
+            ("voice: [{pier: score.wav}]", "write `{file: score.wav, at: pier}`"),
+            ("shots: [{shot: pier, transition: {fade: 0.5s}}]", "write `{fade: black, length: 0.5s}`"),
+        ],
+    );
+}
+
+#[test]
+fn values_of_shots_in_other_forms() {
+    check_all(
+        shot_help,
+        &[
+            ("seed: [1, 2]", "for a video of each write `matrix: {seed: [1, 2]}` and `seed: \"{{ seed }}\"`"),
+            (
+                "matrix: {zip: [look, lens], look: [a, b], lens: [c, d]}",
+                "`zip` holds the axes themselves: `zip: {look: [a, b], lens: [c, d]}`",
+            ),
+            ("dialogue: [{Keeper: Who?}]", "write `{speaker: Keeper, text: \"Who?\"}`"),
+        ],
+    );
+    for key in ["description", "text"] {
+        let help = help_of(&format!("shots:\n  - id: pier\n    {key}: x\n"));
+        assert_eq!(help, format!("write `prompt` instead of `{key}`"));
+    }
+    assert_eq!(help_of("shots:\n  - a pier in rain\n"), "write `- {id: a-pier-in, prompt: a pier in rain}`");
+    assert_eq!(
+        help_of("groups: {a: [pier, sea]}\nshots: [{id: pier, prompt: p}]\n"),
+        "write `group: a` in `pier` and `sea`, and `a: {}` here"
+    );
+    let merged = "foo: &foo {seed: 1}\nshots:\n  - id: pier\n    <<: foo\n    prompt: p\n";
+    assert_eq!(help_of(merged), "write `<<: *foo`, and `&foo` above, before the mapping that it merges");
+}
+
+#[test]
+fn declarations_of_parameters_in_other_words() {
+    let help = |declaration: &str| {
+        help_of(&format!("params: {{a: {declaration}}}\nshots: [{{id: pier, prompt: \"{{{{ a }}}}\"}}]\n"))
+    };
+    for (written, kind) in [
+        ("string", "text"),
+        ("str", "text"),
+        ("int", "integer"),
+        ("float", "number"),
+        ("bool", "boolean"),
+        ("array", "list"),
+        ("object", "map"),
+    ] {
+        assert_eq!(help(&format!("{{type: {written}, default: x}}")), format!("did you mean `{kind}`?"));
+    }
+    assert_eq!(help("{type: integer, default: 3.5}"), "write `4`");
+    assert_eq!(help("{type: list, default: \"a, b\"}"), "write `[a, b]`");
+    assert_eq!(help("{default: 9, max: 5}"), "give 5, or change `max`");
+    assert_eq!(help("{type: text, default: a, min: 1}"), "`min` is for numbers: remove it, or give a number");
+    assert_eq!(help("{type: text, defualt: a}"), "did you mean `default`?");
+    let report = "params: {a: {type: text}}\nshots: [{id: pier, prompt: \"{{ a }}\"}]\n";
+    assert_eq!(help_of(report), "add a `default`, or `required: true`: then the caller must give a value");
 }

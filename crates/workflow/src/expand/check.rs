@@ -225,6 +225,14 @@ fn help_for(
                 .to_owned(),
         );
     }
+    let fields = &builder.icx.expanded.shot.fields;
+    if main.is_none()
+        && violation.pointer == "/prompt"
+        && let Some(other) =
+            fields.iter().find(|field| ["description", "text"].contains(&field.key.value.as_str()))
+    {
+        return Some(format!("write `prompt` instead of `{}`", other.key.value));
+    }
     let is_lowered = |origin: &ValueOrigin<'_>| origin.key == Some(CAST.name);
     if main.is_some_and(is_lowered) || others.iter().any(is_lowered) {
         return Some(cast::DESCRIPTION_ONLY.to_owned());

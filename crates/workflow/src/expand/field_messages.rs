@@ -187,6 +187,9 @@ fn example(field: &Field) -> Option<String> {
     }
 }
 
+/// Maximum number of values that help repeats.
+const MAX_LISTED_VALUES: usize = 20;
+
 /// Words for a seed that is drawn.
 const RANDOM: [&str; 9] = ["random", "auto", "rand", "none", "any", "off", "default", "null", "~"];
 
@@ -204,6 +207,17 @@ fn suggestion(field: &Field, value: &Value, written: Option<&str>) -> Option<Str
         && count > 1
     {
         return Some(format!("write `takes: {count}`"));
+    }
+    if let Value::Array(items) = value
+        && (2..=MAX_LISTED_VALUES).contains(&items.len())
+        && items.iter().all(Value::is_number)
+        && matches!(field.kind, FieldKind::Integer | FieldKind::Number)
+    {
+        let items: Vec<String> = items.iter().map(Value::to_string).collect();
+        let axis = items.join(", ");
+        return Some(format!(
+            "for a video of each write `matrix: {{{name}: [{axis}]}}` and `{name}: \"{{{{ {name} }}}}\"`"
+        ));
     }
     if whole_range(field).is_some() || matches!(field.kind, FieldKind::Integer | FieldKind::Number) {
         return suggested_number(field, value);

@@ -6,7 +6,7 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::media;
-use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use crate::diagnostic::{Diagnostic, Problems, nearest_own, quoted_list};
 use crate::source::{Span, Spanned};
 use crate::syntax::{Shot, ShotRef, Workflow};
 
@@ -46,7 +46,14 @@ impl RefGraph {
                     broken[index] = true;
                     // The suggestion compares with every id: skip it once no more diagnostics are kept.
                     if !problems.full() {
-                        problems.push(unknown_shot(&shot_ref, workflow));
+                        let unknown = unknown_shot(&shot_ref, workflow);
+                        let above = index.checked_sub(1).map(|above| &workflow.shots[above].id.value);
+                        problems.push(match above {
+                            Some(above) if ABOVE.contains(&shot_ref.value.shot.as_str()) => {
+                                unknown.help(format!("the shot above is `{above}`: write `{key}: {above}`"))
+                            }
+                            _ => unknown,
+                        });
                     }
                 }
             }
@@ -62,13 +69,26 @@ impl RefGraph {
     }
 }
 
+/// Words for the shot above.
+const ABOVE: [&str; 6] = ["previous", "prev", "last", "above", "before", "previous_shot"];
+
+/// The repeated shot, and its number of steps, of which a name has a step that there is not.
+fn step_beyond<'n>(name: &'n str, workflow: &Workflow) -> Option<(&'n str, u32)> {
+    let (base, step) = name.rsplit_once('-')?;
+    step.parse::<u32>().ok()?;
+    workflow.repeats.steps.get(base).map(|steps| (base, *steps))
+}
+
 /// The diagnostic for a name that no shot has.
 pub(super) fn unknown_shot(reference: &Spanned<ShotRef>, workflow: &Workflow) -> Diagnostic {
     let name = &reference.value.shot;
     let ids = || workflow.shots.iter().map(|shot| shot.id.value.as_str());
-    Diagnostic::error("unknown-shot", reference.span, format!("there is no shot `{name}`")).help(
-        did_you_mean(name, ids()).unwrap_or_else(|| format!("the shots are {}", quoted_list(ids(), 12))),
-    )
+    let help = match (step_beyond(name, workflow), nearest_own(name, ids())) {
+        (Some((base, steps)), _) => format!("`{base}` has {steps} steps: write `{base}` or `{base}-{steps}`"),
+        (None, Some(near)) => format!("did you mean `{near}`?"),
+        (None, None) => format!("the shots are {}", quoted_list(ids(), 12)),
+    };
+    Diagnostic::error("unknown-shot", reference.span, format!("there is no shot `{name}`")).help(help)
 }
 
 fn shot_refs(shot: &Shot, problems: &mut Problems) -> Vec<(Spanned<ShotRef>, &'static str, bool)> {
@@ -138,6 +158,11 @@ fn cycle(workflow: &Workflow, references: &[Vec<Reference>], members: &[usize]) 
         .filter_map(|(index, step)| references[*index].get(*step))
         .map(|used| (used.shot_ref.span, label(used)));
     let (span, text) = labels.next().unwrap_or((Span::default(), String::new()));
+    if path.len() == 1 {
+        return Diagnostic::error("cycle", span, format!("`{}` waits for itself", id(members[0])))
+            .label(text)
+            .help("name another shot, or remove it");
+    }
     let mut diagnostic =
         Diagnostic::error("cycle", span, format!("these shots wait for each other: {}", names.join(" -> ")))
             .label(text);

@@ -75,7 +75,8 @@ fn source(map: &Mapping<'_>, problems: &mut Problems) -> Option<ClipSourceSpec> 
         // A misspelled key of these is reported as such.
         let is_source = |name: &str| sources.iter().any(|key| key.name == name);
         let mut meant = map.others().filter_map(|(key, _)| nearest(&key.value, keys::CLIP.names()));
-        if meant.any(is_source) {
+        // So is the name of a shot that is a key: its value is the clip's mapping.
+        if meant.any(is_source) || map.others().any(|(_, value)| matches!(value.value, YamlValue::Map(_))) {
             return None;
         }
         let message = "this clip shows nothing";
@@ -297,6 +298,12 @@ fn transition(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Tran
         let length = length(&map, &keys::DISSOLVE, "bad-film", problems)?.value;
         Transition { kind: TransitionKind::Dissolve, length }
     } else {
+        if let Some(length) = value.text().filter(|text| text.parse::<EditTime>().is_ok()) {
+            let message = format!("`{}` must be {}", kind.name, kind.shape);
+            let help = format!("write `{{{}, length: {length}}}`", kind.example);
+            problems.push(Diagnostic::error("wrong-type", value.span.or(written.span), message).help(help));
+            return None;
+        }
         let choices = if kind.name == keys::FADE.name { &keys::COLORS } else { &keys::DIRECTIONS };
         let kind = expect_choice(value, kind, choices, written.span, problems)?;
         Transition { kind, length: stated_length.map_or(DEFAULT_TRANSITION, |length| length.value) }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::keys::workflow as keys;
-use super::keys::{KeySpec, shot as shot_keys};
+use super::keys::{KeySpec, is_field, shot as shot_keys};
 use super::mapping::Mapping;
 use super::value::{one_or_many, report_wrong_type};
 use super::{
@@ -169,6 +169,8 @@ fn shots(file: &Mapping<'_>, problems: &mut Problems) -> Vec<Shot> {
                 .help("begin each shot with a dash: `- id: harbor`, with its fields below"),
         );
     }
+    let joined = join_dashes(items, problems);
+    let items = joined.as_deref().unwrap_or(items);
     let mut shots: Vec<Shot> = Vec::with_capacity(items.len());
     let mut spans: HashMap<String, Span> = HashMap::new();
     let ids: HashSet<&str> = items.iter().filter_map(|item| item.get(shot_keys::ID.name)?.1.text()).collect();
@@ -185,6 +187,53 @@ fn shots(file: &Mapping<'_>, problems: &mut Problems) -> Vec<Shot> {
         shots.push(shot);
     }
     shots
+}
+
+/// The items of `shots` where a dash stands before each line of a shot, with those lines joined; `None` where there is no such dash. The first
+/// of each shot is reported.
+fn join_dashes(items: &[Yaml], problems: &mut Problems) -> Option<Vec<Yaml>> {
+    let only_entry = |item: &Yaml| match &item.value {
+        YamlValue::Map(entries) => match entries.as_slice() {
+            [entry] => Some(entry.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let is_line = |key: &Key| {
+        key.value != shot_keys::ID.name && (shot_keys::SHOT.has(&key.value) || is_field(&key.value))
+    };
+    let is_id = |item: &Yaml| matches!(&item.value, YamlValue::Map(entries) if matches!(entries.as_slice(), [(key, _)] if key.value == shot_keys::ID.name));
+    if !items
+        .windows(2)
+        .any(|pair| is_id(&pair[0]) && only_entry(&pair[1]).is_some_and(|(key, _)| is_line(&key)))
+    {
+        return None;
+    }
+    let mut joined: Vec<Yaml> = Vec::with_capacity(items.len());
+    // Whether the last item is an id alone, with the lines that were joined to it.
+    let (mut is_open, mut is_reported) = (false, false);
+    for item in items {
+        let line = only_entry(item).filter(|(key, _)| is_open && is_line(key));
+        if let (Some((key, value)), Some(Yaml { value: YamlValue::Map(entries), .. })) =
+            (line, joined.last_mut())
+        {
+            if !is_reported {
+                let id = entries[0].1.text().unwrap_or("the shot");
+                let message = format!("`{}` begins a shot of its own: it has a dash", key.value);
+                let help = format!(
+                    "remove the dash: `{}` belongs to `{id}` above, indented like its `id`",
+                    key.value
+                );
+                problems.push(Diagnostic::error("missing-key", key.span, message).help(help));
+            }
+            is_reported = true;
+            entries.push((key, value));
+            continue;
+        }
+        (is_open, is_reported) = (is_id(item), false);
+        joined.push(item.clone());
+    }
+    Some(joined)
 }
 
 /// The report of an id that a shot above has.

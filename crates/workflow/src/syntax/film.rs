@@ -1,6 +1,6 @@
 //! Reads `film` and `films`, and references to shots.
 
-use super::keys::{KeySpec, Shape, film as keys, nothing, workflow};
+use super::keys::{KeySpec, Shape, film as keys, nothing, shot, workflow};
 use super::mapping::Mapping;
 use super::value::{one_or_many, report_wrong_type};
 use super::{FilmSpec, PosterSpec, ShotRef, SoundtrackSpec, clip, soundtrack};
@@ -171,7 +171,7 @@ pub(super) fn shot_ref(
     match ShotRef::parse(&text) {
         Ok(reference) => Some(Spanned::new(reference, value.span)),
         Err(message) => {
-            let help = list_in_text(key, &text).unwrap_or_else(|| {
+            let help = list_in_text(key, &text).or_else(|| file_as_shot(key, &text)).unwrap_or_else(|| {
                 format!(
                     "`{}` takes a shot's id, one cell of it as `id@axis=value`, or one take as `id#2`",
                     key.name
@@ -186,9 +186,34 @@ pub(super) fn shot_ref(
 /// The help for a mapping where a shot is named as it is: `{shot: pier}` for `pier`.
 fn name_in_mapping(key: &KeySpec, value: &Yaml) -> Option<String> {
     let YamlValue::Map(entries) = &value.value else { return None };
-    let [(name, shot)] = entries.as_slice() else { return None };
+    let (name, shot) = entries.iter().find(|(name, _)| matches!(name.value.as_str(), "shot" | "id"))?;
+    // `continues` takes the last frame, as is said here.
+    let is_last = |(other, value): &(Key, Yaml)| {
+        other.value == name.value || (other.value == "frame" && value.text() == Some("last"))
+    };
+    if !entries.iter().all(is_last) {
+        return None;
+    }
     let text = shot.text().filter(|text| ShotRef::parse(text).is_ok())?;
-    matches!(name.value.as_str(), "shot" | "id").then(|| format!("write `{}: {text}`", key.name))
+    Some(format!("write `{}: {text}`", key.name))
+}
+
+/// The help for a file, or a frame of a shot, where a shot is named.
+fn file_as_shot(key: &KeySpec, text: &str) -> Option<String> {
+    let (stem, ending) = text.rsplit_once('.')?;
+    let is_name = ShotRef::parse(stem).is_ok();
+    match (ending.to_lowercase().as_str(), key.shape) {
+        ("png" | "jpg" | "jpeg" | "webp" | "mp4" | "mov" | "webm", Shape::Clips) => {
+            Some(format!("a file is shown by `{{file: {text}}}`"))
+        }
+        ("png" | "jpg" | "jpeg" | "webp", _) if key.name == shot::CONTINUES.name => {
+            Some(format!("an image that the video starts with is `first_frame: {text}`"))
+        }
+        ("mp4" | "mov" | "webm" | "last" | "last_frame" | "end", _) if is_name => {
+            Some(format!("name the shot alone: `{}: {stem}`", key.name))
+        }
+        _ => None,
+    }
 }
 
 /// The help for several names in one text, if the key takes a list.

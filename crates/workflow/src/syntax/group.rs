@@ -40,6 +40,15 @@ fn group(key: &Key, value: &Yaml, is_included: bool, problems: &mut Problems) ->
         problems.error("bad-name", key.span, message);
         return None;
     }
+    if let YamlValue::List(items) = &value.value
+        && let Some(ids) = items.iter().map(Yaml::text).collect::<Option<Vec<&str>>>()
+        && !ids.is_empty()
+    {
+        let help = format!("write `group: {}` in {}, and `{0}: {{}}` here", key.value, quoted_list(ids, 5));
+        let wrong = Diagnostic::error("wrong-type", value.span.or(key.span), "a group must be a mapping");
+        problems.push(wrong.label("this is a list").help(help));
+        return None;
+    }
     let map = Mapping::read(value, &keys::GROUP, key.span, problems)?;
     map.text(&keys::NOTE, problems);
     Some(Group {

@@ -66,12 +66,15 @@ impl<'y> Mapping<'y> {
     /// Reports unknown and missing keys. A missing key that an unknown one was probably meant to be is reported once.
     fn check_keys(&self, extensions: bool, problems: &mut Problems) {
         let mut suggested_keys = Vec::new();
+        // The help for a key that holds what others are to hold says all of them.
+        let mut is_advised = false;
         if !self.object.is_open {
             for (key, value) in self.others().filter(|(key, _)| !(extensions && is_extension(&key.value))) {
                 let unknown =
                     if extensions { self.unknown_in_file(key) } else { self.object.unknown_key(key) };
-                let meant = advice(self.object, &key.value, value, |name| has_key(self.entries, name))
-                    .or_else(|| opposite_of(&key.value, value, self.object.names()));
+                let advised = advice(self.object, &key.value, value, |name| has_key(self.entries, name));
+                is_advised |= advised.is_some();
+                let meant = advised.or_else(|| opposite_of(&key.value, value, self.object.names()));
                 problems.push(match meant {
                     Some(help) => unknown.help(help),
                     None => unknown,
@@ -80,7 +83,7 @@ impl<'y> Mapping<'y> {
             }
         }
         for key in self.object.keys.iter().filter(|key| key.is_required && self.get(key).is_none()) {
-            if suggested_keys.contains(&key.name) {
+            if is_advised || suggested_keys.contains(&key.name) {
                 continue;
             }
             // In an object of further keys, one of these may be what was meant.

@@ -12,6 +12,11 @@ use crate::yaml::{Key, Yaml, YamlValue};
 
 /// The shot in an item of the list; `None` if it has no usable id.
 pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
+    if let Some(help) = item.text().and_then(prompt_alone) {
+        let wrong = Diagnostic::error("wrong-type", item.span, "a shot must be a mapping");
+        problems.push(wrong.label("this is text").help(help));
+        return None;
+    }
     let map = Mapping::read(item, &keys::SHOT, item.span, problems)?;
     let id = id(&map, problems);
     let continues = map.get(&keys::CONTINUES).and_then(|(key, value)| {
@@ -54,6 +59,16 @@ pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
         fields: fields.collect(),
         id: id?,
     })
+}
+
+/// The help for a text of several words in place of a shot: its prompt.
+fn prompt_alone(text: &str) -> Option<String> {
+    let is_plain =
+        !text.contains(['\n', '"', '\\', '`', ':', '#', '{', '}', '[', ']', ',']) && text.len() <= 200;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let id = name_slug(&words.iter().take(3).copied().collect::<Vec<_>>().join(" "));
+    (is_plain && words.len() > 1 && plain_name(&id).is_ok())
+        .then(|| format!("write `- {{id: {id}, prompt: {text}}}`"))
 }
 
 /// The note; an empty one removes the note in `defaults`.

@@ -60,7 +60,15 @@ fn starred(help: &str) -> String {
 pub(super) fn mistake(failure: &ParseFailure<'_>) -> Option<Diagnostic> {
     if failure.message.contains("merge value") {
         let written = failure.source.slice(failure.span);
-        let alias = written.trim_matches(['"', '\'']).strip_prefix('*')?;
+        let name = written.trim_matches(['"', '\'']);
+        let Some(alias) = name.strip_prefix('*') else {
+            let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-".contains(c));
+            let help = format!(
+                "write `{MERGE_KEY}: *{name}`, and `&{name}` above, before the mapping that it merges"
+            );
+            return is_name
+                .then(|| Diagnostic::error("yaml-syntax", failure.span, "a name is no alias").help(help));
+        };
         let message = "an alias in quotes is text";
         let help = format!("write `{MERGE_KEY}: *{alias}`");
         return Some(Diagnostic::error("yaml-syntax", failure.span, message).help(help));

@@ -1,7 +1,8 @@
 //! Help for keys of other levels and of other tools that no other spelling makes right: the key belongs elsewhere, or its value changes with
 //! its name.
 
-use super::{ObjectSpec, film, group, is_field, shot, soundtrack, workflow};
+use super::{ObjectSpec, dialogue, film, group, is_field, shot, soundtrack, workflow};
+use crate::diagnostic::nearest;
 use crate::truth_words::suggested_truth;
 use crate::yaml::{Key, Yaml, YamlValue};
 
@@ -87,6 +88,19 @@ pub(crate) fn advice(
         }
         noun if noun == film::FILM.noun => of_film(name),
         noun if noun == film::CLIP.noun => of_clip(name, value),
+        noun if noun == soundtrack::VOICE.noun => {
+            let file = value
+                .text()
+                .filter(|text| text.contains('.') && !has_sibling(soundtrack::VOICE_FILE.name))?;
+            (!object.keys.iter().any(|known| nearest(key, [known.name]).is_some()))
+                .then(|| format!("write `{{file: {file}, at: {key}}}`"))
+        }
+        noun if noun == dialogue::LINE.noun && !has_sibling(dialogue::TEXT.name) => {
+            let line = value.text().filter(|text| !text.contains(['"', '\\', '\n']))?;
+            nearest(key, object.names())
+                .is_none()
+                .then(|| format!("write `{{speaker: {key}, text: \"{line}\"}}`"))
+        }
         noun if noun == film::TRANSITION_KINDS.noun => of_transition(name, value),
         noun if noun == soundtrack::MUSIC.noun && name == film::LOUDNESS.name => {
             Some("`loudness` belongs to the film: write it beside `music`".to_owned())
@@ -134,6 +148,10 @@ fn of_clip(name: &str, value: &Yaml) -> Option<String> {
     match (name, &value.value) {
         ("take", YamlValue::Number(take)) => {
             Some(format!("write it behind the name of the shot: `shot: harbor#{take}`"))
+        }
+        (shot, YamlValue::Map(entries)) if nearest(shot, film::CLIP.names()).is_none() => {
+            let edits = entries.iter().map(|(key, value)| format!(", {}", pair(&key.value, value)));
+            Some(format!("write `{{shot: {shot}{}}}`", edits.collect::<String>()))
         }
         ("duration", YamlValue::Number(seconds)) => Some(format!("write `seconds: {seconds}`")),
         ("sound" | "audio" | "with_audio", YamlValue::Text(text))
