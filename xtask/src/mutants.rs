@@ -98,8 +98,8 @@ const MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "a task that a run gives up is expired although its video has been stored meanwhile",
         file: "crates/engine/src/ledger/derived_tables.rs",
-        original: "AttemptState::Completed if self.has_been_stored(attempt)? => Ok(()),",
-        replacement: "",
+        original: "let has_video = state == AttemptState::Completed && self.has_been_stored(attempt)?;",
+        replacement: "let has_video = false;",
         violations: &["was paid for again after its video was stored"],
     },
     Mutation {

@@ -10,6 +10,7 @@ use workflow::{InspectionError, MediaGate, MediaInfo, MediaKind};
 pub const MEDIA_GATE: MediaGate = MediaGate {
     max_file_bytes: media::MAX_INPUT_BYTES,
     max_request_bytes: media::MAX_REQUEST_INPUT_BYTES,
+    max_frame_bytes,
     max_film_file_bytes: media::MAX_SOUND_BYTES,
     max_sound_duration: VideoDuration::from_secs(media::MAX_SOUND_DURATION.as_secs()),
     has_ffmpeg: false,
@@ -19,6 +20,17 @@ pub const MEDIA_GATE: MediaGate = MediaGate {
     inspect_font,
     missing_characters,
 };
+
+/// The largest video of the service (1080p).
+const SERVICE_PICTURE: (u32, u32) = (1920, 1080);
+/// The most that PNG adds to a row of pixels that it cannot compress, and to the whole.
+const PNG_BYTES: (u64, u64) = (2, 8 << 10);
+
+/// Noise does not get smaller: three bytes a pixel.
+fn max_frame_bytes(size: Option<(u32, u32)>) -> u64 {
+    let (width, height) = size.unwrap_or(SERVICE_PICTURE);
+    (u64::from(width) * 3 + PNG_BYTES.0) * u64::from(height) + PNG_BYTES.1
+}
 
 fn info(inspected: Result<media::InputInfo, MediaError>) -> Result<MediaInfo, InspectionError> {
     match inspected {

@@ -12,6 +12,9 @@ pub(crate) const FAMILY: &str = "Noto Sans";
 /// The largest font file that is read, in bytes: a collection of CJK fonts has 20 to 30 MiB.
 pub const MAX_FONT_BYTES: usize = 64 << 20;
 
+/// The most fonts of a collection: those of CJK families have some ten.
+const MAX_COLLECTION: u32 = 256;
+
 /// Subsets of Noto fonts; `fonts/README.md` says how they are made.
 const EMBEDDED: [&[u8]; 7] = [
     include_bytes!("../fonts/NotoSans-Regular.ttf"),
@@ -67,11 +70,24 @@ impl Fonts {
         if file.len() > MAX_FONT_BYTES {
             return Err(FontError::TooLarge { bytes: file.len() });
         }
+        if !has_plausible_count(&file) {
+            return Err(FontError::NotAFont);
+        }
         let faces = self.system.db_mut().load_font_source(fontdb::Source::Binary(Arc::new(file)));
         let family = faces.first().and_then(|id| self.system.db().face(*id)?.families.first().cloned());
         let (family, _) = family.ok_or(FontError::NotAFont)?;
         self.added.push(family);
         Ok(())
+    }
+}
+
+/// Whether a collection has as many fonts as it may have. What parses it allocates for as many as it says (OpenType 1.9, "Font Collections").
+fn has_plausible_count(file: &[u8]) -> bool {
+    match file {
+        [b't', b't', b'c', b'f', _, _, _, _, a, b, c, d, ..] => {
+            u32::from_be_bytes([*a, *b, *c, *d]) <= MAX_COLLECTION
+        }
+        _ => true,
     }
 }
 

@@ -117,6 +117,12 @@ fn fonts_of_files_come_first_and_damaged_ones_are_refused() {
     let mut fonts = Fonts::embedded();
     assert_eq!(fonts.add(b"<html>".to_vec()), Err(FontError::NotAFont));
     assert_eq!(fonts.add(Vec::new()), Err(FontError::NotAFont));
+    // A collection that says that it has four billion fonts, and one of as many as may be tried.
+    for count in [u32::MAX, 0x7000_0002, 257, 256] {
+        let collection =
+            [b"ttcf\0\x01\0\0".as_slice(), &count.to_be_bytes(), &[0, 0, 0, 12].repeat(1_000)].concat();
+        assert_eq!(fonts.add(collection), Err(FontError::NotAFont), "{count}");
+    }
     let regular = fonts.draw("Lamp", &STYLE).mask;
     fonts.add(include_bytes!("../fonts/NotoSansThai-Regular.ttf").to_vec()).expect("a font");
     let drawn = fonts.draw("Lamp", &STYLE);

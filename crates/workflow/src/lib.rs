@@ -49,7 +49,7 @@ pub use expand::{Instances, Picks};
 pub use files::{DirEntry, DirFiles, FileError, Files, InMemory, ReadSeek};
 pub use letters::{is_name_letter, normalized};
 pub use load::{CheckOutcome, Options, ParamFile, ServiceLimits, check, expand, load, parse};
-pub use media_gate::{InspectionError, MediaGate, MediaGateError, MediaInfo, MediaKind};
+pub use media_gate::{InspectionError, MediaGate, MediaGateError, MediaInfo, MediaKind, inline_bytes};
 pub use plan::{
     Cell, Clip, ClipSource, Edge, Film, Frame, Input, InputIdentity, InvalidPlan, Location, Node, NodeIx,
     NodeKey, Plan, Request, key,

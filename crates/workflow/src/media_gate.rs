@@ -97,6 +97,8 @@ pub struct MediaGate {
     pub max_file_bytes: u64,
     /// The largest sum of the files of one request, in bytes.
     pub max_request_bytes: u64,
+    /// The most that a frame of a video may have in a request, in bytes, by the width and height of the video; `None` is a video of the service.
+    pub max_frame_bytes: fn(Option<(u32, u32)>) -> u64,
     /// The largest sound or clip of one's own in a film, in bytes.
     pub max_film_file_bytes: u64,
     /// The longest sound of a film.
@@ -120,6 +122,7 @@ impl MediaGate {
     pub(crate) const CLOSED: Self = Self {
         max_file_bytes: 0,
         max_request_bytes: 0,
+        max_frame_bytes: |_| 0,
         max_film_file_bytes: 0,
         max_sound_duration: VideoDuration::from_secs(0),
         has_ffmpeg: false,
@@ -166,6 +169,15 @@ impl MediaGate {
         MediaGateError { message, help: "shorten it in a sound editor".to_owned() }
     }
 
+    /// What is said of media that may be above [`Self::max_request_bytes`] together, with the frames that are taken of videos.
+    pub(crate) fn sum_may_be_too_large(&self, bytes: u64) -> MediaGateError {
+        let (sum, limit) = (mebibytes(bytes), mebibytes(self.max_request_bytes));
+        let message = format!(
+            "with its frames, this shot may send {sum} of media; one request carries at most {limit}"
+        );
+        MediaGateError { message, help: SMALLER.to_owned() }
+    }
+
     /// The error for media of one request above [`Self::max_request_bytes`] together.
     #[must_use]
     pub fn sum_too_large(&self, bytes: u64) -> MediaGateError {
@@ -174,6 +186,13 @@ impl MediaGate {
             format!("the media of this shot have {sum} together; one request carries at most {limit}");
         MediaGateError { message, help: SMALLER.to_owned() }
     }
+}
+
+/// How many bytes a data URI has that are decoded from Base64 (RFC 4648, section 4).
+#[must_use]
+pub fn inline_bytes(uri: &str) -> u64 {
+    let data = uri.split_once(',').map_or(uri, |(_, data)| data).trim_end_matches('=');
+    data.len() as u64 * 3 / 4
 }
 
 impl fmt::Debug for MediaGate {
@@ -198,7 +217,20 @@ fn mebibytes(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::mebibytes;
+    use super::{inline_bytes, mebibytes};
+
+    #[test]
+    fn inline_bytes_are_those_of_the_contents() {
+        for (uri, bytes) in [
+            ("data:image/png;base64,", 0),
+            ("data:image/png;base64,QQ==", 1),
+            ("data:image/png;base64,QUE=", 2),
+            ("data:image/png;base64,QUFB", 3),
+            ("data:,QUFBQQ==", 4),
+        ] {
+            assert_eq!(inline_bytes(uri), bytes, "{uri}");
+        }
+    }
 
     #[test]
     fn mebibytes_round_up_to_a_tenth() {

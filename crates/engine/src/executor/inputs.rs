@@ -7,6 +7,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
+use workflow::MediaGateError;
 use workflow::plan::{Frame, MediaSource, NodeIx};
 
 use crate::artifact::file_sha256;
@@ -202,9 +203,10 @@ pub(crate) fn unchanged_copy(
 /// Bounds the inline data of one request. The plan has done so for files; frames of other shots are added here.
 fn check_sum(values: &[String]) -> Result<(), Failure> {
     let inline = values.iter().filter(|value| value.starts_with("data:"));
-    let sum = inline.map(|value| value.len() as u64 / 4 * 3).sum();
+    let sum = inline.map(|value| workflow::inline_bytes(value)).sum();
     if sum > MEDIA_GATE.max_request_bytes {
-        return Err(local(MEDIA_GATE.sum_too_large(sum).message));
+        let MediaGateError { message, help } = MEDIA_GATE.sum_too_large(sum);
+        return Err(local(format!("{message}; {help}")));
     }
     Ok(())
 }
@@ -219,4 +221,24 @@ fn data_uri(media_type: &str, bytes: &[u8]) -> String {
 
 fn local(message: String) -> Failure {
     Failure::new(FailureKind::Local, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is measured when the plan is made is what is measured here: the largest media that pass `check` are sent.
+    #[test]
+    fn sum_of_inline_media_is_that_of_their_contents() {
+        for length in 0..20 {
+            let uri = data_uri("image/png", &vec![7; length]);
+            assert_eq!(workflow::inline_bytes(&uri), length as u64);
+        }
+        let half = (MEDIA_GATE.max_request_bytes / 2) as usize;
+        let sum_of =
+            |lengths: [usize; 2]| check_sum(&lengths.map(|length| data_uri("image/png", &vec![7; length])));
+        assert!(sum_of([half, half]).is_ok());
+        let refused = sum_of([half + 1, half]).unwrap_err();
+        insta::assert_snapshot!(refused.message, @"the media of this shot have 23.1 MiB together; one request carries at most 23 MiB; compress or scale it down, or upload it and give its `https://` URL");
+    }
 }

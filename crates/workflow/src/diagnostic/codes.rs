@@ -45,7 +45,10 @@ pub const CODES: [(&str, &str); 96] = [
     ("local-file", "a request field names a local file"),
     ("long-chain", "warning: a chain has more shots than `max_chain`"),
     ("matrix-too-large", "there are too many instances, or too many of them to compare"),
-    ("media-too-large", "the local media of a shot are together too large for one request"),
+    (
+        "media-too-large",
+        "the local media of a shot are together too large for one request; a warning where the size of a frame is not known yet",
+    ),
     ("missing-character", "warning: no font of a film has a character that is drawn"),
     ("missing-key", "a required key is missing"),
     ("missing-model", "a shot has no model"),

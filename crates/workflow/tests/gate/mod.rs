@@ -10,6 +10,7 @@ pub(crate) fn media_gate() -> MediaGate {
     MediaGate {
         max_file_bytes: 4096,
         max_request_bytes: 300,
+        max_frame_bytes: |size| if size.is_some() { 40 } else { 30 },
         max_film_file_bytes: 100_000,
         max_sound_duration: VideoDuration::from_secs(60),
         has_ffmpeg: false,
