@@ -26,7 +26,7 @@ mod violation;
 pub use canonical::{canonical_json, canonical_object};
 #[cfg(feature = "validate")]
 pub use check::{
-    FieldShape, IncrementalValidator, UnknownMember, known_name, nearest_model, nearest_name,
+    FieldShape, IncrementalValidator, UnknownMember, listed_synonym, nearest_model, nearest_name,
     nearest_spelling,
 };
 pub use contract::Contract;

@@ -266,6 +266,14 @@ fn adopting_an_abandoned_task_reserves_what_was_reserved_and_no_less_is_spent() 
     drop(run);
     ledger.resolve(&attempt, &Resolution::Abandoned, Timestamp(3)).expect("no run is alive");
     assert_eq!(costs(), (0, 4));
+    // It would lower what was spent, from which the caps of a run count.
+    let live = begin(&ledger, "live", BudgetCaps::default());
+    for resolution in [Resolution::NotAccepted, Resolution::Accepted { task: task.clone() }] {
+        let refused = ledger.resolve(&attempt, &resolution, Timestamp(4)).expect_err("a run is alive");
+        assert!(matches!(refused, LedgerError::NotResolvable(_)), "{refused}");
+    }
+    assert_eq!(costs(), (0, 4));
+    drop(live);
     ledger.resolve(&attempt, &Resolution::Accepted { task }, Timestamp(4)).expect("it can be adopted");
     assert_eq!(costs(), (10, 0));
 }

@@ -68,23 +68,25 @@ impl RunRecord {
         let mut nodes: BTreeSet<NodeIx> =
             selected.iter().copied().filter(|ix| category(*ix) == EndState::Failed).collect();
         let ended_the_run = (run.is_fail_fast() && !nodes.is_empty()) || run.is_service_unusable();
+        // A shot that also waits for something else, such as a task in flight, was not started for that other reason.
+        let waits_for_failed = |next: NodeIx, failed: &BTreeSet<NodeIx>| {
+            let is_failed_or_done = |predecessor: &NodeIx| {
+                failed.contains(predecessor)
+                    || category(*predecessor) == EndState::Done
+                    || !was_selected(*predecessor)
+            };
+            let was_waiting = was_selected(next) && category(next) == EndState::NotStarted;
+            was_waiting && plan.predecessors(next).iter().all(is_failed_or_done)
+        };
         if ended_the_run {
-            nodes.extend(selected.iter().filter(|ix| category(**ix) == EndState::NotStarted));
+            let first: Vec<NodeIx> =
+                selected.iter().copied().filter(|ix| waits_for_failed(*ix, &nodes)).collect();
+            nodes.extend(first);
         }
         let mut open: Vec<NodeIx> = nodes.iter().copied().collect();
         while let Some(node) = open.pop() {
             for next in plan.successors(node) {
-                // A shot that also waits for something else was not started for that other reason.
-                let is_failed_or_done = |predecessor: &NodeIx| {
-                    nodes.contains(predecessor)
-                        || category(*predecessor) == EndState::Done
-                        || !was_selected(*predecessor)
-                };
-                let was_waiting = was_selected(next) && category(next) == EndState::NotStarted;
-                if was_waiting
-                    && !nodes.contains(&next)
-                    && plan.predecessors(next).iter().all(is_failed_or_done)
-                {
+                if !nodes.contains(&next) && waits_for_failed(next, &nodes) {
                     nodes.insert(next);
                     open.push(next);
                 }

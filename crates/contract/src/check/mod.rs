@@ -22,7 +22,7 @@ use crate::{
 use component::ComponentCheck;
 pub use field_shape::{FieldShape, UnknownMember};
 pub use incremental_validator::IncrementalValidator;
-pub use nearest::{known_name, nearest_name, nearest_spelling};
+pub use nearest::{listed_synonym, nearest_name, nearest_spelling};
 pub use nearest_model::nearest_model;
 
 /// Violations reported at most: more are repetitions of one mistake.

@@ -78,16 +78,16 @@ const SYNONYMS: [(&str, &[&str]); 55] = [
     ("shot", &["id", "name", "scene", "clip"]),
 ];
 
-/// The candidate that [`known_name`] or else [`nearest_spelling`] finds.
+/// The candidate that [`listed_synonym`] or else [`nearest_spelling`] finds.
 #[must_use]
 pub fn nearest_name<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
-    known_name(word, candidates.iter().copied()).or_else(|| nearest_spelling(word, candidates))
+    listed_synonym(word, candidates.iter().copied()).or_else(|| nearest_spelling(word, candidates))
 }
 
 /// The candidate that is the same word in another spelling (case, `-` or nothing for `_`), or that a word of another tool means.
 #[must_use]
-pub fn known_name<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn listed_synonym<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.chars().count() > MAX_CHARS {
         return None;
     }

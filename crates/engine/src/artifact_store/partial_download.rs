@@ -313,7 +313,9 @@ mod tests {
     /// What another process does between opening a file and locking it, once.
     pub(super) fn after_open() {
         let action = AFTER_OPEN.with(|action| action.borrow_mut().take());
-        action.into_iter().for_each(|action| action());
+        if let Some(action) = action {
+            action();
+        }
     }
 
     /// A folder with a finished download, which another process gives the name of its content once this one has opened it.

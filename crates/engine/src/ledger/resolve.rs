@@ -65,6 +65,12 @@ impl Ledger {
                 "a run in this folder is alive and may poll the task of attempt {attempt}: wait for its end, or interrupt it"
             )));
         }
+        if state == AttemptState::Abandoned && !is_abandoned && self.is_any_run_alive()? {
+            // The caps of a run count what was spent since its beginning.
+            return Err(LedgerError::NotResolvable(format!(
+                "a run in this folder is alive, and its caps count what attempt {attempt} may have cost: wait for its end, or interrupt it"
+            )));
+        }
         if let Some(task) = known_task.filter(|task| !is_abandoned && !is_adoption_of(resolution, task)) {
             return Err(LedgerError::NotResolvable(format!(
                 "attempt {attempt} was accepted as task {task}, which is paid for: it can only be adopted as that task again"

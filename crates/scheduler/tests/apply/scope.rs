@@ -219,6 +219,10 @@ fn failed_lists_failed_shots_and_those_not_started_because_of_them() {
     assert_eq!(describe(&fast.failed(&plan)), "b c x y z +0");
     let unusable = record(None, vec![refused("a", RefusalKind::ServiceUnusable), done("x"), done("y")]);
     assert_eq!(describe(&unusable.failed(&plan)), "a b c z +0");
+    // What waits for a task whose outcome is open cannot be submitted.
+    let beside_open =
+        vec![indeterminate("a"), done("x"), done("y"), refused("z", RefusalKind::ServiceUnusable)];
+    assert_eq!(describe(&record(None, beside_open).failed(&plan)), "z +3");
     // An unreachable service ends a run that it has never answered, and that alone.
     let unreachable = |halts| {
         let failure = Failure::new(FailureKind::Transient, "connection refused");

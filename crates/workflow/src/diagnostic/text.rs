@@ -27,7 +27,7 @@ pub(super) fn is_invisible(c: char) -> bool {
 /// The nearest candidate, if one is near enough.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
-    contract::known_name(word, candidates.iter().copied()).or_else(|| nearest_own(word, candidates))
+    contract::listed_synonym(word, candidates.iter().copied()).or_else(|| nearest_own(word, candidates))
 }
 
 /// The nearest of names that the author of a file chose, if one is near enough.

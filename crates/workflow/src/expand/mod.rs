@@ -42,6 +42,7 @@ mod reference_errors;
 mod references;
 mod request;
 mod request_media;
+mod request_size;
 mod request_template;
 mod resolve;
 mod retry;

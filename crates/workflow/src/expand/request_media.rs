@@ -8,9 +8,9 @@ use url::Url;
 use super::ExpandCx;
 use super::check::origin_span;
 use super::dedup::DiagnosticDedup;
-use super::frames;
 use super::media::{self, LocalMedia};
 use super::request::RequestBuilder;
+use super::request_size;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::media_gate::{MediaGateError, MediaKind};
 use crate::private_host::is_private_host;
@@ -225,8 +225,8 @@ pub(super) fn report(
         }
     }
     let gate = cx.files.media_gate();
-    let lowered: u64 = icx.media.iter().filter_map(|used| frames::inline_bytes(&used.medium)).sum();
-    // What is lowered alone is too large is reported by [`frames`].
+    let lowered: u64 = icx.media.iter().filter_map(|used| request_size::inline_bytes(&used.medium)).sum();
+    // What is lowered alone is too large is reported by [`request_size::check_media`].
     if let Some((_, pointer)) = largest
         && lowered <= gate.max_request_bytes
         && lowered + sum > gate.max_request_bytes

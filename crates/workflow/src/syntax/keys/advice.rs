@@ -7,7 +7,7 @@ use crate::truth_words::suggested_truth;
 use crate::yaml::{Key, Yaml, YamlValue};
 
 /// Words in the object with this noun, and where to write what they mean.
-const ELSEWHERE: [(&str, &[&str], &str); 12] = [
+const MISPLACED: [(&str, &[&str], &str); 12] = [
     (
         film::FILM.noun,
         &["transition", "transitions", "crossfade", "dissolve", "fade"],
@@ -75,8 +75,8 @@ pub(crate) fn advice(
 ) -> Option<String> {
     let folded = key.to_lowercase().replace('-', "_");
     let name = folded.as_str();
-    let elsewhere = ELSEWHERE.iter().find(|(noun, words, _)| *noun == object.noun && words.contains(&name));
-    if let Some((_, _, help)) = elsewhere {
+    let misplaced = MISPLACED.iter().find(|(noun, words, _)| *noun == object.noun && words.contains(&name));
+    if let Some((_, _, help)) = misplaced {
         return Some((*help).to_owned());
     }
     match object.noun {

@@ -80,7 +80,7 @@ fn keys_of_films_in_other_words() {
 }
 
 #[test]
-fn keys_of_films_that_belong_elsewhere() {
+fn keys_of_films_at_the_wrong_level() {
     let transition =
         "a transition belongs to a clip: `shots: [{shot: harbor, transition: {dissolve: 12f}}, lamp]`";
     check_all(
