@@ -29,15 +29,15 @@ pub(crate) struct Fuzz {
     /// Duration in seconds.
     #[arg(long, default_value_t = 60)]
     seconds: u32,
-    /// Only runs this input, for example one of fuzz/found.
+    /// Only runs this input, for example one of fuzz/artifacts.
     #[arg(long, value_name = "FILE")]
     input: Option<std::path::PathBuf>,
 }
 
-/// Builds the target and runs it; failing inputs are written to `fuzz/found`.
+/// Builds the target and runs it; failing inputs are written to `fuzz/artifacts`.
 pub(crate) fn run(root: &Path, args: &Fuzz) -> Result<String, String> {
     let folder = root.join("fuzz");
-    for name in ["corpus", "found"] {
+    for name in ["corpus", "artifacts"] {
         fs_err::create_dir_all(folder.join(name)).map_err(|error| error.to_string())?;
     }
     let target = folder.join("target");
@@ -53,7 +53,7 @@ pub(crate) fn run(root: &Path, args: &Fuzz) -> Result<String, String> {
         return Err("the fuzz target cannot be built".to_owned());
     }
     let mut fuzzer = Command::new(target.join(&host).join("release/workflow"));
-    fuzzer.current_dir(root).arg("-artifact_prefix=fuzz/found/");
+    fuzzer.current_dir(root).arg("-artifact_prefix=fuzz/artifacts/");
     if let Some(input) = &args.input {
         fuzzer.arg(input);
     } else {
@@ -70,9 +70,9 @@ pub(crate) fn run(root: &Path, args: &Fuzz) -> Result<String, String> {
     }
     let status = fuzzer.status().map_err(|error| format!("the fuzz target cannot be run: {error}"))?;
     if status.success() {
-        Ok("fuzz: nothing found".to_owned())
+        Ok("fuzz: no input fails".to_owned())
     } else {
-        Err("fuzz: an input fails; it is in fuzz/found".to_owned())
+        Err("fuzz: an input fails; it is in fuzz/artifacts".to_owned())
     }
 }
 

@@ -184,7 +184,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SECONDS", value_parser = duration, default_value = "20")]
     pub(crate) shutdown_grace: Duration,
     /// Render these shots again even if they have a video [default: all selected shots]. The cost is shown first. Once rendered, the
-    /// new video replaces the old one in films and dependent shots; the old file is kept.
+    /// new video replaces the old one in films and dependent shots; the old file is kept. If that fails, the next run renders it.
     #[arg(long, value_name = "SHOT", num_args = 0..)]
     pub(crate) rerun: Option<Vec<String>>,
     /// Text that becomes part of every shot's key: videos are shared only between runs with the same salt.
@@ -247,8 +247,8 @@ pub(crate) struct InitArgs {
     #[arg(default_value = "storyboard.yaml")]
     pub(crate) file: PathBuf,
     /// Kind of workflow.
-    #[arg(long, value_enum, default_value_t = TemplateKind::Storyboard)]
-    pub(crate) kind: TemplateKind,
+    #[arg(long, value_enum, default_value_t = WorkflowKindArg::Storyboard)]
+    pub(crate) kind: WorkflowKindArg,
     /// Number of shots, or of cells of a sweep.
     #[arg(long, value_name = "N", default_value_t = 6)]
     pub(crate) shots: usize,
@@ -261,7 +261,7 @@ pub(crate) struct InitArgs {
 
 /// Kinds of new workflows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TemplateKind {
+pub(crate) enum WorkflowKindArg {
     /// Shots with cuts between them, joined into a film.
     Storyboard,
     /// Shots that each start on the last frame of the shot before.

@@ -136,7 +136,7 @@ fn values_that_mean_nothing_are_removed() {
             ("shots: [{shot: pier, transition: false}]", cut),
         ],
     );
-    let timeout = "remove it: without `timeout` an attempt has no limit of its own";
+    let timeout = "remove it: without `timeout` it is an hour; or write a longer one, such as `timeout: 6h`";
     let seed = "remove it: without `seed` the service chooses one";
     check_all(
         shot_help,

@@ -5,12 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::CommandError;
 use crate::project_paths::display_path;
-
-/// A file name quoted for a shell.
-pub(crate) fn shell_quoted(file: &Path) -> String {
-    let name = file.to_string_lossy();
-    shlex::try_quote(&name).map_or_else(|_| name.to_string(), std::borrow::Cow::into_owned)
-}
+use crate::shell;
 
 /// Writes a text or other contents to `file`.
 ///
@@ -26,7 +21,7 @@ pub(crate) fn atomic_write(
         let message =
             format!("cannot write {}: there is no folder {}", display_path(file), display_path(folder));
         return Err(
-            CommandError::invalid(message).hint(format!("create it: mkdir -p {}", shell_quoted(folder)))
+            CommandError::invalid(message).hint(format!("create it: mkdir -p {}", shell::path(folder)))
         );
     }
     let mut name = std::ffi::OsString::from(".");

@@ -7,7 +7,7 @@ use contract::Contract;
 use workflow::import::{CutSource, ImportOptions, ImportResult, ImportedCut, SourceKind, import_cut};
 use workflow::scaffold;
 
-use super::atomic_write::{atomic_write, shell_quoted};
+use super::atomic_write::atomic_write;
 use super::cut_clips::cut_clips;
 use super::import_cut::{CutFormat, import_cut as import_cut_into, read_cut};
 use super::init::picture;
@@ -16,7 +16,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load::MAX_FILE_BYTES;
 use crate::project_paths::display_path;
-use crate::terminal;
+use crate::{shell, terminal};
 
 pub(crate) async fn import(args: ImportArgs) -> Result<Exit, CommandError> {
     if let Some(workflow) = &args.into {
@@ -142,7 +142,7 @@ fn write(args: &ImportArgs, output: &Path, text: &str, shots: usize) -> Result<E
             .hint("name another file with --output"));
     }
     atomic_write(output, text, args.overwrite)?;
-    let file = shell_quoted(output);
+    let file = shell::path(output);
     outln!("wrote {file}: {shots} {}\n\nnext: runner plan {file}", if shots == 1 { "shot" } else { "shots" });
     Ok(Exit::Done)
 }

@@ -13,7 +13,6 @@ use workflow::edit::{ListEntry, film_entries, set_film_entries, transition_value
 use workflow::plan::{Clip, ClipSource, Film, Plan};
 use workflow::units::FrameRate;
 
-use super::atomic_write::shell_quoted;
 use super::export::clips::ClipCollector;
 use super::export::{FilmProject, film, not_resolvable};
 use crate::args::{Format, ImportArgs};
@@ -22,6 +21,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load;
 use crate::project_paths::display_path;
+use crate::shell;
 
 /// The largest cut that is read, in bytes.
 const MAX_CUT_BYTES: u64 = 64 << 20;
@@ -96,7 +96,7 @@ pub(super) async fn import_cut(args: &ImportArgs, workflow: &Path) -> Result<Exi
     if args.dry_run {
         errln!("nothing was written (--dry-run)");
     } else {
-        errln!("next: runner run {}", shell_quoted(workflow));
+        errln!("next: runner run {}", shell::path(workflow));
     }
     Ok(Exit::Done)
 }

@@ -5,24 +5,25 @@ use std::path::Path;
 use contract::Contract;
 use workflow::scaffold;
 
-use super::atomic_write::{atomic_write, shell_quoted};
-use crate::args::{InitArgs, ModelArgs, TemplateKind};
+use super::atomic_write::atomic_write;
+use crate::args::{InitArgs, ModelArgs, WorkflowKindArg};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::price_table::DEFAULT_FILE;
+use crate::shell;
 
 pub(crate) fn init(args: &InitArgs) -> Result<Exit, CommandError> {
     let kind = match args.kind {
-        TemplateKind::Storyboard => scaffold::WorkflowKind::Storyboard,
-        TemplateKind::Chain => scaffold::WorkflowKind::Chain,
-        TemplateKind::Sweep => scaffold::WorkflowKind::Sweep,
+        WorkflowKindArg::Storyboard => scaffold::WorkflowKind::Storyboard,
+        WorkflowKindArg::Chain => scaffold::WorkflowKind::Chain,
+        WorkflowKindArg::Sweep => scaffold::WorkflowKind::Sweep,
     };
     let stem = args.file.file_stem().unwrap_or_default().to_string_lossy();
     let name = scaffold::name_for(&stem);
     let text = scaffold::scaffold(kind, &name, args.shots, &picture(&args.model), Contract::embedded())
         .map_err(CommandError::invalid)?;
     atomic_write(&args.file, &text, args.overwrite)?;
-    let file = shell_quoted(&args.file);
+    let file = shell::path(&args.file);
     outln!("wrote {file}");
     let folder = args.file.parent().unwrap_or(Path::new(""));
     write_gitignore(&folder.join(".gitignore"))?;
@@ -42,11 +43,11 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, CommandError> {
 /// Creates a file beside the workflow, unless it is there.
 fn write_companion(file: &Path, text: &str, remark: &str) -> Result<(), CommandError> {
     if std::fs::symlink_metadata(file).is_ok() {
-        outln!("kept {}", shell_quoted(file));
+        outln!("kept {}", shell::path(file));
         return Ok(());
     }
     atomic_write(file, text, false)?;
-    outln!("wrote {}{remark}", shell_quoted(file));
+    outln!("wrote {}{remark}", shell::path(file));
     Ok(())
 }
 
@@ -61,7 +62,7 @@ fn write_gitignore(file: &Path) -> Result<(), CommandError> {
     };
     let missing: Vec<String> =
         scaffold::IGNORED.into_iter().filter(|entry| !has(entry)).map(|entry| format!("`{entry}`")).collect();
-    let file = shell_quoted(file);
+    let file = shell::path(file);
     if missing.is_empty() {
         outln!("kept {file}");
     } else {

@@ -285,7 +285,7 @@ fn retried(state: &RunState, node: NodeIx) -> String {
 /// The message about a quota that is used up, if something has to wait for its reset for long.
 fn quota_used_up(state: &RunState, event: &Event, quota: &SubmitQuota, now: Timestamp) -> Option<String> {
     let wait = wait(state, event, now, "submission");
-    let waits = |node: &NodeState| matches!(node.phase, Phase::Waiting | Phase::Ready { .. });
+    let waits = |node: &NodeState| matches!(node.phase, Phase::Pending | Phase::Ready { .. });
     let is_notable = quota.remaining == 0 && !wait.is_empty() && state.nodes().iter().any(waits);
     is_notable.then(|| format!("the service reports that its quota of submissions is used up{wait}"))
 }

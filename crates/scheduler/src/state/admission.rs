@@ -321,7 +321,7 @@ impl RunState {
     fn propagate_blocked(&mut self) {
         while let Some(failed) = self.queues.unpropagated_failures.pop() {
             for node in self.plan.successors(failed) {
-                if self.node(node).phase == Phase::Waiting {
+                if self.node(node).phase == Phase::Pending {
                     // The first dependency in file order, whichever ended first.
                     let by = self.plan.predecessors(node).into_iter().find(|predecessor| {
                         !matches!(self.node(*predecessor).outcome(), None | Some(Outcome::Done { .. }))
@@ -349,7 +349,7 @@ impl RunState {
         let all: Vec<NodeIx> = self.plan.nodes().map(|(node, _)| node).collect();
         for node in all {
             match self.node(node).phase {
-                Phase::Waiting | Phase::LookingUp | Phase::ClaimedByOtherRun { .. } | Phase::Ready { .. } => {
+                Phase::Pending | Phase::LookingUp | Phase::ClaimedByOtherRun { .. } | Phase::Ready { .. } => {
                     self.cancel(node);
                 }
                 Phase::Preparing

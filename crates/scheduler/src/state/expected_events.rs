@@ -51,7 +51,7 @@ impl UnexpectedEvent {
             Event::Reconciled { attempt, .. } => match phase {
                 Phase::LookingUp | Phase::ClaimedByOtherRun { .. } => true,
                 Phase::Submitting { attempt: current } => current == attempt,
-                Phase::Waiting
+                Phase::Pending
                 | Phase::Ready { .. }
                 | Phase::Preparing
                 | Phase::InFlight { .. }

@@ -12,7 +12,7 @@ use crate::{Download, FailureKind, Outcome, Shot, StatusKind};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Phase {
     /// It waits for its dependencies.
-    Waiting,
+    Pending,
     /// Its key is being looked up in the ledger.
     LookingUp,
     /// Another live run is submitting it. It is waited for as long as for a task: until the shot's timeout.
@@ -53,7 +53,7 @@ impl Phase {
     /// Its name in logs.
     pub(crate) const fn as_str(&self) -> &'static str {
         match self {
-            Self::Waiting => "waiting",
+            Self::Pending => "pending",
             Self::LookingUp => "looking-up",
             Self::ClaimedByOtherRun { .. } => "claimed-by-other-run",
             Self::Ready { .. } => "ready",
@@ -77,7 +77,7 @@ impl Phase {
     pub fn is_in_flight(&self) -> bool {
         match self {
             Self::Preparing | Self::Submitting { .. } | Self::InFlight { .. } => true,
-            Self::Waiting
+            Self::Pending
             | Self::LookingUp
             | Self::ClaimedByOtherRun { .. }
             | Self::Ready { .. }
@@ -172,7 +172,7 @@ pub struct NodeState {
 impl NodeState {
     pub(super) fn new() -> Self {
         Self {
-            phase: Phase::Waiting,
+            phase: Phase::Pending,
             shot: Shot::new(true),
             key: None,
             reserved: None,

@@ -94,7 +94,7 @@ impl NodeQueues {
             }
             Phase::Downloading(_) => self.downloading -= 1,
             Phase::Preparing | Phase::Submitting { .. } => self.posting -= 1,
-            Phase::Waiting | Phase::ClaimedByOtherRun { .. } | Phase::InFlight { .. } | Phase::Done => {}
+            Phase::Pending | Phase::ClaimedByOtherRun { .. } | Phase::InFlight { .. } | Phase::Done => {}
         }
     }
 
@@ -123,7 +123,7 @@ impl NodeQueues {
                     self.unpropagated_failures.push(node);
                 }
             }
-            Phase::Waiting | Phase::ClaimedByOtherRun { .. } | Phase::InFlight { .. } => {}
+            Phase::Pending | Phase::ClaimedByOtherRun { .. } | Phase::InFlight { .. } => {}
         }
     }
 }

@@ -30,8 +30,9 @@ fn meant(written: &str, files: &dyn Files) -> Option<String> {
     let is_inside = normalize_relative(&path).is_some();
     let mut rest = Some(path.trim_start_matches('/'));
     while let Some(part) = rest {
-        if let Some(found) = existing(part, files) {
-            return Some(format!("did you mean `{found}`?"));
+        // A file that is there and cannot be read is no misspelled one.
+        if let Some(name) = existing(part, files).filter(|name| name != written) {
+            return Some(format!("did you mean `{name}`?"));
         }
         rest = part.split_once('/').map(|(_, below)| below).filter(|_| !is_inside);
     }
@@ -41,19 +42,19 @@ fn meant(written: &str, files: &dyn Files) -> Option<String> {
 /// The file whose path is the one given, or nearest to it in each of its parts.
 fn existing(path: &str, files: &dyn Files) -> Option<String> {
     let path = normalize_relative(path)?;
-    let mut found = String::new();
+    let mut existing_path = String::new();
     let mut parts = path.iter().peekable();
     while let Some(part) = parts.next() {
         let is_folder = parts.peek().is_some();
-        let mut entries = files.list(Path::new(&found), MAX_ENTRIES).ok()?;
+        let mut entries = files.list(Path::new(&existing_path), MAX_ENTRIES).ok()?;
         entries.retain(|entry| entry.folder == is_folder);
         let name = nearest_entry(part.to_str()?, &entries)?;
-        if !found.is_empty() {
-            found.push('/');
+        if !existing_path.is_empty() {
+            existing_path.push('/');
         }
-        found.push_str(name);
+        existing_path.push_str(name);
     }
-    Some(found)
+    Some(existing_path)
 }
 
 /// The entry of a name, or the nearest one. Names are compared without their endings: those of pictures differ in little.

@@ -212,14 +212,14 @@ enum Token<'t> {
 /// Names that are compared with a literal by `==` or `!=`, alone on their side.
 fn comparisons(text: &str) -> Vec<(&str, Value)> {
     let tokens = tokens(text);
-    let mut found = Vec::new();
+    let mut comparisons = Vec::new();
     for (index, window) in tokens.windows(3).enumerate() {
         let &[left, Token::Sign("==" | "!="), right] = window else { continue };
         let before = index.checked_sub(1).map(|before| tokens[before]);
         if !is_boundary(before) || !is_boundary(tokens.get(index + 3).copied()) {
             continue;
         }
-        found.extend(match (left, right) {
+        comparisons.extend(match (left, right) {
             (Token::Name(name), other) | (other, Token::Name(name)) if truth(name).is_none() => {
                 literal(other).map(|literal| (name, literal))
             }
@@ -227,7 +227,7 @@ fn comparisons(text: &str) -> Vec<(&str, Value)> {
             _ => None,
         });
     }
-    found
+    comparisons
 }
 
 /// Whether an operand ends beside this token.

@@ -140,15 +140,15 @@ pub(super) fn read(rows: &[Vec<CsvCell>], choices: &[ColumnChoice], problems: &m
             .flat_map(|(_, names)| names.iter().copied());
         let unread = head.iter().zip(&columns).filter(|(_, column)| **column == Column::Note);
         let longest = unread.map(|(cell, _)| cell.text.as_str()).max_by_key(|name| name.chars().count());
-        if names_nothing(head) {
-            problems.push(
-                Diagnostic::error("bad-table", start, "the first row names no columns")
-                    .help("write their names above it, such as `description,duration`"),
-            );
-            return HeaderRow { row, columns };
-        }
         let example =
             argument(Column::Description, longest.filter(|name| !name.is_empty()).unwrap_or("Inhalt"));
+        if is_probably_a_shot(head) {
+            let message = "the first row seems to be a shot, not the names of the columns";
+            problems.push(Diagnostic::error("bad-table", start, message).help(format!(
+                "write the names above it, such as `description,duration`; if it has them, say which is the description: `--column {example}`"
+            )));
+            return HeaderRow { row, columns };
+        }
         problems.push(Diagnostic::error("bad-table", start, "no column holds the description").help(
             format!(
                 "the first row names the columns; name one {}, or say which it is: `--column {example}`",
@@ -168,8 +168,8 @@ fn choice_of(column: Column, first: &str, second: &str) -> String {
     format!("choose one: `--column {}`", argument(column, chosen))
 }
 
-/// Whether a first row is a shot already: it has a sentence or a length.
-fn names_nothing(head: &[CsvCell]) -> bool {
+/// Whether a first row has a sentence or a length.
+fn is_probably_a_shot(head: &[CsvCell]) -> bool {
     head.iter().any(|cell| {
         cell.text.split_whitespace().count() > MAX_HEADER_WORDS || timecode::parse(&cell.text).is_some()
     })

@@ -52,6 +52,9 @@ impl Plan {
         if let Some(missing) = self.missing_take(name, &pattern) {
             return Err(missing);
         }
+        if let Some(list) = self.listed_with_commas(name) {
+            return Err(list);
+        }
         let steps = self.nodes().filter_map(|(_, node)| node.step_of.as_deref());
         let shots: BTreeSet<&str> = self.nodes().map(|(_, node)| &*node.shot).chain(steps).collect();
         let help =
@@ -75,6 +78,18 @@ impl Plan {
 }
 
 impl Plan {
+    /// Several shots in one word. An instance has commas as well, behind its `@`.
+    fn listed_with_commas(&self, name: &str) -> Option<UnknownName> {
+        let names: Vec<&str> = name.split(',').map(str::trim).collect();
+        if names.len() < 2 || names.iter().any(|name| name.contains(',') || self.select(name).is_err()) {
+            return None;
+        }
+        Some(UnknownName {
+            message: format!("there is no shot `{}`", visible(name)),
+            help: Some(format!("shots are separated by blanks: `{}`", visible(&names.join(" ")))),
+        })
+    }
+
     /// A take that a shot with takes, or one without any, does not have.
     fn missing_take(&self, name: &str, pattern: &NamePattern<'_>) -> Option<UnknownName> {
         let take: u64 = pattern.take?.parse().ok().filter(|take| *take > 0)?;
@@ -93,7 +108,7 @@ impl Plan {
             1 => ("1 take".to_owned(), format!("{shot}#1")),
             max_take => (format!("{max_take} takes"), format!("{shot}#{max_take}")),
         };
-        let more = if take <= limits::MAX_TAKES {
+        let more = if (2..=limits::MAX_TAKES).contains(&take) {
             format!(" With `takes: {take}` in the workflow there are more")
         } else {
             String::new()

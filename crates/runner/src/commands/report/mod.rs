@@ -19,7 +19,7 @@ use viewer::{Clip, FilmState, Manifest};
 use workflow::units::Money;
 
 use crate::args::{Format, ReportArgs, ReportFormat};
-use crate::commands::atomic_write::{atomic_write, shell_quoted};
+use crate::commands::atomic_write::atomic_write;
 use crate::commands::view::{
     MANIFEST, ViewedFile, collect, collect_without_posters, read_manifest, read_manifest_file,
 };
@@ -30,6 +30,7 @@ use crate::project_paths::{ProjectPaths, display_path};
 use crate::records::Records;
 use crate::report::sanitize;
 use crate::selection::unknown_shot;
+use crate::shell;
 use crate::shutdown::interruptible;
 
 pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
@@ -85,7 +86,7 @@ pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
 
 /// Refuses flags that do not go together.
 fn check_combination(args: &ReportArgs, is_picture: bool) -> Result<(), CommandError> {
-    let file = shell_quoted(&args.workflow.file);
+    let file = shell::path(&args.workflow.file);
     if is_picture && args.output.is_none() {
         let (format, name) = match args.format {
             ReportFormat::GridVideo => ("grid-video", "grid.mp4"),
@@ -125,7 +126,7 @@ fn comparison(args: &ReportArgs, earlier: &Path, manifest: &Manifest) -> Result<
         let missing = if earlier.is_dir() { earlier.join(MANIFEST) } else { earlier.to_owned() };
         CommandError::invalid(format!("there is no file {}", display_path(&missing))).hint(format!(
             "write the present state to compare it later: runner report {} --format json --output before.json",
-            shell_quoted(&args.workflow.file)
+            shell::path(&args.workflow.file)
         ))
     })?;
     if let Some(shot) = &args.shot {
@@ -164,7 +165,7 @@ async fn write_picture(
     mut manifest: Manifest,
     folder: PathBuf,
 ) -> Result<Exit, CommandError> {
-    let file = shell_quoted(&args.workflow.file);
+    let file = shell::path(&args.workflow.file);
     if args.format == ReportFormat::GridVideo && args.shot.is_none() {
         choose_shot(&mut manifest, &file)?;
     }

@@ -8,9 +8,10 @@ use scheduler::StatusKind;
 use viewer::{Clip, Manifest};
 
 use super::labels::labels;
-use crate::commands::atomic_write::{atomic_write, shell_quoted};
+use crate::commands::atomic_write::atomic_write;
 use crate::error::CommandError;
 use crate::project_paths::display_path;
+use crate::shell;
 
 /// The most clips of a contact sheet; beyond that nothing can be recognized.
 const MAX_SHEET_CLIPS: usize = 2_000;
@@ -103,7 +104,7 @@ pub(super) fn grid_video(
         let message =
             format!("cannot write {}: there is no folder {}", display_path(output), display_path(parent));
         return Err(
-            CommandError::invalid(message).hint(format!("create it: mkdir -p {}", shell_quoted(parent)))
+            CommandError::invalid(message).hint(format!("create it: mkdir -p {}", shell::path(parent)))
         );
     }
     let report = media::write_grid(&mosaic, &tiles, output, ffmpeg).map_err(CommandError::unusable)?;

@@ -126,7 +126,7 @@ impl RunState {
     pub(crate) fn download_of(&self, node: NodeIx) -> Option<&Download> {
         match &self.node(node).phase {
             Phase::Downloading(download) | Phase::ReadyToDownload(download) => Some(download),
-            Phase::Waiting
+            Phase::Pending
             | Phase::LookingUp
             | Phase::ClaimedByOtherRun { .. }
             | Phase::Ready { .. }

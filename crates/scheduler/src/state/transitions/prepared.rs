@@ -45,7 +45,7 @@ impl RunState {
                 self.release_reservation(node);
                 self.sync_end(node);
             }
-            Phase::Waiting
+            Phase::Pending
             | Phase::Submitting { .. }
             | Phase::InFlight { .. }
             | Phase::ReadyToDownload(_)

@@ -19,7 +19,7 @@ impl RunState {
         // Existing work costs nothing, so a halted run still looks it up.
         let may_look_up =
             matches!(self.halt, None | Some(Halt::BudgetExceeded { .. } | Halt::FailFast { .. }));
-        if self.node(node).phase != Phase::Waiting || !may_look_up {
+        if self.node(node).phase != Phase::Pending || !may_look_up {
             return;
         }
         let is_done =

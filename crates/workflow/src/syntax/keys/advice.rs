@@ -219,7 +219,10 @@ pub(crate) fn nothing(key: &str, value: &Yaml) -> Option<String> {
         &shot::RETRY,
     ];
     removed.iter().any(|removed| removed.name == key).then(|| match key {
-        "timeout" => "remove it: without `timeout` an attempt has no limit of its own".to_owned(),
+        "timeout" => {
+            "remove it: without `timeout` it is an hour; or write a longer one, such as `timeout: 6h`"
+                .to_owned()
+        }
         "retry" => "remove it: without `retry` there is one attempt".to_owned(),
         _ => format!("remove it: without `{key}` there is none"),
     })

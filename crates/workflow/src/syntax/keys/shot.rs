@@ -124,7 +124,7 @@ pub(crate) const RETRY: KeySpec = KeySpec::new(
 pub(crate) const TIMEOUT: KeySpec = KeySpec::new(
     "timeout",
     Shape::Duration { max_seconds: limits::MAX_TIMEOUT_SECONDS },
-    "how long the task of one attempt may take at the service; the tries of its download may together take as long again",
+    "how long the task of one attempt may take at the service; the tries of its download may together take as long again; default: one hour",
     "timeout: 20m",
 )
 .templated();
