@@ -307,3 +307,22 @@ fn ledger_keeps_its_locks_while_others_are_opened_and_closed() {
     assert!(posix_locks(&project.file()) > 0, "after it was opened a second time");
     drop(run_lock);
 }
+
+/// Whoever looks whether a run is alive locks its file for a moment.
+#[test]
+fn run_begins_while_its_lock_file_is_read() {
+    let project = Project::new(&["a"]);
+    let ledger = project.ledger();
+    let path = project.folder.path().join(".runner/runs/run1.lock");
+    fs_err::create_dir_all(path.parent().expect("a folder")).expect("created");
+    let look = fs_err::File::create(&path).expect("a lock file");
+    look.file().lock_shared().expect("a lock");
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            drop(look);
+        });
+        let run_lock = begin(&ledger, "run1", 1);
+        drop(run_lock);
+    });
+}

@@ -24,4 +24,4 @@ pub(crate) struct CleanArgs {
 }
 
 const CLEAN_NOTES: &str = "\
-A clip that the workflow uses, a file that a task in flight needs or that another process has open is never removed.";
+A clip that the workflow uses, one of a shot that has no other video, a file that a task in flight needs or that another process has open is never removed.";

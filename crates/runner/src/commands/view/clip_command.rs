@@ -26,3 +26,41 @@ pub(super) fn clip_command(file: &NamedWorkflow, preview: &Preview, state: Statu
         _ => format!("runner run {all} --only {name}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use engine::preview::StateBasis;
+    use scheduler::Decision;
+
+    use super::*;
+
+    #[test]
+    fn commands_lead_on_from_each_state() {
+        let command = |state, existing| {
+            let preview = Preview {
+                name: "b".to_owned(),
+                decision: Decision::Execute,
+                basis: StateBasis::Lookup(Box::new(existing)),
+                why: None,
+                task: None,
+                key: None,
+                full_key: None,
+                is_certain: false,
+                may_be_retried: true,
+                hint: None,
+            };
+            clip_command(&NamedWorkflow::new(Path::new("w.yaml"), ""), &preview, state)
+        };
+        let none = || ExistingWork::None;
+        assert_eq!(command(StatusKind::NotStarted, none()), "runner run w.yaml --only b");
+        assert_eq!(command(StatusKind::Done, none()), "runner run w.yaml --rerun b");
+        // `--only` would be refused: what it depends on has no video.
+        assert_eq!(command(StatusKind::Blocked, none()), "runner run w.yaml");
+        assert_eq!(command(StatusKind::AtOtherService, none()), "runner status w.yaml");
+        assert_eq!(command(StatusKind::Unrecorded, none()), "runner ledger adopt w.yaml");
+        let abandoned = ExistingWork::Abandoned { attempt: "r.1".into() };
+        assert_eq!(command(StatusKind::Failed, abandoned), "runner run w.yaml --rerun b");
+    }
+}
