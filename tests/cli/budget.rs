@@ -369,6 +369,8 @@ fn read_only_folder_exits_5_before_any_post() {
     use std::os::unix::fs::PermissionsExt as _;
     use std::os::unix::process::CommandExt as _;
 
+    use crate::support::program::copy_executable;
+
     let folder = tempfile::tempdir().expect("a temporary folder");
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = against(&proxy, false);
@@ -382,7 +384,7 @@ fn read_only_folder_exits_5_before_any_post() {
     if is_root {
         // The program has to be in a folder that the other user can read.
         let program = project.file("runner");
-        fs_err::copy(command.get_program(), &program).expect("the program can be copied");
+        copy_executable(command.get_program().as_ref(), &program);
         let mut unprivileged = std::process::Command::new(program);
         unprivileged.args(command.get_args()).current_dir(project.path()).env_clear().uid(65_534).gid(65_534);
         for (name, value) in command.get_envs() {

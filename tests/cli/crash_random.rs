@@ -1,8 +1,6 @@
 //! SIGKILL at random moments, then another run: nothing is submitted twice, no paid video is lost.
 
 use std::collections::BTreeMap;
-#[cfg(unix)]
-use std::process::Stdio;
 
 use rusqlite::OptionalExtension as _;
 use workflow::plan::Node;
@@ -80,16 +78,17 @@ fn decisions(run: &Output) -> BTreeMap<String, &str> {
 #[test]
 fn embedded_run_killed_halfway_submits_each_shot_once() {
     let project = Project::new("chains.yaml", CHAINS);
-    // Once just after the first submissions, once when some shots are on disk and others are not.
-    for shots_on_disk in [0, 2] {
-        let mut child = project.start(&["run", "chains.yaml"]);
-        wait_until("tasks are accepted", || project.logged("submitted as task") > shots_on_disk);
-        wait_until("shots are on disk", || on_disk(&project) >= shots_on_disk);
+    // Once just after the first submissions, once when some shots are on disk and others are not. Until the kill it gets no further.
+    for boundary in ["after submitted", "after downloaded"] {
+        let mut child = project.start_held(boundary, &["run", "chains.yaml"]);
         child.kill().expect("the child can be killed");
         child.wait().expect("the child ends");
+        fs_err::remove_file(project.file("waiting")).expect("it has waited");
     }
     let expected = expected_decisions(&project, "chains.yaml");
-    assert!(expected.values().any(|decision| *decision != "execute"), "{expected:?}");
+    for decision in ["reuse", "execute"] {
+        assert!(expected.values().any(|other| *other == decision), "{expected:?}");
+    }
     let last = project.runner(&["run", "chains.yaml"]).expect(0);
     assert_eq!((accepted(&project), on_disk(&project)), (6, 6), "{}", last.transcript());
     assert_eq!(decisions(&last), expected, "{}", last.transcript());
@@ -117,6 +116,8 @@ fn run_killed_repeatedly_submits_each_shot_once() {
         let list = project.runner(&["resolve", "chains.yaml"]);
         let attempt =
             list.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
+        // The service goes on with what a killed run has sent.
+        wait_until("every submission is accepted", || proxy.accepted().len() == proxy.posts().len());
         let task = unclaimed_task(&proxy, &project);
         let resolution = task.as_deref().map_or(vec!["--resubmit"], |task| vec!["--adopt", task]);
         let arguments = [vec!["resolve", "chains.yaml", attempt], resolution].concat();
@@ -148,18 +149,10 @@ pub(crate) fn unclaimed_task(proxy: &RecordingProxy, project: &Project) -> Optio
 fn interrupt_detaches_tasks_and_next_run_adopts_them() {
     let project = Project::new("chain.yaml", CHAIN);
     // It waits with the response to its first submission, so that the task is not polled before the signal.
-    let mut child = project
-        .command(&["run", "chain.yaml"])
-        .env("RUNNER_TEST_WAIT_AT", "before submitted")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the program can be started");
-    let marker = project.file("waiting");
-    wait_until("a task is accepted", || marker.exists());
+    let mut child = project.start_held("before submitted", &["run", "chain.yaml"]);
     let kill_status = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill_status.is_ok_and(|status| status.success()), "kill is part of every unix");
-    fs_err::remove_file(marker).expect("the program can be let go");
+    fs_err::remove_file(project.file("waiting")).expect("the program can be let go");
     assert_eq!(child.wait().expect("the child ends").code(), Some(130));
     let expected = expected_decisions(&project, "chain.yaml");
     assert_eq!(expected, [("a1".to_owned(), "adopt"), ("a2".to_owned(), "execute")].into());

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use axum::body::Body;
 
+use crate::support::program::copy_executable;
 use crate::support::proxy::KEY;
 use crate::support::scripted::{Call, ScriptedService, clip_of, response};
 use crate::support::{Output, Project, cli_snapshot, wait_until};
@@ -235,15 +236,13 @@ esac
 
 #[test]
 fn interrupted_encoding_ends_ffmpeg_and_leaves_nothing() {
-    use std::os::unix::fs::PermissionsExt as _;
     for signal in ["INT", "TERM"] {
         let project = Project::new("pier.yaml", FILM);
         project.runner(&["run", "pier.yaml"]).expect(0);
         let tools = project.file("tools");
         fs_err::create_dir(&tools).expect("a writable folder");
-        fs_err::write(tools.join("ffmpeg"), ENDLESS).expect("a writable folder");
-        fs_err::set_permissions(tools.join("ffmpeg"), std::fs::Permissions::from_mode(0o755))
-            .expect("a writable folder");
+        fs_err::write(tools.join("endless"), ENDLESS).expect("a writable folder");
+        copy_executable(&tools.join("endless"), &tools.join("ffmpeg"));
         let mut export = project.command(&["export", "pier.yaml", "--video", "prores"]);
         export.env("PATH", &tools);
         let pid = tools.join("pid");

@@ -170,6 +170,8 @@ fn task_of_an_unrecorded_retry_is_adopted_instead_of_the_one_on_record() {
     let text = workflow(", timeout: 2s, retry: 2", "");
     let project = Project::new("two.yaml", &text).against(&service.url, KEY);
     project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
+    // The next runs have as much time as they need.
+    fs_err::write(project.file("two.yaml"), workflow(", retry: 2", "")).expect("a writable folder");
     let backup = back_up(&project);
     is_failed.store(true, Ordering::Relaxed);
     let mut killed = project.start(&["run", "two.yaml", "--only", "one"]);

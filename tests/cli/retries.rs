@@ -137,9 +137,7 @@ fn status_between_attempts_is_waiting_for_retry() {
 #[test]
 fn interrupt_between_attempts_reports_the_submission_and_its_failure() {
     let (_served, project) = waiting_for_retry();
-    // Seven seconds between two attempts: enough to be interrupted in.
-    let nine_a_minute = ["run", "st.yaml", "--max-submits-per-minute", "9"];
-    let mut command = project.command(&[&nine_a_minute[..], &["--format", "json"]].concat());
+    let mut command = project.command(ONE_A_MINUTE);
     let output =
         project.runner_signalled(&mut command, &mut [("TERM", &mut || has_failed(&project))]).expect(130);
     let summary: serde_json::Value = serde_json::from_str(&output.out).expect("a document");
@@ -152,7 +150,8 @@ fn interrupt_between_attempts_reports_the_submission_and_its_failure() {
     let status = project.runner(&["status", "st.yaml"]);
     cli_snapshot!("status_interrupted_between_attempts", status);
 
-    let mut command = project.command(&nine_a_minute);
+    // Seven seconds between two attempts: enough to be interrupted in, and not too long to wait for after the first run.
+    let mut command = project.command(&["run", "st.yaml", "--max-submits-per-minute", "9"]);
     let attempts_before = attempts(&project).len();
     let mut has_failed_again = || {
         let states = attempts(&project);

@@ -22,6 +22,9 @@ const TIMEOUT: Duration = Duration::from_mins(2);
 const TASKS: usize = 200;
 const KILLS: u64 = 20;
 
+/// A renderer that goes on until nobody reads what it prints, because the service has gone.
+const ENDLESS: &str = "sh -c \"echo progress 40; while sleep 1 && echo; do :; done\"";
+
 /// A folder with a data directory, a prepared clip and a renderer that copies it.
 struct Fixture {
     project: Project,
@@ -99,7 +102,7 @@ fn clip() -> Vec<u8> {
 }
 
 fn http() -> Client {
-    client_builder().timeout(Duration::from_secs(10)).build().expect("a client")
+    client_builder().timeout(TIMEOUT).build().expect("a client")
 }
 
 fn request(shot: &str) -> Value {
@@ -144,8 +147,7 @@ async fn serve_limits_are_reloaded_on_hangup_and_keys_changed_live() {
         fs_err::write(&limits, text).expect("the folder can be written");
     };
     write(1);
-    let renderer = "sh -c \"sleep 60\"";
-    let arguments = ["--limits", "limits.json", "--max-memory", "256M", "--renderer", renderer];
+    let arguments = ["--limits", "limits.json", "--max-memory", "256M", "--renderer", ENDLESS];
     let served = serve_with(&fixture.project, &arguments);
     let http = http();
     let status = async || {
@@ -199,7 +201,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 #[tokio::test]
 async fn serve_sigterm_exits_0_and_task_resumes() {
     let fixture = Fixture::new();
-    let mut served = fixture.serve("sh -c \"echo progress 40; sleep 60\"");
+    let mut served = fixture.serve(ENDLESS);
     let http = http();
     let task: Value = submit(&http, &served.url, &fixture.key, "1").await.expect("an answer");
     let id = task["id"].as_str().expect("an id").to_owned();
@@ -263,6 +265,8 @@ async fn serve_killed_repeatedly_finishes_each_task_once() {
         lock(&address).clone_from(&served.url);
         // At another moment of its life each time.
         tokio::time::sleep(Duration::from_millis(40 + kill * 37 % 300)).await;
+        // Once this service is gone, that of another test may get its port.
+        lock(&address).clear();
         served.child.kill().expect("it can be killed");
         served.child.wait().expect("it ends");
     }
@@ -294,8 +298,9 @@ async fn submit_all(
     observations: Arc<Mutex<Observations>>,
     half: usize,
 ) {
-    let (http, begin) = (http(), Instant::now());
+    let http = http();
     for number in (half..TASKS).step_by(2) {
+        let begin = Instant::now();
         // A lost response may leave an unknown task: each try has its own name.
         for attempt in 1.. {
             assert!(begin.elapsed() < TIMEOUT, "shot {number} is never accepted");

@@ -23,13 +23,15 @@ fn proxy(folder: &tempfile::TempDir, faults: &str) -> RecordingProxy {
 #[test]
 fn sigterm_detaches_tasks_like_an_interrupt() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = proxy(&folder, r#"{"fault": {"kind": "stuck_at", "percent": 0}, "times": 15}"#);
+    let proxy = proxy(&folder, "");
+    proxy.hold_tasks(true);
     let project = Project::new("three.yaml", THREE).against(&proxy.url, KEY);
     let mut command = project.command(&["run", "three.yaml", "--jobs", "2"]);
     let output = project
         .runner_signalled(&mut command, &mut [("TERM", &mut || project.logged("submitted as task") == 2)]);
     let output = output.expect(130);
     cli_snapshot!("run_sigterm", output.sorted());
+    proxy.hold_tasks(false);
     let last = project.runner(&["run", "three.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "three").len()), (3, 3), "{}", last.transcript());
     cli_snapshot!("run_adopts_tasks", last.sorted());
@@ -38,8 +40,8 @@ fn sigterm_detaches_tasks_like_an_interrupt() {
 #[test]
 fn second_interrupt_exits_at_once_and_reports_tasks_in_flight() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    // The first download of each takes minutes.
-    let proxy = proxy(&folder, r#"{"fault": {"kind": "slow_body", "bytes_per_second": 20}, "times": 1}"#);
+    let proxy = proxy(&folder, "");
+    proxy.hold_files(true);
     let project = Project::new("three.yaml", THREE).against(&proxy.url, KEY);
     let mut command = project.command(&["run", "three.yaml", "--shutdown-grace", "600"]);
     // The second one after the message that answers the first.
@@ -50,6 +52,7 @@ fn second_interrupt_exits_at_once_and_reports_tasks_in_flight() {
     let output = project.runner_signalled(&mut command, signals);
     let output = output.expect(130);
     cli_snapshot!("run_second_interrupt", output.sorted());
+    proxy.hold_files(false);
     let last = project.runner(&["run", "three.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "three").len()), (3, 3), "{}", last.transcript());
 }

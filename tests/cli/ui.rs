@@ -11,7 +11,7 @@ use crate::support::http::client_builder;
 use crate::support::{Output, Project, cli_snapshot, inline_snapshot, wait_until};
 
 /// Timeout of every wait.
-const TIMEOUT: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 const WORKFLOW: &str = "\
 version: 1

@@ -16,11 +16,13 @@ mod generate;
 mod handover;
 mod http;
 mod mutants;
+mod nightly;
 mod release;
 mod repository;
 mod sheet;
 mod spec;
 mod stub_video;
+mod suite;
 mod tidy;
 mod verify_film;
 mod web;
@@ -67,7 +69,11 @@ enum Command {
     /// Opens an exported film with the library opentimelineio. Needs Python and the network.
     Handover,
     /// Mutation test of the simulation: it has to catch each of a list of deliberate bugs.
-    Mutants,
+    Mutants(mutants::Mutants),
+    /// Runs the tests of the README's command again and again, some of the times beside threads that keep all processors busy: tests that depend on timing fail.
+    Suite(suite::Suite),
+    /// Runs what takes too long for `.ci/run`: the checks of which that runs a sample, optional features, and the tests again and again.
+    Nightly(nightly::Nightly),
     /// Attacks the built program: kills it, misbehaves as its service, moves its folders and removes its ledgers; nothing may be paid for twice.
     Campaign(campaign::Campaign),
     /// Restate, workers and clients on loopback: started, killed at random, or measured. Needs npm and the network the first time.
@@ -101,7 +107,9 @@ fn main() -> ExitCode {
         Command::Conformance(args) => conformance::run(root, &args),
         Command::Clients => clients::run(),
         Command::Handover => handover::run(),
-        Command::Mutants => mutants::run(root),
+        Command::Mutants(args) => mutants::run(root, &args),
+        Command::Suite(args) => suite::run(root, &args),
+        Command::Nightly(args) => nightly::run(root, &args),
         Command::Campaign(args) => campaign::run(root, &args),
         Command::Cluster(args) => cluster::run(root, &args),
         Command::Fuzz(args) => fuzz::run(root, &args),

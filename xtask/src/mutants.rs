@@ -2,15 +2,28 @@
 //!
 //! Each bug is an edit of a temporary copy of the sources, so that no build of the product can contain it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
+use clap::Args;
+
 use crate::repository;
+
+/// Arguments of `cargo xtask mutants`.
+#[derive(Debug, Args)]
+pub(crate) struct Mutants {
+    /// Only this many mutations, the first of the list.
+    #[arg(long, value_name = "COUNT", default_value_t = usize::MAX, hide_default_value = true)]
+    first: usize,
+}
 
 /// A simulation whose oracle has to report mutations.
 struct Simulation {
     /// The name of the integration test.
     binary: &'static str,
+    /// The features that it needs.
+    features: &'static str,
     /// Its test that runs every seed.
     test: &'static str,
     mutations: &'static [Mutation],
@@ -23,6 +36,7 @@ struct Simulation {
 const SIMULATIONS: [Simulation; 2] = [
     Simulation {
         binary: "simulation",
+        features: "engine/failpoints",
         test: "simulation_never_pays_twice",
         mutations: MUTATIONS,
         control_seeds: 200,
@@ -30,6 +44,7 @@ const SIMULATIONS: [Simulation; 2] = [
     },
     Simulation {
         binary: "cluster_simulation",
+        features: "cluster/failpoints",
         test: "cluster_simulation_never_pays_twice",
         mutations: CLUSTER_MUTATIONS,
         // A seed takes a hundred times as long as one of the engine.
@@ -172,23 +187,28 @@ const CLUSTER_MUTATIONS: &[Mutation] = &[
 ];
 
 /// Runs each simulation on the unmodified sources, where it has to pass, then with each mutation.
-pub(crate) fn run(root: &Path) -> Result<String, String> {
+pub(crate) fn run(root: &Path, args: &Mutants) -> Result<String, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let sources = folder.path().join("sources");
     copy(root, &sources)?;
     set_mutated_version(&sources)?;
+    let all: usize = SIMULATIONS.iter().map(|simulation| simulation.mutations.len()).sum();
     let mut caught = 0;
     for simulation in &SIMULATIONS {
+        let mutations = &simulation.mutations[..simulation.mutations.len().min(args.first - caught)];
+        if mutations.is_empty() {
+            break;
+        }
         let (passed, output) = simulate(root, &sources, simulation, simulation.control_seeds)?;
         if !passed || !output.contains("1 passed") {
             return Err(format!("{} fails without a mutation:\n{output}", simulation.binary));
         }
-        for mutation in simulation.mutations {
+        for mutation in mutations {
             mutation.try_out(root, &sources, simulation)?;
             caught += 1;
         }
     }
-    Ok(format!("mutants: all {caught} mutations are caught"))
+    Ok(format!("mutants: {caught} of {all} mutations were tried, and all are caught"))
 }
 
 impl Mutation {
@@ -219,37 +239,41 @@ impl Mutation {
     }
 }
 
+/// Copies the sources with the times of their last changes, by which cargo knows what it need not build again.
 fn copy(root: &Path, to: &Path) -> Result<(), String> {
-    for name in repository::files(root)? {
-        let target = to.join(&name);
-        let parent = target.parent().unwrap_or(to);
-        fs_err::create_dir_all(parent).map_err(|error| error.to_string())?;
-        fs_err::copy(root.join(&name), &target).map_err(|error| error.to_string())?;
+    let copy_file = |name: &str| -> std::io::Result<()> {
+        let (source, target) = (root.join(name), to.join(name));
+        fs_err::create_dir_all(target.parent().unwrap_or(to))?;
+        fs_err::copy(&source, &target)?;
+        let modified = fs_err::metadata(&source)?.modified()?;
+        fs_err::OpenOptions::new().write(true).open(&target)?.file().set_modified(modified)
+    };
+    repository::files(root)?.iter().try_for_each(|name| copy_file(name)).map_err(|error| error.to_string())
+}
+
+/// Gives the packages that are mutated another version. Cargo names what it builds by package and version, and not by the folder of the
+/// workspace: a mutated library would otherwise replace the repository's own in the shared target folder, and later tests would run it. What
+/// it has built of the other packages is used as it is.
+fn set_mutated_version(sources: &Path) -> Result<(), String> {
+    let version = concat!("version = \"", env!("CARGO_PKG_VERSION"), "\"");
+    let mutated = concat!("version = \"", env!("CARGO_PKG_VERSION"), "-mutated\"");
+    let mutations = SIMULATIONS.iter().flat_map(|simulation| simulation.mutations);
+    let packages: BTreeSet<&str> = mutations.filter_map(|mutation| mutation.file.split('/').nth(1)).collect();
+    for package in packages {
+        let manifest = format!("crates/{package}/Cargo.toml");
+        replace_once(&sources.join(manifest), "\nversion.workspace = true", &format!("\n{mutated}"))?;
+        let entry = |version| format!("name = \"{package}\"\n{version}\n");
+        replace_once(&sources.join("Cargo.lock"), &entry(version), &entry(mutated))?;
     }
     Ok(())
 }
 
-/// Gives the packages of the copy another version. Cargo names what it builds by package and version, and not by the folder of the workspace:
-/// a mutated library would otherwise replace the repository's own in the shared target folder, and later tests would run it.
-fn set_mutated_version(sources: &Path) -> Result<(), String> {
-    let own_version = concat!("version = \"", env!("CARGO_PKG_VERSION"), "\"");
-    let mutated_version = concat!("version = \"", env!("CARGO_PKG_VERSION"), "-mutated\"");
-    for (name, divider, is_ours) in [
-        ("Cargo.toml", "\n[", (|block| block.starts_with("workspace.package]")) as fn(&str) -> bool),
-        ("Cargo.lock", "\n[[", |block| !block.contains("\nsource = ")),
-    ] {
-        let file = sources.join(name);
-        let text = fs_err::read_to_string(&file).map_err(|error| error.to_string())?;
-        let blocks = text.split(divider).map(|block| {
-            if is_ours(block) { block.replacen(own_version, mutated_version, 1) } else { block.to_owned() }
-        });
-        let changed = blocks.collect::<Vec<_>>().join(divider);
-        if changed == text {
-            return Err(format!("{name}: no package of the workspace has {own_version}"));
-        }
-        fs_err::write(&file, changed).map_err(|error| error.to_string())?;
+fn replace_once(file: &Path, original: &str, replacement: &str) -> Result<(), String> {
+    let text = fs_err::read_to_string(file).map_err(|error| error.to_string())?;
+    match text.matches(original).count() {
+        1 => fs_err::write(file, text.replacen(original, replacement, 1)).map_err(|error| error.to_string()),
+        count => Err(format!("{}: {count} times, not once: {original}", file.display())),
     }
-    Ok(())
 }
 
 /// Whether the simulation passes, and its output. It is built with the features of the ordinary tests and in their target folder, so that the
@@ -257,11 +281,12 @@ fn set_mutated_version(sources: &Path) -> Result<(), String> {
 fn simulate(
     root: &Path,
     sources: &Path,
-    Simulation { binary, test, .. }: &Simulation,
+    Simulation { binary, features, test, .. }: &Simulation,
     seeds: u32,
 ) -> Result<(bool, String), String> {
     let output = Command::new("cargo")
-        .args(["test", "--quiet", "--locked", "--workspace", "--test", binary, "--", "--exact", test])
+        .args(["test", "--quiet", "--locked", "--workspace", "--features", features, "--test", binary])
+        .args(["--", "--exact", test])
         .current_dir(sources)
         .env("CARGO_TARGET_DIR", root.join("target"))
         .env("RUST_BACKTRACE", "0")

@@ -145,8 +145,8 @@ fn answer(mut stream: TcpStream, base: &str, files: Files, requests: &RequestLog
     let mut sent = vec![0; body];
     stream.read_exact(&mut sent).expect("the request's body");
     let mut send = |text: String, bytes: &[u8]| {
-        // A client that hangs up has what it wanted.
-        let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.write_all(bytes));
+        // At once, so that nothing is late because this thread was interrupted in between. A client that hangs up has what it wanted.
+        let _ = stream.write_all(&[text.as_bytes(), bytes].concat());
     };
     let task = |status: &str| {
         let body = format!(
@@ -278,11 +278,22 @@ fn damaged() -> Vec<u8> {
     bytes
 }
 
-async fn run(server: &Server, folder: &std::path::Path, tries: u32) -> RunSummary {
-    run_with(server, folder, tries, Verify::Metadata).await
+/// No download is too slow for it.
+fn policy(tries: u32) -> Policy {
+    Policy {
+        max_download_attempts: tries,
+        backoff: Duration::from_millis(5),
+        min_download_rate: MinRate { bytes: 0, window: Duration::from_hours(1) },
+        max_video_bytes: 4 * CLIP.len() as u64,
+        ..Policy::local()
+    }
 }
 
-async fn run_with(server: &Server, folder: &std::path::Path, tries: u32, verify: Verify) -> RunSummary {
+async fn run(server: &Server, folder: &std::path::Path, tries: u32) -> RunSummary {
+    run_with(server, folder, policy(tries), Verify::Metadata).await
+}
+
+async fn run_with(server: &Server, folder: &std::path::Path, policy: Policy, verify: Verify) -> RunSummary {
     let ledger = Ledger::open_without_sync(&folder.join(".runner/ledger.db"), folder).expect("a ledger");
     let url: url::Url = server.url.parse().expect("a URL");
     let identity = engine::provider::service_identity(&url);
@@ -291,17 +302,10 @@ async fn run_with(server: &Server, folder: &std::path::Path, tries: u32, verify:
     let keys = KeyResolver::new(engine::provider::Provider::identity(&provider));
     let (_asked, interrupt) = tokio::sync::watch::channel(false);
     let setup = RunConfig {
-        run: RunId(format!("run{tries}")),
+        run: RunId(format!("run{}", policy.max_download_attempts)),
         ledger: Arc::new(ledger),
         provider: Arc::new(provider),
-        policy: Policy {
-            max_download_attempts: tries,
-            backoff: Duration::from_millis(5),
-            min_download_rate: MinRate { bytes: 1_000, window: Duration::from_millis(200) },
-            task_timeout: Duration::from_millis(1_500),
-            max_video_bytes: 4 * CLIP.len() as u64,
-            ..Policy::local()
-        },
+        policy,
         clock: Clock::starting_at(Timestamp(1)),
         output_dir: folder.join("out"),
         workflow_dir: folder.to_owned(),
@@ -391,7 +395,9 @@ async fn download_without_identifying_validator_restarts() {
 async fn download_dripping_is_cut_off_and_continues_at_the_other_address() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let server = Server::start(Files::Drip);
-    let summary = run(&server, folder.path(), 4).await;
+    let min_download_rate = MinRate { bytes: 1_000, window: Duration::from_millis(200) };
+    let policy = Policy { min_download_rate, ..policy(4) };
+    let summary = run_with(&server, folder.path(), policy, Verify::Metadata).await;
     assert!(is_whole(&summary), "{:?}", summary.nodes);
     assert_eq!(server.requests(), ["/v.mp4", "/v1/videos/task_1/content"]);
 }
@@ -400,7 +406,9 @@ async fn download_dripping_is_cut_off_and_continues_at_the_other_address() {
 async fn download_dripping_everywhere_ends_at_the_timeout() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let server = Server::start(Files::DripEverywhere);
-    let summary = run(&server, folder.path(), 1_000).await;
+    // Without a minimum rate: a try that is cut off for it shortly before the end would give another reason.
+    let policy = Policy { task_timeout: Duration::from_millis(1_500), ..policy(1_000) };
+    let summary = run_with(&server, folder.path(), policy, Verify::Metadata).await;
     let Outcome::Detached { reason, .. } = &summary.nodes[0].outcome else { panic!("{:?}", summary.nodes) };
     insta::assert_snapshot!(reason, @"its video could not be downloaded: it was not downloaded within the shot's timeout");
 }
@@ -448,10 +456,10 @@ async fn verified_run_fetches_damaged_videos_again() {
     assert!(matches!(unverified.nodes[0].outcome, Outcome::Done { .. }) && !is_whole(&unverified));
     let downloads = server.requests().len();
     let verify = || Verify::Content(Arc::default());
-    let verified = run_with(&server, folder.path(), 4, verify()).await;
+    let verified = run_with(&server, folder.path(), policy(4), verify()).await;
     assert!(is_whole(&verified), "{:?}", verified.nodes);
     assert_eq!((verified.submitted(), server.requests().len()), (0, downloads + 1));
-    let second = run_with(&server, folder.path(), 5, verify()).await;
+    let second = run_with(&server, folder.path(), policy(5), verify()).await;
     assert!(is_whole(&second) && server.requests().len() == downloads + 1, "{:?}", second.nodes);
 }
 

@@ -13,6 +13,11 @@ pub trait Clock: Send + Sync {
 
     /// Since some moment of the past; grows evenly, whatever happens to the wall clock.
     fn monotonic(&self) -> Duration;
+
+    /// Both at one moment, to be compared. A clock that a test advances does not move in between.
+    fn both(&self) -> (i64, Duration) {
+        (self.now_ms(), self.monotonic())
+    }
 }
 
 /// The clocks of the system.

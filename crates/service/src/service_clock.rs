@@ -70,7 +70,8 @@ impl Anchor {
 
 impl ServiceClock {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
-        let anchor = Anchor { wall_ms: clock.now_ms(), monotonic: clock.monotonic(), difference: None };
+        let (wall_ms, monotonic) = clock.both();
+        let anchor = Anchor { wall_ms, monotonic, difference: None };
         Self { clock, anchor: Mutex::new(anchor) }
     }
 
@@ -81,7 +82,7 @@ impl ServiceClock {
 
     /// Compares with the wall clock. A shift that is returned has to be passed to [`Self::follow`].
     pub(crate) fn compare(&self) -> Option<Shift> {
-        let (wall, monotonic) = (self.clock.now_ms(), self.clock.monotonic());
+        let (wall, monotonic) = self.clock.both();
         let mut anchor = self.anchor();
         let previous = anchor.difference.map(|(ahead, _)| ahead);
         let shift = anchor.compare(wall, monotonic);

@@ -66,10 +66,10 @@ v.onloadedmetadata = () => {{ v.playbackRate = 4; v.play().catch(() => say('refu
     )
 }
 
-/// The first text on the page, within a minute.
+/// The first text on the page, within two minutes.
 fn listen(listener: &TcpListener) -> Option<String> {
     listener.set_nonblocking(true).expect("a listener can be asked without waiting");
-    let deadline = Instant::now() + Duration::from_mins(1);
+    let deadline = Instant::now() + Duration::from_mins(2);
     while Instant::now() < deadline {
         match listener.accept() {
             Ok((mut connection, _)) => {

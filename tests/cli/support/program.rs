@@ -158,9 +158,14 @@ impl Project {
             .expect("the program can be started");
         for (signal, is_met) in signals {
             wait_until(signal, is_met);
-            let kill_status =
-                Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
-            assert!(kill_status.is_ok_and(|status| status.success()), "kill is part of every unix");
+            let signal = match *signal {
+                "INT" => rustix::process::Signal::INT,
+                "TERM" => rustix::process::Signal::TERM,
+                other => panic!("{other}"),
+            };
+            // Not by the program `kill`, which may take longer to start than what is to be interrupted takes to end.
+            rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal)
+                .expect("the program runs");
         }
         let output = child.wait_with_output().expect("the program ends");
         let err = fs_err::read_to_string(&log).expect("what it said");
@@ -175,6 +180,20 @@ impl Project {
             .stderr(log_file.into_file())
             .spawn()
             .expect("the program can be started")
+    }
+
+    /// Starts the program and waits until it waits just before or after a commit, such as `before submitted`. It gets no further for as long
+    /// as the file `waiting` is there.
+    pub(crate) fn start_held(&self, waits_at: &str, arguments: &[&str]) -> Child {
+        let child = self
+            .command(arguments)
+            .env("RUNNER_TEST_WAIT_AT", waits_at)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program can be started");
+        wait_until(waits_at, || self.file("waiting").exists());
+        child
     }
 
     /// How often the last started program has printed `words`.
@@ -256,6 +275,14 @@ pub(crate) fn wait_until(condition: &str, mut is_met: impl FnMut() -> bool) {
         assert!(started.elapsed() < Duration::from_mins(2), "never happened: {condition}");
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// Makes a copy of a file that can be executed. Another program writes it: a file that this process had open for writing would be open in the
+/// children that other tests start at that moment as well, until these execute their program, and could not be executed for so long.
+#[cfg(unix)]
+pub(crate) fn copy_executable(from: &Path, to: &Path) {
+    let copied = Command::new("install").args(["-m", "755"]).args([from, to]).status();
+    assert!(copied.is_ok_and(|status| status.success()), "install is part of every unix");
 }
 
 /// The repository.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -49,10 +50,18 @@ pub(crate) struct RecordingProxy {
     pub(crate) url: String,
     records: Arc<Mutex<Vec<RecordedPost>>>,
     accepted: Arc<Mutex<Vec<String>>>,
-    forgetful: Arc<AtomicU16>,
-    is_one_account: Arc<AtomicBool>,
+    switches: Arc<Switches>,
     // Last, so that everything else is gone before it.
     _runtime: Runtime,
+}
+
+/// What a test turns on and off while the service runs.
+#[derive(Default)]
+struct Switches {
+    forgetful: AtomicU16,
+    is_one_account: AtomicBool,
+    holds_tasks: AtomicBool,
+    holds_files: AtomicBool,
 }
 
 /// What becomes of the response to the n-th POST, given its number from 1 and its body.
@@ -66,8 +75,7 @@ struct Passing {
     accepted: Arc<Mutex<Vec<String>>>,
     /// Ids of the tasks that were submitted with [`OTHER_KEY`].
     of_other_account: Arc<Mutex<Vec<String>>>,
-    forgetful: Arc<AtomicU16>,
-    is_one_account: Arc<AtomicBool>,
+    switches: Arc<Switches>,
     fault: Arc<FaultRule>,
 }
 
@@ -109,10 +117,8 @@ impl RecordingProxy {
         let records = Arc::new(Mutex::new(Vec::new()));
         let accepted = Arc::new(Mutex::new(Vec::new()));
         let (shared_records, shared_accepted) = (Arc::clone(&records), Arc::clone(&accepted));
-        let forgetful = Arc::new(AtomicU16::new(0));
-        let is_forgetful = Arc::clone(&forgetful);
-        let is_one_account = Arc::<AtomicBool>::default();
-        let is_one = Arc::clone(&is_one_account);
+        let switches = Arc::<Switches>::default();
+        let shared_switches = Arc::clone(&switches);
         let address = runtime.block_on(async move {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
             let address = listener.local_addr().expect("an address");
@@ -132,8 +138,7 @@ impl RecordingProxy {
                 records: shared_records,
                 accepted: shared_accepted,
                 of_other_account: Arc::default(),
-                forgetful: is_forgetful,
-                is_one_account: is_one,
+                switches: shared_switches,
                 fault: Arc::new(fault),
             });
             tokio::spawn(async move {
@@ -143,24 +148,27 @@ impl RecordingProxy {
             });
             address
         });
-        Self {
-            url: format!("http://{address}"),
-            records,
-            accepted,
-            forgetful,
-            is_one_account,
-            _runtime: runtime,
-        }
+        Self { url: format!("http://{address}"), records, accepted, switches, _runtime: runtime }
     }
 
     /// From now on every request about a task is answered with this status in the service's error form; 0 ends that.
     pub(crate) fn forget_tasks(&self, status: u16) {
-        self.forgetful.store(status, Ordering::SeqCst);
+        self.switches.forgetful.store(status, Ordering::SeqCst);
     }
 
     /// From now on [`OTHER_KEY`] is another key of the account of [`KEY`].
     pub(crate) fn join_accounts(&self) {
-        self.is_one_account.store(true, Ordering::SeqCst);
+        self.switches.is_one_account.store(true, Ordering::SeqCst);
+    }
+
+    /// From now on every task is in progress, for as long as this is not ended with `false`.
+    pub(crate) fn hold_tasks(&self, are_held: bool) {
+        self.switches.holds_tasks.store(are_held, Ordering::SeqCst);
+    }
+
+    /// From now on no response to a request for a file begins, for as long as this is not ended with `false`.
+    pub(crate) fn hold_files(&self, are_held: bool) {
+        self.switches.holds_files.store(are_held, Ordering::SeqCst);
     }
 
     /// Every POST to the videos endpoint so far.
@@ -215,15 +223,23 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
         .headers
         .get("authorization")
         .is_some_and(|value| value.as_bytes().ends_with(OTHER_KEY.as_bytes()));
-    if let Some(task) = parts.uri.path().strip_prefix("/v1/videos/") {
-        let task = task.split('/').next().unwrap_or_default().to_owned();
-        let status = passing.forgetful.load(Ordering::SeqCst);
+    let switches = &passing.switches;
+    if let Some(path) = parts.uri.path().strip_prefix("/v1/videos/") {
+        let task = path.split('/').next().unwrap_or_default().to_owned();
+        let status = switches.forgetful.load(Ordering::SeqCst);
         let is_of_other_account = passing.of_other_account.lock().expect("no handler panics").contains(&task);
         let is_hidden =
-            is_of_other_account != is_other_account && !passing.is_one_account.load(Ordering::SeqCst);
+            is_of_other_account != is_other_account && !switches.is_one_account.load(Ordering::SeqCst);
         if status != 0 || is_hidden {
             return not_found(if status == 0 { 404 } else { status });
         }
+        if path == task && switches.holds_tasks.load(Ordering::SeqCst) {
+            let body = serde_json::json!({ "id": task, "object": "video", "status": "in_progress" });
+            return json_response(200, &body);
+        }
+    }
+    while parts.uri.path().starts_with("/files/") && switches.holds_files.load(Ordering::SeqCst) {
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
     let mut onward =
@@ -280,10 +296,14 @@ fn error_response(status: u16, message: &str, code: &str) -> Response {
     let error = serde_json::json!({
         "error": { "message": message, "type": "invalid_request_error", "param": null, "code": code }
     });
+    json_response(status, &error)
+}
+
+fn json_response(status: u16, body: &serde_json::Value) -> Response {
     Response::builder()
         .status(status)
         .header("content-type", "application/json")
-        .body(Body::from(error.to_string()))
+        .body(Body::from(body.to_string()))
         .expect("an answer")
 }
 

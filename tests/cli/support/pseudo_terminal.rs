@@ -6,7 +6,6 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::process::{Child, Command};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -15,6 +14,9 @@ use super::wait_until;
 
 /// More rows than any of the tests writes.
 const ROWS: u16 = 40;
+
+/// What every frame of the live view begins with: it erases the one before.
+const FRAME_START: &[u8] = b"\r\x1b[0J";
 
 /// A program on a terminal of its own.
 pub(crate) struct Terminal {
@@ -63,20 +65,17 @@ impl Terminal {
         self.written.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The screen as it is now.
-    pub(crate) fn screen(&self) -> Screen {
-        Screen::after(&self.written(), self.columns)
+    /// The screen before the latest frame, which may have arrived in part. There is a new one each second at least.
+    fn whole_screen(&self) -> Screen {
+        let written = self.written();
+        let latest = written.windows(FRAME_START.len()).rposition(|bytes| bytes == FRAME_START);
+        Screen::after(&written[..latest.unwrap_or_default()], self.columns)
     }
 
-    /// Waits until the screen shows some text, and returns the screen. A frame may arrive in parts: it counts when no more of it comes.
+    /// Waits until the screen shows some text, which stays on it, and returns the screen.
     pub(crate) fn wait_for(&self, text: &str) -> Screen {
-        let mut screen = self.screen();
-        wait_until(text, || {
-            let before = std::mem::replace(&mut screen, self.screen());
-            std::thread::sleep(Duration::from_millis(20));
-            before.text == screen.text && screen.text.contains(text)
-        });
-        screen
+        wait_until(text, || self.whole_screen().text.contains(text));
+        self.whole_screen()
     }
 
     /// Sends the program an interrupt.

@@ -24,8 +24,8 @@ use crate::release::release_runner;
 #[derive(Debug, Args)]
 pub(crate) struct Campaign {
     /// How long new projects are begun.
-    #[arg(long, default_value_t = 15)]
-    minutes: u64,
+    #[arg(long, default_value_t = 900)]
+    seconds: u64,
     /// The seed of all choices; the timing of processes is not repeated.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -72,7 +72,7 @@ pub(crate) fn run(root: &Path, args: &Campaign) -> Result<String, String> {
     let service = runtime.block_on(Service::start(args.seed))?;
     let mut choices = Choices(SplitMix64::seed_from_u64(args.seed));
     let mut counts = Counts::default();
-    let until = Instant::now() + Duration::from_secs(60 * args.minutes);
+    let until = Instant::now() + Duration::from_secs(args.seconds);
     while Instant::now() < until {
         counts.projects += 1;
         let mut project = Project::new(&program, &service, counts.projects, &mut choices)?;

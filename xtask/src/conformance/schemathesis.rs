@@ -13,16 +13,25 @@ use tokio::runtime::Runtime;
 use crate::blank_service::{BlankService, KEY};
 
 const TOOL: &str = "schemathesis==4.32.5";
-/// Fewer generated cases count as a failure.
-const MIN_CASES: u64 = 2_000;
-/// Random cases per operation, besides the systematic ones of the coverage phase.
-const MAX_EXAMPLES: &str = "700";
+/// How many requests are generated.
+struct Extent {
+    phases: &'static str,
+    /// Random cases per operation, besides the systematic ones of the coverage phase.
+    max_examples: &'static str,
+    /// Fewer generated cases count as a failure.
+    min_cases: u64,
+}
+
+const WHOLE: Extent =
+    Extent { phases: "examples,coverage,fuzzing,stateful", max_examples: "700", min_cases: 2_000 };
+const SAMPLE: Extent = Extent { phases: "examples,fuzzing,stateful", max_examples: "70", min_cases: 400 };
 /// `positive_data_acceptance` demands that every request that fits the schema is accepted. OpenAPI cannot express cross-field rules, nor
 /// whether a URL leads to an image, so the service rightly refuses some of them.
 const EXCLUDED_CHECKS: &str = "positive_data_acceptance";
 
 /// Runs the check. Without Python or its package index it passes with a message that nothing was checked.
-pub(super) fn run(root: &Path) -> Result<String, String> {
+pub(super) fn run(root: &Path, is_sample: bool) -> Result<String, String> {
+    let extent = if is_sample { SAMPLE } else { WHOLE };
     let folder = root.join("target").join("conformance");
     fs_err::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let tool = match install(&folder) {
@@ -30,15 +39,15 @@ pub(super) fn run(root: &Path) -> Result<String, String> {
         Err(reason) => return Ok(format!("conformance is NOT checked: {reason}")),
     };
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
-    let output = runtime.block_on(drive(&tool, &folder))?;
+    let output = runtime.block_on(drive(&tool, &folder, &extent))?;
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if !output.status.success() {
         return Err(format!("{text}\nthe service does not conform to openapi.yaml"));
     }
     let cases = cases(&text).ok_or_else(|| format!("{text}\nno number of cases in the output of {TOOL}"))?;
-    if cases < MIN_CASES {
-        return Err(format!("{text}\nonly {cases} cases were generated, fewer than {MIN_CASES}"));
+    if cases < extent.min_cases {
+        return Err(format!("{text}\nonly {cases} cases were generated, fewer than {}", extent.min_cases));
     }
     Ok(format!("{cases} cases of {TOOL}: no failure, no undocumented response"))
 }
@@ -67,7 +76,7 @@ fn install(folder: &Path) -> Result<PathBuf, String> {
     Ok(programs.join("st"))
 }
 
-async fn drive(tool: &Path, folder: &Path) -> Result<Output, String> {
+async fn drive(tool: &Path, folder: &Path, extent: &Extent) -> Result<Output, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
     let service = BlankService::start(|_| {}).await?;
     let base = service.base_url();
@@ -78,7 +87,7 @@ async fn drive(tool: &Path, folder: &Path) -> Result<Output, String> {
     let mut command = tokio::process::Command::new(tool);
     command.arg("run").arg(&document).args(["--url", base.trim_end_matches('/')]);
     command.args(["--header", &format!("Authorization: Bearer {KEY}")]);
-    command.args(["--phases", "examples,coverage,fuzzing,stateful", "--max-examples", MAX_EXAMPLES]);
+    command.args(["--phases", extent.phases, "--max-examples", extent.max_examples]);
     command.args([
         "--exclude-checks",
         EXCLUDED_CHECKS,

@@ -122,10 +122,11 @@ async fn arrived(request: Request) -> RecordedRequest {
 
 pub(crate) fn config(base: &Url) -> ClientConfig {
     let mut config = ClientConfig::new(base.clone(), KEY.to_owned().into());
-    config.connect_timeout = Duration::from_secs(5);
-    config.submit_timeout = Duration::from_secs(5);
-    config.poll_timeout = Duration::from_secs(5);
-    config.read_timeout = Duration::from_secs(5);
+    // A busy machine may be slow. A connection gives up before its request does, so that it is known what was not sent.
+    config.connect_timeout = Duration::from_mins(1);
+    config.submit_timeout = Duration::from_mins(2);
+    config.poll_timeout = Duration::from_mins(2);
+    config.read_timeout = Duration::from_mins(2);
     config
 }
 

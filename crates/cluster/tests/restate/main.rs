@@ -15,4 +15,4 @@ mod reconcile;
 mod server;
 
 /// The longest wait for anything.
-const TIMEOUT: std::time::Duration = std::time::Duration::from_mins(1);
+const TIMEOUT: std::time::Duration = std::time::Duration::from_mins(2);

@@ -185,27 +185,33 @@ mod tests {
         move |connection| Ok(connection.execute("INSERT INTO t VALUES (?1)", [number])?)
     }
 
+    /// Holds the thread in a write of its own: what is written until the sender is dropped is one group.
+    fn hold(writer: &Writer) -> Sender<()> {
+        let ((hold, release), (begin, begun)) = (mpsc::channel::<()>(), mpsc::channel());
+        drop(writer.write(move |_| {
+            begin.send(()).ok();
+            release.recv().ok();
+            Ok(())
+        }));
+        begun.recv().unwrap();
+        hold
+    }
+
     #[test]
     fn failed_write_does_not_affect_others_of_its_batch() {
         let folder = tempfile::tempdir().unwrap();
         let writer = writer(folder.path());
-        let (hold, release) = mpsc::channel::<()>();
-        // Holds the thread until the three below are one group.
-        let first = writer.write(move |connection| {
-            release.recv().ok();
-            insert(1)(connection)
-        });
+        let hold = hold(&writer);
         let (two, duplicate, three) =
             (writer.write(insert(2)), writer.write(insert(2)), writer.write(insert(3)));
         drop(hold);
-        assert_eq!(first.committed_blocking().unwrap(), 1);
         assert_eq!(two.committed_blocking().unwrap(), 1);
         assert!(duplicate.committed_blocking().is_err());
         assert_eq!(three.committed_blocking().unwrap(), 1);
         let count = writer.write(|connection| {
             Ok(connection.query_row("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0))?)
         });
-        assert_eq!(count.committed_blocking().unwrap(), 3);
+        assert_eq!(count.committed_blocking().unwrap(), 2);
     }
 
     #[test]
@@ -217,19 +223,13 @@ mod tests {
         connection.pragma_update(None, "max_page_count", pages).unwrap();
         let health = Arc::new(StorageHealth::new(folder.path().join("test.db")));
         let writer = Writer::start(connection, Arc::clone(&health)).unwrap();
-        let (hold, release) = mpsc::channel::<()>();
-        // Holds the thread until the two below are one group.
-        let first = writer.write(move |_| {
-            release.recv().ok();
-            Ok(())
-        });
+        let hold = hold(&writer);
         let small = writer.write(insert(1));
         let large = writer.write(|connection| {
             let series = "WITH RECURSIVE s(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM s WHERE n < 9999)";
             Ok(connection.execute(&format!("{series} INSERT INTO t SELECT n FROM s"), [])?)
         });
         drop(hold);
-        first.committed_blocking().unwrap();
         let error = large.committed_blocking().unwrap_err();
         assert!(matches!(error, StoreError::Unavailable(StorageProblem::Full)), "{error}");
         assert_eq!(health.problem(), Some(StorageProblem::Full));
@@ -241,12 +241,7 @@ mod tests {
     fn rolled_back_transaction_stores_nothing_of_its_batch() {
         let folder = tempfile::tempdir().unwrap();
         let writer = writer(folder.path());
-        let (hold, release) = mpsc::channel::<()>();
-        // Holds the thread until the three below are one group.
-        let first = writer.write(move |_| {
-            release.recv().ok();
-            Ok(())
-        });
+        let hold = hold(&writer);
         let before = writer.write(insert(1));
         // As SQLite does by itself after some errors.
         let failed = writer.write(|connection| -> Result<(), StoreError> {
@@ -255,8 +250,6 @@ mod tests {
         });
         let after = writer.write(insert(2));
         drop(hold);
-        // It may have been committed before the others arrived.
-        drop(first.committed_blocking());
         for receipt in [
             before.committed_blocking().map(drop),
             failed.committed_blocking(),

@@ -1,11 +1,14 @@
 //! Clocks that are set while the service runs: nothing expires early, and no task ends before it began.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::support::{START, TestRenderer, TestServer, client, clock, config, request, start};
+use crate::support::{START, TIMEOUT, TestRenderer, TestServer, client, clock, config, request, start};
 
 const MINUTE: Duration = Duration::from_mins(1);
 const HOUR_MS: i64 = 3_600_000;
@@ -19,15 +22,19 @@ async fn content(server: &TestServer, task: &Value) -> u16 {
     server.ask(Method::GET, &path).send().await.unwrap().status().as_u16()
 }
 
-/// Lets several sweeps happen.
-async fn sweeps() {
-    tokio::time::sleep(Duration::from_millis(40)).await;
+/// Waits until a whole sweep has seen the clock as it is now: another one has begun after it.
+async fn swept(server: &TestServer) {
+    let (begin, before) = (Instant::now(), server.clock.comparisons());
+    while server.clock.comparisons() < before + 2 {
+        assert!(begin.elapsed() < TIMEOUT, "nothing is swept");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
 }
 
 async fn minutes(server: &TestServer, count: u32) {
     for _ in 0..count {
         server.clock.advance(MINUTE);
-        sweeps().await;
+        swept(server).await;
     }
 }
 
@@ -84,7 +91,7 @@ async fn start_with_a_wrong_clock_deletes_nothing() {
     assert_eq!(content(&server, &task).await, 200);
     // A clock that has agreed for long enough is trusted.
     server.clock.advance(Duration::from_hours(25));
-    sweeps().await;
+    swept(&server).await;
     assert!(!file.exists());
     assert_eq!(content(&server, &task).await, 410);
     server.service.shutdown().await;

@@ -12,7 +12,7 @@ use media::{ClipSpec, ClipWriter, Ffmpeg, FrameRate, RgbImage};
 use renderer::Quality;
 use serde_json::{Value, json};
 
-use crate::support::{A, B, TestRenderer, TestServer, data_uri, error_summary, png, request};
+use crate::support::{A, B, TIMEOUT, TestRenderer, TestServer, data_uri, error_summary, png, request};
 
 const RED: [u8; 3] = [200, 10, 20];
 const BLUE: [u8; 3] = [10, 20, 200];
@@ -157,7 +157,7 @@ async fn media_urls_are_fetched_within_limits() {
     let server = TestServer::with(renderer.clone(), |config| {
         config.allow_private_media = true;
         config.limits.media.image_bytes = 200_000;
-        config.limits.media.fetch_timeout = Duration::from_millis(500);
+        config.limits.media.fetch_timeout = TIMEOUT;
     })
     .await;
     for path in ["red.png", "moved", "agent"] {
@@ -179,9 +179,21 @@ async fn media_urls_are_fetched_within_limits() {
     assert_eq!(answer("page").await, "400 invalid_image image");
     assert_eq!(answer("large").await, "400 media_too_large image");
     assert_eq!(answer("endless").await, "400 media_too_large image");
-    assert_eq!(answer("never").await, "400 media_unreachable image");
     let closed = json!({"model": B, "prompt": "p", "image": "http://127.0.0.1:1/x.png"});
     assert_eq!(error_summary(server.post(&closed).await).await, "400 media_unreachable image");
+    server.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn media_url_that_never_responds_times_out() {
+    let host = host().await;
+    let server = TestServer::with(TestRenderer::free(), |config| {
+        config.allow_private_media = true;
+        config.limits.media.fetch_timeout = Duration::from_millis(500);
+    })
+    .await;
+    let body = json!({"model": B, "prompt": "p", "image": format!("http://{host}/never")});
+    assert_eq!(error_summary(server.post(&body).await).await, "400 media_unreachable image");
     server.service.shutdown().await;
 }
 
@@ -310,13 +322,13 @@ fn adts() -> Vec<u8> {
 #[cfg(unix)]
 #[tokio::test]
 async fn errors_of_media_have_no_paths_of_the_machine() {
-    use std::os::unix::fs::PermissionsExt as _;
-
     let folder = tempfile::tempdir().unwrap();
-    let ffmpeg = folder.path().join("ffmpeg");
-    let script = "#!/bin/sh\nfor word; do case $word in file:*) echo \"[mp3 @ 0x55d0c8] $word: Invalid data\" >&2;; esac; done\nexit 1\n";
-    std::fs::write(&ffmpeg, script).unwrap();
-    std::fs::set_permissions(&ffmpeg, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let [script, ffmpeg] = ["script", "ffmpeg"].map(|name| folder.path().join(name));
+    let text = "#!/bin/sh\nfor word; do case $word in file:*) echo \"[mp3 @ 0x55d0c8] $word: Invalid data\" >&2;; esac; done\nexit 1\n";
+    std::fs::write(&script, text).unwrap();
+    // Another program writes what is executed: children that other tests start at this moment have our open files until they execute theirs.
+    let copied = std::process::Command::new("install").args(["-m", "755"]).args([&script, &ffmpeg]).status();
+    assert!(copied.unwrap().success());
     let server =
         TestServer::with(TestRenderer::free(), |config| config.ffmpeg = Ffmpeg::with_ffmpeg(ffmpeg)).await;
     let message = async |kind: &str, bytes: &[u8]| {

@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use service::{ApiKeyStore, KeyLimits, Keys, NewKey, OsRandomness, Permissions, SystemClock};
 
-use crate::support::{TestRenderer, TestServer, error_summary, request};
+use crate::support::{TIMEOUT, TestRenderer, TestServer, error_summary, request};
 
 fn add(store: &ApiKeyStore, name: &str, permissions: Permissions, limits: Option<KeyLimits>) -> SecretString {
     let new = NewKey { name: name.to_owned(), permissions, limits };
@@ -27,7 +27,7 @@ async fn get(server: &TestServer, key: &SecretString, path: &str) -> Response {
 async fn until_status(server: &TestServer, key: &SecretString, status: StatusCode) {
     let begin = Instant::now();
     while get(server, key, "/v1/videos/task_0").await.status() != status {
-        assert!(begin.elapsed() < Duration::from_secs(10), "the change of keys is not noticed");
+        assert!(begin.elapsed() < TIMEOUT, "the change of keys is not noticed");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
@@ -95,7 +95,7 @@ async fn permissions_limits_and_quotas_are_per_key() {
     let path = format!("/v1/videos/{}", first["id"].as_str().unwrap());
     let begin = Instant::now();
     while get(&server, &poor, &path).await.json::<Value>().await.unwrap()["status"] != "failed" {
-        assert!(begin.elapsed() < Duration::from_secs(10));
+        assert!(begin.elapsed() < TIMEOUT);
     }
     for _ in 0..2 {
         assert_eq!(post(&server, &poor, &request("fine")).await.status(), StatusCode::OK);

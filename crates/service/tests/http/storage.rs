@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use service::Config;
 
 use crate::support::{
-    KEY, TestRenderer, TestServer, client, clock, config, data_uri, error_summary, png, request, start,
+    KEY, TIMEOUT, TestRenderer, TestServer, client, clock, config, data_uri, error_summary, png, request,
+    start,
 };
 
 async fn health(server: &TestServer) -> (StatusCode, Value) {
@@ -28,7 +29,7 @@ async fn until_health(server: &TestServer, status: StatusCode) -> Value {
         if now == status {
             return body;
         }
-        assert!(begin.elapsed() < Duration::from_secs(10), "the health stays {now}: {body}");
+        assert!(begin.elapsed() < TIMEOUT, "the health stays {now}: {body}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

@@ -4,8 +4,8 @@ use std::{
     ops::ControlFlow,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex,
-        atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering},
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicU32, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -21,37 +21,57 @@ pub(crate) const KEY: &str = "sk-test";
 pub(crate) const A: &str = "modela-video-2-0-260128";
 pub(crate) const B: &str = "modelb-video-480p";
 
-/// Timeout of every wait.
-const TIMEOUT: Duration = Duration::from_secs(20);
+/// Timeout of every wait. A busy machine may be slow.
+pub(crate) const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// 2026-01-01T00:00:00Z.
 pub(crate) const START: i64 = 1_767_225_600_000;
 
-/// The wall clock, and milliseconds on the monotonic one.
-pub(crate) struct TestClock {
-    wall: AtomicI64,
-    monotonic: AtomicU64,
+/// Clocks that stand still until a test moves them.
+pub(crate) struct TestClock(Mutex<TestTime>);
+
+struct TestTime {
+    wall: i64,
+    monotonic: Duration,
+    /// How often the two were compared.
+    comparisons: u64,
 }
 
 impl TestClock {
+    fn time(&self) -> MutexGuard<'_, TestTime> {
+        self.0.lock().unwrap()
+    }
+
     pub(crate) fn advance(&self, time: Duration) {
-        self.set_wall(i64::try_from(time.as_millis()).unwrap());
-        self.monotonic.fetch_add(u64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
+        let mut now = self.time();
+        now.wall += i64::try_from(time.as_millis()).unwrap();
+        now.monotonic += time;
     }
 
     /// Somebody sets the wall clock forward or back.
     pub(crate) fn set_wall(&self, by_ms: i64) {
-        self.wall.fetch_add(by_ms, Ordering::SeqCst);
+        self.time().wall += by_ms;
+    }
+
+    /// Each sweep of the service begins with a comparison.
+    pub(crate) fn comparisons(&self) -> u64 {
+        self.time().comparisons
     }
 }
 
 impl Clock for TestClock {
     fn now_ms(&self) -> i64 {
-        self.wall.load(Ordering::SeqCst)
+        self.time().wall
     }
 
     fn monotonic(&self) -> Duration {
-        Duration::from_millis(self.monotonic.load(Ordering::SeqCst))
+        self.time().monotonic
+    }
+
+    fn both(&self) -> (i64, Duration) {
+        let mut now = self.time();
+        now.comparisons += 1;
+        (now.wall, now.monotonic)
     }
 }
 
@@ -167,7 +187,7 @@ pub(crate) async fn start(
 }
 
 pub(crate) fn clock() -> Arc<TestClock> {
-    Arc::new(TestClock { wall: AtomicI64::new(START), monotonic: AtomicU64::new(0) })
+    Arc::new(TestClock(Mutex::new(TestTime { wall: START, monotonic: Duration::ZERO, comparisons: 0 })))
 }
 
 impl TestServer {
