@@ -703,7 +703,7 @@ fn simulate_alone(seed: u64) -> String {
 #[test]
 fn simulation_never_pays_twice() {
     let seeds: u64 =
-        std::env::var("SIMULATION_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(400);
+        std::env::var("SIMULATION_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(120);
     let only: Option<u64> = std::env::var("SIMULATION_SEED").ok().and_then(|seed| seed.parse().ok());
     let range = only.map_or(0..seeds, |seed| seed..seed + 1);
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

@@ -4,9 +4,6 @@
 
 #![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
-mod fixture;
-mod gate;
-
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -15,6 +12,8 @@ use contract::Contract;
 use serde_json::{Value, json};
 use workflow::plan::{Clip, ClipSource, Fit, MediaSource, OpenPick, PickKind, Plan};
 use workflow::{CODES, CheckOutcome, DirFiles, check};
+
+use crate::{fixture, gate};
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)

@@ -1,9 +1,9 @@
 //! The examples of `runner explain-code` and docs/codes.md: each produces its code, and no longer does once it is fixed.
 
-mod gate;
-
 use contract::Contract;
 use workflow::{CODES, Report, code_example};
+
+use crate::gate;
 
 /// Codes whose examples would be too large, or that only a bug produces.
 const WITHOUT_FILE: &[&str] = &[

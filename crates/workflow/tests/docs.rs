@@ -1,13 +1,13 @@
 //! The guide: every example of a workflow is valid, and docs/workflow.md has one of every key of the file format.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests may stop at the first surprise")]
 
-mod gate;
-
 use std::path::Path;
 
 use contract::Contract;
 use serde_json::Value;
 use workflow::{InMemory, Options, check, workflow_schema};
+
+use crate::gate;
 
 /// A fenced example: what its first line says after the fence, its line in the page, and its text.
 struct Example<'p> {

@@ -1,8 +1,6 @@
 //! Hostile or broken files end quickly in a diagnostic with a span.
 #![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
-mod gate;
-
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,6 +8,8 @@ use contract::Contract;
 use workflow::{
     InMemory, InspectionError, MediaGate, MediaGateError, MediaInfo, MediaKind, Options, Report, check, load,
 };
+
+use crate::gate;
 
 fn refused(bytes: &[u8]) -> Report {
     load(bytes, "hostile.yaml", &InMemory::default(), &Options::default(), Contract::embedded()).unwrap_err()

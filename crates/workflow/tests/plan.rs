@@ -1,13 +1,13 @@
 //! The plan and its keys: which changes keep a key, which change it, and what a stored plan preserves.
 #![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
-mod gate;
-
 use contract::Contract;
 use serde_json::{Value, json};
 use workflow::plan::{InputIdentity, Node, NodeKey, Plan, earlier_key, key};
 use workflow::units::VideoDuration;
 use workflow::{DirFiles, InMemory, Options, Source, load};
+
+use crate::gate;
 
 const CHAIN: &str = "version: 1
 name: chain

@@ -1,12 +1,12 @@
 //! What help says to write is written, and must be what the author meant: a plan with these requests.
 #![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
-mod gate;
-
 use contract::Contract;
 use serde_json::Value;
 use workflow::plan::Plan;
 use workflow::{CheckOutcome, InMemory, Options, check};
+
+use crate::gate;
 
 /// What each file begins with.
 const HEADER: &str =

@@ -243,7 +243,7 @@ mod tests {
         for effort in [Effort::Draft, Effort::Full] {
             let (samples, config) = stream(effort);
             let mut state = 1_u64;
-            for round in 0..400 {
+            for round in 0..100 {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let random = (state >> 33) as usize;
                 let mut samples = samples.clone();
@@ -264,6 +264,6 @@ mod tests {
                 damaged += usize::from(decoded.is_err());
             }
         }
-        assert!(damaged > 50, "{damaged}");
+        assert!(damaged > 12, "{damaged}");
     }
 }

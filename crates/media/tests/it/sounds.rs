@@ -80,7 +80,7 @@ fn damaged_streams_are_decoded_in_bounds() {
         for length in (0..bytes.len()).step_by(bytes.len() / 60) {
             bounded(&bytes[..length], format!("{length} bytes"));
         }
-        for position in (0..400).chain((400..bytes.len()).step_by(bytes.len() / 60)) {
+        for position in (0..400).step_by(3).chain((400..bytes.len()).step_by(bytes.len() / 60)) {
             let mut damaged = bytes.to_vec();
             damaged[position] ^= 0xff;
             bounded(&damaged, format!("byte {position}"));

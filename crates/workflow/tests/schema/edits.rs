@@ -21,7 +21,7 @@ fn plan(text: &str, contract: &Contract) -> Result<Plan, Vec<&'static str>> {
 fn planned(text: &str, contract: &Contract, refused_today_as: &str) -> Plan {
     let codes = plan(text, Contract::embedded()).expect_err("today's contract does not know it");
     assert!(codes.contains(&refused_today_as), "{codes:?}");
-    let file = crate::as_an_editor_reads(text).expect("YAML");
+    let file = super::as_an_editor_reads(text).expect("YAML");
     let accepts = |contract: &Contract| {
         jsonschema::validator_for(&workflow_schema(contract)).expect("a schema").is_valid(&file)
     };

@@ -150,7 +150,7 @@ fn files(name: &str) -> BTreeMap<String, (PathBuf, Option<Value>)> {
         let stem = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
         // An editor cannot see what is wrong only with command-line overrides.
         let has_arguments = text.starts_with("#! ");
-        (!has_arguments).then(|| (stem, (path, crate::as_an_editor_reads(&text))))
+        (!has_arguments).then(|| (stem, (path, super::as_an_editor_reads(&text))))
     })
     .collect()
 }

@@ -3,8 +3,6 @@
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 
 mod edits;
-#[path = "../gate/mod.rs"]
-mod gate;
 mod hover;
 mod refusals;
 

@@ -1,0 +1,8 @@
+//! The contract from outside, in one binary.
+
+mod diff;
+mod edits;
+mod hostile;
+mod incremental_validator;
+mod views;
+mod walk;
