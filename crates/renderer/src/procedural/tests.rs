@@ -293,7 +293,7 @@ fn continuation_goes_on_in_the_same_world_without_a_seam() {
         ("a cat in a room with a window", "The cat yawns."),
     ];
     for (first, second) in shots {
-        let long = |prompt: &str| Job { seconds: 1.5, ..job(prompt) };
+        let long = |prompt: &str| Job { seconds: 0.8, ..job(prompt) };
         let (frames, seam, _) = chain(&long(first), &long(second));
         let steps: Vec<f64> = frames.windows(2).map(|pair| likeness(&pair[0], &pair[1])).collect();
         let mut calm = steps.clone();
