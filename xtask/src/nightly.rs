@@ -46,7 +46,10 @@ const STEPS: &[Step] = &[
         "cargo test --locked --workspace --features runner/sign --lib -- commands::export::manifest",
     ),
     step("otlp", "cargo test --locked --workspace --features tests/otlp --test cli -- events_and_status"),
-    step("cluster-library", "cargo test --locked --package cluster --features failpoints --lib --tests"),
+    step(
+        "cluster-library",
+        "cargo test --locked --workspace --features cluster/failpoints --lib --test cluster_simulation --test identity --test stores",
+    ),
     step(
         "cluster-pages",
         "cargo test --locked --workspace --features tests/cluster --test cli -- quoted_commands cluster::",
