@@ -33,7 +33,7 @@ const TASK: &str = "task.json";
 /// How often the progress callback is called at least.
 const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// How long to wait for buffered output after the program has exited.
-const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// Longer lines are split.
 const MAX_LINE_BYTES: u64 = 4 << 10;
 /// Capacity of the channel of lines; a program that writes faster blocks.
