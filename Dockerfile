@@ -1,6 +1,6 @@
 # docker build -t runner .
 # docker run --rm -v "$PWD:/project" -e RUNNER_BASE_URL -e RUNNER_API_KEY runner run storyboard.yaml
-# docker build --build-arg FEATURES=cluster -t runner-cluster:0.1.0 .     # with `worker` and `run --engine`, for the files in deploy
+# docker build --build-arg FEATURES=cluster -t runner-cluster:0.1.0 .     # with `worker` and `run --engine`, for packaging/cluster
 #
 # The project is a volume: its folder .runner is the record of what was paid for. The program runs as the user 65532; to write into a folder of
 # your own, add `--user "$(id -u):$(id -g)"`.

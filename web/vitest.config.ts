@@ -18,7 +18,6 @@ export default defineConfig({
       { test: { name: "browser", include: ["tests/browser/*.test.ts"], ...inBrowser, isolate: false } },
       // Each file has servers of its own; they render, which a machine of two cores does not do twice at once.
       { test: { name: "live", include: ["tests/live/*.test.ts"], ...inBrowser, fileParallelism: false } },
-      { test: { name: "bench", include: ["tests/bench/*.test.ts"], ...inBrowser, testTimeout: 600_000, fileParallelism: false } },
       { test: { name: "shots", include: ["tests/shots/*.test.ts"], ...inBrowser, testTimeout: 300_000 } },
     ],
   },

@@ -23,10 +23,10 @@ fn help_of_every_command() {
     let project = Project::new("sea.yaml", SEA);
     let help = project.runner(&["--help"]).expect(0);
     let commands = listed_commands(&help.out);
-    assert_eq!(commands.len(), 22, "{}", help.out);
+    assert_eq!(commands.len(), 20, "{}", help.out);
     assert_eq!(
         snapshot_help_below(&project, &[]),
-        22 + 2 + 5,
+        20 + 2 + 5,
         "with those of `ledger`, `serve` and `serve keys`"
     );
     cli_snapshot!("help", help);
@@ -141,8 +141,7 @@ fn serve_invalid_arguments_exit_2() {
 #[test]
 fn missing_file_and_missing_ledger_have_one_message() {
     let project = Project::new("sea.yaml", "version: 1\n");
-    let commands: [&[&str]; 4] =
-        [&["resolve"], &["clean"], &["fetch", "--all", "--in"], &["ledger", "link-account"]];
+    let commands: [&[&str]; 3] = [&["resolve"], &["clean"], &["ledger", "fetch", "--all", "--in"]];
     for command in [&commands[..], &[&["status"]]].concat() {
         let missing = project.runner(&[command, &["nope.yaml"]].concat()).expect(2);
         inline_snapshot!(missing.transcript(), @"

@@ -10,7 +10,7 @@ fn completions_of_each_shell_name_every_command() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = project.runner(&["completions", shell]).expect(0).out;
         // A script has thousands of lines, which clap writes.
-        for command in ["explain-code", "link-account", "max-cost"] {
+        for command in ["explain", "adopt", "max-cost"] {
             assert!(script.contains(command), "{shell} does not complete {command}");
         }
         // Shells that are installed read what is theirs.
@@ -54,18 +54,16 @@ fn version_names_the_contract() {
 #[test]
 fn explain_code_with_example_and_fix() {
     let project = Project::new("sea.yaml", "");
-    cli_snapshot!("explain_code", project.runner(&["explain-code", "unknown-key"]).expect(0));
-    let copied = project.runner(&["explain-code", "warning[stale-pick]"]).expect(0);
+    cli_snapshot!("explain_code", project.runner(&["explain", "unknown-key"]).expect(0));
+    let copied = project.runner(&["explain", "warning[stale-pick]"]).expect(0);
     cli_snapshot!("explain_code_of_warning", copied);
-    cli_snapshot!("explain_code_unknown", project.runner(&["explain-code", "unknwon-key"]).expect(2));
-    let list = project.runner(&["explain-code", "--format", "json"]).expect(0).out;
-    let list: Value = serde_json::from_str(&list).expect("a document");
-    assert_eq!(list["codes"].as_array().map(Vec::len), Some(workflow::CODES.len()));
-    let text = project.runner(&["explain-code"]).expect(0).out;
+    cli_snapshot!("explain_code_unknown", project.runner(&["explain", "unknwon-key"]).expect(2));
     for (code, meaning) in workflow::CODES {
-        assert!(text.lines().any(|line| line.starts_with(code) && line.ends_with(meaning)), "{code}");
-        let document = project.runner(&["explain-code", code, "--format", "ndjson"]).expect(0).out;
+        let document = project.runner(&["explain", code, "--format", "ndjson"]).expect(0).out;
         let document: Value = serde_json::from_str(&document).expect("a document");
         assert_eq!(document["meaning"], meaning);
     }
+    fs_err::write(project.file("unknown-key"), "shots: []\n").expect("a file");
+    let file = project.runner(&["explain", "unknown-key"]).expect(2);
+    assert!(file.err.contains("unknown-key:1"), "the file counts first: {}", file.err);
 }

@@ -112,7 +112,7 @@ fn run_uses_what_is_fetched_before_its_next_attempt() {
         let project = Project::new("one.yaml", ONE).against(&service.url, KEY);
         let run = project.runner_held_at(step, "", &["run", "one.yaml"], || {
             is_gone.store(false, Ordering::Relaxed);
-            let fetched = project.runner(&["fetch", "--all"]).expect(0);
+            let fetched = project.runner(&["ledger", "fetch", "--all"]).expect(0);
             if step == "after task-expired" {
                 cli_snapshot!("fetch_before_the_next_attempt", fetched);
             }

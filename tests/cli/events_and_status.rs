@@ -6,7 +6,6 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::support::program::Output;
 use crate::support::program::root;
 use crate::support::project_state::shots;
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
@@ -63,7 +62,7 @@ fn event_stream_matches_schema_and_holds_no_secrets() {
     };
     let lines: Vec<String> = kinds_of_lines.into_iter().map(first).collect();
     inline_snapshot!(lines.join("\n"), @r#"
-    [TIME] DEBUG run{run=[RUN]}:submit{node="a" attempt=[ATTEMPT]}:create_video: client::client: sending a request method=POST path="/v1/videos"
+    [TIME] DEBUG run{run=[RUN]}:submit{node="a" attempt=[ATTEMPT]}:create_video: client::hooks: sending a request method=POST path="/v1/videos"
     [TIME] DEBUG run{run=[RUN]}:poll{node="b" attempt=[ATTEMPT] task=[TASK]}:get_video{task_id="[TASK]"}: client::hooks: sending a request method=GET path="/v1/videos/[TASK]"
     [TIME] DEBUG run{run=[RUN]}:download{node="b" attempt=[ATTEMPT] task=[TASK]}:fetch{host="127.0.0.1" offset=0}: client::client: sending a request method="GET" host="127.0.0.1"
     [TIME]  INFO run{run=[RUN]}: engine::executor::trace: ended node="b" outcome="done"
@@ -185,105 +184,47 @@ fn closed_reader_does_not_end_run_and_status_follows() {
     assert_eq!((proxy.posts().len(), shots(&project, "chain").len()), (3, 3));
 }
 
-#[cfg(not(feature = "otlp"))]
+/// Two files share the ledger of their folder.
 #[test]
-fn build_without_otlp_reports_ignored_endpoint() {
-    let project = Project::new("bad.yaml", "version: 1\n");
-    for (name, flags) in [("otlp_endpoint_ignored_verbose", &["-v"][..]), ("otlp_endpoint_ignored", &[])] {
-        let mut command = project.command(&[&["run", "bad.yaml"], flags].concat());
-        let output = command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9").output();
-        cli_snapshot!(name, Output::from_process(&output.expect("it can be started")).expect(2));
-    }
-}
-
-/// With the feature only, which CI does not build: `cargo test -p tests --features otlp --test cli events_and_status`.
-#[cfg(feature = "otlp")]
-mod traces {
-    use std::sync::{Arc, Mutex};
-    use std::time::{Duration, Instant};
-
-    use axum::Router;
-    use axum::body::Bytes;
-    use axum::http::{HeaderMap, Uri};
-
-    use super::*;
-
-    type ReceivedRequests = Arc<Mutex<Vec<(String, HeaderMap, Vec<u8>)>>>;
-
-    /// A collector that records requests; a stuck one records them and never responds.
-    fn collector(is_stuck: bool) -> (tokio::runtime::Runtime, String, ReceivedRequests) {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .expect("threads");
-        let received = ReceivedRequests::default();
-        let requests = Arc::clone(&received);
-        let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a free port");
-        let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let app = Router::new().fallback(move |uri: Uri, headers: HeaderMap, body: Bytes| {
-            let requests = Arc::clone(&requests);
-            async move {
-                requests.lock().expect("no handler panics").push((
-                    uri.path().to_owned(),
-                    headers,
-                    body.to_vec(),
-                ));
-                if is_stuck {
-                    std::future::pending::<()>().await;
-                }
-            }
-        });
-        runtime.spawn(async move { axum::serve(listener, app).await });
-        (runtime, url, received)
-    }
-
-    #[test]
-    fn otlp_spans_are_exported_without_blocking() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
-        for is_stuck in [false, true] {
-            let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
-            let (_runtime, url, received) = collector(is_stuck);
-            let started = Instant::now();
-            let output = project
-                .command(&["run", "chain.yaml", "-vvv"])
-                .env("OTEL_EXPORTER_OTLP_ENDPOINT", &url)
-                .env("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Basic%20SECRETSECRET")
-                .env("OTEL_SERVICE_NAME", "film-farm")
-                .output()
-                .expect("the program can be started");
-            assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-            assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
-            // A log, whose lines depend on timing.
-            let log = String::from_utf8_lossy(&output.stderr);
-            assert!(log.contains("traces go to the collector") && !log.contains("SECRET"), "{log}");
-            let received = received.lock().expect("no handler panics");
-            let (path, headers, _) = received.first().expect("something arrives");
-            assert_eq!(path, "/v1/traces");
-            assert_eq!(headers["content-type"], "application/x-protobuf");
-            assert_eq!(headers["authorization"], "Basic SECRETSECRET");
-            if is_stuck {
-                continue;
-            }
-            // Protobuf encodes text as is.
-            let text: Vec<u8> = received.iter().flat_map(|(_, _, body)| body.clone()).collect();
-            let text = String::from_utf8_lossy(&text).into_owned();
-            for name in [
-                "film-farm",
-                "submit",
-                "poll",
-                "download",
-                "join",
-                "chain.mp4",
-                "create_video",
-                &proxy.accepted()[0],
-            ] {
-                assert!(text.contains(name), "{name} is missing");
-            }
-            for secret in [KEY, "base64", "SECRET", "content?"] {
-                assert!(!text.contains(secret), "{secret}");
-            }
-        }
-    }
+fn status_of_a_file_is_of_its_runs_only() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    // The response to the first submission, that of `one.yaml`, is lost.
+    let proxy = RecordingProxy::start(folder.path().join("service"), |post| {
+        if post == 1 { ResponseFault::ConnectionDropped } else { ResponseFault::None }
+    });
+    let text = |name: &str, shots: &str| {
+        format!(
+            "version: 1\nname: {name}\ndefaults: {{model: modelb-video-480p, seconds: 1, size: 480x480}}\nshots: {shots}\n"
+        )
+    };
+    let project =
+        Project::new("one.yaml", &text("one", "[{id: sea, prompt: the sea}]")).against(&proxy.url, KEY);
+    let two = text("two", "[{id: dune, prompt: a dune}, {id: plain, prompt: a plain}]");
+    fs_err::write(project.file("two.yaml"), two).expect("a writable folder");
+    project.runner(&["run", "one.yaml"]).expect(3);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    let status = |arguments: &[&str], code: i32| -> Value {
+        let output = project.runner(&[&["status", "--format", "json"], arguments].concat()).expect(code);
+        serde_json::from_str(&output.out).expect("a document")
+    };
+    let summary = |document: &Value| {
+        let runs = document["runs"].as_array().expect("runs").iter();
+        let names: Vec<&str> = runs.filter_map(|run| run["workflow"].as_str()).collect();
+        let tasks = |kind: &str| document["totals"][kind]["tasks"].clone();
+        let actions = document["action_needed"].as_array().map_or(0, Vec::len);
+        format!(
+            "{} actions={actions} reserved={} spent={}",
+            names.join(","),
+            tasks("reserved"),
+            tasks("spent")
+        )
+    };
+    inline_snapshot!(summary(&status(&["one.yaml"], 3)), @"one actions=1 reserved=1 spent=0");
+    inline_snapshot!(summary(&status(&["two.yaml"], 0)), @"two,two actions=0 reserved=0 spent=2");
+    inline_snapshot!(summary(&status(&["two.yaml", "--runs", "1"], 0)), @"two actions=0 reserved=0 spent=2");
+    inline_snapshot!(summary(&status(&["."], 3)), @"two,two,one actions=1 reserved=1 spent=2");
+    // A file that was renamed keeps its runs.
+    fs_err::rename(project.file("one.yaml"), project.file("first.yaml")).expect("a writable folder");
+    inline_snapshot!(summary(&status(&["first.yaml"], 3)), @"one actions=1 reserved=1 spent=0");
 }

@@ -46,7 +46,7 @@ fn film_is_exported_in_each_format() {
     cli_snapshot!("export_existing_file", project.runner(&["export", "pier.yaml", "--otio"]).expect(2));
     project.runner(&["export", "pier.yaml", "--otio", "--overwrite"]).expect(0);
     file_snapshot("exported_otio", &text(&project, "out/pier/pier.otio"));
-    for format in ["fcpxml", "edl", "csv"] {
+    for format in ["fcpxml", "csv"] {
         project.runner(&["export", "pier.yaml", "--film", "pier", &format!("--{format}")]).expect(0);
         file_snapshot(&format!("exported_{format}"), &text(&project, &format!("out/pier/pier.{format}")));
     }
@@ -143,7 +143,10 @@ fn media_files(document: &Path) -> Vec<String> {
 fn export_errors_name_film_and_help() {
     let project = Project::new("pier.yaml", WORKFLOW);
     cli_snapshot!("export_no_format", project.runner(&["export", "pier.yaml"]).expect(2));
-    cli_snapshot!("export_two_formats", project.runner(&["export", "pier.yaml", "--edl", "--csv"]).expect(2));
+    cli_snapshot!(
+        "export_two_formats",
+        project.runner(&["export", "pier.yaml", "--otio", "--csv"]).expect(2)
+    );
     cli_snapshot!(
         "export_unknown_film",
         project.runner(&["export", "pier.yaml", "--otio", "--film", "boat"]).expect(2)
@@ -162,10 +165,10 @@ fn export_errors_name_film_and_help() {
     );
     fs_err::write(project.file("pier.yaml"), long).expect("the folder can be written");
     project.runner(&["run", "pier.yaml", "--only", "door"]).expect(0);
-    cli_snapshot!("export_missing_clip", project.runner(&["export", "pier.yaml", "--edl"]).expect(2));
+    cli_snapshot!("export_missing_clip", project.runner(&["export", "pier.yaml", "--otio"]).expect(2));
     project.runner(&["run", "pier.yaml", "--only", "stairs"]);
     cli_snapshot!(
         "export_edit_outside_of_clips",
-        project.runner(&["export", "pier.yaml", "--edl"]).expect(2)
+        project.runner(&["export", "pier.yaml", "--otio"]).expect(2)
     );
 }

@@ -119,14 +119,3 @@ fn film_is_encoded_in_other_formats() {
         project.runner(&["export", "pier.yaml", "--video", "gif", "--overwrite"]).expect(2)
     );
 }
-
-/// Films are signed by builds with an optional feature; others say how to get one.
-#[test]
-fn signing_needs_its_feature() {
-    let project = Project::new("pier.yaml", &FILM.replace("  music: {file: score.wav, repeat: true}\n", ""));
-    project.runner(&["run", "pier.yaml"]).expect(0);
-    let sign = ["export", "pier.yaml", "--sign", "--certificates", "chain.pem", "--private-key", "key.pem"];
-    cli_snapshot!("export_sign_without_the_feature", project.runner(&sign).expect(2));
-    let key_without_sign = ["export", "pier.yaml", "--otio", "--private-key", "key.pem"];
-    cli_snapshot!("export_key_without_sign", project.runner(&key_without_sign).expect(2));
-}

@@ -78,14 +78,6 @@ fn import_shot_list_checks() {
         project.runner(&["import", "liste.csv", "--column", "dauer=Zeit"]).expect(2)
     );
 
-    fs_err::write(
-        project.file("lamp.fountain"),
-        "INT. LIGHTHOUSE - NIGHT\n\nMARA opens the door.\n\nMARA\nWho is there?\n",
-    )
-    .expect("it can be written");
-    cli_snapshot!("import_screenplay", project.runner(&["import", "lamp.fountain"]).expect(0));
-    cli_snapshot!("check_screenplay", project.runner(&["check", "lamp.yaml"]).expect(0));
-
     fs_err::write(project.file("wrong.csv"), "description,duration\nsea,soon\n")
         .expect("the folder can be written");
     let wrong = project.runner(&["import", "wrong.csv"]).expect(2);

@@ -103,11 +103,19 @@ fn with_three_tasks(done: usize) -> (Project, ScriptedService, Arc<Tasks>) {
 #[test]
 fn interrupted_fetch_reports_what_it_fetched_and_what_is_left() {
     for (name, signal, arguments) in [
-        ("fetch_interrupted", "INT", &["fetch", "--all", "--in", "three.yaml", "--timeout", "600"][..]),
-        ("fetch_interrupted_json", "INT", &["fetch", "--all", "--format", "json"]),
-        ("fetch_terminated", "TERM", &["fetch", "--all"]),
-        ("fetch_terminated_json", "TERM", &["fetch", "--all", "--in", "three.yaml", "--format", "json"]),
-        ("fetch_terminated_ndjson", "TERM", &["fetch", "--all", "--format", "ndjson"]),
+        (
+            "fetch_interrupted",
+            "INT",
+            &["ledger", "fetch", "--all", "--in", "three.yaml", "--timeout", "600"][..],
+        ),
+        ("fetch_interrupted_json", "INT", &["ledger", "fetch", "--all", "--format", "json"]),
+        ("fetch_terminated", "TERM", &["ledger", "fetch", "--all"]),
+        (
+            "fetch_terminated_json",
+            "TERM",
+            &["ledger", "fetch", "--all", "--in", "three.yaml", "--format", "json"],
+        ),
+        ("fetch_terminated_ndjson", "TERM", &["ledger", "fetch", "--all", "--format", "ndjson"]),
     ] {
         let (project, service, tasks) = with_three_tasks(1);
         let mut fetch = project.command(arguments);
@@ -130,10 +138,10 @@ fn interrupted_fetch_reports_what_it_fetched_and_what_is_left() {
 fn interrupted_fetch_of_named_tasks_names_the_rest() {
     let (project, _service, tasks) = with_three_tasks(1);
     let ids = [1, 2, 3].map(crate::support::scripted::task_id);
-    let mut fetch = project.command(&["fetch", &ids[2], &ids[0], &ids[1]]);
+    let mut fetch = project.command(&["ledger", "fetch", &ids[2], &ids[0], &ids[1]]);
     let output =
         project.runner_signalled(&mut fetch, &mut [("INT", &mut || tasks.polled_count() == 2)]).expect(130);
-    let message = format!("`runner fetch {} {}` continues", ids[0], ids[1]);
+    let message = format!("`runner ledger fetch {} {}` continues", ids[0], ids[1]);
     assert!(output.err.contains(&message), "{}", output.transcript());
     // Which shot has which task depends on the order in which the submissions arrived.
     let redact_shot = |text: String, shot: &str| {
@@ -147,7 +155,7 @@ fn interrupted_fetch_of_named_tasks_names_the_rest() {
 fn interrupted_fetch_finishes_a_download_that_has_begun() {
     let (project, service, tasks) = with_three_tasks(3);
     tasks.is_whole.store(false, Ordering::Relaxed);
-    let mut fetch = project.command(&["fetch", "--all"]);
+    let mut fetch = project.command(&["ledger", "fetch", "--all"]);
     let is_downloading = || tasks.polled_count() == 1 && downloads(&service) == 1;
     let shared = Arc::clone(&tasks);
     let output = std::thread::scope(|scope| {
@@ -160,7 +168,7 @@ fn interrupted_fetch_finishes_a_download_that_has_begun() {
         project.runner_signalled(&mut fetch, &mut [("INT", &mut { is_downloading })])
     });
     cli_snapshot!("fetch_interrupted_during_download", output.expect(130));
-    project.runner(&["fetch", "--all"]).expect(0);
+    project.runner(&["ledger", "fetch", "--all"]).expect(0);
     assert_eq!((downloads(&service), service.posts()), (3, 3), "none is downloaded twice");
 }
 
@@ -168,7 +176,7 @@ fn interrupted_fetch_finishes_a_download_that_has_begun() {
 fn second_interrupt_ends_a_fetch_at_once() {
     let (project, service, tasks) = with_three_tasks(3);
     tasks.is_whole.store(false, Ordering::Relaxed);
-    let mut fetch = project.command(&["fetch", "--all"]);
+    let mut fetch = project.command(&["ledger", "fetch", "--all"]);
     let mut is_downloading = || downloads(&service) == 1;
     let mut is_noticed = || project.logged("interrupted: ") == 1;
     let signals: &mut [(&str, &mut dyn FnMut() -> bool)] =
@@ -176,7 +184,7 @@ fn second_interrupt_ends_a_fetch_at_once() {
     let output = project.runner_signalled(&mut fetch, signals).expect(130);
     cli_snapshot!("fetch_second_interrupt", output);
     tasks.is_whole.store(true, Ordering::Relaxed);
-    project.runner(&["fetch", "--all"]).expect(0);
+    project.runner(&["ledger", "fetch", "--all"]).expect(0);
     assert_eq!(service.posts(), 3);
 }
 
@@ -187,14 +195,15 @@ fn second_interrupt_of_named_tasks_names_the_rest() {
     tasks.is_whole.store(false, Ordering::Relaxed);
     let ids = [1, 2, 3].map(crate::support::scripted::task_id);
     tasks.whole_task.set(ids[0].clone()).expect("once");
-    let mut fetch = project.command(&["fetch", &ids[0], &ids[1], &ids[2]]);
+    let mut fetch = project.command(&["ledger", "fetch", &ids[0], &ids[1], &ids[2]]);
     let mut is_downloading = || downloads(&service) == 2;
     let mut is_noticed = || project.logged("interrupted: ") == 1;
     let signals: &mut [(&str, &mut dyn FnMut() -> bool)] =
         &mut [("INT", &mut is_downloading), ("INT", &mut is_noticed)];
     let output = project.runner_signalled(&mut fetch, signals).expect(130);
-    let command = output.err.split('`').find(|words| words.starts_with("runner fetch")).expect("a command");
-    assert_eq!(command, format!("runner fetch {} {}", ids[1], ids[2]), "{}", output.transcript());
+    let command =
+        output.err.split('`').find(|words| words.starts_with("runner ledger fetch")).expect("a command");
+    assert_eq!(command, format!("runner ledger fetch {} {}", ids[1], ids[2]), "{}", output.transcript());
     tasks.is_whole.store(true, Ordering::Relaxed);
     let words: Vec<&str> = command.split(' ').skip(1).collect();
     project.runner(&words).expect(0);
@@ -266,18 +275,6 @@ fn sweep(count: usize) -> Project {
     let project = Project::new("harbor.yaml", &text);
     project.runner(&["run", "harbor.yaml"]).expect(0);
     project
-}
-
-#[test]
-fn interrupted_grid_video_leaves_nothing() {
-    let project = sweep(4);
-    let mut report =
-        project.command(&["report", "harbor.yaml", "--format", "grid-video", "--output", "grid.mp4"]);
-    let mut is_writing = || !temporary(project.path()).is_empty();
-    let output = project.runner_signalled(&mut report, &mut [("INT", &mut is_writing)]);
-    cli_snapshot!("report_grid_interrupted", output.expect(130));
-    assert_eq!(temporary(project.path()), Vec::<PathBuf>::new());
-    assert!(!project.file("grid.mp4").exists());
 }
 
 #[test]

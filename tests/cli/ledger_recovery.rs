@@ -1,15 +1,14 @@
 //! The ledger is removed, replaced or restored: nothing is paid for again without a word, and no paid video is overwritten.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::budget::PRICES;
-use crate::support::project_state::{remove_ledger, shots};
+use crate::support::project_state::{back_up, remove_ledger, restore, shots};
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 use crate::support::scripted::{ScriptedService, response, task_id};
-use crate::support::{Output, Project, cli_snapshot, inline_snapshot, wait_until};
+use crate::support::{Project, cli_snapshot, inline_snapshot, wait_until};
 
 const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
     - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea, continues: one }\n";
@@ -75,33 +74,6 @@ fn force_renders_again_and_keeps_the_paid_videos() {
     assert_eq!(proxy.posts().len(), 4);
 }
 
-#[test]
-fn removed_log_of_a_killed_run_stops_the_next_one() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
-    let project = against(&proxy);
-    // An ended run leaves an empty log.
-    project.runner(&["run", "two.yaml", "--only", "one"]).expect(0);
-    let killed = project.runner_killed_at("after submitted", &["run", "two.yaml"]);
-    assert_eq!(killed.code, None, "{}", killed.transcript());
-    assert_eq!(proxy.posts().len(), 2);
-    fs_err::remove_file(project.file(".runner/ledger.db-wal")).expect("the log can be removed");
-    drop(fs_err::remove_file(project.file(".runner/ledger.db-shm")));
-
-    cli_snapshot!("plan_log_lost", project.runner(&["plan", "two.yaml"]).expect(0));
-    cli_snapshot!("run_log_lost", project.runner(&["run", "two.yaml"]).expect(3));
-    let task = &proxy.accepted()[1];
-    let assignment = format!("two={task}");
-    cli_snapshot!(
-        "ledger_adopt_task",
-        project.runner(&["ledger", "adopt", "two.yaml", "--task", &assignment]).expect(0)
-    );
-    project.runner(&["ledger", "adopt", "two.yaml", "--task", "nobody=1"]).expect(2);
-    project.runner(&["run", "two.yaml"]).expect(0);
-    project.runner(&["run", "two.yaml"]).expect(0);
-    assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
-}
-
 /// An adopted task is reserved at its price, so that a cap counts it; one without a price is refused beside a cap, as any other.
 #[test]
 fn adopted_work_costs_what_it_did() {
@@ -153,118 +125,6 @@ fn rendering_until(is_done: &Arc<AtomicBool>) -> ScriptedService {
 
 const APART: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
     - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea }\n";
-
-/// Whatever is recorded next, and also if nothing is, the run says that its tasks are on no record, and the next one does not pay for them.
-#[cfg(unix)]
-#[test]
-fn ledger_removed_after_the_last_intent_stops_the_run_and_the_next_one() {
-    for ends_by_interrupt in [false, true] {
-        let is_done = Arc::new(AtomicBool::new(false));
-        let service = rendering_until(&is_done);
-        let project = Project::new("two.yaml", APART).against(&service.url, KEY);
-        let mut are_submitted = || {
-            let is_submitted = service.gets(&format!("/v1/videos/{}", task_id(2))) > 0;
-            if is_submitted {
-                remove_ledger(&project);
-                is_done.store(!ends_by_interrupt, Ordering::Relaxed);
-            }
-            is_submitted
-        };
-        let run = if ends_by_interrupt {
-            project.runner_signalled(
-                &mut project.command(&["run", "two.yaml"]),
-                &mut [("INT", &mut are_submitted)],
-            )
-        } else {
-            let child =
-                project.command(&["run", "two.yaml"]).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn();
-            let child = child.expect("the program can be started");
-            wait_until("both are submitted", are_submitted);
-            Output::from_process(&child.wait_with_output().expect("the program ends"))
-        };
-        let run = run.expect(5).sorted();
-        let command = run.err.lines().find(|line| line.contains("ledger adopt")).unwrap_or_default();
-        assert!([1, 2].map(task_id).iter().all(|task| command.contains(task)), "{}", run.transcript());
-        let name = if ends_by_interrupt { "ledger_removed_interrupted" } else { "ledger_removed" };
-        cli_snapshot!(name, run);
-        is_done.store(true, Ordering::Relaxed);
-        project.runner(&["run", "two.yaml"]).expect(3);
-        assert_eq!(service.posts(), 2);
-        let tasks = [format!("one={}", task_id(1)), format!("two={}", task_id(2))];
-        project.runner(&["ledger", "adopt", "two.yaml", "--task", &tasks[0], "--task", &tasks[1]]).expect(0);
-        project.runner(&["run", "two.yaml"]).expect(0);
-        assert_eq!(service.posts(), 2);
-    }
-}
-
-/// A copy with hard links (`cp -al`) of the project, for instance. Nothing is lost by it, and nothing has to be adopted.
-#[cfg(unix)]
-#[test]
-fn ledger_with_a_second_name_stops_runs_until_it_has_one() {
-    let is_done = Arc::new(AtomicBool::new(false));
-    let service = rendering_until(&is_done);
-    let project = Project::new("two.yaml", APART).against(&service.url, KEY);
-    let child = project.command(&["run", "two.yaml"]).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let child = child.expect("the program can be started");
-    wait_until("both are submitted", || service.gets(&format!("/v1/videos/{}", task_id(2))) > 0);
-    let copy = project.file("copy.db");
-    fs_err::hard_link(project.file(".runner/ledger.db"), &copy).expect("a file system with hard links");
-    is_done.store(true, Ordering::Relaxed);
-    let run = Output::from_process(&child.wait_with_output().expect("the program ends"));
-    cli_snapshot!("run_ledger_with_two_names", run.expect(5).sorted());
-    cli_snapshot!("run_begun_with_two_names", project.runner(&["run", "two.yaml"]).expect(5));
-    fs_err::remove_file(copy).expect("it can be removed");
-    let next_run = project.runner(&["run", "two.yaml"]).expect(0);
-    inline_snapshot!(next_run.notes(), @"2 of 2 shots are done, nothing was submitted");
-    assert_eq!(service.posts(), 2);
-}
-
-/// What is accepted while the ledger has two names is named by the run, and not submitted again with one.
-#[cfg(unix)]
-#[test]
-fn task_accepted_under_a_second_name_is_adopted_later() {
-    let is_linked = Arc::new(AtomicBool::new(false));
-    let linked = Arc::clone(&is_linked);
-    let service = ScriptedService::start(move |call| {
-        if call.path == "/v1/videos" && call.nth == 1 {
-            wait_until("the ledger has two names", || linked.load(Ordering::Relaxed));
-        }
-        None
-    });
-    let project = Project::new("two.yaml", APART).against(&service.url, KEY);
-    let mut command = project.command(&["run", "two.yaml", "--jobs", "1"]);
-    let child = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let child = child.expect("the program can be started");
-    wait_until("one is being submitted", || service.posts() == 1);
-    let copy = project.file("copy.db");
-    fs_err::hard_link(project.file(".runner/ledger.db"), &copy).expect("a file system with hard links");
-    is_linked.store(true, Ordering::Relaxed);
-    let run = Output::from_process(&child.wait_with_output().expect("the program ends")).expect(5);
-    let assignment = format!("one={}", task_id(1));
-    assert!(run.err.contains(&assignment), "{}", run.transcript());
-    fs_err::remove_file(copy).expect("it can be removed");
-    project.runner(&["run", "two.yaml"]).expect(3);
-    let adopt = project.runner(&["ledger", "adopt", "two.yaml", "--task", &assignment]).expect(3);
-    let (_, command) = adopt.out.split_once(": runner ").expect("a command");
-    project.runner(&command.split_whitespace().collect::<Vec<_>>()).expect(0);
-    project.runner(&["run", "two.yaml"]).expect(0);
-    assert_eq!((service.posts(), shots(&project, "two").len()), (2, 2));
-}
-
-/// A run is on record before its lock file exists, so that a lock that the ledger does not know shows that the ledger was lost.
-#[test]
-fn ledger_removed_under_a_run_stops_another_one_while_it_is_alive() {
-    let is_done = Arc::new(AtomicBool::new(false));
-    let service = rendering_until(&is_done);
-    let project = Project::new("two.yaml", APART).against(&service.url, KEY);
-    let mut first = project.start(&["run", "two.yaml"]);
-    wait_until("both are submitted", || service.gets(&format!("/v1/videos/{}", task_id(2))) > 0);
-    remove_ledger(&project);
-    cli_snapshot!("run_ledger_removed_under_another", project.runner(&["run", "two.yaml"]).expect(3));
-    is_done.store(true, Ordering::Relaxed);
-    assert_eq!(first.wait().expect("the run ends").code(), Some(5));
-    assert_eq!(service.posts(), 2);
-}
 
 /// It may be that the attempt has another task, so a person decides.
 #[test]
@@ -354,45 +214,62 @@ fn adopt_names_the_owner_of_a_task_and_what_it_did_not_record() {
 #[cfg(unix)]
 type Damage = fn(&Project);
 
+/// The task of the first shot has no video yet when the second one is to be submitted.
 #[cfg(unix)]
 #[test]
 fn ledger_removed_or_replaced_during_a_run_stops_submissions() {
-    let text = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
-        - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea }\n";
     let damages: [(&str, Damage); 4] = [
         ("removed", |project| fs_err::remove_dir_all(project.file(".runner")).expect("removable")),
         ("moved", |project| fs_err::rename(project.file(".runner"), project.file("aside")).expect("movable")),
         ("emptied", |project| fs_err::write(project.file(".runner/ledger.db"), "").expect("writable")),
-        ("log_removed", |project| {
-            fs_err::remove_file(project.file(".runner/ledger.db-wal")).expect("removable");
-        }),
+        ("replaced", |project| restore(project, &back_up(project))),
     ];
     for (name, damage) in damages {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
-        let project = Project::new("two.yaml", text).against(&proxy.url, KEY);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let over = Arc::clone(&is_over);
+        let service = ScriptedService::start(move |call| {
+            if call.path.starts_with("/files/") {
+                wait_until("the run is over", || over.load(Ordering::Relaxed));
+            }
+            None
+        });
+        let project = Project::new("two.yaml", APART).against(&service.url, KEY);
         let output = project.runner_held_at(
             "before submitted",
             "after nothing",
             &["run", "two.yaml", "--jobs", "1"],
             || damage(&project),
         );
-        assert_eq!((output.code, proxy.posts().len()), (Some(5), 1), "{name}: {}", output.transcript());
-        let assignment = format!("one={}", proxy.accepted()[0]);
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!((output.code, service.posts()), (Some(5), 1), "{name}: {}", output.transcript());
+        let assignment = format!("one={}", task_id(1));
         let printed_assignment = output.err.split_whitespace().find(|argument| argument.starts_with("one="));
         assert_eq!(printed_assignment, Some(assignment.as_str()), "{name}: {}", output.transcript());
         cli_snapshot!(format!("run_ledger_{name}"), output);
-        if name == "removed" || name == "moved" {
-            // The run has left its lock file, which went with the folder.
-            let stopped = project.runner(&["run", "two.yaml"]).expect(3);
-            assert_eq!(proxy.posts().len(), 1, "{name}: {}", stopped.transcript());
-            cli_snapshot!(format!("run_after_ledger_{name}"), stopped);
-            // The printed command works.
-            project.runner(&["ledger", "adopt", "two.yaml", "--task", &assignment]).expect(0);
-            project.runner(&["run", "two.yaml"]).expect(0);
-            assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
-        }
+        // The printed command works.
+        remove_ledger(&project);
+        project.runner(&["ledger", "adopt", "two.yaml", "--task", &assignment]).expect(0);
+        project.runner(&["run", "two.yaml"]).expect(0);
+        assert_eq!((service.posts(), shots(&project, "two").len()), (2, 2), "{name}");
     }
+}
+
+/// Nothing more is submitted, so nothing is looked at; the videos are there, and stop the next run.
+#[cfg(unix)]
+#[test]
+fn ledger_removed_after_the_last_intent_is_noticed_by_the_next_run() {
+    let is_done = Arc::new(AtomicBool::new(false));
+    let service = rendering_until(&is_done);
+    let project = Project::new("two.yaml", APART).against(&service.url, KEY);
+    let mut run = project.start(&["run", "two.yaml"]);
+    wait_until("both are submitted", || service.gets(&format!("/v1/videos/{}", task_id(2))) > 0);
+    remove_ledger(&project);
+    is_done.store(true, Ordering::Relaxed);
+    assert_eq!(run.wait().expect("the run ends").code(), Some(0));
+    project.runner(&["run", "two.yaml"]).expect(3);
+    project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!((service.posts(), shots(&project, "two").len()), (2, 2));
 }
 
 #[test]

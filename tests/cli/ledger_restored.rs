@@ -1,10 +1,10 @@
-//! An earlier state of the ledger is put back, or the ledger goes while a command uses it: what was paid for since is noticed.
+//! An earlier state of the ledger is put back, or the ledger goes while a run uses it: what was paid for since is noticed.
 
 use std::process::Stdio;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::support::project_state::{back_up, ledger_files, overwrite, restore, shots};
+use crate::support::project_state::{back_up, remove_ledger, restore, shots};
 use crate::support::proxy::KEY;
 use crate::support::scripted::{Call, ScriptedService, response, task_id};
 use crate::support::{Output, Project, cli_snapshot, inline_snapshot, wait_until};
@@ -135,169 +135,33 @@ fn video_of_a_retry_is_noticed_before_the_retry_is_repeated() {
     assert_eq!(service.posts(), 2);
 }
 
-/// How an earlier state of the same run gets into the place of the ledger.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Restoration {
-    AfterKill,
-    UnderTheRun,
-    InPlace,
-}
-
-#[cfg(unix)]
-#[test]
-fn earlier_state_of_the_same_run_is_not_the_whole_ledger() {
-    for restoration in [Restoration::AfterKill, Restoration::UnderTheRun, Restoration::InPlace] {
-        // Tasks up to this one are complete.
-        let last_complete = Arc::new(AtomicUsize::new(0));
-        let last = Arc::clone(&last_complete);
-        let service = ScriptedService::start(move |call| {
-            let task = polled_task(call)?;
-            let is_complete = (1..=last.load(Ordering::Relaxed)).any(|nth| task == task_id(nth));
-            (!is_complete).then(|| response(200, JSON, in_progress(task)))
-        });
-        let project = Project::new("two.yaml", &workflow("", "")).against(&service.url, KEY);
-        let mut run = project
-            .command(&["run", "two.yaml", "--jobs", "1"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program can be started");
-        wait_until("one is polled", || service.gets(&format!("/v1/videos/{}", task_id(1))) > 0);
-        let backup = back_up(&project);
-        last_complete.store(1, Ordering::Relaxed);
-        wait_until("two is polled", || service.gets(&format!("/v1/videos/{}", task_id(2))) > 0);
-        match restoration {
-            Restoration::AfterKill => {
-                run.kill().expect("it can be killed");
-                run.wait().expect("it ends");
-                restore(&project, &backup);
-            }
-            Restoration::UnderTheRun | Restoration::InPlace => {
-                if restoration == Restoration::UnderTheRun {
-                    restore(&project, &backup);
-                    // Whether or not the first run has noticed it.
-                    project.runner(&["run", "two.yaml"]).expect(3);
-                } else {
-                    overwrite(&backup);
-                }
-                last_complete.store(2, Ordering::Relaxed);
-                let output = Output::from_process(&run.wait_with_output().expect("it ends")).expect(5);
-                assert!(
-                    output.err.contains(&format!("two={}", task_id(2))),
-                    "{restoration:?}: {}",
-                    output.transcript()
-                );
-                if restoration == Restoration::InPlace {
-                    // What SQLite has left of the two is not of interest.
-                    restore(&project, &backup);
-                }
-            }
-        }
-        let planned = project.runner(&["plan", "two.yaml"]).expect(0);
-        assert!(
-            planned.err.contains("runs whose tasks may be in flight"),
-            "{restoration:?}: {}",
-            planned.transcript()
-        );
-        let stopped = project.runner(&["run", "two.yaml"]).expect(3);
-        assert!(
-            stopped.err.contains("runs whose tasks may be in flight"),
-            "{restoration:?}: {}",
-            stopped.transcript()
-        );
-        last_complete.store(2, Ordering::Relaxed);
-        assert_eq!(service.posts(), 2, "{restoration:?}");
-        let assignment = format!("two={}", task_id(2));
-        project.runner(&["ledger", "adopt", "two.yaml", "--task", &assignment]).expect(0);
-        project.runner(&["run", "two.yaml"]).expect(0);
-        assert_eq!(service.posts(), 2, "{restoration:?}");
-    }
-}
-
 /// A response that leaves it open whether a submission was accepted, and comes after the ledger has gone.
 #[cfg(unix)]
 #[test]
-fn indeterminate_submissions_are_named_where_the_ledger_is_gone() {
-    for is_known_before in [false, true] {
-        let is_gone = Arc::new(AtomicBool::new(false));
-        let gone = Arc::clone(&is_gone);
-        let service = ScriptedService::start(move |call| {
-            if call.path != "/v1/videos" {
-                return None;
-            }
-            // The last submission before it goes is answered afterwards.
-            if call.nth == 1 + usize::from(is_known_before) {
-                wait_until("the ledger is gone", || gone.load(Ordering::Relaxed));
-            }
-            if call.nth != 1 {
-                return None;
-            }
-            let error = r#"{"error":{"message":"internal error","type":"server_error","code":null,"param":null},"task_id":"task_888888"}"#;
-            Some(response(500, JSON, error))
-        });
-        // Its slot is held for its timeout.
-        let project = Project::new("two.yaml", &workflow(", timeout: 2s", "")).against(&service.url, KEY);
-        let run = project
-            .command(&["run", "two.yaml", "--jobs", "1"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program can be started");
-        wait_until("the last one is submitted", || service.posts() == 1 + usize::from(is_known_before));
-        for path in ledger_files(&project) {
-            drop(fs_err::remove_file(path));
+fn indeterminate_submission_is_named_where_the_ledger_is_gone() {
+    let is_gone = Arc::new(AtomicBool::new(false));
+    let gone = Arc::clone(&is_gone);
+    let service = ScriptedService::start(move |call| {
+        if call.path != "/v1/videos" || call.nth != 1 {
+            return None;
         }
-        is_gone.store(true, Ordering::Relaxed);
-        let output = Output::from_process(&run.wait_with_output().expect("it ends")).expect(5);
-        assert!(output.err.contains("--task one=task_888888"), "{}", output.transcript());
-        let name = if is_known_before { "known" } else { "late" };
-        cli_snapshot!(format!("run_ledger_removed_indeterminate_{name}"), output.sorted());
-    }
-}
-
-/// A service whose task is not complete before `is_gone`, and whose responses about it are held back until then where `is_held`.
-#[cfg(unix)]
-fn rendering_until_gone(is_gone: &Arc<AtomicBool>, is_held: bool) -> ScriptedService {
-    let gone = Arc::clone(is_gone);
-    ScriptedService::start(move |call| {
-        if call.path == "/v1/videos" && is_held {
-            return Some(response(500, JSON, r#"{"error":{"message":"no","type":"server_error"}}"#));
-        }
-        let task = polled_task(call)?;
-        if is_held {
-            wait_until("the ledger is gone", || gone.load(Ordering::Relaxed));
-        }
-        (is_held || !gone.load(Ordering::Relaxed)).then(|| response(200, JSON, in_progress(task)))
-    })
-}
-
-#[cfg(unix)]
-#[test]
-fn fetch_and_resolve_report_a_ledger_that_is_replaced_meanwhile() {
-    for command in ["fetch", "resolve"] {
-        let is_gone = Arc::new(AtomicBool::new(false));
-        let service = rendering_until_gone(&is_gone, command == "resolve");
-        let text = workflow(", timeout: 2s", "");
-        let project = Project::new("two.yaml", &text).against(&service.url, KEY);
-        project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
-        let task = task_id(1);
-        let asked_before = service.gets(&format!("/v1/videos/{task}"));
-        let arguments = match command {
-            "fetch" => vec!["fetch", &task],
-            _ => vec!["resolve", "two.yaml", "one", "--adopt", &task],
-        };
-        let child = project
-            .command(&arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program can be started");
-        wait_until("the task is asked about", || service.gets(&format!("/v1/videos/{task}")) > asked_before);
-        let backup = back_up(&project);
-        restore(&project, &backup);
-        is_gone.store(true, Ordering::Relaxed);
-        let output = Output::from_process(&child.wait_with_output().expect("it ends"));
-        cli_snapshot!(format!("{command}_ledger_replaced"), output.expect(5));
-        assert_eq!(service.posts(), 1);
-    }
+        wait_until("the ledger is gone", || gone.load(Ordering::Relaxed));
+        let error = r#"{"error":{"message":"internal error","type":"server_error","code":null,"param":null},"task_id":"task_888888"}"#;
+        Some(response(500, JSON, error))
+    });
+    // Its slot is held for its timeout. Then the next shot is to be submitted.
+    let project = Project::new("two.yaml", &workflow(", timeout: 2s", "")).against(&service.url, KEY);
+    let run = project
+        .command(&["run", "two.yaml", "--jobs", "1"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program can be started");
+    wait_until("it is submitted", || service.posts() == 1);
+    remove_ledger(&project);
+    is_gone.store(true, Ordering::Relaxed);
+    let output = Output::from_process(&run.wait_with_output().expect("it ends")).expect(5);
+    assert!(output.err.contains("--task one=task_888888"), "{}", output.transcript());
+    assert_eq!(service.posts(), 1);
+    cli_snapshot!("run_ledger_removed_indeterminate", output.sorted());
 }

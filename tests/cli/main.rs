@@ -47,7 +47,7 @@ mod requests;
 mod retries;
 mod selection;
 mod serve;
-mod service_aliases;
+mod service_identity;
 mod shot_states;
 mod sidecars;
 mod sidecars_again;

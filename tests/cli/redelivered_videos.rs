@@ -61,7 +61,7 @@ fn chain_of_a_video_with_other_bytes_is_not_paid_for_again() {
         remove_videos(&project);
         version.store(number, Ordering::Relaxed);
         if number == 2 {
-            project.runner(&["fetch", "--all"]).expect(0);
+            project.runner(&["ledger", "fetch", "--all"]).expect(0);
         } else {
             project.runner(&["run", "one.yaml"]).expect(0);
         }
@@ -92,7 +92,7 @@ fn first_delivery_is_used_where_the_second_is_gone() {
         fs_err::rename(folder.with_extension("backup"), folder).expect("movable");
     }
     let gets = |project: &Project| {
-        project.runner(&["fetch", "--all"]);
+        project.runner(&["ledger", "fetch", "--all"]);
         (1..=3).map(|nth| service.gets(&format!("/files/{}.mp4", task_id(nth)))).collect::<Vec<_>>()
     };
     assert_eq!(gets(&project), [2, 2, 2], "they are there");
@@ -122,37 +122,12 @@ fn chain_of_a_video_with_other_bytes_is_adopted_from_sidecars_and_from_a_manifes
     let (service, version) = service();
     let project = Project::new("one.yaml", CHAIN).against(&service.url, KEY);
     project.runner(&["run", "one.yaml"]).expect(0);
-    let first = project.file("first");
-    fs_err::create_dir(&first).expect("a folder");
-    let store = project.file(".runner/artifacts");
-    for entry in fs_err::read_dir(&store).expect("a folder") {
-        let entry = entry.expect("an entry");
-        fs_err::copy(entry.path(), first.join(entry.file_name())).expect("a copy");
-    }
     remove_videos(&project);
     version.store(1, Ordering::Relaxed);
     project.runner(&["run", "one.yaml"]).expect(0);
     project.runner(&["view", "one.yaml", "--no-open"]).expect(0);
 
     // The sidecars of the second delivery alone.
-    remove_ledger(&project);
-    project.runner(&["ledger", "adopt", "one.yaml"]).expect(0);
-    assert_up_to_date(&project, &service, "one.yaml", 3);
-
-    // Those of both deliveries, of which the second does not name the first, as an earlier version wrote it.
-    for entry in fs_err::read_dir(&first).expect("a folder") {
-        let entry = entry.expect("an entry");
-        fs_err::copy(entry.path(), store.join(entry.file_name())).expect("a copy");
-    }
-    for entry in fs_err::read_dir(&store).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.extension().is_some_and(|extension| extension == "json") {
-            let mut sidecar: serde_json::Value =
-                serde_json::from_slice(&fs_err::read(&path).expect("a sidecar")).expect("JSON");
-            sidecar.as_object_mut().expect("an object").remove("first_sha256");
-            fs_err::write(&path, sidecar.to_string()).expect("writable");
-        }
-    }
     remove_ledger(&project);
     project.runner(&["ledger", "adopt", "one.yaml"]).expect(0);
     assert_up_to_date(&project, &service, "one.yaml", 3);
@@ -164,72 +139,4 @@ fn chain_of_a_video_with_other_bytes_is_adopted_from_sidecars_and_from_a_manifes
     fs_err::remove_dir_all(project.file(".runner")).expect("removable");
     project.runner(&["ledger", "adopt", "one.yaml", "--from-folder", "moved"]).expect(0);
     assert_up_to_date(&project, &service, "one.yaml", 3);
-}
-
-#[test]
-fn file_of_the_output_folder_is_the_same_input_after_it_was_delivered_again() {
-    let (service, version) = service();
-    let project = Project::new("one.yaml", CHAIN).against(&service.url, KEY);
-    project.runner(&["run", "one.yaml"]).expect(0);
-    let yard = video(&project, "yard").strip_prefix(project.path()).expect("in the project").to_owned();
-    fs_err::write(project.file("other.yaml"), on_file(&yard.to_string_lossy())).expect("a file");
-    project.runner(&["run", "other.yaml"]).expect(0);
-    assert_eq!(service.posts(), 4);
-    remove_videos(&project);
-    version.store(1, Ordering::Relaxed);
-    project.runner(&["run", "one.yaml"]).expect(0);
-    assert_up_to_date(&project, &service, "other.yaml", 4);
-}
-
-/// A workflow with one shot that begins on the last frame of a file.
-fn on_file(file: &str) -> String {
-    format!(
-        "version: 1\nname: other\ndefaults: {{model: modelb-video-480p, seconds: 1, size: 480x480}}\nshots:\n  \
-         - {{id: end, prompt: the end, first_frame: {{file: {file}, frame: last}}}}\n"
-    )
-}
-
-/// A copy of each delivery stays the same input, whatever is delivered or comes back from a backup later.
-#[test]
-fn copy_of_a_delivery_is_the_same_input_after_the_next_one() {
-    let (service, version) = service();
-    let project = Project::new("one.yaml", CHAIN).against(&service.url, KEY);
-    project.runner(&["run", "one.yaml"]).expect(0);
-    remove_videos(&project);
-    version.store(1, Ordering::Relaxed);
-    project.runner(&["run", "one.yaml"]).expect(0);
-    fs_err::copy(video(&project, "yard"), project.file("copy.mp4")).expect("a copy");
-    fs_err::write(project.file("other.yaml"), on_file("copy.mp4")).expect("a file");
-    project.runner(&["run", "other.yaml"]).expect(0);
-    assert_eq!(service.posts(), 4);
-    for number in [2, 0] {
-        remove_videos(&project);
-        version.store(number, Ordering::Relaxed);
-        project.runner(&["run", "one.yaml"]).expect(0);
-        project.runner(&["fetch", "--all"]);
-        assert_up_to_date(&project, &service, "other.yaml", 4);
-    }
-}
-
-/// A file that was paid for as an input before the service has delivered the same bytes for a task stays what it was.
-#[test]
-fn file_that_was_an_input_before_it_was_delivered_stays_the_same_input() {
-    let (service, version) = service();
-    let project = Project::new("one.yaml", CHAIN).against(&service.url, KEY);
-    project.runner(&["run", "one.yaml"]).expect(0);
-    // As a person downloads it from the service.
-    fs_err::write(project.file("mine.mp4"), clip_of(&format!("{} 1", task_id(3)))).expect("a file");
-    fs_err::write(project.file("other.yaml"), on_file("mine.mp4")).expect("a file");
-    project.runner(&["run", "other.yaml"]).expect(0);
-    assert_eq!(service.posts(), 4);
-    remove_videos(&project);
-    version.store(1, Ordering::Relaxed);
-    project.runner(&["run", "one.yaml"]).expect(0);
-    assert_eq!(
-        fs_err::read(video(&project, "yard")).expect("a video"),
-        fs_err::read(project.file("mine.mp4")).expect("a file")
-    );
-    project.runner(&["run", "other.yaml"]).expect(0);
-    assert_up_to_date(&project, &service, "other.yaml", 4);
-    assert_up_to_date(&project, &service, "one.yaml", 4);
 }

@@ -102,12 +102,11 @@ fn film_that_is_out_of_date_is_not_done() {
 }
 
 #[test]
-fn clips_side_by_side_in_a_sheet_and_in_a_video() {
+fn clips_side_by_side_in_a_sheet() {
     let project = Project::new("pier.yaml", WORKFLOW);
     let sheet = ["report", "pier.yaml", "--format", "contact-sheet", "--output", "sheet.png"];
-    let grid = ["report", "pier.yaml", "--format", "grid-video", "--output", "grid.mp4"];
     cli_snapshot!("report_sheet_without_output", project.runner(&sheet[..4]).expect(2));
-    cli_snapshot!("report_grid_before_run", project.runner(&grid).expect(2));
+    cli_snapshot!("report_sheet_before_run", project.runner(&sheet).expect(2));
     project.runner(&["run", "pier.yaml", "--only", "door"]).expect(0);
 
     cli_snapshot!("report_sheet", project.runner(&sheet).expect(0));
@@ -118,16 +117,12 @@ fn clips_side_by_side_in_a_sheet_and_in_a_video() {
     assert_eq!(tile(8 + 240, picture.height() - 300), [38, 42, 50], "no picture of the third clip");
     assert_ne!(tile(8 + 240, 8 + 240), [38, 42, 50], "a picture of the first clip");
 
-    cli_snapshot!("report_grid", project.runner(&grid).expect(0));
-    let video = media::probe(&project.file("grid.mp4")).expect("a video").video.expect("pictures");
     let clips = fs_err::read_dir(project.file("out/pier")).expect("the output folder");
     let paid = clips
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "mp4"))
         .min()
         .expect("a clip");
-    let clip = media::probe(&paid).expect("a video").video.expect("pictures");
-    assert_eq!((video.width, video.frames), (2 * clip.width + 3 * 8, clip.frames));
     let paid = paid.to_str().expect("UTF-8");
     let before = fs_err::read(paid).expect("a clip");
     let refused = project.runner(&["report", "pier.yaml", "--format", "md", "--output", paid]).expect(2);
@@ -141,35 +136,6 @@ fn clips_side_by_side_in_a_sheet_and_in_a_video() {
     assert_eq!(fs_err::read(paid).expect("a clip"), before);
     let unknown = project.runner(&["report", "pier.yaml", "--shot", "lamp"]).expect(2);
     cli_snapshot!("report_unknown_shot", unknown);
-}
-
-#[test]
-fn state_is_compared_with_an_earlier_one() {
-    let project = Project::new("pier.yaml", WORKFLOW);
-    project.runner(&["report", "pier.yaml", "--format", "json", "--output", "before.json"]).expect(0);
-    project.runner(&["run", "pier.yaml", "--only", "door"]).expect(0);
-    let edited = WORKFLOW.replace("opens, {{ look }}", "closes, {{ look }}").replace("pastel", "sepia");
-    fs_err::write(project.file("pier.yaml"), edited).expect("the workflow");
-    let compare = ["report", "pier.yaml", "--compare", "before.json", "--format"];
-    let filters =
-        [(r"20\d\d-\d\d-\d\d \d\d:\d\d UTC", "[TIME]"), (r#""created_at": \d+"#, r#""created_at": [TIME]"#)];
-    for format in ["md", "csv", "json"] {
-        let report = project.runner(&[&compare[..], &[format]].concat()).expect(0);
-        insta::with_settings!({ filters => [REDACTIONS, &filters].concat(), omit_expression => true }, {
-            insta::assert_snapshot!(format!("compare_{format}"), report.out);
-        });
-    }
-    cli_snapshot!("compare_junit", project.runner(&[&compare[..], &["junit"]].concat()).expect(2));
-    let missing = project.runner(&["report", "pier.yaml", "--compare", "out/earlier.json"]).expect(2);
-    cli_snapshot!("compare_missing", missing);
-    fs_err::write(project.file("text.json"), "{}").expect("a file");
-    let malformed = project.runner(&["report", "pier.yaml", "--compare", "text.json"]).expect(2);
-    inline_snapshot!(malformed.transcript(), @"
-    exit code: 2
-    --- stdout
-    --- stderr
-    error: text.json: it is not a manifest: missing field `version` at line 1 column 2
-    ");
 }
 
 #[test]

@@ -148,10 +148,13 @@ fn hostile_descriptions_are_reported_and_skipped() {
     let name = manifest["clips"][0]["file"].as_str().expect("a file").to_owned();
     let mut clip = manifest["clips"][0].clone();
     fs_err::write(other.file("received").join(&name), "another video").expect("writable");
-    for (id, member, value) in
-        [("outside", "file", "../../secret.mp4"), ("short", "key", "0123"), ("digits", "sha256", "../x")]
-    {
-        (clip["id"], clip[member]) = (id.into(), value.into());
+    for (id, pointer, value) in [
+        ("outside", "/file", "../../secret.mp4"),
+        ("short", "/description/key", "0123"),
+        ("digits", "/description/sha256", "../x"),
+    ] {
+        clip["id"] = id.into();
+        *clip.pointer_mut(pointer).expect("a member") = value.into();
         manifest["clips"].as_array_mut().expect("clips").push(clip.clone());
         clip = manifest["clips"][0].clone();
     }
@@ -204,7 +207,6 @@ fn crash_around_a_sidecar_loses_nothing() {
         project.runner(&["run", "two.yaml"]).expect(0);
         assert_eq!(sidecars(&project.file(".runner/artifacts")).len(), 2, "{boundary}");
         remove_ledger(&project);
-        // The lock file of the killed run is a trace of its own, of the work that is adopted.
         project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
         assert_runs_without_submissions(&project, &proxy);
     }

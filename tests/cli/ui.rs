@@ -295,17 +295,17 @@ async fn page_runs_picks_and_edits() {
     // A file that somebody breaks: the page keeps what it has and says what is wrong.
     fs_err::write(project.file("harbor.yaml"), "version: 1\nshots: [").expect("a file can be written");
     first.wait("the problem", |manifest, _| manifest["problem"].is_string()).await;
-    inline_snapshot!(first.manifest["problem"].as_str().unwrap_or_default(), @"
+    inline_snapshot!(first.manifest["problem"].as_str().unwrap_or_default(), @r#"
     error[yaml-syntax]: this `[` is never closed
      --> harbor.yaml:2:8
       |
     2 | shots: [
       |        ^
       |
-      = help: add `]` where the list ends
+      = help: add `]` where it ends; if it is text, put it in quotes: `shots: "["`
 
     harbor.yaml: 1 error
-    ");
+    "#);
     assert_eq!(clip(&first.manifest, "last")["state"], "done");
 }
 

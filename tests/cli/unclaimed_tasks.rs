@@ -87,12 +87,12 @@ fn tasks_of_edited_and_removed_shots_are_listed_and_fetched() {
     cli_snapshot!("run_tasks_unclaimed", output.sorted());
 
     let tasks = proxy.accepted();
-    let unknown = project.runner(&["fetch", "task_of_nobody"]).expect(2);
+    let unknown = project.runner(&["ledger", "fetch", "task_of_nobody"]).expect(2);
     cli_snapshot!("fetch_unknown_task", unknown);
-    cli_snapshot!("fetch_task", project.runner(&["fetch", &tasks[0]]).expect(0));
-    cli_snapshot!("fetch_all", project.runner(&["fetch", "--all", "--in", "two.yaml"]).expect(0));
+    cli_snapshot!("fetch_task", project.runner(&["ledger", "fetch", &tasks[0]]).expect(0));
+    cli_snapshot!("fetch_all", project.runner(&["ledger", "fetch", "--all", "--in", "two.yaml"]).expect(0));
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (3, 3));
-    cli_snapshot!("fetch_nothing", project.runner(&["fetch", "--all"]).expect(0));
+    cli_snapshot!("fetch_nothing", project.runner(&["ledger", "fetch", "--all"]).expect(0));
     project.runner(&["status", "two.yaml"]).expect(0);
 
     // As it was: what was fetched is reused.
@@ -113,11 +113,11 @@ fn status_shows_what_was_fetched_after_the_run() {
     inline_snapshot!(none_finished.out.lines().next().unwrap_or_default(), @"no run is alive");
     cli_snapshot!(
         "fetch_all_after_the_run",
-        project.runner(&["fetch", "--all", "--in", "two.yaml"]).expect(0)
+        project.runner(&["ledger", "fetch", "--all", "--in", "two.yaml"]).expect(0)
     );
     let status = project.runner(&["status", "two.yaml"]).expect(0).out;
     let fetched: Vec<&str> = status.lines().filter(|line| line.starts_with("one ")).collect();
-    inline_snapshot!(fetched.join("\n"), @"one  done  -  -  [TASK]  fetched after the run");
+    inline_snapshot!(fetched.join("\n"), @"one  done  -  [TASK]  fetched after the run");
 }
 
 /// A workflow file in the place of a task.
@@ -125,8 +125,8 @@ fn status_shows_what_was_fetched_after_the_run() {
 fn fetch_of_a_file_says_how_to_fetch_all_of_its_tasks() {
     let project = Project::new("two.yaml", TWO);
     project.runner(&["run", "two.yaml", "--only", "one"]).expect(0);
-    cli_snapshot!("fetch_file_and_all", project.runner(&["fetch", "two.yaml", "--all"]).expect(2));
-    cli_snapshot!("fetch_file", project.runner(&["fetch", "two.yaml"]).expect(2));
+    cli_snapshot!("fetch_file_and_all", project.runner(&["ledger", "fetch", "two.yaml", "--all"]).expect(2));
+    cli_snapshot!("fetch_file", project.runner(&["ledger", "fetch", "two.yaml"]).expect(2));
 }
 
 #[test]
@@ -137,10 +137,10 @@ fn fetch_reports_a_task_that_the_service_does_not_know_and_keeps_it() {
     let killed = project.runner_killed_at("before polled", &["run", "two.yaml", "--jobs", "1"]);
     assert_eq!((killed.code, proxy.posts().len()), (None, 1), "{}", killed.transcript());
     proxy.forget_tasks(410);
-    let output = project.runner(&["fetch", "--all", "--format", "json"]).expect(3);
+    let output = project.runner(&["ledger", "fetch", "--all", "--format", "json"]).expect(3);
     cli_snapshot!("fetch_task_unknown_to_service", output);
     proxy.forget_tasks(0);
-    cli_snapshot!("fetch_all_known_again", project.runner(&["fetch", "--all"]).expect(0));
+    cli_snapshot!("fetch_all_known_again", project.runner(&["ledger", "fetch", "--all"]).expect(0));
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
 }

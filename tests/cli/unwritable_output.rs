@@ -35,7 +35,7 @@ fn output_that_cannot_be_written_exits_5() {
         &["explain", "sea.yaml"],
         &["models"],
         &["schema", "workflow"],
-        &["explain-code", "duplicate-key"],
+        &["explain", "duplicate-key"],
         &["completions", "bash"],
         &["run", "sea.yaml", "--format", "ndjson"],
     ] {

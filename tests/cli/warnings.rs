@@ -65,7 +65,7 @@ fn warning_of_a_fetched_task_is_shown() {
     let project = Project::new("one.yaml", ONE).against(&service.url, KEY);
     let killed = project.runner_killed_at("before polled", &["run", "one.yaml"]);
     assert_eq!(killed.code, None, "{}", killed.transcript());
-    cli_snapshot!("fetch_warning", project.runner(&["fetch", &task_id(1)]).expect(0));
+    cli_snapshot!("fetch_warning", project.runner(&["ledger", "fetch", &task_id(1)]).expect(0));
 }
 
 #[test]

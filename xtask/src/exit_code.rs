@@ -1,4 +1,4 @@
-//! Exit codes of `runner`, as `runner --help` and the README list them (`runner::exit::Exit`).
+//! Exit codes of `runner`, as `runner --help` lists them (`runner::exit::Exit`).
 
 /// Success.
 pub(crate) const DONE: i32 = 0;
@@ -22,10 +22,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exit_codes_are_those_of_the_readme() {
-        let readme = include_str!("../../README.md");
-        let (_, list) = readme.split_once("Exit codes:\n").expect("a list of exit codes");
-        let rows = list.lines().skip(2).take_while(|line| *line != "```");
+    fn exit_codes_are_those_of_the_help() {
+        let page = include_str!("../../docs/commands.md");
+        let (_, list) = page.split_once("Exit codes:\n").expect("a list of exit codes");
+        let rows = list.lines().take_while(|line| *line != "```");
         // Other lines continue a description.
         let codes: Vec<i32> =
             rows.filter_map(|row| row.strip_prefix("  ")?.split(' ').next()?.parse().ok()).collect();

@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line for developers")]
 
+#[cfg(unix)]
 mod bench;
 mod blank_service;
 mod book;
@@ -15,6 +16,7 @@ mod fuzz;
 mod generate;
 mod handover;
 mod http;
+mod installed;
 mod mutants;
 mod nightly;
 mod release;
@@ -42,14 +44,14 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Checks the project's rules: dependencies between crates, size and header of files, retired names, links, flags and references in documents.
+    /// Checks the project's rules: dependencies and their reasons, links, flags and commands in documents, tests of guarantees.
     Tidy,
     /// Verifies a film: its tracks and durations, with this project's probe and, where it is installed, with ffprobe.
     VerifyFilm {
         /// The MP4 file.
         file: PathBuf,
     },
-    /// Writes the generated files: the workflow schema, the client's API listing, the reference.
+    /// Writes the generated files: schemas, the reference, tables of the guide.
     Generate {
         /// Writes nothing; fails where a file is out of date.
         #[arg(long)]
@@ -62,7 +64,7 @@ enum Command {
         #[command(subcommand)]
         command: spec::Spec,
     },
-    /// Checks the service against openapi.yaml with schemathesis, which needs Python and, the first time, the network; or walks docs/spec.md.
+    /// Checks the service against openapi.yaml with schemathesis, which needs Python and, the first time, the network.
     Conformance(conformance::Conformance),
     /// Drives the service with the newest openai-python and openai-node. Needs Python, Node.js and the network.
     Clients,
@@ -72,7 +74,7 @@ enum Command {
     Mutants(mutants::Mutants),
     /// Runs the tests of the README's command again and again, some of the times beside threads that keep all processors busy: tests that depend on timing fail.
     Suite(suite::Suite),
-    /// Runs what takes too long for `.ci/run`: the checks of which that runs a sample, optional features, and the tests again and again.
+    /// Runs what takes too long for `.ci/run`: the checks of which that runs a sample, the optional feature, and the tests again and again.
     Nightly(nightly::Nightly),
     /// Attacks the built program: kills it, misbehaves as its service, moves its folders and removes its ledgers; nothing may be paid for twice.
     Campaign(campaign::Campaign),
@@ -87,6 +89,7 @@ enum Command {
     /// Builds the viewer's page from web/ into crates/viewer/assets.
     Web(web::Web),
     /// Runs a benchmark of docs/benchmarks.md; fails where a bound is exceeded.
+    #[cfg(unix)]
     Bench {
         #[command(subcommand)]
         bench: bench::Bench,
@@ -116,6 +119,7 @@ fn main() -> ExitCode {
         Command::Dist(args) => dist::run(root, &args),
         Command::Sheet(args) => sheet::run(root, &args),
         Command::Web(args) => web::run(root, &args),
+        #[cfg(unix)]
         Command::Bench { bench } => bench::run(root, &bench),
     };
     match outcome {

@@ -124,7 +124,7 @@ const MUTATIONS: &[Mutation] = &[
         name: "an error beside another status counts as the end of the task",
         file: "crates/engine/src/provider/classify.rs",
         original: "match task.status {\n        Status::Completed => PollResult::Completed {",
-        replacement: "match if task.error.is_some() { Status::Failed } else { task.status } {\n        Status::Completed => PollResult::Completed {",
+        replacement: "match if let Some(_) = task.error { Status::Failed } else { task.status } {\n        Status::Completed => PollResult::Completed {",
         violations: &["was paid for", "is paid for, and", "were out under a limit of"],
     },
     Mutation {

@@ -40,12 +40,7 @@ const STEPS: &[Step] = &[
     // Small files that ask for much, at their full size.
     step("bounds", "cargo test --release --locked -p workflow --test bounds"),
     step("campaign", "xtask campaign --seconds 900"),
-    // Optional features.
-    step(
-        "sign",
-        "cargo test --locked --workspace --features runner/sign --lib -- commands::export::manifest",
-    ),
-    step("otlp", "cargo test --locked --workspace --features tests/otlp --test cli -- events_and_status"),
+    // The optional feature.
     step(
         "cluster-library",
         "cargo test --locked --workspace --features cluster/failpoints --lib --test cluster_simulation --test identity --test stores",

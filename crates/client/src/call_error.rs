@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use reqwest::StatusCode;
 
-use crate::response::{ErrorObject, find_new_task_id, is_json, plain_text};
+use crate::response::{ErrorObject, may_name_duplicate, plain_text, task_ids};
 
 /// A call without a usable result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +21,6 @@ pub enum CallError {
     Indeterminate {
         /// Why.
         reason: String,
-        /// An id in what arrived of the response: probably that of the task.
-        task_hint: Option<String>,
         /// Whether a whole response came, with a success status, that is not a task: the server may be another one than the service.
         is_answered: bool,
     },
@@ -42,13 +40,11 @@ pub struct HttpError {
     /// Whether the body is an error in the service's own form (spec 7), so that the service itself responded, and not a gateway in front of
     /// it.
     pub is_service_error: bool,
-    /// Whether the body has members that the contract does not define, beside harmless ones.
-    pub has_unknown_members: bool,
-    /// Whether there may be a task although none is named. The response was not read to its end, because it is too long or slow, because the
-    /// connection broke, because it is compressed, or because it announces a header behind the body that may name one. A member is in it twice:
-    /// readers disagree about which one counts. Or a member for a status says that a task is on its way or finished.
-    pub may_hide_task: bool,
-    /// An id in the body: when a gateway fails after the service accepted a submission, probably that of the task.
+    /// Whether the error has words for all that the body says.
+    has_only_error: bool,
+    /// Whether there may be a task although this is an error: the body has an id where ids stand, or says that the task exists already.
+    pub may_have_task: bool,
+    /// The only id in the body, when a gateway fails after the service accepted a submission: probably that of the task.
     pub task_hint: Option<String>,
 }
 
@@ -58,58 +54,68 @@ const MAX_BODY_TEXT_BYTES: usize = 4096;
 impl HttpError {
     /// The error of a response with this body, of which the beginning is kept.
     #[must_use]
-    pub fn new(status: u16, body: String, retry_after: Option<Duration>) -> Self {
-        Self::in_response_to("", status, body, retry_after)
+    pub fn new(status: u16, body: &str, retry_after: Option<Duration>) -> Self {
+        Self::in_response_to("", status, body, retry_after, str::to_owned)
     }
 
-    /// As [`Self::new`], in response to this request: what the error quotes from it is no task.
+    /// As [`Self::new`], in response to this request, with the key redacted.
     pub(crate) fn in_response_to(
         request: &str,
         status: u16,
-        mut body: String,
+        body: &str,
         retry_after: Option<Duration>,
+        redact: impl Fn(&str) -> String,
     ) -> Self {
-        let (error, task_hint) = (ErrorObject::decode(&body), find_new_task_id(&body, request));
-        let is_service_error = ErrorObject::is_in_service_form(&body);
-        let has_unknown_members = ErrorObject::has_unknown_members(&body);
-        let may_hide_task = ErrorObject::has_repeated_members(&body) || ErrorObject::has_task_status(&body);
-        body.truncate(body.floor_char_boundary(MAX_BODY_TEXT_BYTES));
+        let ids = task_ids(body);
+        let mut shown = redact(body);
+        shown.truncate(shown.floor_char_boundary(MAX_BODY_TEXT_BYTES));
         Self {
             status,
-            error,
+            // Redacted after decoding, so that escapes do not hide the key.
+            error: ErrorObject::decode(body).map(|error| error.map(&redact)),
             retry_after,
-            body,
-            is_service_error,
-            has_unknown_members,
-            may_hide_task,
-            task_hint,
+            body: shown,
+            is_service_error: ErrorObject::is_in_service_form(body),
+            has_only_error: ErrorObject::is_all_of(body),
+            may_have_task: !ids.is_empty() || may_name_duplicate(status, body, request),
+            task_hint: match ids.as_slice() {
+                [only] => Some(only.clone()).filter(|id| redact(id) == *id),
+                _ => None,
+            },
         }
     }
 
-    /// The same error with a task id from a header, where the body names none.
+    /// The same error as one whose outcome is open: with the beginning of the body, where that says more than its error.
     #[must_use]
-    pub fn with_task_hint(mut self, hint: Option<String>) -> Self {
-        self.task_hint = self.task_hint.or(hint);
-        self
-    }
-
-    /// The same error, of whose body the rest was not read.
-    #[must_use]
-    pub fn with_truncated_body(self, is_truncated: bool) -> Self {
-        Self { may_hide_task: self.may_hide_task || is_truncated, ..self }
+    pub fn with_body(&self) -> String {
+        let error = self.error.as_ref().filter(|_| self.has_only_error);
+        format!("{}", Described { response: self, error })
     }
 }
 
 impl fmt::Display for HttpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the service answered {}", self.status)?;
-        let status = StatusCode::from_u16(self.status).ok();
-        if let Some(error) = &self.error {
+        Described { response: self, error: self.error.as_ref() }.fmt(f)
+    }
+}
+
+/// A response with an error status, with the words of its error or else the beginning of its body.
+struct Described<'a> {
+    response: &'a HttpError,
+    error: Option<&'a ErrorObject>,
+}
+
+impl fmt::Display for Described<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let HttpError { status, body, retry_after, .. } = self.response;
+        write!(f, "the service answered {status}")?;
+        let status = StatusCode::from_u16(*status).ok();
+        if let Some(error) = self.error {
             write!(f, ": {error}")?;
         } else if status.is_some_and(|status| status.is_redirection()) {
             f.write_str(": it redirects this call; set the base URL to where the service is")?;
         } else {
-            let text = if is_json(&self.body) { String::new() } else { plain_text(&self.body) };
+            let text = plain_text(body);
             let reason = status.and_then(|status| status.canonical_reason()).unwrap_or_default();
             if !reason.is_empty() && !text.contains(reason) {
                 write!(f, " {reason}")?;
@@ -118,7 +124,7 @@ impl fmt::Display for HttpError {
                 write!(f, ": {text}")?;
             }
         }
-        match self.retry_after {
+        match retry_after {
             Some(wait) => write!(f, "; retry after {} s", wait.as_secs_f64().ceil()),
             None => Ok(()),
         }
@@ -131,20 +137,21 @@ impl CallError {
     }
 
     pub(crate) fn indeterminate(reason: impl Into<String>) -> Self {
-        Self::Indeterminate { reason: reason.into(), task_hint: None, is_answered: false }
+        Self::Indeterminate { reason: reason.into(), is_answered: false }
     }
 
     /// The response is whole, and not a task.
     pub(crate) fn not_a_task(reason: impl Into<String>) -> Self {
-        Self::Indeterminate { reason: reason.into(), task_hint: None, is_answered: true }
+        Self::Indeterminate { reason: reason.into(), is_answered: true }
     }
 
-    /// The same error with an id that was found in the response.
-    pub(crate) fn with_task_hint(self, hint: Option<String>) -> Self {
+    /// The same error with the beginning of what arrived of the response.
+    pub(crate) fn with_beginning(self, body: &str) -> Self {
         match self {
-            Self::Indeterminate { reason, task_hint, is_answered } => {
-                Self::Indeterminate { reason, task_hint: task_hint.or(hint), is_answered }
-            }
+            Self::Indeterminate { reason, is_answered } if !body.is_empty() => Self::Indeterminate {
+                reason: format!("{reason}; it begins with {}", plain_text(body)),
+                is_answered,
+            },
             error => error,
         }
     }
@@ -219,11 +226,11 @@ mod tests {
 
     #[test]
     fn http_error_display_names_status_reason_and_wait() {
-        let error = |status, body: &str, wait| HttpError::new(status, body.to_owned(), wait).to_string();
+        let error = |status, body: &str, wait| HttpError::new(status, body, wait).to_string();
         insta::assert_snapshot!(
             [
                 error(400, r#"{"error":{"message":"too long","param":"seconds","code":"invalid_duration"}}"#, None),
-                error(429, "{}", Some(Duration::from_millis(1500))),
+                error(429, "", Some(Duration::from_millis(1500))),
                 error(502, "<html><h1>502 Bad Gateway</h1></html>", None),
                 error(503, "upstream is down", None),
                 error(301, "", None),

@@ -5,10 +5,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use futures_util::FutureExt as _;
 use progenitor_client::{ByteStream, Error, ResponseValue};
 use reqwest::{
-    ClientBuilder, Method, Request,
-    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER},
+    ClientBuilder,
+    header::{AUTHORIZATION, DATE, HeaderMap, HeaderValue, RETRY_AFTER},
 };
 use secrecy::SecretString;
 use tracing::{Instrument, debug, debug_span};
@@ -18,10 +19,10 @@ use crate::{
     CallError, CapturedRequest, ClientConfig, ConfigError, Download, HttpError, PreparedRequest, Proxies,
     RateLimit, Resume, TaskResponse,
     body::{self, ErrorBody},
-    find_task_id, generated,
+    generated,
     hooks::{self, HookState},
     http, origin, redact,
-    response::{Call, id_in_headers, max_response_bytes, retry_after},
+    response::{MAX_REPEATED_REQUEST_BYTES, max_response_bytes, poll_after, retry_after},
     task_id,
     unread_response::{Response, redirect_target},
 };
@@ -34,8 +35,8 @@ const ERROR_BODY: ErrorBody = ErrorBody::in_response_to(0);
 const MAX_DOWNLOAD_ERROR_BODY_BYTES: usize = 4096;
 /// Redirects that a download follows at most.
 const MAX_REDIRECTS: usize = 5;
-/// The path of submissions (spec 4.1); a test compares it with the contract.
-const CREATE_PATH: &str = "/v1/videos";
+/// The path of tasks (spec 4.2), for ids whose URL the hooks replace; a test compares it with that of the generated operation.
+const TASKS_PATH: &str = "/v1/videos";
 
 /// A client of one service with one API key. Cheap to clone; clones share their connection pools.
 #[derive(Debug, Clone)]
@@ -47,13 +48,12 @@ pub struct Client {
 struct Shared {
     /// For submissions, without connection reuse. A POST on a pooled connection that the server is closing fails without telling whether
     /// the request was read; on a new connection that cannot happen.
-    submits: reqwest::Client,
+    submits: generated::Client,
     /// For idempotent requests.
     reads: generated::Client,
     /// For https downloads from other hosts when the service itself is http. Built on first use, because loading the root
     /// certificates is slow.
     https: OnceLock<Result<reqwest::Client, String>>,
-    submit_timeout: Duration,
     connect_timeout: Duration,
     read_timeout: Duration,
     download_error_timeout: Duration,
@@ -71,9 +71,11 @@ impl Client {
         let base = config.base()?;
         let hooks = HookState {
             bearer: config.bearer()?,
+            submit_timeout: config.submit_timeout,
             poll_timeout: config.poll_timeout,
             url: None,
             resume: Resume::default(),
+            capture: None,
         };
         let text = base.as_str().trim_end_matches('/');
         let client = |pool: fn(ClientBuilder) -> ClientBuilder| {
@@ -86,8 +88,7 @@ impl Client {
         let reads = client(|builder| builder.pool_idle_timeout(Duration::from_secs(20)))?;
         Ok(Self {
             shared: Arc::new(Shared {
-                submits,
-                submit_timeout: config.submit_timeout,
+                submits: generated::Client::new_with_client(text, submits, hooks.clone()),
                 reads: generated::Client::new_with_client(text, reads, hooks),
                 https: OnceLock::new(),
                 connect_timeout: config.connect_timeout,
@@ -113,20 +114,13 @@ impl Client {
     pub async fn create(&self, request: &PreparedRequest) -> Result<TaskResponse, CallError> {
         let span = debug_span!("create_video", task_id = tracing::field::Empty);
         async {
-            let body = String::from_utf8_lossy(request.body());
-            let request = self.create_request(request)?;
-            debug!(method = %request.method(), path = request.url().path(), "sending a request");
-            let sent = self.shared.submits.execute(request).await;
-            let response = sent.map_err(|error| CallError::from_transport(&error))?;
-            debug!(status = response.status().as_u16(), "received a response");
-            let response = Response(ResponseValue::stream(response));
-            let response =
-                self.ensure_success(response, &body, ErrorBody::in_response_to(body.len())).await?;
-            let headers = response.headers().clone();
-            let rate_limit = RateLimit::read(&headers, SystemTime::now());
-            let named = self.task_in_headers(&headers, &body);
-            let call = Call::Submission { request: &body, headers: &headers };
-            let task = self.read_task(response.into_stream(), call, named).await?;
+            let body = request.body();
+            let sent = self.shared.submits.create_video().body(body.clone()).send().await;
+            let response = self.response_from(sent)?;
+            let error_body = ErrorBody::in_response_to(body.len());
+            let response = self.ensure_success(response, &String::from_utf8_lossy(body), error_body).await?;
+            let rate_limit = RateLimit::read(response.headers(), SystemTime::now());
+            let task = self.read_task(response.into_stream(), None, body.len()).await?;
             let task = TaskResponse { rate_limit, ..task };
             if redact::has_long_key(&task.id, &self.shared.key) {
                 return Err(CallError::indeterminate("the task id in the response contains the API key"));
@@ -143,18 +137,6 @@ impl Client {
         .await
     }
 
-    /// The POST of a submission. Not by the generated client, which serializes its own type: the prepared body is sent.
-    fn create_request(&self, prepared: &PreparedRequest) -> Result<Request, CallError> {
-        let mut request = Request::new(Method::POST, self.url(CREATE_PATH)?);
-        let headers = request.headers_mut();
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        headers.insert(AUTHORIZATION, self.shared.reads.inner.bearer.clone());
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        *request.timeout_mut() = Some(self.shared.submit_timeout);
-        *request.body_mut() = Some(prepared.body().clone().into());
-        Ok(request)
-    }
-
     /// Polls a task (spec 4.2).
     ///
     /// # Errors
@@ -169,7 +151,10 @@ impl Client {
             let mut generated = self.shared.reads.clone();
             generated.inner.url = url;
             let response = self.send(generated.get_video().task_id(task_id).send().await).await?;
-            let task = self.read_task(response.into_stream(), Call::Poll(task_id), None).await?;
+            let poll_after = poll_after(response.headers());
+            let stream = response.into_stream();
+            let task = self.read_task(stream, Some(task_id), MAX_REPEATED_REQUEST_BYTES).await?;
+            let task = TaskResponse { poll_after, ..task };
             debug!(status = %task.status, progress = task.progress, "the task was polled");
             Ok(task)
         }
@@ -237,7 +222,16 @@ impl Client {
     /// # Errors
     /// [`CallError::NotSent`], when no URL can be built.
     pub fn capture_create(&self, request: &PreparedRequest) -> Result<CapturedRequest, CallError> {
-        Ok(CapturedRequest::new(&self.create_request(request)?))
+        let mut generated = self.shared.submits.clone();
+        let captured = Arc::new(OnceLock::new());
+        generated.inner.capture = Some(Arc::clone(&captured));
+        // The hook ends the call before anything is waited for.
+        let called = generated.create_video().body(request.body().clone()).send().now_or_never();
+        match (captured.get(), called) {
+            (Some(request), _) => Ok(request.clone()),
+            (None, Some(Err(error))) => Err(CallError::not_sent(error.to_string())),
+            (None, _) => Err(CallError::not_sent("the request cannot be built")),
+        }
     }
 
     /// Downloads from `to`, following redirects; `from` is the URL that points there.
@@ -305,12 +299,8 @@ impl Client {
 
     /// The URL of a task, whose id is encoded, or of something below it.
     fn task_url(&self, segment: &str, suffix: &str) -> Result<Url, CallError> {
-        self.url(&format!("{CREATE_PATH}/{segment}{suffix}"))
-    }
-
-    /// The URL of a path at the service.
-    fn url(&self, path: &str) -> Result<Url, CallError> {
-        let text = format!("{}{path}", self.shared.base.as_str().trim_end_matches('/'));
+        let base = self.shared.base.as_str().trim_end_matches('/');
+        let text = format!("{base}{TASKS_PATH}/{segment}{suffix}");
         text.parse().map_err(|error| CallError::not_sent(format!("the URL cannot be built: {error}")))
     }
 
@@ -351,44 +341,33 @@ impl Client {
         }
         let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let wait = retry_after(header(RETRY_AFTER), header(DATE), SystemTime::now());
-        let named = self.task_in_headers(response.headers(), request);
-        let beginning = body::read_error(response, error_body).await;
-        let text = self.redact_key(&String::from_utf8_lossy(&beginning.bytes));
-        let error = HttpError::in_response_to(request, status.as_u16(), text, wait)
-            .with_task_hint(named)
-            .with_truncated_body(beginning.is_truncated);
+        let beginning = body::read_error(response.into_stream(), error_body).await;
+        let text = String::from_utf8_lossy(&beginning.bytes);
+        let redact = |text: &str| self.redact_key(text);
+        let mut error = HttpError::in_response_to(request, status.as_u16(), &text, wait, redact);
+        error.is_service_error &= !beginning.is_truncated;
         let code = error.error.as_ref().and_then(|error| error.code.as_deref());
         debug!(status = status.as_u16(), code, "received an error response");
         Err(CallError::Http(Box::new(error)))
     }
 
-    /// Reads and decodes a task. The key is redacted after decoding, so that escapes do not hide it. `named` is the task that the headers name.
+    /// Reads and decodes a task, in a response that may repeat a request of so many bytes. The key is redacted after decoding, so that escapes
+    /// do not hide it.
     async fn read_task(
         &self,
         stream: ByteStream,
-        call: Call<'_>,
-        named: Option<String>,
+        polled_id: Option<&str>,
+        repeated_bytes: usize,
     ) -> Result<TaskResponse, CallError> {
-        let without_key = |hint: String| Some(self.redact_key(&hint)).filter(|redacted| *redacted == hint);
-        let hint = |bytes: &[u8]| find_task_id(&String::from_utf8_lossy(bytes)).and_then(without_key);
-        let bytes = match body::read(stream, max_response_bytes(call.max_repeated_bytes())).await {
-            Ok(bytes) => bytes,
-            Err((error, partial)) => return Err(error.with_task_hint(hint(&partial)).with_task_hint(named)),
-        };
-        let text = String::from_utf8_lossy(&bytes);
-        let mut task = TaskResponse::decode_in(&text, call).map_err(|error| {
-            // Of several ids none is suggested: the next command would adopt a task that may be another's.
-            let hint = if error.has_several_ids { None } else { hint(&bytes).or(named) };
-            CallError::not_a_task(self.redact_key(&error.reason)).with_task_hint(hint)
-        })?;
+        let read = body::read(stream, max_response_bytes(repeated_bytes)).await;
+        let shown = |bytes: &[u8]| self.redact_key(&String::from_utf8_lossy(bytes));
+        let bytes = read.map_err(|(error, partial)| error.with_beginning(&shown(&partial)))?;
+        let mut task =
+            TaskResponse::decode(&String::from_utf8_lossy(&bytes), polled_id).map_err(|reason| {
+                CallError::not_a_task(self.redact_key(&reason)).with_beginning(&shown(&bytes))
+            })?;
         task.redact(|text| self.redact_key(text), |url| redact::url_has_key(url, &self.shared.key));
         Ok(task)
-    }
-
-    /// The task that the headers of the response to a request name, unless the key is in it.
-    fn task_in_headers(&self, headers: &HeaderMap, request: &str) -> Option<String> {
-        let hint = id_in_headers(headers, request)?;
-        Some(self.redact_key(&hint)).filter(|redacted| *redacted == hint)
     }
 
     fn redact_key(&self, text: &str) -> String {

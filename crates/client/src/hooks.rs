@@ -1,27 +1,40 @@
-//! Hooks of the generated client, which sends polls and downloads: API key, headers and timeout of each request.
+//! Hooks of the generated client, which sends submissions, polls and downloads: API key, headers and timeout of each request.
+//!
+//! What they undo of the generator:
+//!
+//! | It | They |
+//! |---|---|
+//! | adds the header `api-version`, which the contract does not define | remove it |
+//! | says that a body is `application/octet-stream`, as in the codegen view | say that it is JSON |
+//! | leaves a backslash in a task id, which URL parsers take for a slash | replace the URL |
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use progenitor_client::{ClientHooks, Error, OperationInfo};
 use reqwest::{
     Request,
-    header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, IF_RANGE, RANGE},
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, IF_RANGE, RANGE},
 };
-
 use tracing::debug;
 use url::Url;
 
-use crate::{Resume, generated};
+use crate::{CapturedRequest, Resume, generated};
 
 /// The generated client's inner state, which the hooks read.
 #[derive(Clone)]
 pub(crate) struct HookState {
     pub(crate) bearer: HeaderValue,
+    pub(crate) submit_timeout: Duration,
     pub(crate) poll_timeout: Duration,
     /// The offset that a download resumes from.
     pub(crate) resume: Resume,
     /// The URL of the task concerned, in which the whole id is percent-encoded.
     pub(crate) url: Option<Url>,
+    /// Where the request is put instead of being sent.
+    pub(crate) capture: Option<Arc<OnceLock<CapturedRequest>>>,
 }
 
 impl std::fmt::Debug for HookState {
@@ -37,23 +50,30 @@ impl std::fmt::Debug for HookState {
 impl ClientHooks<HookState> for generated::Client {
     async fn pre<E>(&self, request: &mut Request, info: &OperationInfo) -> Result<(), Error<E>> {
         let state = &self.inner;
+        let json = HeaderValue::from_static("application/json");
         let headers = request.headers_mut();
-        // The generator adds this header; the contract does not define it.
         headers.remove("api-version");
         headers.insert(AUTHORIZATION, state.bearer.clone());
+        if headers.contains_key(CONTENT_TYPE) {
+            headers.insert(CONTENT_TYPE, json.clone());
+        }
         let timeout = match info.operation_id {
+            "create_video" => Some(state.submit_timeout),
             "get_video" => Some(state.poll_timeout),
             // A download has no total timeout; `read_timeout` bounds how long it may stall.
             _ => None,
         };
         if timeout.is_some() {
-            headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+            headers.insert(ACCEPT, json);
         }
         set_range_headers(headers, &state.resume);
         *request.timeout_mut() = timeout;
-        // The generator leaves a backslash in an id, which URL parsers take for a slash.
         if let Some(url) = &state.url {
             *request.url_mut() = url.clone();
+        }
+        if let Some(capture) = &state.capture {
+            let _ = capture.set(CapturedRequest::new(request));
+            return Err(Error::Custom("the request is captured instead of being sent".to_owned()));
         }
         // Safe to log: the path holds a task id at most.
         debug!(method = %request.method(), path = request.url().path(), "sending a request");

@@ -39,9 +39,4 @@ pub use generated::types;
 pub use http::{http_client, http_client_for, http_client_with};
 pub use proxies::Proxies;
 pub use request::PreparedRequest;
-pub use response::{
-    ErrorObject, MAX_RESPONSE_BYTES, RateLimit, Status, TaskFailure, TaskResponse, find_task_id,
-};
-
-/// The generated source, for `cargo xtask generate`, which lists its public items for review.
-pub const GENERATED: &str = include_str!(concat!(env!("OUT_DIR"), "/codegen.rs"));
+pub use response::{ErrorObject, MAX_RESPONSE_BYTES, RateLimit, Status, TaskFailure, TaskResponse};

@@ -14,12 +14,17 @@ const MAX_ENCODED_LEN: usize = 60_000;
 /// # Errors
 /// Ids that no URL can contain: an empty one, `.` and `..` (a URL parser removes them, encoded or not), and ones that are too long.
 pub(crate) fn path_segment(task_id: &str) -> Result<String, CallError> {
-    let encoded = utf8_percent_encode(task_id, ESCAPED).to_string();
+    let encoded = percent_encoded(task_id);
     if matches!(task_id, "" | "." | "..") || encoded.len() > MAX_ENCODED_LEN {
         let shown: String = task_id.chars().take(64).collect();
         return Err(CallError::not_sent(format!("the task id {shown:?} cannot be part of a URL")));
     }
     Ok(encoded)
+}
+
+/// A text with everything percent-encoded that is not unreserved.
+pub(crate) fn percent_encoded(text: &str) -> String {
+    utf8_percent_encode(text, ESCAPED).to_string()
 }
 
 #[cfg(test)]

@@ -1,10 +1,17 @@
 //! What the contract accepts, the client can send: random requests against the contract's check and the generated types.
 #![expect(clippy::expect_used, reason = "tests may stop at the first surprise")]
 
-use client::PreparedRequest;
-use contract::{Contract, Field, FieldKind, Model};
+use std::sync::LazyLock;
+
+use client::{Client, ClientConfig, PreparedRequest};
+use contract::{Contract, Field, FieldKind, Model, canonical_json};
 use proptest::{collection, prelude::*, sample::select, strategy::ValueTree};
 use serde_json::{Value, json};
+
+static CLIENT: LazyLock<Client> = LazyLock::new(|| {
+    let base = "https://api.example.com".parse().expect("a URL");
+    Client::new(ClientConfig::new(base, "sk-0123456789abcdef".to_owned().into())).expect("a client")
+});
 
 /// Values of every type, most of them wrong for most fields.
 fn any_value() -> impl Strategy<Value = Value> {
@@ -115,7 +122,12 @@ proptest! {
                 || ["invalid_duration", "invalid_format", "out_of_range"].contains(&violation.code.as_str())
         });
         match PreparedRequest::new(&request) {
-            Ok(_) => prop_assert!(!unknown && types_agree, "{request} {violations:?}"),
+            Ok(prepared) => {
+                prop_assert!(!unknown && types_agree, "{request} {violations:?}");
+                // What was checked is what is sent: the type would drop empty lists.
+                let captured = CLIENT.capture_create(&prepared).expect("captured");
+                prop_assert_eq!(captured.body, canonical_json(&request));
+            }
             Err(error) => prop_assert!(unknown || !violations.is_empty(), "{request}: {error}"),
         }
     }

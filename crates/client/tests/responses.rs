@@ -1,11 +1,11 @@
-//! Decoding of arbitrary and damaged responses: no panic, and no task id is missed.
+//! Decoding of arbitrary and damaged responses: no panic, and an id is read where ids stand.
 
-use client::{ErrorObject, Status, TaskResponse, find_task_id};
+use client::{ErrorObject, HttpError, Status, TaskResponse};
 use proptest::{collection, prelude::*};
 use serde_json::{Map, Value, json};
 
 /// Names that decoding reads, so that arbitrary values reach every branch.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 14] = [
     "object",
     "status",
     "progress",
@@ -20,8 +20,6 @@ const NAMES: [&str; 16] = [
     "message",
     "code",
     "data",
-    "task",
-    "result",
 ];
 
 fn values() -> impl Strategy<Value = Value> {
@@ -60,7 +58,7 @@ proptest! {
     #[test]
     fn decode_arbitrary_text_does_not_panic(bytes in collection::vec(any::<u8>(), 0..200)) {
         let text = String::from_utf8_lossy(&bytes);
-        let _ = (TaskResponse::decode(&text, None), find_task_id(&text), ErrorObject::decode(&text));
+        let _ = (TaskResponse::decode(&text, None), HttpError::new(409, &text, None), ErrorObject::decode(&text));
         if let Ok(task) = TaskResponse::decode(&text, Some("asked")) {
             prop_assert_eq!(task.id, "asked");
         }
@@ -73,41 +71,25 @@ proptest! {
     }
 
     #[test]
-    fn find_task_id_among_arbitrary_fields((id, mut task) in tasks()) {
-        task["object"] = "video".into();
-        let text = task.to_string();
-        let response = TaskResponse::decode(&text, None).expect("there is an id");
+    fn decode_task_among_arbitrary_fields_has_its_id((id, task) in tasks()) {
+        let response = TaskResponse::decode(&task.to_string(), None).expect("there is an id");
         prop_assert_eq!(&response.id, &id);
     }
 
     #[test]
-    fn find_task_id_with_text_around_the_body((id, task) in tasks(), before in "[\u{feff} \r\n]{0,3}", after in "[^0-9]{0,20}") {
-        let text = format!("{before}{task}{after}");
-        prop_assert_eq!(find_task_id(&text), Some(id));
-    }
-
-    #[test]
-    fn find_task_id_in_truncated_body((id, task) in tasks(), part in 0.0..1.0_f64) {
+    fn decode_truncated_submission_is_refused((_, task) in tasks(), part in 0.0..1.0_f64) {
         let text = task.to_string();
-        let needle = format!("\"id\":{}", json!(id));
-        let first = text.find(&needle).expect("the id is written") + needle.len();
-        let mut cut = first + ((text.len() - first) as f64 * part) as usize;
-        while !text.is_char_boundary(cut) {
-            cut += 1;
-        }
-        let text = &text[..cut];
-        prop_assert_eq!(find_task_id(text), Some(id));
-        if cut < task.to_string().len() {
-            prop_assert!(TaskResponse::decode(text, None).is_err(), "an id in a truncated body is a hint only");
-        }
+        let cut = text.floor_char_boundary((text.len() as f64 * part) as usize);
+        prop_assert!(TaskResponse::decode(&text[..cut], None).is_err());
     }
 
     #[test]
-    fn find_task_id_in_envelope(id in "[a-z0-9_]{1,20}", name in "id|task_id", wrapper in "data|task|video|result") {
-        let text = json!({ "code": 200, "status": "success", wrapper: { name: id, "status": "queued" } }).to_string();
+    fn decode_task_in_envelope_is_the_task(id in "[a-z0-9_]{1,20}", name in "id|task_id", wrapper in "data|task|output") {
+        let text = json!({ "code": 200, "message": "success", wrapper: { name: id, "status": "queued" } }).to_string();
         let response = TaskResponse::decode(&text, None).expect("there is an id");
-        prop_assert_eq!(response.id, id);
+        prop_assert_eq!(&response.id, &id);
         prop_assert_eq!(response.status, Status::Queued);
+        prop_assert_eq!(HttpError::new(503, &text, None).task_hint, Some(id));
     }
 }
 
@@ -137,6 +119,7 @@ fn decode_task_in_the_contracts_form_reads_all_fields() {
             seconds: Some("5".into()),
             error: None,
             rate_limit: None,
+            poll_after: None,
         }
     );
 }
@@ -199,56 +182,74 @@ fn decode_task_failure_in_every_supported_form() {
 
 #[test]
 fn decode_body_without_task_is_an_error() {
-    for (body, message) in [
-        ("<html><title>502 Bad Gateway</title></html>", "the response contains no task: 502 Bad Gateway"),
-        (r#"{"error":{"message":"try later"}}"#, "the response contains no task: try later"),
-        ("", "the response contains no task: "),
+    for body in [
+        "<html><title>502 Bad Gateway</title></html>",
+        r#"{"error":{"message":"try later"}}"#,
+        "",
+        r#"{"id":"t1","object":"vid"#,
+        r#"{"id":"t1","status":"queued"} <html>"#,
+        r#"{"id":"t1","eta":NaN}"#,
     ] {
-        assert_eq!(TaskResponse::decode(body, Some("t")).expect_err("no task"), message);
-    }
-    assert!(TaskResponse::decode(r#"{"status":"queued"}"#, None).is_err(), "a created task has an id");
-}
-
-/// Services in Python write `NaN`, and texts that are cut end in half a character.
-#[test]
-fn decode_task_beside_a_member_that_is_almost_json() {
-    for member in [r#""eta":NaN"#, r#""cost":1e999"#, r#""prompt":"a sea \ud83d""#, "\"prompt\":\"a\nsea\""] {
-        let body = format!(r#"{{"id":"t","object":"video","status":"completed",{member}}}"#);
-        for polled in [Some("t"), None] {
-            let task = TaskResponse::decode(&body, polled).expect(&body);
-            assert_eq!((task.id.as_str(), task.status), ("t", Status::Completed), "{body}");
+        for polled in [Some("t1"), None] {
+            let reason = TaskResponse::decode(body, polled).expect_err("no task");
+            assert_eq!(reason, "the response contains no task", "{body}");
         }
-        let cut = &body[..body.len() - 1];
-        assert!(TaskResponse::decode(cut, Some("t")).is_err(), "{cut}");
     }
 }
 
-/// An id is verbatim or none: a submission is open then, and a poll is known by its status and object.
+/// As the contract says, and as services send it (new-api, `MiniMax`, `DashScope`, Ark); an id anywhere else is none.
 #[test]
-fn decode_id_that_is_almost_json_is_none() {
-    for id in ["\"task-\\ud83d\"", "\"task-\n1\"", "NaN", "1e999"] {
-        let body = format!(r#"{{"id":{id},"object":"video","status":"completed"}}"#);
-        assert!(TaskResponse::decode(&body, None).is_err(), "{body}");
-        assert_eq!(TaskResponse::decode(&body, Some("t")).expect(&body).id, "t");
-    }
-    let control = "{\"id\":\"task-\u{85}1\",\"object\":\"video\",\"status\":\"queued\",\"eta\":NaN}";
-    assert_eq!(TaskResponse::decode(control, None).expect("a task").id, "task-\u{85}1", "JSON allows it");
-}
-
-/// What is whole JSON and says that it is a task is one; an id anywhere else is a hint.
-#[test]
-fn decode_submission_without_signs_of_a_task_is_refused_with_a_hint() {
-    for body in [r#"{"id":"t1","object":"video"}"#, r#"{"id":"t1"}"#, r#"{"code":0,"data":{"task_id":"t1"}}"#]
-    {
-        assert_eq!(TaskResponse::decode(body, None).expect("a task").id, "t1", "{body}");
+fn decode_submission_reads_the_id_where_ids_stand() {
+    for (body, id) in [
+        (r#"{"id":"t1","object":"video","status":"queued"}"#, "t1"),
+        ("\u{feff} {\"id\":\"t1\"}", "t1"),
+        (r#"{"id":" spaced = +@é"}"#, " spaced = +@é"),
+        (r#"{"id":17}"#, "17"),
+        (r#"{"id":18446744073709551615}"#, "18446744073709551615"),
+        (r#"{"task_id":"t1","id":""}"#, "t1"),
+        (r#"{"id":"t1","task_id":"t1","object":"video","status":"queued"}"#, "t1"),
+        (r#"{"code":"success","message":"","data":{"task_id":"t1","status":"NOT_START"}}"#, "t1"),
+        (r#"{"task":{"id":"t1","status":"running"}}"#, "t1"),
+        (r#"{"output":{"task_id":"t1","task_status":"PENDING"},"request_id":"r1"}"#, "t1"),
+        (r#"{"task_id":"t1","base_resp":{"status_code":0}}"#, "t1"),
+    ] {
+        assert_eq!(TaskResponse::decode(body, None).expect("a task").id, id, "{body}");
     }
     for body in [
-        r#"<html><script>{"id":"t1"}</script></html>"#,
-        r#"{"code":0,"request_id":"r1","data":null,"id":"t1"}"#,
-        r#"{"id":"t1","object":"vid"#,
+        r#"{"status":"queued"}"#,
+        r#"{"id":""}"#,
+        r#"{"id":{}}"#,
+        r#"{"id":12345678901234567890123}"#,
+        r#"{"task_id":"","base_resp":{"status_code":2013}}"#,
+        r#"{"request_id":"r1","message":"task t17 was accepted"}"#,
+        r#"{"error":{"message":"busy","task_id":"t1"}}"#,
+        r#"{"metadata":{"id":"t1"}}"#,
+        r#"[{"id":"t1"}]"#,
+        r#"<html><a href="/v1/videos/8f120077">wait</a></html>"#,
     ] {
         assert!(TaskResponse::decode(body, None).is_err(), "{body}");
-        assert_eq!(find_task_id(body).as_deref(), Some("t1"), "{body}");
+        let error = HttpError::new(503, body, None);
+        assert!(!error.may_have_task && error.task_hint.is_none(), "{body}");
+    }
+}
+
+#[test]
+fn decode_task_reads_state_and_url_where_services_have_them() {
+    let read = |body: &str| {
+        let task = TaskResponse::decode(body, Some("t")).expect("a task");
+        (task.status, task.url)
+    };
+    let url = Some("https://a.test/v.mp4".to_owned());
+    for body in [
+        r#"{"id":"t","status":"completed","metadata":{"url":"https://a.test/v.mp4"}}"#,
+        r#"{"id":"t","status":"completed","metadata":{"url":""},"url":"https://a.test/v.mp4"}"#,
+        r#"{"id":"t","status":"completed","video_url":"https://a.test/v.mp4"}"#,
+        r#"{"id":"t","status":"completed","content":{"video_url":"https://a.test/v.mp4"}}"#,
+        r#"{"code":"success","data":{"task_id":"t","status":"COMPLETED","result_url":"https://a.test/v.mp4"}}"#,
+        r#"{"output":{"task_id":"t","task_status":"completed","video_url":"https://a.test/v.mp4"}}"#,
+        r#"{"status":"completed","video_url":"https://a.test/v.mp4"}"#,
+    ] {
+        assert_eq!(read(body), (Status::Completed, url.clone()), "{body}");
     }
 }
 
@@ -259,13 +260,10 @@ fn decode_poll_about_another_task_is_refused() {
         TaskResponse::decode(body, Some("task_1")).expect_err("another task"),
         "the response is about another task, other"
     );
-    // The id of the envelope does not make the task in it the one that was polled.
-    for body in [
-        r#"{"id":"task_1","data":{"id":"other","status":"completed"}}"#,
-        r#"{"id":"other","status":"completed","data":{"id":"task_1"}}"#,
-    ] {
-        assert!(TaskResponse::decode(body, Some("task_1")).is_err(), "{body}");
-    }
+    // The state is that of the object with the id.
+    let body = r#"{"id":"task_1","data":{"id":"other","status":"completed"}}"#;
+    let task = TaskResponse::decode(body, Some("task_1")).expect("a task");
+    assert_eq!(task.status, Status::Unknown(String::new()));
     for body in [
         r#"{"id":"internal","task_id":"task_1","status":"queued"}"#,
         r#"{"id":"request","data":{"id":"task_1","status":"queued"}}"#,
@@ -284,7 +282,7 @@ fn decode_poll_with_nothing_but_a_status_is_refused() {
         r#"{"status":"FAILED","code":504}"#,
         r#"{"status":"failed","error":{"message":"upstream"}}"#,
         r#"[{"status":"failed"}]"#,
-        r#"{"result":{"status":"failed"}}"#,
+        r#"{"data":{"status":"failed"}}"#,
         r#"{"status":"ok"}"#,
         r#"{"status":"queued"}"#,
     ] {
@@ -292,60 +290,24 @@ fn decode_poll_with_nothing_but_a_status_is_refused() {
     }
 }
 
-#[test]
-fn decode_submission_in_an_envelope_with_an_id_of_its_own_is_the_task() {
-    for body in [
-        r#"{"id":"req-1","status":"success","data":{"id":"t1","object":"video","status":"queued"}}"#,
-        r#"{"id":"req-1","object":"response","result":{"id":"t1","status":"queued"}}"#,
-        r#"{"task_id":"batch-1","status":"success","data":[{"id":"t1","status":"queued"}]}"#,
-        r#"{"id":"req-1","status":200,"data":{"id":"t1","object":"video"}}"#,
-    ] {
-        assert_eq!(TaskResponse::decode(body, None).expect("a task").id, "t1", "{body}");
-    }
-    let own = r#"{"id":"t1","object":"video","status":"queued","video":{"id":"file-1","status":"queued"}}"#;
-    assert_eq!(TaskResponse::decode(own, None).expect("a task").id, "t1");
-    for body in [
-        r#"{"id":"a1","status":"success","data":{"id":"b2","status":"submitted"}}"#,
-        r#"{"id":"a1","object":"response","data":{"id":"b2"}}"#,
-    ] {
-        let reason = TaskResponse::decode(body, None).expect_err("either may be the task");
-        assert!(reason.contains("a1") && reason.contains("b2"), "{reason}");
-    }
-}
-
-/// Each of them may be the task, and the others something else: a request, a batch.
+/// Each of them may be the task, and the others something else: a request, an envelope.
 #[test]
 fn decode_submission_with_several_ids_is_refused() {
     for (body, ids) in [
         (r#"{"id":"req-1","task_id":"task_1","status":"queued"}"#, ["req-1", "task_1"]),
-        (r#"{"id":"req-1","taskId":"task_1","object":"video","status":"queued"}"#, ["req-1", "task_1"]),
-        (r#"{"id":"req-1","task_id":"task_1"}"#, ["req-1", "task_1"]),
-        (r#"{"data":{"id":"req-1","video_id":"task_1","status":"queued"}}"#, ["req-1", "task_1"]),
-        (r#"{"id":"req-1","job_id":"task_1","status":"queued"}"#, ["req-1", "task_1"]),
-        (r#"{"id":"req-1","status":"queued","metadata":{"task_id":"task_1"}}"#, ["req-1", "task_1"]),
-        (r#"{"id":"req-1","status":"queued","output":{"TaskId":"task_1"}}"#, ["req-1", "task_1"]),
         (r#"{"id":17,"task_id":"task_1","status":"queued"}"#, ["17", "task_1"]),
-        (r#"[{"id":"t1","status":"queued"},{"id":"t2","status":"queued"}]"#, ["t1", "t2"]),
-        (r#"{"data":[{"id":"t1","object":"video"},{"id":"t2","object":"video"}]}"#, ["t1", "t2"]),
-        (r#"{"task":{"id":"t1","status":"queued"},"video":{"id":"v1","status":"queued"}}"#, ["t1", "v1"]),
-        (r#"{"object":"video","status":"queued","data":{"id":"t1"},"task":{"id":"t2"}}"#, ["t1", "t2"]),
-        ("{\"id\":\"t1\",\"status\":\"queued\"}\n{\"id\":\"t2\",\"status\":\"queued\"}", ["t1", "t2"]),
-        (r#"{"id":"t1","status":"queued","tasks":[{"id":"t2","status":"queued"}]}"#, ["t1", "t2"]),
+        (r#"{"id":"req-1","data":{"id":"t1","object":"video","status":"queued"}}"#, ["req-1", "t1"]),
+        (r#"{"data":{"id":"t1"},"task":{"id":"t2"}}"#, ["t1", "t2"]),
     ] {
         let reason = TaskResponse::decode(body, None).expect_err("either may be the task");
         assert!(ids.iter().all(|id| reason.contains(id)), "{body}: {reason}");
+        let error = HttpError::new(503, body, None);
+        assert!(error.may_have_task && error.task_hint.is_none(), "{body}");
     }
     for (body, id) in [
         (r#"{"id":17,"task_id":"17","status":"queued"}"#, "17"),
-        (r#"{"id":"t1","task_id":"t1","videoId":"t1","object":"video","status":"queued"}"#, "t1"),
-        (r#"{"id":"t1","task_id":"","video_id":null,"status":"queued"}"#, "t1"),
-        (r#"[{"id":"t1","status":"queued"},{"id":"t1","status":"queued"}]"#, "t1"),
-        (r#"{"id":"t1","status":"queued","request_id":"r1","model_id":"m1","user":{"id":"u1"}}"#, "t1"),
-        (r#"{"id":"t1","object":"video","status":"queued","metadata":{"job_id":"j1"}}"#, "t1"),
-        (
-            r#"{"id":123456789012345678901234,"task_id":"123456789012345678901234","status":"queued"}"#,
-            "123456789012345678901234",
-        ),
+        (r#"{"id":"t1","task_id":"","status":"queued"}"#, "t1"),
+        (r#"{"id":"t1","status":"queued","request_id":"r1","job_id":"j1","user":{"id":"u1"}}"#, "t1"),
     ] {
         assert_eq!(TaskResponse::decode(body, None).expect("a task").id, id, "{body}");
     }

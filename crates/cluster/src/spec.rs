@@ -125,13 +125,11 @@ pub fn effective_policy(
     min_poll_interval: Duration,
     indeterminate_slot_hold: Duration,
 ) -> Policy {
-    let max_poll_interval = asked.max_poll_interval.max(min_poll_interval);
-    // A service near by answers cheaply, and waiting for it costs more.
-    let poll_cost = asked.poll_cost.min(min_poll_interval / 2);
     Policy {
+        // Of a service near by, tasks are short.
+        first_poll: asked.first_poll.min(3 * min_poll_interval),
         min_poll_interval,
-        max_poll_interval,
-        poll_cost,
+        max_poll_interval: asked.max_poll_interval.max(min_poll_interval),
         indeterminate_slot_hold,
         // A node waits for Restate several times between its admission and its POST, and workers know when one is sent.
         paces_posts: false,

@@ -5,6 +5,8 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use media::{AtomicFile, sync_folder_of};
+
 use crate::artifact::file_sha256;
 use crate::failpoint::{self, Boundary, CommitPoint};
 
@@ -29,13 +31,13 @@ pub fn replace(new: &Path, film: &Path, is_reserved: &dyn Fn(&str) -> bool) -> i
         Ok(_) => {
             failpoint::hit(Boundary::Before, CommitPoint::EarlierCut.as_str());
             keep(film, is_reserved)?;
-            sync_folder(film);
+            sync_folder_of(film);
             failpoint::hit(Boundary::After, CommitPoint::EarlierCut.as_str());
         }
     }
     failpoint::hit(Boundary::Before, CommitPoint::Cut.as_str());
+    // Without a sync of the folder: a cut that a power cut takes away is joined again.
     fs_err::rename(new, film)?;
-    sync_folder(film);
     failpoint::hit(Boundary::After, CommitPoint::Cut.as_str());
     Ok(())
 }
@@ -74,12 +76,9 @@ fn extension(file: &Path) -> std::borrow::Cow<'_, str> {
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    let folder = from.parent().unwrap_or(Path::new("."));
-    let part = tempfile::Builder::new().prefix(".film-").suffix(".part").tempfile_in(folder)?;
+    let part = AtomicFile::beside(to)?;
     fs_err::copy(from, part.path())?;
-    part.as_file().sync_all()?;
-    part.persist_noclobber(to).map_err(|error| error.error)?;
-    Ok(())
+    part.create(to)
 }
 
 /// The numbered cuts of a film, in order.
@@ -114,13 +113,6 @@ fn numbered_cuts(film: &Path) -> io::Result<Vec<(u32, PathBuf)>> {
 fn is_equal(left: &Path, right: &Path) -> io::Result<bool> {
     let len = |path: &Path| Ok::<u64, io::Error>(fs_err::metadata(path)?.len());
     Ok(len(left)? == len(right)? && file_sha256(left)? == file_sha256(right)?)
-}
-
-/// A new name is durable only with its folder; where folders cannot be synced there is nothing to be done.
-fn sync_folder(file: &Path) {
-    if let Some(Ok(folder)) = file.parent().map(std::fs::File::open) {
-        let _unsupported = folder.sync_all();
-    }
 }
 
 #[cfg(test)]

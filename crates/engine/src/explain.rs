@@ -19,8 +19,6 @@ pub struct Explanation {
     pub preview: Preview,
     /// The nearest earlier attempt; `None` without a recorded one.
     pub nearest: Option<NearestAttempt>,
-    /// Number of earlier attempts without recorded key parts, created by a version that did not store them.
-    pub unrecorded: usize,
     /// Names of the key parts that equal those of the nearest attempt.
     pub same: Vec<String>,
     /// Key parts that depend on videos that do not exist yet.
@@ -66,7 +64,7 @@ pub async fn explain(
     is_paid: bool,
     nodes: &[NodeIx],
 ) -> Result<Vec<Explanation>, LedgerError> {
-    let keys = preview::key_resolver(ledger, plan, service)?;
+    let keys = preview::key_resolver(ledger, service)?;
     let (previews, videos) = preview::survey(plan, ledger, &keys, None, is_paid, &Verify::Metadata).await?;
     let mut records: HashMap<&str, AttemptHistory> = HashMap::new();
     let mut explanations = Vec::with_capacity(nodes.len());
@@ -152,7 +150,6 @@ fn explain_node<'a>(
     Explanation {
         preview,
         nearest,
-        unrecorded: record.attempts_of(&node.name).filter(|attempt| attempt.parts.is_none()).count(),
         same,
         unknown,
         affects: affected.iter().map(|ix| plan.node(*ix).name.clone()).collect(),
@@ -168,16 +165,16 @@ fn nearest(
     record: &AttemptHistory,
 ) -> Option<NearestAttempt> {
     let unknown: Vec<String> = unknown.iter().map(|unknown| unknown.part.clone()).collect();
-    let compared = |attempt| compare(attempt, parts, &unknown);
     let fewest = |(attempt, changes): &(&AttemptRecord, Vec<PartChange>)| {
         (changes.len(), std::cmp::Reverse(attempt.intended_at))
     };
     record
         .attempts_of(name)
-        .filter_map(compared)
+        .map(|attempt| (attempt, part_changes(&attempt.parts, parts, &unknown)))
         .min_by_key(fewest)
         .or_else(|| {
-            record.attempts.iter().take(MAX_COMPARED_ATTEMPTS).filter_map(compared).min_by_key(fewest)
+            let others = record.attempts.iter().take(MAX_COMPARED_ATTEMPTS);
+            others.map(|attempt| (attempt, part_changes(&attempt.parts, parts, &unknown))).min_by_key(fewest)
         })
         .map(|(attempt, changes)| NearestAttempt {
             attempt: attempt.attempt.to_string(),
@@ -186,15 +183,6 @@ fn nearest(
             state: attempt.state,
             changes,
         })
-}
-
-/// An attempt with its differences; `None` if its key parts are not recorded.
-fn compare<'r>(
-    attempt: &'r AttemptRecord,
-    parts: &[KeyPart],
-    unknown: &[String],
-) -> Option<(&'r AttemptRecord, Vec<PartChange>)> {
-    Some((attempt, part_changes(attempt.parts.as_ref()?, parts, unknown)))
 }
 
 /// All nodes that depend on this one, directly or not.

@@ -1,6 +1,6 @@
 //! Subtitles of a film: the files beside it, and the overlays that draw them into its pictures.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
@@ -45,9 +45,7 @@ pub(crate) fn are_written(film: &Path) -> bool {
 pub(crate) fn write(film: &Path, cues: &[Cue], scratch: &Path) -> io::Result<()> {
     for (file, text) in files(film, cues) {
         let new = scratch.join(file.file_name().unwrap_or_default());
-        let mut written = fs_err::File::create(&new)?;
-        written.write_all(text.as_bytes())?;
-        written.sync_all()?;
+        fs_err::write(&new, text)?;
         cuts::replace(&new, &file, &|_| false)?;
     }
     Ok(())

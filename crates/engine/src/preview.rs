@@ -52,8 +52,6 @@ pub enum Hint {
     Resolve(AttemptId, Option<TaskId>),
     /// To render it again, although an abandoned attempt may have been accepted.
     Rerun,
-    /// That the API key is another one of the account that the task was submitted with.
-    LinkAccount,
 }
 
 /// Previews every node of `plan`, in its order. Without a ledger there is no existing work. `is_paid`: work that is in flight at another
@@ -72,13 +70,13 @@ pub async fn preview<R: WorkRecords + ?Sized>(
     survey(plan, records, keys, account, is_paid, verify).await.map(|(previews, _)| previews)
 }
 
-/// Keys of a run of a plan without forced reruns: recorded salts apply, and what earlier versions called the service and identical shots.
+/// Keys of a run without forced reruns: recorded salts apply.
 ///
 /// # Errors
 /// When the ledger cannot be read.
-pub fn key_resolver(ledger: Option<&Ledger>, plan: &Plan, service: &str) -> Result<KeyResolver, LedgerError> {
+pub fn key_resolver(ledger: Option<&Ledger>, service: &str) -> Result<KeyResolver, LedgerError> {
     match ledger {
-        Some(ledger) => ledger.key_resolver(plan, service),
+        Some(ledger) => ledger.key_resolver(service),
         None => Ok(KeyResolver::new(service)),
     }
 }
@@ -312,9 +310,6 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
         } => {
             preview.decision = Decision::Adopt;
             preview.task = Some(task);
-            if is_other_account {
-                preview.hint = Some(Hint::LinkAccount);
-            }
             preview.why = if is_other_account {
                 Some(
                     "it was submitted with another API key; an account that does not own it cannot see it"

@@ -37,12 +37,6 @@ pub trait RunRecords {
     /// Attempts whose task is in flight, may be, or is missing; the oldest first. Those of runs that are alive may be left out.
     fn open_attempts(&self) -> RunReading<'_, Vec<OpenAttempt>>;
 
-    /// The typical duration of these attempts' tasks, where it is known.
-    fn typical_durations<'a>(
-        &'a self,
-        open: &'a [OpenAttempt],
-    ) -> RunReading<'a, HashMap<AttemptId, Duration>>;
-
     /// An attempt, as far as something is to be done for it.
     fn open_attempt<'a>(&'a self, _attempt: &'a AttemptId) -> RunReading<'a, Option<OpenAttempt>> {
         ready(Ok(None))
@@ -58,6 +52,11 @@ pub trait RunRecords {
 
     /// The totals over all runs: reserved for tasks in flight, and spent.
     fn spending(&self) -> RunReading<'_, (Amount, Amount)>;
+
+    /// The totals over these runs, or over all of them where they are not recorded by run.
+    fn spending_of<'a>(&'a self, _runs: &'a HashSet<RunId>) -> RunReading<'a, (Amount, Amount)> {
+        self.spending()
+    }
 
     /// The keys of a plan's nodes at `service`, with the salt of a run and the recorded ones.
     fn plan_keys<'a>(
@@ -158,13 +157,6 @@ impl RunRecords for LedgerReader {
         ready(self.open_attempts())
     }
 
-    fn typical_durations<'a>(
-        &'a self,
-        open: &'a [OpenAttempt],
-    ) -> RunReading<'a, HashMap<AttemptId, Duration>> {
-        ready(self.typical_durations(open))
-    }
-
     fn open_attempt<'a>(&'a self, attempt: &'a AttemptId) -> RunReading<'a, Option<OpenAttempt>> {
         ready(self.open_attempt(attempt))
     }
@@ -180,6 +172,10 @@ impl RunRecords for LedgerReader {
         ready(self.spending())
     }
 
+    fn spending_of<'a>(&'a self, runs: &'a HashSet<RunId>) -> RunReading<'a, (Amount, Amount)> {
+        ready(self.spending_of(runs))
+    }
+
     fn plan_keys<'a>(
         &'a self,
         plan: &'a Plan,
@@ -191,8 +187,8 @@ impl RunRecords for LedgerReader {
 }
 
 impl WorkRecords for Ledger {
-    fn key_resolver<'a>(&'a self, plan: &'a Plan, service: &'a str) -> WorkReading<'a, KeyResolver> {
-        ready_work(self.key_resolver(plan, service))
+    fn key_resolver<'a>(&'a self, _plan: &'a Plan, service: &'a str) -> WorkReading<'a, KeyResolver> {
+        ready_work(self.key_resolver(service))
     }
 
     fn existing_work<'a>(

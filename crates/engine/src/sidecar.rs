@@ -28,7 +28,7 @@ pub const MAX_SIDECAR_BYTES: usize = 1 << 20;
 /// millionths of `currency`; `null` is unknown or does not apply. Members are added without a new version: ignore what you do not know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sidecar {
-    /// [`SIDECAR_VERSION`]; larger when a reader of the previous version would misread it.
+    /// [`SIDECAR_VERSION`]; no other one is read.
     pub version: u32,
     /// The key of the work, 64 lower-case hex digits.
     pub key: String,
@@ -36,7 +36,6 @@ pub struct Sidecar {
     pub sha256: String,
     /// SHA-256 of the video that was downloaded first for the same task, where the service has delivered it again with other bytes: keys of
     /// shots that continue the video are made of it.
-    #[serde(default)]
     pub first_sha256: Option<String>,
     /// Size of the video in bytes.
     pub bytes: u64,
@@ -65,8 +64,8 @@ pub struct Sidecar {
     /// The forced rerun that the key belongs to.
     pub rerun: Option<SidecarRerun>,
     /// What was reserved for the task.
-    #[serde(default, with = "units::micros")]
-    #[schemars(with = "Option<u64>", !default)]
+    #[serde(with = "units::micros")]
+    #[schemars(with = "Option<u64>")]
     pub reserved_cost: Option<Money>,
     /// The currency of the price table.
     pub currency: Option<String>,
@@ -107,9 +106,7 @@ pub enum SidecarError {
     #[error("it is not a sidecar: {0}")]
     Malformed(#[from] serde_json::Error),
     /// Another version of the format.
-    #[error(
-        "it has version {version}, and this program reads version {SIDECAR_VERSION}: use a newer version"
-    )]
+    #[error("it has version {version}, and this program reads version {SIDECAR_VERSION}")]
     Version {
         /// Its version.
         version: u32,
@@ -222,12 +219,16 @@ impl Sidecar {
         file_name(&self.sha256, &self.key)
     }
 
+    /// The same without what describes the request, which nothing is adopted by.
+    pub(crate) fn without_request(self) -> Self {
+        Self { request: None, prompt: None, parents: Vec::new(), ..self }
+    }
+
     /// Its text, without the request where it would be too long with it.
     pub(crate) fn to_json(&self) -> Result<Vec<u8>, serde_json::Error> {
         let mut text = serde_json::to_vec_pretty(self)?;
         if text.len() >= MAX_SIDECAR_BYTES {
-            let short = Self { request: None, prompt: None, parents: Vec::new(), ..self.clone() };
-            text = serde_json::to_vec_pretty(&short)?;
+            text = serde_json::to_vec_pretty(&self.clone().without_request())?;
         }
         text.push(b'\n');
         Ok(text)
@@ -391,7 +392,7 @@ mod tests {
             with("prompt", json!("x".repeat(MAX_SIDECAR_BYTES))),
         ];
         insta::assert_snapshot!(refusals.join("\n"), @r"
-        it has version 2, and this program reads version 1: use a newer version
+        it has version 2, and this program reads version 1
         its `key` is not 64 lower-case hex digits
         its `key` is not 64 lower-case hex digits
         its `sha256` is not 64 lower-case hex digits

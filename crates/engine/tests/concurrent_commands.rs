@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use engine::ledger::{Persist, RunLock};
@@ -59,19 +60,7 @@ impl TwoRuns {
     }
 
     fn submit(&self, run: &RunLock, attempt: &str, task: &str) {
-        let prepared = Event::Prepared {
-            node: node(),
-            attempt: AttemptId::from(attempt),
-            key: "ab".repeat(32),
-            digest: "d".to_owned(),
-            by_url: false,
-            service_independent_key: None,
-            reservation: Reservation::default(),
-            forced_rerun: None,
-            recorded_rerun: None,
-            parts: Vec::new(),
-        };
-        let applied = self.append(run, prepared).expect("its intent");
+        let applied = self.append(run, prepared(attempt)).expect("its intent");
         assert!(matches!(applied, Event::Prepared { .. }), "{applied:?}");
         let (attempt, task) = (AttemptId::from(attempt), TaskId::from(task));
         self.append(run, Event::Submitted { node: node(), attempt, task }).expect("its task");
@@ -80,6 +69,21 @@ impl TwoRuns {
     fn state(&self, attempt: &str) -> AttemptState {
         let row = self.ledger.attempt(&AttemptId::from(attempt)).expect("a readable ledger");
         row.expect("an attempt").state
+    }
+}
+
+fn prepared(attempt: &str) -> Event {
+    Event::Prepared {
+        node: node(),
+        attempt: AttemptId::from(attempt),
+        key: "ab".repeat(32),
+        digest: "d".to_owned(),
+        by_url: false,
+        service_independent_key: None,
+        reservation: Reservation::default(),
+        forced_rerun: None,
+        recorded_rerun: None,
+        parts: Vec::new(),
     }
 }
 
@@ -166,45 +170,35 @@ fn stored_video_counts_although_clocks_were_set() {
     }
 }
 
-/// `sqlite3 ledger.db ".restore backup.db"`: the file is the same, and its content of an earlier time.
-#[test]
-fn ledger_restored_under_a_live_run_counts_as_replaced() {
-    for lost in ["DELETE FROM attempts; DELETE FROM runs", "DELETE FROM attempts"] {
-        let runs = TwoRuns::with_task();
-        let database = Connection::open(runs.folder.path().join("ledger.db")).expect("the database");
-        database.execute_batch(&format!("PRAGMA foreign_keys = off; {lost}")).expect("an earlier state");
-        let submitted =
-            Event::Submitted { node: node(), attempt: AttemptId::from("first.1"), task: TaskId::from("t1") };
-        for event in [submitted, downloaded()] {
-            let refused = runs.append(&runs.first, event).expect_err("it is not on record");
-            assert!(matches!(refused, LedgerError::Replaced { .. }), "{refused}");
-        }
-        // Nor is anything else of that run recorded: its next attempt would be, and the lost one would be forgotten.
-        let refused = runs.append(&runs.first, Event::Interrupted).expect_err("its attempt is not on record");
-        assert!(matches!(refused, LedgerError::Replaced { .. }), "{refused}");
-        // The lock file of the first names its attempt; the second has begun none.
-        let unknown = runs.ledger.unknown_runs().expect("a readable ledger");
-        let unknown: Vec<&str> = unknown.iter().map(|run| run.run.as_str()).collect();
-        assert_eq!(unknown, if lost.contains("runs") { vec!["first", "second"] } else { vec!["first"] });
-        if lost.contains("runs") {
-            let refused = runs.ledger.end(&runs.first, Timestamp(3)).expect_err("it is not on record");
-            assert!(matches!(refused, LedgerError::Replaced { .. }), "{refused}");
-        }
-    }
-}
+/// What happens to a ledger's file, and how that is reported.
+type Loss<'a> = (&'a dyn Fn(&Path), &'a str);
 
-/// What a command outside of a run records into a file that is gone is not recorded.
-#[cfg(unix)]
+/// The file is gone, is another one or has another content: nothing is submitted on its account, and what is under way may still be recorded.
 #[test]
-fn commands_outside_of_a_run_report_a_ledger_that_is_gone() {
-    let runs = TwoRuns::with_task();
-    let account = || runs.ledger.link_account("s", "a", "b", &TaskId::from("t1"), Timestamp(3));
-    let resolution = Resolution::Accepted { task: TaskId::from("t1") };
-    let resolve = || runs.ledger.resolve(&AttemptId::from("first.1"), &resolution, Timestamp(3));
-    account().expect("it is there");
-    fs_err::remove_file(runs.folder.path().join("ledger.db")).expect("a writable folder");
-    for refused in [account(), resolve()] {
-        let refused = refused.expect_err("it is gone");
+fn ledger_that_is_lost_under_a_live_run_is_noticed_before_the_next_intent() {
+    let sql = |file: &Path, sql: &str| {
+        let database = Connection::open(file).expect("the database");
+        database.execute_batch(&format!("PRAGMA foreign_keys = off; {sql}")).expect("an earlier state");
+    };
+    let losses: [Loss<'_>; 5] = [
+        (&|file| fs_err::remove_file(file).expect("removable"), "was removed or moved"),
+        (
+            &|file| {
+                fs_err::copy(file, file.with_extension("new")).expect("a copy");
+                fs_err::rename(file.with_extension("new"), file).expect("movable");
+            },
+            "was replaced by another file",
+        ),
+        (&|file| fs_err::write(file, "").expect("writable"), "was emptied"),
+        // `sqlite3 ledger.db ".restore backup.db"`
+        (&|file| sql(file, "DELETE FROM attempts; DELETE FROM runs"), "has lost records of a live run"),
+        (&|file| sql(file, "DELETE FROM attempts"), "has lost records of a live run"),
+    ];
+    for (lose, what) in losses {
+        let runs = TwoRuns::with_task();
+        lose(&runs.folder.path().join("ledger.db"));
+        let refused = runs.append(&runs.first, prepared("first.2")).expect_err("it is lost");
         assert!(matches!(refused, LedgerError::Replaced { .. }), "{refused}");
+        assert!(refused.to_string().contains(what), "{refused}");
     }
 }

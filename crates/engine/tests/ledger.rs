@@ -71,36 +71,47 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
+/// Whatever is not a ledger of this schema is refused with what to do, and left as it is.
 #[test]
-fn open_later_format_is_refused_without_writing() {
-    for in_wal in [true, false] {
+fn open_anything_but_a_ledger_is_refused_without_writing() {
+    let change = |file: &Path, sql: &str| {
+        Connection::open(file).expect("a database").execute_batch(sql).expect("it is changed");
+    };
+    let others: [&dyn Fn(&Path); 5] = [
+        &|file| change(file, "PRAGMA user_version = 15"),
+        &|file| change(file, "PRAGMA journal_mode = delete; PRAGMA user_version = 15"),
+        &|file| change(file, "PRAGMA application_id = 0; PRAGMA user_version = 0"),
+        &|file| {
+            fs_err::remove_file(file).expect("removable");
+            change(file, "CREATE TABLE recipes (name TEXT)");
+        },
+        &|file| {
+            let text = "a shopping list, and quite a long one at that\n".repeat(40);
+            fs_err::write(file, text).expect("a file");
+        },
+    ];
+    for make in others {
         let (folder, ledger) = new();
         drop(ledger);
-        let file = folder.path().join("ledger.db");
-        let later = Connection::open(&file).expect("a database");
-        if !in_wal {
-            later.pragma_update(None, "journal_mode", "delete").expect("another mode");
-        }
-        later.pragma_update(None, "user_version", 99).expect("a version");
-        drop(later);
+        make(&folder.path().join("ledger.db"));
         let before = files(folder.path());
-        let refused = open(folder.path());
-        assert!(matches!(refused, Err(LedgerError::TooNew { format: 99, .. })), "{refused:?}");
+        let refused = open(folder.path()).expect_err("it is refused");
+        assert!(matches!(refused, LedgerError::OtherFormat { .. }), "{refused:?}");
+        assert!(refused.to_string().contains("move it away, and `runner ledger adopt`"), "{refused}");
         assert!(files(folder.path()) == before, "not one byte, not one file");
     }
 }
 
+/// The process that creates the ledger may die at any time.
 #[test]
-fn open_foreign_file_is_refused_without_writing() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs_err::write(
-        folder.path().join("ledger.db"),
-        "a shopping list, and quite a long one at that\n".repeat(40),
-    )
-    .expect("a file");
-    let before = files(folder.path());
-    assert!(matches!(open(folder.path()), Err(LedgerError::Sqlite { .. })));
-    assert!(files(folder.path()) == before);
+fn open_creates_the_tables_of_an_empty_database() {
+    for sql in ["", "PRAGMA journal_mode = wal"] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("ledger.db");
+        fs_err::write(&file, "").expect("an empty file");
+        Connection::open(&file).expect("a database").execute_batch(sql).expect("it is changed");
+        drop(begin(&open(folder.path()).expect("a ledger"), "run", BudgetCaps::default()));
+    }
 }
 
 #[test]
@@ -601,11 +612,11 @@ fn append_disk_full_rejects_whole_batch() {
     );
 }
 
-/// A task that a later run found finished may have ended at any time in between, unless the service says when.
+/// A task that a later run found finished may have ended at any time in between.
 #[test]
-fn task_durations_ignore_time_without_a_run() {
+fn first_polls_ignore_time_without_a_run() {
     let (_folder, ledger) = new();
-    let plan = plan(&["a", "b", "c"]);
+    let plan = plan(&["a", "b"]);
     let write_at = |run_lock: &RunLock, time, event| {
         ledger
             .append(run_lock, &plan, Timestamp(time), vec![(event, Persist::Yes)])
@@ -616,58 +627,25 @@ fn task_durations_ignore_time_without_a_run() {
         attempt: AttemptId::from(attempt),
         task: TaskId(format!("task of {attempt}")),
     };
-    let completed = |node, attempt: &str, took| Event::Polled {
+    let downloaded = |node, attempt: &str| Event::Downloaded {
         node: NodeIx::new(node),
         attempt: AttemptId::from(attempt),
-        result: PollResult::Completed {
-            url: None,
-            last_frame_url: None,
-            expires_at: None,
-            took,
-            warning: None,
-        },
-        next: None,
+        artifact: artifact(),
+        cost: None,
     };
+    let service = "https://api.example.com";
+    let model = &plan.node(NodeIx::new(0)).model;
+    let age = || ledger.first_polls(service).expect("a readable ledger").age(model);
     let first = begin(&ledger, "first", BudgetCaps::default());
-    for (node, attempt) in ["a", "b", "c"].into_iter().enumerate() {
-        write_at(&first, 1_000, prepared(node, attempt, 1));
-        write_at(&first, 1_000, submitted(node, attempt));
-    }
-    write_at(&first, 61_000, completed(0, "a", None));
-    drop(first);
+    write_at(&first, 1_000, prepared(0, "a", 1));
+    write_at(&first, 1_000, submitted(0, "a"));
+    ledger.end(&first, Timestamp(1_500)).expect("it ends");
     let second = begin(&ledger, "second", BudgetCaps::default());
-    write_at(&second, 40_000_000, completed(1, "b", None));
-    write_at(&second, 40_000_000, completed(2, "c", Some(Duration::from_secs(90))));
-    let durations = ledger.task_durations("https://api.example.com").expect("a readable ledger");
-    let seconds: Vec<u64> = durations.iter().map(|(_, took)| took.as_secs()).collect();
-    assert_eq!(seconds, [60, 90], "the night is nobody's duration");
-}
-
-#[test]
-fn key_resolver_reads_the_keys_with_numbers_of_earlier_versions() {
-    let (_folder, ledger) = new();
-    let mut form = serde_json::to_value(&*plan(&["a", "b"])).expect("a plan as JSON");
-    form["nodes"][0]["earlier_occurrence"] = 1.into();
-    let plan: Arc<Plan> = Arc::new(serde_json::from_value(form).expect("a plan"));
-    let (service, node) = ("https://api.example.com", NodeIx::new(0));
-    let key = |ledger: &Ledger| {
-        let keys = ledger.key_resolver(&plan, service).expect("keys");
-        keys.key(&plan, node, |_| None).expect("it depends on no video")
-    };
-    let present = key(&ledger);
-    let earlier = workflow::plan::earlier_key(plan.node(node), service, &[]).expect("it has one");
-    let run = begin(&ledger, "run", BudgetCaps::default());
-    for (index, attempt, recorded_key, occurrence) in
-        [(1, "x", "other".to_owned(), 0), (0, "y", earlier.to_string(), 1)]
-    {
-        let mut node = plan.node(NodeIx::new(index)).clone();
-        node.occurrence = occurrence;
-        let mut event = prepared(index, attempt, 1);
-        let Event::Prepared { key, parts, .. } = &mut event else { unreachable!("it is an intent") };
-        *key = recorded_key;
-        *parts = workflow::plan::key_parts(&node, service, &[]);
-        write(&ledger, &run, &plan, event);
-    }
-    assert_ne!(present, earlier);
-    assert_eq!(key(&ledger), earlier);
+    write_at(&second, 40_000_000, downloaded(0, "a"));
+    write_at(&second, 40_000_000, prepared(1, "b", 1));
+    write_at(&second, 40_000_000, submitted(1, "b"));
+    write_at(&second, 40_060_000, downloaded(1, "b"));
+    assert_eq!(age(), None, "the run may have been away");
+    ledger.end(&second, Timestamp(40_060_001)).expect("it ends");
+    assert_eq!(age(), Some(Duration::from_secs(57)), "the night is nobody's duration");
 }

@@ -4,12 +4,12 @@
 
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::ledger::{LedgerReader, OpenAttempt, Persist, RunLock};
+use engine::ledger::{LedgerReader, Persist, RunLock};
 use engine::{Ledger, LedgerError};
 use scheduler::budget::{BudgetCaps, Reservation};
 use scheduler::{
@@ -173,24 +173,19 @@ fn reader_reports_live_run_and_run_whose_process_died() {
         assert_eq!(tasks, [Some("task_r1_1".to_owned()), None]);
         assert_eq!(open[1].trouble.as_deref(), Some("cut"));
         assert_eq!(open[1].suggested_task, Some(TaskId::from("task_cut")));
-        let typical = reader.typical_durations(&open).expect("times");
-        let typical_seconds =
-            |open: &OpenAttempt| typical.get(&open.attempt).map(std::time::Duration::as_secs);
-        assert_eq!(
-            (typical_seconds(&open[0]), typical_seconds(&open[1])),
-            (Some(5), Some(5)),
-            "as the one took that has ended"
-        );
-        let at_other_service = OpenAttempt { service: "another".to_owned(), ..open[0].clone() };
-        assert_eq!(reader.typical_durations(&[at_other_service]).expect("times").len(), 0);
         let (reserved, spent) = reader.spending().expect("sums");
         assert_eq!(
             (reserved.tasks, reserved.cost.as_micros(), spent.tasks, spent.cost.as_micros()),
             (2, 500_000, 1, 200_000)
         );
+        let all = runs.iter().map(|run| run.run.clone()).collect();
+        assert_eq!(reader.spending_of(&all).expect("sums"), (reserved, spent));
+        let none = reader.spending_of(&HashSet::new()).expect("sums");
+        assert_eq!((none.0.tasks, none.1.tasks), (0, 0));
 
         // Events written meanwhile are for the next read, which reads only new ones.
-        let running = PollResult::Running { progress: Some(50), status: "in_progress".to_owned() };
+        let running =
+            PollResult::Running { progress: Some(50), status: "in_progress".to_owned(), poll_after: None };
         let polled =
             Event::Polled { node: NodeIx::new(1), attempt: id("r1", 1), result: running, next: None };
         project.append(&ledger, &run_lock, 10_000, vec![polled]);
@@ -246,25 +241,27 @@ fn reader_open_creates_no_files() {
 }
 
 #[test]
-fn reader_open_other_format_is_refused_without_writing() {
+fn reader_open_of_anything_but_a_ledger_is_refused_without_writing() {
     let project = Project::new(&["a"]);
     drop(project.ledger());
-    for (format, is_later) in [(99, true), (2, false)] {
-        rusqlite::Connection::open(project.file())
-            .and_then(|connection| connection.pragma_update(None, "user_version", format))
-            .expect("a version can be set");
-        let before = project.all();
-        let refused = LedgerReader::open(&project.file()).map(|_| ()).expect_err("refused");
-        let reported = refused.to_string();
-        match refused {
-            LedgerError::TooNew { .. } => assert!(is_later, "{reported}"),
-            LedgerError::TooOld { .. } => assert!(!is_later && reported.contains("runner run"), "{reported}"),
-            error => panic!("{error}"),
-        }
-        assert_eq!(project.all(), before);
-    }
+    let refused = || LedgerReader::open(&project.file()).map(|_| ()).expect_err("refused");
+    rusqlite::Connection::open(project.file())
+        .and_then(|connection| connection.pragma_update(None, "user_version", 99))
+        .expect("a version can be set");
+    let before = project.all();
+    assert!(matches!(refused(), LedgerError::OtherFormat { .. }));
+    assert_eq!(project.all(), before);
     fs_err::write(project.file(), "no ledger at all").expect("written");
-    assert!(matches!(LedgerReader::open(&project.file()), Err(LedgerError::Sqlite { .. })));
+    assert!(matches!(refused(), LedgerError::OtherFormat { .. }));
+}
+
+/// A process has died while it created the ledger.
+#[test]
+fn reader_open_of_an_empty_database_is_none() {
+    let project = Project::new(&["a"]);
+    fs_err::create_dir_all(project.folder.path().join(".runner")).expect("created");
+    fs_err::write(project.file(), "").expect("written");
+    assert!(LedgerReader::open(&project.file()).expect("no error").is_none());
 }
 
 /// The locks that this process has on a file, by proc(5).

@@ -4,13 +4,11 @@ use rusty_h264::YuvFrame;
 
 use crate::aac;
 use crate::color::{ColorSpace, rgb_to_i420};
+use crate::frame_size::MAX_SIDE;
 use crate::h264::{CodedPicture, Effort, ParameterSetIds, StreamSpec, VideoEncoder, VideoSignal};
 use crate::mp4::{OutputKind, OutputSample, OutputTrack, StoredTags, avc1, mp4a, write_movie};
 use crate::rate::rescale;
 use crate::{FrameRate, MediaError, RgbImage};
-
-/// The longest side of a picture in pixels, read or written.
-pub const MAX_SIDE: u32 = 8192;
 
 /// Specification of a clip. The same spec gives the same sample entry, so clips of one spec join without loss.
 #[derive(Clone, Debug, PartialEq, Eq)]

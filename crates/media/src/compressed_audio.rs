@@ -11,7 +11,7 @@ use symphonia::core::io::{MediaSourceStream, MediaSourceStreamOptions};
 use symphonia::default::codecs::{FlacDecoder, MpaDecoder};
 use symphonia::default::formats::{FlacReader, MpaReader};
 
-use crate::audio::{AudioBuffer, MAX_SAMPLES, too_long};
+use crate::audio_buffer::{AudioBuffer, MAX_SAMPLES, too_long};
 use crate::audio_stream::{self, after_id3};
 use crate::catch_panic::catch_panic;
 use crate::{MediaError, MediaType, rate};

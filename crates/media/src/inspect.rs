@@ -126,13 +126,13 @@ fn inspect_stream(media_type: MediaType, bytes: &[u8]) -> Result<InputInfo, Medi
 }
 
 /// Inspects an MP4 file by its tracks. One without a video track is audio, whatever its brand.
-fn inspect_movie(media_type: MediaType, mut movie: Movie) -> Result<InputInfo, MediaError> {
+fn inspect_movie(media_type: MediaType, movie: Movie) -> Result<InputInfo, MediaError> {
     let probe = describe(&movie)?;
     let Some(video) = probe.video.filter(|_| media_type != MediaType::M4a) else {
         let Some(audio) = probe.audio else {
             return Err(MediaError::NotMedia("it has no audio track".to_owned()));
         };
-        return match decode_sound(&mut movie) {
+        return match decode_sound(&movie) {
             Ok(0) => Err(MediaError::damaged("it has no samples")),
             Ok(samples) => Ok(InputInfo::native_audio(MediaType::M4a, audio.duration, samples)),
             Err(MediaError::NeedsFfmpeg { .. }) => Ok(InputInfo::audio(MediaType::M4a)),

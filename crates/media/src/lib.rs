@@ -5,7 +5,7 @@
 //! - [`first_frame`], [`last_frame`]: single frames, decoded exactly
 //! - [`join`]: edits clips into a film
 //! - [`write_proxy`]: a small version of a video
-//! - [`contact_sheet`], [`write_grid`]: pictures, or videos, side by side with labels
+//! - [`contact_sheet`]: pictures side by side with labels
 //! - [`decode_audio`]: PCM samples of an audio or video file
 //! - [`Ffmpeg`]: the external program, for codecs that are not handled natively; located by the caller
 //! - [`inspect`]: whether a file can be sent as an input; [`MediaType`]: formats by magic bytes
@@ -13,9 +13,18 @@
 //!
 //! H.264 (8-bit 4:2:0, progressive) with AAC in MP4 is handled natively. Everything is synchronous; nothing prints, reads the
 //! environment or touches the network.
+//!
+//! Floors, from the ground; a file uses what is below it:
+//! 1. values: `rate`, `frame_size`, `fit`, `turn`, `color`, `sniff`, `error`, `cancellation`, `catch_panic`, `vector`
+//! 2. codecs and containers: `h264`, `aac`, `wav`, `compressed_audio`, `image`, `image_decode`, `mp4`
+//! 3. files: `presentation`, `probe`, `frames`, `frame`, `audio_buffer`, `ffmpeg`, `audio`, `inspect`, `verify`
+//! 4. what is made: `clip`, `overlay`, `mosaic`, `poster`, `proxy`
+//! 5. films: `join`
 
 mod aac;
+mod atomic_file;
 mod audio;
+mod audio_buffer;
 mod audio_stream;
 mod cancellation;
 mod catch_panic;
@@ -26,6 +35,7 @@ mod error;
 mod ffmpeg;
 mod fit;
 mod frame;
+mod frame_size;
 mod frames;
 mod h264;
 mod image;
@@ -42,25 +52,28 @@ mod probe;
 mod proxy;
 mod rate;
 mod sniff;
+mod turn;
 mod vector;
 mod verify;
 mod wav;
 
-pub use crate::audio::{AudioBuffer, AudioDecodeSpec, decode_audio, sound_duration};
+pub use crate::atomic_file::{AtomicFile, replace_file, sync_folder_of};
+pub use crate::audio::{AudioDecodeSpec, MAX_SOUND_BYTES, decode_audio, sound_duration};
+pub use crate::audio_buffer::AudioBuffer;
 pub use crate::cancellation::Cancellation;
-pub use crate::clip::{AudioSpec, ClipSpec, ClipWriter, MAX_SIDE};
+pub use crate::clip::{AudioSpec, ClipSpec, ClipWriter};
 pub use crate::error::MediaError;
 pub use crate::ffmpeg::{Delivery, DeliveryFormat, Ffmpeg};
 pub use crate::fit::Fit;
 pub use crate::frame::{first_frame, first_frame_bytes, last_frame, last_frame_bytes};
+pub use crate::frame_size::MAX_SIDE;
 pub use crate::h264::Effort;
 pub use crate::image::{MAX_NOTE_BYTES, RgbImage, encode_png};
 pub use crate::image_decode::{MAX_IMAGE_BYTES, MAX_IMAGE_PIXELS, decode_image, image_size};
 pub use crate::inspect::{InputInfo, MAX_INPUT_BYTES, MAX_REQUEST_INPUT_BYTES, inspect, inspect_source};
 pub use crate::join::{
-    DrawStill, GridTile, JoinClip, JoinOptions, JoinProgress, JoinReport, JoinSource, JoinTransition,
-    Loudness, MAX_GRID_CLIPS, MAX_SOUND_BYTES, MAX_SOUND_DURATION, Music, OnJoinProgress, Soundtrack, Still,
-    TransitionKind, Voice, join, write_grid,
+    DrawStill, JoinClip, JoinOptions, JoinProgress, JoinReport, JoinSource, JoinTransition, Loudness,
+    MAX_SOUND_DURATION, Music, OnJoinProgress, Soundtrack, Still, TransitionKind, Voice, join,
 };
 pub use crate::mosaic::{Mosaic, SheetTile, contact_sheet};
 pub use crate::mp4::{DigitalSource, FilmTags, film_encoder, film_poster};

@@ -1,4 +1,4 @@
-//! Pictures side by side, each over its label: the layout of contact sheets and grid videos.
+//! Pictures side by side, each over its label: contact sheets.
 
 use crate::{MediaError, RgbImage};
 
@@ -19,7 +19,7 @@ pub struct Mosaic {
 
 impl Mosaic {
     /// A layout of `count` tiles with pictures of `tile` pixels (width, height) over labels of the same width and of `label_height` pixels. Sides
-    /// are made even, because the chroma of videos has half the resolution.
+    /// are made even.
     #[must_use]
     pub fn new(count: usize, columns: usize, tile: (u32, u32), label_height: u32) -> Self {
         let even = |side: u32| side.max(2) & !1;
@@ -45,8 +45,7 @@ impl Mosaic {
     }
 
     /// Width and height of the whole picture, both even.
-    #[must_use]
-    pub fn size(&self) -> (u32, u32) {
+    fn size(&self) -> (u32, u32) {
         let (width, height) = self.pitch();
         let rows = self.count.div_ceil(self.columns);
         (
@@ -61,7 +60,7 @@ impl Mosaic {
     }
 
     /// Left and upper edge of a tile's picture.
-    pub(crate) fn picture_at(&self, index: usize) -> (u32, u32) {
+    fn picture_at(&self, index: usize) -> (u32, u32) {
         let index = index as u32;
         let (width, height) = self.pitch();
         (GAP + index % self.columns * width, GAP + index / self.columns * height)
@@ -74,10 +73,7 @@ impl Mosaic {
     }
 
     /// The background with labels, and an empty tile for each picture.
-    pub(crate) fn background<'a>(
-        &self,
-        labels: impl Iterator<Item = &'a RgbImage>,
-    ) -> Result<RgbImage, MediaError> {
+    fn background<'a>(&self, labels: impl Iterator<Item = &'a RgbImage>) -> Result<RgbImage, MediaError> {
         let (width, height) = self.size();
         if u64::from(width) * u64::from(height) > crate::MAX_IMAGE_PIXELS {
             return Err(MediaError::TooLarge {

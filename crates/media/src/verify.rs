@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::audio;
+use crate::audio_buffer;
 use crate::frames::FrameReader;
 use crate::mp4::Movie;
 use crate::probe::describe;
@@ -54,10 +54,10 @@ fn is_inability(reason: &str) -> bool {
 }
 
 fn decode_natively(path: &Path) -> Result<Probe, MediaError> {
-    let mut movie = Movie::open(path)?;
+    let movie = Movie::open(path)?;
     let probe = describe(&movie)?;
     // In another codec than AAC, sound is ffmpeg's; pictures are decoded first, since their damage is final.
-    let sound = decode_sound(&mut movie);
+    let sound = decode_sound(&movie);
     if probe.video.is_some() {
         FrameReader::new(movie)?.frames_from(0)?.check()?;
     }
@@ -65,9 +65,9 @@ fn decode_natively(path: &Path) -> Result<Probe, MediaError> {
 }
 
 /// Decodes the sound of a movie packet by packet, in memory that does not depend on the length. Returns the number of samples of all channels.
-pub(crate) fn decode_sound(movie: &mut Movie) -> Result<u64, MediaError> {
-    let Some(mut decoder) = audio::decoder(movie)? else { return Ok(0) };
-    let Some(track) = movie.audio.take() else { return Ok(0) };
+pub(crate) fn decode_sound(movie: &Movie) -> Result<u64, MediaError> {
+    let Some(mut decoder) = audio_buffer::decoder(movie)? else { return Ok(0) };
+    let Some(track) = &movie.audio else { return Ok(0) };
     let (mut packet, mut samples) = (Vec::new(), 0);
     for sample in track.samples.iter().filter(|sample| sample.size > 0) {
         movie.load_sample(sample, &mut packet)?;

@@ -4,7 +4,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::time::Duration;
 
 use crate::MediaError;
-use crate::audio::AudioBuffer;
+use crate::audio_buffer::AudioBuffer;
 
 /// How a sample is stored.
 #[derive(Clone, Copy)]

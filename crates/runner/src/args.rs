@@ -7,9 +7,7 @@ mod completions;
 mod edit;
 mod engine;
 pub(crate) mod examples;
-mod explain_code;
 mod export;
-mod fetch;
 mod import;
 mod ledger;
 mod limits;
@@ -36,13 +34,9 @@ pub(crate) use self::cluster::{AttachArgs, WorkerArgs};
 pub(crate) use self::completions::{CompletionsArgs, ManArgs};
 pub(crate) use self::edit::{EditArgs, EditFields};
 pub(crate) use self::engine::EngineAddressArgs;
-pub(crate) use self::explain_code::ExplainCodeArgs;
-#[cfg(feature = "sign")]
-pub(crate) use self::export::SigningAlgorithm;
 pub(crate) use self::export::{ExportArgs, ExportFormatArgs};
-pub(crate) use self::fetch::FetchArgs;
 pub(crate) use self::import::ImportArgs;
-pub(crate) use self::ledger::{AdoptArgs, LedgerArgs, LedgerCommand, LinkAccountArgs};
+pub(crate) use self::ledger::{AdoptArgs, FetchArgs, LedgerArgs, LedgerCommand};
 pub(crate) use self::limits::LimitArgs;
 pub(crate) use self::plan::{PlanArgs, PlanFormat};
 pub(crate) use self::report::{ReportArgs, ReportFormat};
@@ -106,12 +100,11 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Create a commented workflow file and what belongs beside it.
     Init(InitArgs),
-    /// Create a workflow from a shot list in CSV or a screenplay in Fountain, or take an editor's cut back into a film.
+    /// Create a workflow from a shot list in CSV, or take an editor's cut back into a film.
     Import(ImportArgs),
-    /// Explain why shots would be rendered again: what changed since the nearest earlier attempt, and what depends on them.
+    /// Explain why shots would be rendered again: what changed since the nearest earlier attempt, and what depends on them. With a code:
+    /// explain an error or a warning.
     Explain(ExplainArgs),
-    /// Explain the code of an error or a warning, with an example and how to fix it. Without a code: list all.
-    ExplainCode(ExplainCodeArgs),
     /// Validate workflow files and list every problem with its location.
     Check(CheckArgs),
     /// Pick the take or the instance of a shot that dependent shots and the film use. Without a choice: list the candidates.
@@ -122,16 +115,14 @@ pub(crate) enum Command {
     View(ViewArgs),
     /// Serve the page of `view` on this machine, live and with actions, and open it in the browser.
     Ui(UiArgs),
-    /// Write a film's edit in a format of editors (OTIO, FCPXML, EDL, a table), or the film in another format.
+    /// Write a film's edit in a format of editors (OTIO, FCPXML, a table), or the film in another format.
     Export(ExportArgs),
-    /// Report the state of all shots and films as Markdown, CSV, JSON or JUnit XML, or show their clips in one picture or video.
+    /// Report the state of all shots and films as Markdown, CSV, JSON or JUnit XML, or show their clips in one picture.
     Report(ReportArgs),
-    /// Download the videos of recorded tasks, also of those that no shot asks for any more.
-    Fetch(FetchArgs),
     /// List files that are no longer needed, and remove them with `--delete`: partial downloads, earlier cuts of films, clips that the
     /// workflow does not use, and what killed processes have left.
     Clean(CleanArgs),
-    /// Repair the ledger: record work that it does not know, and keys of one account.
+    /// Repair the ledger: record work that it does not know; download videos of recorded tasks.
     Ledger(LedgerArgs),
     /// Resolve indeterminate submissions, whose outcome is unknown, and close tasks whose video is gone. Without a shot: list them.
     Resolve(ResolveArgs),
@@ -272,8 +263,12 @@ pub(crate) enum WorkflowKindArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
+    /// Workflow file; or the code of an error or a warning, as in `error[unknown-key]`: what it means, an example, and how to fix it. A file
+    /// of that name counts first.
+    #[arg(value_name = "FILE|CODE")]
+    pub(crate) file: PathBuf,
     #[command(flatten)]
-    pub(crate) workflow: WorkflowArgs,
+    pub(crate) overrides: OverrideArgs,
     /// Shots (`lamp`), some of their instances (`harbor@look=noir`), or one (`harbor@look=noir,move=pan-left#2`) [default: all].
     #[arg(value_name = "SHOT")]
     pub(crate) shots: Vec<String>,
@@ -378,13 +373,6 @@ mod tests {
     fn clap_definition_is_valid() {
         use clap::CommandFactory as _;
         Arguments::command().debug_assert();
-    }
-
-    /// The help and the README have one list.
-    #[test]
-    fn readme_has_the_exit_codes_of_the_help() {
-        let (_, codes) = EXIT_CODES.split_once("Exit codes:\n").unwrap();
-        assert!(include_str!("../../../README.md").contains(codes), "README.md lacks:\n{codes}");
     }
 
     /// Help is wrapped at the terminal's width: a line that is broken in the source as well would be broken twice.

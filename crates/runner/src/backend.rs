@@ -248,7 +248,7 @@ impl Backend {
                 };
                 Ok(Connection {
                     provider: Arc::new(provider),
-                    policy: Policy::embedded(),
+                    policy: Policy::local(),
                     service: Some(EmbeddedService(service)),
                 })
             }

@@ -3,10 +3,9 @@
 //! Invariant: names and the service's ids are quoted for the shell. Any string can be an id.
 
 use std::fmt::Display;
-use std::path::Path;
 
 use engine::preview::{Hint, Preview};
-use engine::{LedgerError, RunError, UnrecordedTask};
+use engine::{RunError, UnrecordedTask};
 use scheduler::TaskId;
 
 use crate::named_workflow::NamedWorkflow;
@@ -27,9 +26,6 @@ pub(crate) fn name_commands(previews: &mut [Preview], file: &NamedWorkflow) {
             Some(Hint::Rerun) => {
                 let shot = shell::quote(&preview.name);
                 format!("; `runner run {} --rerun {shot}` renders it again", file.in_full())
-            }
-            Some(Hint::LinkAccount) => {
-                format!("; if it is a new key of the same account: `runner ledger link-account {file}`")
             }
             None => continue,
         };
@@ -59,7 +55,7 @@ pub(crate) fn resolve_command(
 /// The commands that record tasks after a run has lost its ledger or could not write it; empty after other errors.
 pub(crate) fn adopt_commands(error: &RunError, file: &NamedWorkflow) -> String {
     match error {
-        RunError::LedgerReplaced { source, tasks, indeterminate } => {
+        RunError::LedgerReplaced { tasks, indeterminate, source: _ } => {
             let in_flight = match tasks.len() {
                 0 => None,
                 1 => Some("1 task is in flight or not downloaded".to_owned()),
@@ -76,9 +72,6 @@ pub(crate) fn adopt_commands(error: &RunError, file: &NamedWorkflow) -> String {
             let all = tasks.iter().map(|(node, task)| (node, task)).chain(with_task);
             let mut task_arguments: Vec<String> =
                 all.map(|(node, task)| shot_and_task(node, task.as_str())).collect();
-            if let LedgerError::Linked { path } = source {
-                return about_names(path, &subjects, &task_arguments.join(" "), file);
-            }
             if subjects.is_empty() {
                 return String::new();
             }
@@ -109,20 +102,8 @@ pub(crate) fn adopt_commands(error: &RunError, file: &NamedWorkflow) -> String {
             };
             unrecorded.iter().map(line).collect()
         }
-        RunError::Ledger(LedgerError::Linked { path }) => about_names(path, "", "", file),
         RunError::Ledger(_) | RunError::Io(_) | RunError::Internal(_) => String::new(),
     }
-}
-
-/// How to go on with a ledger that has another name. `tasks`: those of `subjects`, each as `SHOT=TASK`.
-fn about_names(ledger: &Path, subjects: &str, tasks: &str, file: &NamedWorkflow) -> String {
-    let find = format!("`find / -xdev -samefile {}` lists its names", shell::path(ledger));
-    if subjects.is_empty() {
-        return format!("\n  {find}");
-    }
-    format!(
-        "\n  {subjects}: {tasks}\n  {find}; with one of them, the next run adopts what is recorded, and `runner resolve {file}` lists the rest"
-    )
 }
 
 /// `SHOT=TASK`, as one word of a command.
@@ -147,6 +128,9 @@ fn about_indeterminate((node, task): &(String, Option<TaskId>)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use engine::LedgerError;
     use scheduler::AttemptId;
 
     use super::*;
@@ -199,26 +183,6 @@ mod tests {
             indeterminate: Box::default(),
         };
         assert_eq!(adopt_commands(&error, &NamedWorkflow::new(Path::new("a.yaml"), "")), "");
-    }
-
-    #[test]
-    fn ledger_with_a_second_name_is_used_again_with_one() {
-        let commands = |tasks: &[(&str, &str)]| {
-            let tasks = tasks.iter().map(|(shot, task)| ((*shot).to_owned(), TaskId::from(*task)));
-            let error = RunError::LedgerReplaced {
-                source: LedgerError::Linked { path: "my films/ledger.db".into() },
-                tasks: tasks.collect(),
-                indeterminate: Box::default(),
-            };
-            adopt_commands(&error, &NamedWorkflow::new(Path::new("a.yaml"), ""))
-        };
-        assert_eq!(commands(&[]), "\n  `find / -xdev -samefile 'my films/ledger.db'` lists its names");
-        assert_eq!(
-            commands(&[("sea", "t1"), ("lamp#2", HOSTILE)]),
-            "\n  2 tasks are in flight or not downloaded: sea=t1 'lamp#2=t'\\''; rm -rf ~ #`id`'\n  \
-             `find / -xdev -samefile 'my films/ledger.db'` lists its names; with one of them, the next run adopts what is recorded, \
-             and `runner resolve a.yaml` lists the rest"
-        );
     }
 
     #[test]

@@ -35,7 +35,6 @@ mod shared_store;
 mod shell;
 mod shutdown;
 mod task_owners;
-mod traces;
 mod tracked_files;
 mod ui;
 mod unknown_work;
@@ -44,9 +43,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::runtime::{Builder, Handle, LocalOptions, LocalRuntime, Runtime};
+use tokio::runtime::{Builder, LocalOptions, LocalRuntime, Runtime};
 
-use args::Command;
+use args::{Command, LedgerCommand};
 use error::CommandError;
 use exit::Exit;
 
@@ -87,11 +86,11 @@ fn run(renderer: impl FnOnce() -> Result<Arc<dyn renderer::Renderer>, CommandErr
         Command::Clean(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::clean::clean(args)),
         Command::Models(args) => Ok(commands::models::models(&args)),
         Command::Schema(args) => Ok(commands::schema::schema(&args)),
-        Command::ExplainCode(args) => commands::explain_code::explain_code(&args),
         Command::Completions(args) => Ok(commands::completions::completions(&args)),
         Command::Man(args) => commands::completions::man(&args),
-        Command::Run(args) => renderer()
-            .and_then(|renderer| block_on(verbose, RuntimeKind::Traced, commands::run::run(*args, renderer))),
+        Command::Run(args) => renderer().and_then(|renderer| {
+            block_on(verbose, RuntimeKind::CurrentThread, commands::run::run(*args, renderer))
+        }),
         Command::Status(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::status::status(args))
         }
@@ -108,12 +107,14 @@ fn run(renderer: impl FnOnce() -> Result<Arc<dyn renderer::Renderer>, CommandErr
         Command::Report(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::report::report(args))
         }
-        Command::Fetch(args) => renderer().and_then(|renderer| {
-            block_on(verbose, RuntimeKind::CurrentThread, commands::fetch::fetch(args, renderer))
-        }),
-        Command::Ledger(args) => {
-            block_on(verbose, RuntimeKind::CurrentThread, commands::ledger::ledger(args))
-        }
+        Command::Ledger(args) => match args.command {
+            LedgerCommand::Adopt(args) => {
+                block_on(verbose, RuntimeKind::CurrentThread, commands::ledger::adopt_work(args))
+            }
+            LedgerCommand::Fetch(args) => renderer().and_then(|renderer| {
+                block_on(verbose, RuntimeKind::CurrentThread, commands::ledger::fetch::fetch(args, renderer))
+            }),
+        },
         Command::Resolve(args) => renderer().and_then(|renderer| {
             block_on(verbose, RuntimeKind::CurrentThread, commands::resolve::resolve(args, renderer))
         }),
@@ -147,8 +148,6 @@ fn with_output(exit: Exit) -> Exit {
 enum RuntimeKind {
     /// One thread.
     CurrentThread,
-    /// One thread; several when built with `otlp`, because spans are exported while this one is busy.
-    Traced,
     /// One thread per core.
     MultiThread,
 }
@@ -163,17 +162,10 @@ impl AsyncRuntime {
     fn new(kind: RuntimeKind) -> std::io::Result<Self> {
         // One thread is enough for a run: files, frames and the ledger have threads of their own, and moving responses between threads
         // would cost more than it saves.
-        if kind == RuntimeKind::MultiThread || (kind == RuntimeKind::Traced && cfg!(feature = "otlp")) {
+        if kind == RuntimeKind::MultiThread {
             Builder::new_multi_thread().enable_all().build().map(Self::Threads)
         } else {
             Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).map(Self::Local)
-        }
-    }
-
-    fn handle(&self) -> &Handle {
-        match self {
-            Self::Local(runtime) => runtime.handle(),
-            Self::Threads(runtime) => runtime.handle(),
         }
     }
 
@@ -204,11 +196,8 @@ fn block_on(
 ) -> Result<Exit, CommandError> {
     let runtime = AsyncRuntime::new(kind)
         .map_err(|error| CommandError::unusable(format!("cannot start threads: {error}")))?;
-    let traces =
-        if kind == RuntimeKind::Traced { traces::begin(runtime.handle()) } else { traces::Traces::default() };
-    let exporting = terminal::log(verbose, traces);
+    terminal::log(verbose);
     let result = runtime.block_on(command);
-    exporting.end();
     // Work that is still running, such as a detached download, must not delay the exit.
     runtime.shutdown_timeout(Duration::from_millis(200));
     result

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -10,17 +10,17 @@ use workflow::Picks;
 
 use crate::project_paths::ProjectPaths;
 
-/// The version that is written. Version 1 has takes only.
-const VERSION: u32 = 2;
+/// The version of the file.
+const VERSION: u32 = 1;
 /// Maximum size of the file.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The file, by the workflow file's name.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PicksFile<P> {
+struct PicksFile {
     version: u32,
-    workflows: BTreeMap<String, P>,
+    workflows: BTreeMap<String, StoredPicks>,
 }
 
 /// The picks of one workflow.
@@ -93,15 +93,11 @@ impl PickStore {
             stored.workflows.insert(self.workflow.clone(), picks);
         }
         let text = serde_json::to_string_pretty(&stored).map_err(std::io::Error::other)?;
-        let part = folder.join("picks.json.part");
-        let mut file = fs_err::File::create(&part)?;
-        file.write_all(format!("{text}\n").as_bytes())?;
-        file.sync_all()?;
-        fs_err::rename(&part, &self.file)?;
+        media::replace_file(&self.file, format!("{text}\n").as_bytes())?;
         Ok(())
     }
 
-    fn read_file(&self) -> Result<PicksFile<StoredPicks>, String> {
+    fn read_file(&self) -> Result<PicksFile, String> {
         let empty = PicksFile { version: VERSION, workflows: BTreeMap::new() };
         let path = crate::project_paths::display_path(&self.file);
         match std::fs::metadata(&self.file) {
@@ -115,12 +111,6 @@ impl PickStore {
         let invalid = |error| format!("{path} is invalid: {error}; fix it, or remove it and pick again");
         let AnyVersion { version } = serde_json::from_str(&text).map_err(invalid)?;
         match version {
-            1 => {
-                let old: PicksFile<BTreeMap<String, u32>> = serde_json::from_str(&text).map_err(invalid)?;
-                let picks = |takes| StoredPicks { takes, ..StoredPicks::default() };
-                let workflows = old.workflows.into_iter().map(|(name, takes)| (name, picks(takes))).collect();
-                Ok(PicksFile { version: VERSION, workflows })
-            }
             VERSION => serde_json::from_str(&text).map_err(invalid),
             _ => Err(format!("{path} has version {version}; this program supports version {VERSION}")),
         }

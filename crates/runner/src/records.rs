@@ -2,7 +2,7 @@
 //! [`engine::records`] only.
 
 use engine::Ledger;
-use engine::preview::{Hint, Preview};
+use engine::preview::Preview;
 use engine::records::WorkRecords;
 use scheduler::{Artifact, KeyResolver};
 use workflow::plan::Plan;
@@ -89,21 +89,6 @@ impl Records {
             Some(records) => records.key_resolver(plan, service).await?,
             None => KeyResolver::new(service),
         })
-    }
-
-    /// Removes hints at commands that these records do not support.
-    pub(crate) fn retain_hints(&self, previews: &mut [Preview]) {
-        let links_accounts = match self {
-            Self::Local(_) => true,
-            #[cfg(feature = "cluster")]
-            Self::Cluster(_) => false,
-        };
-        if links_accounts {
-            return;
-        }
-        for preview in previews {
-            preview.hint.take_if(|hint| *hint == Hint::LinkAccount);
-        }
     }
 
     /// Brings the videos of a survey to this machine, where they are not here: under the names that a run gives them in `folder`.

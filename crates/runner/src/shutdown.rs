@@ -1,11 +1,14 @@
 //! Shutdown on SIGINT and SIGTERM: the first signal asks for a graceful end, the second ends the process at once and reports what is kept.
+//! SIGTERM twice within a second is one wish: GNU `timeout` sends it to the process, and again to its group.
 
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use engine::{FilmProgress, Reporter};
 use scheduler::{Event, Halt, Phase, RunState, StatusKind, Timestamp};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::error::CommandError;
 use crate::ffmpeg;
@@ -24,9 +27,10 @@ pub(crate) fn shutdown_signal_with(
     // Before the task first runs: a signal until then would end the process.
     let mut signals = Signals::new();
     tokio::spawn(async move {
-        signals.next().await;
+        let first = signals.next().await;
+        let begin = Instant::now();
         sender.send_replace(true);
-        signals.next().await;
+        while is_repeated(first, signals.next().await, begin.elapsed()) {}
         // Without the live view the last message stays visible.
         live::shut_down();
         let message = exit_message();
@@ -37,6 +41,22 @@ pub(crate) fn shutdown_signal_with(
         exit_now();
     });
     receiver
+}
+
+/// Within this time a second SIGTERM is the first one again.
+const REPEATED_WITHIN: Duration = Duration::from_secs(1);
+
+/// A signal that asks for the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ShutdownSignal {
+    Interrupt,
+    #[cfg(unix)]
+    Terminate,
+}
+
+/// Whether the second signal, so long after the first, is the same wish. Somebody who presses Ctrl-C twice wants the end at once.
+fn is_repeated(first: ShutdownSignal, second: ShutdownSignal, after: Duration) -> bool {
+    first == second && second != ShutdownSignal::Interrupt && after < REPEATED_WITHIN
 }
 
 /// Runs work with media on a thread of its own. An interrupt ends it early, and it removes its temporary files; `None` where that happened.
@@ -173,7 +193,7 @@ impl Signals {
         }
     }
 
-    async fn next(&mut self) {
+    async fn next(&mut self) -> ShutdownSignal {
         async fn receive(signal: &mut Option<tokio::signal::unix::Signal>) {
             match signal {
                 Some(signal) => drop(signal.recv().await),
@@ -181,8 +201,8 @@ impl Signals {
             }
         }
         tokio::select! {
-            () = receive(&mut self.interrupt) => {}
-            () = receive(&mut self.terminate) => {}
+            () = receive(&mut self.interrupt) => ShutdownSignal::Interrupt,
+            () = receive(&mut self.terminate) => ShutdownSignal::Terminate,
         }
     }
 }
@@ -196,8 +216,9 @@ impl Signals {
         Self
     }
 
-    async fn next(&mut self) {
+    async fn next(&mut self) -> ShutdownSignal {
         drop(tokio::signal::ctrl_c().await);
+        ShutdownSignal::Interrupt
     }
 }
 
@@ -214,6 +235,17 @@ mod tests {
             std::process::Command::new("kill").args(["-INT", &std::process::id().to_string()]).status();
         assert!(kill_status.unwrap().success());
         assert!(*interrupt.wait_for(|is_interrupted| *is_interrupted).await.unwrap());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn terminate_twice_within_a_second_is_one_wish() {
+        use ShutdownSignal::{Interrupt, Terminate};
+        let (soon, later) = (Duration::from_millis(1), Duration::from_secs(1));
+        assert!(is_repeated(Terminate, Terminate, soon));
+        assert!(!is_repeated(Terminate, Terminate, later));
+        assert!(!is_repeated(Interrupt, Interrupt, soon));
+        assert!(!is_repeated(Terminate, Interrupt, soon) && !is_repeated(Interrupt, Terminate, soon));
     }
 
     #[test]

@@ -165,7 +165,7 @@ pub(crate) async fn unclaimed_tasks(
         TaskOwners::new(&workflow.file, paths, Some(own_arguments.clone())).find(&reader, &open).await?;
     let is_unclaimed = |owner: &TaskOwner, open: &OpenAttempt| match owner {
         TaskOwner::Nobody(_) => true,
-        // An earlier version did not record the arguments: as far as this run can tell.
+        // Without recorded arguments: as far as this run can tell.
         TaskOwner::Unknown => open.arguments.is_none(),
         TaskOwner::Run(_) | TaskOwner::Undecided(_) => false,
     };

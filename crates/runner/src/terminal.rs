@@ -30,7 +30,6 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::args::ColorChoice;
 use crate::report::{live, sanitize};
-use crate::traces::{TraceExport, Traces};
 
 /// The `--color` flag, set once at start.
 static COLOR: OnceLock<ColorChoice> = OnceLock::new();
@@ -118,8 +117,8 @@ impl Write for LogWriter {
 }
 
 /// Sends the log to standard error: errors, decisions (`-v`), requests (`-vv`) or everything (`-vvv`). Of other libraries only warnings and
-/// errors are logged. Spans are also exported, if a collector is configured.
-pub(crate) fn log(verbose: u8, traces: Traces) -> TraceExport {
+/// errors are logged.
+pub(crate) fn log(verbose: u8) {
     let own_level = match verbose {
         0 => LevelFilter::ERROR,
         1 => LevelFilter::INFO,
@@ -133,11 +132,7 @@ pub(crate) fn log(verbose: u8, traces: Traces) -> TraceExport {
         .with_writer(|| LogWriter)
         .with_ansi(has_color())
         .with_target(verbose > 2);
-    tracing_subscriber::registry().with(traces.layer).with(stderr.with_filter(filter)).init();
-    if let Some(note) = traces.note {
-        tracing::info!("{note}");
-    }
-    traces.exporting
+    tracing_subscriber::registry().with(stderr.with_filter(filter)).init();
 }
 
 /// The crates of this program.

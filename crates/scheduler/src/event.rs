@@ -27,7 +27,6 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         only: Option<Vec<String>>,
         /// Whether nothing more is submitted once a shot has failed.
-        #[serde(default)]
         fail_fast: bool,
     },
     /// The run begins.
@@ -57,7 +56,6 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         service_independent_key: Option<String>,
         /// The most that the task can cost, reserved from now on.
-        #[serde(default)]
         reservation: Reservation,
         /// Set when the user requested a forced rerun of the shot.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,7 +112,7 @@ pub enum Event {
         /// Whether no request of this run can succeed, so that nothing more is submitted: decided with `next`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         halts: bool,
-        /// What follows. `None` before the scheduler has decided, and in events of versions that did not record it.
+        /// What follows. `None` before the scheduler has decided.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<NextStep>,
     },
@@ -142,7 +140,7 @@ pub enum Event {
         attempt: AttemptId,
         /// The result.
         result: PollResult,
-        /// What follows. `None` before the scheduler has decided, and in events of versions that did not record it.
+        /// What follows. `None` before the scheduler has decided.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<NextStep>,
     },
@@ -167,16 +165,14 @@ pub enum Event {
         /// Why.
         failure: Failure,
         /// Bytes of it on disk, from which the next download resumes.
-        #[serde(default)]
         partial_bytes: u64,
-        /// What follows. `None` before the scheduler has decided, and in events of versions that did not record it.
+        /// What follows. `None` before the scheduler has decided.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<NextStep>,
     },
     /// The film is on disk under its final name.
     FilmJoined {
         /// Its index among the films of the plan.
-        #[serde(default)]
         index: usize,
         /// The film.
         film: Film,
@@ -184,7 +180,6 @@ pub enum Event {
     /// The clips could not be joined.
     JoinFailed {
         /// Its index among the films of the plan.
-        #[serde(default)]
         index: usize,
         /// Why.
         failure: Failure,
@@ -206,7 +201,7 @@ pub enum Event {
         /// request was not accepted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskId>,
-        /// What follows. `None` before the scheduler has decided, and in events of versions that did not record it.
+        /// What follows. `None` before the scheduler has decided.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<NextStep>,
     },

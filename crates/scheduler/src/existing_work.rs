@@ -32,13 +32,11 @@ pub enum ExistingWork {
         /// Whether its video was downloaded once and is no longer on disk.
         was_downloaded: bool,
         /// Whether the service did not know the task when an earlier run asked.
-        #[serde(default)]
         is_missing: bool,
         /// Whether it is missing because a `retry` of an earlier run gave it up, without another being accepted since.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_expired: bool,
         /// Whether it was submitted with another API key: if that is another account, this run cannot see it.
-        #[serde(default)]
         is_other_account: bool,
         /// Why the video on disk cannot be used although its bytes are those that were downloaded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,8 +70,6 @@ pub enum ExistingWork {
         task: Option<TaskId>,
     },
     /// Another live run is about to submit the same node.
-    // The former name is in the logs of a cluster's runs, which have no migrations.
-    #[serde(alias = "claimed-by-run")]
     ClaimedByOtherRun {
         /// That run.
         run: RunId,

@@ -1,21 +1,11 @@
 //! What a node's inputs contribute to its key.
 
-use std::collections::HashMap;
-
 use workflow::plan::{Frame, InputIdentity, KeyPart, MediaSource, NodeIx, Plan};
 
 use crate::artifact::Artifact;
 use crate::key_resolver::KeyResolver;
 
 impl KeyResolver {
-    /// Takes a file for the one that was downloaded first for the same task: from the SHA-256 of each to that of the first, lower-case hex. So
-    /// a file of the output folder that a workflow names is the same input after the service has delivered the video again with other bytes.
-    #[must_use]
-    pub fn with_first_downloads(mut self, first_downloads: HashMap<String, String>) -> Self {
-        self.first_downloads = first_downloads;
-        self
-    }
-
     /// Identity of each of a node's inputs; `None` if its video does not exist yet.
     #[must_use]
     pub fn input_identities<'a>(
@@ -24,7 +14,6 @@ impl KeyResolver {
         node: NodeIx,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     ) -> Vec<Option<InputIdentity>> {
-        let first = |sha256: &str| self.first_downloads.get(sha256).map_or(sha256, String::as_str).to_owned();
         let inputs = plan.node(node).inputs.iter();
         inputs
             .map(|input| match &input.source {
@@ -35,13 +24,13 @@ impl KeyResolver {
                     .map(|artifact| InputIdentity::first_frame_of(artifact.identity_sha256())),
                 // Nobody has picked a take yet, so the frame is not known.
                 MediaSource::Pick { .. } => None,
-                MediaSource::File { sha256, .. } => Some(InputIdentity::content(&first(sha256))),
+                MediaSource::File { sha256, .. } => Some(InputIdentity::content(sha256)),
                 // As of a shot whose video has this content: it is the same picture.
                 MediaSource::FileFrame { sha256, frame: Frame::Last, .. } => {
-                    Some(InputIdentity::last_frame_of(&first(sha256)))
+                    Some(InputIdentity::last_frame_of(sha256))
                 }
                 MediaSource::FileFrame { sha256, frame: Frame::First, .. } => {
-                    Some(InputIdentity::first_frame_of(&first(sha256)))
+                    Some(InputIdentity::first_frame_of(sha256))
                 }
             })
             .collect()

@@ -3,7 +3,7 @@
 //! * [`RunState::apply`] takes one [`Event`] and the time and returns the [`Action`]s that follow.
 //! * [`budget`] reserves before a submission and settles after it.
 //! * [`Policy`] holds the limits, timeouts and back-off of a run.
-//! * [`polling`] schedules polls from the durations of past tasks and reported progress.
+//! * [`polling`] schedules polls by the age of tasks and the durations of finished ones.
 //! * [`Shot`] and [`RunProjection`] fold events into attempts and status: the only fold of the event log.
 //! * [`last_run`] finds the failed shots of a recorded run.
 //!
@@ -44,7 +44,7 @@ pub use attempt_state::AttemptState;
 pub use budget::Budget;
 pub use event::{Event, EventKind, ExistingWork, ForcedRerun, PollResult, Refusal, RefusalKind, Resolution};
 pub use ids::{AttemptId, RunId, Seq, TaskId};
-pub use key_resolver::{KeyResolver, RecordedKeys};
+pub use key_resolver::KeyResolver;
 pub use limits::{AimdLimiter, ObservedLimits, ObservedRate, PostRamp, SubmitQuota, TokenBucket};
 pub use next_step::NextStep;
 pub use outcome::{

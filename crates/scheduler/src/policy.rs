@@ -22,8 +22,8 @@ pub struct Policy {
     pub paces_posts: bool,
     /// How long an indeterminate submission holds its slot, counted from its intent: it may have been accepted. At most the shot's timeout.
     pub indeterminate_slot_hold: Duration,
-    /// Expected seconds of waiting that a poll must save to be worth sending. Used where past durations are known.
-    pub poll_cost: Duration,
+    /// The age at which a task is polled first where no task of its model has finished.
+    pub first_poll: Duration,
     /// Minimum interval between two polls of one task.
     pub min_poll_interval: Duration,
     /// Maximum interval between two polls of one task.
@@ -125,7 +125,7 @@ impl Policy {
             learns_limits: true,
             paces_posts: true,
             indeterminate_slot_hold: Duration::from_mins(10),
-            poll_cost: Duration::from_millis(500),
+            first_poll: Duration::from_secs(5),
             min_poll_interval: Duration::from_secs(2),
             max_poll_interval: Duration::from_secs(15),
             max_submit_attempts: 8,
@@ -152,9 +152,8 @@ impl Policy {
             // Each submission waits for the disk once, and they share it.
             max_downloads: 24,
             indeterminate_slot_hold: Duration::from_mins(1),
-            poll_cost: Duration::from_millis(2),
+            first_poll: Duration::from_millis(30),
             min_poll_interval: Duration::from_millis(5),
-            max_poll_interval: Duration::from_millis(120),
             backoff: Duration::from_millis(100),
             max_backoff: Duration::from_secs(5),
             max_retry_after: Duration::from_mins(1),
@@ -163,12 +162,6 @@ impl Policy {
             unreachable_timeout: Duration::from_mins(1),
             ..Self::remote()
         }
-    }
-
-    /// For the embedded service: its animatics take half a second, and a shot that continues another waits until the end is noticed.
-    #[must_use]
-    pub fn embedded() -> Self {
-        Self { max_poll_interval: Duration::from_millis(30), ..Self::local() }
     }
 
     /// The wait before try number `tries + 1`: doubles from `backoff`, at most `max_backoff`.
@@ -186,24 +179,5 @@ impl Policy {
             wait: wait.min(self.max_retry_after),
             is_capped: wait > self.max_retry_after,
         })
-    }
-
-    /// The wait before the next poll of a task that was submitted `elapsed` ago, has been rendered for about `rendering` and reports
-    /// `progress` percent: half of the estimated remaining time, but no longer than it was rendered, because the first percents say little;
-    /// or a tenth of the elapsed time. Within the bounds.
-    #[must_use]
-    pub fn fallback_poll_interval(
-        &self,
-        elapsed: Duration,
-        rendering: Duration,
-        progress: Option<u8>,
-    ) -> Duration {
-        let guess = match progress {
-            Some(percent @ 1..=99) => {
-                rendering.mul_f64((f64::from(100 - percent) / f64::from(percent) / 2.0).min(1.0))
-            }
-            _ => elapsed / 10,
-        };
-        guess.clamp(self.min_poll_interval, self.max_poll_interval)
     }
 }

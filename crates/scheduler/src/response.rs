@@ -26,7 +26,6 @@ pub enum RefusalKind {
     /// Throttled (429): slow down and retry.
     Throttled,
     /// Not sent, because the service throttled another submission and its Retry-After has not passed: retry; does not count as an attempt.
-    #[serde(alias = "held")]
     NotSent,
     /// A transient failure (503): retry.
     Retryable,
@@ -66,6 +65,9 @@ pub enum PollResult {
         progress: Option<u8>,
         /// The status text, as sent.
         status: String,
+        /// How long the service asks to wait before the next poll (`Retry-After`, `openai-poll-after-ms`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        poll_after: Option<Duration>,
     },
     /// Finished without an error.
     Completed {
@@ -112,16 +114,19 @@ pub enum PollResult {
     },
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Clusters have events on record in which a submission that was not sent is called `held`.
-    #[test]
-    fn refusal_kind_of_an_earlier_version_is_read() {
-        for name in ["held", "not-sent"] {
-            let kind: RefusalKind = serde_json::from_value(name.into()).expect("it is read");
-            assert_eq!(kind, RefusalKind::NotSent);
+impl PollResult {
+    /// The status of an unfinished task, if it is one that the contract does not define (spec 3).
+    #[must_use]
+    pub fn undefined_status(&self) -> Option<&str> {
+        match self {
+            Self::Running { status, .. } if status != "queued" && status != "in_progress" => Some(status),
+            Self::Running { .. }
+            | Self::Completed { .. }
+            | Self::Failed { .. }
+            | Self::NotFound { .. }
+            | Self::Throttled { .. }
+            | Self::Unreachable { .. }
+            | Self::Unauthorized { .. } => None,
         }
     }
 }

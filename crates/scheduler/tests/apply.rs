@@ -97,7 +97,10 @@ impl Script {
     }
 
     fn running(&mut self, name: &str, progress: Option<u8>) -> Vec<String> {
-        self.polled(name, PollResult::Running { progress, status: "in_progress".to_owned() })
+        self.polled(
+            name,
+            PollResult::Running { progress, status: "in_progress".to_owned(), poll_after: None },
+        )
     }
 
     fn throttled(&mut self, name: &str, retry_after: Option<Duration>) -> Vec<String> {
@@ -221,9 +224,9 @@ fn chain_runs_from_lookup_to_film() {
     assert_eq!(run.start(), ["lookup a"]);
     assert_eq!(run.lookup_done("a", ExistingWork::None), ["prepare a"]);
     assert_eq!(run.prepared("a"), ["submit a"]);
-    assert_eq!(run.submitted("a"), ["wake in 2000 ms"]);
-    assert_eq!(run.wait(2_000), ["poll a"]);
-    assert_eq!(run.running("a", Some(30)), ["wake in 2000 ms"], "no longer than it was rendered");
+    assert_eq!(run.submitted("a"), ["wake in 5000 ms"]);
+    assert_eq!(run.wait(5_000), ["poll a"]);
+    assert_eq!(run.running("a", Some(30)), ["wake in 2000 ms"]);
     assert_eq!(run.wait(2_000), ["poll a"]);
     assert_eq!(run.completed("a"), ["download a"]);
     assert_eq!(run.downloaded("a"), ["lookup b"]);
@@ -460,7 +463,7 @@ fn poll_rate_applies_over_all_tasks() {
     for name in ["a", "b", "c"] {
         run.submit(name);
     }
-    assert_eq!(run.wait(2_000), ["poll a", "wake in 1001 ms"]);
+    assert_eq!(run.wait(5_000), ["poll a", "wake in 1001 ms"]);
     assert_eq!(run.wait(1_001), ["poll b", "wake in 1001 ms"]);
     assert_eq!(run.wait(1_001), ["poll c"]);
 }
@@ -473,7 +476,7 @@ fn throttled_poll_holds_all_polls_and_does_not_count_as_unreachable() {
         run.lookup_done(name, ExistingWork::None);
         run.submit(name);
     }
-    assert_eq!(run.wait(2_000), ["poll a", "poll b"]);
+    assert_eq!(run.wait(5_000), ["poll a", "poll b"]);
     assert_eq!(run.running("b", None), ["wake in 2000 ms"]);
     assert!(run.throttled("a", Some(Duration::from_secs(30))).is_empty(), "a tick is to come already");
     assert_eq!(run.wait(2_000), ["wake in 28000 ms"], "b has to wait as well");
@@ -746,7 +749,7 @@ fn task_not_found_is_polled_again_and_counts_as_gone_after_the_grace() {
     run.start();
     run.lookup_done("a", ExistingWork::None);
     run.submit("a");
-    assert_eq!(run.wait(2_000), ["poll a"]);
+    assert_eq!(run.wait(5_000), ["poll a"]);
     assert_eq!(run.polled("a", PollResult::NotFound { expired: false }), ["wake in 2000 ms"]);
     run.pass(Duration::from_secs(61));
     assert!(run.polled("a", PollResult::NotFound { expired: false }).is_empty());
@@ -931,7 +934,7 @@ fn task_timeout_detaches_the_task() {
     run.lookup_done("a", ExistingWork::None);
     run.submit("a");
     run.pass(Policy::remote().task_timeout);
-    run.polled("a", PollResult::Running { progress: None, status: "queued".to_owned() });
+    run.polled("a", PollResult::Running { progress: None, status: "queued".to_owned(), poll_after: None });
     assert!(matches!(run.outcome("a"), Outcome::Detached { task: kept, .. } if *kept == task("a")));
 }
 

@@ -3,10 +3,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -19,7 +16,7 @@ use crate::{
 /// Enforces the limits on submissions and unfinished tasks, per key and in total.
 #[derive(Debug)]
 pub(crate) struct AdmissionController {
-    queued_tasks: AtomicUsize,
+    queued_tasks: usize,
     workers: usize,
     counts: Mutex<Counts>,
 }
@@ -49,16 +46,7 @@ pub(crate) struct Permit {
 
 impl AdmissionController {
     pub(crate) fn new(limits: &Limits, workers: usize) -> Self {
-        Self {
-            queued_tasks: AtomicUsize::new(limits.queued_tasks),
-            workers: workers.max(1),
-            counts: Mutex::default(),
-        }
-    }
-
-    /// Changes the bound on unfinished tasks over all keys. Tasks that are accepted stay so.
-    pub(crate) fn set_queued_tasks(&self, queued_tasks: usize) {
-        self.queued_tasks.store(queued_tasks, Ordering::Relaxed);
+        Self { queued_tasks: limits.queued_tasks, workers: workers.max(1), counts: Mutex::default() }
     }
 
     /// Takes a token for a submission, or rejects it if the bucket is empty.
@@ -87,7 +75,7 @@ impl AdmissionController {
     pub(crate) fn admit(self: &Arc<Self>, key: &Key, now: i64) -> Result<Permit, ApiError> {
         let mut counts = self.counts();
         let wait = counts.next_finish(self.workers);
-        if counts.unfinished >= self.queued_tasks.load(Ordering::Relaxed) {
+        if counts.unfinished >= self.queued_tasks {
             let message =
                 format!("the service has {} unfinished tasks, as many as it takes", counts.unfinished);
             return Err(ApiError::new(ApiErrorKind::Limited, "queue_full", message).retry_after(wait));

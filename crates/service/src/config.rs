@@ -38,6 +38,17 @@ pub struct Config {
     pub ffmpeg: Ffmpeg,
     /// Fault injection, for tests of clients.
     pub faults: Option<FaultProfile>,
+    /// What accepted tasks survive.
+    pub durability: Durability,
+}
+
+/// What a store survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// A power cut.
+    PowerCut,
+    /// The end of the process, at any moment; a power cut loses the latest tasks. For a service whose tasks cost nothing.
+    Process,
 }
 
 impl Config {
@@ -56,6 +67,7 @@ impl Config {
             lenient_fields: false,
             ffmpeg: Ffmpeg::default(),
             faults: None,
+            durability: Durability::Process,
         }
     }
 
@@ -63,7 +75,12 @@ impl Config {
     #[must_use]
     pub fn standalone(listen: SocketAddr, data: PathBuf) -> Self {
         // `keys` replaces the empty key.
-        Self { listen, keys: Keys::Stored, ..Self::embedded(data, SecretString::default()) }
+        Self {
+            listen,
+            keys: Keys::Stored,
+            durability: Durability::PowerCut,
+            ..Self::embedded(data, SecretString::default())
+        }
     }
 }
 

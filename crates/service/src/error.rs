@@ -22,14 +22,14 @@ pub enum ServiceError {
         /// The directory.
         path: PathBuf,
     },
-    /// The database was written by a later version of this program.
-    #[error("the database in {path} has format {format}, newer than {supported}, the newest that this version supports: use a newer version", path = path.display())]
-    NewerFormat {
+    /// The database was written by another version of this program.
+    #[error("the database in {path} has format {format}, and this program uses format {supported}: move it away", path = path.display())]
+    OtherFormat {
         /// The directory.
         path: PathBuf,
         /// The database's format.
         format: i64,
-        /// The newest format that this version supports.
+        /// The format of this version.
         supported: i64,
     },
     /// A database operation failed.

@@ -35,16 +35,15 @@ mod size;
 mod store;
 mod submit;
 mod task;
-mod unread_words;
 
 pub use self::{
     clock::{Clock, SystemClock},
-    config::{Config, Retention},
+    config::{Config, Durability, Retention},
     error::ServiceError,
     faults::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, ModerationStage, Operation},
     http::{RangedFile, RangedFileError},
     id::{OsRandomness, Randomness, RandomnessError, TaskId},
     keys::{ApiKeyStore, KeyEntry, KeyId, Keys, NewKey, Permissions},
-    limits::{BodyLimits, ConnectionLimits, KeyLimits, Limits, LiveLimits, MediaLimits},
+    limits::{BodyLimits, ConnectionLimits, KeyLimits, Limits, LimitsFile, MediaLimits},
     service::{Deps, Service},
 };

@@ -50,24 +50,24 @@ impl Limits {
     }
 }
 
-/// Those limits that can be changed while the service runs.
+/// Those limits that a file of the operator may set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct LiveLimits {
+pub struct LimitsFile {
     /// [`Limits::queued_tasks`].
     pub queued_tasks: usize,
     /// [`Limits::per_key`].
     pub per_key: KeyLimits,
 }
 
-impl Default for LiveLimits {
+impl Default for LimitsFile {
     fn default() -> Self {
         let Limits { queued_tasks, per_key, .. } = Limits::default();
         Self { queued_tasks, per_key }
     }
 }
 
-impl LiveLimits {
+impl LimitsFile {
     /// Reads a file of limits: JSON with the members of this type, each of which may be absent.
     ///
     /// # Errors
@@ -224,10 +224,10 @@ mod tests {
 
     #[test]
     fn live_limits_are_read_from_json() {
-        let limits = LiveLimits::from_json(r#"{"per_key": {"burst": 3}}"#).unwrap();
+        let limits = LimitsFile::from_json(r#"{"per_key": {"burst": 3}}"#).unwrap();
         let expected = KeyLimits { burst: 3, ..KeyLimits::default() };
-        assert_eq!(limits, LiveLimits { per_key: expected, ..LiveLimits::default() });
-        let error = |text: &str| LiveLimits::from_json(text).unwrap_err().to_string();
+        assert_eq!(limits, LimitsFile { per_key: expected, ..LimitsFile::default() });
+        let error = |text: &str| LimitsFile::from_json(text).unwrap_err().to_string();
         insta::assert_snapshot!(
             [
                 error("{"),

@@ -1,9 +1,6 @@
-//! Periodic maintenance: reloads API keys, looks at the storage and the clock, deletes what has expired.
+//! Periodic maintenance: looks at the storage and the clock, deletes what has expired.
 
-use std::{
-    sync::{Arc, PoisonError, RwLock},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use tokio::{
     sync::watch,
@@ -14,45 +11,24 @@ use tokio::{
 use crate::{
     config::Retention,
     error::ServiceError,
-    keys::ApiKeyCache,
-    limits::KeyLimits,
     service_clock::ServiceClock,
     store::{Store, StoreError},
 };
 
-/// How often the key cache is reloaded from the database, which another process may have changed, and the storage is
-/// looked at.
-const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
-
-/// Reloads the cache of stored API keys.
-pub(crate) struct KeyRefresh {
-    pub(crate) cache: Arc<ApiKeyCache>,
-    /// Limits of keys without their own; they can be changed.
-    pub(crate) default: Arc<RwLock<KeyLimits>>,
-}
-
-impl KeyRefresh {
-    pub(crate) fn run(&self, store: &Store) -> Result<(), ServiceError> {
-        let default = self.default.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let keys = store.active_keys(&default).map_err(|error| ServiceError::Store(error.to_string()))?;
-        self.cache.replace(keys);
-        Ok(())
-    }
-}
+/// How often the storage is looked at.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What maintenance works on.
 pub(crate) struct Maintenance {
     pub(crate) store: Arc<Store>,
-    pub(crate) keys: Option<KeyRefresh>,
     pub(crate) clock: Arc<ServiceClock>,
     pub(crate) retention: Retention,
 }
 
 impl Maintenance {
-    fn refresh(&self) -> Result<(), ServiceError> {
+    fn check_storage(&self) {
         // Why nothing can be stored is in the log already.
         let _ = self.store.check(None);
-        self.keys.as_ref().map_or(Ok(()), |keys| keys.run(&self.store))
     }
 
     fn sweep(&self) -> Result<(), ServiceError> {
@@ -78,15 +54,15 @@ impl Maintenance {
 /// A maintenance job.
 enum Job {
     Stop,
-    Refresh,
+    CheckStorage,
     Sweep,
 }
 
 /// Runs maintenance until `stopped` becomes true.
 pub(crate) async fn run(maintenance: Maintenance, mut stopped: watch::Receiver<bool>) {
     let maintenance = Arc::new(maintenance);
-    let intervals = [REFRESH_INTERVAL, maintenance.retention.sweep_interval];
-    let [mut refresh, mut sweep] = intervals.map(|period| {
+    let intervals = [CHECK_INTERVAL, maintenance.retention.sweep_interval];
+    let [mut check, mut sweep] = intervals.map(|period| {
         let mut ticks = interval(period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         ticks
@@ -95,13 +71,16 @@ pub(crate) async fn run(maintenance: Maintenance, mut stopped: watch::Receiver<b
         // The job runs outside of select!: the borrow of the watch channel must not be held meanwhile.
         let job = tokio::select! {
             _ = stopped.wait_for(|stopped| *stopped) => Job::Stop,
-            _ = refresh.tick() => Job::Refresh,
+            _ = check.tick() => Job::CheckStorage,
             _ = sweep.tick() => Job::Sweep,
         };
         let maintenance = Arc::clone(&maintenance);
         let done = match job {
             Job::Stop => return,
-            Job::Refresh => spawn_blocking(move || maintenance.refresh()),
+            Job::CheckStorage => spawn_blocking(move || {
+                maintenance.check_storage();
+                Ok(())
+            }),
             Job::Sweep => spawn_blocking(move || maintenance.sweep()),
         };
         match done.await {

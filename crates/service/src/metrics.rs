@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use crate::{api_error::ApiErrorKind, unread_words::UnreadWords};
+use crate::api_error::ApiErrorKind;
 
 /// Counters since the start.
 #[derive(Debug, Default)]
@@ -15,7 +15,6 @@ pub(crate) struct Metrics {
     failed: AtomicU64,
     frames: AtomicU64,
     rejections: [AtomicU64; REJECTIONS.len()],
-    pub(crate) unread_words: UnreadWords,
 }
 
 const REJECTIONS: [(ApiErrorKind, &str); 10] = [
@@ -41,33 +40,7 @@ pub(crate) struct Gauges {
     pub(crate) is_storage_available: bool,
 }
 
-/// The counters, summed over their labels.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Totals {
-    pub(crate) accepted: u64,
-    pub(crate) completed: u64,
-    pub(crate) failed: u64,
-    pub(crate) frames: u64,
-    pub(crate) rejected: u64,
-}
-
 impl Metrics {
-    /// `keeps_words`: whether words of prompts may be shown to whoever reads the status page.
-    pub(crate) fn new(keeps_words: bool) -> Self {
-        Self { unread_words: UnreadWords::new(keeps_words), ..Self::default() }
-    }
-
-    pub(crate) fn totals(&self) -> Totals {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Totals {
-            accepted: read(&self.accepted),
-            completed: read(&self.completed),
-            failed: read(&self.failed),
-            frames: read(&self.frames),
-            rejected: self.rejections.iter().map(read).sum(),
-        }
-    }
-
     pub(crate) fn accepted(&self) {
         self.accepted.fetch_add(1, Ordering::Relaxed);
     }

@@ -32,8 +32,6 @@ pub(crate) struct RenderSpec {
 /// A media input, stored in the data directory under its digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MediaInput {
-    // Written as `part` by database format 1.
-    #[serde(alias = "part")]
     pub(crate) role: MediaRole,
     pub(crate) digest: Digest,
     /// The size of the picture, or of the frames of a video.

@@ -3,7 +3,7 @@
 use std::{
     io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    sync::{Arc, PoisonError, RwLock},
+    sync::Arc,
     time::Duration,
 };
 
@@ -27,9 +27,9 @@ use crate::{
     id::{OsRandomness, Randomness, TaskId},
     inputs::MediaFetcher,
     jobs::{ActiveTask, ActiveTasks, WorkerContext, WorkerPool},
-    keys::{ApiKeyCache, Keys},
-    limits::{ConnectionLimits, KeyLimits, LiveLimits},
-    maintenance::{self, KeyRefresh, Maintenance},
+    keys::ApiKeys,
+    limits::ConnectionLimits,
+    maintenance::{self, Maintenance},
     memory::MemoryBudget,
     metrics::Metrics,
     service_clock::ServiceClock,
@@ -61,8 +61,6 @@ impl Deps {
 /// directory.
 pub struct Service {
     store: Arc<Store>,
-    admission: Arc<AdmissionController>,
-    key_limits: Arc<RwLock<KeyLimits>>,
     address: SocketAddr,
     base: Url,
     stop: watch::Sender<bool>,
@@ -99,16 +97,14 @@ impl Service {
         let Deps { clock, randomness } = deps;
         let clock = Arc::new(ServiceClock::new(clock));
         let faults = Arc::new(Faults::new(config.faults)?);
-        let data = config.data;
-        let store = spawn_blocking(move || Store::open(&data))
+        let (data, durability) = (config.data, config.durability);
+        let store = spawn_blocking(move || Store::open(&data, durability))
             .await
             .map_err(|error| ServiceError::Start(error.to_string()))??;
         let store = Arc::new(store);
         let failed = |source| ServiceError::Listen { address: config.listen, source };
         let listener = listen(config.listen).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        // Nobody else reads its status page and its log.
-        let is_private = address.ip().is_loopback() && config.public_url.is_none();
         let base = match config.public_url {
             Some(url) => url,
             None => url_of(address)?,
@@ -124,12 +120,7 @@ impl Service {
             let permit = admission.readmit(&task.key);
             active_tasks.insert(ActiveTask::new(task, permit));
         }
-        let key_limits = Arc::new(RwLock::new(config.limits.per_key.clone()));
-        let keys = Arc::new(match &config.keys {
-            Keys::Single(secret) => ApiKeyCache::with_single_key(secret, config.limits.per_key.clone()),
-            Keys::Stored => ApiKeyCache::default(),
-        });
-        let metrics = Arc::new(Metrics::new(is_private));
+        let metrics = Arc::new(Metrics::default());
         let media_fetcher = MediaFetcher::new(
             Arc::clone(&store),
             config.limits.media.clone(),
@@ -166,20 +157,12 @@ impl Service {
             text_chars: config.limits.text_chars,
             lenient_fields: config.lenient_fields,
         };
-        let key_refresh = match config.keys {
-            Keys::Single(_) => None,
-            Keys::Stored => {
-                let refresh = KeyRefresh { cache: Arc::clone(&keys), default: Arc::clone(&key_limits) };
-                refresh.run(&store)?;
-                Some(refresh)
-            }
-        };
         let state = Arc::new(AppState {
             submitter,
             store: Arc::clone(&store),
             active_tasks,
-            admission: Arc::clone(&admission),
-            keys,
+            admission,
+            keys: ApiKeys::new(&config.keys, config.limits.per_key),
             clock: Arc::clone(&clock),
             metrics,
             faults,
@@ -192,18 +175,10 @@ impl Service {
         });
         let (stop, stopped) = watch::channel(false);
         let server = tokio::spawn(serve(listener, config.limits.connections, state, stopped.clone()));
-        let maintenance =
-            Maintenance { store: Arc::clone(&store), keys: key_refresh, clock, retention: config.retention };
+        let maintenance = Maintenance { store: Arc::clone(&store), clock, retention: config.retention };
         let maintenance = tokio::spawn(maintenance::run(maintenance, stopped));
         tracing::info!(%address, "the video service is listening");
-        Ok(Self { store, admission, key_limits, address, base, stop, server, maintenance, workers })
-    }
-
-    /// Changes limits while the service runs. Those of stored keys apply within two seconds; the key of an embedded
-    /// service keeps its own.
-    pub fn set_limits(&self, limits: LiveLimits) {
-        self.admission.set_queued_tasks(limits.queued_tasks);
-        *self.key_limits.write().unwrap_or_else(PoisonError::into_inner) = limits.per_key;
+        Ok(Self { store, address, base, stop, server, maintenance, workers })
     }
 
     /// The listening address, with the actual port.

@@ -40,40 +40,13 @@ impl Timecode {
     }
 }
 
-impl Timecode {
-    /// Reads `01:00:04:12`, and `01:00:04;12` or `01:00:04.12` as drop-frame counting. Minutes and seconds are below 60.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let (rest, frames) = text.rsplit_once([':', ';', '.'])?;
-        let is_drop_frame = !text[rest.len()..].starts_with(':');
-        let mut parts = rest.split([':', ';']);
-        let number = |text: &str| {
-            let is_number = (1..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-            text.parse::<u64>().ok().filter(|_| is_number)
-        };
-        let mut next = || number(parts.next()?);
-        let (hours, minutes, seconds) = (next()?, next()?, next()?);
-        let is_whole = parts.next().is_none() && minutes < 60 && seconds < 60;
-        is_whole.then_some(Self { hours, minutes, seconds, frames: number(frames)?, is_drop_frame })
-    }
-
-    /// The frame that it numbers, counted from 00:00:00:00. Drop-frame counting counts where the rate has it.
-    pub(crate) fn frame(self, rate: FrameRate) -> u64 {
-        let per_second = nominal_rate(rate);
-        let minutes = self.hours * 60 + self.minutes;
-        let number = (minutes * 60 + self.seconds) * per_second + self.frames;
-        let is_dropping = self.is_drop_frame && is_drop_frame(rate);
-        let dropped = if is_dropping { per_second / 15 * (minutes - minutes / 10) } else { 0 };
-        number.saturating_sub(dropped)
-    }
-}
-
 /// Whether timecode at this rate is counted in drop-frame.
 pub(crate) fn is_drop_frame(rate: FrameRate) -> bool {
     rate.denominator() == 1_001 && matches!(rate.numerator(), 30_000 | 60_000)
 }
 
 /// Frame numbers per second of timecode.
-pub(crate) fn nominal_rate(rate: FrameRate) -> u64 {
+fn nominal_rate(rate: FrameRate) -> u64 {
     let (up, down) = (u64::from(rate.numerator()), u64::from(rate.denominator()));
     ((up + down / 2) / down).max(1)
 }
@@ -118,21 +91,7 @@ mod tests {
             (3_600, rate(60, 1), "00:01:00:00"),
         ] {
             assert_eq!(Timecode::new(frame, rate).to_string(), text, "{frame} at {rate}");
-            assert_eq!(Timecode::parse(text).unwrap().frame(rate), frame, "{text} at {rate}");
         }
         assert!(Timecode::new(u64::MAX, rate(30_000, 1_001)).hours > 0);
-        for text in [
-            "",
-            "1:2:3",
-            "00:60:00:00",
-            "00:00:60:00",
-            "-1:00:00:00",
-            "0000:00:00:00",
-            "a:b:c:d",
-            "1:2:3:4:5",
-            "é:1:2:3",
-        ] {
-            assert_eq!(Timecode::parse(text), None, "{text}");
-        }
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
-use support::{clip, facts, film, rate, showcase, with_speeds, with_stills};
+use support::{showcase, with_speeds, with_stills};
 use timeline::export::{self, ExportContext, SoundFile, sounds};
 use timeline::{Timeline, resolve};
 use workflow::plan::{FilmFile, Music, Voice};
@@ -33,17 +33,6 @@ fn fcpxml_document() {
 }
 
 #[test]
-fn edl_document() {
-    let (timeline, context) = resolved();
-    insta::assert_snapshot!(export::edl(&timeline, &context));
-    let mut ntsc = film(vec![clip("", "", "", "wipe-right 30f"), clip("", "", "", "fade-white 15f")]);
-    ntsc.frame_rate = Some(rate("29.97"));
-    let clips = [facts("a", 2_000, "30000/1001"), facts("b\nc", 120, "24")];
-    let timeline = resolve(&ntsc, &clips, &[]).unwrap();
-    insta::assert_snapshot!(export::edl(&timeline, &ExportContext::default()));
-}
-
-#[test]
 fn csv_document() {
     let (timeline, context) = resolved();
     insta::assert_snapshot!(export::csv(&timeline, &context));
@@ -55,7 +44,6 @@ fn documents_with_titles_and_images() {
     let timeline = resolve(&film, &facts, &[]).unwrap();
     insta::assert_snapshot!("stills_otio", export::otio(&timeline, &context));
     insta::assert_snapshot!("stills_fcpxml", export::fcpxml(&timeline, &context));
-    insta::assert_snapshot!("stills_edl", export::edl(&timeline, &context));
     insta::assert_snapshot!("stills_csv", export::csv(&timeline, &context));
 }
 
@@ -65,26 +53,7 @@ fn documents_with_speeds() {
     let timeline = resolve(&film, &facts, &[]).unwrap();
     insta::assert_snapshot!("speeds_otio", export::otio(&timeline, &context));
     insta::assert_snapshot!("speeds_fcpxml", export::fcpxml(&timeline, &context));
-    insta::assert_snapshot!("speeds_edl", export::edl(&timeline, &context));
     insta::assert_snapshot!("speeds_csv", export::csv(&timeline, &context));
-}
-
-#[test]
-fn record_of_an_edl_is_contiguous() {
-    let (timeline, context) = resolved();
-    let text = export::edl(&timeline, &context);
-    let code = |text: &str| {
-        let parts: Vec<u64> = text.split([':', ';']).map(|part| part.parse().unwrap()).collect();
-        ((parts[0] * 60 + parts[1]) * 60 + parts[2]) * 24 + parts[3]
-    };
-    let mut expected_in = 3_600 * 24;
-    for line in text.lines().filter(|line| line.starts_with('0')) {
-        let codes: Vec<u64> = line.split_whitespace().rev().take(4).map(code).collect();
-        let [record_out, record_in, source_out, source_in] = codes[..] else { panic!("{line}") };
-        assert_eq!((record_in, record_out - record_in), (expected_in, source_out - source_in), "{line}");
-        expected_in = record_out;
-    }
-    assert_eq!(expected_in, 3_600 * 24 + timeline.frames);
 }
 
 #[test]

@@ -7,9 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::{facts, rate, showcase, with_speeds, with_stills};
 use timeline::export::{self, ClipInfo, ExportContext};
-use timeline::import::{
-    CandidateClip, EdlError, ImportedEdit, ReadError, RecutError, read_edl, read_otio, recut,
-};
+use timeline::import::{CandidateClip, ImportedEdit, ReadError, RecutError, read_otio, recut};
 use timeline::{ClipFacts, Timeline, resolve};
 use workflow::plan::{ClipSource, Film, NodeIx, TransitionKind};
 use workflow::units::EditTime;
@@ -228,83 +226,4 @@ fn recut_takes_over_lengths_order_and_transitions() {
     video(&mut document).clear();
     let empty = recut(&film, &timeline, &candidates, &read(&document), &never).unwrap_err();
     assert_eq!(empty, RecutError::Empty);
-}
-
-#[test]
-fn film_that_comes_back_as_a_list_is_unchanged() {
-    for (film, facts, context) in [showcase(), with_stills(), with_speeds()] {
-        let timeline = resolve(&film, &facts, &[]).unwrap();
-        let edit = read_edl(&export::edl(&timeline, &context), Some(timeline.frame_rate)).unwrap();
-        let candidates = candidates(&film, &facts, &context);
-        let recut = recut(&film, &timeline, &candidates, &edit, &never).unwrap();
-        assert!(recut.is_unchanged(film.clips.len()), "{recut:#?}");
-        assert_eq!(recut.notes, [] as [String; 0]);
-    }
-}
-
-#[test]
-fn lists_of_editors_are_read() {
-    let text = "TITLE: Rough cut\r\nFCM: NON-DROP FRAME\r\n\r\n\
-        001  AX       V     C        10:00:00:00 10:00:02:00 01:00:00:00 01:00:02:00\r\n\
-        * FROM CLIP NAME: beach.mov\r\n\
-        * COMMENT: wide\r\n\
-        002  AX       A     C        10:00:00:00 10:00:02:00 01:00:00:00 01:00:02:00\r\n\
-        003  BL       V     C        00:00:00:00 00:00:00:00 01:00:02:00 01:00:02:00\r\n\
-        003  A003C001 B     D    010 00:00:10:00 00:00:12:05 01:00:02:00 01:00:04:05\r\n\
-        M2   A003C001 050.0                00:00:10:00\r\n\
-        * TO CLIP NAME: pier.mov\r\n\
-        004  AX       V     W123 005 00:00:00:00 00:00:01:00 01:00:04:05 01:00:05:05\r\n\
-        005  AX       V     K        00:00:00:00 00:00:01:00 01:00:05:05 01:00:06:05\r\n\
-        006  A001     V     C        00:00:00:24 00:00:01:24 01:00:07:00 01:00:08:00\r\n";
-    let edit = read_edl(text, None).unwrap();
-    let summary: Vec<String> = edit
-        .items
-        .iter()
-        .map(|item| {
-            let range = item.range.unwrap();
-            let transition = item.transition.map(|transition| (transition.kind, transition.frames));
-            format!(
-                "{} {}+{} of {} at {} then {transition:?}",
-                item.media.name, range.start, range.frames, range.rate, item.speed
-            )
-        })
-        .collect();
-    insta::assert_snapshot!(format!("{}\n{}\n{}", edit.name, summary.join("\n"), edit.notes().collect::<Vec<_>>().join("\n")), @r"
-    Rough cut
-    beach.mov 900000+50 of 25 at 1 then None
-    pier.mov 250+57 of 25 at 2 then Some((WipeLeft, 5))
-    AX 2+23 of 25 at 1 then None
-    A001 24+25 of 25 at 1 then None
-    sound without pictures was left out (event 2)
-    a fade from black was left out (event 3)
-    the pattern of a wipe (it becomes one to the left) was left out (event 4)
-    a key was left out (event 5)
-    a gap was left out (event 6)
-    ");
-}
-
-#[test]
-fn unreadable_lists_are_refused_with_their_line() {
-    let event = |codes: &str| format!("TITLE: a\n\n001 AX V C {codes}\n");
-    for (text, error) in [
-        (String::new(), EdlError::Empty),
-        ("no list\n".to_owned(), EdlError::Empty),
-        (event("00:00:00:00 00:00:01:00 00:00:00:00"), EdlError::Event { line: 3 }),
-        (event("00:00:01:00 00:00:00:00 00:00:00:00 00:00:01:00"), EdlError::Event { line: 3 }),
-        (event("00:00:00:00 00:00:01:00 00:00:01:00 00:00:00:00"), EdlError::Event { line: 3 }),
-        (event("00:99:00:00 00:00:01:00 00:00:01:00 00:00:00:00"), EdlError::Event { line: 3 }),
-        (
-            "001 AX V D 00:00:00:00 00:00:01:00 00:00:00:00 00:00:01:00\n".to_owned(),
-            EdlError::Event { line: 1 },
-        ),
-    ] {
-        assert_eq!(read_edl(&text, None), Err(error), "{text}");
-    }
-}
-
-proptest! {
-    #[test]
-    fn any_list_is_read_or_refused(lines in proptest::collection::vec("(0[0-9]{2} (BL|AX|S1) (V|A|B) (C|D 0[0-9]{2}|W001 0[0-9]{2}|K) ([0-9]{2}:[0-9]{2}:[0-9]{2}[:;][0-9]{2} ?){4}|\\* FROM CLIP NAME: [a-z]*|M2 AX [0-9]{3} 00:00:00:00|.{0,20})", 0..20)) {
-        let _ = read_edl(&lines.join("\n"), None);
-    }
 }

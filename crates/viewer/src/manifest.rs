@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use scheduler::{StatusKind, Timestamp};
 use schemars::JsonSchema;
-use serde::de::value::StrDeserializer;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use workflow::units::{Money, VideoDuration};
 
@@ -21,7 +20,7 @@ pub const MAX_MANIFEST_BYTES: usize = 256 << 20;
 /// `currency`; `null` is unknown or does not apply. Members are added without a new version: ignore what you do not know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
-    /// [`MANIFEST_VERSION`]; larger when a reader of the previous version would misread it.
+    /// [`MANIFEST_VERSION`]; no other one is read.
     pub version: u32,
     /// The program that has written it.
     pub generator: String,
@@ -87,7 +86,6 @@ pub struct Clip {
     /// The take, from 1.
     pub take: Option<u32>,
     /// Its state: of the work that the workflow's present text asks for, in whatever run.
-    #[serde(deserialize_with = "state")]
     pub state: StatusKind,
     /// Whether it is the picked take or instance.
     pub is_picked: bool,
@@ -99,9 +97,9 @@ pub struct Clip {
     pub proxy: Option<String>,
     /// SHA-256 of the video, lower-case hex.
     pub sha256: Option<String>,
-    /// That of the file that was downloaded first, where the service has delivered the task's video again with other bytes.
+    /// What `runner ledger adopt --from-folder` records of a paid video: its sidecar (`docs/sidecar.schema.json`), without the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first_sha256: Option<String>,
+    pub description: Option<Value>,
     /// Size of the video in bytes.
     pub bytes: Option<u64>,
     /// Width in pixels.
@@ -135,8 +133,7 @@ pub struct Clip {
     #[serde(default, with = "micros")]
     #[schemars(with = "Option<u64>")]
     pub cost: Option<Money>,
-    /// From its submission to its video. Version 2 called it `took_ms`.
-    #[serde(alias = "took_ms")]
+    /// From its submission to its video.
     pub elapsed_ms: Option<u64>,
     /// All attempts of its name, oldest first, those of earlier texts included.
     pub attempts: Vec<Attempt>,
@@ -167,8 +164,7 @@ pub struct Attempt {
     pub key: Option<String>,
     /// The service's task.
     pub task: Option<String>,
-    /// When its intent was recorded. Version 3 called it `at`.
-    #[serde(alias = "at")]
+    /// When its intent was recorded.
     #[schemars(with = "Option<i64>")]
     pub intended_at: Option<Timestamp>,
     /// What became of it.
@@ -221,7 +217,6 @@ pub struct Film {
     /// What it shows, in order.
     pub cuts: Vec<Cut>,
     /// What is said in it, at its times; none where it is drawn into the pictures.
-    #[serde(default)]
     pub captions: Vec<Caption>,
 }
 
@@ -244,8 +239,7 @@ pub struct Caption {
 pub enum FilmState {
     /// It exists.
     Done,
-    /// Some of its clips have no video yet. Version 2 called it `waiting`.
-    #[serde(alias = "waiting")]
+    /// Some of its clips have no video yet.
     Pending,
     /// A take must be picked first.
     Unpicked,
@@ -261,7 +255,6 @@ pub struct Cut {
     /// The clip; of several takes of which none is picked, the first. Of a file its name, of a title its text.
     pub clip: String,
     /// What it shows.
-    #[serde(default)]
     pub kind: CutKind,
     /// Where it begins, in seconds.
     pub start: f64,
@@ -270,11 +263,10 @@ pub struct Cut {
 }
 
 /// What a part of a film shows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CutKind {
     /// A clip of the manifest.
-    #[default]
     Shot,
     /// A video or image of one's own.
     File,
@@ -303,11 +295,11 @@ pub enum ManifestError {
     /// It is not a JSON object.
     #[error("it is not a manifest: a manifest is a JSON object")]
     NotAnObject,
-    /// A later program has written it.
+    /// Another version of this program has written it.
     #[error(
-        "it has version {version}, and this program reads version {MANIFEST_VERSION}: use a newer version"
+        "it has version {version}, and this program reads version {MANIFEST_VERSION}: where its workflow is, `runner view` writes it again"
     )]
-    Newer {
+    Version {
         /// Its version.
         version: u32,
     },
@@ -329,11 +321,11 @@ impl Manifest {
         }
     }
 
-    /// Reads a manifest of this or an earlier version, as one of this version. It may come from anybody: paths that lead out of its folder
+    /// Reads a manifest. It may come from anybody: paths that lead out of its folder
     /// are removed, and so are commands that are not one of this program's.
     ///
     /// # Errors
-    /// When it is too long, malformed, or of a later version.
+    /// When it is too long, malformed, or of another version.
     pub fn from_json(text: &str) -> Result<Self, ManifestError> {
         if text.len() > MAX_MANIFEST_BYTES {
             return Err(ManifestError::TooLarge { bytes: text.len() });
@@ -342,23 +334,12 @@ impl Manifest {
         if !text.trim_start().starts_with('{') {
             return Err(ManifestError::NotAnObject);
         }
-        // First: a later version may have other members.
+        // First: another version may have other members.
         let Version { version } = serde_json::from_str(text)?;
-        if version > MANIFEST_VERSION {
-            return Err(ManifestError::Newer { version });
+        if version != MANIFEST_VERSION {
+            return Err(ManifestError::Version { version });
         }
         let mut manifest: Self = serde_json::from_str(text)?;
-        if manifest.version == 1 {
-            // It called so what waits for the clips that it depends on.
-            let waiting = manifest.clips.iter_mut().filter(|clip| clip.state == StatusKind::Waiting);
-            waiting.for_each(|clip| clip.state = StatusKind::Pending);
-        }
-        if manifest.version <= 3 {
-            // It called so what is in flight at another service, and nothing else.
-            let detached = manifest.clips.iter_mut().filter(|clip| clip.state == StatusKind::Detached);
-            detached.for_each(|clip| clip.state = StatusKind::AtOtherService);
-        }
-        manifest.version = MANIFEST_VERSION;
         let clips =
             manifest.clips.iter_mut().flat_map(|clip| [&mut clip.file, &mut clip.poster, &mut clip.proxy]);
         let films = manifest.films.iter_mut().flat_map(|film| [&mut film.file, &mut film.poster]);
@@ -369,14 +350,6 @@ impl Manifest {
             clip.command.clear();
         }
         Ok(manifest)
-    }
-}
-
-/// A state, also by a name that only version 1 had.
-fn state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<StatusKind, D::Error> {
-    match &*String::deserialize(deserializer)? {
-        "not-run" => Ok(StatusKind::NotStarted),
-        name => StatusKind::deserialize(StrDeserializer::new(name)),
     }
 }
 
@@ -403,76 +376,19 @@ mod tests {
     }
 
     #[test]
-    fn manifests_of_later_versions_are_refused() {
+    fn manifests_of_other_versions_are_refused() {
         let mut manifest =
             Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), Timestamp(1));
         let text = |manifest: &Manifest| serde_json::to_string(manifest).unwrap();
         assert_eq!(Manifest::from_json(&text(&manifest)).unwrap(), manifest);
-        manifest.version = MANIFEST_VERSION + 1;
-        assert!(matches!(Manifest::from_json(&text(&manifest)), Err(ManifestError::Newer { version: 5 })));
+        for version in [MANIFEST_VERSION - 1, MANIFEST_VERSION + 1] {
+            manifest.version = version;
+            let refused = Manifest::from_json(&text(&manifest));
+            assert!(matches!(refused, Err(ManifestError::Version { version: other }) if other == version));
+        }
         assert!(matches!(Manifest::from_json("[]"), Err(ManifestError::NotAnObject)));
         assert!(matches!(Manifest::from_json("{}"), Err(ManifestError::Malformed(_))));
         let later = r#"{"version":9,"clips":{}}"#;
-        assert!(matches!(Manifest::from_json(later), Err(ManifestError::Newer { version: 9 })));
-    }
-
-    #[test]
-    fn manifest_of_version_1_has_states_of_this_version() {
-        let clip = |state: &str| {
-            serde_json::json!({
-                "id": state, "shot": "a", "cell": {}, "take": null, "state": state, "is_picked": false, "model": "m", "family": "a",
-                "request": {}, "attempts": [], "parents": [], "command": "runner run a.yaml"
-            })
-        };
-        let states = |version: u32, states: &[&str]| -> Result<Vec<StatusKind>, ManifestError> {
-            let manifest =
-                Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), Timestamp(1));
-            let mut text = serde_json::to_value(manifest).unwrap();
-            text["version"] = version.into();
-            text["clips"] = states.iter().map(|state| clip(state)).collect();
-            let manifest = Manifest::from_json(&text.to_string())?;
-            assert_eq!(manifest.version, MANIFEST_VERSION);
-            Ok(manifest.clips.into_iter().map(|clip| clip.state).collect())
-        };
-        let earlier = states(1, &["done", "in-flight", "waiting", "not-run"]).unwrap();
-        let present = [StatusKind::Done, StatusKind::InFlight, StatusKind::Pending, StatusKind::NotStarted];
-        assert_eq!(earlier, present);
-        let waiting = states(MANIFEST_VERSION, &["waiting", "pending"]).unwrap();
-        assert_eq!(waiting, [StatusKind::Waiting, StatusKind::Pending]);
-        assert!(matches!(states(MANIFEST_VERSION, &["asleep"]), Err(ManifestError::Malformed(_))));
-    }
-
-    #[test]
-    fn manifest_of_version_2_has_names_of_this_version() {
-        let manifest =
-            Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), Timestamp(1));
-        let mut text = serde_json::to_value(manifest).unwrap();
-        text["version"] = 2.into();
-        text["clips"] = serde_json::json!([{
-            "id": "a", "shot": "a", "cell": {}, "take": null, "state": "done", "is_picked": false, "model": "m", "family": "a", "took_ms": 7,
-            "request": {}, "attempts": [], "parents": [], "command": "runner run a.yaml"
-        }]);
-        text["films"] = serde_json::json!([{"name": "film.mp4", "state": "waiting", "cuts": []}]);
-        let manifest = Manifest::from_json(&text.to_string()).unwrap();
-        assert_eq!(manifest.clips[0].elapsed_ms, Some(7));
-        assert_eq!(manifest.films[0].state, FilmState::Pending);
-    }
-
-    #[test]
-    fn manifest_of_version_3_has_names_of_this_version() {
-        let manifest =
-            Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), Timestamp(1));
-        let read = |version: u32| {
-            let mut text = serde_json::to_value(&manifest).unwrap();
-            text["version"] = version.into();
-            text["clips"] = serde_json::json!([{
-                "id": "a", "shot": "a", "cell": {}, "take": null, "state": "detached", "is_picked": false, "model": "m", "family": "a",
-                "request": {}, "attempts": [{"attempt": "r.1", "at": 7, "result": "submitted"}], "parents": [], "command": "runner run a.yaml"
-            }]);
-            Manifest::from_json(&text.to_string()).unwrap().clips.remove(0)
-        };
-        assert_eq!(read(3).state, StatusKind::AtOtherService);
-        assert_eq!(read(3).attempts[0].intended_at, Some(Timestamp(7)));
-        assert_eq!(read(4).state, StatusKind::Detached);
+        assert!(matches!(Manifest::from_json(later), Err(ManifestError::Version { version: 9 })));
     }
 }

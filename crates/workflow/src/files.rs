@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::io::{Cursor, Read, Seek};
+use std::io::{Cursor, Read};
 use std::path::{Component, Path, PathBuf};
 
-use crate::media_gate::MediaGate;
+use crate::media_gate::{MediaGate, ReadSeek};
 
 /// Why a file could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,10 +33,6 @@ impl fmt::Display for FileError {
         }
     }
 }
-
-/// A file that is read in parts.
-pub trait ReadSeek: Read + Seek {}
-impl<T: Read + Seek> ReadSeek for T {}
 
 /// Reads files relative to the workflow's folder.
 pub trait Files {

@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use crate::diagnostic::{Diagnostic, Problems, check_secrets, grouped};
+use crate::advice;
+use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::files::{self, Files};
 use crate::limits;
-use crate::load::ParamFile;
+use crate::options::ParamFile;
 use crate::source::{Source, Span, Spanned};
 use crate::syntax::{self, Character, Entry, Group, Param, Workflow};
-use crate::yaml::{self, Yaml, YamlValue};
+use crate::yaml::{Key, Yaml, YamlValue};
 
 /// Merges the included files: their parameters, characters, defaults and groups come before the workflow's own, which override them.
 pub(crate) fn add(workflow: &mut Workflow, source: &mut Source, files: &dyn Files, problems: &mut Problems) {
@@ -72,13 +73,13 @@ fn read(
 ) -> Option<Yaml> {
     let file = Source::new(name, text);
     let mut file_problems = Problems::default();
-    let tree = yaml::read(&file, &mut file_problems);
-    let dropped = tree.as_ref().map(|tree| yaml::text_warnings(tree, &file)).unwrap_or_default();
+    let tree = advice::read(&file, &mut file_problems);
+    let dropped = tree.as_ref().map(|tree| advice::text_warnings(tree, &file)).unwrap_or_default();
     let start = source.add(file);
     problems.extend_from(file_problems, start);
     warnings.extend(dropped.into_iter().map(|warning| warning.offset_by(start)));
     let tree = tree?.offset_by(start);
-    check_secrets(&tree, problems);
+    syntax::check_secrets(&tree, problems);
     Some(tree)
 }
 
@@ -201,7 +202,7 @@ impl IncludeReader<'_> {
 
 /// Merges included entries with the workflow's own, which override them by name. The same name in two included files is an error,
 /// unless the workflow has it too.
-fn merge<T>(included: Vec<T>, own: &mut Vec<T>, key: impl Fn(&T) -> &yaml::Key, problems: &mut Problems) {
+fn merge<T>(included: Vec<T>, own: &mut Vec<T>, key: impl Fn(&T) -> &Key, problems: &mut Problems) {
     let mut merged: Vec<T> = Vec::with_capacity(included.len() + own.len());
     let mut index_of: HashMap<String, usize> = HashMap::new();
     let mut later = Vec::new();

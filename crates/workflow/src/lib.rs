@@ -10,13 +10,21 @@
 //! | sealed | [`Plan`] | `seal`, `plan` |
 //!
 //! [`check`] runs all phases and reports every problem; [`load`] is the same for callers who need only the plan.
+//!
+//! Floors: a file uses what is on its own floor or below.
+//! 5. `load`, `import`, `examples`: the compiler as a whole, and what is made for it.
+//! 4. `include`, `matrix`, `expand`, `seal`, `prices`, `edit`, `scaffold`: passes over a workflow.
+//! 3. `syntax`, `template`, `schema`, then `advice`, which makes messages of what is wrong with a file.
+//! 2. `yaml`, `diagnostic`, `plan`, `files`, `options`, `text_file`.
+//! 1. `source`, `units`, `limits`, `letters`, `media_gate` and other small files that use each other at most.
 
+mod advice;
 mod csv;
 mod diagnostic;
-mod digit_groups;
 mod duration;
 pub mod edit;
 mod encoding;
+mod examples;
 mod expand;
 mod files;
 pub mod import;
@@ -26,30 +34,32 @@ pub mod limits;
 mod load;
 mod matrix;
 mod media_gate;
-mod picture_ratio;
-mod picture_size;
+mod options;
 pub mod plan;
 pub mod prices;
 mod private_host;
 pub mod scaffold;
 mod schema;
 mod seal;
+mod secret_text;
 mod source;
 mod syntax;
 mod template;
-mod truth_words;
+mod text_file;
 pub mod units;
 mod work;
 mod yaml;
 
-pub use diagnostic::{
-    CODES, CodeExample, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report, Severity, code_example, render,
-};
-pub use expand::{Instances, Picks};
-pub use files::{DirEntry, DirFiles, FileError, Files, InMemory, ReadSeek};
+pub use diagnostic::{CODES, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report, Severity, render};
+pub use examples::{CodeExample, code_example};
+pub use expand::Instances;
+pub use files::{DirEntry, DirFiles, FileError, Files, InMemory};
 pub use letters::{is_name_letter, normalized};
-pub use load::{CheckOutcome, Options, ParamFile, ServiceLimits, check, expand, load, parse};
-pub use media_gate::{InspectionError, MediaGate, MediaGateError, MediaInfo, MediaKind, inline_bytes};
+pub use load::{CheckOutcome, check, expand, load, parse};
+pub use media_gate::{
+    InspectionError, MediaGate, MediaGateError, MediaInfo, MediaKind, ReadSeek, inline_bytes,
+};
+pub use options::{Options, ParamFile, Picks, ServiceLimits};
 pub use plan::{
     Cell, Clip, ClipSource, Edge, Film, Frame, Input, InputIdentity, InvalidPlan, Location, Node, NodeIx,
     NodeKey, Plan, Request, key,

@@ -1,67 +1,24 @@
 //! The compiler's phases in order: parse, include, expand, seal.
 
 use std::cell::RefCell;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use contract::Contract;
 
-use crate::diagnostic::{Diagnostic, Problems, Report, check_secrets};
-use crate::encoding;
-use crate::expand::Picks;
+use crate::advice;
+use crate::diagnostic::{Diagnostic, Problems, Report};
 use crate::expand::{self, ExpandCx, Instances};
 use crate::files::Files;
-use crate::import;
 use crate::include;
 use crate::limits;
+use crate::options::Options;
 use crate::plan::Plan;
 use crate::seal::seal;
 use crate::source::{Source, Span};
 use crate::syntax::{self, Workflow};
 use crate::template::{TemplateWork, Templates, environment};
+use crate::text_file::{read_text, too_large};
 use crate::work::WorkBudget;
-use crate::yaml;
-
-/// The caller's options.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// Values for parameters; the last one for a name counts. Each is text, parsed by the parameter's type; without a type, as
-    /// a number or boolean where it reads as one.
-    pub params: Vec<(String, String)>,
-    /// Parameter files. `params` overrides them, and later files override earlier ones.
-    pub param_files: Vec<ParamFile>,
-    /// Axis overrides: a name, and values separated by commas. They replace the values of the axis wherever it is, or add it to
-    /// the workflow's matrix.
-    pub axes: Vec<(String, String)>,
-    /// Recorded picks. A `pick` in the file overrides them.
-    pub picks: Picks,
-    /// What the service that a run would use takes, where that is known.
-    pub service: Option<ServiceLimits>,
-}
-
-/// Limits of a service that the API reference leaves open (spec 8).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServiceLimits {
-    /// The service, as messages name it: `the embedded service`.
-    pub service: &'static str,
-    /// Characters of a prompt.
-    pub text_chars: usize,
-    /// Media of one request.
-    pub media_items: usize,
-    /// Pixels of each side of a picture or a video.
-    pub media_sides: RangeInclusive<u32>,
-    /// Whether it takes videos that are decoded without other programs only: H.264.
-    pub needs_native_video: bool,
-}
-
-/// A parameter file: a YAML or JSON mapping of names to values.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParamFile {
-    /// Its name in messages.
-    pub name: String,
-    /// Its text.
-    pub text: String,
-}
 
 /// The result of checking a file.
 #[derive(Clone, Debug)]
@@ -149,10 +106,10 @@ fn parse_all(
         problems.push(too_large());
         return None;
     }
-    let tree = yaml::read(source, problems)?;
-    check_secrets(&tree, problems);
+    let tree = advice::read(source, problems)?;
+    syntax::check_secrets(&tree, problems);
     let mut workflow = syntax::read(&tree, source, problems)?;
-    workflow.text_warnings = yaml::text_warnings(&tree, source);
+    workflow.text_warnings = advice::text_warnings(&tree, source);
     include::add(&mut workflow, source, files, problems);
     syntax::resolve_groups(&mut workflow, problems);
     syntax::apply_defaults(&mut workflow, problems);
@@ -211,63 +168,4 @@ fn compile(
             None
         }
     }
-}
-
-pub(crate) fn read_text(bytes: &[u8], file_name: &str, problems: &mut Problems) -> Source {
-    if bytes.len() > limits::MAX_FILE_BYTES {
-        problems.push(too_large());
-        // The beginning is enough for the message.
-        let start = String::from_utf8_lossy(&bytes[..1024]).into_owned();
-        return Source::new(file_name, start);
-    }
-    match encoding::decode(bytes) {
-        Ok(text) => Source::new(file_name, text),
-        Err(error) => {
-            let byte = bytes.get(error.offset).copied().unwrap_or_default();
-            problems.push(
-                Diagnostic::error(
-                    "not-utf8",
-                    Span::new(error.offset, error.offset + '\u{fffd}'.len_utf8()),
-                    error.to_string(),
-                )
-                .label(format!("the byte {byte:#04x} begins no character"))
-                .help("save it as UTF-8"),
-            );
-            Source::new(file_name, String::from_utf8_lossy(bytes))
-        }
-    }
-}
-
-/// Text that another program wrote: UTF-8, or UTF-16 or Windows-1252 with a warning.
-pub(crate) fn read_any_text(bytes: &[u8], file_name: &str, problems: &mut Problems) -> Source {
-    let Ok((text, Some(encoding))) = encoding::decode_any(bytes) else {
-        return read_text(bytes, file_name, problems);
-    };
-    if bytes.len() > limits::MAX_FILE_BYTES {
-        return read_text(bytes, file_name, problems);
-    }
-    let text = import::with_plain_line_ends(&text);
-    let start = text.find(|c: char| !c.is_ascii()).unwrap_or_default();
-    let end = start + text[start..].chars().next().map_or(0, char::len_utf8);
-    problems.push(
-        Diagnostic::warning(
-            "other-encoding",
-            Span::new(start, end),
-            format!("this file is not UTF-8: it is read as {encoding}"),
-        )
-        .help("if letters come out wrong, save it as UTF-8; in Excel as `CSV UTF-8`"),
-    );
-    Source::new(file_name, text)
-}
-
-fn too_large() -> Diagnostic {
-    Diagnostic::error(
-        "file-too-large",
-        Span::default(),
-        format!(
-            "this file is larger than {} MiB, the limit for a workflow",
-            limits::MAX_FILE_BYTES / 1024 / 1024
-        ),
-    )
-    .help("move tables to CSV files and media to files of their own")
 }

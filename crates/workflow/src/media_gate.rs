@@ -4,10 +4,14 @@
 //! files provides the gate: `engine::MEDIA_GATE` in the product. A [`crate::Files`] cannot be built on disk without one.
 
 use std::fmt;
+use std::io::{Read, Seek};
 
-use crate::files::ReadSeek;
 use crate::limits;
 use crate::units::VideoDuration;
+
+/// A file that is read in parts.
+pub trait ReadSeek: Read + Seek {}
+impl<T: Read + Seek> ReadSeek for T {}
 
 /// The kind of a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The third phase: seals instances into a plan. Counts occurrences and builds the graph.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use petgraph::Direction;
 use petgraph::algo::toposort;
@@ -28,34 +28,26 @@ fn count_occurrences(nodes: &mut [Node]) -> Result<(), InvalidPlan> {
     let order = by_depth(nodes)?;
     let mut digests = ValueDigests::default();
     let mut fingerprints: Vec<Fingerprint> = vec![[0; 32]; nodes.len()];
-    let mut counts: HashMap<Fingerprint, u32> = HashMap::with_capacity(nodes.len());
     // A node that a frame is taken from counts by its request alone.
     for ix in &order {
         fingerprints[*ix] = fingerprint(&nodes[*ix], &fingerprints, &mut digests);
     }
-    for (node, fingerprint) in nodes.iter_mut().zip(&fingerprints) {
-        node.earlier_occurrence = next(&mut counts, *fingerprint);
-    }
     // Nodes that differ by their requests alone differ all the more.
-    if counts.len() == nodes.len() {
+    let distinct: HashSet<Fingerprint> = fingerprints.iter().copied().collect();
+    if distinct.len() == nodes.len() {
         return Ok(());
     }
     // It counts by its own occurrence as well: what is numbered together continues the same video, so that no other shot, pick or order
     // changes a number. Nodes with equal fingerprints have the same depth, and come in file order.
-    counts.clear();
+    let mut counts: HashMap<Fingerprint, u32> = HashMap::with_capacity(nodes.len());
     for ix in order {
         let fingerprint = fingerprint(&nodes[ix], &fingerprints, &mut digests);
-        nodes[ix].occurrence = next(&mut counts, fingerprint);
+        let count = counts.entry(fingerprint).or_default();
+        nodes[ix].occurrence = *count;
+        *count += 1;
         fingerprints[ix] = numbered(&fingerprint, nodes[ix].occurrence);
     }
     Ok(())
-}
-
-/// The number of times that a fingerprint was counted before.
-fn next(counts: &mut HashMap<Fingerprint, u32>, fingerprint: Fingerprint) -> u32 {
-    let count = counts.entry(fingerprint).or_default();
-    *count += 1;
-    *count - 1
 }
 
 /// The fingerprint of a node with its number.

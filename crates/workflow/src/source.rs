@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use crate::diagnostic::secret_ranges;
+use crate::secret_text;
 
 /// A range of a [`Source`] in byte offsets, end excluded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -154,7 +154,7 @@ impl Source {
 
     /// The byte ranges of credentials in this file's own text, in order.
     pub(crate) fn secrets(&self) -> &[Range<usize>] {
-        self.secrets.get_or_init(|| secret_ranges(&self.text).into())
+        self.secrets.get_or_init(|| secret_text::ranges(&self.text).into())
     }
 
     /// This file and those that it includes.

@@ -15,12 +15,12 @@ use workflow::{CODES, CheckOutcome, DirFiles, check};
 
 use crate::{fixture, gate};
 
-fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
 /// The workflow files of a folder, by name. A table of prices is none.
-fn fixtures(folder: &Path) -> Vec<(String, PathBuf)> {
+pub(crate) fn fixtures(folder: &Path) -> Vec<(String, PathBuf)> {
     let mut paths: Vec<(String, PathBuf)> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -33,7 +33,7 @@ fn fixtures(folder: &Path) -> Vec<(String, PathBuf)> {
     paths
 }
 
-fn check_file(path: &Path) -> CheckOutcome {
+pub(crate) fn check_file(path: &Path) -> CheckOutcome {
     let bytes = std::fs::read(path).unwrap();
     let name = path.file_name().unwrap().to_str().unwrap();
     let folder = path.parent().unwrap();
@@ -148,7 +148,7 @@ fn readable(plan: &Plan) -> String {
     out
 }
 
-fn snapshot(folder: &str, name: &str, text: &str) {
+pub(crate) fn snapshot(folder: &str, name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(self::folder("tests/snapshots").join(folder));
     settings.set_prepend_module_to_snapshot(false);
@@ -210,7 +210,7 @@ fn every_diagnostic_code_has_fixture() {
     ];
     let mut seen = BTreeSet::new();
     // Those of price tables are beside the folders.
-    for snapshots in ["invalid", "warned", ""] {
+    for snapshots in ["invalid", "warned", "common_mistakes", ""] {
         for entry in std::fs::read_dir(folder("tests/snapshots").join(snapshots)).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
@@ -253,6 +253,7 @@ fn snapshots_without_fixture_fail() {
     for (snapshots, files) in [
         ("invalid", "tests/invalid"),
         ("warned", "tests/warned"),
+        ("common_mistakes", "tests/common_mistakes"),
         ("valid", "tests/valid"),
         ("examples", "../../workflows"),
     ] {

@@ -108,20 +108,6 @@ fn missing_characters_are_searched_once() {
     assert_eq!(CALLS.load(Ordering::Relaxed), 1);
 }
 
-#[test]
-fn words_of_other_tools_lead_to_what_they_mean() {
-    let file = "version: 1\ndefaults: {model: modelb-video-480p, seconds: 1, size: 480x480}\n\
-         shots: [{id: a, prompt: a pier, start_frame: x.png}]\nfilm: {fit: contain, loudness: -14}\n";
-    let helps: Vec<String> = refused(file.as_bytes())
-        .diagnostics
-        .iter()
-        .filter_map(|diagnostic| diagnostic.help.clone())
-        .collect();
-    for help in ["did you mean `first_frame`?", "write `fit: letterbox`", "write `loudness: -14 LUFS`"] {
-        assert!(helps.iter().any(|actual| actual == help), "{help}: {helps:?}");
-    }
-}
-
 /// A character that no font has takes half a millisecond, and what is spoken in a film is one text.
 #[test]
 fn missing_characters_of_long_dialogue_are_searched_in_part() {

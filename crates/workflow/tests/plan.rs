@@ -3,7 +3,7 @@
 
 use contract::Contract;
 use serde_json::{Value, json};
-use workflow::plan::{InputIdentity, Node, NodeKey, Plan, earlier_key, key};
+use workflow::plan::{InputIdentity, NodeKey, Plan, key};
 use workflow::units::VideoDuration;
 use workflow::{DirFiles, InMemory, Options, Source, load};
 
@@ -194,16 +194,11 @@ shots:
     );
     let pinned = [
         ("a#2", "e33afe8a0f5efc6c7cfc109718eb887d498214ce760a200e171ceb2590265334"),
-        ("c", "ead695870ee85e2096d08cce9b15c5f355f7cbf2f73fcb59252a0b01734fd7fb"),
+        ("c", "cb6c9f4e3e468409b219f8a94bed785030a4e2fbf45367d3c0db47140259a25f"),
     ];
     for (name, key) in pinned {
         assert_eq!(key_of(&plan, name).to_string(), key, "{name}");
     }
-    // What is recorded under it is found under it.
-    let c = plan.node(plan.find("c").unwrap());
-    let earlier = earlier_key(c, "http://service.example", &[InputIdentity::last_frame_of("00ff")]);
-    let pinned = "cb6c9f4e3e468409b219f8a94bed785030a4e2fbf45367d3c0db47140259a25f";
-    assert_eq!(earlier.unwrap().to_string(), pinned);
 }
 
 #[test]
@@ -228,51 +223,36 @@ fn identical_shots_get_distinct_occurrences() {
 
 #[test]
 fn numbers_of_identical_shots_depend_on_nothing_but_what_they_continue() {
-    let numbers = |shots: &str| -> Vec<(String, u32, u32)> {
+    let numbers = |shots: &str| -> Vec<(String, u32)> {
         let plan = plan(&format!(
             "version: 1\ndefaults: {{model: modelb-video-480p, prompt: x}}\nshots: [{shots}]\n"
         ));
-        let number = |node: &Node| (node.name.clone(), node.occurrence, node.earlier_occurrence);
-        plan.nodes().map(|(_, node)| number(node)).collect()
+        plan.nodes().map(|(_, node)| (node.name.clone(), node.occurrence)).collect()
     };
-    let expected = |numbers: &[(&str, u32, u32)]| -> Vec<(String, u32, u32)> {
-        numbers.iter().map(|(name, now, earlier)| ((*name).to_owned(), *now, *earlier)).collect()
+    let expected = |numbers: &[(&str, u32)]| -> Vec<(String, u32)> {
+        numbers.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect()
     };
     let a = "{id: a1}, {id: a2}";
     assert_eq!(
         numbers(&format!(
             "{a}, {{id: b1, continues: a1}}, {{id: b2, continues: a2}}, {{id: c2, continues: b2}}"
         )),
-        expected(&[("a1", 0, 0), ("a2", 1, 1), ("b1", 0, 0), ("b2", 0, 1), ("c2", 0, 0)])
+        expected(&[("a1", 0), ("a2", 1), ("b1", 0), ("b2", 0), ("c2", 0)])
     );
     // Without one, or in another order, the others keep their numbers.
     assert_eq!(
         numbers(&format!("{a}, {{id: b2, continues: a2}}")),
-        expected(&[("a1", 0, 0), ("a2", 1, 1), ("b2", 0, 0)])
+        expected(&[("a1", 0), ("a2", 1), ("b2", 0)])
     );
     assert_eq!(
         numbers(&format!("{a}, {{id: b2, continues: a2}}, {{id: b1, continues: a1}}")),
-        expected(&[("a1", 0, 0), ("a2", 1, 1), ("b2", 0, 0), ("b1", 0, 1)])
+        expected(&[("a1", 0), ("a2", 1), ("b2", 0), ("b1", 0)])
     );
     // Two that continue the same are two videos, also where they come before it in the file.
     assert_eq!(
         numbers("{id: b1, continues: a}, {id: b2, continues: a}, {id: a}"),
-        expected(&[("b1", 0, 0), ("b2", 1, 1), ("a", 0, 0)])
+        expected(&[("b1", 0), ("b2", 1), ("a", 0)])
     );
-}
-
-#[test]
-fn key_with_a_number_is_none_that_earlier_versions_gave_to_other_work() {
-    let plan = plan(
-        "version: 1\ndefaults: {model: modelb-video-480p, prompt: x}\nshots: [{id: a}, {id: b}, {id: c}]\n",
-    );
-    let keys = |key_of: fn(&Node, &str, &[InputIdentity]) -> Option<NodeKey>| -> Vec<Option<NodeKey>> {
-        plan.nodes().map(|(_, node)| key_of(node, "http://service.example", &[])).collect()
-    };
-    let now = keys(|node, service, inputs| Some(key(node, service, inputs)));
-    let earlier = keys(earlier_key);
-    assert_eq!(earlier[0], None);
-    assert!(earlier[1..].iter().all(|earlier| earlier.is_some() && !now.contains(earlier)));
 }
 
 #[test]

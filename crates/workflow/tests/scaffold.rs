@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use contract::Contract;
 use proptest::prelude::*;
-use workflow::import::{self, Column, ColumnChoice, ImportResult, SourceKind};
+use workflow::import::{self, Column, ColumnChoice, ImportResult};
 use workflow::plan::Plan;
 use workflow::scaffold::{PictureOptions, WorkflowKind, scaffold};
 use workflow::{InMemory, Options};
@@ -42,7 +42,7 @@ fn imported(list: &str, chain_scenes: bool) -> ImportResult {
 }
 
 fn imported_bytes(list: &[u8], options: &import::ImportOptions) -> ImportResult {
-    import::import(list, "shots.csv", SourceKind::ShotList, options, Contract::embedded()).unwrap()
+    import::import(list, "shots.csv", options, Contract::embedded()).unwrap()
 }
 
 #[test]
@@ -176,18 +176,6 @@ fn summary(imported: &ImportResult) -> String {
 }
 
 #[test]
-fn import_reads_headers_of_other_languages() {
-    let lists = [
-        "Szene;Einstellung;Größe;Kamerabewegung;Brennweite;Bildinhalt;Dialog;Ton;Musik;Dauer\n1;A;Totale;Schwenk;35;Das Meer;\"KEEPER: Nein.\nBOY: Doch.\";Wind;Cello;0:08\n",
-        "Séquence,Plan n°,Valeur de plan,Mouvement de caméra,Contenu,Voix off,Durée\n1,2,Gros plan,Travelling,Une main,Non.,6 s\n",
-        "Escena;Plano;Tipo de plano;Ángulo;Descripción;Diálogo;Sonido;Duración\n1;2;General;Cenital;El mar;No.;Viento;7\n",
-        "场次,镜号,景别,运镜,画面内容,台词,音效,时长\n1,2,远景,推,大海。,不。,风,6\n",
-        "シーン,カット番号,サイズ,カメラワーク,内容,セリフ,効果音,秒数\n1,2,ロング,パン,海。,海斗：「はい」,風,6\n",
-    ];
-    insta::assert_snapshot!("import_languages", lists.map(|list| summary(&imported(list, false))).join("\n"));
-}
-
-#[test]
 fn import_finds_columns_below_a_title_and_by_choice() {
     let below = "The Lamp, shot list, draft 3\n\nScene;Description;Duration\n1;The sea, grey, cold;5\n";
     let chosen = import::ImportOptions {
@@ -197,7 +185,7 @@ fn import_finds_columns_below_a_title_and_by_choice() {
         ],
         ..import_options(false)
     };
-    let list = "Nr,Beschreibung,Was man sieht,Wie lang\n1,innen,Das Meer,8\n";
+    let list = "No,Description,Was man sieht,Wie lang\n1,innen,Das Meer,8\n";
     insta::assert_snapshot!(
         "import_title_and_choice",
         format!(
@@ -254,7 +242,6 @@ fn import_refuses_what_is_no_list() {
         "%PDF-1.7\nx\n",
         "<!DOCTYPE html>\n<html></html>\n",
         "version: 1\nname: p\nshots:\n  - {id: a, prompt: x}\n",
-        "INT. KITCHEN - DAY\n\nMara cooks.\n",
     ];
     let report = |list: &str| {
         let imported = imported(list, false);
@@ -272,122 +259,11 @@ fn import_warns_of_lengths_in_notes() {
 
 #[test]
 fn import_reads_other_encodings_with_a_warning() {
-    let text = "Beschreibung;Größe\r\nMädchen;Nah\r\n";
+    let text = "Description;Note\r\nMädchen;Größe\r\n";
     let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let windows: Vec<u8> = text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
     let read = |bytes: &[u8]| summary(&imported_bytes(bytes, &import_options(false)));
     insta::assert_snapshot!("import_encodings", format!("{}\n{}", read(&little), read(&windows)));
-}
-
-fn screenplay(text: &str) -> ImportResult {
-    let options = import_options(false);
-    import::import(text.as_bytes(), "lamp.fountain", SourceKind::Screenplay, &options, Contract::embedded())
-        .unwrap()
-}
-
-const SCREENPLAY: &str = "Title:\r
-    _**THE LAMP**_\r
-Author: N. N.\r
-\r
-FADE IN:\r
-\r
-# Act One\r
-\r
-= The keeper is called.\r
-\r
-EXT. BREAKWATER - DAWN #1#\r
-\r
-MARA (60, grey-haired, in a *yellow* raincoat) walks along the stones. [[No gulls yet.]]\r
-The sea is **loud**.\r
-\r
-BOY (O.S.)\r
-Mara!\r
-\r
-She turns.\r
-\r
-INT. LIGHTHOUSE / STAIRS - NIGHT\r
-\r
-@Tom\r
-(out of breath)\r
-The lamp is out.\r
-\r
-MARA (CONT'D) ^\r
-I know.\r
-  \r
-Come.\r
-\r
-/* A scene that was cut.\r
-\r
-INT. CELLAR - DAY */\r
-\r
-DISSOLVE TO:\r
-\r
-.THE LAMP ROOM\r
-\r
-Mara lights the lamp. {{ not a template }}\r
-\r
-~Row, row, row your boat\r
-\r
-===\r
-\r
-> THE END <\r
-\r
-> FADE OUT.\r
-";
-
-#[test]
-fn import_screenplay_makes_workflow() {
-    let imported = screenplay(SCREENPLAY);
-    insta::assert_snapshot!("import_screenplay", imported.workflow.clone().unwrap());
-    insta::assert_snapshot!("import_screenplay_plan", summary(&imported));
-}
-
-/// What is centered is a title; nothing, and what is too long for one, is not.
-#[test]
-fn import_screenplay_with_odd_centered_text_is_valid() {
-    for centered in ["> <", "> ** <", "><", &format!("> {} <", "X".repeat(600)), "> {{ a <"] {
-        let imported = screenplay(&format!("A pier.\n\n{centered}\n\nThe sea.\n"));
-        assert_eq!(plan(&imported.workflow.unwrap()).len(), imported.shots, "{centered}");
-    }
-}
-
-#[test]
-fn import_screenplay_reports_problems() {
-    let long = format!("INT. A - DAY\n\n{}\n\nMARA\n{}\n", "x".repeat(20_000), "word ".repeat(100));
-    let many: String = (0..250).fold(String::new(), |mut text, number| {
-        let name: String =
-            format!("{number:03}").bytes().map(|digit| char::from(digit - b'0' + b'A')).collect();
-        write!(text, "{name}\nYes.\n\n").unwrap();
-        text
-    });
-    let shots = "A paragraph.\n\n".repeat(5_001);
-    let reports =
-        ["", "Title: Nothing\n", &long, &many, &shots].map(|text| screenplay(text).report.render(false));
-    let report: Vec<String> = reports
-        .iter()
-        .map(|report| report.lines().map(|line| line.chars().take(150).collect::<String>() + "\n").collect())
-        .collect();
-    insta::assert_snapshot!("import_screenplay_report", report.join("\n"));
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
-    #[test]
-    fn import_arbitrary_screenplay_is_valid(
-        lines in proptest::collection::vec(
-            prop_oneof![
-                Just(String::new()), Just("INT. HOUSE - DAY".to_owned()), Just("MARA".to_owned()), Just("(low)".to_owned()),
-                Just("> FADE OUT.".to_owned()), Just("> A <".to_owned()), Just("DISSOLVE TO:".to_owned()), "[A-Z{}%/*_\\[\\]()@.!>~=#^ ]{0,20}", "\\PC{0,40}"
-            ], 0..40
-        )
-    ) {
-        let imported = screenplay(&lines.join("\n"));
-        if let Some(text) = imported.workflow {
-            prop_assert_eq!(plan(&text).len(), imported.shots);
-        } else {
-            prop_assert!(imported.report.errors() > 0);
-        }
-    }
 }
 
 /// Braces are written as templates, and a `$` before them stays one.

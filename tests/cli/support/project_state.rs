@@ -38,25 +38,14 @@ pub(crate) fn remove_ledger(project: &Project) {
 /// The files of the ledger with their contents.
 pub(crate) type Backup = Vec<(PathBuf, Vec<u8>)>;
 
-pub(crate) fn ledger_files(project: &Project) -> impl Iterator<Item = PathBuf> {
-    ["ledger.db", "ledger.db-wal", "ledger.db-shm"].map(|file| project.file(".runner").join(file)).into_iter()
-}
-
 pub(crate) fn back_up(project: &Project) -> Backup {
-    let files = ledger_files(project).filter(|path| !path.ends_with("ledger.db-shm"));
+    let files = ["ledger.db", "ledger.db-wal"].map(|file| project.file(".runner").join(file)).into_iter();
     files.filter_map(|path| Some((path.clone(), fs_err::read(&path).ok()?))).collect()
 }
 
 /// Puts a backup in the place of the ledger, as `rm` and `cp` do.
 pub(crate) fn restore(project: &Project, backup: &Backup) {
-    for path in ledger_files(project) {
-        drop(fs_err::remove_file(path));
-    }
-    overwrite(backup);
-}
-
-/// Writes a backup into the files as they are.
-pub(crate) fn overwrite(backup: &Backup) {
+    remove_ledger(project);
     for (path, bytes) in backup {
         fs_err::write(path, bytes).expect("a writable folder");
     }

@@ -37,7 +37,6 @@ pub(crate) const REDACTIONS: &[(&str, &str)] = &[
         r"(in-flight|indeterminate|detached|blocked|downloading|waiting)  \d+ (s|min)( \d+ s)?\b",
         "$1  [DURATION]",
     ),
-    (r"typically \d+ s", "typically [DURATION]"),
     (r"(\(attempt \d+ of \d+ in )\d+ (s|min)( \d+ s)?\)  \d+ s", "$1[DURATION])  [DURATION]"),
     (r"(\(attempt \d+ of \d+ in )\d+ s\):", "$1[DURATION]):"),
     // Numbers of the operating system.

@@ -1,4 +1,4 @@
-/** A wall of 1,000 clips: what its speed depends on. `cargo xtask bench view` measures the speed. */
+/** A wall of 1,000 clips: what its speed depends on. */
 import { expect, it } from "vitest";
 import { wall } from "../support/data";
 import { useSite } from "../support/site";

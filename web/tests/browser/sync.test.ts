@@ -1,4 +1,4 @@
-/** Clips that play together. How far they drift apart depends on the machine: `cargo xtask bench view` measures it. */
+/** Clips that play together. How far they drift apart depends on the machine. */
 import { expect, it } from "vitest";
 import { film } from "../support/data";
 import { frames, ready, selection, useSite } from "../support/site";

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, expect, inject } from "vitest";
 import type { ViewerData } from "../../src/data/types";
 
 const PAGE = process.env["PAGE"] ?? fileURLToPath(new URL("../../../crates/viewer/assets/viewer.html", import.meta.url));
-const CLIPS = process.env["CLIPS"] ?? fileURLToPath(new URL("../../../target/web/clips-480", import.meta.url));
+const CLIPS = process.env["CLIPS"] ?? fileURLToPath(new URL("../../../target/web/clips", import.meta.url));
 
 export interface Site {
   url: string;

@@ -7,14 +7,13 @@ mod ledger;
 mod limits;
 mod load;
 mod overhead;
-#[cfg(unix)]
 mod peers;
 mod plan;
 mod polling;
 mod render;
 mod scale;
 mod service;
-mod storyboard;
+mod stub;
 
 use std::path::Path;
 
@@ -30,8 +29,6 @@ pub(crate) enum Bench {
         #[arg(long, value_name = "COMMIT")]
         against: Option<String>,
     },
-    /// The example storyboard through the whole program, against rendering its shots alone on as many threads.
-    Storyboard,
     /// CPU seconds per clip by scene, kind and size, split into drawing, encoding and sound; the seam of a chain; several clips in parallel.
     Render {
         /// Also builds this commit's renderer, and measures both side by side. It stays below target/against.
@@ -45,7 +42,6 @@ pub(crate) enum Bench {
     /// Overhead of `runner run` over the service's own time: a thousand short tasks, and a chain.
     Overhead,
     /// The same work through other tools and through `runner`. Needs Linux, curl, Python, Node and their registries.
-    #[cfg(unix)]
     Peers(peers::Peers),
     /// From file to plan: sweeps and chains of 10,000 and 100,000 instances, with criterion.
     Plan,
@@ -57,35 +53,30 @@ pub(crate) enum Bench {
     },
     /// Learned limits on submissions against the same policy without learning, in simulated time.
     Limits,
-    /// The learned polling schedule against fixed and doubling intervals, in simulated time.
+    /// The poll schedule against a fixed and a doubling interval, in simulated time.
     Polling,
     /// Latency of polls while 2,000 tasks are queued and all workers render; what attackers do to other clients.
     Service,
-    /// The viewer's page in Chromium: a wall of 1,000 clips, and clips that play in step. Needs Node and Chromium.
-    View,
 }
 
 pub(crate) fn run(root: &Path, bench: &Bench) -> Result<String, String> {
-    // What the browser does, does not depend on the build of this program; and clips are measured by a program that is built for it.
-    if cfg!(debug_assertions) && !matches!(bench, Bench::View | Bench::Render { .. }) {
+    // Clips are measured by a program that is built for it, and simulated time does not depend on the build.
+    if cfg!(debug_assertions) && !matches!(bench, Bench::Render { .. } | Bench::Polling) {
         return Err("benchmarks need a release build: cargo run --release -p xtask -- bench …".to_owned());
     }
     match bench {
         Bench::Build { against } => build::measure(root, against.as_deref()),
         Bench::Check => check::measure(root),
-        Bench::Storyboard => storyboard::measure(root),
         Bench::Render { against } => render::measure(root, against.as_deref()),
         Bench::Film => film::measure(),
         Bench::Ledger => ledger::measure(),
         Bench::Overhead => overhead::measure(root),
-        #[cfg(unix)]
         Bench::Peers(args) => peers::measure(root, args),
         Bench::Plan => plan::measure(root),
         Bench::Scale { only } => scale::measure(root, *only),
         Bench::Limits => limits::measure(),
         Bench::Polling => polling::measure(),
         Bench::Service => service::measure(root),
-        Bench::View => crate::web::bench(root),
     }
 }
 

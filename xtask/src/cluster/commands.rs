@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::processes::Cluster;
+use super::processes::{Cluster, KEY};
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService, FAILING};
 use crate::exit_code::{ACTION_NEEDED, DONE, FAILED, INVALID_INPUT};
 
-const KEY: &str = "sk-cluster-0123456789";
 /// A name that has to be encoded in URLs.
 const WORKFLOW: &str = "
 version: 1

@@ -6,11 +6,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::processes::Cluster;
+use super::processes::{Cluster, KEY};
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService};
 
-const KEY: &str = "sk-cluster-0123456789";
 const CELLS: usize = 16;
 /// Fewer than cells, so that invocations wait for permits while the worker ends.
 const MAX_IN_FLIGHT: &str = "6";
@@ -26,12 +25,9 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
     let args = ["-v", "--max-in-flight", MAX_IN_FLIGHT];
     // One worker, so that all submissions are its own.
     let mut cluster = Cluster::start(server, program, 1, service.base_url(), KEY, &args)?;
-    let text = format!(
-        "version: 1\nname: drain\ndefaults: {{model: modelb-video-480p, seconds: 4}}\nshots:\n  - id: c\n    prompt: \"drain {{{{ x }}}}\"\n    matrix:\n      x: {{from: 1, to: {CELLS}}}\n"
-    );
-    fs_err::write(cluster.folder().join("drain.yaml"), text).map_err(|error| error.to_string())?;
+    let file = cluster.write_sweep("drain", CELLS)?;
     let client = cluster
-        .command(&["run", "drain.yaml", "--format", "json"])
+        .command(&["run", &file, "--format", "json"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -2,7 +2,7 @@
 //! paid for exactly once and has its video.
 
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::time::Duration;
 
 use rand_xoshiro::SplitMix64;
@@ -10,7 +10,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::Value;
 
 use super::attack::{StepKills, Victim, kill_node, restart_node};
-use super::processes::Cluster;
+use super::processes::{Cluster, KEY};
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService};
 use crate::exit_code::ACTION_NEEDED;
@@ -32,8 +32,6 @@ const SLOW_DOWNLOADS: u64 = 15;
 const COMPLETE_KILLS: usize = 60;
 /// The time limit of a round of kills.
 const MAX_ROUND: Duration = Duration::from_mins(5);
-
-const KEY: &str = "sk-cluster-0123456789";
 
 #[derive(Debug, Default)]
 struct Counts {
@@ -66,7 +64,6 @@ pub(super) fn run(
         throttled: 6,
         latency: Duration::from_millis(400),
         task: Duration::from_millis(1_500),
-        renderers: None,
     };
     let service = runtime.block_on(CountingService::start(seed, behavior))?;
     service.set_slow_downloads(SLOW_DOWNLOADS);
@@ -122,34 +119,21 @@ struct Round {
 
 impl Round {
     fn new(cluster: &Cluster, number: usize) -> Result<Self, String> {
-        let file = format!("round-{number}.yaml");
-        let text = format!(
-            "version: 1\nname: round-{number}\ndefaults: {{model: modelb-video-480p, seconds: 4}}\nshots:\n  - id: c\n    prompt: \"round {number} cell {{{{ x }}}}\"\n    matrix:\n      x: {{from: 1, to: {CELLS}}}\n"
-        );
-        fs_err::write(cluster.folder().join(&file), text).map_err(|error| error.to_string())?;
-        Ok(Self { number, file })
+        Ok(Self { number, file: cluster.write_sweep(&format!("round-{number}"), CELLS)? })
     }
 
     fn prompt(&self, cell: usize) -> String {
-        format!("round {} cell {cell}", self.number)
+        format!("round-{} {cell}", self.number)
     }
 
     fn output(&self) -> String {
         format!("out-{}", self.number)
     }
 
-    /// Starts a client with its log in a file.
+    /// Runs it at a node.
     fn client(&self, cluster: &Cluster, node: usize) -> Result<Child, String> {
-        let log =
-            fs_err::OpenOptions::new().create(true).append(true).open(cluster.folder().join("client.log"));
-        let log = log.map_err(|error| error.to_string())?.into_file();
         let out = self.output();
-        cluster
-            .command_at(node, &["run", &self.file, "--jobs", "16", "--output-dir", &out])
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .map_err(|error| error.to_string())
+        cluster.spawn_client(node, &["run", &self.file, "--jobs", "16", "--output-dir", &out], "client.log")
     }
 
     /// Kills something every now and then, until all clients have ended by themselves.

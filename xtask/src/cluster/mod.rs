@@ -1,11 +1,10 @@
-//! Restate, workers and clients on loopback: by hand (`up`), attacked (`test`) and measured (`bench`).
+//! Restate, workers and clients on loopback: by hand (`up`) and attacked (`test`).
 //!
 //! Everything goes through the built program, as users have it. Restate's server comes from its npm package; where it cannot be had, nothing
 //! is tested, and that is said.
 
 mod admin;
 mod attack;
-mod bench;
 mod commands;
 mod drain;
 mod failpoint;
@@ -16,7 +15,6 @@ mod scenarios;
 mod secrets;
 mod server;
 mod service;
-mod standalone;
 mod upgrade;
 
 use std::path::{Path, PathBuf};
@@ -53,22 +51,12 @@ enum ClusterCommand {
         /// These parts only.
         #[arg(long, value_enum, value_name = "PART")]
         only: Vec<Part>,
-        /// Also runs a sweep of 2,000 cells and `workflows/storyboard.yaml` against `runner serve`.
-        #[arg(long)]
-        full: bool,
         /// How often something is killed, at least.
         #[arg(long, default_value_t = 60)]
         kills: usize,
         /// The seed of all choices; the timing of processes is not repeated.
         #[arg(long, default_value_t = 1)]
         seed: u64,
-    },
-    /// Measures the makespan of 200 tasks of 2 s, 32 at once, nodes per second, and memory. With `--program`, which should be a release
-    /// build, a makespan above its bound is an error.
-    Bench {
-        /// Measures a sweep of 5,000 nodes as well.
-        #[arg(long)]
-        wide: bool,
     },
 }
 
@@ -87,8 +75,6 @@ enum Part {
     Limits,
     /// A new version of the workers under load.
     Upgrade,
-    /// A sweep of 2,000 cells and `workflows/storyboard.yaml` against `runner serve`; only with `--full`, as it takes long.
-    Standalone,
     /// Kills, at random and at each step of a submission.
     Kills,
 }
@@ -107,15 +93,13 @@ pub(crate) fn run(root: &Path, args: &ClusterArgs) -> Result<String, String> {
     let program = || explicit.clone().map_or_else(|| build(root).map(|built| built.program), Ok);
     match &args.command {
         ClusterCommand::Up { workers } => up(&server, &program()?, *workers),
-        ClusterCommand::Test { only, kills, seed, full } => {
+        ClusterCommand::Test { only, kills, seed } => {
             let built = build(root)?;
             let program = explicit.as_ref().unwrap_or(&built.program);
-            let is_selected = |part: &Part| match part {
-                _ if !only.is_empty() => only.contains(part),
-                Part::Standalone => *full,
-                _ => true,
-            };
-            for part in Part::value_variants().iter().filter(|part| is_selected(part)) {
+            for part in Part::value_variants() {
+                if !only.is_empty() && !only.contains(part) {
+                    continue;
+                }
                 println!(
                     "{}",
                     match part {
@@ -125,14 +109,12 @@ pub(crate) fn run(root: &Path, args: &ClusterArgs) -> Result<String, String> {
                         Part::Drain => drain::run(&server, program)?,
                         Part::Limits => scenarios::run(&server, program)?,
                         Part::Upgrade => upgrade::run(&server, program)?,
-                        Part::Standalone => standalone::run(root, &server, program, &built.under_test)?,
                         Part::Kills => kill_test::run(&server, program, &built.under_test, *kills, *seed)?,
                     }
                 );
             }
             Ok("the cluster's tests pass".to_owned())
         }
-        ClusterCommand::Bench { wide } => bench::run(&server, &program()?, explicit.is_some(), *wide),
     }
 }
 

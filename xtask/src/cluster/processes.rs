@@ -10,6 +10,8 @@ use super::admin;
 use super::failpoint::StepFile;
 use super::server::{Server, ServerProgram, free_port};
 
+/// The API key of the service.
+pub(super) const KEY: &str = "sk-cluster-0123456789";
 /// How long a worker may take until it listens.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
 /// How long a worker that is told to end may take: longer than the time for which it drains.
@@ -207,6 +209,24 @@ impl Cluster {
 
     pub(super) fn output(&self, args: &[&str]) -> Result<Output, String> {
         self.command(args).output().map_err(|error| error.to_string())
+    }
+
+    /// Starts a client at a node, with its messages in a file of the cluster's folder.
+    pub(super) fn spawn_client(&self, node: usize, args: &[&str], log: &str) -> Result<Child, String> {
+        let log = fs_err::OpenOptions::new().create(true).append(true).open(self.folder().join(log));
+        let log = log.map_err(|error| error.to_string())?.into_file();
+        let mut client = self.command_at(node, args);
+        client.stdout(Stdio::null()).stderr(log).spawn().map_err(|error| error.to_string())
+    }
+
+    /// Writes a workflow of so many cells, whose prompts are its name and their numbers, from 1 on; returns the file's name.
+    pub(super) fn write_sweep(&self, name: &str, cells: usize) -> Result<String, String> {
+        let file = format!("{name}.yaml");
+        let text = format!(
+            "version: 1\nname: {name}\ndefaults: {{model: modelb-video-480p, seconds: 4}}\nshots:\n  - id: c\n    prompt: \"{name} {{{{ x }}}}\"\n    matrix:\n      x: {{from: 1, to: {cells}}}\n"
+        );
+        fs_err::write(self.folder().join(&file), text).map_err(|error| error.to_string())?;
+        Ok(file)
     }
 
     /// All workers have the same address: the system spreads connections over them.

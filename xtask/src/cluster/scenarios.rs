@@ -4,12 +4,11 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use super::processes::{Cluster, signal};
+use super::processes::{Cluster, KEY, signal};
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService};
 use crate::exit_code::{BUDGET_EXCEEDED, DONE, INVALID_INPUT, UNUSABLE};
 
-const KEY: &str = "sk-cluster-0123456789";
 /// Tasks that the account may submit.
 const MAX_TASKS: usize = 10;
 /// What they cost at 0.10 each.
@@ -40,15 +39,9 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
 }
 
 fn sweep(cluster: &Cluster, name: &str, cells: usize) -> Result<String, String> {
-    let file = format!("{name}.yaml");
-    let text = format!(
-        "version: 1\nname: {name}\ndefaults: {{model: modelb-video-480p, seconds: 4}}\nshots:\n  - id: c\n    prompt: \"{name} {{{{ x }}}}\"\n    matrix:\n      x: {{from: 1, to: {cells}}}\n"
-    );
     let prices = "version: 1\ncurrency: USD\nas_of: 2026-01-31\nsource: the test\nprices:\n  - {model: modelb-video-480p, per_task: 0.10}\n";
-    fs_err::write(cluster.folder().join(&file), text)
-        .and_then(|()| fs_err::write(cluster.folder().join("prices.yaml"), prices))
-        .map_err(|error| error.to_string())?;
-    Ok(file)
+    fs_err::write(cluster.folder().join("prices.yaml"), prices).map_err(|error| error.to_string())?;
+    cluster.write_sweep(name, cells)
 }
 
 /// The exit codes of clients that run a sweep each at the same time. What one says that cannot be used is an error.
@@ -58,11 +51,7 @@ fn run_clients(cluster: &Cluster, cells: usize) -> Result<Vec<Option<i32>>, Stri
         (0..CLIENTS).map(|number| sweep(cluster, &format!("client-{number}"), cells)).collect();
     let mut clients = Vec::new();
     for (number, file) in files?.iter().enumerate() {
-        let mut client = cluster.command_at(number, &["run", file]);
-        let path = cluster.folder().join(format!("client-{number}.log"));
-        let log = fs_err::File::create(&path).map_err(|error| error.to_string())?;
-        let client = client.stdout(Stdio::null()).stderr(log.into_file()).spawn();
-        clients.push(client.map_err(|error| error.to_string())?);
+        clients.push(cluster.spawn_client(number, &["run", file], &format!("client-{number}.log"))?);
     }
     let mut codes = Vec::new();
     for (number, mut client) in clients.into_iter().enumerate() {

@@ -36,7 +36,6 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
         throttled: 15,
         latency: Duration::from_millis(100),
         task: Duration::from_millis(500),
-        renderers: None,
     };
     let service = runtime.block_on(CountingService::start(3, behavior))?;
     let keys = tempfile::tempdir().map_err(|error| error.to_string())?;

@@ -133,11 +133,6 @@ impl Server {
     pub(super) fn admin_port(&self, index: usize) -> u16 {
         self.live_node(index).ports.admin
     }
-
-    /// The process of the first node that is up.
-    pub(super) fn id(&self) -> u32 {
-        self.live_node(0).child.as_ref().map(Child::id).unwrap_or_default()
-    }
 }
 
 impl Ports {

@@ -24,22 +24,6 @@ pub(super) const FAILING: &str = "a film that fails";
 const SLOW_PIECES: usize = 8;
 const SLOW_PAUSE: Duration = Duration::from_millis(250);
 
-/// When renderers were busy.
-pub(super) struct BusyTimes {
-    /// The first one began.
-    pub(super) first: Instant,
-    /// All of them had a task for the first time.
-    pub(super) all: Instant,
-    /// The last task ended.
-    pub(super) last: Instant,
-    /// A poll was answered that it had, for the last task of which that was noticed.
-    pub(super) last_noticed: Instant,
-    /// The last video was asked for.
-    pub(super) last_download: Instant,
-    /// How long a renderer was idle between two tasks, over the whole time. The mean of all renderers.
-    pub(super) between: Duration,
-}
-
 /// How it behaves.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Behavior {
@@ -53,14 +37,12 @@ pub(super) struct Behavior {
     pub(super) latency: Duration,
     /// How long a task takes once it is rendered.
     pub(super) task: Duration,
-    /// How many tasks it renders at once; the others are queued. `None` for all.
-    pub(super) renderers: Option<usize>,
 }
 
 impl Behavior {
     /// Nothing is lost or throttled.
     pub(super) fn without_faults(latency: Duration, task: Duration) -> Self {
-        Self { dropped_answers: 0, dropped_requests: 0, throttled: 0, latency, task, renderers: None }
+        Self { dropped_answers: 0, dropped_requests: 0, throttled: 0, latency, task }
     }
 }
 
@@ -79,15 +61,11 @@ struct Shared {
 struct Tasks {
     rng: SplitMix64,
     accepted: BTreeMap<String, Task>,
-    /// When each task is done, in the order of acceptance.
-    ends: Vec<Instant>,
     /// Submissions that are being handled.
     open: usize,
     /// When each submission arrived.
     arrivals: Vec<Instant>,
     max_in_flight: usize,
-    polls: usize,
-    last_download: Option<Instant>,
     /// Out of a hundred downloads, so many are slow.
     slow_downloads: u64,
 }
@@ -99,11 +77,7 @@ struct Task {
     /// When it was accepted, in milliseconds since the epoch.
     created_at_ms: u128,
     created: Instant,
-    /// When a renderer takes it.
-    begin: Instant,
     done_at: Instant,
-    /// When a poll was first answered that it is done.
-    noticed_at: Option<Instant>,
 }
 
 impl Task {
@@ -123,8 +97,8 @@ impl Task {
         } else if now >= self.done_at {
             object["completed_at"] = json!(since_creation(self.done_at));
             ("completed", 100)
-        } else if now >= self.begin {
-            let done = (now - self.begin).as_secs_f64() / (self.done_at - self.begin).as_secs_f64();
+        } else if now > self.created {
+            let done = (now - self.created).as_secs_f64() / (self.done_at - self.created).as_secs_f64();
             ("in_progress", (done * 100.0) as u8)
         } else {
             ("queued", 0)
@@ -144,12 +118,9 @@ impl CountingService {
         let state = Tasks {
             rng: SplitMix64::seed_from_u64(!seed),
             accepted: BTreeMap::new(),
-            ends: Vec::new(),
             open: 0,
             arrivals: Vec::new(),
             max_in_flight: 0,
-            polls: 0,
-            last_download: None,
             slow_downloads: 0,
         };
         let (clip, moments) = (stub_video::clip()?, Moments::default());
@@ -202,42 +173,6 @@ impl CountingService {
         (0..arrivals.len()).map(within).max().unwrap_or_default()
     }
 
-    pub(super) fn polls(&self) -> usize {
-        self.state().polls
-    }
-
-    /// How busy its renderers were.
-    pub(super) fn busy_times(&self, renderers: usize) -> Option<BusyTimes> {
-        let state = self.state();
-        let next = state.arrivals.iter().skip(renderers).zip(&state.ends);
-        let gaps = next.map(|(arrival, end)| arrival.saturating_duration_since(*end)).sum::<Duration>();
-        Some(BusyTimes {
-            first: *state.arrivals.first()?,
-            all: *state.arrivals.get(renderers - 1)?,
-            last: *state.ends.last()?,
-            last_noticed: state.accepted.values().filter_map(|task| task.noticed_at).max()?,
-            last_download: state.last_download?,
-            between: gaps / u32::try_from(renderers).unwrap_or(u32::MAX),
-        })
-    }
-
-    /// How long tasks were done before a poll noticed it, and how long it took from there to the submission for which that made room, with
-    /// `jobs` tasks in flight at once. Means.
-    pub(super) fn idle_times(&self, jobs: usize) -> (Duration, Duration) {
-        let state = self.state();
-        let tasks = state.accepted.values().filter_map(|task| Some((task.done_at, task.noticed_at?)));
-        let (unnoticed, mut noticed): (Vec<_>, Vec<_>) =
-            tasks.map(|(done, noticed)| (noticed - done, noticed)).unzip();
-        noticed.sort_unstable();
-        let next = state.arrivals.iter().skip(jobs).zip(&noticed);
-        let unused: Vec<_> =
-            next.map(|(arrival, noticed)| arrival.saturating_duration_since(*noticed)).collect();
-        let mean = |times: &[Duration]| {
-            times.iter().sum::<Duration>() / u32::try_from(times.len().max(1)).unwrap_or(u32::MAX)
-        };
-        (mean(&unnoticed), mean(&unused))
-    }
-
     /// Whether no submission is being handled: then the account says what became of each.
     pub(super) fn is_idle(&self) -> bool {
         self.state().open == 0
@@ -262,11 +197,6 @@ impl CountingService {
         let id = format!("task_{:016x}", self.roll(u64::MAX));
         let now = Instant::now();
         let mut state = self.state();
-        // All tasks take the same time, so they end in the order in which they were accepted.
-        let waits_for = self.0.behavior.renderers.and_then(|count| state.ends.len().checked_sub(count));
-        let begin = waits_for.map_or(now, |index| state.ends[index].max(now));
-        let done_at = begin + self.0.behavior.task;
-        state.ends.push(done_at);
         let text = |name: &str| request[name].as_str().unwrap_or_default().to_owned();
         let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let task = Task {
@@ -275,9 +205,7 @@ impl CountingService {
             seconds: text("seconds"),
             created_at_ms: since_epoch.as_millis(),
             created: now,
-            begin,
-            done_at,
-            noticed_at: None,
+            done_at: now + self.0.behavior.task,
         };
         let object = task.object(&id, now);
         state.accepted.insert(id, task);
@@ -346,14 +274,9 @@ async fn poll(
     Path(id): Path<String>,
 ) -> Response {
     service.0.moments.reach(Moment::Poll, peer.port()).await;
-    let mut state = service.state();
-    state.polls += 1;
-    let Some(task) = state.accepted.get_mut(&id) else { return error(StatusCode::NOT_FOUND) };
-    let now = Instant::now();
-    if task.done_at <= now {
-        task.noticed_at.get_or_insert(now);
-    }
-    Json(task.object(&id, now)).into_response()
+    let state = service.state();
+    let Some(task) = state.accepted.get(&id) else { return error(StatusCode::NOT_FOUND) };
+    Json(task.object(&id, Instant::now())).into_response()
 }
 
 /// A video that names its task.
@@ -362,12 +285,8 @@ async fn content(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     Path(id): Path<String>,
 ) -> Response {
-    {
-        let (mut state, now) = (service.state(), Instant::now());
-        if state.accepted.get(&id).is_none_or(|task| task.done_at > now) {
-            return error(StatusCode::NOT_FOUND);
-        }
-        state.last_download = Some(now);
+    if service.state().accepted.get(&id).is_none_or(|task| task.done_at > Instant::now()) {
+        return error(StatusCode::NOT_FOUND);
     }
     let video = stub_video::named(&service.0.clip, &id);
     let is_slow = service.roll(100) < service.state().slow_downloads;

@@ -1,14 +1,12 @@
 //! A new version of the workers is registered while runs are in flight, and the old ones end.
 
 use std::path::Path;
-use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use super::processes::{Cluster, wait_until};
+use super::processes::{Cluster, KEY, wait_until};
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService};
 
-const KEY: &str = "sk-cluster-0123456789";
 const CLIENTS: usize = 2;
 const CELLS: usize = 30;
 /// Tasks that are accepted before the upgrade, and that are left for the time after it.
@@ -22,7 +20,8 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
     let mut cluster = Cluster::start(server, program, 2, service.base_url(), KEY, &["--max-in-flight", "6"])?;
     let mut clients = Vec::new();
     for number in 0..CLIENTS {
-        clients.push(client(&cluster, number)?);
+        let file = cluster.write_sweep(&format!("upgrade-{number}"), CELLS)?;
+        clients.push(cluster.spawn_client(number, &["run", &file], "client.log")?);
     }
     wait_until(TIMEOUT, "nothing is submitted", || Ok(service.accepted() >= TASKS_BEFORE))?;
     let before = service.accepted();
@@ -58,15 +57,5 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
 }
 
 fn prompt(client: usize, cell: usize) -> String {
-    format!("upgrade {client} cell {cell}")
-}
-
-fn client(cluster: &Cluster, number: usize) -> Result<Child, String> {
-    let file = format!("upgrade-{number}.yaml");
-    let text = format!(
-        "version: 1\nname: upgrade-{number}\ndefaults: {{model: modelb-video-480p, seconds: 4}}\nshots:\n  - id: c\n    prompt: \"upgrade {number} cell {{{{ x }}}}\"\n    matrix:\n      x: {{from: 1, to: {CELLS}}}\n"
-    );
-    fs_err::write(cluster.folder().join(&file), text).map_err(|error| error.to_string())?;
-    let mut client = cluster.command_at(number, &["run", &file]);
-    client.stdout(Stdio::null()).stderr(Stdio::null()).spawn().map_err(|error| error.to_string())
+    format!("upgrade-{client} {cell}")
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::target::{self, Target};
+use super::target::Target;
 
 /// The oldest glibc that programs for Linux run on: that of RHEL 7 and Debian 8.
 const GLIBC: &str = "2.17";
@@ -18,21 +18,8 @@ pub(super) struct Program {
     pub(super) note: String,
 }
 
-impl Program {
-    /// A program that was built already.
-    pub(super) fn existing(path: &Path) -> Self {
-        Self { path: path.to_owned(), runnable: path.to_owned(), note: "packed as it is".to_owned() }
-    }
-}
-
 /// Builds the program of the release profile; an error says what is missing.
-pub(super) fn program(root: &Path, target: &Target, host: &str) -> Result<Program, String> {
-    if std::env::consts::OS != target.links_on {
-        return Err(format!("it is linked on {} only", target.links_on));
-    }
-    if !target::has_standard_library(target.triple) {
-        return Err(format!("its standard library is not installed: `rustup target add {}`", target.triple));
-    }
+pub(super) fn program(root: &Path, target: Target, host: &str) -> Result<Program, String> {
     let has_zig = target.is_linux() && output("cargo-zigbuild", &["--version"], root).is_ok();
     if target.is_linux() && target.triple != host && !has_zig {
         return Err("there is no linker for it: `pip install cargo-zigbuild ziglang` brings one".to_owned());

@@ -23,7 +23,7 @@ const DOCUMENTS: &[&str] =
     &["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "docs/", "workflows/"];
 
 /// All files.
-pub(super) fn files(root: &Path, target: &Target, program: &Program) -> Result<Vec<Entry>, String> {
+pub(super) fn files(root: &Path, target: Target, program: &Program) -> Result<Vec<Entry>, String> {
     let mut entries = vec![Entry {
         path: target.program_name().to_owned(),
         bytes: fs_err::read(&program.path).map_err(|error| error.to_string())?,

@@ -1,5 +1,5 @@
 //! Runs the program of an archive, where this machine can: in a root folder with nothing but the archive, the libraries that the program names
-//! and an empty folder for temporary files, and in root folders of distributions.
+//! and an empty folder for temporary files.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -15,14 +15,8 @@ shots:
 film: {output: smoke.mp4}
 ";
 
-/// What was run; an error if it failed. `roots` are root folders of distributions.
-pub(super) fn run(
-    out: &Path,
-    archive: &str,
-    target: &Target,
-    host: &str,
-    roots: &[PathBuf],
-) -> Result<String, String> {
+/// What was run; an error if it failed.
+pub(super) fn run(out: &Path, archive: &str, target: Target, host: &str) -> Result<String, String> {
     if target.triple != host {
         return Ok(format!("not run: this machine is {host}"));
     }
@@ -36,30 +30,11 @@ pub(super) fn run(
         Err(reason) => (None, format!("in an empty folder; not in an empty root folder, because {reason}")),
     };
     commands(target, root, &unpacked)?;
-    let mut locations = vec![location];
-    for root in roots {
-        // The folder for temporary files of the distribution itself.
-        let folder = tempfile::tempdir_in(root.join("tmp"))
-            .map_err(|error| format!("{} is no root folder: {error}", root.display()))?;
-        let unpacked = unpack(target, out, archive, folder.path())?;
-        let name = distribution(root)?;
-        commands(target, Some(root), &unpacked).map_err(|error| format!("in {name}: {error}"))?;
-        locations.push(format!("in {name}"));
-    }
-    Ok(format!("`--version`, `check`, `run` and `report` succeed {}", locations.join(", ")))
-}
-
-/// The name of the distribution in a root folder (os-release(5)).
-fn distribution(root: &Path) -> Result<String, String> {
-    let file = root.join("etc/os-release");
-    let text = fs_err::read_to_string(&file).map_err(|error| error.to_string())?;
-    let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="));
-    let name = name.ok_or_else(|| format!("{} names no distribution", file.display()))?;
-    Ok(name.trim_matches('"').to_owned())
+    Ok(format!("`--version`, `check`, `run` and `report` succeed {location}"))
 }
 
 /// Runs the program in `unpacked`: with `root` as its root folder, or else as it is.
-fn commands(target: &Target, root: Option<&Path>, unpacked: &Path) -> Result<(), String> {
+fn commands(target: Target, root: Option<&Path>, unpacked: &Path) -> Result<(), String> {
     fs_err::write(unpacked.join("smoke.yaml"), WORKFLOW).map_err(|error| error.to_string())?;
     for arguments in [
         &["--version"][..],
@@ -80,12 +55,7 @@ fn commands(target: &Target, root: Option<&Path>, unpacked: &Path) -> Result<(),
     Ok(())
 }
 
-fn start(
-    unpacked: &Path,
-    root: Option<&Path>,
-    target: &Target,
-    arguments: &[&str],
-) -> Result<Output, String> {
+fn start(unpacked: &Path, root: Option<&Path>, target: Target, arguments: &[&str]) -> Result<Output, String> {
     let mut command = if let Some(root) = root {
         let within = unpacked.strip_prefix(root).map_err(|error| error.to_string())?;
         let inside = |file: &str| Path::new("/").join(within).join(file);
@@ -111,7 +81,7 @@ fn start(
         .map_err(|error| format!("the program cannot be started: {error}"))
 }
 
-fn unpack(target: &Target, out: &Path, archive: &str, into: &Path) -> Result<PathBuf, String> {
+fn unpack(target: Target, out: &Path, archive: &str, into: &Path) -> Result<PathBuf, String> {
     let bytes = fs_err::read(out.join(archive)).map_err(|error| error.to_string())?;
     let folder = archive.trim_end_matches(".zip").trim_end_matches(".tar.gz");
     if target.is_windows() {
@@ -125,7 +95,7 @@ fn unpack(target: &Target, out: &Path, archive: &str, into: &Path) -> Result<Pat
 }
 
 /// Copies the libraries that the program names into the root; an error says why the root cannot be used.
-fn bare_root(target: &Target, root: &Path, unpacked: &Path) -> Result<(), String> {
+fn bare_root(target: Target, root: &Path, unpacked: &Path) -> Result<(), String> {
     if !target.is_linux() {
         return Err("only Linux has it".to_owned());
     }

@@ -1,6 +1,5 @@
 //! Generated files of the repository: writes them, or compares them with what would be written.
 
-mod api_surface;
 mod codes;
 mod reference;
 
@@ -11,7 +10,6 @@ use contract::Contract;
 use scheduler::StatusKind;
 use serde_json::Value;
 
-use api_surface::api_surface;
 use reference::reference;
 
 /// Whether to write the generated files or only to compare them.
@@ -93,18 +91,13 @@ fn generated_files(contract: &Contract) -> Result<Vec<GeneratedFile>, String> {
             source: "crates/engine/src/sidecar.rs",
         },
         GeneratedFile {
-            path: "crates/client/api.txt",
-            content: Content::Whole(api_surface(client::GENERATED)?),
-            source: "the client that the build generates from openapi.yaml",
-        },
-        GeneratedFile {
             path: "docs/reference.md",
             content: Content::Whole(reference(contract)?),
             source: "openapi.yaml",
         },
         GeneratedFile {
             path: "docs/codes.md",
-            content: Content::Whole(codes::codes(contract)?),
+            content: Content::Whole(codes::codes()?),
             source: "crates/workflow/src/diagnostic",
         },
         GeneratedFile {

@@ -12,7 +12,7 @@ use workflow::plan::{
 };
 use workflow::units::{EditTime, FrameRate};
 
-use crate::stub_video;
+use crate::{installed, stub_video};
 
 const SCRIPT: &str = include_str!("open_otio.py");
 const TOOL: &str = "opentimelineio";
@@ -23,8 +23,8 @@ const OTHER_TAKE: &str = "clips/lamp@look=noir#1.mp4";
 /// Exports a film of three clips and a title, and opens it.
 pub(crate) fn run() -> Result<String, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let python = match install(folder.path()) {
-        Ok(python) => python,
+    let python = match installed::python(&folder.path().join("venv"), &[TOOL]) {
+        Ok(programs) => programs.join("python"),
         Err(reason) => return Ok(format!("the hand-over is NOT checked: {reason}")),
     };
     let written = folder.path().join("written");
@@ -49,24 +49,6 @@ pub(crate) fn run() -> Result<String, String> {
 #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
 fn text(error: std::io::Error) -> String {
     error.to_string()
-}
-
-/// Python with the library, or why there is none.
-fn install(folder: &Path) -> Result<PathBuf, String> {
-    let environment = folder.join("venv");
-    let python = environment.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-    let run = |step: &str, command: &mut Command| match command.output() {
-        Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => {
-            let message = String::from_utf8_lossy(&output.stderr);
-            Err(format!("{step} failed: {}", message.trim().lines().last().unwrap_or_default()))
-        }
-        Err(error) => Err(format!("{step} cannot be run: {error}")),
-    };
-    run("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
-    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", TOOL];
-    run("pip install", Command::new(&python).args(pip))?;
-    Ok(python)
 }
 
 /// A film with dissolves, a wipe and a title, and its clips as files.

@@ -5,26 +5,23 @@ use std::path::Path;
 
 use contract::diff::{Change, Diff, Direction, Subject};
 use contract::{Contract, Family};
-use serde::Serialize;
 use serde_json::{Map, Value};
 use workflow::plan::{Node, Plan};
 use workflow::{DirFiles, Options, Report};
 
 /// Impact of the new contract on one workflow.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(crate) struct Impact {
     /// The file name.
     pub(crate) workflow: String,
     /// Effect on its requests.
-    #[serde(flatten)]
     pub(crate) outcome: Outcome,
     /// The changes of models and fields that it uses, and of defaults that it relies on.
     pub(crate) relevant_changes: Vec<RelevantChange>,
 }
 
 /// Effect on a workflow's requests.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "snake_case", tag = "outcome")]
+#[derive(Debug)]
 pub(crate) enum Outcome {
     /// Valid under both, with the same requests.
     Unchanged,
@@ -48,7 +45,7 @@ pub(crate) enum Outcome {
 }
 
 /// A shot whose request differs.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(crate) struct ChangedShot {
     /// The instance's name.
     pub(crate) shot: String,
@@ -57,7 +54,7 @@ pub(crate) struct ChangedShot {
 }
 
 /// A change of the contract that is relevant to a workflow.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(crate) struct RelevantChange {
     /// The change, as in the contract diff.
     pub(crate) change: String,

@@ -7,7 +7,7 @@ mod report;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use contract::Contract;
 
 use report::Report;
@@ -20,27 +20,11 @@ pub(crate) enum Spec {
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// The old document, YAML or JSON.
+    /// The document before, YAML or JSON, compared with openapi.yaml of this repository.
     old: PathBuf,
-    /// The new document [default: openapi.yaml of this repository].
-    #[arg(long, value_name = "FILE")]
-    new: Option<PathBuf>,
     /// Workflows to compare besides the examples in workflows/.
     #[arg(long = "workflow", value_name = "FILE")]
     workflows: Vec<PathBuf>,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Text for a terminal.
-    Text,
-    /// JSON.
-    Json,
-    /// Markdown for a review.
-    Markdown,
 }
 
 /// Prints the comparison. Exit codes: 0 compatible, 1 a client may break, 2 a document or workflow cannot be read.
@@ -48,11 +32,7 @@ pub(crate) fn run(root: &Path, command: &Spec) -> ExitCode {
     let Spec::Diff(args) = command;
     match compare(root, args) {
         Ok(report) => {
-            match args.format {
-                Format::Text => print!("{}", report.to_text()),
-                Format::Json => println!("{:#}", serde_json::json!(report)),
-                Format::Markdown => print!("{}", report.to_markdown()),
-            }
+            print!("{}", report.to_text());
             if report.breaks() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
         }
         Err(message) => {
@@ -63,11 +43,7 @@ pub(crate) fn run(root: &Path, command: &Spec) -> ExitCode {
 }
 
 fn compare(root: &Path, args: &DiffArgs) -> Result<Report, String> {
-    let new = match &args.new {
-        Some(file) => document::read(file)?,
-        None => document::read(&root.join("openapi.yaml"))?,
-    };
-    let old = document::read(&args.old)?;
+    let (old, new) = (document::read(&args.old)?, document::read(&root.join("openapi.yaml"))?);
     let mut workflows = examples(root)?;
     workflows.extend(args.workflows.iter().cloned());
     report(&old, &new, root, &workflows)

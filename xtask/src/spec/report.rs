@@ -1,28 +1,26 @@
-//! The result of `spec diff`: the contract diff and its impact on workflows, as text, Markdown and JSON.
+//! The result of `spec diff`: the contract diff and its impact on workflows.
 
 use std::fmt::Write as _;
 
 use contract::diff::Diff;
-use serde::Serialize;
 
 use super::impact::{Impact, Outcome};
 
 /// The comparison of two contracts.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(crate) struct Report {
-    breaks: bool,
     contract: Diff,
     workflows: Vec<Impact>,
 }
 
 impl Report {
     pub(super) fn new(contract: Diff, workflows: Vec<Impact>) -> Self {
-        Self { breaks: contract.breaks(), contract, workflows }
+        Self { contract, workflows }
     }
 
     /// Whether a client of the old contract may break.
     pub(super) fn breaks(&self) -> bool {
-        self.breaks
+        self.contract.breaks()
     }
 
     /// Text for a terminal; every line ends with a newline.
@@ -35,21 +33,6 @@ impl Report {
             let _ = writeln!(out, "  {}: {}", impact.workflow, verdict(impact));
             for line in details(impact) {
                 let _ = writeln!(out, "    {line}");
-            }
-        }
-        out
-    }
-
-    /// Markdown for a review; every line ends with a newline.
-    pub(super) fn to_markdown(&self) -> String {
-        let mut out = self.contract.to_markdown();
-        if !self.workflows.is_empty() {
-            out.push_str("\n## Workflows\n\n");
-        }
-        for impact in &self.workflows {
-            let _ = writeln!(out, "- `{}`: {}", impact.workflow, verdict(impact));
-            for line in details(impact) {
-                let _ = writeln!(out, "  - {line}");
             }
         }
         out

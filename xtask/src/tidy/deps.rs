@@ -1,4 +1,5 @@
-//! Allowed dependencies between the workspace's crates, checked against `cargo metadata` and ARCHITECTURE.md ("Arrows").
+//! Dependencies: the arrows between the workspace's crates, checked against `cargo metadata` and ARCHITECTURE.md ("Arrows"), and the crates of
+//! others, each of which Cargo.toml explains.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -22,6 +23,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("viewer", &["scheduler", "workflow"]),
     ("workflow", &["contract"]),
 ];
+/// The heading of the dependencies of which each has its reason in a comment above it.
+const EXPLAINED: &str = "# Each with its reason.";
 /// Crates that may depend on every other.
 const UNRESTRICTED: &[&str] = &["runner", "tests", "xtask"];
 
@@ -56,7 +59,20 @@ pub(super) fn problems(root: &Path) -> Result<Vec<String>, String> {
     let metadata: Metadata =
         serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
     let read = |file: &str| fs_err::read_to_string(root.join(file)).map_err(|error| error.to_string());
-    Ok([check(&metadata), check_page(&read(PAGE)?), unused(&metadata, &read("Cargo.toml")?)].concat())
+    let manifest = read("Cargo.toml")?;
+    Ok([check(&metadata), check_page(&read(PAGE)?), unused(&metadata, &manifest), unexplained(&manifest)]
+        .concat())
+}
+
+/// The lines of the workspace's dependencies.
+fn dependency_lines(manifest: &str) -> impl Iterator<Item = &str> {
+    let table = manifest.lines().skip_while(|line| *line != "[workspace.dependencies]").skip(1);
+    table.take_while(|line| !line.starts_with('['))
+}
+
+/// The name in a line, unless it is a comment or empty.
+fn dependency_name(line: &str) -> Option<&str> {
+    Some(line.split_once('=')?.0.trim()).filter(|name| !name.starts_with('#'))
 }
 
 /// Dependencies of the workspace that no crate names.
@@ -67,14 +83,32 @@ fn unused(metadata: &Metadata, manifest: &str) -> Vec<String> {
         .flat_map(|package| &package.dependencies)
         .map(|dependency| dependency.name.as_str())
         .collect();
-    let table = manifest.lines().skip_while(|line| *line != "[workspace.dependencies]").skip(1);
-    let names = table
-        .take_while(|line| !line.starts_with('['))
-        .filter_map(|line| Some(line.split_once('=')?.0.trim()).filter(|name| !name.starts_with('#')));
-    names
+    dependency_lines(manifest)
+        .filter_map(dependency_name)
         .filter(|name| !used.contains(name))
         .map(|name| format!("Cargo.toml: no crate names the dependency `{name}`"))
         .collect()
+}
+
+/// Dependencies below the heading without a reason. What is pinned belongs there.
+fn unexplained(manifest: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    let (mut is_below, mut has_reason) = (false, false);
+    for line in dependency_lines(manifest) {
+        is_below |= line == EXPLAINED;
+        if let Some(name) = dependency_name(line) {
+            if is_below && !has_reason {
+                problems.push(format!("Cargo.toml: no comment above `{name}` says what it is for"));
+            } else if !is_below && line.contains("\"=") {
+                problems.push(format!("Cargo.toml: `{name}` is pinned, and not below \"{EXPLAINED}\""));
+            }
+        }
+        has_reason = line.starts_with('#') && line != EXPLAINED;
+    }
+    if !is_below {
+        problems.push(format!("Cargo.toml: has no heading \"{EXPLAINED}\""));
+    }
+    problems
 }
 
 /// Whether the page states the same arrows as `ALLOWED`, as `a → b` or `a → {b, c}` between backticks.
@@ -159,6 +193,19 @@ mod tests {
         assert_eq!(check_page(&format!("{page}, `engine → service`")).len(), 1);
         assert_eq!(check_page(&format!("{page}, `new → media`")).len(), 1);
         assert_eq!(check_page("").len(), arrows.len());
+    }
+
+    #[test]
+    fn dependency_without_a_reason_is_reported() {
+        let manifest = |small: &str, weighty: &str| {
+            format!("[workspace.dependencies]\n{small}\n\n{EXPLAINED}\n{weighty}\n\n[workspace.lints]\n")
+        };
+        let explained = "# Tables.\na = \"1\"\n# Sounds,\n# of all kinds.\nb = \"=2\"";
+        assert_eq!(unexplained(&manifest("c = \"1\"", explained)), Vec::<String>::new());
+        assert_eq!(unexplained(&manifest("c = \"=1\"", explained)).len(), 1);
+        assert_eq!(unexplained(&manifest("", &explained.replace("# Tables.\n", ""))).len(), 1);
+        assert_eq!(unexplained(&manifest("", "# Both.\na = \"1\"\nb = \"2\"")).len(), 1);
+        assert_eq!(unexplained("[workspace.dependencies]\n").len(), 1);
     }
 
     #[test]

@@ -29,11 +29,7 @@ const MAX_POSTER_SIDE: u32 = 480;
 const STAMP: &str = "3";
 
 /// Width and height of the clips.
-pub(super) type Size = (u32, u32);
-/// What the tests look at; drawing it takes little time.
-pub(super) const SMALL: Size = (256, 144);
-/// What a service delivers: for measurements and screenshots.
-pub(super) const FULL: Size = (854, 480);
+const SIZE: (u32, u32) = (256, 144);
 
 /// One clip to draw.
 struct Clip {
@@ -44,8 +40,8 @@ struct Clip {
 }
 
 /// Draws the clips unless they are there; returns their folder.
-pub(super) fn prepare(root: &Path, size: Size) -> Result<PathBuf, String> {
-    let folder = root.join("target").join("web").join(format!("clips-{}", size.1));
+pub(super) fn prepare(root: &Path) -> Result<PathBuf, String> {
+    let folder = root.join("target/web/clips");
     let stamp = folder.join("stamp");
     if std::fs::read_to_string(&stamp).is_ok_and(|text| text == STAMP) {
         return Ok(folder);
@@ -66,7 +62,7 @@ pub(super) fn prepare(root: &Path, size: Size) -> Result<PathBuf, String> {
         })
     });
     let clips: Vec<Clip> = shots.into_iter().chain(cells).collect();
-    draw_all(&folder, size, &clips)?;
+    draw_all(&folder, &clips)?;
     let cuts = ["breakwater", "sea", "lamp-1", "sunrise"].map(|name| folder.join(format!("{name}.mp4")));
     media::join(&cuts.map(media::JoinClip::whole), &folder.join("film.mp4"), &media::JoinOptions::default())
         .map_err(|error| error.to_string())?;
@@ -75,12 +71,12 @@ pub(super) fn prepare(root: &Path, size: Size) -> Result<PathBuf, String> {
 }
 
 /// Draws on all cores.
-fn draw_all(folder: &Path, size: Size, clips: &[Clip]) -> Result<(), String> {
+fn draw_all(folder: &Path, clips: &[Clip]) -> Result<(), String> {
     let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let next = AtomicUsize::new(0);
     let work = || {
         while let Some(clip) = clips.get(next.fetch_add(1, Ordering::Relaxed)) {
-            draw(folder, size, clip)?;
+            draw(folder, clip)?;
         }
         Ok(())
     };
@@ -92,24 +88,13 @@ fn draw_all(folder: &Path, size: Size, clips: &[Clip]) -> Result<(), String> {
     })
 }
 
-fn draw(folder: &Path, (width, height): Size, clip: &Clip) -> Result<(), String> {
+fn draw(folder: &Path, clip: &Clip) -> Result<(), String> {
     let job = Job {
-        prompt: clip.prompt.clone(),
-        model: String::new(),
-        width,
-        height,
         frame_rate: 24,
-        seconds: 4.0,
         seed: clip.seed,
-        first_frame: None,
-        last_frame: None,
-        references: Vec::new(),
-        reference_videos: Vec::new(),
-        reference_audio: None,
         generate_audio: clip.sound,
-        camera_fixed: false,
-        watermark: false,
         quality: Quality::Fast,
+        ..Job::new(&clip.prompt, SIZE, 4.0)
     };
     let rendering =
         Procedural.render(&job, &mut |_| ControlFlow::Continue(())).map_err(|error| error.to_string())?;

@@ -96,7 +96,7 @@ fn test(root: &Path) -> Result<String, Failure> {
         npm(&sources, &["run", "test:unit"], &[])?;
         return Ok("the viewer's page: unit tests pass; NOT checked in a browser: no Chromium".to_owned());
     };
-    let clips = clips::prepare(root, clips::SMALL).map_err(Failure::Failed)?;
+    let clips = clips::prepare(root).map_err(Failure::Failed)?;
     let runner = build_runner(root)?;
     npm(&sources, &["test"], &[("CHROMIUM", &browser), ("CLIPS", &clips), ("RUNNER", &runner)])?;
     Ok("the viewer's page: unit and browser tests pass".to_owned())
@@ -114,28 +114,6 @@ fn build_runner(root: &Path) -> Result<PathBuf, Failure> {
     }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     Ok(target.join("debug").join(format!("runner{}", std::env::consts::EXE_SUFFIX)))
-}
-
-/// Measures the page in a browser; returns the report, and why a bound is exceeded or nothing could be measured.
-pub(crate) fn bench(root: &Path) -> Result<String, String> {
-    let report = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
-    let outcome = measure(root, report.path());
-    let measured = fs_err::read_to_string(report.path()).map_err(|error| error.to_string())?;
-    match outcome {
-        Ok(()) => Ok(measured),
-        Err(Failure::Skipped(reason)) => Err(format!("nothing was measured: {reason}")),
-        Err(Failure::Failed(problem)) => Err(format!("{measured}\n{problem}")),
-    }
-}
-
-fn measure(root: &Path, report: &Path) -> Result<(), Failure> {
-    need_node()?;
-    let browser = browser().ok_or_else(|| Failure::Skipped("no Chromium".to_owned()))?;
-    let sources = root.join("web");
-    install(&sources, false)?;
-    let clips = clips::prepare(root, clips::FULL).map_err(Failure::Failed)?;
-    let variables = [("CHROMIUM", browser.as_path()), ("CLIPS", &clips), ("REPORT", report)];
-    npm(&sources, &["run", "bench"], &variables)
 }
 
 fn build_to(sources: &Path, page: &Path) -> Result<(), Failure> {

@@ -5,12 +5,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::json::Json;
-use super::suspected_id::normalized;
-use super::{first_json, text_of};
+use super::places::{ERRORS, MESSAGES};
+use super::{json, text_of};
 
-/// Characters of a body without JSON that become the message.
-const MAX_TEXT_CHARS: usize = 200;
+/// Bytes of a body that are shown.
+const MAX_SHOWN_BYTES: usize = 500;
 
 /// The error object of an error response.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,91 +40,41 @@ impl ErrorObject {
     /// Decodes a body. `None` when it is not JSON or contains no error.
     #[must_use]
     pub fn decode(body: &str) -> Option<Self> {
-        let value = first_json(body.trim_start_matches('\u{feff}').trim_start())?;
-        Some(Self::from_value(&value, 0)).filter(|error| *error != Self::default())
+        Some(Self::from_value(&json(body)?, 0)).filter(|error| *error != Self::default())
     }
 
     /// Whether a body is an error as the service sends it (spec 7): an object whose `error` is an object with the texts `message` and `type`.
     /// Gateways send pages, texts, or objects without one of them, also under the name `error`.
     #[must_use]
     pub fn is_in_service_form(body: &str) -> bool {
-        // A member that is there twice may be another one for the next reader.
-        if Self::has_repeated_members(body) {
-            return false;
-        }
-        let value: Option<Value> = serde_json::from_str(body.trim_start_matches('\u{feff}')).ok();
-        let is_text = |error: &Value, name: &str| error[name].is_string();
-        value.is_some_and(|value| {
-            let error = &value["error"];
-            error.is_object() && is_text(error, "message") && is_text(error, "type")
+        json(body).is_some_and(|answer| {
+            answer["error"]["message"].is_string() && answer["error"]["type"].is_string()
         })
     }
 
-    /// Whether an object in a body has a member twice, with different values: the first may name a task.
-    #[must_use]
-    pub fn has_repeated_members(body: &str) -> bool {
-        let body = body.trim_start_matches('\u{feff}').trim_start();
-        Json::first_in(body).is_some_and(|json| !json.overridden.is_empty())
+    /// Whether a body is an error with the contract's members only, so that its words are all that it says.
+    pub(crate) fn is_all_of(body: &str) -> bool {
+        let has_only = |value: &Value, names: &[&str]| {
+            value.as_object().is_some_and(|object| object.keys().all(|name| names.contains(&name.as_str())))
+        };
+        json(body).is_some_and(|answer| {
+            has_only(&answer, &["error"]) && has_only(&answer["error"], &["message", "type", "param", "code"])
+        })
     }
 
-    /// Whether a body says that a task is on its way or finished, in a member for its status.
-    #[must_use]
-    pub fn has_task_status(body: &str) -> bool {
-        let body = body.trim_start_matches('\u{feff}').trim_start();
-        let Some(json) = Json::first_in(body) else { return false };
-        std::iter::once(&json.value).chain(&json.overridden).any(|value| says_accepted(value, 0))
-    }
-
-    /// Whether a body has members that the contract does not define, beside harmless ones: they may say that a task was accepted all the same.
-    #[must_use]
-    pub fn has_unknown_members(body: &str) -> bool {
-        const DEFINED: [&str; 4] = ["message", "type", "param", "code"];
-        const HARMLESS: [&str; 13] = [
-            "object",
-            "success",
-            "status",
-            "status_code",
-            "http_status",
-            "request_id",
-            "requestId",
-            "trace_id",
-            "timestamp",
-            "retry_after",
-            "retryAfter",
-            "doc_url",
-            "documentation_url",
-        ];
-        // The name of a field has few digits; an id has many.
-        let may_be_id = |value: &Value| {
-            let text = value.as_str().unwrap_or_default();
-            text.len() >= 8 && text.bytes().filter(u8::is_ascii_digit).count() >= 4
-        };
-        let is_scalar = |value: &Value| !value.is_object() && !value.is_array();
-        let is_empty = |value: &Value| match value {
-            Value::Null | Value::Bool(_) => true,
-            Value::Array(items) => items.is_empty(),
-            Value::Object(members) => members.is_empty(),
-            Value::Number(_) | Value::String(_) => false,
-        };
-        let is_defined = |name: &str, value: &Value| {
-            DEFINED.contains(&name) && is_scalar(value) && (name != "param" || !may_be_id(value))
-        };
-        let is_known =
-            |name: &str, value: &Value| is_empty(value) || (HARMLESS.contains(&name) && is_scalar(value));
-        match serde_json::from_str(body.trim_start_matches('\u{feff}')) {
-            Ok(Value::Object(object)) => object.iter().any(|(name, value)| match value {
-                Value::Object(error) if name == "error" => {
-                    error.iter().any(|(name, value)| !(is_defined(name, value) || is_known(name, value)))
-                }
-                value => !is_known(name, value),
-            }),
-            _ => true,
+    /// The same error with each text replaced.
+    pub(crate) fn map(self, replace: impl Fn(&str) -> String) -> Self {
+        let optional = |text: Option<String>| text.as_deref().map(&replace);
+        Self {
+            message: replace(&self.message),
+            kind: optional(self.kind),
+            param: optional(self.param),
+            code: optional(self.code),
         }
     }
 
     /// The error in a JSON value: its own fields, or those of what it wraps.
     pub(super) fn from_value(value: &Value, depth: usize) -> Self {
-        const WRAPPERS: [&str; 4] = ["error", "errors", "detail", "data"];
         if depth > 4 {
             return Self::default();
         }
@@ -137,13 +86,12 @@ impl ErrorObject {
             Value::Object(object) => {
                 let first = |names: &[&str]| names.iter().find_map(|name| text_of(object.get(*name)?));
                 let own = Self {
-                    message: first(&["message", "msg", "error_description", "fail_reason", "title"])
-                        .unwrap_or_default(),
+                    message: first(&MESSAGES).unwrap_or_default(),
                     kind: first(&["type"]),
-                    param: first(&["param", "parameter"]),
-                    code: first(&["code", "error_code"]),
+                    param: first(&["param"]),
+                    code: first(&["code"]),
                 };
-                let wrapped = WRAPPERS
+                let wrapped = ERRORS
                     .iter()
                     .filter_map(|name| object.get(*name))
                     .map(|inner| Self::from_value(inner, depth + 1))
@@ -163,48 +111,17 @@ impl ErrorObject {
     }
 }
 
-/// What services say of a task that they have accepted, in lower case and with `_` between words.
-const ACCEPTED: [&str; 11] = [
-    "queued",
-    "pending",
-    "accepted",
-    "submitted",
-    "created",
-    "scheduled",
-    "processing",
-    "in_progress",
-    "running",
-    "completed",
-    "succeeded",
-];
-
-fn says_accepted(value: &Value, depth: usize) -> bool {
-    if depth > 8 {
-        return false;
-    }
-    match value {
-        Value::Array(items) => items.iter().any(|item| says_accepted(item, depth + 1)),
-        Value::Object(object) => object.iter().any(|(name, value)| {
-            let name = normalized(name);
-            let is_status = ["status", "state"].iter().any(|end| name.ends_with(end));
-            let word = || text_of(value).map(|text| text.to_ascii_lowercase().replace(['-', ' '], "_"));
-            (is_status && word().is_some_and(|word| ACCEPTED.contains(&word.as_str())))
-                || says_accepted(value, depth + 1)
-        }),
-        _ => false,
-    }
-}
-
-/// The text of an HTML page or plain text: without tags, white space collapsed, truncated.
+/// The beginning of a body on one line, of an HTML page without its tags.
 pub(crate) fn plain_text(body: &str) -> String {
     if is_binary(body) {
         return "(data that is not text)".to_owned();
     }
+    let is_page = body.trim_start().starts_with('<');
     let mut text = String::new();
     let mut in_tag = false;
-    for c in body.chars().take(16 * MAX_TEXT_CHARS) {
+    for c in body.chars().take(16 * MAX_SHOWN_BYTES) {
         match c {
-            '<' => in_tag = true,
+            '<' if is_page => in_tag = true,
             '>' if in_tag => {
                 in_tag = false;
                 text.push(' ');
@@ -214,15 +131,16 @@ pub(crate) fn plain_text(body: &str) -> String {
             c => text.push(c),
         }
     }
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if text.chars().nth(MAX_TEXT_CHARS).is_none() {
-        return text;
+    let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.len() > MAX_SHOWN_BYTES {
+        text.truncate(text.floor_char_boundary(MAX_SHOWN_BYTES));
+        text.push('…');
     }
-    text.chars().take(MAX_TEXT_CHARS).chain(['…']).collect()
+    text
 }
 
 /// Whether a body is compressed or otherwise not text: an eighth of its first characters could not be decoded.
-pub(crate) fn is_binary(body: &str) -> bool {
+fn is_binary(body: &str) -> bool {
     let (unreadable, total) = body.chars().take(64).fold((0, 0), |(unreadable, total), c| {
         (unreadable + usize::from(c == '\0' || c == char::REPLACEMENT_CHARACTER), total + 1)
     });
@@ -235,39 +153,6 @@ mod tests {
 
     fn error(message: &str, code: Option<&str>) -> ErrorObject {
         ErrorObject { message: message.into(), code: code.map(Into::into), ..ErrorObject::default() }
-    }
-
-    #[test]
-    fn unknown_members_are_those_that_may_name_a_task() {
-        for (body, has_unknown) in [
-            (r#"{"error":{"message":"m","type":"server_error","param":null,"code":"c"}}"#, false),
-            (r#"{"error":{"message":"m","type":"t","request_id":"r1"},"status":503}"#, false),
-            (r#"{"error":{"message":"m","type":"t","code":"ERR_50301","details":null,"fields":[]}}"#, false),
-            (r#"{"error":{"message":"m","type":"t","accepted":"x9"}}"#, true),
-            (r#"{"error":{"message":"m","type":"t","param":"5f0c9a1e-77d2"}}"#, true),
-            (r#"{"error":{"message":"m","type":"t"},"queue":["x9"]}"#, true),
-            (r#"{"error":{"message":"m","type":"t","code":{"x":1}}}"#, true),
-            (r#"{"error":{"message":"m","type":"t","status":["x9"]}}"#, true),
-            ("<html>", true),
-        ] {
-            assert_eq!(ErrorObject::has_unknown_members(body), has_unknown, "{body}");
-        }
-    }
-
-    #[test]
-    fn status_of_a_task_says_that_it_was_accepted() {
-        for (body, is_accepted) in [
-            (r#"{"error":{"message":"m","type":"t"},"status":"queued"}"#, true),
-            (r#"{"error":{"message":"m","type":"t","status":"In progress"}}"#, true),
-            (r#"{"error":{"message":"m","details":[{"task_status":"PENDING"}]}}"#, true),
-            (r#"{"state":"running","state":"error","message":"m"}"#, true),
-            (r#"{"error":{"message":"m","type":"t"},"status":"error"}"#, false),
-            (r#"{"error":{"message":"queued","type":"t"},"status":503}"#, false),
-            (r#"{"error":{"message":"m","status":"UNAVAILABLE"},"success":false}"#, false),
-            ("queued", false),
-        ] {
-            assert_eq!(ErrorObject::has_task_status(body), is_accepted, "{body}");
-        }
     }
 
     #[test]
@@ -304,8 +189,6 @@ mod tests {
             r#"{"error":{"message":"upstream reset before headers"}}"#,
             r#"{"error":{"message":"Bad gateway","code":503,"status":"UNAVAILABLE"}}"#,
             r#"{"error":{"message":"x","type":null}}"#,
-            r#"{"error":{"message":"x","type":"t","code":"a","code":"b"}}"#,
-            r#"{"error":{"task":"x"},"error":{"message":"x","type":"t"}}"#,
         ] {
             assert!(!ErrorObject::is_in_service_form(body), "{body}");
         }
@@ -335,7 +218,7 @@ mod tests {
         ] {
             assert_eq!(plain_text(body), line);
         }
-        assert_eq!(plain_text(&"é".repeat(10_000)).chars().count(), 201);
+        assert_eq!(plain_text(&"é".repeat(10_000)).chars().count(), 251);
     }
 
     #[test]

@@ -1,31 +1,23 @@
 //! Lenient decoding of responses: unknown status values, seconds or milliseconds, missing, nested and premature fields, HTML.
 //!
-//! Every accepted form is normalized to one type, and the body is kept as received. Nothing here panics. Invariant: a task id
-//! that is in a body is found, because an id that is missed is a task that is paid for and unknown.
+//! Every accepted form is normalized to one type. Nothing here panics. Invariant: what is read stands in a place that `places` lists; the one
+//! exception is `duplicate`.
 
+mod duplicate;
 mod error;
-mod find_id;
-mod header_id;
-mod json;
+mod places;
 mod rate_limit;
-mod repaired_json;
-mod suspected_id;
 mod task;
 mod time;
 
+pub(crate) use duplicate::may_name_duplicate;
 pub use error::ErrorObject;
-pub(crate) use error::{is_binary, plain_text};
-pub(crate) use find_id::find_new_task_id;
-pub use find_id::find_task_id;
-pub(crate) use header_id::{id_in_headers, may_trailers_name_task};
+pub(crate) use error::plain_text;
 pub use rate_limit::RateLimit;
-pub(crate) use task::Call;
 pub use task::{Status, TaskFailure, TaskResponse};
-pub(crate) use time::retry_after;
+pub(crate) use time::{poll_after, retry_after};
 
 use serde_json::Value;
-
-use json::Json;
 
 /// JSON responses are read up to this many bytes, beside what they repeat of a request ([`max_response_bytes`]).
 pub const MAX_RESPONSE_BYTES: usize = 1024 * 1024;
@@ -37,16 +29,16 @@ pub(crate) const fn max_response_bytes(request_bytes: usize) -> usize {
 }
 
 /// Bytes of a request that the response to a poll may repeat: pictures of 23 MiB in Base64, which is what this program sends at most.
-const MAX_REPEATED_REQUEST_BYTES: usize = 32 * 1024 * 1024;
+pub(crate) const MAX_REPEATED_REQUEST_BYTES: usize = 32 * 1024 * 1024;
 
-/// The first JSON value in a text, ignoring what follows it. A member that is almost JSON hides no task.
-fn first_json(text: &str) -> Option<Value> {
-    Json::first_in(text).map(|json| json.value)
+/// A body that is JSON as a whole.
+fn json(body: &str) -> Option<Value> {
+    serde_json::from_str(body.trim_start_matches('\u{feff}')).ok()
 }
 
-/// Whether a text begins with a JSON value.
-pub(crate) fn is_json(text: &str) -> bool {
-    first_json(text.trim_start()).is_some()
+/// The ids in a body, where those of tasks stand.
+pub(crate) fn task_ids(body: &str) -> Vec<String> {
+    json(body).map(|answer| places::ids(&answer)).unwrap_or_default()
 }
 
 /// A string or a number as text; `None` for an empty string and other types.

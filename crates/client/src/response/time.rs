@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 /// Upper bound on `Retry-After`.
@@ -28,6 +29,14 @@ pub(super) fn milliseconds(value: &Value) -> Option<i64> {
     Some(milliseconds.round() as i64)
 }
 
+/// How long the response to a poll asks to wait before the next one: `openai-poll-after-ms`, or else `Retry-After`.
+pub(crate) fn poll_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name)?.to_str().ok();
+    let milliseconds = text("openai-poll-after-ms").and_then(|text| text.trim().parse().ok());
+    let retry_after = || retry_after(text("retry-after"), text("date"), SystemTime::now());
+    milliseconds.map(Duration::from_millis).or_else(retry_after)
+}
+
 /// `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3). A date is relative to the response's `Date`, if present.
 pub(crate) fn retry_after(header: Option<&str>, date: Option<&str>, now: SystemTime) -> Option<Duration> {
     let header = header?.trim();
@@ -44,9 +53,10 @@ pub(crate) fn retry_after(header: Option<&str>, date: Option<&str>, now: SystemT
 mod tests {
     use std::time::{Duration, SystemTime};
 
+    use reqwest::header::{HeaderMap, HeaderValue};
     use serde_json::json;
 
-    use super::{milliseconds, retry_after};
+    use super::{milliseconds, poll_after, retry_after};
 
     #[test]
     fn milliseconds_from_every_unit_are_equal() {
@@ -64,6 +74,20 @@ mod tests {
         for sent in [json!(0), json!(-1), json!(null), json!("soon"), json!(1e30), json!("NaN"), json!([])] {
             assert_eq!(milliseconds(&sent), None, "{sent}");
         }
+    }
+
+    #[test]
+    fn poll_after_is_read_from_both_headers() {
+        let wait = |headers: &[(&'static str, &'static str)]| {
+            let headers = headers
+                .iter()
+                .map(|(name, value)| (name.parse().expect("a name"), HeaderValue::from_static(value)));
+            poll_after(&headers.collect::<HeaderMap>())
+        };
+        let (milliseconds, seconds) = (("openai-poll-after-ms", "2500"), ("retry-after", "7"));
+        assert_eq!(wait(&[seconds, milliseconds]), Some(Duration::from_millis(2_500)));
+        assert_eq!(wait(&[seconds, ("openai-poll-after-ms", "soon")]), Some(Duration::from_secs(7)));
+        assert_eq!(wait(&[]), None);
     }
 
     #[test]

@@ -73,31 +73,29 @@ async fn create_long_error_response_is_the_services_own() {
     let CallError::Http(error) = server.client().create(&prepared()).await.expect_err("refused") else {
         panic!()
     };
-    assert!(error.is_service_error && error.task_hint.is_none(), "{:?}", error.error);
+    assert!(error.is_service_error && !error.may_have_task, "{:?}", error.error);
     assert_eq!(error.error.and_then(|error| error.code).as_deref(), Some("too_long"));
     assert!(error.body.len() <= 4096);
 }
 
-/// The frame of another shot's task.
+/// The id that the service has given to the same request before.
 #[tokio::test]
-async fn create_error_response_that_quotes_the_request_in_a_header_names_no_task() {
-    let frame = "https://a.example/v1/videos/task_12/last_frame.png";
+async fn create_error_response_that_names_a_duplicate_may_have_a_task() {
+    let frame = "https://a.example/v1/videos/task_00000012/last_frame.png";
     let body = json!({
         "model": "modelb-video-480p", "prompt": "the lamp turns on", "seconds": "5", "image": frame,
     });
     let request = PreparedRequest::new(&body).expect("acceptable");
-    for (status, name, value, hint) in [
-        (400, "x-failed-url", frame, None),
-        (429, "link", "<https://a.example/v1/videos/task_12>; rel=\"related\"", None),
-        (429, "x-source-video-id", "task_12", None),
-        (429, "x-poll-url", "https://a.example/v1/videos/task_13", Some("task_13")),
-        (429, "location", "/v1/videos/task_12", Some("task_12")),
-    ] {
-        let server = Server::answering(move |_| answer(status, &[(name, value)], "{}")).await;
+    for (named, may_have_task) in [("task_00000012", false), ("task_00000013", true)] {
+        let server = Server::answering(move |_| {
+            let message = format!("{named} exists already");
+            json_response(400, &json!({ "error": { "message": message, "type": "invalid_request_error" } }))
+        })
+        .await;
         let CallError::Http(error) = server.client().create(&request).await.expect_err("refused") else {
             panic!()
         };
-        assert_eq!((error.task_hint.as_deref(), error.may_hide_task), (hint, false), "{name}: {value}");
+        assert_eq!((error.may_have_task, error.task_hint), (may_have_task, None), "{named}");
     }
 }
 
@@ -124,14 +122,18 @@ async fn create_truncated_response_is_indeterminate() {
     })
     .await;
     let error = server.client().create(&prepared()).await.expect_err("half an answer");
-    assert!(indeterminate_reason(&error).contains("cut off"), "{error}");
+    let reason = indeterminate_reason(&error);
+    assert!(reason.contains("cut off") && reason.ends_with(r#"; it begins with {"obj"#), "{error}");
 }
 
 #[tokio::test]
 async fn create_response_without_id_is_indeterminate() {
     let server = Server::answering(|_| json_response(200, &json!({ "status": "queued" }))).await;
     let error = server.client().create(&prepared()).await.expect_err("no id");
-    assert!(indeterminate_reason(&error).contains("contains no task"), "{error}");
+    assert_eq!(
+        indeterminate_reason(&error),
+        r#"the response contains no task; it begins with {"status":"queued"}"#
+    );
 }
 
 #[tokio::test]
@@ -166,7 +168,7 @@ async fn response_that_repeats_a_large_request_is_read() {
     let CallError::Http(error) = server.client().create(&request).await.expect_err("refused") else {
         panic!()
     };
-    assert_eq!((error.is_service_error, error.may_hide_task, error.task_hint), (true, false, None));
+    assert_eq!((error.is_service_error, error.may_have_task), (true, false));
 }
 
 #[tokio::test]

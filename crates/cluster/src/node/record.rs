@@ -11,7 +11,7 @@ use workflow::plan::{NodeIx, NodeKey};
 
 use crate::account::AccountSettlement;
 
-/// Attempts that were not begun and are remembered besides the latest one, at most. A run is declined once or twice for a key, so that this
+/// Attempts that were not begun and are remembered, at most. A run is declined once or twice for a key, so that this
 /// many runs would have to ask for it between two messages of one attempt.
 const MAX_DECLINED: usize = 64;
 
@@ -21,11 +21,8 @@ const MAX_DECLINED: usize = 64;
 pub struct NodeRecord {
     /// The attempts. Invariant: at most one of them holds the key.
     pub attempts: Vec<NodeAttempt>,
-    /// The latest attempt that was not begun. Its message may arrive again, after its run has gone on.
-    pub declined: Option<DeclinedAttempt>,
-    /// Those that were not begun before it, oldest first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub declined_before: Vec<DeclinedAttempt>,
+    /// The latest attempts that were not begun, oldest first. Their messages may arrive again, after their runs have gone on.
+    pub declined: Vec<DeclinedAttempt>,
 }
 
 /// An attempt that was asked for and not begun.
@@ -63,7 +60,6 @@ pub struct NodeAttempt {
     /// Its state.
     pub state: AttemptState,
     /// What was reserved for it.
-    #[serde(default)]
     pub reservation: Option<Reservation>,
     /// When the intent was recorded.
     pub intended_at: Timestamp,
@@ -78,7 +74,6 @@ pub struct NodeAttempt {
     /// The video.
     pub artifact: Option<Artifact>,
     /// Whether another attempt held the key when its video was stored: it does not hold the key beside that one.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_replaced: bool,
 }
 
@@ -118,17 +113,16 @@ impl NodeRecord {
     /// Remembers what was answered to an attempt that was not begun. Another run may be declined before the message of the first one arrives
     /// again, so that the latest one alone would not do.
     pub fn decline(&mut self, attempt: AttemptId, events: Vec<Event>) {
-        let before = self.declined.replace(DeclinedAttempt { attempt, events });
-        self.declined_before.extend(before);
-        let surplus = self.declined_before.len().saturating_sub(MAX_DECLINED);
-        self.declined_before.drain(..surplus);
+        self.declined.push(DeclinedAttempt { attempt, events });
+        let surplus = self.declined.len().saturating_sub(MAX_DECLINED);
+        self.declined.drain(..surplus);
     }
 
     /// What was answered to an attempt that was not begun: it never is, because its run has gone on.
     #[must_use]
     pub fn declined_events(&self, attempt: &AttemptId) -> Option<&[Event]> {
-        let mut declined = self.declined.iter().chain(&self.declined_before);
-        declined.find(|declined| declined.attempt == *attempt).map(|declined| &*declined.events)
+        let declined = self.declined.iter().find(|declined| declined.attempt == *attempt);
+        declined.map(|declined| &*declined.events)
     }
 
     /// The attempt with which a run goes on: the holder, or else one whose task a `retry` gave up without another being accepted since. Its

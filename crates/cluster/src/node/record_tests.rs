@@ -207,26 +207,15 @@ fn attempts_of_several_runs_stay_declined() {
 }
 
 #[test]
-fn declined_attempts_are_bounded_and_earlier_records_are_read() {
+fn declined_attempts_are_bounded() {
     let mut record = NodeRecord::default();
     let name = |number: usize| AttemptId(format!("r.{number}"));
     for number in 0..=MAX_DECLINED + 9 {
         record.decline(name(number), Vec::new());
     }
     let is_declined = |number| record.declined_events(&name(number)).is_some();
-    assert_eq!(record.declined_before.len(), MAX_DECLINED);
-    assert!(!is_declined(8) && is_declined(9) && is_declined(MAX_DECLINED + 9));
-
-    // As records were stored when one attempt was remembered, and no attempt was replaced.
-    let earlier = serde_json::json!({ "attempts": [], "declined": { "attempt": "r.1", "events": [] } });
-    let mut record: NodeRecord = serde_json::from_value(earlier.clone()).expect("a record");
-    assert_eq!(record.declined_events(&"r.1".into()), Some(&[][..]));
-    assert_eq!(serde_json::to_value(&record).expect("JSON"), earlier, "a worker before reads it, too");
-    record.attempts.push(attempt("s.1", "s"));
-    let mut stored = serde_json::to_value(&record).expect("JSON");
-    let members = stored["attempts"][0].as_object_mut().expect("an attempt");
-    assert!(!members.contains_key("is_replaced"));
-    assert_eq!(serde_json::from_value::<NodeRecord>(stored).expect("a record"), record);
+    assert_eq!(record.declined.len(), MAX_DECLINED);
+    assert!(!is_declined(9) && is_declined(10) && is_declined(MAX_DECLINED + 9));
 }
 
 /// Every order of what may happen to attempts, in which answers about earlier ones come late.

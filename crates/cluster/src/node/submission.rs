@@ -39,8 +39,7 @@ enum TurnOutcome {
         #[serde(rename = "at")]
         time: Timestamp,
     },
-    /// None: the service throttled another submission, and this much of its Retry-After is left. Journals of earlier versions call it `held`.
-    #[serde(alias = "held")]
+    /// None: the service throttled another submission, and this much of its Retry-After is left.
     Wait { wait: Duration },
 }
 
@@ -308,17 +307,4 @@ async fn find_tasks(
         }))
     });
     Ok(asked.name("find-tasks").await?.into_inner())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// An invocation that an earlier version has begun is replayed from its journal.
-    #[test]
-    fn turn_outcome_of_an_earlier_version_is_read() {
-        let journalled = r#"{"kind":"held","wait":{"secs":7,"nanos":0}}"#;
-        let outcome: TurnOutcome = serde_json::from_str(journalled).expect("it is read");
-        assert!(matches!(outcome, TurnOutcome::Wait { wait } if wait == Duration::from_secs(7)));
-    }
 }

@@ -1,13 +1,11 @@
 //! Records of runs: the index, logs, the account, and the objects of keys for what nobody takes care of.
 
-use std::collections::{BTreeSet, HashMap};
-use std::time::Duration;
+use std::collections::BTreeSet;
 
 use engine::LedgerError;
 use engine::ledger::{OpenAttempt, OpenTaskState, PlanKeys, RunRow};
 use engine::records::{RunReading, RunRecords, WorkRecords as _};
 use scheduler::budget::Amount;
-use scheduler::polling::Class;
 use scheduler::{AttemptId, RecordedEvent, RunId, Seq, StatusKind};
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
@@ -64,14 +62,6 @@ impl RunRecords for ClusterRecords {
             open.sort_by(|left, right| (left.since, &left.attempt.0).cmp(&(right.since, &right.attempt.0)));
             Ok(open)
         })
-    }
-
-    fn typical_durations<'a>(
-        &'a self,
-        _open: &'a [OpenAttempt],
-    ) -> RunReading<'a, HashMap<AttemptId, Duration>> {
-        // Durations are learned by each run of its own.
-        Box::pin(std::future::ready(Ok(HashMap::new())))
     }
 
     fn spending(&self) -> RunReading<'_, (Amount, Amount)> {
@@ -176,7 +166,6 @@ impl ClusterRecords {
                 workflow: log.plan.name().to_owned(),
                 arguments: log.arguments.clone(),
                 service: log.service().to_owned(),
-                class: Class::new(node),
                 task: attempt.task.clone(),
                 suggested_task: attempt.suggested_task.clone(),
                 since: attempt.submitted_at.unwrap_or(attempt.intended_at),

@@ -196,7 +196,11 @@ impl World {
                     }
                     1 => PollResult::Unreachable { reason: "no answer".to_owned() },
                     2 => PollResult::NotFound { expired: false },
-                    3 | 4 => PollResult::Running { progress: Some(40), status: "in_progress".to_owned() },
+                    3 | 4 => PollResult::Running {
+                        progress: Some(40),
+                        status: "in_progress".to_owned(),
+                        poll_after: None,
+                    },
                     _ => PollResult::Completed {
                         url: None,
                         last_frame_url: None,

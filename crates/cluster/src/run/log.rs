@@ -44,7 +44,6 @@ pub struct RunHead {
     /// When the last event was applied.
     pub last: Timestamp,
     /// Whether every node and every film have ended.
-    #[serde(alias = "over")]
     pub is_ended: bool,
 }
 

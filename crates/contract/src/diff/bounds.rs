@@ -45,7 +45,6 @@ pub(super) fn compare(location: &Location, old: &Value, new: &Value, changes: &m
                 (if is_wider { Verdict::Widened } else { Verdict::Narrowed }, summary)
             }
         };
-        changes
-            .record(location, Finding { subject: Subject::Bound, verdict, summary, old: before, new: after });
+        changes.record(location, Finding { subject: Subject::Bound, verdict, summary });
     }
 }

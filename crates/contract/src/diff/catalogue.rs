@@ -11,15 +11,13 @@ pub(super) fn models(old: &Contract, new: &Contract, changes: &mut ChangeSet) {
     let location = |model: &Model| Location::new(Direction::Request, format!("model {}", model.id));
     for model in old.models().iter().filter(|model| new.model(&model.id).is_none()) {
         let summary = format!("the model is gone from family {}", model.family);
-        let finding =
-            Finding { subject: Subject::Model, verdict: Verdict::Removed, summary, old: None, new: None };
+        let finding = Finding { subject: Subject::Model, verdict: Verdict::Removed, summary };
         changes.record(&location(model), finding);
     }
     for model in new.models() {
         let Some(before) = old.model(&model.id) else {
             let summary = format!("the model is new in family {}", model.family);
-            let finding =
-                Finding { subject: Subject::Model, verdict: Verdict::Added, summary, old: None, new: None };
+            let finding = Finding { subject: Subject::Model, verdict: Verdict::Added, summary };
             changes.record(&location(model), finding);
             continue;
         };
@@ -29,7 +27,7 @@ pub(super) fn models(old: &Contract, new: &Contract, changes: &mut ChangeSet) {
 
 fn compare_model(location: &Location, old: &Model, new: &Model, changes: &mut ChangeSet) {
     let mut record = |subject, verdict, summary: String| {
-        changes.record(location, Finding { subject, verdict, summary, old: None, new: None });
+        changes.record(location, Finding { subject, verdict, summary });
     };
     if old.family != new.family {
         record(Subject::Model, Verdict::Changed, format!("family {} becomes {}", old.family, new.family));
@@ -87,30 +85,26 @@ pub(super) fn rules(
     for rule in before.iter().filter(|rule| find_rule(&after, &rule.id).is_none()) {
         let is_warning = find_rule(&all_after, &rule.id).is_some();
         let summary = format!("{}: {}", if is_warning { "only a warning now" } else { "gone" }, rule.message);
-        let old = Some(&rule.reject);
-        let finding = Finding { subject: Subject::Rule, verdict: Verdict::Removed, summary, old, new: None };
+        let finding = Finding { subject: Subject::Rule, verdict: Verdict::Removed, summary };
         changes.record(&location(rule), finding);
     }
     for rule in &after {
-        let new = Some(&rule.reject);
         let Some(was) = find_rule(&before, &rule.id) else {
             let was_warning = find_rule(&all_before, &rule.id).is_some();
             let summary = format!("{}: {}", if was_warning { "refused now" } else { "new" }, rule.message);
-            let finding =
-                Finding { subject: Subject::Rule, verdict: Verdict::Added, summary, old: None, new };
+            let finding = Finding { subject: Subject::Rule, verdict: Verdict::Added, summary };
             changes.record(&location(rule), finding);
             continue;
         };
         if canonical_json(&was.reject) != canonical_json(&rule.reject) {
             let summary = format!("refuses something else: {}", rule.message);
-            let (subject, verdict, old) = (Subject::Rule, Verdict::Changed, Some(&was.reject));
-            changes.record(&location(rule), Finding { subject, verdict, summary, old, new });
+            let (subject, verdict) = (Subject::Rule, Verdict::Changed);
+            changes.record(&location(rule), Finding { subject, verdict, summary });
         }
         if (&was.param, &was.code) != (&rule.param, &rule.code) {
             let shown = |rule: &Rule| json!({ "param": rule.param, "code": rule.code });
             let summary = format!("the error {} becomes {}", shown(&was), shown(rule));
-            let finding =
-                Finding { subject: Subject::Error, verdict: Verdict::Changed, summary, old: None, new: None };
+            let finding = Finding { subject: Subject::Error, verdict: Verdict::Changed, summary };
             changes.record_with_effect(Effect::Notice, &location(rule), finding);
         }
     }
@@ -121,14 +115,14 @@ fn warnings(before: &[Rule], after: &[Rule], location: impl Fn(&Rule) -> Locatio
     fn warned<'a>(rules: &'a [Rule], id: &str) -> Option<&'a Rule> {
         rules.iter().find(|rule| rule.id == id && rule.severity == Severity::Warning)
     }
-    let mut record = |rule: &Rule, verdict, summary: String, old: Option<&Value>, new: Option<&Value>| {
-        let finding = Finding { subject: Subject::Rule, verdict, summary, old, new };
+    let mut record = |rule: &Rule, verdict, summary: String| {
+        let finding = Finding { subject: Subject::Rule, verdict, summary };
         changes.record_with_effect(Effect::Notice, &location(rule), finding);
     };
     for rule in before.iter().filter(|rule| rule.severity == Severity::Warning) {
         if after.iter().all(|other| other.id != rule.id) {
             let summary = format!("no warning any more: {}", rule.message);
-            record(rule, Verdict::Removed, summary, Some(&rule.reject), None);
+            record(rule, Verdict::Removed, summary);
         }
     }
     for rule in after.iter().filter(|rule| rule.severity == Severity::Warning) {
@@ -136,11 +130,11 @@ fn warnings(before: &[Rule], after: &[Rule], location: impl Fn(&Rule) -> Locatio
             None if before.iter().any(|other| other.id == rule.id) => {}
             None => {
                 let summary = format!("warns: {}", rule.message);
-                record(rule, Verdict::Added, summary, None, Some(&rule.reject));
+                record(rule, Verdict::Added, summary);
             }
             Some(was) if canonical_json(&was.reject) != canonical_json(&rule.reject) => {
                 let summary = format!("warns about something else: {}", rule.message);
-                record(rule, Verdict::Changed, summary, Some(&was.reject), Some(&rule.reject));
+                record(rule, Verdict::Changed, summary);
             }
             Some(_) => {}
         }
@@ -163,6 +157,6 @@ pub(super) fn inputs(location: &Location, old: &Value, new: &Value, changes: &mu
         };
         let shown = |form: Option<&Value>| form.map_or_else(|| "nowhere".to_owned(), Value::to_string);
         let summary = format!("`{kind}` goes to {} instead of {}", shown(is), shown(was));
-        changes.record(location, Finding { subject: Subject::Inputs, verdict, summary, old: was, new: is });
+        changes.record(location, Finding { subject: Subject::Inputs, verdict, summary });
     }
 }

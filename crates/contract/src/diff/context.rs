@@ -49,24 +49,22 @@ pub(super) struct ChangeSet {
 }
 
 /// A change before its effect is determined.
-pub(super) struct Finding<'a> {
+pub(super) struct Finding {
     pub(super) subject: Subject,
     pub(super) verdict: Verdict,
     pub(super) summary: String,
-    pub(super) old: Option<&'a Value>,
-    pub(super) new: Option<&'a Value>,
 }
 
 impl ChangeSet {
     /// Records a finding with the effect from the table.
-    pub(super) fn record(&mut self, location: &Location, finding: Finding<'_>) {
+    pub(super) fn record(&mut self, location: &Location, finding: Finding) {
         let effect = effect(location.direction, finding.subject, finding.verdict);
         self.record_with_effect(effect, location, finding);
     }
 
     /// Records a finding with an effect that the table cannot derive.
-    pub(super) fn record_with_effect(&mut self, effect: Effect, location: &Location, finding: Finding<'_>) {
-        let Finding { subject, verdict, summary, old, new } = finding;
+    pub(super) fn record_with_effect(&mut self, effect: Effect, location: &Location, finding: Finding) {
+        let Finding { subject, verdict, summary } = finding;
         self.changes.push(Change {
             effect,
             verdict,
@@ -75,8 +73,6 @@ impl ChangeSet {
             location: location.path.clone(),
             used_by: location.used_by.clone(),
             summary,
-            old: old.cloned(),
-            new: new.cloned(),
         });
     }
 }

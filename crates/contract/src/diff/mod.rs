@@ -24,14 +24,13 @@ mod reachability;
 mod render;
 mod schema;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::{Contract, SpecError};
 use context::{ChangeSet, Documents, Location};
 
 /// Everything that changed from one contract to another.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Diff {
     /// The older contract's version.
@@ -43,7 +42,7 @@ pub struct Diff {
 }
 
 /// One change.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Change {
     /// What it does to a caller that was written against the older contract.
@@ -60,15 +59,10 @@ pub struct Change {
     pub used_by: Vec<String>,
     /// What changed, as a lower-case fragment.
     pub summary: String,
-    /// The old value, where there is one.
-    pub old: Option<Value>,
-    /// The new value, where there is one.
-    pub new: Option<Value>,
 }
 
 /// What a change does to callers. The order is that of severity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
     /// A request that was accepted is refused, or an answer lacks what was promised.
     Breaks,
@@ -79,8 +73,7 @@ pub enum Effect {
 }
 
 /// What became of the set of allowed values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Present in the newer contract only.
     Added,
@@ -95,8 +88,7 @@ pub enum Verdict {
 }
 
 /// The direction of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Sent by the caller.
     Request,
@@ -105,8 +97,7 @@ pub enum Direction {
 }
 
 /// What kind of thing changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     /// A method on a path.
     Operation,
@@ -159,12 +150,6 @@ impl Diff {
     #[must_use]
     pub fn to_text(&self) -> String {
         render::text(self)
-    }
-
-    /// Markdown for a review.
-    #[must_use]
-    pub fn to_markdown(&self) -> String {
-        render::markdown(self)
     }
 }
 

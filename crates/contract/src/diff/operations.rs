@@ -16,8 +16,6 @@ pub(super) fn compare(documents: &Documents<'_>, changes: &mut ChangeSet) -> Res
         subject: Subject::Operation,
         verdict,
         summary: summary.to_owned(),
-        old: None,
-        new: None,
     };
     security_schemes(documents, changes);
     for name in before.keys().filter(|name| !after.contains_key(*name)) {
@@ -51,15 +49,11 @@ fn security_schemes(documents: &Documents<'_>, changes: &mut ChangeSet) {
     };
     let after = schemes(documents.new);
     for (name, old) in &schemes(documents.old) {
-        let Some(new) = after.get(name).filter(|new| *new != old) else { continue };
+        if after.get(name).is_none_or(|new| new == old) {
+            continue;
+        }
         let summary = "callers authenticate in another way".to_owned();
-        let finding = Finding {
-            subject: Subject::Security,
-            verdict: Verdict::Changed,
-            summary,
-            old: Some(old),
-            new: Some(new),
-        };
+        let finding = Finding { subject: Subject::Security, verdict: Verdict::Changed, summary };
         changes.record(&Location::new(Direction::Request, format!("security scheme {name}")), finding);
     }
 }
@@ -102,11 +96,7 @@ fn compare_one(
     deprecation(&location, old, new, changes);
     if old["security"] != new["security"] {
         let summary = "the key is given in another way".to_owned();
-        let (old, new) = (old.get("security"), new.get("security"));
-        changes.record(
-            &location,
-            Finding { subject: Subject::Security, verdict: Verdict::Changed, summary, old, new },
-        );
+        changes.record(&location, Finding { subject: Subject::Security, verdict: Verdict::Changed, summary });
     }
     parameters(documents, &location, &old["parameters"], &new["parameters"], changes)?;
     let body = |document: &Value, operation: &Value| match operation.get("requestBody") {
@@ -130,8 +120,7 @@ fn parameters(
     let (before, after) = (old.as_object().unwrap_or(&empty), new.as_object().unwrap_or(&empty));
     for name in before.keys().filter(|name| !after.contains_key(*name)) {
         let summary = format!("the {name} is gone");
-        let finding =
-            Finding { subject: Subject::Parameter, verdict: Verdict::Removed, summary, old: None, new: None };
+        let finding = Finding { subject: Subject::Parameter, verdict: Verdict::Removed, summary };
         changes.record(location, finding);
     }
     for (name, new) in after {
@@ -142,10 +131,7 @@ fn parameters(
             } else {
                 (Verdict::Added, format!("the {name} is new"))
             };
-            changes.record(
-                location,
-                Finding { subject: Subject::Parameter, verdict, summary, old: None, new: None },
-            );
+            changes.record(location, Finding { subject: Subject::Parameter, verdict, summary });
             continue;
         };
         required(location, &format!("the {name}"), old, new, changes);
@@ -165,8 +151,7 @@ fn required(location: &Location, subject: &str, old: &Value, new: &Value, change
         (true, false) => (Verdict::Widened, format!("{subject} is optional now")),
         _ => return,
     };
-    changes
-        .record(location, Finding { subject: Subject::Requiredness, verdict, summary, old: None, new: None });
+    changes.record(location, Finding { subject: Subject::Requiredness, verdict, summary });
 }
 
 /// Compares `deprecated`.
@@ -178,8 +163,7 @@ pub(super) fn deprecation(location: &Location, old: &Value, new: &Value, changes
         _ => return,
     };
     let summary = summary.to_owned();
-    changes
-        .record(location, Finding { subject: Subject::Deprecation, verdict, summary, old: None, new: None });
+    changes.record(location, Finding { subject: Subject::Deprecation, verdict, summary });
 }
 
 fn statuses(
@@ -194,8 +178,7 @@ fn statuses(
     let location = Location::new(Direction::Response, name);
     for status in before.keys().filter(|status| !after.contains_key(*status)) {
         let summary = format!("status {status} is gone");
-        let finding =
-            Finding { subject: Subject::Status, verdict: Verdict::Removed, summary, old: None, new: None };
+        let finding = Finding { subject: Subject::Status, verdict: Verdict::Removed, summary };
         // Callers wait for the success that was documented.
         let effect = if status.starts_with('2') { Effect::Breaks } else { Effect::Harmless };
         changes.record_with_effect(effect, &location, finding);
@@ -203,8 +186,7 @@ fn statuses(
     for (status, new) in after {
         let Some(old) = before.get(status) else {
             let summary = format!("status {status} is new");
-            let finding =
-                Finding { subject: Subject::Status, verdict: Verdict::Added, summary, old: None, new: None };
+            let finding = Finding { subject: Subject::Status, verdict: Verdict::Added, summary };
             changes.record(&location, finding);
             continue;
         };
@@ -238,10 +220,7 @@ fn contents(
             (Some(_), None) => (Verdict::Removed, format!("`{kind}` is gone")),
             (None, _) => (Verdict::Added, format!("`{kind}` is new")),
         };
-        changes.record(
-            location,
-            Finding { subject: Subject::ContentType, verdict, summary, old: None, new: None },
-        );
+        changes.record(location, Finding { subject: Subject::ContentType, verdict, summary });
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Rendering of a diff as text and Markdown.
+//! Rendering of a diff as text.
 
 use std::fmt::Write as _;
 
@@ -32,7 +32,7 @@ impl Verdict {
     }
 }
 
-/// The first line of both forms: the versions, and the number of changes by effect.
+/// The first line: the versions, and the number of changes by effect.
 fn head(diff: &Diff) -> String {
     let versions = if diff.old_version == diff.new_version {
         format!("{} as before", diff.new_version)
@@ -80,31 +80,4 @@ pub(super) fn text(diff: &Diff) -> String {
         }
     }
     out
-}
-
-pub(super) fn markdown(diff: &Diff) -> String {
-    let mut out = format!("## The contract: {}\n", head(diff));
-    for (effect, words, _) in EFFECTS {
-        for (nth, change) in with_effect(diff, effect).enumerate() {
-            if nth == 0 {
-                let _ = write!(
-                    out,
-                    "\n### {words}\n\n| verdict | direction | where | what |\n|---|---|---|---|\n"
-                );
-            }
-            let (verdict, direction) = (change.verdict.as_str(), change.direction.as_str());
-            let _ = writeln!(
-                out,
-                "| {verdict} | {direction} | {} | {} |",
-                cell(&location(change)),
-                cell(&change.summary)
-            );
-        }
-    }
-    out
-}
-
-/// Escapes text for a table cell.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace(['\n', '\r'], " ")
 }

@@ -71,8 +71,7 @@ fn annotations(location: &Location, old: &Value, new: &Value, changes: &mut Chan
         (Some(before), None) => (Verdict::Removed, format!("default {before} is gone")),
         _ => return errors(location, old, new, changes),
     };
-    changes
-        .record(location, Finding { subject: Subject::Default, verdict, summary, old: before, new: after });
+    changes.record(location, Finding { subject: Subject::Default, verdict, summary });
     errors(location, old, new, changes);
 }
 
@@ -88,10 +87,7 @@ fn errors(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet
             |value: &Option<Value>| value.as_ref().map_or_else(|| "none".to_owned(), Value::to_string);
         let summary = format!("the error's `{key}` {} becomes {}", shown(&before), shown(&after));
         let verdict = Verdict::Changed;
-        changes.record(
-            location,
-            Finding { subject: Subject::Error, verdict, summary, old: before.as_ref(), new: after.as_ref() },
-        );
+        changes.record(location, Finding { subject: Subject::Error, verdict, summary });
     }
 }
 
@@ -107,8 +103,7 @@ fn kind(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) 
             _ => Verdict::Changed,
         };
         let summary = format!("type {before} becomes {after}");
-        let (old, new) = (old.get("type"), new.get("type"));
-        changes.record(location, Finding { subject: Subject::Type, verdict, summary, old, new });
+        changes.record(location, Finding { subject: Subject::Type, verdict, summary });
         if verdict == Verdict::Changed {
             return false;
         }
@@ -121,7 +116,7 @@ fn kind(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) 
     };
     if let Some((verdict, summary)) = change {
         let summary = summary.to_owned();
-        changes.record(location, Finding { subject: Subject::Type, verdict, summary, old: None, new: None });
+        changes.record(location, Finding { subject: Subject::Type, verdict, summary });
     }
     format(location, &text(old, "format"), &text(new, "format"), changes);
     true
@@ -136,7 +131,7 @@ fn format(location: &Location, before: &str, after: &str, changes: &mut ChangeSe
     };
     let summary = format!("format {before} becomes {after}");
     // Reported as a bound: it restricts the type, with the same effect on callers as a bound.
-    changes.record(location, Finding { subject: Subject::Bound, verdict, summary, old: None, new: None });
+    changes.record(location, Finding { subject: Subject::Bound, verdict, summary });
 }
 
 fn values(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) {
@@ -146,36 +141,23 @@ fn values(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet
         (None, None) => {}
         (None, Some(values)) => {
             let summary = format!("only {} from now on", shown(&values));
-            let new = new.get("enum");
-            changes.record(
-                location,
-                Finding { subject: Subject::Value, verdict: Verdict::Narrowed, summary, old: None, new },
-            );
+            changes
+                .record(location, Finding { subject: Subject::Value, verdict: Verdict::Narrowed, summary });
         }
         (Some(values), None) => {
             let summary = format!("not only {} any more", shown(&values));
-            let old = old.get("enum");
-            changes.record(
-                location,
-                Finding { subject: Subject::Value, verdict: Verdict::Widened, summary, old, new: None },
-            );
+            changes.record(location, Finding { subject: Subject::Value, verdict: Verdict::Widened, summary });
         }
         (Some(before), Some(after)) => {
             for value in before.iter().filter(|value| !after.contains(value)) {
                 let summary = format!("the value {value} is gone");
                 let verdict = Verdict::Removed;
-                changes.record(
-                    location,
-                    Finding { subject: Subject::Value, verdict, summary, old: Some(value), new: None },
-                );
+                changes.record(location, Finding { subject: Subject::Value, verdict, summary });
             }
             for value in after.iter().filter(|value| !before.contains(value)) {
                 let summary = format!("the value {value} is new");
                 let verdict = Verdict::Added;
-                changes.record(
-                    location,
-                    Finding { subject: Subject::Value, verdict, summary, old: None, new: Some(value) },
-                );
+                changes.record(location, Finding { subject: Subject::Value, verdict, summary });
             }
         }
     }
@@ -212,8 +194,7 @@ fn pattern(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSe
             }
         }
     };
-    changes
-        .record(location, Finding { subject: Subject::Pattern, verdict, summary, old: before, new: after });
+    changes.record(location, Finding { subject: Subject::Pattern, verdict, summary });
 }
 
 /// Keywords whose addition and removal can be judged, but not their change.
@@ -230,8 +211,7 @@ fn opaque_keywords(location: &Location, old: &Value, new: &Value, changes: &mut 
             }
             _ => continue,
         };
-        let (old, new) = (before.as_ref(), after.as_ref());
-        changes.record(location, Finding { subject: Subject::Bound, verdict, summary, old, new });
+        changes.record(location, Finding { subject: Subject::Bound, verdict, summary });
     }
 }
 
@@ -253,11 +233,11 @@ fn alternatives(location: &Location, old: &Value, new: &Value, changes: &mut Cha
         let subject = Subject::Alternative;
         for part in before.iter().filter(|part| !after.contains(part)) {
             let summary = format!("`{keyword}` has `{part}` no more");
-            changes.record(location, Finding { subject, verdict: removed, summary, old: None, new: None });
+            changes.record(location, Finding { subject, verdict: removed, summary });
         }
         for part in after.iter().filter(|part| !before.contains(part)) {
             let summary = format!("`{keyword}` has `{part}` too");
-            changes.record(location, Finding { subject, verdict: added, summary, old: None, new: None });
+            changes.record(location, Finding { subject, verdict: added, summary });
         }
     }
 }
@@ -277,7 +257,7 @@ fn fields(
     };
     if let Some((verdict, summary)) = change {
         let summary = summary.to_owned();
-        changes.record(location, Finding { subject: Subject::Bound, verdict, summary, old: None, new: None });
+        changes.record(location, Finding { subject: Subject::Bound, verdict, summary });
     }
     let empty = Map::new();
     let properties = |schema: &'_ Value| schema.get("properties").and_then(Value::as_object).cloned();
@@ -289,14 +269,13 @@ fn fields(
     };
     for name in before.keys().filter(|name| !after.contains_key(*name)) {
         let summary = "the field is gone".to_owned();
-        let finding =
-            Finding { subject: Subject::Field, verdict: Verdict::Removed, summary, old: None, new: None };
+        let finding = Finding { subject: Subject::Field, verdict: Verdict::Removed, summary };
         changes.record(&location.field(name), finding);
     }
     for (name, schema) in &after {
         let inner = location.field(name);
         let Some(old_schema) = before.get(name) else {
-            added(&inner, schema, needs(new, name), changes);
+            added(&inner, needs(new, name), changes);
             continue;
         };
         let change = match (needs(old, name), needs(new, name)) {
@@ -306,10 +285,7 @@ fn fields(
         };
         if let Some((verdict, summary)) = change {
             let summary = summary.to_owned();
-            changes.record(
-                &inner,
-                Finding { subject: Subject::Requiredness, verdict, summary, old: None, new: None },
-            );
+            changes.record(&inner, Finding { subject: Subject::Requiredness, verdict, summary });
         }
         compare(documents, &inner, old_schema, schema, changes)?;
     }
@@ -317,15 +293,12 @@ fn fields(
 }
 
 /// A new field narrows what may be sent when it is required: a request without it is refused.
-fn added(location: &Location, schema: &Value, is_required: bool, changes: &mut ChangeSet) {
+fn added(location: &Location, is_required: bool, changes: &mut ChangeSet) {
     let (verdict, summary) = match (is_required, location.direction) {
         (true, super::Direction::Request) => (Verdict::Narrowed, "the field is new, and required"),
         (true, super::Direction::Response) => (Verdict::Added, "the field is new, and always there"),
         (false, _) => (Verdict::Added, "the field is new"),
     };
     let summary = summary.to_owned();
-    changes.record(
-        location,
-        Finding { subject: Subject::Field, verdict, summary, old: None, new: Some(schema) },
-    );
+    changes.record(location, Finding { subject: Subject::Field, verdict, summary });
 }

@@ -7,6 +7,7 @@
 //! | `pattern`, lengths, bounds | types that cannot be built without a check, `NonZero` | left out: [`crate::Contract::check_request`] checks |
 //! | `additionalProperties: true` | drop the extras | `{}`, which keeps them |
 //! | `discriminator`, extensions | ignore them | left out |
+//! | request bodies | serialize the generated type, without its empty lists | raw bytes, which the client has validated |
 //! | answers | fail on an unknown status or a missing field, and read without bound | raw bytes, which the client decodes leniently |
 
 use serde_json::{Map, Value, json};
@@ -34,7 +35,7 @@ const COMBINATORS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 pub(crate) fn codegen(document: &Value) -> Value {
     let mut view = without_extensions(document);
     rewrite_components(&mut view, &shape_only);
-    raw_answers(&mut view);
+    raw_bodies(&mut view);
     plain_parameters(&mut view);
     view
 }
@@ -49,8 +50,8 @@ fn shape_only(schema: &mut Map<String, Value>) {
     }
 }
 
-fn raw_answers(view: &mut Value) {
-    let raw = json!({ "*/*": { "schema": { "type": "string", "format": "binary" } } });
+fn raw_bodies(view: &mut Value) {
+    let raw = json!({ "schema": { "type": "string", "format": "binary" } });
     let operations = view
         .get_mut("paths")
         .and_then(Value::as_object_mut)
@@ -58,8 +59,15 @@ fn raw_answers(view: &mut Value) {
         .flat_map(|paths| paths.values_mut())
         .filter_map(Value::as_object_mut)
         .flat_map(|path| path.values_mut());
-    for answers in operations.filter_map(|operation| operation.get_mut("responses")) {
-        *answers = json!({ "default": { "description": "the response as received", "content": raw } });
+    for operation in operations {
+        if let Some(request) = operation.get_mut("requestBody") {
+            *request = json!({ "required": true, "content": { "application/octet-stream": raw } });
+        }
+        if let Some(answers) = operation.get_mut("responses") {
+            let any_type = json!({ "*/*": raw });
+            *answers =
+                json!({ "default": { "description": "the response as received", "content": any_type } });
+        }
     }
     if let Some(components) = view.get_mut("components").and_then(Value::as_object_mut) {
         components.remove("responses");

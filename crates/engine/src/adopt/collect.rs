@@ -4,15 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use scheduler::{Artifact, AttemptId, Decision, ForcedRerun, KeyResolver, RunId, TaskId};
+use scheduler::{Artifact, AttemptId, Decision, ForcedRerun, KeyResolver, TaskId};
 use workflow::plan::{NodeIx, NodeKey};
 
-use super::attempt_notes::AttemptNotes;
-use super::deliveries::is_on_record;
 use super::descriptions::{DescribedVideo, Descriptions, UnusedDescription};
-use super::recordable::{Recordable, Video, Work};
-use super::traces::videos_by_key;
-use super::unrecorded_work::recorded_at;
+use super::record::{Recordable, Video, Work};
+use super::unrecorded::{recorded_at, videos_by_key};
 use super::{Adoption, AdoptionReport, AdoptionResult};
 use crate::artifact::{file_name, file_sha256};
 use crate::artifact_store::Verify;
@@ -32,7 +29,6 @@ pub(super) async fn collect(
         ledger,
         files,
         descriptions: Descriptions::new(adoption.described),
-        notes: AttemptNotes::read(ledger, adoption.account.service)?,
         tasks: HashSet::new(),
         unused: Vec::new(),
     };
@@ -69,9 +65,8 @@ pub(super) async fn collect(
                 let Some(key) = keys[ix.index()].filter(|key| !visited.contains(&(ix, *key))) else {
                     continue;
                 };
-                let Some(base) = resolver.counting_key(plan, ix, video) else { continue };
-                let (node_keys, decision) =
-                    (NodeKeys { ix, key, base, all: &keys }, previews[ix.index()].decision);
+                let Some(base) = resolver.base_key(plan, ix, video) else { continue };
+                let (node_keys, decision) = (NodeKeys { ix, key, base }, previews[ix.index()].decision);
                 let work = if is_rerun {
                     collector.find_rerun(&node_keys, decision)?.map(Ok)
                 } else if is_submitted(adoption, ledger, &node_keys, decision)? {
@@ -81,7 +76,7 @@ pub(super) async fn collect(
                 };
                 let Some(work) = work else { continue };
                 visited.insert((ix, key));
-                let (mut work, rerun) = match work {
+                let (work, rerun) = match work {
                     Ok(work) => work,
                     Err(result) => {
                         shots.push((node.name.clone(), result));
@@ -92,10 +87,6 @@ pub(super) async fn collect(
                 let rerun = rerun.map(|rerun| ForcedRerun { supersedes: recorded, ..rerun });
                 let key = rerun.as_ref().map_or(key, |rerun| base.salted(&rerun.salt));
                 visited.insert((ix, key));
-                if let Work::Video(video) = &mut work {
-                    let first = collector.first_delivery(&resolver, ix, video, &artifacts)?;
-                    video.artifact = video.artifact.clone().delivered_after(first.as_deref());
-                }
                 let result = match &work {
                     Work::Video(video) => {
                         adopted.insert(key, video.artifact.clone());
@@ -118,7 +109,7 @@ pub(super) async fn collect(
         if !has_progress {
             // The ledger knows the work of the others.
             for (ix, _) in plan.nodes() {
-                let base = resolver.counting_key(plan, ix, video);
+                let base = resolver.base_key(plan, ix, video);
                 if let Some((key, base)) = keys[ix.index()].zip(base) {
                     collector.descriptions.use_all(key, base);
                     // What a rerun supersedes.
@@ -134,7 +125,7 @@ pub(super) async fn collect(
             let Preview { decision, why, hint, .. } = &previews[ix.index()];
             let indeterminate = match hint {
                 Some(Hint::Resolve(attempt, _)) => Some(attempt.clone()),
-                Some(Hint::Rerun | Hint::LinkAccount) | None => None,
+                Some(Hint::Rerun) | None => None,
             };
             let (task, why) = (task.clone(), why.clone());
             let result = AdoptionResult::NotSubmitted { task, decision: *decision, why, indeterminate };
@@ -143,11 +134,11 @@ pub(super) async fn collect(
     }
     let mut unused = collector.unused;
     for video in collector.descriptions.unused() {
-        let reason = match &video.service {
-            Some(service) if video.service().as_deref() != Some(adoption.account.service) => {
-                format!("it is work of {service}")
-            }
-            _ => "no shot of this plan has its key".to_owned(),
+        let service = &video.description.service;
+        let reason = if *service == adoption.account.service {
+            "no shot of this plan has its key".to_owned()
+        } else {
+            format!("it is work of {service}")
         };
         unused.push(UnusedDescription::not_needed(&video.source, reason));
     }
@@ -158,7 +149,7 @@ pub(super) async fn collect(
 fn is_submitted(
     adoption: &Adoption<'_>,
     ledger: Option<&Ledger>,
-    node: &NodeKeys<'_>,
+    node: &NodeKeys,
     decision: Decision,
 ) -> Result<bool, LedgerError> {
     match decision {
@@ -171,30 +162,27 @@ fn is_submitted(
 
 /// Whether no attempt holds a key or has had its video.
 fn is_released(ledger: Option<&Ledger>, key: NodeKey) -> Result<bool, LedgerError> {
-    Ok(ledger.is_some() && !is_on_record(ledger, key)?)
+    ledger.map_or(Ok(false), |ledger| Ok(!ledger.has_work(&key.to_string())?))
 }
 
 /// A node with its keys.
-struct NodeKeys<'a> {
+struct NodeKeys {
     ix: NodeIx,
     key: NodeKey,
     /// Without the salt of a rerun.
     base: NodeKey,
-    /// The keys of all nodes.
-    all: &'a [Option<NodeKey>],
 }
 
 /// Work of a node, and the rerun that it is.
 type NodeWork = (Work, Option<ForcedRerun>);
 
 /// Finds the work of one node after another.
-pub(super) struct Collector<'a> {
-    pub(super) adoption: &'a Adoption<'a>,
-    pub(super) ledger: Option<&'a Ledger>,
+struct Collector<'a> {
+    adoption: &'a Adoption<'a>,
+    ledger: Option<&'a Ledger>,
     /// Videos by the beginning of the key that their name ends with.
-    pub(super) files: HashMap<String, PathBuf>,
-    pub(super) descriptions: Descriptions<'a>,
-    notes: AttemptNotes,
+    files: HashMap<String, PathBuf>,
+    descriptions: Descriptions<'a>,
     /// Tasks that are about to be recorded.
     tasks: HashSet<TaskId>,
     unused: Vec<UnusedDescription>,
@@ -206,31 +194,11 @@ impl Collector<'_> {
         self.adoption.tasks.get(&ix).filter(|task| !self.tasks.contains(*task))
     }
 
-    /// A rerun of a node that counts instead of what is on record: its task, if a person names one and a lost attempt shows that there was
-    /// one; or else its video.
-    fn find_rerun(
-        &mut self,
-        node: &NodeKeys<'_>,
-        decision: Decision,
-    ) -> Result<Option<NodeWork>, LedgerError> {
-        let NodeKeys { ix, key, base, .. } = *node;
-        if let Some(task) = self.named_task(ix).cloned()
-            && self.owner(&task)?.is_none()
-        {
-            let is_held = |run: &RunId| decision != Decision::Execute && base.salted(run.as_str()) == key;
-            let salt = match self.notes.rerun_of(base).filter(|run| !is_held(run)) {
-                Some(run) => Some(run),
-                // It was submitted in the place of the task that is on record.
-                None => (decision != Decision::Execute && self.notes.has(key)).then_some(&self.adoption.run),
-            };
-            if let Some(salt) = salt.map(ToString::to_string) {
-                self.tasks.insert(task.clone());
-                let rerun = ForcedRerun { key: base.to_string(), salt, supersedes: None };
-                return Ok(Some((Work::Task(task), Some(rerun))));
-            }
-        }
+    /// The video of a rerun of a node that counts instead of what is on record.
+    fn find_rerun(&mut self, node: &NodeKeys, decision: Decision) -> Result<Option<NodeWork>, LedgerError> {
+        let NodeKeys { key, base, .. } = *node;
         let Some(ledger) = self.ledger.filter(|_| decision != Decision::Execute) else { return Ok(None) };
-        if !self.descriptions.any(key, base, |video| video.reruns(base)) {
+        if !self.descriptions.has_rerun(base) {
             return Ok(None);
         }
         let recorded_at = recorded_at(ledger, key)?;
@@ -244,7 +212,7 @@ impl Collector<'_> {
     /// The work of a node: its video, or else the task that a person names. The inner error is why it cannot be recorded.
     fn find_work(
         &mut self,
-        node: &NodeKeys<'_>,
+        node: &NodeKeys,
     ) -> Result<Option<Result<NodeWork, AdoptionResult>>, LedgerError> {
         let NodeKeys { ix, key, .. } = *node;
         let named = self.named_task(ix).cloned();
@@ -269,7 +237,6 @@ impl Collector<'_> {
                     artifact,
                     file: path.clone(),
                     is_described: false,
-                    other_deliveries: Vec::new(),
                     task,
                     completed_at: None,
                     reserved_cost: None,
@@ -285,32 +252,24 @@ impl Collector<'_> {
     /// The latest described video of a node whose file is what its description says, among those that count; and the rerun that it is.
     fn find_described(
         &mut self,
-        node: &NodeKeys<'_>,
+        node: &NodeKeys,
         counts: impl Fn(&DescribedVideo) -> Result<bool, LedgerError>,
     ) -> Result<Option<(Video, Option<ForcedRerun>)>, LedgerError> {
-        let NodeKeys { ix, key, base, all } = *node;
-        let mut result: Option<(Video, Option<ForcedRerun>, &DescribedVideo)> = None;
+        let NodeKeys { ix, key, base } = *node;
+        let mut result: Option<(Video, Option<ForcedRerun>)> = None;
         for described in self.descriptions.take(key, base, counts)? {
             let source = &described.source;
-            if let Some((video, _, chosen)) = &mut result {
-                if described.is_delivery_of(chosen) {
-                    video.other_deliveries.push(described.sha256.clone());
-                    video.other_deliveries.extend(described.first_sha256.clone());
-                }
+            if result.is_some() {
                 self.unused
                     .push(UnusedDescription::not_needed(source, "another video of the same shot is adopted"));
                 continue;
             }
-            if let Some(service) = described.service().filter(|name| *name != self.adoption.account.service) {
+            let service = &described.description.service;
+            if *service != self.adoption.account.service {
                 self.unused.push(UnusedDescription::not_needed(source, format!("it is work of {service}")));
                 continue;
             }
-            if Descriptions::is_unclear(described, all) {
-                let reason = "its `key` is the beginning of the keys of several shots";
-                self.unused.push(UnusedDescription::refused(source, &reason));
-                continue;
-            }
-            let rerun = described.rerun.clone().filter(|_| described.reruns(base));
+            let rerun = described.rerun_of(base);
             let key = rerun.as_ref().map_or(key, |rerun| base.salted(&rerun.salt));
             let target = self.adoption.folder.join(file_name(self.adoption.plan.node(ix), &key));
             let read = match described.verify() {
@@ -319,31 +278,30 @@ impl Collector<'_> {
             };
             match read {
                 Ok(artifact) => {
+                    let first = described.description.first_sha256.as_deref();
                     let video = Video {
-                        artifact,
+                        artifact: artifact.delivered_after(first),
                         file: described.path().to_owned(),
                         is_described: true,
-                        other_deliveries: Vec::new(),
-                        task: self.free_task(described.task.as_ref())?,
-                        completed_at: described.completed_at,
-                        reserved_cost: described.reserved_cost,
+                        task: self.free_task(described.description.task.as_deref())?,
+                        completed_at: Some(described.description.completed_at),
+                        reserved_cost: described.description.reserved_cost,
                     };
-                    result = Some((video, rerun, described));
+                    result = Some((video, rerun));
                 }
                 Err(reason) => self.unused.push(UnusedDescription::refused(source, &reason)),
             }
         }
-        Ok(result.map(|(mut video, rerun, chosen)| {
-            video.other_deliveries.extend(chosen.first_sha256.clone());
-            (video, rerun)
-        }))
+        Ok(result)
     }
 
     /// The described task, if no other attempt owns it.
-    fn free_task(&self, task: Option<&TaskId>) -> Result<Option<TaskId>, LedgerError> {
-        let Some(task) = task.filter(|task| !self.tasks.contains(task)) else { return Ok(None) };
-        let is_named = self.adoption.tasks.values().any(|named| named == task);
-        Ok((!is_named && self.owner(task)?.is_none()).then(|| task.clone()))
+    fn free_task(&self, task: Option<&str>) -> Result<Option<TaskId>, LedgerError> {
+        let Some(task) = task.map(TaskId::from).filter(|task| !self.tasks.contains(task)) else {
+            return Ok(None);
+        };
+        let is_named = self.adoption.tasks.values().any(|named| *named == task);
+        Ok((!is_named && self.owner(&task)?.is_none()).then_some(task))
     }
 
     fn owner(&self, task: &TaskId) -> Result<Option<(AttemptId, String)>, LedgerError> {

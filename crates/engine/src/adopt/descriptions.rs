@@ -1,25 +1,21 @@
-//! Videos that a sidecar or a manifest describes. A description may come from anybody: what it says counts only after the hash of its
-//! video was verified, and its names cannot leave the folder.
+//! Videos with a description: a sidecar beside the video, or the same object in the manifest of an output folder. A description may come from
+//! anybody: what it says counts only after the hash of its video was verified, and its names cannot leave the folder.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-use scheduler::{ForcedRerun, TaskId, Timestamp};
+use scheduler::{ForcedRerun, Timestamp};
+use serde_json::Value;
 use workflow::plan::NodeKey;
-use workflow::units::Money;
 
-use super::traces::KEY_DIGITS;
+use super::KEY_DIGITS;
 use crate::artifact::file_sha256;
 use crate::ledger::{Ledger, LedgerError};
-use crate::provider::present_identity;
 use crate::sidecar::{self, Sidecar};
 
-/// Prefix of tasks that are recorded where the task is not known.
-pub(super) const UNKNOWN_TASK: &str = "unknown-";
-
 /// A video with its description.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DescribedVideo {
     /// What describes it, for messages: the path of a sidecar, or a manifest and a clip.
     pub source: String,
@@ -27,20 +23,8 @@ pub struct DescribedVideo {
     folder: PathBuf,
     /// The video.
     path: PathBuf,
-    /// Its key as lower-case hex, or the first digits of it.
-    key: String,
-    pub(super) rerun: Option<ForcedRerun>,
-    /// Whether another task was accepted in place of its task.
-    is_replaced: bool,
-    pub(super) sha256: String,
-    /// That of the file that was downloaded first for the same task, if it is another one.
-    pub(super) first_sha256: Option<String>,
-    /// The identity of the service as it is part of the key, if known.
-    pub(super) service: Option<String>,
-    pub(super) task: Option<TaskId>,
-    pub(super) completed_at: Option<Timestamp>,
-    /// What was reserved for its task, if that is known.
-    pub(super) reserved_cost: Option<Money>,
+    /// What it says.
+    pub(super) description: Sidecar,
 }
 
 /// A description that was not used.
@@ -66,80 +50,31 @@ impl UnusedDescription {
     }
 }
 
-/// A clip of a manifest.
-#[derive(Debug, Clone, Copy)]
-pub struct ClipDescription<'a> {
-    /// The key, or the first digits of it.
-    pub key: &'a str,
-    /// SHA-256 of the video.
-    pub sha256: &'a str,
-    /// SHA-256 of the video that was downloaded first for the same task, if it is another one.
-    pub first_sha256: Option<&'a str>,
-    /// The task.
-    pub task: Option<&'a str>,
-    /// The video, relative to the folder of the manifest.
-    pub file: &'a str,
-}
-
 impl DescribedVideo {
-    /// The video of a clip of the manifest in `folder`.
+    /// The video `file` of the manifest in `folder`, which describes it as a sidecar does.
     ///
     /// # Errors
     /// Why the description cannot be used.
-    pub fn from_clip(
+    pub fn in_manifest(
         folder: &Path,
         source: String,
-        clip: ClipDescription<'_>,
+        file: &str,
+        description: &Value,
     ) -> Result<Self, UnusedDescription> {
-        let refuse = |reason: &str| Err(UnusedDescription::refused(&source, &reason));
-        if !sidecar::is_hex(clip.key) || !(KEY_DIGITS..=64).contains(&clip.key.len()) {
-            return refuse("its `key` is not 12 to 64 lower-case hex digits");
+        if !Path::new(file).components().all(|part| matches!(part, Component::Normal(_))) {
+            return Err(UnusedDescription::refused(&source, &"its `file` leads out of the folder"));
         }
-        if !sidecar::is_digest(clip.sha256) {
-            return refuse("its `sha256` is not 64 lower-case hex digits");
+        match Sidecar::from_json(description.to_string().as_bytes()) {
+            Ok(description) => {
+                Ok(Self { source, folder: folder.to_owned(), path: folder.join(file), description })
+            }
+            Err(error) => Err(UnusedDescription::refused(&source, &error)),
         }
-        if clip.first_sha256.is_some_and(|first| !sidecar::is_digest(first)) {
-            return refuse("its `first_sha256` is not 64 lower-case hex digits");
-        }
-        if !Path::new(clip.file).components().all(|part| matches!(part, Component::Normal(_))) {
-            return refuse("its `file` leads out of the folder");
-        }
-        let task = clip.task.filter(|task| !task.starts_with(UNKNOWN_TASK));
-        Ok(Self {
-            folder: folder.to_owned(),
-            path: folder.join(clip.file),
-            key: clip.key.to_owned(),
-            rerun: None,
-            is_replaced: false,
-            sha256: clip.sha256.to_owned(),
-            first_sha256: clip.first_sha256.map(str::to_owned),
-            service: None,
-            task: task.map(TaskId::from),
-            completed_at: None,
-            reserved_cost: None,
-            source,
-        })
     }
 
-    pub(super) fn from_sidecar(folder: &Path, source: String, sidecar: Sidecar) -> Self {
-        Self {
-            source,
-            folder: folder.to_owned(),
-            path: folder.join(format!("{}.mp4", sidecar.sha256)),
-            key: sidecar.key,
-            is_replaced: sidecar.rerun.as_ref().is_some_and(|rerun| rerun.salt == sidecar.attempt),
-            rerun: sidecar.rerun.map(|rerun| ForcedRerun {
-                key: rerun.key,
-                salt: rerun.salt,
-                supersedes: None,
-            }),
-            sha256: sidecar.sha256,
-            first_sha256: sidecar.first_sha256,
-            service: Some(sidecar.service),
-            task: sidecar.task.filter(|task| !task.starts_with(UNKNOWN_TASK)).map(TaskId),
-            completed_at: Some(sidecar.completed_at),
-            reserved_cost: sidecar.reserved_cost,
-        }
+    pub(super) fn beside_sidecar(folder: &Path, source: String, description: Sidecar) -> Self {
+        let path = folder.join(format!("{}.mp4", description.sha256));
+        Self { source, folder: folder.to_owned(), path, description }
     }
 
     /// The file.
@@ -149,47 +84,42 @@ impl DescribedVideo {
     }
 
     /// Whether it is the work of a node with this key, or a rerun of the one with the key that the file gives, `base`.
-    pub(super) fn is_for(&self, key: NodeKey, base: NodeKey) -> bool {
-        key.to_string().starts_with(&self.key) || self.reruns(base)
+    fn is_for(&self, key: NodeKey, base: NodeKey) -> bool {
+        self.description.key == key.to_string() || self.reruns(base)
     }
 
     /// Whether it is a rerun of the work with this key that counts instead of a video which is on record since `recorded_at`.
     pub(super) fn is_later_rerun(&self, base: NodeKey, recorded_at: Option<Timestamp>) -> bool {
         self.reruns(base)
-            && !self.is_replaced
-            && recorded_at.is_none_or(|time| self.completed_at.is_some_and(|completed| completed > time))
+            && !self.is_replaced()
+            && recorded_at.is_none_or(|time| self.description.completed_at > time)
     }
 
     /// Whether the ledger knows work with its key.
     pub(super) fn is_on_record(&self, ledger: &Ledger) -> Result<bool, LedgerError> {
-        ledger.has_work(&self.key)
+        ledger.has_work(&self.description.key)
     }
 
-    /// Its key, if it is known as a whole, and that of the work which it is a rerun of.
-    pub(super) fn keys(&self) -> impl Iterator<Item = NodeKey> {
-        let base = self.rerun.as_ref().map(|rerun| rerun.key.as_str());
-        [Some(self.key.as_str()), base].into_iter().flatten().filter_map(NodeKey::parse)
-    }
-
-    /// The beginnings of these keys.
+    /// The beginnings of its key, and of that of the work which it is a rerun of.
     pub(super) fn short_keys(&self) -> impl Iterator<Item = &str> {
-        let base = self.rerun.as_ref().map(|rerun| rerun.key.as_str());
-        [Some(self.key.as_str()), base].into_iter().flatten().map(|key| &key[..KEY_DIGITS])
-    }
-
-    /// The present identity of its service, if that is known.
-    pub(super) fn service(&self) -> Option<String> {
-        self.service.as_ref().map(|name| present_identity(name).unwrap_or_else(|| name.clone()))
-    }
-
-    /// Whether it is the video of the same work and the same task, delivered another time.
-    pub(super) fn is_delivery_of(&self, other: &Self) -> bool {
-        self.key == other.key && self.task == other.task
+        let base = self.description.rerun.as_ref().map(|rerun| rerun.key.as_str());
+        [Some(self.description.key.as_str()), base].into_iter().flatten().map(|key| &key[..KEY_DIGITS])
     }
 
     /// Whether it is a rerun of the work with this key.
     pub(super) fn reruns(&self, key: NodeKey) -> bool {
-        self.rerun.as_ref().is_some_and(|rerun| rerun.key == key.to_string())
+        self.description.rerun.as_ref().is_some_and(|rerun| rerun.key == key.to_string())
+    }
+
+    /// The rerun that it is of the work with this key.
+    pub(super) fn rerun_of(&self, base: NodeKey) -> Option<ForcedRerun> {
+        let rerun = self.description.rerun.as_ref().filter(|_| self.reruns(base))?;
+        Some(ForcedRerun { key: rerun.key.clone(), salt: rerun.salt.clone(), supersedes: None })
+    }
+
+    /// Whether another task was accepted in place of its task.
+    fn is_replaced(&self) -> bool {
+        self.description.rerun.as_ref().is_some_and(|rerun| rerun.salt == self.description.attempt)
     }
 
     /// Verifies that the file is in its folder and has the described content. The error says what is wrong.
@@ -203,7 +133,7 @@ impl DescribedVideo {
             return Err(format!("its video {} is not a file in its folder", self.path.display()));
         }
         match file_sha256(&file) {
-            Ok(sha256) if sha256 == self.sha256 => Ok(()),
+            Ok(sha256) if sha256 == self.description.sha256 => Ok(()),
             Ok(_) => Err(format!("the SHA-256 of {} is another one: it was changed", self.path.display())),
             Err(error) => Err(error.to_string()),
         }
@@ -221,7 +151,7 @@ pub fn described_by_sidecars(
     for (path, sidecar) in sidecar::read_folder(folder)? {
         let source = path.display().to_string();
         match sidecar {
-            Ok(sidecar) => videos.push(DescribedVideo::from_sidecar(folder, source, sidecar)),
+            Ok(sidecar) => videos.push(DescribedVideo::beside_sidecar(folder, source, sidecar)),
             Err(error) => unused.push(UnusedDescription::refused(&source, &error)),
         }
     }
@@ -243,37 +173,27 @@ impl<'a> Descriptions<'a> {
                 by_key.entry(key).or_default().push(index);
             }
         }
-        let mut descriptions = Self { all, by_key: HashMap::new(), is_used: vec![false; all.len()] };
-        for matches in by_key.values_mut() {
-            descriptions.sort(matches);
-        }
-        descriptions.by_key = by_key;
-        descriptions
+        Self { all, by_key, is_used: vec![false; all.len()] }
     }
 
-    /// The descriptions of a node's work, the latest first. `base` is its key without the salt of a rerun.
+    /// The descriptions of a node's work that are not used yet. `base` is its key without the salt of a rerun. The latest comes first: of several
+    /// videos of the same work it is the one that counts. Those of tasks that another one replaced come last.
     fn find(&self, key: NodeKey, base: NodeKey) -> Vec<usize> {
         let indexes_of = |key: NodeKey| self.by_key.get(key.short().as_str()).map_or(&[][..], Vec::as_slice);
         let others = if base == key { &[][..] } else { indexes_of(base) };
         let mut indexes: Vec<usize> = indexes_of(key).iter().chain(others).copied().collect();
-        if !others.is_empty() {
-            self.sort(&mut indexes);
-            indexes.dedup();
-        }
         indexes.retain(|index| !self.is_used[*index] && self.all[*index].is_for(key, base));
+        indexes.sort_by_key(|index| {
+            let video = &self.all[*index];
+            (video.is_replaced(), Reverse(video.description.completed_at), *index)
+        });
+        indexes.dedup();
         indexes
     }
 
-    /// The latest first: of several videos of the same work it is the one that counts. Before those of tasks that another one replaced.
-    fn sort(&self, matches: &mut [usize]) {
-        matches.sort_by_key(|index| {
-            (self.all[*index].is_replaced, Reverse(self.all[*index].completed_at), *index)
-        });
-    }
-
-    /// Whether there is one of a node's work that is accepted.
-    pub(super) fn any(&self, key: NodeKey, base: NodeKey, accepts: impl Fn(&DescribedVideo) -> bool) -> bool {
-        self.find(key, base).into_iter().any(|index| accepts(&self.all[index]))
+    /// Whether there is a rerun of the work with this key.
+    pub(super) fn has_rerun(&self, base: NodeKey) -> bool {
+        self.find(base, base).into_iter().any(|index| self.all[index].reruns(base))
     }
 
     /// The descriptions of a node's work that are accepted, the latest first. They count as used from now on.
@@ -304,46 +224,29 @@ impl<'a> Descriptions<'a> {
     pub(super) fn unused(&self) -> impl Iterator<Item = &'a DescribedVideo> {
         self.all.iter().zip(&self.is_used).filter(|(_, is_used)| !**is_used).map(|(video, _)| video)
     }
-
-    /// Whether a description names only the beginning of a key, and that is of several keys.
-    pub(super) fn is_unclear(video: &DescribedVideo, keys: &[Option<NodeKey>]) -> bool {
-        let mut matches = keys.iter().flatten().filter(|key| key.to_string().starts_with(&video.key));
-        let first = matches.next();
-        first.is_some_and(|first| matches.any(|key| key != first))
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::artifact::sha256;
 
-    fn clip(
-        folder: &Path,
-        key: &str,
-        content: &[u8],
-        file: &str,
-    ) -> Result<DescribedVideo, UnusedDescription> {
-        let description =
-            ClipDescription { key, sha256: &sha256(content), first_sha256: None, task: None, file };
-        DescribedVideo::from_clip(folder, "a clip".to_owned(), description)
-    }
-
-    #[test]
-    fn key_of_a_clip_that_begins_several_keys_is_unclear() {
-        let key = |end: &str| NodeKey::parse(&format!("{}{end}", "a".repeat(63)));
-        let short = clip(Path::new("."), &"a".repeat(12), b"", "a.mp4").unwrap();
-        assert!(["1", "2"].iter().all(|end| short.is_for(key(end).unwrap(), key(end).unwrap())));
-        assert!(Descriptions::is_unclear(&short, &[key("1"), None, key("2")]));
-        assert!(!Descriptions::is_unclear(&short, &[key("1"), key("1"), NodeKey::parse(&"b".repeat(64))]));
-        let by_full_key = clip(Path::new("."), &key("1").unwrap().to_string(), b"", "a.mp4").unwrap();
-        assert!(!Descriptions::is_unclear(&by_full_key, &[key("1"), key("2")]));
+    fn clip(folder: &Path, content: &[u8], file: &str) -> Result<DescribedVideo, UnusedDescription> {
+        let description = json!({
+            "version": 1, "key": "a".repeat(64), "sha256": sha256(content), "bytes": content.len(), "service": "https://example.com",
+            "task": "t1", "attempt": "r.1", "shot": "door", "workflow": "film", "file": "film.yaml", "model": "m",
+            "prompt": null, "seed": null, "request": null, "parents": [], "rerun": null,
+            "reserved_cost": null, "currency": null, "completed_at": 1
+        });
+        DescribedVideo::in_manifest(folder, "a clip".to_owned(), file, &description)
     }
 
     #[test]
     fn description_that_is_not_accepted_stays_for_the_next() {
         let key = NodeKey::parse(&"a".repeat(64)).unwrap();
-        let all = [clip(Path::new("."), &key.to_string(), b"", "a.mp4").unwrap()];
+        let all = [clip(Path::new("."), b"", "a.mp4").unwrap()];
         let mut descriptions = Descriptions::new(&all);
         assert!(descriptions.take(key, key, |_| Ok(false)).unwrap().is_empty());
         assert_eq!(descriptions.unused().count(), 1);
@@ -355,17 +258,16 @@ mod tests {
     #[test]
     fn video_is_verified_by_its_content_and_stays_in_its_folder() {
         let folder = tempfile::tempdir().unwrap();
-        let key = "a".repeat(64);
         std::fs::create_dir(folder.path().join("in")).unwrap();
         let inside = folder.path().join("in");
         std::fs::write(inside.join("a.mp4"), "video").unwrap();
         std::fs::write(folder.path().join("out.mp4"), "video").unwrap();
-        let verify = |content: &[u8], file: &str| clip(&inside, &key, content, file).unwrap().verify();
+        let verify = |content: &[u8], file: &str| clip(&inside, content, file).unwrap().verify();
         assert_eq!(verify(b"video", "a.mp4"), Ok(()));
         assert!(verify(b"other", "a.mp4").unwrap_err().ends_with("is another one: it was changed"));
         assert!(verify(b"video", "b.mp4").unwrap_err().contains("cannot be read"));
         for file in ["../out.mp4", "/etc/passwd", "a/../../out.mp4"] {
-            assert!(clip(&inside, &key, b"video", file).unwrap_err().is_refused, "{file}");
+            assert!(clip(&inside, b"video", file).unwrap_err().is_refused, "{file}");
         }
         #[cfg(unix)]
         {

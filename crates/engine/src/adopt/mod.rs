@@ -1,15 +1,11 @@
-//! Work that the ledger does not know although it was paid for: videos that are named by the key of a shot, videos that a sidecar or a
-//! manifest describes, and tasks that a person names. The ledger was removed, restored from a backup or not copied along.
+//! Work that the ledger does not know although it was paid for: videos with a description, which is a sidecar or an object of a manifest; videos
+//! that are named by the key of a shot; and tasks that a person names. The ledger was removed, restored from a backup or not copied along.
 //! `runner ledger adopt` records them.
 
-mod attempt_notes;
 mod collect;
-mod deliveries;
 mod descriptions;
 mod record;
-mod recordable;
-mod traces;
-mod unrecorded_work;
+mod unrecorded;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -21,14 +17,15 @@ use workflow::plan::{NodeIx, Plan};
 
 use crate::ledger::{Ledger, LedgerError, PlanArguments, ServiceAccount};
 
-pub use descriptions::{ClipDescription, DescribedVideo, UnusedDescription, described_by_sidecars};
-pub(crate) use record::UNKNOWN_DIGEST;
-pub(crate) use traces::UnrecordedVideos;
-pub use traces::{UnknownVideo, deferred_videos, unknown_videos};
-pub(crate) use unrecorded_work::is_service_task;
-pub use unrecorded_work::{later_reruns, unrecorded_descriptions, with_described_work};
+pub use descriptions::{DescribedVideo, UnusedDescription, described_by_sidecars};
+pub(crate) use record::is_service_task;
+pub(crate) use unrecorded::UnrecordedVideos;
+pub use unrecorded::{UnknownVideo, deferred_videos, later_reruns, unknown_videos, unrecorded_descriptions};
 
 use collect::collect;
+
+/// Digits of a key in a file name.
+const KEY_DIGITS: usize = 12;
 
 /// What became of a node's unrecorded work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,10 +63,8 @@ pub enum AdoptionResult {
 pub struct Adoption<'a> {
     /// The plan whose shots the work belongs to.
     pub plan: &'a Arc<Plan>,
-    /// Keys of the plan's nodes, [with those that `described` has](with_described_work).
+    /// Keys of the plan's nodes.
     pub keys: &'a KeyResolver,
-    /// Names of the service in keys of that work.
-    pub service_names: &'a [String],
     /// The service and the account that the work was submitted with.
     pub account: ServiceAccount<'a>,
     /// Whether tasks of the service cost money.
@@ -108,7 +103,6 @@ pub struct AdoptionReport {
 pub async fn adopt(adoption: Adoption<'_>, ledger: &Ledger) -> Result<AdoptionReport, LedgerError> {
     let Adoption { plan, account, ref run, now, .. } = adoption;
     let caps = BudgetCaps::default();
-    ledger.record_service_names(adoption.service_names, account.service)?;
     let lock = ledger.begin_with(run.clone(), plan.name(), adoption.arguments, account, caps, now)?;
     let (report, recordable, keys) = collect(&adoption, Some(ledger)).await?;
     for item in recordable {

@@ -1,18 +1,61 @@
 //! Records an attempt as a run would have: its intent, its task, its video, and what they cost at most. A task whose price is not known is unpriced,
 //! as any other: a cap on the cost does not hold beside it.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use scheduler::budget::Reservation;
-use scheduler::{Artifact, Event, KeyResolver, TaskId};
-use workflow::plan::{NodeIx, occurrence_part};
+use scheduler::{Artifact, AttemptId, Event, ForcedRerun, KeyResolver, TaskId, Timestamp};
+use workflow::plan::{NodeIx, NodeKey};
+use workflow::units::Money;
 
 use super::Adoption;
-use super::descriptions::UNKNOWN_TASK;
-use super::recordable::{Recordable, Video, Work};
 use crate::ledger::{Ledger, LedgerError, Persist, RunLock};
 use crate::sidecar::{Sidecar, TaskRecord};
 
+/// Prefix of tasks that are recorded where the task is not known.
+const UNKNOWN_TASK: &str = "unknown-";
+
 /// The digest of a request whose body is not known.
-pub(crate) const UNKNOWN_DIGEST: &str = "adopted";
+const UNKNOWN_DIGEST: &str = "adopted";
+
+/// Whether a task is one of the service, and not one that is recorded in the place of an unknown one.
+pub(crate) fn is_service_task(task: &TaskId) -> bool {
+    !task.as_str().starts_with(UNKNOWN_TASK)
+}
+
+/// Work to record for a node.
+pub(super) struct Recordable {
+    pub(super) node: NodeIx,
+    pub(super) key: NodeKey,
+    pub(super) rerun: Option<ForcedRerun>,
+    pub(super) attempt: AttemptId,
+    pub(super) work: Work,
+    /// The keys of all nodes, as far as they are known.
+    pub(super) keys: Arc<[Option<NodeKey>]>,
+    /// The videos of all nodes, as far as they exist.
+    pub(super) artifacts: Arc<[Option<Artifact>]>,
+}
+
+/// The work of a node.
+pub(super) enum Work {
+    Video(Box<Video>),
+    Task(TaskId),
+}
+
+/// A whole video.
+pub(super) struct Video {
+    pub(super) artifact: Artifact,
+    /// Where it is.
+    pub(super) file: PathBuf,
+    /// Whether it is copied into the store, not linked.
+    pub(super) is_described: bool,
+    /// Its task, if a person or a description names it.
+    pub(super) task: Option<TaskId>,
+    pub(super) completed_at: Option<Timestamp>,
+    /// What was reserved for its task, if a description says so.
+    pub(super) reserved_cost: Option<Money>,
+}
 
 /// Records the work of a node. A video is in the store with its sidecar before the ledger has it.
 pub(super) fn record(
@@ -31,14 +74,7 @@ pub(super) fn record(
     } else {
         None
     };
-    let service = keys.service_name(plan, node, artifact);
-    let mut parts = keys.key_parts(plan, node, account.service, artifact);
-    // The key is found again by this part only (`KeyResolver::with_numbered_keys`).
-    if let Some(occurrence) = keys.earlier_occurrence(plan, node, artifact) {
-        let occurrence = occurrence_part(occurrence);
-        parts.retain(|part| part.name != occurrence.name);
-        parts.push(occurrence);
-    }
+    let parts = keys.key_parts(plan, node, account.service, artifact);
     let priced = prices.reservation(node, plan.node(node));
     let reservation = match &item.work {
         Work::Video(video) => Reservation { cost: video.reserved_cost.or(priced.cost), ..priced },
@@ -67,7 +103,7 @@ pub(super) fn record(
         if adoption.is_paid {
             let record = TaskRecord {
                 key,
-                service,
+                service: account.service,
                 task: task.as_ref(),
                 attempt: &attempt,
                 file: adoption.arguments.map(|arguments| arguments.file.as_str()),

@@ -9,10 +9,12 @@ mod dir_sync;
 pub(crate) mod partial_download;
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use media::AtomicFile;
 
 use crate::artifact::{file_sha256, sha256};
 use crate::failpoint::{self, Boundary, CommitPoint};
@@ -20,6 +22,7 @@ use crate::sidecar::{self, Sidecar};
 use dir_sync::DirSync;
 pub(crate) use partial_download::{DownloadOrigin, PartialDownload};
 use scheduler::{Artifact, AttemptId, ModificationTime};
+use workflow::plan::NodeKey;
 
 /// How often a name is linked where other files appear under it meanwhile.
 const MAX_LINK_TRIES: u32 = 16;
@@ -155,16 +158,15 @@ impl ArtifactStore {
         let stored = self.path(sha256);
         if !(stored.is_file() && file_sha256(&stored)? == sha256) {
             fs_err::create_dir_all(&self.folder)?;
-            let mut part = self.scratch_file()?;
+            let mut part = AtomicFile::in_folder(&self.folder)?;
             io::copy(&mut fs_err::File::open(video)?, &mut part)?;
-            part.as_file().sync_all()?;
             if file_sha256(part.path())? != sha256 {
                 return Err(io::Error::other(format!("{} has changed while it was copied", video.display())));
             }
             if std::fs::symlink_metadata(&stored).is_ok() {
                 keep_aside(&stored)?;
             }
-            part.persist(&stored).map_err(|error| error.error)?;
+            part.replace(&stored)?;
             self.dir_sync.mark_dirty();
         }
         self.sync_dir()?;
@@ -179,10 +181,7 @@ impl ArtifactStore {
     pub(crate) fn write_sidecar(&self, sidecar: &Sidecar) -> io::Result<()> {
         let text = sidecar.to_json()?;
         failpoint::hit(Boundary::Before, CommitPoint::Sidecar.as_str());
-        let mut part = self.scratch_file()?;
-        part.write_all(&text)?;
-        part.as_file().sync_all()?;
-        part.persist(self.folder.join(sidecar.file_name())).map_err(|error| error.error)?;
+        media::replace_file(&self.folder.join(sidecar.file_name()), &text)?;
         self.dir_sync.mark_dirty();
         failpoint::hit(Boundary::After, CommitPoint::Sidecar.as_str());
         Ok(())
@@ -198,13 +197,11 @@ impl ArtifactStore {
         self.folder.join(sidecar::file_name(sha256, key)).is_file()
     }
 
-    /// A new file in the store, which `clean` lists if it stays behind.
-    fn scratch_file(&self) -> io::Result<tempfile::NamedTempFile> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".").suffix(".part");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        builder.tempfile_in(&self.folder)
+    /// The description of a video for a key, as a manifest lists it: its sidecar without the request.
+    #[must_use]
+    pub fn description(&self, sha256: &str, key: &NodeKey) -> Option<serde_json::Value> {
+        let path = self.folder.join(sidecar::file_name(sha256, &key.to_string()));
+        serde_json::to_value(Sidecar::read(&path).ok()?.without_request()).ok()
     }
 
     /// The folder.
@@ -370,17 +367,15 @@ fn link(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Copies a file, durably and with its modification time; false where there is a file under the name `to` by now.
 fn copy_unless_there(from: &Path, to: &Path) -> io::Result<bool> {
-    let folder = to.parent().unwrap_or(Path::new("."));
-    let copy = tempfile::Builder::new().prefix(".").suffix(".part").tempfile_in(folder)?;
+    let copy = AtomicFile::beside(to)?;
     fs_err::copy(from, copy.path())?;
     // `Verify::Metadata` then accepts the copy too.
     let modified: SystemTime = fs_err::metadata(from)?.modified()?;
-    copy.as_file().set_modified(modified)?;
-    copy.as_file().sync_all()?;
-    match copy.persist_noclobber(to) {
-        Ok(_) => Ok(true),
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(error.error),
+    copy.file().set_modified(modified)?;
+    match copy.create(to) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

@@ -169,7 +169,7 @@ impl UsedVideos {
         let mut hashes = HashSet::new();
         let mut nodes_without: HashSet<NodeIx> = plan.nodes().map(|(ix, _)| ix).collect();
         for service in services {
-            let keys = key_resolver(Some(ledger), plan, service)?;
+            let keys = key_resolver(Some(ledger), service)?;
             let (_, artifacts) = survey(plan, Some(ledger), &keys, None, false, &Verify::Metadata).await?;
             nodes_without.retain(|ix| artifacts[ix.index()].is_none());
             hashes.extend(artifacts.into_iter().flatten().map(|artifact| artifact.sha256));

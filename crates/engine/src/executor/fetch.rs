@@ -1,9 +1,10 @@
-//! `runner fetch`: waits for one recorded task and downloads its video, without a plan. For tasks that no shot asks for any more.
+//! `runner ledger fetch`: waits for one recorded task and downloads its video, without a plan. For tasks that no shot asks for any more.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use scheduler::polling;
 use scheduler::{
     Artifact, AttemptState, Download, Event, Failure, FailureKind, NextStep, Policy, PollResult, TaskId,
     Timestamp,
@@ -236,7 +237,7 @@ async fn wait_until_completed(
             }
         };
         let now = clock.now();
-        let mut wait = policy.fallback_poll_interval(now.since(submitted), Duration::ZERO, None);
+        let mut wait = polling::wait(policy, now.since(submitted));
         if !matches!(result, PollResult::NotFound { .. }) {
             unknown_since = None;
         }
@@ -276,9 +277,8 @@ async fn wait_until_completed(
                 return Err(FetchError::OtherAccount);
             }
             PollResult::Unauthorized { failure } => return Err(FetchError::Unauthorized(failure)),
-            PollResult::Running { progress, .. } => {
-                let elapsed = now.since(submitted);
-                wait = policy.fallback_poll_interval(elapsed, elapsed, progress);
+            PollResult::Running { poll_after, .. } => {
+                wait = wait.max(poll_after.unwrap_or_default().min(policy.max_retry_after));
             }
             PollResult::Throttled { retry_after, .. } => {
                 wait = retry_after.unwrap_or(policy.backoff).min(policy.max_backoff);
@@ -308,7 +308,7 @@ async fn wait_until_completed(
                 now.since(submitted).as_secs()
             )));
         }
-        clock.sleep_until(now.after(wait.max(policy.min_poll_interval)).min(deadline)).await;
+        clock.sleep_until(now.after(wait).min(deadline)).await;
     }
 }
 
@@ -373,7 +373,8 @@ mod tests {
 
         fn poll<'a>(&'a self, _task: &'a TaskId) -> BoxFuture<'a, PollResult> {
             if self.answers {
-                let running = PollResult::Running { status: "queued".to_owned(), progress: None };
+                let running =
+                    PollResult::Running { status: "queued".to_owned(), progress: None, poll_after: None };
                 Box::pin(std::future::ready(running))
             } else {
                 Box::pin(std::future::pending())

@@ -1,6 +1,6 @@
 //! Joins finished clips into one film, unless the file exists already and is the same edit of the same clips.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -269,9 +269,7 @@ pub fn replaces_input(film: &plan::Film, input: &Path) -> String {
 /// Writes the poster of a film beside it. The one of an earlier cut stays under its number, as the cut does.
 fn write_poster(poster: &[u8], film: &Path, scratch: &Path) -> io::Result<()> {
     let new = scratch.join("poster.jpg");
-    let mut written = fs_err::File::create(&new)?;
-    written.write_all(poster)?;
-    written.sync_all()?;
+    fs_err::write(&new, poster)?;
     cuts::replace(&new, &film.with_extension("jpg"), &|_| false)?;
     Ok(())
 }

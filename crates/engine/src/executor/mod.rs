@@ -160,7 +160,7 @@ pub async fn run(
         .with_keys(config.keys)
         .with_observed_limits(limits)
         .with_submission_times(ledger.submission_times(provider.identity(), submits)?, clock.now())
-        .with_task_durations(ledger.task_durations(provider.identity())?);
+        .with_first_polls(ledger.first_polls(provider.identity())?);
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let (joins, mut joining) = mpsc::unbounded_channel::<FilmProgress>();
     let (lookups, lookup_requests) = mpsc::unbounded_channel();
@@ -262,9 +262,6 @@ pub async fn run(
     };
     if let Some((source, unsaved)) = failed {
         let source = ledger.cause(source);
-        if source.is_ledger_gone() {
-            run_lock.leave_behind();
-        }
         return Err(drain::drain(source, unsaved, &state, &ledger, &run_lock, &clock, &mut receiver).await);
     }
     // Polls and downloads of detached tasks, whose events would not be applied.
@@ -273,7 +270,6 @@ pub async fn run(
     if let Err(source) = flushed.and_then(|()| ledger.end(&run_lock, clock.now())) {
         let source = ledger.cause(source);
         if source.is_ledger_gone() {
-            run_lock.leave_behind();
             return Err(drain::ledger_replaced(source, &state, &[], &HashSet::new()));
         }
         return Err(source.into());

@@ -48,7 +48,7 @@ impl EffectRunner {
         let parents = self.plan.predecessors(node).into_iter();
         self.provider.is_paid().then(|| SidecarContext {
             key,
-            service: state.service_name(node).to_owned(),
+            service: self.provider.identity().to_owned(),
             rerun: state.rerun(node),
             parents: parents.filter_map(|parent| Some((parent, state.key(parent)?))).collect(),
             file: self.workflow_file.clone(),

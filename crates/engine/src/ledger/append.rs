@@ -2,13 +2,12 @@
 
 use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior};
 use scheduler::{
-    Artifact, AttemptId, AttemptState, Event, ExistingWork, ForcedRerun, RunId, TaskId, Timestamp,
+    Artifact, AttemptId, AttemptState, Event, ExistingWork, ForcedRerun, PollResult, RunId, TaskId, Timestamp,
 };
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use super::attempt_state::holds_key;
 use super::derived_tables::{Writer, owner};
-use super::lock_note::NotedAttempt;
 use super::sql::column;
 use super::totals;
 use super::{Ledger, LedgerError, RunLock};
@@ -37,8 +36,8 @@ impl Ledger {
     /// * [`Event::Reconciled`] is given its task, or becomes [`Event::ClaimConflict`] where the attempt was resolved in the meantime.
     ///
     /// # Errors
-    /// When the events could not be made durable; none of them is stored then. [`LedgerError::Replaced`] or [`LedgerError::Linked`] when the
-    /// file is not the one that was opened, or not by one name only, before or afterwards.
+    /// When the events could not be stored; none of them is then. [`LedgerError::Replaced`] before submissions, when the file is not
+    /// the one that was opened, or has lost what this run has recorded.
     pub fn append(
         &self,
         run_lock: &RunLock,
@@ -59,17 +58,22 @@ impl Ledger {
             // The video's name has to be durable before the event that records it.
             self.store.sync_dir()?;
         }
-        self.watch.check()?;
         let mut connection = self.connection();
         let wrap = |source| self.sqlite(source);
+        let is_synced = events.iter().any(|(event, persist)| *persist != Persist::No && needs_sync(event));
+        self.sync_commits(&connection, is_synced).map_err(wrap)?;
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
-        if !is_recorded(&transaction, run_lock).map_err(wrap)? {
-            return Err(self.missing_records());
+        if events.iter().any(|(event, _)| matches!(event, Event::Prepared { .. })) {
+            // An intent in a file that is gone is no intent.
+            self.check_file()?;
+            if !is_recorded(&transaction, run_lock).map_err(wrap)? {
+                return Err(self.missing_records());
+            }
         }
         let mut applied = Vec::with_capacity(events.len());
         let mut stored = Vec::with_capacity(events.len());
-        let mut prepared = Vec::new();
+        let mut last_intent = None;
         let mut writer = Writer::new(self, &transaction, run_lock.run(), time);
         for (event, persist) in events {
             let event = match persist {
@@ -78,8 +82,8 @@ impl Ledger {
             };
             let node = event.node().map(|node| plan.node(node));
             writer.update_tables(&event, node).map_err(wrap)?;
-            if let Event::Prepared { attempt, key, .. } = &event {
-                prepared.push(NotedAttempt { attempt: attempt.clone(), key: key.clone() });
+            if let Event::Prepared { attempt, .. } = &event {
+                last_intent = Some(attempt.clone());
             }
             let name = node.map(|node| node.name.as_str());
             match persist {
@@ -96,10 +100,11 @@ impl Ledger {
         }
         writer.finish().map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
+        self.sync_commits(&connection, true).map_err(wrap)?;
         drop(connection);
-        // An intent that was written to a file that is gone is no intent, and a task id there is lost.
-        self.watch.check()?;
-        run_lock.note_attempts(&prepared)?;
+        if let Some(attempt) = last_intent {
+            run_lock.set_last_intent(attempt);
+        }
         for kind in stored {
             failpoint::hit(Boundary::After, kind.as_str());
         }
@@ -107,11 +112,26 @@ impl Ledger {
     }
 }
 
+/// Whether an event has to survive a power cut before it is applied. The others are durable with the next one that has to, or at the end of the
+/// run: without them the next run looks up, polls, downloads or joins again, and nothing is paid for.
+fn needs_sync(event: &Event) -> bool {
+    !matches!(
+        event,
+        Event::RunConfigured { .. }
+            | Event::Started
+            | Event::LookupDone { .. }
+            | Event::Polled { result: PollResult::Completed { .. }, .. }
+            | Event::Downloaded { .. }
+            | Event::FilmJoined { .. }
+            | Event::JoinFailed { .. }
+    )
+}
+
 /// Whether the run and its latest attempt are on record: not where an earlier state of the ledger was restored into its file.
 fn is_recorded(transaction: &Transaction<'_>, run_lock: &RunLock) -> rusqlite::Result<bool> {
     let run = run_lock.run().as_str();
     Ok(transaction.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?.exists([run])?
-        && match run_lock.noted_attempt() {
+        && match run_lock.last_intent() {
             Some(attempt) => transaction
                 .prepare_cached("SELECT 1 FROM attempts WHERE id = ?1")?
                 .exists([attempt.as_str()])?,

@@ -22,8 +22,8 @@ pub struct AttemptRecord {
     pub state: AttemptState,
     /// When the intent was recorded.
     pub intended_at: Timestamp,
-    /// The parts of its key; `None` where the version that created it did not store them.
-    pub parts: Option<Vec<KeyPart>>,
+    /// The parts of its key.
+    pub parts: Vec<KeyPart>,
 }
 
 impl Ledger {
@@ -41,8 +41,14 @@ impl Ledger {
             )?;
             statement
                 .query_map((shot, MAX_ATTEMPTS), |row| {
-                    let parts: Option<String> = row.get(4)?;
-                    let parts = parts.and_then(|parts| serde_json::from_str::<Vec<KeyPart>>(&parts).ok());
+                    let parts: String = row.get(4)?;
+                    let parts = serde_json::from_str(&parts).map_err(|error| {
+                        rusqlite::Error::FromSqlConversionFailure(
+                            4,
+                            rusqlite::types::Type::Text,
+                            error.into(),
+                        )
+                    })?;
                     Ok(AttemptRecord {
                         attempt: AttemptId(row.get(0)?),
                         node: row.get(1)?,

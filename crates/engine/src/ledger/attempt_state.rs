@@ -106,8 +106,8 @@ mod tests {
             .unwrap();
         let insert = |state: &str| {
             ledger.execute(
-                "INSERT INTO attempts (id, run, service, node, key, model, video_ms, digest, state, task, intended_at)
-                 VALUES (?1, 'r', 's', 'n', ?1, 'm', 1, 'd', ?1, ?1, 1)",
+                "INSERT INTO attempts (id, run, service, node, key, model, video_ms, digest, state, task, intended_at, key_parts)
+                 VALUES (?1, 'r', 's', 'n', ?1, 'm', 1, 'd', ?1, ?1, 1, '[]')",
                 [state],
             )
         };

@@ -1,5 +1,5 @@
-//! The tables derived from events: attempts, artifacts, films, forced reruns and totals. Every write to the ledger besides `runs`,
-//! `linked_accounts` and `service_aliases` is an event that goes through [`Writer::update_tables`], and through [`Writer::store`] in the same transaction.
+//! The tables derived from events: attempts, artifacts, films, forced reruns, totals, and keys of one account. Every write to the ledger besides
+//! `runs` is an event that goes through [`Writer::update_tables`], and through [`Writer::store`] in the same transaction.
 //!
 //! They are an index of the events of all runs, by key, task and file: what a transaction decides, and what is looked up without reading
 //! every log. The state of a run is [`scheduler::RunProjection`]'s alone.
@@ -15,10 +15,9 @@ use workflow::plan::Node;
 use workflow::units::Money;
 
 use super::fetch_record::FETCH_RUN;
-use super::schema::EVENT_VERSION;
 use super::sql::{Sql, column, one_row};
 use super::totals::{AttemptEnd, BudgetDelta, Settlement};
-use super::{Ledger, keys, replaced_tasks};
+use super::{Ledger, accounts, replaced_tasks};
 
 /// Writes events of one run, or of `runner resolve`, in one transaction.
 pub(super) struct Writer<'a> {
@@ -52,10 +51,8 @@ impl<'a> Writer<'a> {
     pub(super) fn store(&self, node: Option<&str>, event: &Event, time: Timestamp) -> rusqlite::Result<()> {
         let body = to_json(event)?;
         self.transaction
-            .prepare_cached(
-                "INSERT INTO events (run, time, node, version, body) VALUES (?1, ?2, ?3, ?4, ?5)",
-            )?
-            .execute((self.run.as_str(), Sql(time), node, EVENT_VERSION, body))?;
+            .prepare_cached("INSERT INTO events (run, time, node, body) VALUES (?1, ?2, ?3, ?4)")?
+            .execute((self.run.as_str(), Sql(time), node, body))?;
         Ok(())
     }
 
@@ -121,6 +118,7 @@ impl<'a> Writer<'a> {
             Event::Downloaded { attempt, artifact, cost, .. } => {
                 replaced_tasks::separate_from_holder(self.transaction, attempt)?;
                 self.end_at_cost(attempt, AttemptState::Completed, *cost, None)?;
+                accounts::record_shown_task(self.transaction, self.run, attempt)?;
                 self.insert_artifact(attempt, artifact)
             }
             Event::Reconciled { attempt, since, task, .. } => match task {
@@ -294,7 +292,7 @@ impl<'a> Writer<'a> {
                 artifact.modified_at.map(Sql),
                 artifact.first_sha256.as_deref(),
             ))?;
-        keys::record_redelivery(self.transaction, artifact)
+        Ok(())
     }
 
     /// A lookup goes on with a task that a `retry` gave up: it holds its key again.

@@ -1,4 +1,4 @@
-//! `runner fetch`: the end of a task that is recorded outside of a run.
+//! `runner ledger fetch`: the end of a task that is recorded outside of a run.
 
 use rusqlite::TransactionBehavior;
 use scheduler::{AttemptState, Event, RunId, Timestamp};
@@ -10,7 +10,7 @@ use super::sql::column;
 use super::{AttemptRow, Ledger, LedgerError};
 use crate::failpoint::{self, Boundary};
 
-/// The run id of events of `runner fetch`.
+/// The run id of events of `runner ledger fetch`.
 pub(super) const FETCH_RUN: &str = "fetch";
 
 impl Ledger {
@@ -18,7 +18,7 @@ impl Ledger {
     /// its video is to be recorded under another key than that of `row` by now, or has been recorded.
     ///
     /// # Errors
-    /// When it could not be made durable, and as [`Ledger::append`] when the ledger is not the file that was opened.
+    /// When it could not be made durable.
     pub(crate) fn append_fetched(
         &self,
         row: &AttemptRow,
@@ -30,7 +30,6 @@ impl Ledger {
             // The video's name has to be durable before the event that records it.
             self.store.sync_dir()?;
         }
-        self.watch.check()?;
         let mut connection = self.connection();
         let wrap = |error| self.sqlite(error);
         let transaction =
@@ -61,8 +60,6 @@ impl Ledger {
         writer.store(Some(&row.node), event, time).map_err(wrap)?;
         writer.finish().map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
-        drop(connection);
-        self.watch.check()?;
         failpoint::hit(Boundary::After, event.kind().as_str());
         Ok(true)
     }

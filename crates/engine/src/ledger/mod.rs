@@ -1,22 +1,20 @@
 //! The durable ledger: an event log with derived tables, in one SQLite file that several runs may share.
 //!
 //! Each transaction appends events and updates the tables derived from them ([`derived_tables`]): attempts, artifacts, films, forced reruns, totals. The file is in WAL mode with
-//! `synchronous=FULL`: when [`Ledger::append`] returns, its events survive a power cut. Events that arrive together share a transaction.
+//! `synchronous=FULL`: when [`Ledger::append`] returns, intents, task ids and all that a payment depends on survive a power cut; downloads and
+//! films do with the next of them, or at the end of the run (`append::needs_sync`). Events that arrive together share a transaction.
 //!
 //! Invariant: at most one attempt holds a key ([`AttemptState::holds_key`]); a unique index enforces it across processes.
 //! Invariant: no secret is stored. A request is stored as a digest, and the API key is never passed to this module.
 
-mod adopted_keys;
+mod accounts;
 mod append;
 mod attempt_records;
 mod attempt_state;
 mod derived_tables;
 mod fetch_record;
-mod file_watch;
 mod forced_reruns;
 mod keys;
-mod linked_accounts;
-mod lock_note;
 mod observed_limits;
 mod open_attempts;
 mod plan_arguments;
@@ -27,11 +25,11 @@ mod replaced_tasks;
 mod resolve;
 mod run_lock;
 mod run_record;
+mod run_spending;
 mod schema;
-mod service_stats;
+mod service_history;
 mod sql;
 mod totals;
-mod unknown_runs;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -41,7 +39,6 @@ use rusqlite::Connection;
 pub use append::Persist;
 pub use attempt_records::AttemptRecord;
 pub use forced_reruns::Salts;
-pub use lock_note::NotedAttempt;
 pub use open_attempts::{OpenAttempt, OpenTaskState, PresentAttempt};
 pub use plan_arguments::PlanArguments;
 pub use plan_keys::{PlanKeys, TaskOwnership};
@@ -50,9 +47,9 @@ pub(crate) use queries::LedgerSnapshot;
 pub use read_only::{LedgerReader, RunRow};
 pub use run_lock::{RunLock, ServiceAccount};
 pub use totals::UnpricedInFlight;
-pub use unknown_runs::UnknownRun;
 
 use crate::artifact_store::ArtifactStore;
+use crate::file_id::FileId;
 use scheduler::RunId;
 
 /// The ledger of a project, open for reading and writing.
@@ -64,7 +61,11 @@ pub struct Ledger {
     /// The folder of the ledger file and of the lock files of runs.
     folder: PathBuf,
     store: ArtifactStore,
-    watch: file_watch::FileWatch,
+    /// The file that is open, by its name and its identity.
+    file: PathBuf,
+    file_id: FileId,
+    /// Whether commits are synced at all.
+    is_synced: bool,
 }
 
 /// An error of the ledger. Each is fatal for a run: without the ledger nothing may be submitted.
@@ -81,29 +82,13 @@ pub enum LedgerError {
         /// The error of SQLite.
         source: rusqlite::Error,
     },
-    /// The file was written by a later version of this program.
+    /// The file is something else, or a ledger of another version of this program. Nothing was written to it.
     #[error(
-        "the ledger {path} has format {format}, and this program knows formats up to {supported}; use the version that wrote it, or a later one"
+        "{path} is not a ledger of this version of the program: move it away, and `runner ledger adopt` records the videos that are here in a new one"
     )]
-    TooNew {
-        /// The ledger file.
+    OtherFormat {
+        /// The file.
         path: PathBuf,
-        /// Its format.
-        format: i64,
-        /// The latest format that this version supports.
-        supported: i64,
-    },
-    /// The file was written by an earlier version of this program and is opened read-only, so it is not migrated.
-    #[error(
-        "the ledger {path} has format {format}, and this program reads format {supported} only; the next `runner run` or `runner plan` here brings it up to date"
-    )]
-    TooOld {
-        /// The ledger file.
-        path: PathBuf,
-        /// Its format.
-        format: i64,
-        /// The format that this version supports.
-        supported: i64,
     },
     /// The file is not the one that was opened any more: what is written to it is lost.
     #[error(
@@ -114,14 +99,6 @@ pub enum LedgerError {
         path: PathBuf,
         /// What happened to it.
         what: &'static str,
-    },
-    /// The file has another name. A process that opens it under that one has another log, and each would overwrite the other's records.
-    #[error(
-        "the ledger {path} has a second name (a hard link), under which another run would not see this one: nothing is submitted until the other name is removed"
-    )]
-    Linked {
-        /// The ledger file.
-        path: PathBuf,
     },
     /// The attempt to resolve does not exist or needs no resolution.
     #[error("{0}")]
@@ -140,28 +117,22 @@ impl LedgerError {
                 source.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
             }
             Self::Io(_)
-            | Self::TooNew { .. }
-            | Self::TooOld { .. }
+            | Self::OtherFormat { .. }
             | Self::Replaced { .. }
-            | Self::Linked { .. }
             | Self::NotResolvable(_)
             | Self::OtherRecords(_) => false,
         }
     }
 
-    /// Whether the file is not the one that was opened, or not by one name only, or no database any more: what was recorded may be lost.
+    /// Whether the file is not the one that was opened, or no database any more: what was recorded may be lost.
     pub(crate) fn is_ledger_gone(&self) -> bool {
         match self {
-            Self::Replaced { .. } | Self::Linked { .. } => true,
+            Self::Replaced { .. } => true,
             Self::Sqlite { source, .. } => matches!(
                 source.sqlite_error_code(),
                 Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase)
             ),
-            Self::Io(_)
-            | Self::TooNew { .. }
-            | Self::TooOld { .. }
-            | Self::NotResolvable(_)
-            | Self::OtherRecords(_) => false,
+            Self::Io(_) | Self::OtherFormat { .. } | Self::NotResolvable(_) | Self::OtherRecords(_) => false,
         }
     }
 
@@ -177,10 +148,8 @@ impl LedgerError {
                     | E::Utf8Error(..)
             ),
             Self::Io(_)
-            | Self::TooNew { .. }
-            | Self::TooOld { .. }
+            | Self::OtherFormat { .. }
             | Self::Replaced { .. }
-            | Self::Linked { .. }
             | Self::NotResolvable(_)
             | Self::OtherRecords(_) => false,
         }
@@ -191,7 +160,7 @@ impl Ledger {
     /// Opens the ledger at `file`, creating it and its folder if needed. `base` is the folder that stored paths are relative to.
     ///
     /// # Errors
-    /// When the file cannot be opened, is not a ledger, or is of a later format.
+    /// When the file cannot be opened, or is not a ledger of this version.
     pub fn open(file: &Path, base: &Path) -> Result<Self, LedgerError> {
         Self::open_with(file, base, "full")
     }
@@ -208,17 +177,31 @@ impl Ledger {
         let folder = file.parent().map_or_else(PathBuf::new, Path::to_path_buf);
         fs_err::create_dir_all(&folder)?;
         let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
-        schema::ensure_supported_format(file)?;
+        schema::ensure_ledger(file)?;
         let mut connection = Connection::open(file).map_err(wrap)?;
         schema::configure(&mut connection, file, synchronous)?;
         let store = ArtifactStore::new(folder.join("artifacts"));
-        let watch = file_watch::FileWatch::new(file);
-        let ledger = Self { connection: Mutex::new(connection), base: base.to_owned(), folder, store, watch };
+        let is_synced = synchronous == "full";
+        let ledger = Self {
+            connection: Mutex::new(connection),
+            base: base.to_owned(),
+            folder,
+            store,
+            file: file.to_owned(),
+            file_id: FileId::new(&fs_err::metadata(file)?),
+            is_synced,
+        };
         #[cfg(feature = "failpoints")]
         if let Some(pages) = crate::failpoint::max_pages() {
             ledger.limit_pages(pages)?;
         }
         Ok(ledger)
+    }
+
+    /// Whether further commits are synced. In WAL mode those that are not are synced with the next one that is.
+    fn sync_commits(&self, connection: &Connection, is_synced: bool) -> rusqlite::Result<()> {
+        let level = if is_synced { "full" } else { "normal" };
+        if self.is_synced { connection.pragma_update(None, "synchronous", level) } else { Ok(()) }
     }
 
     /// Opens the ledger at `file` if it exists; `None` otherwise, and nothing is created.
@@ -283,7 +266,19 @@ impl Ledger {
 
     /// The cause of an error that follows from the loss of the file, such as one about its log; otherwise the error itself.
     pub(crate) fn cause(&self, error: LedgerError) -> LedgerError {
-        if error.is_ledger_gone() { error } else { self.watch.check().err().unwrap_or(error) }
+        if error.is_ledger_gone() { error } else { self.check_file().err().unwrap_or(error) }
+    }
+
+    /// Checks that the file is the one that was opened. SQLite goes on writing to one that was removed or replaced, and what is written there is
+    /// lost: the next run would pay for it again.
+    fn check_file(&self) -> Result<(), LedgerError> {
+        let what = match std::fs::metadata(&self.file) {
+            Err(_) => "was removed or moved",
+            Ok(now) if FileId::new(&now) != self.file_id => "was replaced by another file",
+            Ok(now) if now.len() == 0 => "was emptied",
+            Ok(_) => return Ok(()),
+        };
+        Err(LedgerError::Replaced { path: self.file.clone(), what })
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
@@ -302,7 +297,7 @@ impl Ledger {
     /// Records of a live run are missing in the file that it has opened.
     fn missing_records(&self) -> LedgerError {
         let what = "has lost records of a live run (an earlier state was restored into it)";
-        LedgerError::Replaced { path: self.watch.file().to_owned(), what }
+        LedgerError::Replaced { path: self.file.clone(), what }
     }
 
     /// The stored form of a path: relative to the base where it is below it.

@@ -7,10 +7,9 @@ use rusqlite::Row;
 use super::attempt_state::{has_open_task, holds_key, is_in_flight, is_replaced};
 use super::read_only::LedgerReader;
 use super::sql::column;
-use super::{LedgerError, PlanArguments, service_stats};
+use super::{LedgerError, PlanArguments};
 use crate::adopt::is_service_task;
 use crate::artifact_store::{ArtifactStore, Verify};
-use scheduler::polling::Class;
 use scheduler::{Artifact, AttemptId, AttemptState, RunId, TaskId, Timestamp};
 use workflow::units::Money;
 
@@ -77,8 +76,6 @@ pub struct OpenAttempt {
     pub arguments: Option<PlanArguments>,
     /// The service that it was submitted to.
     pub service: String,
-    /// The class of tasks with similar durations.
-    pub class: Class,
     /// Its task; `None` where it is not known to be accepted.
     pub task: Option<TaskId>,
     /// The id that the response to an indeterminate submission named.
@@ -111,7 +108,7 @@ impl PresentAttempt {
 /// An [`OpenAttempt`] without a condition.
 const OPEN_ATTEMPT: &str = concat!(
     "SELECT a.id, a.run, a.node, r.workflow, r.service, a.task, COALESCE(a.submitted_at, a.intended_at), a.reserved_cost, a.failure,
-     a.model, a.video_ms, a.key_parts, a.key, a.state, a.suggested_task, r.arguments, ",
+     a.key, a.state, a.suggested_task, r.arguments, ",
     is_replaced!(),
     " FROM attempts a JOIN runs r ON r.id = a.run WHERE "
 );
@@ -191,21 +188,20 @@ impl LedgerReader {
 
 fn open_attempt(row: &Row<'_>) -> rusqlite::Result<Option<OpenAttempt>> {
     // Since it was looked for, a person may have resolved it.
-    let Some(state) = OpenTaskState::new(column(row, 13)?, row.get(16)?) else { return Ok(None) };
+    let Some(state) = OpenTaskState::new(column(row, 10)?, row.get(13)?) else { return Ok(None) };
     Ok(Some(OpenAttempt {
         attempt: AttemptId(row.get(0)?),
         run: RunId(row.get(1)?),
         node: row.get(2)?,
         workflow: row.get(3)?,
-        arguments: column(row, 15)?,
+        arguments: column(row, 12)?,
         service: row.get(4)?,
-        class: service_stats::class(row, 9)?,
         task: row.get::<_, Option<String>>(5)?.map(TaskId),
-        suggested_task: row.get::<_, Option<String>>(14)?.map(TaskId),
+        suggested_task: row.get::<_, Option<String>>(11)?.map(TaskId),
         since: column(row, 6)?,
         reserved_cost: column(row, 7)?,
         trouble: row.get(8)?,
-        key: row.get(12)?,
+        key: row.get(9)?,
         state,
     }))
 }

@@ -42,12 +42,13 @@ impl ToSql for Sql<&PlanArguments> {
     }
 }
 
-/// What cannot be read was written by another version: it counts as not known.
 impl FromColumn for Option<PlanArguments> {
     fn from_column(value: ValueRef<'_>) -> FromSqlResult<Self> {
         match value {
             ValueRef::Null => Ok(None),
-            ValueRef::Text(text) => Ok(serde_json::from_slice(text).ok()),
+            ValueRef::Text(text) => {
+                serde_json::from_slice(text).map(Some).map_err(|error| FromSqlError::Other(error.into()))
+            }
             _ => Err(FromSqlError::InvalidType),
         }
     }

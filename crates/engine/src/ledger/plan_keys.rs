@@ -113,7 +113,7 @@ impl LedgerReader {
     /// When the ledger cannot be read.
     pub fn plan_keys(&self, plan: &Plan, service: &str, salt: Option<&str>) -> Result<PlanKeys, LedgerError> {
         let read = || {
-            let keys = keys::key_resolver(&self.connection, plan, service)?;
+            let keys = keys::key_resolver(&self.connection, service)?;
             let keys = keys.with_salt(salt.map(str::to_owned));
             PlanKeys::read(&self.connection, plan, &keys)
         };

@@ -321,7 +321,7 @@ impl Ledger {
     /// The stored events of a run with their times, in order.
     ///
     /// # Errors
-    /// When the ledger cannot be read or holds an event of another version.
+    /// When the ledger cannot be read.
     pub fn events(&self, run: &RunId) -> Result<Vec<(Timestamp, Event)>, LedgerError> {
         let connection = self.connection();
         let read = || {

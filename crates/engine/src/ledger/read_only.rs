@@ -1,17 +1,16 @@
-//! Read-only access to a ledger, for `runner status`: creates, writes and migrates nothing, even while a run is writing.
+//! Read-only access to a ledger, for `runner status`: creates and writes nothing, even while a run is writing.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 
+use super::schema::Content;
 use super::sql::column;
-use super::{LedgerError, OpenAttempt, PlanArguments, run_lock, schema, service_stats, totals};
+use super::{LedgerError, PlanArguments, run_lock, schema, totals};
 use scheduler::RecordedEvent;
 use scheduler::budget::Amount;
-use scheduler::polling::DurationStats;
 use scheduler::{AttemptId, RunId, Seq, Timestamp};
 
 /// How long a read waits for a writer's lock.
@@ -48,12 +47,12 @@ impl LedgerReader {
     /// Opens the ledger at `file`; `None` where there is none.
     ///
     /// # Errors
-    /// When it is not a ledger or has another format. An older one is migrated by the next run.
+    /// When it is not a ledger of this version.
     pub fn open(file: &Path) -> Result<Option<Self>, LedgerError> {
         if !file.exists() {
             return Ok(None);
         }
-        schema::ensure_supported_format(file)?;
+        schema::ensure_ledger(file)?;
         let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let log = file.with_extension("db-wal");
@@ -69,9 +68,10 @@ impl LedgerReader {
         connection.busy_timeout(BUSY_TIMEOUT).map_err(wrap)?;
         // A single read transaction: its snapshot is taken by the first query.
         connection.execute_batch("BEGIN").map_err(wrap)?;
-        let format = schema::format_of(&connection).map_err(wrap)?;
-        if format < schema::FORMAT {
-            return Err(LedgerError::TooOld { path: file.to_owned(), format, supported: schema::FORMAT });
+        match schema::content(&connection).map_err(wrap)? {
+            Content::Ledger => {}
+            Content::Empty => return Ok(None),
+            Content::Other => return Err(LedgerError::OtherFormat { path: file.to_owned() }),
         }
         let folder = file.parent().map_or_else(PathBuf::new, Path::to_path_buf);
         Ok(Some(Self { connection, file: file.to_owned(), folder }))
@@ -134,33 +134,6 @@ impl LedgerReader {
             },
         )?;
         Ok(events.into_iter().flatten().collect())
-    }
-
-    /// The typical duration of these attempts' tasks, by attempt, from finished tasks of the same class and service, as the poll schedule uses
-    /// it ([`crate::Ledger::task_durations`]). Attempts without such a task are left out.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub fn typical_durations(
-        &self,
-        open: &[OpenAttempt],
-    ) -> Result<HashMap<AttemptId, Duration>, LedgerError> {
-        let mut stats_by_service: HashMap<&str, DurationStats> = HashMap::new();
-        for service in open.iter().map(|open| open.service.as_str()) {
-            if !stats_by_service.contains_key(service) {
-                let took = service_stats::task_durations(&self.connection, service)
-                    .map_err(|source| self.sqlite(source))?;
-                let stats = stats_by_service.entry(service).or_default();
-                for (class, took) in took {
-                    stats.entry(class).record(took);
-                }
-            }
-        }
-        let typical = open.iter().filter_map(|open| {
-            let median = stats_by_service.get(open.service.as_str())?.get(&open.class)?.median()?;
-            Some((open.attempt.clone(), median))
-        });
-        Ok(typical.collect())
     }
 
     /// The totals over all runs: reserved for tasks in flight, and spent.

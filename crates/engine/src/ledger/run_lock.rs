@@ -1,17 +1,12 @@
 //! Liveness of runs: each run locks a file of its own, and the operating system releases the lock when the process ends in any way.
-//!
-//! The file names the attempts of its run whose intent is on record, before their POSTs leave ([`super::lock_note`]): a run that is killed leaves
-//! it, and a ledger without them has lost them. It is not synchronized: after a power cut it may name earlier attempts, or none.
 
 use std::fs::{File, TryLockError};
-use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rusqlite::TransactionBehavior;
 
-use super::lock_note::{LockFileText, LockNote, NotedAttempt};
 use super::sql::Sql;
 use super::{Ledger, LedgerError, PlanArguments, totals};
 use crate::failpoint::{self, Boundary};
@@ -43,19 +38,10 @@ pub struct RunLock {
     spent_before: Amount,
     /// The latest attempt before it, by the order in which attempts are recorded.
     last_attempt: i64,
-    /// Whether the file stays when the run ends: the ledger that has the run on record is gone, and the file shows that there was one.
-    stays: AtomicBool,
-    file: Mutex<LockFile>,
-}
-
-/// The file of a run, held for its lock.
-#[derive(Debug)]
-struct LockFile {
-    file: File,
-    /// The length of the text that it began with, as long as all attempts are listed after it.
-    header: Option<u64>,
-    /// The latest attempt that was noted in it.
-    noted: Option<AttemptId>,
+    /// Its own latest attempt, whose intent is on record unless an earlier state of the ledger was restored.
+    last_intent: Mutex<Option<AttemptId>>,
+    /// Held for its lock.
+    _file: File,
 }
 
 impl RunLock {
@@ -65,45 +51,12 @@ impl RunLock {
         &self.run
     }
 
-    /// Leaves the file behind when the run ends, as a killed run does: the run has lost its ledger, and the next one asks a person, whatever
-    /// is in its place.
-    pub(crate) fn leave_behind(&self) {
-        self.stays.store(true, Ordering::Relaxed);
-        // Without it the file says what that of a killed run does.
-        let _ = self.write_note(&LockNote::LedgerReplaced);
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        // Where it cannot be written, the run's own report is all that there is.
-        if let Ok(Some(copy)) = recreate_lock_file(&file.file, &self.path) {
-            file.file = copy;
-        }
+    pub(super) fn set_last_intent(&self, attempt: AttemptId) {
+        *self.last_intent.lock().unwrap_or_else(PoisonError::into_inner) = Some(attempt);
     }
 
-    /// Notes attempts whose intents are on record.
-    pub(super) fn note_attempts(&self, attempts: &[NotedAttempt]) -> std::io::Result<()> {
-        let Some(last) = attempts.last() else { return Ok(()) };
-        {
-            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(header) = file.header {
-                let is_listed = LockFileText::append(&file.file, header, &self.run, attempts);
-                if !is_listed.map_err(|error| at_path(&self.path, &error))? {
-                    file.header = None;
-                }
-            }
-        }
-        self.write_note(&LockNote::Attempt(last.attempt.clone()))
-    }
-
-    /// The latest attempt that is on record in the ledger, unless an earlier state was restored into it.
-    pub(super) fn noted_attempt(&self) -> Option<AttemptId> {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner).noted.clone()
-    }
-
-    fn write_note(&self, note: &LockNote) -> std::io::Result<()> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        if let LockNote::Attempt(attempt) = note {
-            file.noted = Some(attempt.clone());
-        }
-        note.write(&file.file).map_err(|error| at_path(&self.path, &error))
+    pub(super) fn last_intent(&self) -> Option<AttemptId> {
+        self.last_intent.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn last_attempt(&self) -> i64 {
@@ -117,10 +70,8 @@ impl RunLock {
 
 impl Drop for RunLock {
     fn drop(&mut self) {
-        // The lock is released with the file handle; a file that stays behind is unlocked.
-        if !self.stays.load(Ordering::Relaxed) {
-            let _ = std::fs::remove_file(&self.path);
-        }
+        // The lock is released with the file handle.
+        let _ = std::fs::remove_file(&self.path);
     }
 }
 
@@ -158,8 +109,6 @@ impl Ledger {
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder)?;
         }
-        self.watch.check()?;
-        // On record before its lock file exists: a lock file without a record shows that the ledger has lost it (`unknown_runs`).
         failpoint::hit(Boundary::Before, "begin");
         let mut connection = self.connection();
         let wrap = |error| self.sqlite(error);
@@ -176,12 +125,10 @@ impl Ledger {
         let last_attempt = transaction.query_row(last_attempt, [], |row| row.get(0)).map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
         drop(connection);
-        // Read where it has to be written again.
-        let file = File::options().read(true).write(true).create(true).truncate(true).open(&path);
+        let file = File::options().write(true).create(true).truncate(false).open(&path);
         let file = file.map_err(|error| at_path(&path, &error))?;
         // Nobody else holds it for long: who looks whether a run is alive locks its file for a moment.
         file.lock().map_err(|error| at_path(&path, &error))?;
-        let header = LockFileText::begin(&file, now, service).map_err(|error| at_path(&path, &error))?;
         failpoint::hit(Boundary::After, "begin");
         Ok(RunLock {
             run,
@@ -189,52 +136,51 @@ impl Ledger {
             caps,
             spent_before,
             last_attempt,
-            stays: AtomicBool::new(false),
-            file: Mutex::new(LockFile { file, header: Some(header), noted: None }),
+            last_intent: Mutex::new(None),
+            _file: file,
         })
     }
 
     /// Records the regular end of a run.
     ///
     /// # Errors
-    /// When it cannot be recorded, and as [`Ledger::append`] when the ledger is not the file that was opened.
+    /// When it cannot be recorded, or the run is not on record any more.
     pub fn end(&self, run_lock: &RunLock, now: Timestamp) -> Result<(), LedgerError> {
         failpoint::hit(Boundary::Before, "end");
-        self.watch.check()?;
-        let changed = self
-            .connection()
+        let connection = self.connection();
+        // A run whose end a power cut takes away counts as killed.
+        self.sync_commits(&connection, false).map_err(|error| self.sqlite(error))?;
+        let changed = connection
             .execute("UPDATE runs SET ended_at = ?2 WHERE id = ?1", (run_lock.run.as_str(), Sql(now)))
             .map_err(|error| self.sqlite(error))?;
+        self.sync_commits(&connection, true).map_err(|error| self.sqlite(error))?;
+        drop(connection);
         if changed != 1 {
             return Err(self.missing_records());
         }
-        self.watch.check()?;
         failpoint::hit(Boundary::After, "end");
         Ok(())
     }
-}
 
-/// A copy of a lock file at its path, locked, where the file is no longer there: the folder of the ledger was removed or moved as a whole. `None`
-/// where it is there.
-fn recreate_lock_file(mut file: &File, path: &Path) -> std::io::Result<Option<File>> {
-    // Not the project's folder, which was moved then.
-    for folder in path.ancestors().skip(1).take(2).collect::<Vec<_>>().into_iter().rev() {
-        match std::fs::create_dir(folder) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
+    /// Whether any process that records a run here is alive.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub(crate) fn is_any_run_alive(&self) -> Result<bool, LedgerError> {
+        let entries = match std::fs::read_dir(self.folder.join("runs")) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        for entry in entries {
+            let name = entry?.file_name();
+            let run = name.to_str().and_then(|name| name.strip_suffix(".lock")).map(RunId::from);
+            if run.is_some_and(|run| is_held(&self.folder, &run)) {
+                return Ok(true);
+            }
         }
+        Ok(false)
     }
-    let mut copy = match File::options().read(true).write(true).create_new(true).open(path) {
-        Ok(copy) => copy,
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    copy.lock()?;
-    let mut text = Vec::new();
-    file.rewind()?;
-    file.read_to_end(&mut text)?;
-    copy.write_all(&text)?;
-    Ok(Some(copy))
 }
 
 /// Adds the path to an error.

@@ -30,7 +30,7 @@ impl Ledger {
     /// The latest run of the workflow of this name in `file`; in any file where none is recorded with that one, as after it was renamed.
     ///
     /// # Errors
-    /// When the ledger cannot be read or has an event of another version.
+    /// When the ledger cannot be read.
     pub fn last_run(&self, workflow: &str, file: &Path) -> Result<Option<RunRecord>, LedgerError> {
         let connection = self.connection();
         let read = || {
@@ -53,7 +53,7 @@ impl Ledger {
     /// is alive goes before others: it may have adopted their tasks.
     ///
     /// # Errors
-    /// When the ledger cannot be read or has an event of another version.
+    /// When the ledger cannot be read.
     pub(crate) fn states_in_runs(
         &self,
         others: &HashSet<RunId>,

@@ -1,9 +1,9 @@
 //! Maps the client's results to submissions, poll results and failure kinds.
 //!
-//! Invariant: a submission is `Refused` only where the service definitely did not accept it: no connection was made; 429; or an error in the
+//! Invariant: a submission is `Refused` only where the service surely did not accept it: no connection was made; 429; or an error in the
 //! service's own form (spec 7) with a status that says that nothing was accepted. Every other response may come from a gateway that passed
-//! the request on, or from a service that accepted the task and then failed to answer, and is `Indeterminate`; so is any response that
-//! contains a task id.
+//! the request on, or from a service that accepted the task and then failed to answer, and is `Indeterminate`; so is any response that has
+//! an id where tasks have it, or says that the task exists already.
 
 use client::{CallError, HttpError, RateLimit, Status, TaskFailure, TaskResponse};
 
@@ -55,18 +55,16 @@ pub fn submission(
         Err(CallError::NotSent { reason }) => {
             refused(RefusalKind::Unreachable, Failure::new(FailureKind::Transient, reason), None)
         }
-        Err(CallError::Indeterminate { reason, task_hint, is_answered }) => Submission::Indeterminate {
-            reason,
-            halts: is_answered && task_hint.is_none(),
-            task_hint: task_hint.map(TaskId),
-        },
+        Err(CallError::Indeterminate { reason, is_answered }) => {
+            Submission::Indeterminate { reason, task_hint: None, halts: is_answered }
+        }
         Err(CallError::Http(error)) => {
             let failure = failure(&error, moderation);
             match refusal_kind(&error, failure.kind, server_errors) {
                 Some(kind) => refused(kind, failure, error.retry_after),
                 None => Submission::Indeterminate {
-                    reason: error.to_string(),
-                    halts: is_of_another_server(error.status) && error.task_hint.is_none(),
+                    reason: error.with_body(),
+                    halts: is_of_another_server(error.status) && !error.may_have_task,
                     task_hint: error.task_hint.map(TaskId),
                 },
             }
@@ -86,15 +84,15 @@ fn refusal_kind(
     failure: FailureKind,
     server_errors: ServerErrorPolicy,
 ) -> Option<RefusalKind> {
-    if error.task_hint.is_some() || error.may_hide_task {
+    if error.may_have_task {
         return None;
     }
     let is_repeated = server_errors == ServerErrorPolicy::Retry;
     Some(match error.status {
         429 if failure == FailureKind::Quota => RefusalKind::ServiceUnusable,
         429 => RefusalKind::Throttled,
-        // The status alone leaves open whether it was accepted: the error has to be the contract's, without anything that may name a task.
-        503 if error.is_service_error && !error.has_unknown_members => RefusalKind::Retryable,
+        // The status alone leaves open whether it was accepted.
+        503 if error.is_service_error => RefusalKind::Retryable,
         500..=599 if is_repeated => RefusalKind::ServerError,
         _ if !error.is_service_error => return None,
         400 | 413 | 415 | 422 if failure == FailureKind::Quota => RefusalKind::ServiceUnusable,
@@ -131,6 +129,8 @@ pub fn poll_result(called: Result<TaskResponse, CallError>, moderation: &Moderat
             };
         }
     };
+    let (progress, poll_after) = (task.progress, task.poll_after);
+    let running = |status| PollResult::Running { progress, status, poll_after };
     // The status decides; what `error` says beside a video is a warning. Services send `error` with any status: `success`, a warning, an attempt that they repeat themselves.
     match task.status {
         Status::Completed => PollResult::Completed {
@@ -149,11 +149,8 @@ pub fn poll_result(called: Result<TaskResponse, CallError>, moderation: &Moderat
                 None => task_failure(None, "the service failed the task without a reason", moderation),
             },
         },
-        Status::Queued => PollResult::Running { progress: task.progress, status: "queued".to_owned() },
-        Status::InProgress => {
-            PollResult::Running { progress: task.progress, status: "in_progress".to_owned() }
-        }
-        Status::Unknown(status) => PollResult::Running { progress: task.progress, status },
+        status @ (Status::Queued | Status::InProgress) => running(status.to_string()),
+        Status::Unknown(status) => running(status),
     }
 }
 

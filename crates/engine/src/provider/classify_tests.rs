@@ -11,7 +11,7 @@ fn refused_with(status: u16, body: &str) -> Submission {
 }
 
 fn refused_under(policy: ServerErrorPolicy, status: u16, body: &str) -> Submission {
-    submission(Err(CallError::Http(Box::new(HttpError::new(status, body.to_owned(), None)))), policy, &none())
+    submission(Err(CallError::Http(Box::new(HttpError::new(status, body, None)))), policy, &none())
 }
 
 /// Statuses and bodies as services and gateways send them: flat, nested, pages.
@@ -133,47 +133,68 @@ fn submission_with_any_other_response_is_indeterminate() {
     }
 }
 
-/// It says that there is one, and not which.
 #[test]
-fn submission_response_that_says_that_a_task_is_on_its_way_is_indeterminate() {
-    for status in [400, 429, 503] {
-        for body in [
-            r#"{"error":{"message":"slow down","type":"rate_limit_error","status":"queued"}}"#,
-            r#"{"error":{"message":"slow down","type":"rate_limit_error"},"status":"processing"}"#,
-            r#"{"error":{"message":"slow down","type":"rate_limit_error","code":"a","code":"b"}}"#,
-        ] {
-            let submission = refused_with(status, body);
-            assert!(matches!(submission, Submission::Indeterminate { .. }), "{status} {body}");
-        }
-    }
-}
-
-/// What was not read of it may name a task.
-#[test]
-fn submission_response_that_is_truncated_is_indeterminate() {
-    let body = r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#.to_owned();
-    for status in [400, 429, 503] {
-        let error = HttpError::new(status, body.clone(), None).with_truncated_body(true);
-        let submission = submission(Err(CallError::Http(Box::new(error))), ServerErrorPolicy::Retry, &none());
-        assert!(matches!(submission, Submission::Indeterminate { .. }), "{status}");
-    }
-}
-
-#[test]
-fn submission_response_that_names_a_task_is_indeterminate_with_its_id() {
+fn submission_response_with_an_id_where_ids_stand_is_indeterminate_with_it() {
     for status in [400, 429, 500, 503] {
         for body in [
-            r#"{"id":"task_7","error":{"message":"an error inside"}}"#,
-            r#"{"id":"task_7","error":{"mess"#,
-            r#"{"error":{"message":"timed out","type":"server_error","param":null,"code":"timeout","task_id":"task_7"}}"#,
-            r#"{"error":{"message":"task task_7 is queued, and its status is unknown","type":"server_error"}}"#,
+            r#"{"id":"task_7","error":{"message":"an error inside","type":"server_error"}}"#,
+            r#"{"error":{"message":"timed out","type":"server_error"},"task_id":"task_7"}"#,
+            r#"{"error":{"message":"timed out","type":"server_error"},"data":{"task_id":"task_7"}}"#,
         ] {
             let Submission::Indeterminate { task_hint, .. } = refused_with(status, body) else {
                 panic!("{status} {body} names a task");
             };
             assert_eq!(task_hint, Some(TaskId("task_7".to_owned())), "{status} {body}");
         }
+        let several = r#"{"id":"task_7","task_id":"task_8","error":{"message":"m","type":"server_error"}}"#;
+        let submission = refused_with(status, several);
+        assert!(matches!(submission, Submission::Indeterminate { task_hint: None, .. }), "{status}");
     }
+}
+
+/// Whatever its body says elsewhere, and whether or not it can be read.
+#[test]
+fn submission_is_throttled_by_429_with_any_other_body() {
+    for body in [
+        "",
+        "<html>",
+        "\u{1f}\u{fffd}\u{8}",
+        r#"{"error":{"message":"slow down","type":"rate_limit_error","task_id":"task_7"},"status":"queued"}"#,
+        r#"{"error":{"message":"task task_00000007 exists already","type":"rate_limit_error"}}"#,
+        r#"{"error":{"message":"slow d"#,
+    ] {
+        let Submission::Refused(refusal) = refused_with(429, body) else { panic!("{body}") };
+        assert_eq!(refusal.kind, RefusalKind::Throttled, "{body}");
+    }
+}
+
+/// To submit it again would be to pay twice.
+#[test]
+fn submission_refused_as_a_duplicate_with_an_id_is_indeterminate() {
+    for (message, is_open) in
+        [("already accepted as cgt-20261128142319-x7k2p", true), ("the name already exists", false)]
+    {
+        let body = format!(r#"{{"error":{{"message":"{message}","type":"invalid_request_error"}}}}"#);
+        for status in [400, 422] {
+            let submission = refused_with(status, &body);
+            assert_eq!(matches!(submission, Submission::Indeterminate { .. }), is_open, "{status} {body}");
+        }
+    }
+}
+
+/// Words that are all that it says are shown as such, anything else as it is.
+#[test]
+fn submission_without_known_outcome_shows_the_beginning_of_the_response() {
+    let shown = |body: &str| match refused_with(500, body) {
+        Submission::Indeterminate { reason, .. } => reason,
+        submission => panic!("{submission:?}"),
+    };
+    let own_form = r#"{"error":{"message":"an error inside","type":"server_error","code":"internal"}}"#;
+    assert_eq!(shown(own_form), "the service answered 500: an error inside (internal)");
+    let more = r#"{"error":{"message":"an error inside","type":"server_error","job":"j-17"}}"#;
+    assert_eq!(shown(more), format!("the service answered 500 Internal Server Error: {more}"));
+    let prefix = "the service answered 500 Internal Server Error: ";
+    assert_eq!(shown(&"x".repeat(1000)), format!("{prefix}{}…", "x".repeat(500)));
 }
 
 #[test]
@@ -215,21 +236,18 @@ fn submission_halts_after_another_servers_refusal() {
 /// A page with a success status, such as a web site has for every address.
 #[test]
 fn submission_halts_after_a_response_that_is_no_task() {
-    let halts = |task_hint: Option<&str>, is_answered| {
-        let task_hint = task_hint.map(str::to_owned);
-        let error = CallError::Indeterminate { reason: "a page".to_owned(), task_hint, is_answered };
+    for is_answered in [true, false] {
+        let error = CallError::Indeterminate { reason: "a page".to_owned(), is_answered };
         let submission = submission(Err(error), ServerErrorPolicy::Indeterminate, &none());
-        matches!(submission, Submission::Indeterminate { halts: true, .. })
-    };
-    assert!(halts(None, true));
-    assert!(!halts(Some("task_7"), true), "it was accepted");
-    assert!(!halts(None, false), "the connection broke");
+        let Submission::Indeterminate { halts, .. } = submission else { panic!("{submission:?}") };
+        assert_eq!(halts, is_answered);
+    }
 }
 
 #[test]
 fn poll_result_not_found_needs_the_services_own_form() {
     let polled = |status, body: &str| {
-        poll_result(Err(CallError::Http(Box::new(HttpError::new(status, body.to_owned(), None)))), &none())
+        poll_result(Err(CallError::Http(Box::new(HttpError::new(status, body, None)))), &none())
     };
     let own_form = r#"{"error":{"type":"api_error","message":"unknown task"}}"#;
     assert_eq!(polled(404, own_form), PollResult::NotFound { expired: false });
@@ -245,7 +263,7 @@ fn poll_result_not_found_needs_the_services_own_form() {
 #[test]
 fn download_is_expired_only_by_410_in_the_services_own_form() {
     let kind = |status, body: &str| {
-        let error = HttpError::new(status, body.to_owned(), None);
+        let error = HttpError::new(status, body, None);
         download(CallError::Http(Box::new(error)), &none()).kind
     };
     let own_form = r#"{"error":{"type":"api_error","message":"the file has expired"}}"#;
@@ -264,7 +282,7 @@ fn download_refused_with_any_client_error_is_invalid() {
     for status in [400, 409, 422, 425] {
         let body =
             r#"{"error":{"type":"api_error","message":"the task is queued","code":"task_not_completed"}}"#;
-        let error = HttpError::new(status, body.to_owned(), None);
+        let error = HttpError::new(status, body, None);
         assert_eq!(
             download(CallError::Http(Box::new(error)), &none()).kind,
             FailureKind::Invalid,
@@ -385,7 +403,7 @@ fn codes_of_the_user_are_moderation() {
         assert_eq!(failure.kind, kind);
     }
     let refused = |codes| {
-        let body = r#"{"error":{"type":"api_error","code":1301,"message":"refused"}}"#.to_owned();
+        let body = r#"{"error":{"type":"api_error","code":1301,"message":"refused"}}"#;
         let error = CallError::Http(Box::new(HttpError::new(400, body, None)));
         submission(Err(error), ServerErrorPolicy::default(), codes)
     };

@@ -16,16 +16,6 @@ pub fn service_identity(base_url: &Url) -> String {
     let path = base_url.path().trim_end_matches('/');
     let without_version = path.strip_suffix("/v1").unwrap_or(path).trim_end_matches('/').to_owned();
     url.set_path(&without_version);
-    canonical(url)
-}
-
-/// The present form of an identity that an earlier version recorded; `None` for names that are no URLs, such as that of the embedded service.
-pub(crate) fn present_identity(recorded: &str) -> Option<String> {
-    recorded.parse().ok().map(canonical)
-}
-
-/// Origin and path in one form.
-fn canonical(mut url: Url) -> String {
     let loopback = Ipv4Addr::LOCALHOST.to_string();
     let host = match url.host() {
         Some(Host::Domain(name)) => {

@@ -14,7 +14,6 @@ pub use client::PreparedRequest;
 use futures_util::future::BoxFuture;
 
 pub use account::account_digest;
-pub(crate) use identity::present_identity;
 pub use identity::service_identity;
 pub use moderation::ModerationCodes;
 pub use remote::Remote;

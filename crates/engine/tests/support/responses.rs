@@ -22,9 +22,8 @@ pub(crate) enum Form {
 }
 
 /// Responses to a submission that do not tell whether it was accepted.
-pub(crate) const INDETERMINATE: [(u16, Form); 22] = [
+pub(crate) const INDETERMINATE: [(u16, Form); 21] = [
     (400, Form::Truncated),
-    (429, Form::Truncated),
     (503, Form::Truncated),
     (400, Form::Imitation),
     (403, Form::Imitation),
@@ -51,27 +50,15 @@ pub(crate) const INDETERMINATE: [(u16, Form); 22] = [
 pub(crate) fn error(status: u16, form: Form, task: Option<&str>, retry_after: Option<Duration>) -> CallError {
     let body = match form {
         Form::Truncated => r#"{"error":{"message":"simulated","type":"api_error"}"#.to_owned(),
-        // The task is beside the error, in it, or in its words.
-        Form::Service => match task.map(|task| (task, status % 3)) {
-            Some((task, 0)) => {
+        Form::Service => match task {
+            Some(task) => {
                 json!({ "error": { "message": "simulated", "type": "api_error" }, "task_id": task })
                     .to_string()
-            }
-            // Words name only ids that look like some.
-            Some((task, kind)) if kind == 1 || !task.starts_with("task_") => {
-                json!({ "error": { "message": "simulated", "type": "api_error", "task_id": task } })
-                    .to_string()
-            }
-            Some((task, _)) => {
-                let message = format!("no response from task {task}");
-                json!({ "error": { "message": message, "type": "api_error" } }).to_string()
             }
             None => json!({ "error": { "message": "simulated", "type": "api_error" } }).to_string(),
         },
         Form::Imitation => match task {
-            Some(task) => {
-                json!({ "error": { "message": "simulated", "details": [{ "taskId": task }] } }).to_string()
-            }
+            Some(task) => json!({ "error": { "message": "simulated" }, "id": task }).to_string(),
             None => json!({ "error": { "message": "upstream reset", "code": status } }).to_string(),
         },
         Form::Gateway => match task {
@@ -79,8 +66,7 @@ pub(crate) fn error(status: u16, form: Form, task: Option<&str>, retry_after: Op
             None => "<html><body>upstream failed</body></html>".to_owned(),
         },
     };
-    let error = HttpError::new(status, body, retry_after);
-    CallError::Http(Box::new(error.with_truncated_body(matches!(form, Form::Truncated))))
+    CallError::Http(Box::new(HttpError::new(status, &body, retry_after)))
 }
 
 /// A task as the service sends it. `words` are an `error` that says nothing about its end, as some services send with every status.
@@ -128,14 +114,11 @@ pub(crate) fn failed_download(refused: CallError) -> Failure {
 }
 
 fn decode(response: Result<Value, CallError>, polled: Option<&str>) -> Result<TaskResponse, CallError> {
-    TaskResponse::decode(&response?.to_string(), polled).map_err(|reason| CallError::Indeterminate {
-        reason,
-        task_hint: None,
-        is_answered: true,
-    })
+    TaskResponse::decode(&response?.to_string(), polled)
+        .map_err(|reason| CallError::Indeterminate { reason, is_answered: true })
 }
 
 /// No usable response came.
 pub(crate) fn no_response(reason: impl Into<String>) -> CallError {
-    CallError::Indeterminate { reason: reason.into(), task_hint: None, is_answered: false }
+    CallError::Indeterminate { reason: reason.into(), is_answered: false }
 }

@@ -20,7 +20,7 @@ use rusty_h264::YuvFrame;
 
 pub use self::encode::{Delivery, DeliveryFormat};
 use self::process::input;
-use crate::audio::AudioBuffer;
+use crate::audio_buffer::AudioBuffer;
 use crate::{Cancellation, Fit, FrameRate, MAX_SIDE, MediaError, MediaType, Probe, RgbImage};
 
 /// Makes pixels square without a loss, as [`crate::presentation::Presentation`] does.

@@ -6,9 +6,10 @@ use super::disposable::{SkippedPictures, is_disposable};
 use super::header::{NAL_PPS, NAL_SPS};
 use super::parameters::Sps;
 use super::slice_header::SliceHeaders;
+use crate::MediaError;
 use crate::catch_panic::catch_panic;
 use crate::color::ColorSpace;
-use crate::{MAX_SIDE, MediaError};
+use crate::frame_size::MAX_SIDE;
 
 /// The decoder configuration of an `avc1` or `avc3` sample entry.
 #[derive(Clone, Debug)]

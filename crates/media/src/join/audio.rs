@@ -4,15 +4,17 @@
 
 use std::ops::Range;
 
+use super::clip::Clip;
 use super::layout::Layout;
 use super::loudness::Loudness;
 use super::mastering::{TakeSound, master};
+use super::most_common::most_common;
 use super::soundtrack::{Soundtrack, Tracks};
+use super::spec::{JoinOptions, TransitionKind};
 use super::spool::SpoolReader;
 use super::stretch::stretched;
-use super::{Clip, JoinOptions, TransitionKind, most_common};
-use crate::audio::AudioBuffer;
-use crate::mp4::{Movie, OutputKind, OutputSample, OutputTrack, mp4a};
+use crate::audio_buffer::AudioBuffer;
+use crate::mp4::{OutputKind, OutputSample, OutputTrack, mp4a};
 use crate::rate::rescale;
 use crate::{AudioSpec, Ffmpeg, MediaError, aac};
 
@@ -230,7 +232,7 @@ impl ClipSound {
             return Ok(Self { sound: silence, first });
         }
         let sound = if clip.is_native() {
-            let sound = AudioBuffer::from_movie(&mut Movie::open(&clip.path)?)?;
+            let sound = AudioBuffer::from_movie(&clip.movie()?)?;
             sound.map_or(silence, |sound| sound.converted(spec.sample_rate, spec.channels))
         } else {
             ffmpeg.sound(&clip.path, spec.sample_rate, spec.channels)?

@@ -4,9 +4,8 @@
 //! images", IEEE CG&A 2001), in luma and chroma of BT.709, because coded pictures have it: a table of 256 values for each component. Only two pictures
 //! that show the same thing are compared. A correction that would change more than a service's drift is refused.
 
-use rusty_h264::YuvFrame;
-
-use super::Clip;
+use super::clip::Clip;
+use super::color_correction::{Correction, Linear};
 use crate::{Ffmpeg, MediaError, RgbImage};
 
 /// Gains beyond it, in either direction, are no drift but another picture.
@@ -21,28 +20,6 @@ const MIN_CHANGE: f64 = 1.0 / 255.0;
 const MIN_DEVIATION: f64 = 0.006;
 /// Pictures are compared in so many columns and rows.
 const GRID: (usize, usize) = (32, 18);
-
-/// What is done to the colors of a clip.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Correction {
-    /// Of luma, Cb and Cr.
-    components: [Linear; 3],
-}
-
-/// `value * gain + offset`, where a component's range is 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Linear {
-    gain: f64,
-    offset: f64,
-}
-
-impl Linear {
-    const NONE: Self = Self { gain: 1.0, offset: 0.0 };
-
-    fn apply(self, value: f64) -> f64 {
-        value * self.gain + self.offset
-    }
-}
 
 /// Gives the clips that match their predecessors their corrections. Returns the indices of those that differ by more than a drift.
 ///
@@ -66,30 +43,6 @@ pub(super) fn correct(clips: &mut [Clip], ffmpeg: &Ffmpeg) -> Result<Vec<usize>,
         }
     }
     Ok(different)
-}
-
-impl Correction {
-    /// Changes a picture.
-    pub(super) fn apply(&self, picture: &mut YuvFrame, full_range: bool) {
-        let planes = [&mut picture.y, &mut picture.u, &mut picture.v];
-        for (component, (plane, linear)) in planes.into_iter().zip(self.components).enumerate() {
-            let (zero, range) = match (component, full_range) {
-                (0, false) => (16.0, 219.0),
-                (0, true) => (0.0, 255.0),
-                (_, false) => (128.0, 224.0),
-                (_, true) => (128.0, 255.0),
-            };
-            let table: Vec<u8> = (0..=255)
-                .map(|value| {
-                    let value = linear.apply((f64::from(value) - zero) / range) * range + zero;
-                    value.round().clamp(0.0, 255.0) as u8
-                })
-                .collect();
-            for value in plane.iter_mut() {
-                *value = table[usize::from(*value)];
-            }
-        }
-    }
 }
 
 /// The colors of a picture.
@@ -187,6 +140,8 @@ enum Difference {
 
 #[cfg(test)]
 mod tests {
+    use rusty_h264::YuvFrame;
+
     use super::*;
 
     /// A picture with light, shade and color, changed by a function of its values.

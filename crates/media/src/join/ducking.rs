@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::audio::AudioBuffer;
+use crate::audio_buffer::AudioBuffer;
 
 /// The level falls within this time, so that it is low where speech begins.
 const ATTACK_SECONDS: f64 = 0.150;

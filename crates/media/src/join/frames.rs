@@ -5,11 +5,10 @@ use std::sync::mpsc;
 
 use rusty_h264::YuvFrame;
 
-use super::color_match::Correction;
-use super::{Clip, Decoding};
+use super::clip::{Clip, Decoding};
+use super::color_correction::Correction;
 use crate::color::{ColorSpace, i420_to_rgb, rgb_to_i420};
 use crate::frames::{FrameReader, Frames};
-use crate::mp4::Movie;
 use crate::presentation::Presentation;
 use crate::{Ffmpeg, Fit, FrameRate, MediaError};
 
@@ -78,7 +77,7 @@ impl ClipFrames {
             }
             Decoding::Native => {
                 let first = (time * clip.frame_rate().as_f64() + 0.01).floor().max(0.0) as u64;
-                let reader = FrameReader::new(Movie::open(&clip.path)?)?;
+                let reader = FrameReader::new(clip.movie()?)?;
                 FrameSource::Native(Box::new(reader.frames_from(first)?))
             }
             Decoding::Still(still) => FrameSource::Still(Some(still.picture(form)?)),

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use super::{Clip, TransitionKind};
+use super::clip::Clip;
+use super::spec::TransitionKind;
 use crate::{FrameRate, MediaError};
 
 /// One clip on the film's clock.
@@ -143,7 +144,8 @@ mod tests {
         Clip {
             path: "clip.mp4".into(),
             probe,
-            decoding: crate::join::Decoding::Native,
+            decoding: crate::join::clip::Decoding::Native,
+            movie: None,
             first: 0,
             frames: Some(frames),
             speed: 1.0,

@@ -2,7 +2,7 @@
 
 use rusty_h264::YuvFrame;
 
-use super::TransitionKind;
+use super::spec::TransitionKind;
 
 /// The picture of a transition: `progress` of it, from 0 to 1, is over. Without a next picture the first one changes to a color.
 pub(super) fn mix(

@@ -2,12 +2,15 @@
 
 use std::io::Write;
 
+use super::audio;
+use super::clip::Clip;
 use super::cover::cover;
 use super::frames::PictureForm;
 use super::layout::Layout;
+use super::most_common::most_common;
 use super::render::Renderer;
+use super::spec::{JoinOptions, JoinReport};
 use super::spool::Spool;
-use super::{Clip, JoinOptions, JoinReport, audio, most_common};
 use crate::clip::media_clock;
 use crate::h264::VideoEncoder;
 use crate::mp4::{OutputKind, OutputSample, OutputTrack, StoredTags, avc1, write_movie};

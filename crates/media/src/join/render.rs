@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rusty_h264::YuvFrame;
 
-use super::Clip;
+use super::clip::Clip;
 use super::frames::{ClipFrames, PictureForm};
 use super::layout::{FrameContent, Layout};
 use super::mix::mix;

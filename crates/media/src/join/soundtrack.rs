@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::ducking::Ducking;
-use crate::audio::AudioBuffer;
+use crate::audio::MAX_SOUND_BYTES;
+use crate::audio_buffer::AudioBuffer;
 use crate::{AudioDecodeSpec, AudioSpec, Ffmpeg, MediaError, decode_audio};
 
-/// The largest file of music or of a voice, in bytes.
-pub const MAX_SOUND_BYTES: u64 = 512 << 20;
 /// The longest music or voice.
 pub const MAX_SOUND_DURATION: Duration = Duration::from_mins(45);
 /// The fade at an edge that has none of its own: long enough to avoid a click.

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::audio::AudioBuffer;
+use crate::audio_buffer::AudioBuffer;
 
 /// The length of a segment in seconds: two periods of a low voice.
 const SEGMENT_SECONDS: f64 = 0.030;

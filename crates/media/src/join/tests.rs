@@ -5,13 +5,18 @@ mod report;
 mod seams;
 mod speed;
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusty_h264::YuvFrame;
 
 use super::*;
 use crate::frames::FrameReader;
-use crate::{AudioDecodeSpec, ClipSpec, ClipWriter, RgbImage, decode_audio};
+use crate::mp4::Movie;
+use crate::{
+    AudioDecodeSpec, ClipSpec, ClipWriter, Ffmpeg, Fit, FrameRate, Overlays, RgbImage, decode_audio,
+};
 
 const SIZE: (u32, u32) = (64, 48);
 const KIND: TransitionKind = TransitionKind::Dissolve;

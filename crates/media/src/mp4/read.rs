@@ -3,9 +3,11 @@
 //! `shiguredo_mp4` decodes the boxes; this module bounds them. Invariant: no allocation exceeds the file's own size, and every sample lies
 //! inside the file.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::rc::Rc;
 
 use shiguredo_mp4::aux::{SampleTableAccessor, SampleTableAccessorError};
 use shiguredo_mp4::boxes::{HdlrBox, MoovBox, StszBox, TrakBox};
@@ -16,9 +18,9 @@ use super::fragments::Fragments;
 use super::track::{Edit, Sample, Track};
 use crate::MediaError;
 use crate::catch_panic::catch_panic;
-use crate::presentation::Turn;
 use crate::rate::rescale;
 use crate::sniff::{SNIFFED_BYTES, name_content};
+use crate::turn::Turn;
 
 /// The largest index (`moov`, or `moof` of a fragment) that is loaded.
 const MAX_INDEX_BYTES: u64 = 64 << 20;
@@ -33,9 +35,10 @@ const MAX_SAMPLE_BYTES: u32 = 64 << 20;
 pub(crate) trait Source: Read + Seek {}
 impl<T: Read + Seek> Source for T {}
 
-/// A movie whose index was read and found sound.
+/// A movie whose index was read and found sound. Copies read the same open file.
+#[derive(Clone)]
 pub(crate) struct Movie {
-    source: Box<dyn Source>,
+    source: Rc<RefCell<dyn Source>>,
     length: u64,
     pub(crate) video: Option<Track>,
     pub(crate) audio: Option<Track>,
@@ -56,27 +59,28 @@ impl Movie {
 
     /// The same for what is read in parts.
     pub(crate) fn from_source(source: impl Source + 'static, length: u64) -> Result<Self, MediaError> {
-        Self::read(Box::new(std::io::BufReader::with_capacity(64 << 10, source)), length)
+        Self::read(std::io::BufReader::with_capacity(64 << 10, source), length)
     }
 
     /// The same for a file that is already in memory.
     pub(crate) fn from_bytes(bytes: Vec<u8>) -> Result<Self, MediaError> {
         let length = bytes.len() as u64;
-        Self::read(Box::new(Cursor::new(bytes)), length)
+        Self::read(Cursor::new(bytes), length)
     }
 
-    fn read(mut source: Box<dyn Source>, length: u64) -> Result<Self, MediaError> {
-        let top = top_level(&mut *source, length)?;
+    fn read(mut source: impl Source + 'static, length: u64) -> Result<Self, MediaError> {
+        let top = top_level(&mut source, length)?;
         let position = |name: &[u8; 4]| top.iter().position(|extent| extent.name == *name);
         let Some(moov_at) = position(b"moov") else {
             return Err(MediaError::damaged("it has no index (moov): the end of the file may be missing"));
         };
         let faststart = position(b"mdat").is_none_or(|mdat| moov_at < mdat);
-        let moov_bytes = load(&mut *source, top[moov_at].start, top[moov_at].end, MAX_INDEX_BYTES)?;
+        let moov_bytes = load(&mut source, top[moov_at].start, top[moov_at].end, MAX_INDEX_BYTES)?;
         let decoded = catch_panic(|| MoovBox::decode(&moov_bytes))?.map_err(|error| malformed(&error))?;
         let moov = decoded.0;
         let movie_timescale = moov.mvhd_box.timescale.get();
 
+        let source = Rc::new(RefCell::new(source));
         let mut movie = Self { source, length, video: None, audio: None, is_faststart: faststart };
         let raw_moov = children(&moov_bytes).next().map_or(&[][..], |child| child.payload);
         let raw_tracks = children(raw_moov).filter(|child| child.name == *b"trak");
@@ -114,28 +118,29 @@ impl Movie {
     }
 
     /// The bytes of one sample, replacing what is in `bytes`.
-    pub(crate) fn load_sample(&mut self, sample: &Sample, bytes: &mut Vec<u8>) -> Result<(), MediaError> {
+    pub(crate) fn load_sample(&self, sample: &Sample, bytes: &mut Vec<u8>) -> Result<(), MediaError> {
         let end = sample.offset.checked_add(u64::from(sample.size));
         if sample.size > MAX_SAMPLE_BYTES || end.is_none_or(|end| end > self.length) {
             return Err(MediaError::damaged("a sample lies outside the file"));
         }
         bytes.resize(sample.size as usize, 0);
-        self.source
+        let mut source = self.source.borrow_mut();
+        source
             .seek(SeekFrom::Start(sample.offset))
-            .and_then(|_| self.source.read_exact(bytes))
+            .and_then(|_| source.read_exact(bytes))
             .map_err(MediaError::io("cannot read the file"))
     }
 
     /// Collects the samples of all fragments.
     fn read_fragments(
-        &mut self,
+        &self,
         top: &[BoxExtent],
         moov: &[u8],
         tracks: &mut [(u32, TrackKind, Track)],
     ) -> Result<(), MediaError> {
         let mut fragments = Fragments::new(moov, self.length, tracks)?;
         for extent in top.iter().filter(|extent| extent.name == *b"moof") {
-            let bytes = load(&mut *self.source, extent.start, extent.end, MAX_INDEX_BYTES)?;
+            let bytes = load(&mut *self.source.borrow_mut(), extent.start, extent.end, MAX_INDEX_BYTES)?;
             let moof = children(&bytes).next().ok_or_else(incomplete)?;
             fragments.read(moof.payload, extent.start, tracks)?;
         }

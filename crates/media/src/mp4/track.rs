@@ -1,10 +1,10 @@
 //! A track of a file: its samples, its edit list, its coding.
 
 use super::boxes::find;
-use crate::presentation::Turn;
+use crate::turn::Turn;
 
 /// One track; times are in its own ticks.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Track {
     /// The first sample entry, a whole box.
     pub(crate) entry: Vec<u8>,

@@ -53,19 +53,9 @@ fn packet(tags: &FilmTags) -> Option<String> {
 
 /// Text as XML has it, without the control characters that it cannot have.
 fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\t' => out.push(c),
-            _ if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
-            _ => out.push(c),
-        }
-    }
-    out
+    let is_legal =
+        |c: &char| matches!(c, '\n' | '\t') || !(c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}'));
+    quick_xml::escape::escape(text.chars().filter(is_legal).collect::<String>()).into_owned()
 }
 
 fn uuid_box(packet: &[u8]) -> Vec<u8> {

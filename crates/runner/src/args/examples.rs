@@ -58,14 +58,7 @@ const EXAMPLES: &[Examples] = &[
         command: "explain",
         lines: &[
             ("Why shots would be rendered again", "runner explain storyboard.yaml"),
-            ("One shot only", "runner explain storyboard.yaml lamp"),
-        ],
-    },
-    Examples {
-        command: "explain-code",
-        lines: &[
-            ("What a code means, and how to fix it", "runner explain-code unknown-key"),
-            ("List all codes", "runner explain-code"),
+            ("What a code means, and how to fix it", "runner explain unknown-key"),
         ],
     },
     Examples {
@@ -133,10 +126,10 @@ const EXAMPLES: &[Examples] = &[
         ],
     },
     Examples {
-        command: "fetch",
+        command: "ledger fetch",
         lines: &[
-            ("Download the video of a task", "runner fetch task_01J9Z3 --in storyboard.yaml"),
-            ("Download everything that was paid for and is not here yet", "runner fetch --all"),
+            ("Download the video of a task", "runner ledger fetch task_01J9Z3 --in storyboard.yaml"),
+            ("Download everything that was paid for and is not here yet", "runner ledger fetch --all"),
         ],
     },
     Examples {
@@ -153,19 +146,6 @@ const EXAMPLES: &[Examples] = &[
             (
                 "Record a task of the service as that of a shot",
                 "runner ledger adopt storyboard.yaml --task lamp=task_01J9Z3",
-            ),
-        ],
-    },
-    Examples {
-        command: "ledger link-account",
-        lines: &[
-            (
-                "Record that the key of the environment is a new one of the same account",
-                "runner ledger link-account storyboard.yaml",
-            ),
-            (
-                "The same, with a result for programs",
-                "runner ledger link-account storyboard.yaml --format json",
             ),
         ],
     },

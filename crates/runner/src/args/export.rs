@@ -24,46 +24,8 @@ pub(crate) struct ExportArgs {
     pub(crate) overwrite: bool,
     /// With --otio: refer to clips by absolute paths, as Premiere wants it. FCPXML always does. By default clips are referred to by paths
     /// relative to the exported file.
-    #[arg(long, conflicts_with_all = ["edl", "csv", "srt", "vtt", "video", "sign"])]
+    #[arg(long, conflicts_with_all = ["csv", "srt", "vtt", "video"])]
     pub(crate) absolute: bool,
-    #[command(flatten)]
-    pub(crate) signing: SigningArgs,
-}
-
-/// The other formats: a requirement of a flag is no condition where another of its group is given.
-const EDITS: [&str; 7] = ["otio", "fcpxml", "edl", "csv", "srt", "vtt", "video"];
-
-/// What a C2PA manifest is signed with.
-#[derive(Debug, Args)]
-pub(crate) struct SigningArgs {
-    /// With --sign: the certificate and those that issued it, in PEM, the signer's first.
-    #[arg(long, value_name = "FILE", conflicts_with_all = EDITS)]
-    pub(crate) certificates: Option<PathBuf>,
-    /// With --sign: the certificate's private key (PKCS #8 in PEM).
-    #[arg(long, value_name = "FILE", conflicts_with_all = EDITS)]
-    pub(crate) private_key: Option<PathBuf>,
-    /// With --sign: the algorithm that the key is for.
-    #[arg(long, value_name = "NAME", value_enum, default_value = "es256", conflicts_with_all = EDITS)]
-    pub(crate) algorithm: SigningAlgorithm,
-}
-
-/// Algorithms of C2PA, section 13.2.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SigningAlgorithm {
-    /// ECDSA with SHA-256
-    Es256,
-    /// ECDSA with SHA-384
-    Es384,
-    /// ECDSA with SHA-512
-    Es512,
-    /// RSASSA-PSS with SHA-256
-    Ps256,
-    /// RSASSA-PSS with SHA-384
-    Ps384,
-    /// RSASSA-PSS with SHA-512
-    Ps512,
-    /// Ed25519
-    Ed25519,
 }
 
 /// The format of the exported file.
@@ -78,9 +40,6 @@ pub(crate) struct ExportFormatArgs {
     /// FCPXML 1.10: Final Cut Pro, DaVinci Resolve.
     #[arg(long)]
     pub(crate) fcpxml: bool,
-    /// CMX 3600 edit decision list.
-    #[arg(long)]
-    pub(crate) edl: bool,
     /// A table for people and spreadsheets.
     #[arg(long)]
     pub(crate) csv: bool,
@@ -93,9 +52,6 @@ pub(crate) struct ExportFormatArgs {
     /// The finished film itself in another format, encoded with ffmpeg.
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub(crate) video: Option<VideoFormat>,
-    /// The finished film with a signed C2PA manifest of where it comes from (Content Credentials). Needs a build with the feature `sign`.
-    #[arg(long)]
-    pub(crate) sign: bool,
 }
 
 /// Formats of the film itself.

@@ -4,19 +4,16 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use workflow::import::{Column, ColumnChoice};
-use workflow::units::FrameRate;
 
 use super::{ModelArgs, OverrideArgs};
 
 #[derive(Debug, Args)]
 #[command(after_help = IMPORT_NOTES)]
 pub(crate) struct ImportArgs {
-    /// Shot list: cells separated by commas, semicolons or tabs, below a line that names the columns; or a screenplay (.fountain). With
-    /// --into, or on its own: an editor's cut (.otio, .edl).
+    /// Shot list: cells separated by commas, semicolons or tabs, below a line that names the columns. With --into: an editor's cut (.otio).
     pub(crate) list: PathBuf,
-    /// Take an editor's cut back into a film of this workflow: order, trims and transitions of what `export --otio` or `--edl` wrote. Comments
-    /// stay.
-    #[arg(long, value_name = "WORKFLOW", conflicts_with_all = ["output", "chain", "family", "model", "aspect", "overwrite", "columns", "rate"])]
+    /// Take an editor's cut back into a film of this workflow: order, trims and transitions of what `export --otio` wrote. Comments stay.
+    #[arg(long, value_name = "WORKFLOW", conflicts_with_all = ["output", "chain", "family", "model", "aspect", "overwrite", "columns"])]
     pub(crate) into: Option<PathBuf>,
     /// With --into: the film, by its file name with or without `.mp4` [default: the only one].
     #[arg(long, value_name = "NAME", requires = "into")]
@@ -37,9 +34,6 @@ pub(crate) struct ImportArgs {
     /// movement, lens, description, dialogue, sound, duration, note.
     #[arg(long = "column", value_name = "MEANING=NAME", value_parser = column_choice)]
     pub(crate) columns: Vec<ColumnChoice>,
-    /// Frames per second of an edit decision list, which does not state them, such as 25 or 23.976 [default: the lowest that fits].
-    #[arg(long, value_name = "FPS", value_parser = frame_rate)]
-    pub(crate) rate: Option<FrameRate>,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
     /// Overwrite the file if it exists.
@@ -48,21 +42,11 @@ pub(crate) struct ImportArgs {
 }
 
 const IMPORT_NOTES: &str = "\
-Columns: scene, shot, size, angle, movement, lens, description, dialogue, sound, duration, or their usual names in English, German, French, \
-Spanish, Chinese and Japanese. Only the description is required. Any other column becomes part of the shot's note.
-
-A screenplay in Fountain: each paragraph of action becomes a shot with the dialogue after it, each character an entry of `cast` to fill in.
-
-An editor's cut on its own: each clip becomes a shot as long as it is shown, with its name as the prompt to be written, and the cut becomes the \
-film; clips whose files lie beside the workflow are shown as they are.
+Columns: scene, shot, size, angle, movement, lens, description, dialogue, sound, duration, or other usual names of these; --column \
+names the others. Only the description is required. Any other column becomes part of the shot's note.
 
 An editor's cut of this workflow: `runner export lamp.yaml --otio`, change it in the editor and save it as OpenTimelineIO, then \
 `runner import cut.otio --into lamp.yaml`. It costs nothing: the next run joins the film again.";
-
-fn frame_rate(text: &str) -> Result<FrameRate, String> {
-    let rate = text.parse().ok().and_then(timeline::import::frame_rate);
-    rate.ok_or_else(|| "write frames per second from 1 to 1000, such as 24, 25 or 29.97".to_owned())
-}
 
 fn column_choice(text: &str) -> Result<ColumnChoice, String> {
     let (meaning, header) = text.split_once('=').ok_or("write MEANING=NAME, such as `duration=Dauer`")?;

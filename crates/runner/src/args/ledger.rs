@@ -1,10 +1,11 @@
 //! Arguments of `runner ledger`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::{Format, WorkflowArgs};
+use super::{Format, WorkflowArgs, duration};
 
 #[derive(Debug, Args)]
 pub(crate) struct LedgerArgs {
@@ -17,18 +18,8 @@ pub(crate) enum LedgerCommand {
     /// Record work that was paid for and that the ledger does not know: videos with a sidecar in the artifact store, videos named by the
     /// key of a shot, and tasks that you name. Nothing is submitted.
     Adopt(AdoptArgs),
-    /// Record that the API key is a new one of an account that submitted tasks with another key. The service is asked for such a task: only the
-    /// account that owns it can see it.
-    LinkAccount(LinkAccountArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct LinkAccountArgs {
-    /// Workflow file, or the folder that contains it.
-    pub(crate) file: PathBuf,
-    /// Output format on standard output.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
+    /// Download the videos of recorded tasks, also of those that no shot asks for any more.
+    Fetch(FetchArgs),
 }
 
 #[derive(Debug, Args)]
@@ -51,6 +42,28 @@ pub(crate) struct AdoptArgs {
     /// Text that is part of every shot's key, as in `run`.
     #[arg(long, value_name = "TEXT")]
     pub(crate) salt: Option<String>,
+    /// Output format on standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Clone, Args)]
+#[command(
+    override_usage = "runner ledger fetch [OPTIONS] <TASK>...\n       runner ledger fetch [OPTIONS] --all"
+)]
+pub(crate) struct FetchArgs {
+    /// Tasks, by the service's id, as `status` lists them.
+    #[arg(value_name = "TASK", required_unless_present = "all")]
+    pub(crate) tasks: Vec<String>,
+    /// Every recorded task of the service that has no video yet.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Workflow file, or the folder that contains it.
+    #[arg(long = "in", value_name = "FILE|FOLDER", default_value = ".")]
+    pub(crate) project: PathBuf,
+    /// How long to wait for a task that is not finished [default: an hour].
+    #[arg(long, value_name = "SECONDS", value_parser = duration)]
+    pub(crate) timeout: Option<Duration>,
     /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,

@@ -19,13 +19,10 @@ pub(crate) struct ReportArgs {
     /// Only the clips of this shot.
     #[arg(long, value_name = "SHOT")]
     pub(crate) shot: Option<String>,
-    /// Compare with an earlier state: a report in the format `json`, a manifest, or an output folder.
-    #[arg(long, value_name = "FILE|FOLDER")]
-    pub(crate) compare: Option<PathBuf>,
-    /// Clips in a row of a contact sheet or grid video [default: one row per value of the first axis, or about as many rows as columns].
+    /// Clips in a row of a contact sheet [default: one row per value of the first axis, or about as many rows as columns].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) columns: Option<u32>,
-    /// File to write instead of standard output; required for pictures and videos. An existing one is overwritten, unless it is a clip.
+    /// File to write instead of standard output; required for a contact sheet. An existing one is overwritten, unless it is a clip.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -45,6 +42,4 @@ pub(crate) enum ReportFormat {
     Junit,
     /// A PNG with a picture of each clip, labelled.
     ContactSheet,
-    /// An MP4 in which the clips of a shot play side by side, labelled and silent.
-    GridVideo,
 }

@@ -21,7 +21,7 @@ pub(crate) struct ServeArgs {
     /// Memory for requests and media: MiB, or with a unit (512M, 2G). Renderers take theirs besides.
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = memory)]
     pub(crate) max_memory: usize,
-    /// Limits (JSON): of the queue and of keys without their own. Read again on SIGHUP (docs/service.md).
+    /// Limits (JSON): of the queue and of keys without their own (docs/service.md).
     #[arg(long, value_name = "FILE")]
     pub(crate) limits: Option<PathBuf>,
     /// Fault profile (JSON): inject faults, to test clients (docs/service.md).
@@ -63,7 +63,7 @@ pub(crate) enum ServeCommand {
 pub(crate) enum KeysCommand {
     /// Create a key and print it. It is shown only once.
     Add(NewKeyArgs),
-    /// Change permissions and limits of a key; settings without a flag are unchanged. Applies within two seconds.
+    /// Change permissions and limits of a key; settings without a flag are unchanged.
     Set(SetKeyArgs),
     /// List all keys and their usage.
     List,

@@ -55,7 +55,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("plan", &["preview", "dry-run", "estimate", "cost", "price", "diff"]),
     ("status", &["list", "ls", "show", "ps", "log", "logs", "history"]),
     ("view", &["open", "watch", "gallery"]),
-    ("fetch", &["download", "get", "pull"]),
+    ("ledger fetch", &["download", "fetch", "get", "pull"]),
     ("export", &["convert"]),
     ("clean", &["rm", "remove", "delete", "gc", "prune"]),
     ("--version", &["version"]),

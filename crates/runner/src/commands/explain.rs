@@ -1,4 +1,4 @@
-//! `runner explain`: why a shot would be rendered again, and what depends on it. Submits and writes nothing.
+//! `runner explain`: why a shot would be rendered again, and what depends on it; or what a code means. Submits and writes nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use engine::Ledger;
 use serde_json::json;
 use workflow::plan::{NodeIx, Plan};
 
+use super::explain_code;
 use crate::args::{ExplainArgs, Format};
 use crate::backend::{Backend, EMBEDDED};
 use crate::error::CommandError;
@@ -17,13 +18,17 @@ use crate::report;
 use crate::selection::nodes_by_name;
 
 pub(crate) async fn explain(args: ExplainArgs) -> Result<Exit, CommandError> {
-    let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
+    if let Some(entry) = explain_code::find(&args.file)? {
+        explain_code::explain(entry, args.format);
+        return Ok(Exit::Done);
+    }
+    let plan = match load::load(&args.file, &args.overrides) {
         Ok(plan) => Arc::new(plan),
         Err(error) => return Ok(error.report(args.format)),
     };
-    let nodes = selected_nodes(&plan, &args.shots, &args.workflow.file)?;
+    let nodes = selected_nodes(&plan, &args.shots, &args.file)?;
     let service = Backend::identity_from_environment()?;
-    let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
+    let paths = ProjectPaths::for_workflow(&args.file)?;
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
     let explanations =
         engine::explain::explain(&plan, ledger.as_ref(), &service, service != EMBEDDED, &nodes).await?;

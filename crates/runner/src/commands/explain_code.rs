@@ -1,51 +1,44 @@
-//! `runner explain-code`: what a code of `check` means, an example that produces it, and how to fix that.
+//! `runner explain CODE`: what a code of `check` means, an example that produces it, and how to fix that.
+
+use std::path::Path;
 
 use contract::Contract;
 use serde_json::{Value, json};
 use workflow::{CODES, CodeExample, code_example};
 
-use crate::args::{ExplainCodeArgs, Format};
+use crate::args::Format;
 use crate::error::CommandError;
-use crate::exit::Exit;
-use crate::report::Table;
 
-pub(crate) fn explain_code(args: &ExplainCodeArgs) -> Result<Exit, CommandError> {
-    let Some(code) = &args.code else {
-        list(args.format);
-        return Ok(Exit::Done);
-    };
-    // As it is copied from a message: `error[unknown-key]`.
-    let name = code.rsplit_once('[').map_or(code.as_str(), |(_, name)| name).trim_end_matches(']');
-    let entry = CODES.iter().find(|(code, _)| *code == name);
-    let Some(((_, meaning), example)) = entry.zip(code_example(name)) else {
-        let nearest = contract::nearest_name(name, CODES.map(|(code, _)| code));
-        let hint = nearest.map_or_else(
-            || "`runner explain-code` lists all codes".to_owned(),
-            |nearest| format!("did you mean `runner explain-code {nearest}`?"),
-        );
-        let shown_name = crate::report::sanitize::line(name);
-        return Err(CommandError::invalid(format!("there is no code `{shown_name}`")).hint(hint));
-    };
-    match args.format {
+/// A code with its meaning and its example.
+pub(super) struct CodeEntry {
+    meaning: &'static str,
+    example: CodeExample,
+}
+
+/// The code that is named instead of a workflow file, also as it is copied from a message: `error[unknown-key]`. A file of that name counts
+/// first, and so does any name that no code has or resembles.
+pub(super) fn find(name: &Path) -> Result<Option<CodeEntry>, CommandError> {
+    let Some(word) = name.to_str().filter(|_| !name.exists()) else { return Ok(None) };
+    let word = word.rsplit_once('[').map_or(word, |(_, word)| word).trim_end_matches(']');
+    if !word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
+        return Ok(None);
+    }
+    let entry = CODES.iter().find(|(code, _)| *code == word).zip(code_example(word));
+    if let Some((&(_, meaning), example)) = entry {
+        return Ok(Some(CodeEntry { meaning, example }));
+    }
+    match contract::nearest_name(word, CODES.map(|(code, _)| code)) {
+        Some(nearest) => Err(CommandError::invalid(format!("there is no file and no code `{word}`"))
+            .hint(format!("did you mean `runner explain {nearest}`?"))),
+        None => Ok(None),
+    }
+}
+
+pub(super) fn explain(CodeEntry { meaning, example }: CodeEntry, format: Format) {
+    match format {
         Format::Text => print_text(meaning, &example),
         Format::Json => outln!("{:#}", record(meaning, &example)),
         Format::Ndjson => outln!("{}", record(meaning, &example)),
-    }
-    Ok(Exit::Done)
-}
-
-fn list(format: Format) {
-    let records = || CODES.iter().map(|(code, meaning)| json!({ "code": code, "meaning": meaning }));
-    match format {
-        Format::Text => {
-            let mut table = Table::new(["code", "meaning"]);
-            for (code, meaning) in CODES {
-                table.row([code.to_owned(), meaning.to_owned()]);
-            }
-            out!("{}", table.render());
-        }
-        Format::Json => outln!("{:#}", json!({ "codes": records().collect::<Vec<_>>() })),
-        Format::Ndjson => records().for_each(|record| outln!("{record}")),
     }
 }
 

@@ -5,13 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use timeline::import::{
-    CandidateClip, ImportedEdit, Recut, RecutEntry, RecutError, read_edl, read_otio, recut,
-};
+use timeline::import::{CandidateClip, ImportedEdit, Recut, RecutEntry, RecutError, read_otio, recut};
 use timeline::{ClipVideo, continuations};
 use workflow::edit::{ListEntry, film_entries, set_film_entries, transition_value};
 use workflow::plan::{Clip, ClipSource, Film, Plan};
-use workflow::units::FrameRate;
 
 use super::export::clips::ClipCollector;
 use super::export::{FilmProject, film, not_resolvable};
@@ -43,7 +40,7 @@ pub(super) async fn import_cut(args: &ImportArgs, workflow: &Path) -> Result<Exi
     let facts = ClipCollector::facts(&clips)?;
     let continued = continuations(&plan, &engine::film::clip_videos(&clips));
     let timeline = timeline::resolve(film, &facts, &continued).map_err(not_resolvable)?;
-    let edit = read_cut(&args.list, Some(timeline.frame_rate))?;
+    let edit = read_cut(&args.list)?;
     let context = collector.context(film, &clips, &facts, Path::new("/"), false);
     let own = film.clips.iter().zip(facts).zip(context.clips);
     let mut candidates: Vec<CandidateClip> =
@@ -101,30 +98,8 @@ pub(super) async fn import_cut(args: &ImportArgs, workflow: &Path) -> Result<Exi
     Ok(Exit::Done)
 }
 
-/// The format of an editor's cut.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum CutFormat {
-    /// An edit decision list of CMX 3600.
-    Edl,
-    /// A document of `OpenTimelineIO`.
-    Otio,
-}
-
-impl CutFormat {
-    /// By the ending of the file's name; `None` if it is no cut.
-    pub(super) fn from_ending(file: &Path) -> Option<Self> {
-        let has_ending =
-            |ending| file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
-        match () {
-            () if has_ending("edl") => Some(Self::Edl),
-            () if has_ending("otio") => Some(Self::Otio),
-            () => None,
-        }
-    }
-}
-
-/// Reads a cut: an edit decision list, whose frames are counted at `rate`, or else a document of `OpenTimelineIO`.
-pub(super) fn read_cut(file: &Path, rate: Option<FrameRate>) -> Result<ImportedEdit, CommandError> {
+/// Reads a cut as a document of `OpenTimelineIO`.
+fn read_cut(file: &Path) -> Result<ImportedEdit, CommandError> {
     let mut bytes = Vec::new();
     fs_err::File::open(file)
         .and_then(|file| file.take(MAX_CUT_BYTES + 1).read_to_end(&mut bytes))
@@ -135,12 +110,8 @@ pub(super) fn read_cut(file: &Path, rate: Option<FrameRate>) -> Result<ImportedE
     }
     let invalid = |error: &dyn std::fmt::Display| {
         CommandError::invalid(format!("{}: {error}", display_path(file)))
-            .hint("save the cut as OpenTimelineIO (.otio), or as an edit decision list of CMX 3600 (.edl)")
+            .hint("save the cut as OpenTimelineIO (.otio)")
     };
-    if CutFormat::from_ending(file) == Some(CutFormat::Edl) {
-        // Lists are ASCII, but for names in comments.
-        return read_edl(&String::from_utf8_lossy(&bytes), rate).map_err(|error| invalid(&error));
-    }
     // JSON is UTF-8 (RFC 8259, section 8.1): names that were replaced would find no clip.
     let text = std::str::from_utf8(&bytes).map_err(|error| invalid(&error))?;
     read_otio(text).map_err(|error| invalid(&error))

@@ -10,17 +10,14 @@ mod cluster_resolve;
 #[cfg(feature = "cluster")]
 mod cluster_run;
 pub(crate) mod completions;
-mod cut_clips;
 pub(crate) mod edit;
 pub(crate) mod explain;
-pub(crate) mod explain_code;
+mod explain_code;
 pub(crate) mod export;
-pub(crate) mod fetch;
 pub(crate) mod import;
 mod import_cut;
 pub(crate) mod init;
 pub(crate) mod ledger;
-mod link_account;
 pub(crate) mod models;
 pub(crate) mod pick;
 pub(crate) mod plan;

@@ -137,12 +137,6 @@ async fn decisions(
         }
     };
     let keys = records.key_resolver(plan, &service.identity).await?;
-    let keys = if service.is_free || engine.is_cluster() {
-        keys
-    } else {
-        // As a run resolves them.
-        unknown_work::with_described_keys(keys, records, &ProjectPaths::for_workflow(file)?)?
-    };
     let keys = keys.with_salt(changes.salt.map(str::to_owned));
     let keys = match changes.rerun {
         Some(names) => {
@@ -157,7 +151,6 @@ async fn decisions(
     };
     let (account, is_paid) = (service.account.as_deref(), !service.is_free);
     let mut previews = preview(plan, records.work(), &keys, account, is_paid, &Verify::Metadata).await?;
-    records.retain_hints(&mut previews);
     let named = NamedWorkflow::new(file, &engine.suffix());
     let named = match overrides {
         Some(overrides) => named.with_arguments(overrides, changes.salt, output_dir),

@@ -82,7 +82,7 @@ pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> R
     ledger.resolve(&attempt, &resolution, now())?;
     let message = match &resolution {
         Resolution::Accepted { task } if is_replaced(&ledger, &attempt)? => format!(
-            "recorded; another task was accepted for its shot: `runner fetch {} --in {}` downloads its video",
+            "recorded; another task was accepted for its shot: `runner ledger fetch {} --in {}` downloads its video",
             shell::quote(task.as_str()),
             shell::path(&args.file)
         ),

@@ -3,7 +3,6 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
-use engine::adopt::{unrecorded_descriptions, with_described_work};
 use engine::records::WorkRecords;
 use engine::{Clock, Ledger, RunConfig};
 use renderer::Renderer;
@@ -19,8 +18,9 @@ use crate::clock::now;
 use crate::commands::cluster_address::ClusterAddress;
 #[cfg(feature = "cluster")]
 use crate::commands::cluster_run;
+use crate::commands::ledger::fetch;
 use crate::commands::preflight::{preflight, print_estimate, verification};
-use crate::commands::{fetch, plan, view};
+use crate::commands::{plan, view};
 use crate::error::{CommandError, ErrorKind};
 use crate::exit::Exit;
 use crate::ffmpeg;
@@ -262,20 +262,16 @@ async fn execute<'t>(
     let is_free = backend.is_free();
     let table = table.filter(|_| !is_free);
     let (run, identity) = (new_run_id(), backend.identity());
-    let described =
-        if is_free { Vec::new() } else { unrecorded_descriptions(Some(&ledger), &ledger.store())? };
-    let keys = ledger.key_resolver(&plan, &identity)?;
-    let (keys, names) = with_described_work(keys, Some(&ledger), &described)?;
-    let keys = keys.with_salt(args.salt.clone()).with_forced(force.iter().copied(), run.as_str());
+    let keys = ledger
+        .key_resolver(&identity)?
+        .with_salt(args.salt.clone())
+        .with_forced(force.iter().copied(), run.as_str());
     let keys = match args.rerun {
         Some(_) => keys.with_unfinished_reruns(ledger.unfinished_reruns()?),
         None => keys,
     };
-    if !is_free {
-        let folder = (!args.force).then_some(output_dir.as_path());
-        unknown_work::check(&named_workflow(args), &plan, &ledger, &keys, &described, folder).await?;
-        // The descriptions are those of this run's own folder; the names are part of the keys that it records.
-        ledger.record_service_names(&names, &identity)?;
+    if !is_free && !args.force {
+        unknown_work::check(&named_workflow(args), &plan, &ledger, &keys, &output_dir).await?;
     }
     budget::check_in_flight(&args.budget, is_free, &ledger)?;
     let (reserved, _) = ledger.spending()?;

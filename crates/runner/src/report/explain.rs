@@ -21,7 +21,7 @@ pub(crate) fn explanations(explanations: &[Explanation]) -> String {
 }
 
 fn shot_text(explanation: &Explanation) -> String {
-    let Explanation { preview, nearest, unrecorded, same, unknown, affects, films } = explanation;
+    let Explanation { preview, nearest, same, unknown, affects, films } = explanation;
     let mut out = format!("{}: {}", preview.name, preview.decision.as_str());
     let _ = match &preview.key {
         Some(key) => writeln!(out, ", key {key}"),
@@ -41,12 +41,6 @@ fn shot_text(explanation: &Explanation) -> String {
     match nearest {
         Some(nearest) => {
             changes(nearest, preview.decision, &preview.name, same, !unknown.is_empty(), &mut out);
-        }
-        None if *unrecorded > 0 => {
-            let _ = writeln!(
-                out,
-                "  earlier attempts are recorded, but by a version that did not record their requests"
-            );
         }
         None => out.push_str("  no earlier attempt is recorded\n"),
     }

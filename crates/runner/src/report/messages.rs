@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use scheduler::polling::ReportedStatus;
 use scheduler::{
     Event, ExistingWork, FailureKind, Halt, NodeState, Outcome, Phase, PollResult, RefusalKind, RunState,
     SubmitQuota, TaskId, Timestamp,
@@ -60,9 +59,7 @@ pub(super) fn message_for(
         | Event::Reconciled { reason: Some(_), .. }
         | Event::LookupDone { existing: ExistingWork::Completed { .. }, .. } => Importance::Routine,
         Event::Polled { result: PollResult::Completed { warning: Some(_), .. }, .. } => Importance::Notable,
-        Event::Polled { result: PollResult::Running { status, .. }, .. } if is_undefined_status(status) => {
-            Importance::Notable
-        }
+        Event::Polled { result, .. } if result.undefined_status().is_some() => Importance::Notable,
         // A run that stands still has to say why.
         Event::Refused { .. } | Event::DownloadFailed { .. } | Event::Polled { .. }
             if held_until(state, event).is_some_and(|until| until.since(now) >= NOTABLE_WAIT) =>
@@ -106,11 +103,6 @@ pub(super) fn message_for(
     Some(Message { line, file, importance })
 }
 
-/// Whether a status of an unfinished task is one that the contract does not define (spec 3).
-pub(super) fn is_undefined_status(status: &str) -> bool {
-    ReportedStatus::parse(status) == ReportedStatus::Unknown
-}
-
 fn name(state: &RunState, node: NodeIx) -> String {
     sanitize::line(&state.plan().node(node).name).into_owned()
 }
@@ -125,8 +117,7 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &NamedWorkflow) -
             format!("{}: up to date, nothing to submit", name(*node))
         }
         Event::LookupDone { node, existing: ExistingWork::InFlight { task, is_other_account: true, .. }, .. } => format!(
-            "{}: adopted task {} of an earlier run, which used another API key: an account that does not own the task cannot see it; \
-             if it is a new key of the same account: `runner ledger link-account {file}`",
+            "{}: adopted task {} of an earlier run, which used another API key: an account that does not own the task cannot see it",
             name(*node),
             sanitize::line(task.as_str())
         ),
@@ -219,8 +210,9 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &NamedWorkflow) -
         {
             format!("{}: no usable response to a poll, retrying: {}", name(*node), sanitize::message(reason))
         }
-        Event::Polled { node, result: PollResult::Running { status, .. }, .. }
-            if is_undefined_status(status) && state.node(*node).outcome().is_none() =>
+        Event::Polled { node, result, .. }
+            if let Some(status) = result.undefined_status()
+                && state.node(*node).outcome().is_none() =>
         {
             format!(
                 "{}: the service says that its status is `{}`, which is not one of the contract's; waiting",

@@ -6,8 +6,6 @@ use std::time::Duration;
 use scheduler::{Event, PollResult, Timestamp};
 use workflow::plan::NodeIx;
 
-use super::messages::is_undefined_status;
-
 /// Least time between two messages that the service cannot be reached for the same shot.
 const MIN_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -30,17 +28,15 @@ impl RepeatFilter {
                 }
                 passes
             }
-            PollResult::Running { status, .. } => {
-                self.unreachable.remove(node);
-                !is_undefined_status(status) || self.statuses.insert((*node, status.clone()))
-            }
-            PollResult::Completed { .. }
+            PollResult::Running { .. }
+            | PollResult::Completed { .. }
             | PollResult::Failed { .. }
             | PollResult::NotFound { .. }
             | PollResult::Throttled { .. }
             | PollResult::Unauthorized { .. } => {
                 self.unreachable.remove(node);
-                true
+                let status = result.undefined_status();
+                status.is_none_or(|status| self.statuses.insert((*node, status.to_owned())))
             }
         }
     }
@@ -61,7 +57,11 @@ mod tests {
             filter.passes(&event, Timestamp(time))
         };
         let down = || PollResult::Unreachable { reason: "no connection".to_owned() };
-        let running = |status: &str| PollResult::Running { progress: None, status: status.to_owned() };
+        let running = |status: &str| PollResult::Running {
+            progress: None,
+            status: status.to_owned(),
+            poll_after: None,
+        };
         assert!(passes(0, down()));
         assert!(!passes(9_999, down()) && passes(10_000, down()) && !passes(10_100, down()));
         assert!(passes(10_200, running("in_progress")) && passes(10_300, down()));

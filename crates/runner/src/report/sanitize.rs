@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-/// Maximum length of a message, in characters.
-pub(crate) const MAX_MESSAGE_CHARS: usize = 500;
+/// Maximum length of a message, in characters: the 500 bytes that are shown of a response, and what is said of them.
+pub(crate) const MAX_MESSAGE_CHARS: usize = 600;
 
 /// Schemes of URLs that may contain a secret.
 const WEB: [&str; 2] = ["https://", "http://"];

@@ -160,7 +160,10 @@ impl PageAction {
         if !matches!(self, Self::Fetch { .. }) {
             flags.extend(target.engine.flags());
         }
-        let mut arguments = vec![self.name().to_owned()];
+        let mut arguments = match self {
+            Self::Fetch { .. } => vec!["ledger".to_owned(), "fetch".to_owned()],
+            _ => vec![self.name().to_owned()],
+        };
         arguments.extend(flags);
         if !positional.is_empty() {
             arguments.push("--".to_owned());
@@ -230,8 +233,8 @@ mod tests {
         runner edit '--prompt=it'\''s dark; $(rm -rf /)' --seed=7 '--param=look=a b' six.yaml lamp
         runner resolve --adopt=task_1 six.yaml x1
         runner resolve --abandon six.yaml x1
-        runner fetch --in=six.yaml -- --all
-        runner fetch --in=six.yaml --all
+        runner ledger fetch --in=six.yaml -- --all
+        runner ledger fetch --in=six.yaml --all
         ");
     }
 

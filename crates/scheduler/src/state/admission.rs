@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use workflow::plan::{Clip, ClipSource, NodeIx};
 
-use super::{FilmPhase, Phase, RunState};
+use super::{FilmPhase, NodeState, Phase, RunState};
 use crate::policy::Rate;
 use crate::timestamp::Timestamp;
 use crate::{Action, FilmOutcome, Halt, Outcome};
@@ -62,7 +62,7 @@ impl RunState {
                 break;
             }
             self.queues.delayed.pop_first();
-            self.queues.ready.insert((Reverse(self.rank(node)), node));
+            self.queues.ready.insert((Reverse(self.plan.rank(node)), node));
         }
         self.queues.held_slots.retain(|(until, _)| *until > now);
         let mut more_at = self.queues.delayed.first().map(|(not_before, _)| *not_before);
@@ -181,13 +181,12 @@ impl RunState {
     }
 
     /// Whether a poll that is due at `at` may be sent now, because the run is awake anyway: to wake a process costs more than a poll. Not a
-    /// task's first poll, which is due when the first of its class end: before, it would be in vain.
+    /// task's first poll, which is due when the first of its model end: before, it would be in vain.
     fn may_poll_early(&self, node: NodeIx, due: Timestamp, now: Timestamp) -> bool {
-        let state = self.node(node);
-        if state.observations.as_ref().is_none_or(|observations| observations.running_at().is_zero()) {
+        let NodeState { has_answered, sent_at, .. } = *self.node(node);
+        if !has_answered {
             return false;
         }
-        let sent_at = state.sent_at;
         let advance = (due.since(sent_at) / POLL_ADVANCE_SHARE).min(MAX_POLL_ADVANCE);
         now.after(advance) >= due && now >= sent_at.after(self.policy.min_poll_interval)
     }

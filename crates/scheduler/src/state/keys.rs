@@ -13,12 +13,6 @@ impl RunState {
         self.node(node).key.or_else(|| self.keys.key(&self.plan, node, |parent| self.artifact(parent)))
     }
 
-    /// The name of the service that is part of the node's key.
-    #[must_use]
-    pub fn service_name(&self, node: NodeIx) -> &str {
-        self.keys.service_name(&self.plan, node, |parent| self.artifact(parent))
-    }
-
     /// The node's key without the service.
     #[must_use]
     pub fn service_independent_key(&self, node: NodeIx) -> Option<NodeKey> {

@@ -83,8 +83,12 @@ impl RunState {
         }
         let is_alone =
             self.queues.in_flight <= 1 && self.unknown_tasks.iter().all(|unknown| *unknown == node);
-        let is_of_this_run = state.shot().attempts().last().is_some_and(|attempt| !attempt.is_adopted);
-        is_alone && (state.has_answered || is_of_this_run)
+        is_alone && (state.has_answered || self.is_task_of_this_run(node))
+    }
+
+    /// Whether this run has submitted the node's task.
+    pub(super) fn is_task_of_this_run(&self, node: NodeIx) -> bool {
+        self.node(node).shot().attempts().last().is_some_and(|attempt| !attempt.is_adopted)
     }
 
     /// A poll reported on the node's task: the service knows it.

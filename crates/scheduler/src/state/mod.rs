@@ -29,7 +29,7 @@ pub use scope::RunScope;
 pub use summary::{FilmSummary, NodeSummary, PickSummary, RunSummary};
 
 use crate::limits::{LimitDiscovery, ObservedLimits, RunLimits};
-use crate::polling::DurationStats;
+use crate::polling::FirstPolls;
 use crate::{
     Action, Artifact, Budget, Event, FilmOutcome, Halt, KeyResolver, NextStep, Outcome, Policy, Timestamp,
 };
@@ -46,10 +46,7 @@ pub struct RunState {
     budget: Budget,
     nodes: Vec<NodeState>,
     queues: NodeQueues,
-    /// Statistics of task durations.
-    stats: DurationStats,
-    /// Critical-path ranks by expected time, where durations are known.
-    ranks: Option<Vec<u64>>,
+    first_polls: FirstPolls,
     limits: RunLimits,
     /// By index in the films of the plan.
     films: Vec<FilmPhase>,
@@ -89,8 +86,7 @@ impl RunState {
         Self {
             keys: KeyResolver::new(service),
             queues: NodeQueues::new(&plan),
-            stats: DurationStats::default(),
-            ranks: None,
+            first_polls: FirstPolls::default(),
             limits: RunLimits::new(&policy),
             now: Timestamp::default(),
             budget: Budget::default(),

@@ -4,7 +4,6 @@ use workflow::plan::NodeKey;
 
 use crate::budget::Amount;
 use crate::ids::{AttemptId, TaskId};
-use crate::polling::{ClassIx, TaskObservations};
 use crate::timestamp::Timestamp;
 use crate::{Download, FailureKind, Outcome, Shot, StatusKind};
 
@@ -140,10 +139,6 @@ pub struct NodeState {
     pub(super) sent_at: Timestamp,
     /// When the POST of its current attempt left.
     pub(super) left_at: Timestamp,
-    /// The class of its tasks, once one is in flight.
-    pub(super) class: Option<ClassIx>,
-    /// What polls of its task have reported in this run.
-    pub(super) observations: Option<Box<TaskObservations>>,
     /// When its task is polled next.
     pub(super) poll_at: Option<Timestamp>,
     /// When the run detaches from its task even if it cannot be polled.
@@ -178,8 +173,6 @@ impl NodeState {
             reserved: None,
             sent_at: Timestamp::default(),
             left_at: Timestamp::default(),
-            class: None,
-            observations: None,
             poll_at: None,
             deadline: None,
             refusals: 0,

@@ -136,7 +136,7 @@ fn expiry_order(time: Option<Timestamp>) -> Timestamp {
 impl RunState {
     /// Sets the phase of a node and updates the queues: the only place that does. A node that is done stays done.
     pub(super) fn set_phase(&mut self, node: NodeIx, phase: Phase) {
-        let rank = self.rank(node);
+        let rank = self.plan.rank(node);
         let state = &mut self.nodes[node.index()];
         if state.phase == Phase::Done {
             return;

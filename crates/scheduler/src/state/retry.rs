@@ -8,7 +8,6 @@ use workflow::plan::NodeIx;
 
 use super::{Phase, RunState};
 use crate::limits::jitter;
-use crate::polling::ReportedStatus;
 use crate::{
     AttemptId, Event, ExistingWork, Failure, FailureKind, NextStep, PollResult, Refusal, RefusalKind,
     Timestamp,
@@ -155,13 +154,11 @@ impl RunState {
             if elapsed >= self.task_timeout(node) {
                 let detail = match result {
                     PollResult::Throttled { .. } => ", and the service accepts no polls".to_owned(),
-                    PollResult::Running { status, .. }
-                        if ReportedStatus::parse(status) == ReportedStatus::Unknown =>
-                    {
-                        format!(", and its status `{status}` is not one of the contract's")
-                    }
-                    PollResult::Running { .. }
-                    | PollResult::Completed { .. }
+                    PollResult::Running { .. } => match result.undefined_status() {
+                        Some(status) => format!(", and its status `{status}` is not one of the contract's"),
+                        None => String::new(),
+                    },
+                    PollResult::Completed { .. }
                     | PollResult::Failed { .. }
                     | PollResult::NotFound { .. }
                     | PollResult::Unreachable { .. }

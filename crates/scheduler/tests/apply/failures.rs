@@ -261,7 +261,7 @@ fn expired_task_is_retried_only_if_retry_on_lists_expired() {
     let mut run = retried(Some(&json!(["expired"])));
     assert_eq!(run.polled("a", PollResult::NotFound { expired: true }), ["expire run.a", "prepare a"]);
     run.submit("a");
-    assert_eq!(run.wait(2_000), ["poll a"]);
+    assert_eq!(run.wait(5_000), ["poll a"]);
     let waits = run.polled("a", PollResult::NotFound { expired: false });
     assert!(waits.iter().all(|action| action.starts_with("wake")), "{waits:?}");
     assert_eq!(run.wait(4_000), ["poll a"], "the new task is polled");

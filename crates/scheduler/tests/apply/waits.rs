@@ -1,5 +1,7 @@
 //! Waits that the service asks for, deadlines, and times from a clock that was ahead.
 
+use scheduler::polling::FirstPolls;
+
 use super::*;
 
 const DAY: Duration = Duration::from_hours(24);
@@ -111,20 +113,20 @@ fn retry_after_of_a_day_holds_submissions_for_minutes_and_then_one_is_tried() {
 
 #[test]
 fn throttled_polls_do_not_outlast_a_tasks_timeout() {
-    let mut run = Script::with(with_timeout(&["a", "b"], 5));
+    let mut run = Script::with(with_timeout(&["a", "b"], 8));
     run.start();
     for name in ["a", "b"] {
         run.lookup_done(name, ExistingWork::None);
         run.submit(name);
     }
-    assert_eq!(run.wait(2_000), ["poll a", "poll b"]);
+    assert_eq!(run.wait(5_000), ["poll a", "poll b"]);
     run.running("b", None);
     run.throttled("a", Some(Duration::from_secs(45)));
-    assert_eq!(run.wait(3_000), ["overdue a", "overdue b"], "five seconds after their submission");
+    assert_eq!(run.wait(3_000), ["overdue a", "overdue b"], "eight seconds after their submission");
     for name in ["a", "b"] {
         assert!(run.throttled(name, None).iter().all(|action| !action.starts_with("poll")));
         let Outcome::Detached { reason, .. } = run.outcome(name) else { panic!("{name} is detached") };
-        assert_eq!(reason, "it is not finished after 5 s, and the service accepts no polls");
+        assert_eq!(reason, "it is not finished after 8 s, and the service accepts no polls");
     }
     assert!(run.state.is_over());
 }
@@ -133,7 +135,7 @@ fn throttled_polls_do_not_outlast_a_tasks_timeout() {
 fn retry_after_of_a_day_holds_polls_for_minutes_and_then_one_is_tried() {
     let policy = Policy { poll_rate: Rate::per_second(1_000), ..Policy::remote() };
     let mut run = in_flight_run(&["a", "b", "c"], policy);
-    assert_eq!(run.wait(2_000), ["poll a", "poll b", "poll c"]);
+    assert_eq!(run.wait(5_000), ["poll a", "poll b", "poll c"]);
     run.running("b", None);
     run.running("c", None);
     run.throttled("a", Some(DAY));
@@ -151,7 +153,7 @@ fn retry_after_of_a_day_holds_polls_for_minutes_and_then_one_is_tried() {
 fn polls_that_are_due_within_milliseconds_are_sent_together() {
     let policy = Policy { poll_rate: Rate::per_second(1_000), ..Policy::remote() };
     let mut run = in_flight_run(&["a", "b", "c"], policy);
-    assert_eq!(run.wait(2_000), ["poll a", "poll b", "poll c"]);
+    assert_eq!(run.wait(5_000), ["poll a", "poll b", "poll c"]);
     run.running("a", None);
     run.pass(Duration::from_millis(8));
     run.running("b", None);
@@ -178,7 +180,7 @@ fn first_poll_of_a_task_is_not_sent_before_it_is_due() {
     let polls = |actions: Vec<String>| -> Vec<String> {
         actions.into_iter().filter(|action| action.starts_with("poll")).collect()
     };
-    assert_eq!(polls(run.wait(1_992)), ["poll a"]);
+    assert_eq!(polls(run.wait(4_992)), ["poll a"]);
     assert_eq!(polls(run.wait(8)), ["poll b"]);
 }
 
@@ -321,7 +323,58 @@ fn downtime_is_not_learned_as_duration() {
         run.completed(name);
     }
     run.submit("d");
-    assert_eq!(run.wait(2_000), ["poll d"], "the first poll is not put off");
+    assert_eq!(run.wait(5_000), ["poll d"], "the first poll is not put off");
+}
+
+#[test]
+fn first_poll_follows_the_finished_tasks_of_the_model() {
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let mut run =
+        Script::with(RunState::new(plan(&names), "test", Policy { max_in_flight: 6, ..Policy::remote() }));
+    run.start();
+    for name in names {
+        drop(run.lookup_done(name, ExistingWork::None));
+    }
+    for name in &names[..5] {
+        run.submit(name);
+    }
+    for name in &names[..5] {
+        run.pass(Duration::from_secs(20));
+        run.completed(name);
+    }
+    run.submit("f");
+    assert!(run.wait(37_999).iter().all(|action| action.starts_with("wake")));
+    assert_eq!(run.wait(1), ["poll f"], "38 s: the second of five ended in the twentieth before 40 s");
+}
+
+#[test]
+fn task_of_an_earlier_run_is_polled_when_the_first_of_its_model_end() {
+    let minute = Duration::from_mins(1);
+    let model = "modela-video-2-0-260128".to_owned();
+    let state = RunState::new(plan(&["a", "b"]), "test", Policy::remote())
+        .with_first_polls(FirstPolls::new([(model, minute)]));
+    let mut run = Script::with(state);
+    run.start();
+    let since = Timestamp(run.now.0 - 20_000);
+    run.lookup_done("a", in_flight("a", since, false));
+    assert_eq!(run.lookup_done("b", ExistingWork::None), ["prepare b"]);
+    assert_eq!(run.wait(40_000), ["poll a"]);
+}
+
+#[test]
+fn poll_waits_as_long_as_the_service_asks() {
+    let mut run = in_flight_run(&["a"], Policy::remote());
+    assert_eq!(run.wait(5_000), ["poll a"]);
+    let asked = |seconds| PollResult::Running {
+        progress: None,
+        status: "queued".to_owned(),
+        poll_after: Some(Duration::from_secs(seconds)),
+    };
+    assert_eq!(run.polled("a", asked(1)), ["wake in 2000 ms"], "the least interval");
+    assert_eq!(run.wait(2_000), ["poll a"]);
+    assert_eq!(run.polled("a", asked(30)), ["wake in 30000 ms"]);
+    assert_eq!(run.wait(30_000), ["poll a"]);
+    assert_eq!(run.polled("a", asked(86_400)), ["wake in 300000 ms"], "within bounds");
 }
 
 #[test]

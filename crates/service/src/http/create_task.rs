@@ -42,7 +42,7 @@ async fn respond(
     body: &mut RequestBody,
     connection: &ConnectionHandle,
 ) -> Result<Response, ApiError> {
-    let key = authenticate(headers, &state.keys)?;
+    let key = authenticate(headers, state)?;
     connection.authenticated();
     state.admission.check_rate(&key, state.clock.now_ms())?;
     let format = BodyFormat::from_headers(headers, &state.base)?;

@@ -17,7 +17,6 @@ mod range;
 mod ranged_file;
 mod request_body;
 mod request_guard;
-mod status_page;
 mod task_body;
 
 use std::{sync::Arc, time::Duration};
@@ -32,7 +31,7 @@ use url::Url;
 pub use self::ranged_file::{RangedFile, RangedFileError};
 pub(crate) use self::{connection::HttpListener, connection_table::ConnectionHandle, task_body::TaskBody};
 use crate::{
-    admission::AdmissionController, faults::Faults, jobs::ActiveTasks, keys::ApiKeyCache, limits::BodyLimits,
+    admission::AdmissionController, faults::Faults, jobs::ActiveTasks, keys::ApiKeys, limits::BodyLimits,
     memory::MemoryBudget, metrics::Metrics, service_clock::ServiceClock, store::Store, submit::Submitter,
 };
 
@@ -42,7 +41,7 @@ pub(crate) struct AppState {
     pub(crate) store: Arc<Store>,
     pub(crate) active_tasks: Arc<ActiveTasks>,
     pub(crate) admission: Arc<AdmissionController>,
-    pub(crate) keys: Arc<ApiKeyCache>,
+    pub(crate) keys: ApiKeys,
     pub(crate) clock: Arc<ServiceClock>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) faults: Arc<Faults>,
@@ -70,7 +69,6 @@ pub(crate) fn router(state: Arc<AppState>) -> Router {
         .route("/healthz", get(operations::health))
         .route("/metrics", get(operations::metrics))
         .route("/openapi.json", get(operations::document))
-        .route("/", get(status_page::page))
         .fallback(error_response::unknown_path)
         .method_not_allowed_fallback(error_response::wrong_method)
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&state), error_response::count))

@@ -25,19 +25,15 @@ pub(super) async fn health(State(state): State<Arc<AppState>>) -> Result<Respons
 }
 
 pub(super) async fn metrics(State(state): State<Arc<AppState>>) -> impl IntoResponse {
-    let text = state.metrics.text(gauges(&state));
+    let text = state.metrics.text(Gauges {
+        unfinished: state.admission.unfinished(),
+        waiting: state.active_tasks.waiting(),
+        workers: state.workers,
+        is_storage_available: state.store.health.problem().is_none(),
+    });
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
 }
 
 pub(super) async fn document() -> Json<&'static Value> {
     Json(Contract::embedded().document())
-}
-
-pub(super) fn gauges(state: &AppState) -> Gauges {
-    Gauges {
-        unfinished: state.admission.unfinished(),
-        waiting: state.active_tasks.waiting(),
-        workers: state.workers,
-        is_storage_available: state.store.health.problem().is_none(),
-    }
 }

@@ -228,7 +228,6 @@ impl WorkerContext {
     fn render(&self, active: &ActiveTask, stop: &AtomicBool) -> Result<Rendering, AttemptError> {
         let job =
             prepare(&active.task().spec, &self.store.files, &self.ffmpeg).map_err(AttemptError::Failed)?;
-        self.record_unread_words(active.task(), &job.prompt);
         let mut counted_frames = 0;
         let mut progress = |progress: renderer::Progress| {
             let percent = u64::from(progress.frames_done) * 100 / u64::from(progress.frames_total.max(1));
@@ -256,21 +255,6 @@ impl WorkerContext {
                 tracing::error!(task = %active.task().id, cause, "the renderer panicked");
                 let message = "the renderer panicked; the service's log has details";
                 Err(AttemptError::Failed(Failure::new("render_failed", message)))
-            }
-        }
-    }
-
-    /// Tells the operator which words of a prompt have no effect with this renderer.
-    fn record_unread_words(&self, task: &Task, prompt: &str) {
-        let Some(reading) = self.renderer.read_prompt(prompt) else { return };
-        let unread = &self.metrics.unread_words;
-        unread.add(&reading.unread);
-        match (reading.unread.len(), unread.keeps_words()) {
-            (0, _) => {}
-            (count, false) => tracing::info!(task = %task.id, count, "words of the prompt are not drawn"),
-            (_, true) => {
-                let words = reading.unread.join(", ");
-                tracing::info!(task = %task.id, words, "words of the prompt are not drawn");
             }
         }
     }

@@ -1,13 +1,14 @@
 //! [`ApiKeyStore`]: creates, lists and revokes the keys of a data directory, also while a service runs on it.
 
-use std::{path::Path, sync::Arc};
+use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params};
 use secrecy::SecretString;
 
-use super::{Key, KeyId, Permissions, api_key_cache::digest_of};
+use super::{Key, KeyId, Permissions, api_keys::digest_of};
 use crate::{
     clock::Clock,
+    config::Durability,
     digest::Digest,
     error::ServiceError,
     id::{Randomness, token},
@@ -15,7 +16,7 @@ use crate::{
     store,
 };
 
-/// The API keys of a data directory. A running service notices changes within two seconds.
+/// The API keys of a data directory. Changes apply to a running service at once.
 #[derive(Debug)]
 pub struct ApiKeyStore {
     connection: Connection,
@@ -59,7 +60,7 @@ impl ApiKeyStore {
     /// # Errors
     /// When the directory or its database cannot be used.
     pub fn open(data: &Path) -> Result<Self, ServiceError> {
-        Ok(Self { connection: store::open_database(data)? })
+        Ok(Self { connection: store::open_database(data, Durability::PowerCut)? })
     }
 
     /// Creates a key and returns its secret, which cannot be retrieved later.
@@ -176,23 +177,25 @@ fn entries(connection: &Connection) -> rusqlite::Result<Vec<KeyEntry>> {
     rows.collect()
 }
 
-/// All active keys with the digests of their secrets.
-pub(crate) fn active_keys(
+/// The active key whose secret has this digest.
+pub(crate) fn active_key(
     connection: &Connection,
+    digest: &Digest,
     default: &KeyLimits,
-) -> rusqlite::Result<Vec<(Digest, Arc<Key>)>> {
-    let mut statement = connection
-        .prepare("SELECT id, name, full_hd, limits, digest FROM api_key WHERE revoked_at IS NULL")?;
-    let rows = statement.query_map([], |row| {
-        let key = Key {
-            id: KeyId(row.get(0)?),
-            name: row.get(1)?,
-            permissions: Permissions { full_hd: row.get(2)? },
-            limits: own_limits(row, 3)?.unwrap_or_else(|| default.clone()),
-        };
-        Ok((Digest::from_bytes(row.get(4)?), Arc::new(key)))
-    })?;
-    rows.collect()
+) -> rusqlite::Result<Option<Key>> {
+    connection
+        .prepare_cached(
+            "SELECT id, name, full_hd, limits FROM api_key WHERE digest = ?1 AND revoked_at IS NULL",
+        )?
+        .query_row([digest.as_bytes()], |row| {
+            Ok(Key {
+                id: KeyId(row.get(0)?),
+                name: row.get(1)?,
+                permissions: Permissions { full_hd: row.get(2)? },
+                limits: own_limits(row, 3)?.unwrap_or_else(|| default.clone()),
+            })
+        })
+        .optional()
 }
 
 fn own_limits(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<KeyLimits>> {

@@ -3,8 +3,8 @@
 //! A key is shown once, when it is created; only its SHA-256 is stored. Keys are 128 random bits, so a plain digest
 //! suffices: guessing is infeasible.
 
-mod api_key_cache;
 mod api_key_store;
+mod api_keys;
 
 use std::fmt;
 
@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 pub use self::api_key_store::{ApiKeyStore, KeyEntry, NewKey};
 pub(crate) use self::{
-    api_key_cache::ApiKeyCache,
-    api_key_store::{active_keys, used_ms},
+    api_key_store::{active_key, used_ms},
+    api_keys::ApiKeys,
 };
 use crate::limits::KeyLimits;
 

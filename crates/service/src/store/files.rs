@@ -1,7 +1,7 @@
 //! The files of the data directory: inputs named by the digest of their content, videos and last frames named by task id.
 //!
-//! Invariant: a file under its final name is complete. It is written under a temporary name, synced and renamed, and the
-//! directory is synced, before any row refers to it.
+//! Invariant: a file under its final name is complete. It is written under a temporary name and renamed before any row refers to it; where
+//! the store survives a power cut ([`Durability`]), the file and its directory are synced.
 
 use std::{
     fs::OpenOptions,
@@ -17,7 +17,7 @@ use std::{
 use fs_err as fs;
 
 use super::permissions::private;
-use crate::{digest::Digest, id::TaskId};
+use crate::{config::Durability, digest::Digest, id::TaskId};
 
 /// The extension of files being written.
 const PARTIAL_EXTENSION: &str = "part";
@@ -35,17 +35,19 @@ pub(crate) struct FileStore {
     writes: AtomicU64,
     /// Held while an input is reused or deleted, so that these do not race.
     input_lock: Mutex<()>,
+    durability: Durability,
 }
 
 impl FileStore {
     /// Creates the directories and deletes files left partially written by a crash.
-    pub(super) fn open(data: &Path) -> io::Result<Self> {
+    pub(super) fn open(data: &Path, durability: Durability) -> io::Result<Self> {
         let files = Self {
             inputs: data.join("inputs"),
             videos: data.join("videos"),
             frames: data.join("frames"),
             writes: AtomicU64::new(0),
             input_lock: Mutex::new(()),
+            durability,
         };
         for folder in [&files.inputs, &files.videos, &files.frames] {
             fs::create_dir_all(folder)?;
@@ -91,7 +93,7 @@ impl FileStore {
         Ok(digest)
     }
 
-    /// Writes a file atomically and durably, replacing an older one.
+    /// Writes a file atomically, and as durably as the store is, replacing an older one.
     pub(crate) fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let number = self.writes.fetch_add(1, Ordering::Relaxed);
         let partial = path.with_extension(format!("{number}.{PARTIAL_EXTENSION}"));
@@ -99,10 +101,13 @@ impl FileStore {
             let mut file =
                 private(OpenOptions::new().create(true).write(true).truncate(true)).open(&partial)?;
             file.write_all(bytes)?;
-            file.sync_all()?;
+            let is_synced = self.durability == Durability::PowerCut;
+            if is_synced {
+                file.sync_all()?;
+            }
             drop(file);
             fs::rename(&partial, path)?;
-            sync_parent_dir(path)
+            if is_synced { sync_parent_dir(path) } else { Ok(()) }
         })();
         if written.is_err() {
             // Report the first error; the next start deletes the leftover.
@@ -157,12 +162,12 @@ mod tests {
     #[test]
     fn equal_inputs_share_a_file_and_partial_files_are_deleted() {
         let folder = tempfile::tempdir().unwrap();
-        let files = FileStore::open(folder.path()).unwrap();
+        let files = FileStore::open(folder.path(), Durability::PowerCut).unwrap();
         let hash = files.store_input(b"picture").unwrap();
         assert_eq!(files.store_input(b"picture").unwrap(), hash);
         assert_eq!(fs::read(files.input(&hash)).unwrap(), b"picture");
         fs::write(folder.path().join("videos/task_x.7.part"), b"half").unwrap();
-        let files = FileStore::open(folder.path()).unwrap();
+        let files = FileStore::open(folder.path(), Durability::PowerCut).unwrap();
         assert_eq!(fs::read_dir(folder.path().join("videos")).unwrap().count(), 0);
         // New inputs stay even if unreferenced.
         assert_eq!(files.sweep_inputs(&|_| false).unwrap(), 0);
@@ -176,7 +181,7 @@ mod tests {
     #[test]
     fn failed_write_leaves_the_old_file() {
         let folder = tempfile::tempdir().unwrap();
-        let files = FileStore::open(folder.path()).unwrap();
+        let files = FileStore::open(folder.path(), Durability::PowerCut).unwrap();
         let path = folder.path().join("videos/taken.mp4");
         fs::create_dir(&path).unwrap();
         fs::write(path.join("inside"), b"").unwrap();

@@ -30,10 +30,11 @@ use self::{
     writer::Writer,
 };
 use crate::{
+    config::Durability,
     digest::Digest,
     error::ServiceError,
     id::TaskId,
-    keys::{Key, KeyId, active_keys},
+    keys::{Key, KeyId, active_key},
     limits::KeyLimits,
     render_spec::RenderSpec,
     service_clock::Shift,
@@ -117,18 +118,18 @@ pub(crate) struct Store {
 
 impl Store {
     /// Opens or creates the directory. Blocking.
-    pub(crate) fn open(data: &Path) -> Result<Self, ServiceError> {
+    pub(crate) fn open(data: &Path, durability: Durability) -> Result<Self, ServiceError> {
         let unusable = |source| ServiceError::DataDirectory { path: data.to_owned(), source };
         create_private_dir(data).map_err(unusable)?;
         let lock = lock(data)?;
-        let connection = open_database(data)?;
-        let files = Arc::new(FileStore::open(data).map_err(unusable)?);
+        let connection = open_database(data, durability)?;
+        let files = Arc::new(FileStore::open(data, durability).map_err(unusable)?);
         let health = Arc::new(StorageHealth::new(database_file(data)));
         let writer = Writer::start(connection, Arc::clone(&health))?;
         Ok(Self { writer, readers: Readers::new(data), files, health, _lock: lock })
     }
 
-    /// Stores a task; when this returns, it is durable.
+    /// Stores a task; when this returns, it is as durable as the store.
     pub(crate) async fn accept(&self, new: NewTask) -> Result<Task, StoreError> {
         self.writer.write(move |connection| task_rows::accept(connection, &new)).committed().await
     }
@@ -180,8 +181,8 @@ impl Store {
         self.readers.read(|connection| task_rows::by_request(connection, request))
     }
 
-    pub(crate) fn active_keys(&self, default: &KeyLimits) -> Result<Vec<(Digest, Arc<Key>)>, StoreError> {
-        self.readers.read(|connection| Ok(active_keys(connection, default)?))
+    pub(crate) fn active_key(&self, digest: &Digest, default: &KeyLimits) -> Result<Option<Key>, StoreError> {
+        self.readers.read(|connection| Ok(active_key(connection, digest, default)?))
     }
 
     /// Stores an input. Blocking.

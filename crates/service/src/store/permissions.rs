@@ -21,7 +21,7 @@ pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(0o600)
 }
 
-/// Closes a file to others that an earlier version has created.
+/// Closes a file to others that was there before.
 #[cfg(unix)]
 pub(super) fn restrict(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;

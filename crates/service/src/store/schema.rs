@@ -1,4 +1,4 @@
-//! The database schema with its format version, and opening of connections.
+//! The database schema with its format number, and opening of connections.
 
 use std::{
     fs::OpenOptions,
@@ -9,20 +9,19 @@ use std::{
 use rusqlite::{Connection, OpenFlags};
 
 use super::permissions::{create_private_dir, private, restrict};
+use crate::config::Durability;
 use crate::error::ServiceError;
 
-/// The current format. Changes of the schema append to [`STEPS`].
-const FORMAT: i64 = STEPS.len() as i64;
+/// The number of the format. There are no migrations: a change of the schema gets another number, and other databases are refused.
+const FORMAT: i64 = 1;
 
-/// Migrations from each format to the next.
-pub(super) const STEPS: [&str; 2] = [
-    "
+const SCHEMA: &str = "
 CREATE TABLE task (
     number INTEGER PRIMARY KEY,              -- spec of acceptance
     id TEXT NOT NULL UNIQUE,
     key TEXT NOT NULL,
     request BLOB NOT NULL,                   -- SHA-256 of the canonical request body
-    order_json TEXT NOT NULL,                -- what is to be rendered
+    spec_json TEXT NOT NULL,                 -- what is to be rendered
     status TEXT NOT NULL CHECK (status IN ('queued', 'in_progress', 'completed', 'failed')),
     progress INTEGER NOT NULL DEFAULT 0,     -- how far an ended task came, in percent
     starts INTEGER NOT NULL DEFAULT 0,
@@ -58,9 +57,7 @@ CREATE TABLE key_usage (
     tasks INTEGER NOT NULL,
     video_ms INTEGER NOT NULL                -- counts against the quota
 ) STRICT;
-",
-    "ALTER TABLE task RENAME COLUMN order_json TO spec_json;",
-];
+";
 
 /// The file name of the database.
 const FILE: &str = "service.db";
@@ -70,8 +67,8 @@ pub(super) fn database_file(data: &Path) -> PathBuf {
     data.join(FILE)
 }
 
-/// Opens the database for writing and migrates it to the current format. Creates the directory if missing.
-pub(crate) fn open_database(data: &Path) -> Result<Connection, ServiceError> {
+/// Opens the database for writing. Creates the tables of a new one, and the directory if missing.
+pub(crate) fn open_database(data: &Path, durability: Durability) -> Result<Connection, ServiceError> {
     create_private_dir(data)
         .map_err(|source| ServiceError::DataDirectory { path: data.to_owned(), source })?;
     let file = database_file(data);
@@ -81,20 +78,16 @@ pub(crate) fn open_database(data: &Path) -> Result<Connection, ServiceError> {
         .and_then(|open| restrict(&open))
         .map_err(|source| ServiceError::DataDirectory { path: data.to_owned(), source })?;
     let mut connection = Connection::open(file).map_err(database)?;
-    prepare(&connection).map_err(database)?;
+    prepare(&connection, durability).map_err(database)?;
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(database)?;
     let format: i64 =
         transaction.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(database)?;
-    if format > FORMAT {
-        return Err(ServiceError::NewerFormat { path: data.to_owned(), format, supported: FORMAT });
-    }
-    let done = usize::try_from(format).map_err(|_| ServiceError::Store("a negative format".to_owned()))?;
-    if done < STEPS.len() {
-        for step in &STEPS[done..] {
-            transaction.execute_batch(step).map_err(database)?;
-        }
+    if format == 0 {
+        transaction.execute_batch(SCHEMA).map_err(database)?;
         transaction.pragma_update(None, "user_version", FORMAT).map_err(database)?;
+    } else if format != FORMAT {
+        return Err(ServiceError::OtherFormat { path: data.to_owned(), format, supported: FORMAT });
     }
     transaction.commit().map_err(database)?;
     Ok(connection)
@@ -111,11 +104,19 @@ pub(super) fn open_reader(data: &Path) -> rusqlite::Result<Connection> {
 /// How long a connection waits for a lock of another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    // FULL: an acknowledged commit survives a power failure, not only a killed process.
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    connection.pragma_update(None, "synchronous", "FULL")
+    connection.pragma_update(
+        None,
+        "synchronous",
+        match durability {
+            // An acknowledged commit survives a power cut, not only a killed process.
+            Durability::PowerCut => "FULL",
+            // Whole after a power cut, without the latest commits.
+            Durability::Process => "NORMAL",
+        },
+    )?;
+    connection.pragma_update(None, "journal_mode", "WAL")
 }
 
 /// Converts a database error.

@@ -54,7 +54,7 @@ fn rendered(store: &Store, task: &Task) -> RenderedFiles {
 #[test]
 fn task_round_trips_and_ends_once() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path()).unwrap();
+    let store = Store::open(folder.path(), Durability::PowerCut).unwrap();
     let task = accept(&store, "one", None, None).unwrap();
     assert_eq!(store.task("one").unwrap().as_ref(), Some(&task));
     store.started(task.number).unwrap();
@@ -71,7 +71,7 @@ fn task_round_trips_and_ends_once() {
 #[test]
 fn quota_is_enforced_and_refunded_on_failure() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path()).unwrap();
+    let store = Store::open(folder.path(), Durability::PowerCut).unwrap();
     let first = accept(&store, "one", None, Some(10_000)).unwrap();
     accept(&store, "two", None, Some(10_000)).unwrap();
     let error = accept(&store, "three", None, Some(10_000)).unwrap_err();
@@ -85,7 +85,7 @@ fn quota_is_enforced_and_refunded_on_failure() {
 #[test]
 fn sweep_deletes_files_first_and_records_later() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path()).unwrap();
+    let store = Store::open(folder.path(), Durability::PowerCut).unwrap();
     let input = store.files.store_input(b"picture").unwrap();
     let old = std::time::SystemTime::now() - 2 * DAY;
     let file = File::options().append(true).open(store.files.input(&input)).unwrap();
@@ -109,34 +109,14 @@ fn sweep_deletes_files_first_and_records_later() {
 }
 
 #[test]
-fn open_migrates_format_1_and_keeps_its_tasks() {
+fn open_other_format_fails_without_changes() {
     let folder = tempfile::tempdir().unwrap();
-    let connection = rusqlite::Connection::open(folder.path().join("service.db")).unwrap();
-    connection.execute_batch(schema::STEPS[0]).unwrap();
-    connection.pragma_update(None, "user_version", 1).unwrap();
-    let expected = spec(Some(Digest::sha256(b"picture")));
-    let stored = serde_json::to_string(&expected).unwrap().replace(r#""role":"#, r#""part":"#);
-    assert!(stored.contains(r#""part":"first_frame""#), "{stored}");
-    connection
-        .execute(
-            "INSERT INTO task (id, key, request, order_json, status, created_at)
-                 VALUES ('one', 'key', x'00', ?1, 'in_progress', 10)",
-            [stored],
-        )
+    open_database(folder.path(), Durability::PowerCut)
+        .unwrap()
+        .pragma_update(None, "user_version", 99)
         .unwrap();
-    drop(connection);
-    let store = Store::open(folder.path()).unwrap();
-    let unfinished = store.unfinished().unwrap();
-    assert_eq!(unfinished.len(), 1);
-    assert_eq!((unfinished[0].id.as_str(), &unfinished[0].spec), ("one", &expected));
-}
-
-#[test]
-fn open_newer_format_fails_without_changes() {
-    let folder = tempfile::tempdir().unwrap();
-    open_database(folder.path()).unwrap().pragma_update(None, "user_version", 99).unwrap();
-    let error = Store::open(folder.path()).unwrap_err();
-    assert!(matches!(error, ServiceError::NewerFormat { format: 99, .. }), "{error}");
+    let error = Store::open(folder.path(), Durability::PowerCut).unwrap_err();
+    assert!(matches!(error, ServiceError::OtherFormat { format: 99, .. }), "{error}");
 }
 
 #[test]
@@ -144,5 +124,5 @@ fn open_fails_if_path_is_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("taken");
     fs_err::write(&path, b"").unwrap();
-    assert!(matches!(Store::open(&path), Err(ServiceError::DataDirectory { .. })));
+    assert!(matches!(Store::open(&path, Durability::PowerCut), Err(ServiceError::DataDirectory { .. })));
 }

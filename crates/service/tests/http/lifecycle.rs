@@ -117,7 +117,5 @@ async fn operator_endpoints_need_no_key() {
     insta::assert_snapshot!("metrics", get("/metrics").await);
     let document: Value = serde_json::from_str(&get("/openapi.json").await).unwrap();
     assert_eq!(document["openapi"], "3.0.3");
-    let page = get("/").await;
-    assert!(page.contains("<b>0 of 2</b><span>rendering"), "{page}");
     server.service.shutdown().await;
 }

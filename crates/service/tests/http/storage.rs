@@ -89,7 +89,7 @@ async fn data_directory_is_private() {
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
     server.service.shutdown().await;
-    // One of an earlier version is closed to others, too.
+    // One that was opened to others is closed again.
     for path in [data.clone(), data.join("service.db")] {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }

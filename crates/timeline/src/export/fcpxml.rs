@@ -3,12 +3,13 @@
 //! Times are rational seconds; those on the film's clock are multiples of its `frameDuration`, those in a source of the source's. Where a
 //! `timeMap` changes the speed of a clip, those in the clip are as it is played.
 
-use std::fmt::Write as _;
+use std::fmt::Display;
 
 use workflow::plan::TransitionKind;
-use workflow::units::FrameRate;
+use workflow::units::{Decibels, FrameRate};
 
 use super::sounds::{SoundClip, SoundRole, tracks};
+use super::xml::{XmlAttribute, XmlWriter};
 use super::{ExportContext, file_name, kind_name, title, url};
 use crate::clock::scale_up;
 use crate::facts::ClipKind;
@@ -27,57 +28,62 @@ pub fn fcpxml(timeline: &Timeline, context: &ExportContext) -> String {
     let mut resources = Resources::new(timeline);
     let assets: Vec<Option<usize>> =
         timeline.items.iter().map(|item| resources.asset(item, context)).collect();
-    let sounds = timeline.items.first().map(|first| resources.connected_sounds(first, timeline, context));
-    let sounds = sounds.unwrap_or_default();
-    let name = escaped(title(timeline));
-    let rate = timeline.frame_rate;
-    let mut spine = String::new();
-    for (index, (item, asset)) in timeline.items.iter().zip(assets).enumerate() {
-        let anchored = if index == 0 { sounds.as_str() } else { "" };
-        spine.push_str(&element(item, asset, timeline, context, anchored));
-        if has_effect(timeline, index)
-            && let Some(transition) = item.transition
-        {
-            let _ = writeln!(
-                spine,
-                "            <transition name=\"{}\" offset=\"{}\" duration=\"{}\"><filter-video ref=\"fx1\" name=\"{}\"/></transition>",
-                DISSOLVE.0,
-                seconds(item.end().saturating_sub(transition.before), rate),
-                seconds(transition.frames(), rate),
-                DISSOLVE.0,
-            );
-        }
-    }
-    let effect = if (0..timeline.items.len()).any(|index| has_effect(timeline, index)) {
-        format!("    <effect id=\"fx1\" name=\"{}\" uid=\"{}\"/>\n", DISSOLVE.0, DISSOLVE.1)
-    } else {
-        String::new()
-    };
-    format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE fcpxml>\n<fcpxml version=\"1.10\">\n  <resources>\n{formats}{assets}{effect}  </resources>\n  <library>\n    <event name=\"{name}\">\n      <project name=\"{name}\">\n        <sequence format=\"f1\" duration=\"{duration}\" tcStart=\"0s\" tcFormat=\"{counting}\" audioLayout=\"stereo\" audioRate=\"48k\">\n          <spine>\n{spine}          </spine>\n        </sequence>\n      </project>\n    </event>\n  </library>\n</fcpxml>\n",
-        formats = resources.format_elements(),
-        assets = resources.asset_elements,
-        duration = seconds(timeline.frames, rate),
-        counting = counting(rate),
-    )
+    let sounds = resources.connected_sounds(timeline, context);
+    let (name, rate) = (title(timeline), timeline.frame_rate);
+    let mut xml = XmlWriter::new();
+    xml.doctype("fcpxml");
+    xml.element("fcpxml", &[("version", &"1.10")], |xml| {
+        xml.element("resources", &[], |xml| resources.write(timeline, xml));
+        xml.element("library", &[], |xml| {
+            xml.element("event", &[("name", &name)], |xml| {
+                xml.element("project", &[("name", &name)], |xml| {
+                    let attributes: [XmlAttribute<'_>; 6] = [
+                        ("format", &"f1"),
+                        ("duration", &seconds(timeline.frames, rate)),
+                        ("tcStart", &"0s"),
+                        ("tcFormat", &counting(rate)),
+                        ("audioLayout", &"stereo"),
+                        ("audioRate", &"48k"),
+                    ];
+                    xml.element("sequence", &attributes, |xml| {
+                        xml.element("spine", &[], |xml| spine(timeline, context, &assets, &sounds, xml));
+                    });
+                });
+            });
+        });
+    });
+    xml.into_string()
 }
 
 /// Formats and assets, each once.
 struct Resources {
     /// Rate and size of `f1`, `f2`, ….
     formats: Vec<(FrameRate, (u32, u32))>,
-    /// The URLs of `a1`, `a2`, ….
-    urls: Vec<String>,
-    asset_elements: String,
+    /// `a1`, `a2`, ….
+    assets: Vec<Asset>,
+}
+
+/// A media file.
+struct Asset {
+    name: String,
+    url: String,
+    duration: String,
+    /// The number of the format of its pictures.
+    format: Option<usize>,
+    has_sound: bool,
+    metadata: Vec<(&'static str, String)>,
+}
+
+/// Music or a voice, on a lane below the spine.
+struct ConnectedSound<'a> {
+    sound: &'a SoundClip,
+    lane: usize,
+    asset: usize,
 }
 
 impl Resources {
     fn new(timeline: &Timeline) -> Self {
-        Self {
-            formats: vec![(timeline.frame_rate, timeline.size)],
-            urls: Vec::new(),
-            asset_elements: String::new(),
-        }
+        Self { formats: vec![(timeline.frame_rate, timeline.size)], assets: Vec::new() }
     }
 
     /// The number of a format, from 1.
@@ -89,110 +95,153 @@ impl Resources {
         self.formats.len()
     }
 
+    /// The number of the asset with this URL, from 1.
+    fn find(&self, url: &str) -> Option<usize> {
+        Some(self.assets.iter().position(|asset| asset.url == url)? + 1)
+    }
+
+    fn add(&mut self, asset: Asset) -> usize {
+        self.assets.push(asset);
+        self.assets.len()
+    }
+
     /// The number of an item's asset, from 1; `None` for a card.
     fn asset(&mut self, item: &Item, context: &ExportContext) -> Option<usize> {
         if item.source.kind == ClipKind::Card {
             return None;
         }
         let url = context.url(item);
-        if let Some(index) = self.urls.iter().position(|other| *other == url) {
-            return Some(index + 1);
+        if let Some(number) = self.find(&url) {
+            return Some(number);
         }
         let (source, info) = (&item.source, context.info(item));
-        let number = self.urls.len() + 1;
         let format = self.format(source.frame_rate, source.size);
-        let sound = if source.has_sound {
-            " hasAudio=\"1\" audioSources=\"1\" audioChannels=\"2\" audioRate=\"48000\""
-        } else {
-            ""
-        };
-        let mut data = String::new();
-        for (key, value) in [
-            ("shot", (!info.shot.is_empty()).then(|| info.shot.clone())),
-            ("seed", info.seed.map(|seed| seed.to_string())),
-            ("model", info.model.clone()),
-            ("task", info.task.clone()),
-            ("take", info.take.map(|take| take.to_string())),
-            ("key", info.key.clone()),
-        ] {
-            if let Some(value) = value {
-                let _ = write!(data, "<md key=\"runner.{key}\" value=\"{}\"/>", escaped(&value));
-            }
-        }
-        let data = if data.is_empty() { data } else { format!("<metadata>{data}</metadata>") };
-        let _ = writeln!(
-            self.asset_elements,
-            "    <asset id=\"a{number}\" name=\"{}\" start=\"0s\" duration=\"{}\" hasVideo=\"1\" format=\"f{format}\"{sound}><media-rep kind=\"original-media\" src=\"{}\"/>{data}</asset>",
-            escaped(file_name(&context.file(item))),
-            if source.is_still() { "0s".to_owned() } else { seconds(source.pictures, source.frame_rate) },
-            escaped(&url),
-        );
-        self.urls.push(url);
-        Some(number)
+        let metadata = [
+            ("runner.shot", (!info.shot.is_empty()).then(|| info.shot.clone())),
+            ("runner.seed", info.seed.map(|seed| seed.to_string())),
+            ("runner.model", info.model.clone()),
+            ("runner.task", info.task.clone()),
+            ("runner.take", info.take.map(|take| take.to_string())),
+            ("runner.key", info.key.clone()),
+        ];
+        Some(self.add(Asset {
+            name: file_name(&context.file(item)).to_owned(),
+            url,
+            duration: if source.is_still() {
+                "0s".to_owned()
+            } else {
+                seconds(source.pictures, source.frame_rate)
+            },
+            format: Some(format),
+            has_sound: source.has_sound,
+            metadata: metadata.into_iter().filter_map(|(key, value)| Some((key, value?))).collect(),
+        }))
     }
 
-    /// Music and voices, connected to the first element of the spine: each track is a lane below it.
-    fn connected_sounds(&mut self, first: &Item, timeline: &Timeline, context: &ExportContext) -> String {
-        let rate = timeline.frame_rate;
-        let mut text = String::new();
-        for (lane, track) in tracks(&context.sounds).into_iter().enumerate() {
+    /// Music and voices: each track is a lane.
+    fn connected_sounds<'a>(
+        &mut self,
+        timeline: &Timeline,
+        context: &'a ExportContext,
+    ) -> Vec<ConnectedSound<'a>> {
+        let mut connected = Vec::new();
+        for (index, track) in tracks(&context.sounds).into_iter().enumerate() {
             for sound in track {
-                let number = self.sound_asset(sound, rate);
-                let role = match sound.role {
-                    SoundRole::Music => "music",
-                    SoundRole::Voice => "dialogue",
+                let url = match &sound.absolute {
+                    Some(path) => url::absolute(path),
+                    None => url::relative(&sound.file),
                 };
-                let volume = if sound.gain.is_zero() {
-                    String::new()
-                } else {
-                    format!("<adjust-volume amount=\"{}dB\"/>", sound.gain.as_f64())
-                };
-                let _ = write!(
-                    text,
-                    "<asset-clip ref=\"a{number}\" lane=\"-{}\" name=\"{}\" offset=\"{}\" start=\"{}\" duration=\"{}\" audioRole=\"{role}\">{volume}</asset-clip>",
-                    lane + 1,
-                    escaped(file_name(&sound.file)),
-                    within(first, sound.start, rate),
-                    seconds(sound.first, rate),
-                    seconds(sound.frames, rate),
-                );
+                let asset = self.find(&url).unwrap_or_else(|| {
+                    self.add(Asset {
+                        name: file_name(&sound.file).to_owned(),
+                        url,
+                        duration: seconds(sound.available, timeline.frame_rate),
+                        format: None,
+                        has_sound: true,
+                        metadata: Vec::new(),
+                    })
+                });
+                connected.push(ConnectedSound { sound, lane: index + 1, asset });
             }
         }
-        text
+        connected
     }
 
-    /// The number of a sound file's asset, from 1.
-    fn sound_asset(&mut self, sound: &SoundClip, rate: FrameRate) -> usize {
-        let url = match &sound.absolute {
-            Some(path) => url::absolute(path),
-            None => url::relative(&sound.file),
-        };
-        if let Some(index) = self.urls.iter().position(|other| *other == url) {
-            return index + 1;
-        }
-        let number = self.urls.len() + 1;
-        let _ = writeln!(
-            self.asset_elements,
-            "    <asset id=\"a{number}\" name=\"{}\" start=\"0s\" duration=\"{}\" hasAudio=\"1\" audioSources=\"1\" audioChannels=\"2\" audioRate=\"48000\"><media-rep kind=\"original-media\" src=\"{}\"/></asset>",
-            escaped(file_name(&sound.file)),
-            seconds(sound.available, rate),
-            escaped(&url),
-        );
-        self.urls.push(url);
-        number
-    }
-
-    fn format_elements(&self) -> String {
-        let mut text = String::new();
+    fn write(&self, timeline: &Timeline, xml: &mut XmlWriter) {
         for (index, (rate, (width, height))) in self.formats.iter().enumerate() {
-            let _ = writeln!(
-                text,
-                "    <format id=\"f{}\" name=\"FFVideoFormatRateUndefined\" frameDuration=\"{}\" width=\"{width}\" height=\"{height}\" colorSpace=\"1-1-1 (Rec. 709)\"/>",
-                index + 1,
-                seconds(1, *rate),
+            xml.empty(
+                "format",
+                &[
+                    ("id", &format_args!("f{}", index + 1)),
+                    ("name", &"FFVideoFormatRateUndefined"),
+                    ("frameDuration", &seconds(1, *rate)),
+                    ("width", width),
+                    ("height", height),
+                    ("colorSpace", &"1-1-1 (Rec. 709)"),
+                ],
             );
         }
-        text
+        for (index, asset) in self.assets.iter().enumerate() {
+            asset.write(index + 1, xml);
+        }
+        if (0..timeline.items.len()).any(|index| has_effect(timeline, index)) {
+            xml.empty("effect", &[("id", &"fx1"), ("name", &DISSOLVE.0), ("uid", &DISSOLVE.1)]);
+        }
+    }
+}
+
+impl Asset {
+    fn write(&self, number: usize, xml: &mut XmlWriter) {
+        let id = format!("a{number}");
+        let format = self.format.map(|format| format!("f{format}"));
+        let mut attributes: Vec<XmlAttribute<'_>> =
+            vec![("id", &id), ("name", &self.name), ("start", &"0s"), ("duration", &self.duration)];
+        if let Some(format) = &format {
+            attributes.extend([("hasVideo", &"1" as _), ("format", format as _)]);
+        }
+        if self.has_sound {
+            let sound: [XmlAttribute<'_>; 4] = [
+                ("hasAudio", &"1"),
+                ("audioSources", &"1"),
+                ("audioChannels", &"2"),
+                ("audioRate", &"48000"),
+            ];
+            attributes.extend(sound);
+        }
+        xml.element("asset", &attributes, |xml| {
+            xml.empty("media-rep", &[("kind", &"original-media"), ("src", &self.url)]);
+            if !self.metadata.is_empty() {
+                xml.element("metadata", &[], |xml| {
+                    for (key, value) in &self.metadata {
+                        xml.empty("md", &[("key", key), ("value", value)]);
+                    }
+                });
+            }
+        });
+    }
+}
+
+/// The items with their transitions. What is connected belongs to the first one.
+fn spine(
+    timeline: &Timeline,
+    context: &ExportContext,
+    assets: &[Option<usize>],
+    sounds: &[ConnectedSound<'_>],
+    xml: &mut XmlWriter,
+) {
+    let rate = timeline.frame_rate;
+    for (index, (item, asset)) in timeline.items.iter().zip(assets).enumerate() {
+        let connected = if index == 0 { sounds } else { &[] };
+        element(item, *asset, timeline, context, connected, xml);
+        if let Some(transition) = item.transition.filter(|_| has_effect(timeline, index)) {
+            let offset = seconds(item.end().saturating_sub(transition.before), rate);
+            let duration = seconds(transition.frames(), rate);
+            let attributes: [XmlAttribute<'_>; 3] =
+                [("name", &DISSOLVE.0), ("offset", &offset), ("duration", &duration)];
+            xml.element("transition", &attributes, |xml| {
+                xml.empty("filter-video", &[("ref", &"fx1"), ("name", &DISSOLVE.0)]);
+            });
+        }
     }
 }
 
@@ -202,72 +251,111 @@ fn element(
     asset: Option<usize>,
     timeline: &Timeline,
     context: &ExportContext,
-    anchored: &str,
-) -> String {
+    connected: &[ConnectedSound<'_>],
+    xml: &mut XmlWriter,
+) {
     let (source, film) = (&item.source, timeline.frame_rate);
-    let mut inner = String::new();
-    // In the order of the document type: note, timing, adjustments, what is connected, markers.
+    let (id, counting) = (asset.map(|number| format!("a{number}")), counting(film));
+    let (offset, start, duration) =
+        (seconds(item.start, film), played(item.first, item), seconds(item.frames, film));
+    let mut attributes: Vec<XmlAttribute<'_>> = Vec::new();
+    if let Some(id) = &id {
+        attributes.push(("ref", id));
+    }
+    attributes.extend([
+        ("name", &source.name as _),
+        ("offset", &offset as _),
+        ("start", &start as _),
+        ("duration", &duration as _),
+    ]);
+    let name = match (asset, source.kind) {
+        (Some(_), ClipKind::Image) => "video",
+        (Some(_), _) => {
+            attributes.push(("tcFormat", &counting));
+            if item.mute {
+                attributes.push(("srcEnable", &"video"));
+            }
+            "asset-clip"
+        }
+        (None, _) => "gap",
+    };
+    xml.element(name, &attributes, |xml| content(item, timeline, context, connected, xml));
+}
+
+/// In the order of the document type: note, timing, adjustments, what is connected, markers.
+fn content(
+    item: &Item,
+    timeline: &Timeline,
+    context: &ExportContext,
+    connected: &[ConnectedSound<'_>],
+    xml: &mut XmlWriter,
+) {
+    let (source, film) = (&item.source, timeline.frame_rate);
     if let Some(prompt) = &context.info(item).prompt {
-        let _ = write!(inner, "<note>{}</note>", escaped(prompt));
+        xml.text("note", prompt);
     }
     if source.frame_rate != film {
-        inner.push_str("<conform-rate scaleEnabled=\"0\"/>");
+        xml.empty("conform-rate", &[("scaleEnabled", &"0")]);
     }
     if !item.speed.is_normal() {
-        let point = |time: &str, value: &str| {
-            format!("<timept time=\"{time}\" value=\"{value}\" interp=\"linear\"/>")
-        };
-        let (played, all) = (played(source.pictures, item), seconds(source.pictures, source.frame_rate));
-        let (begin, end) = (point("0s", "0s"), point(&played, &all));
-        let _ = write!(inner, "<timeMap frameSampling=\"floor\" preservesPitch=\"1\">{begin}{end}</timeMap>");
+        let end = (played(source.pictures, item), seconds(source.pictures, source.frame_rate));
+        xml.element("timeMap", &[("frameSampling", &"floor"), ("preservesPitch", &"1")], |xml| {
+            for (time, value) in [("0s".to_owned(), "0s".to_owned()), end] {
+                xml.empty("timept", &[("time", &time), ("value", &value), ("interp", &"linear")]);
+            }
+        });
     }
     if source.has_sound && !item.mute && !item.gain.is_zero() {
-        let _ = write!(inner, "<adjust-volume amount=\"{}dB\"/>", item.gain.as_f64());
+        volume(item.gain, xml);
     }
-    inner.push_str(anchored);
-    let start = played(item.first, item);
-    let _ = write!(
-        inner,
-        "<chapter-marker start=\"{start}\" duration=\"{}\" value=\"{}\" posterOffset=\"0s\"/>",
-        seconds(1, film),
-        escaped(&source.name),
+    for connected in connected {
+        connected.write(item, film, xml);
+    }
+    let (start, frame) = (played(item.first, item), seconds(1, film));
+    xml.empty(
+        "chapter-marker",
+        &[("start", &start), ("duration", &frame), ("value", &source.name), ("posterOffset", &"0s")],
     );
+    let mut marker = |start: &str, value: &dyn Display| {
+        xml.empty("marker", &[("start", &start), ("duration", &frame), ("value", value)]);
+    };
     if let Some(transition) = item.transition.filter(|transition| transition.kind != TransitionKind::Dissolve)
     {
-        let _ = write!(
-            inner,
-            "<marker start=\"{}\" duration=\"{}\" value=\"{} of {} frames\"/>",
-            played(item.first + item.pictures - 1, item),
-            seconds(1, film),
-            kind_name(transition.kind),
-            transition.frames(),
-        );
+        let end = played(item.first + item.pictures - 1, item);
+        marker(&end, &format_args!("{} of {} frames", kind_name(transition.kind), transition.frames()));
     }
     if let Some(title) = context.info(item).title.as_ref().filter(|_| source.kind != ClipKind::Card) {
-        let _ = write!(
-            inner,
-            "<marker start=\"{start}\" duration=\"{}\" value=\"title: {}\"/>",
-            seconds(1, film),
-            escaped(title),
-        );
+        marker(&start, &format_args!("title: {title}"));
     }
-    let attributes = format!(
-        "name=\"{}\" offset=\"{}\" start=\"{start}\" duration=\"{}\"",
-        escaped(&source.name),
-        seconds(item.start, film),
-        seconds(item.frames, film),
-    );
-    match (asset, source.kind) {
-        (Some(asset), ClipKind::Image) => {
-            format!("            <video ref=\"a{asset}\" {attributes}>{inner}</video>\n")
-        }
-        (Some(asset), _) => format!(
-            "            <asset-clip ref=\"a{asset}\" {attributes} tcFormat=\"{}\"{}>{inner}</asset-clip>\n",
-            counting(film),
-            if item.mute { " srcEnable=\"video\"" } else { "" },
-        ),
-        (None, _) => format!("            <gap {attributes}>{inner}</gap>\n"),
+}
+
+impl ConnectedSound<'_> {
+    /// Connected to `first`, the first element of the spine.
+    fn write(&self, first: &Item, rate: FrameRate, xml: &mut XmlWriter) {
+        let Self { sound, lane, asset } = self;
+        let role = match sound.role {
+            SoundRole::Music => "music",
+            SoundRole::Voice => "dialogue",
+        };
+        let attributes: [XmlAttribute<'_>; 7] = [
+            ("ref", &format!("a{asset}")),
+            ("lane", &format!("-{lane}")),
+            ("name", &file_name(&sound.file)),
+            ("offset", &within(first, sound.start, rate)),
+            ("start", &seconds(sound.first, rate)),
+            ("duration", &seconds(sound.frames, rate)),
+            ("audioRole", &role),
+        ];
+        xml.element("asset-clip", &attributes, |xml| {
+            if !sound.gain.is_zero() {
+                volume(sound.gain, xml);
+            }
+        });
     }
+}
+
+fn volume(gain: Decibels, xml: &mut XmlWriter) {
+    xml.empty("adjust-volume", &[("amount", &format_args!("{}dB", gain.as_f64()))]);
 }
 
 /// Whether the transition after an item is written: both clips have pictures for its whole window. A fade to black at the end needs none.
@@ -323,22 +411,4 @@ fn played(pictures: u64, item: &Item) -> String {
     let (numerator, denominator) = item.pace().parts();
     let (up, down) = (u128::from(pictures) * u128::from(denominator), u128::from(numerator));
     if up == 0 { "0s".to_owned() } else { format!("{up}/{down}s") }
-}
-
-/// Text as content or attribute (XML 1.0, 2.2 and 2.4); characters that XML cannot contain become spaces.
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\n' => safe.push_str("&#10;"),
-            '\u{fffe}' | '\u{ffff}' => safe.push(' '),
-            c if c.is_control() => safe.push(' '),
-            c => safe.push(c),
-        }
-    }
-    safe
 }

@@ -3,18 +3,18 @@
 //! Each is a function from a timeline and what is known about its clips to the text of a file.
 
 mod csv;
-mod edl;
 mod fcpxml;
 mod otio;
 mod sounds;
 mod url;
+mod xml;
 
 pub use csv::{csv, csv_row, inert_text};
-pub use edl::edl;
 pub use fcpxml::fcpxml;
 pub use otio::otio;
 pub use sounds::{SoundClip, SoundFile, SoundRole, sounds};
 pub(crate) use url::file_name;
+pub use xml::{XmlAttribute, XmlWriter};
 
 use workflow::plan::TransitionKind;
 
@@ -125,10 +125,4 @@ pub(crate) fn kind_name(kind: TransitionKind) -> &'static str {
         TransitionKind::WipeLeft => "wipe-left",
         TransitionKind::WipeRight => "wipe-right",
     }
-}
-
-/// Text on one line without control characters.
-fn one_line(text: &str) -> String {
-    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }

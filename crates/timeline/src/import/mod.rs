@@ -1,6 +1,5 @@
-//! An editor's cut, read back from `OpenTimelineIO` or an edit decision list.
+//! An editor's cut, read back from `OpenTimelineIO`.
 
-mod edl;
 mod otio;
 mod recut;
 
@@ -11,8 +10,7 @@ use crate::clock::{scale_down, scale_up};
 use crate::export::{ClipInfo, file_name};
 use crate::facts::ClipFacts;
 
-pub use edl::{EdlError, read_edl};
-pub use otio::{ReadError, frame_rate, read_otio};
+pub use otio::{ReadError, read_otio};
 pub use recut::{CandidateClip, Recut, RecutEntry, RecutError, recut};
 
 /// The first video track of a document.
@@ -20,8 +18,6 @@ pub use recut::{CandidateClip, Recut, RecutEntry, RecutError, recut};
 pub struct ImportedEdit {
     /// The document's name.
     pub name: String,
-    /// What [`IgnoredElement::child`] counts.
-    pub positions: Positions,
     /// Its clips in order, the disabled ones included.
     pub items: Vec<ImportedItem>,
     /// What a film cannot have and was left out, in order.
@@ -58,10 +54,6 @@ pub struct ImportedMedia {
     pub file: Option<String>,
     /// Whether the editor chose another media reference than the one that was exported.
     pub is_alternative: bool,
-    /// The text of a title on black; it has no file.
-    pub title: Option<String>,
-    /// How many versions of the clip the document knows, this one included.
-    pub alternatives: u32,
 }
 
 /// A range of frames.
@@ -86,19 +78,10 @@ pub struct ImportedTransition {
     pub rate: FrameRate,
 }
 
-/// What positions in a document are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Positions {
-    /// Indexes of the children of a track, from 0.
-    Children,
-    /// Numbers of events, as they are written.
-    Events,
-}
-
 /// Something that a film cannot have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoredElement {
-    /// Where it is in the document, as [`ImportedEdit::positions`] says.
+    /// Its index among the children of the track, from 0.
     pub child: usize,
     /// What it is, in words.
     pub what: String,
@@ -107,13 +90,7 @@ pub struct IgnoredElement {
 impl ImportedEdit {
     /// What a film cannot have, in words.
     pub fn notes(&self) -> impl Iterator<Item = String> {
-        let noun = match self.positions {
-            Positions::Children => "child",
-            Positions::Events => "event",
-        };
-        self.ignored
-            .iter()
-            .map(move |ignored| format!("{} was left out ({noun} {})", ignored.what, ignored.child))
+        self.ignored.iter().map(|ignored| format!("{} was left out (child {})", ignored.what, ignored.child))
     }
 }
 

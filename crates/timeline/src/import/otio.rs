@@ -5,8 +5,7 @@ use workflow::plan::TransitionKind;
 use workflow::units::{FrameRate, Speed};
 
 use super::{
-    IgnoredElement, ImportedEdit, ImportedItem, ImportedMedia, ImportedRange, ImportedTransition, Positions,
-    bounded,
+    IgnoredElement, ImportedEdit, ImportedItem, ImportedMedia, ImportedRange, ImportedTransition, bounded,
 };
 use crate::export::{file_name, kind_name};
 
@@ -82,8 +81,7 @@ pub fn read_otio(text: &str) -> Result<ImportedEdit, ReadError> {
         return Err(ReadError::TooMany);
     }
     let name = document.get("name").and_then(Value::as_str).map(bounded).unwrap_or_default();
-    let mut edit =
-        ImportedEdit { name, positions: Positions::Children, items: Vec::new(), ignored: Vec::new() };
+    let mut edit = ImportedEdit { name, items: Vec::new(), ignored: Vec::new() };
     for (index, child) in children.iter().enumerate() {
         edit.child(index, child)?;
     }
@@ -181,28 +179,12 @@ fn item(clip: &Value, location: &str) -> Result<ImportedItem, ReadError> {
             key: text("key"),
             file: url.map(file_of_url).filter(|name| !name.is_empty()),
             is_alternative: key != DEFAULT_MEDIA,
-            title: reference.and_then(title),
-            alternatives: alternatives(clip),
         },
         speed: Speed::NORMAL,
         range: range.filter(|range| !range.is_null()).map(|value| range_of(value, location)).transpose()?,
         transition: None,
         is_enabled: clip.get("enabled").and_then(Value::as_bool).unwrap_or(true),
     })
-}
-
-/// The text of a generated title.
-fn title(reference: &Value) -> Option<String> {
-    let is_title = schema(reference) == "GeneratorReference.1"
-        && reference.get("generator_kind").and_then(Value::as_str) == Some("Title");
-    let text = reference.pointer("/parameters/text").or_else(|| reference.get("name"));
-    text.filter(|_| is_title).and_then(Value::as_str).map(bounded)
-}
-
-/// How many media references a clip has.
-fn alternatives(clip: &Value) -> u32 {
-    let references = clip.get("media_references").and_then(Value::as_object);
-    references.map_or(1, |all| u32::try_from(all.len()).unwrap_or(u32::MAX).max(1))
 }
 
 /// The kind that was exported; without one, that of the transition's type.
@@ -241,8 +223,7 @@ fn time(value: &Value, location: &str) -> Result<(f64, FrameRate), ReadError> {
 }
 
 /// The frame rate that a decimal number from 1 to 1000 means: a whole number, one of the NTSC family (23.976, 29.97), or thousandths.
-#[must_use]
-pub fn frame_rate(number: f64) -> Option<FrameRate> {
+fn frame_rate(number: f64) -> Option<FrameRate> {
     if !(1.0..=1_000.0).contains(&number) {
         return None;
     }

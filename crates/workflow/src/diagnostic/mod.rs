@@ -1,10 +1,9 @@
 //! Diagnostics: errors and warnings as data, with a code, a message, labelled spans and help.
 
 mod codes;
-mod examples;
 mod problems;
+mod redact;
 mod render;
-mod secrets;
 mod text;
 
 use std::fmt;
@@ -12,12 +11,11 @@ use std::fmt;
 use serde::Serialize;
 
 pub use self::codes::CODES;
-pub use self::examples::{CodeExample, code_example};
+pub(crate) use self::codes::EXAMPLES;
 pub(crate) use self::problems::Problems;
 pub use self::render::render;
-pub(crate) use self::secrets::{check as check_secrets, ranges as secret_ranges};
 pub(crate) use self::text::{
-    did_you_mean, did_you_mean_model, grouped, nearest, nearest_own, quoted_list, visible,
+    did_you_mean, did_you_mean_model, grouped, nearest, nearest_own, quoted_list, shortened, visible,
 };
 use crate::source::{Source, Span};
 
@@ -169,7 +167,7 @@ impl JsonSpan {
             end_line: end.line,
             end_column: end.column,
             primary,
-            label: (!label.text.is_empty()).then(|| secrets::redacted(&label.text, source)),
+            label: (!label.text.is_empty()).then(|| redact::redacted(&label.text, source)),
         }
     }
 }
@@ -204,11 +202,11 @@ impl Report {
                 JsonDiagnostic {
                     code: diagnostic.code,
                     severity: diagnostic.severity,
-                    message: secrets::redacted(&diagnostic.message, &self.source),
+                    message: redact::redacted(&diagnostic.message, &self.source),
                     file: self.source.name_at(diagnostic.primary.span.start()).to_owned(),
                     line: position.line,
                     column: position.column,
-                    help: diagnostic.help.as_deref().map(|help| secrets::redacted(help, &self.source)),
+                    help: diagnostic.help.as_deref().map(|help| redact::redacted(help, &self.source)),
                     spans: std::iter::once(JsonSpan::new(&diagnostic.primary, true, &self.source))
                         .chain(
                             diagnostic.others.iter().map(|label| JsonSpan::new(label, false, &self.source)),

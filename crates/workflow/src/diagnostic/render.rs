@@ -3,7 +3,7 @@
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use super::secrets::redacted;
+use super::redact::redacted;
 use super::text::is_invisible;
 use super::{Diagnostic, Severity};
 use crate::source::{Source, Span};

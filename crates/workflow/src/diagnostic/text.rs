@@ -75,6 +75,14 @@ pub(crate) fn grouped(number: u128) -> String {
     out
 }
 
+/// A text as it is quoted in a message: its beginning, where it is long.
+pub(crate) fn shortened(text: &str) -> String {
+    if text.chars().count() <= 60 {
+        return text.to_owned();
+    }
+    text.chars().take(57).chain("…".chars()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

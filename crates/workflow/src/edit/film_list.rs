@@ -255,7 +255,7 @@ fn flow(values: &[Value]) -> String {
 }
 
 /// A value on one line. In a flow collection, text is quoted where it may be misread.
-pub(super) fn written(value: &Value, in_flow: bool) -> String {
+fn written(value: &Value, in_flow: bool) -> String {
     match value {
         Value::Object(members) => {
             let members: Vec<String> =

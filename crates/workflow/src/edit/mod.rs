@@ -7,13 +7,14 @@ mod film_list;
 
 use serde_json::{Value, json};
 
+use crate::advice;
 use crate::diagnostic::{Problems, did_you_mean};
 use crate::letters::normalized;
 use crate::plan::{Transition, TransitionKind};
 use crate::scaffold::{field, scalar};
 use crate::source::Source;
 use crate::syntax::keys::{film as keys, name_of};
-use crate::yaml::{Key, Yaml, YamlValue, read};
+use crate::yaml::{Key, Yaml, YamlValue};
 
 pub use self::film_list::{ListEntry, film_entries, set_film_entries};
 
@@ -30,11 +31,6 @@ pub fn transition_value(transition: &Transition) -> Value {
             json!({ keys::WIPE.name: name_of(&kind, &keys::DIRECTIONS), keys::TRANSITION_LENGTH.name: length })
         }
     }
-}
-
-/// A value as YAML on one line.
-pub(crate) fn flow_value(value: &Value) -> String {
-    film_list::written(value, true)
 }
 
 /// Why a field cannot be changed.
@@ -187,7 +183,7 @@ fn indentation(source: &Source, key: &Key) -> String {
 fn parse(text: &str) -> Result<(Source, Yaml), EditError> {
     let source = Source::new("", text);
     let mut problems = Problems::default();
-    match read(&source, &mut problems) {
+    match advice::read(&source, &mut problems) {
         Some(tree) if !problems.any() => Ok((source, tree)),
         _ => Err(EditError::Invalid),
     }

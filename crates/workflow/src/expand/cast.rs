@@ -7,11 +7,11 @@ use std::sync::Arc;
 use super::ExpandCx;
 use super::axes::axis_names;
 use super::dedup::DiagnosticDedup;
+use super::expansion::Instance;
+use super::fields::is_literal;
 use super::free_variables::mentions;
-use super::instances::Instance;
-use super::media;
-use super::request_template::is_literal;
-use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use super::urls::{is_url, names_a_local_file};
+use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list, shortened};
 use crate::source::Span;
 use crate::syntax::{Character, Entry, Shot, Workflow, one_or_many};
 use crate::template::{CastUses, CastValue, CharacterText, Scope, Value};
@@ -151,7 +151,7 @@ impl<'w> Cast<'w> {
                     format!("the characters are {}", quoted_list(names(), 12))
                 }
             });
-            let message = format!("there is no character `{}`", super::shortened(name));
+            let message = format!("there is no character `{}`", shortened(name));
             Box::new(Diagnostic::error("unknown-character", span, message).help(help))
         })
     }
@@ -277,7 +277,7 @@ fn fixed_text(character: &Character) -> Option<Arc<CharacterText>> {
 pub(super) fn is_sound(voice: &Yaml) -> bool {
     match &voice.value {
         YamlValue::Map(_) => true,
-        YamlValue::Text(text) => media::is_url(text) || media::names_a_local_file(text),
+        YamlValue::Text(text) => is_url(text) || names_a_local_file(text),
         _ => false,
     }
 }

@@ -2,9 +2,10 @@
 
 use super::cast::{Cast, CastList, is_sound};
 use super::dedup::DiagnosticDedup;
+use super::fields::is_literal;
 use super::frames::{MediaCx, MediaResolver, MediumSite, MediumUse, Slot};
 use super::media::{self, MediumSpec};
-use super::request_template::is_literal;
+use super::urls::is_data_uri;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::media_gate::MediaKind;
 use crate::source::Span;
@@ -83,7 +84,7 @@ fn medium<'w>(
             return refuse(format!("`{key}` is a file or a URL, not a frame of a shot"), help);
         }
         MediumSpec::Url { url, kind: stated } => {
-            let kind = if media::is_data_uri(&url) { stated } else { stated.or(Some(kind)) };
+            let kind = if is_data_uri(&url) { stated } else { stated.or(Some(kind)) };
             MediumSpec::Url { url, kind }
         }
         file @ (MediumSpec::File { .. } | MediumSpec::FileFrame { .. }) => file,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::cast::InstanceCast;
 use super::dedup::DiagnosticDedup;
 use super::interner::Interner;
-use super::request::{FieldState, RequestBuilder};
+use super::request_builder::{FieldState, RequestBuilder};
 use crate::diagnostic::Diagnostic;
 use crate::limits;
 

@@ -4,16 +4,15 @@ use contract::{FieldKind, InputForm, Violation};
 use serde_json::Value;
 
 use super::dedup::DiagnosticDedup;
-use super::field_messages::field_message;
-use super::provenance::ValueOrigin;
-use super::request::{InstanceCx, RequestBuilder};
-use super::request_template::entry;
+use super::fields::entry;
+use super::provenance::{ValueOrigin, origin_span};
+use super::request_builder::{InstanceCx, RequestBuilder};
 use super::{ExpandCx, cast};
-use crate::diagnostic::{Diagnostic, quoted_list};
-use crate::source::Span;
+use crate::advice::field_message;
+use crate::diagnostic::{Diagnostic, nearest, shortened};
 use crate::syntax::keys::shot::CAST;
-use crate::template::{has_template, identifiers_used, names_used};
-use crate::yaml::{Yaml, YamlValue, as_quoted, comment_as_value};
+use crate::template::has_template;
+use crate::yaml::{Yaml, YamlValue};
 
 /// Reports the violations of a request at the spans that caused them, except those that concern failed fields.
 pub(super) fn report(
@@ -26,11 +25,25 @@ pub(super) fn report(
         let concerns_failed = std::iter::once(&violation.pointer)
             .chain(&violation.related)
             .any(|pointer| pointer.split('/').nth(1).is_some_and(|name| builder.failed.contains(&name)));
-        if !concerns_failed {
+        if !concerns_failed && !is_misspelled(violation, builder, cx) {
             let key = format!("{} {} {:?}", violation.pointer, violation.code, violation.rule);
             dedup.add_keyed(builder.icx.instance, key, diagnostic(violation, builder, cx));
         }
     }
+}
+
+/// Whether a missing field is one that an unknown field of the shot was probably meant to be, which is reported.
+fn is_misspelled(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &ExpandCx<'_>) -> bool {
+    let missing = violation.pointer.strip_prefix('/').filter(|_| violation.code == "missing_parameter");
+    missing.is_some_and(|name| {
+        let mut fields = builder.icx.expanded.shot.fields.iter().map(|entry| entry.key.value.as_str());
+        fields.any(|other| {
+            let is_unknown = cx.contract.field(&builder.model.family, other).is_none();
+            let is_meant = nearest(other, [name]).is_some()
+                || name == "prompt" && matches!(other, "description" | "text");
+            is_unknown && is_meant
+        })
+    })
 }
 
 /// Warns of what a service may refuse although the API reference does not forbid it.
@@ -74,18 +87,9 @@ pub(super) fn with_section(message: &str, violation: &Violation) -> String {
 fn empty_template(violation: &Violation, icx: &InstanceCx<'_, '_>) -> Option<Diagnostic> {
     let name = violation.pointer.strip_prefix('/').filter(|_| violation.code == "missing_parameter")?;
     let (entry, _) = entry(icx.workflow, icx.expanded.shot, name)?;
-    let template = entry.value.text().filter(|text| has_template(text))?;
-    let mut empty: Vec<&str> = identifiers_used(template);
-    empty.retain(|used| icx.scope.text_of(used).is_some_and(|text| text.is_empty()));
-    empty.dedup();
+    entry.value.text().filter(|text| has_template(text))?;
     let message = format!("`{name}` is missing: its template comes out as nothing");
-    let diagnostic = Diagnostic::error("invalid-request", entry.span(), with_section(&message, violation));
-    Some(if empty.is_empty() {
-        diagnostic
-    } else {
-        let verb = if empty.len() == 1 { "is" } else { "are" };
-        diagnostic.help(format!("{} {verb} empty", quoted_list(empty.iter().copied(), empty.len())))
-    })
+    Some(Diagnostic::error("invalid-request", entry.span(), with_section(&message, violation)))
 }
 
 /// A field that is required and that is written without a value.
@@ -103,19 +107,10 @@ fn empty_field(
     let message = with_section(&message, violation);
     let of_field = field_message(violation, None, None, &builder.model.family, cx.contract);
     let line = of_field.and_then(|of_field| of_field.help);
-    let comment = comment_as_value(key, cx.source.text()).map(|comment| cx.source.slice(comment));
-    let help = match comment {
-        Some(comment) => {
-            format!(
-                "a `#` after a blank begins a comment: put the text in quotes, `{name}: {}`",
-                as_quoted(comment)
-            )
-        }
-        None => line.map_or_else(
-            || "write its value after the colon".to_owned(),
-            |line| line.replacen("add", "write its value after the colon, such as", 1),
-        ),
-    };
+    let help = line.map_or_else(
+        || "write its value after the colon".to_owned(),
+        |line| line.replacen("add", "write its value after the colon, such as", 1),
+    );
     Some(Diagnostic::error("invalid-request", key, message).help(help))
 }
 
@@ -193,7 +188,7 @@ fn outcome(origin: &ValueOrigin<'_>, pointer: &str, builder: &RequestBuilder<'_,
         return None;
     }
     let value = value_at(pointer, builder)?;
-    Some(format!("this comes out as {}", super::shortened(&value.to_string())))
+    Some(format!("this comes out as {}", shortened(&value.to_string())))
 }
 
 /// The value of the request at a JSON pointer.
@@ -224,14 +219,6 @@ fn help_for(
             "give the shot a `first_frame:` (a file or a URL), or let it continue another: `continues: id`"
                 .to_owned(),
         );
-    }
-    let fields = &builder.icx.expanded.shot.fields;
-    if main.is_none()
-        && violation.pointer == "/prompt"
-        && let Some(other) =
-            fields.iter().find(|field| ["description", "text"].contains(&field.key.value.as_str()))
-    {
-        return Some(format!("write `prompt` instead of `{}`", other.key.value));
     }
     let is_lowered = |origin: &ValueOrigin<'_>| origin.key == Some(CAST.name);
     if main.is_some_and(is_lowered) || others.iter().any(is_lowered) {
@@ -268,14 +255,4 @@ fn wants_text(
             .field(&builder.model.family, name)
             .is_some_and(|field| field.kind == FieldKind::String && !field.is_digit_string)
         && builder.value(name).is_some_and(|value| !value.is_string())
-}
-
-/// The span to report for a value: if its template uses exactly one axis, the span of the axis's value.
-pub(super) fn origin_span(span: Span, written: Option<&Yaml>, icx: &InstanceCx<'_, '_>) -> Span {
-    let Some(text) = written.and_then(Yaml::text) else { return span };
-    let axes = names_used(text, icx.cell.values.keys().map(|axis| &**axis));
-    match axes.as_slice() {
-        [only] => icx.cell.values.get(*only).map_or(span, |value| value.span.or(span)),
-        _ => span,
-    }
 }

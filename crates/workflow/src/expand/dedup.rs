@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::instances::{ExpandedShot, Expansion, Instance};
+use super::expansion::{ExpandedShot, Expansion, Instance};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
 use crate::source::Span;

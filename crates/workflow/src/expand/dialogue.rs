@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::ExpandCx;
+use super::fields::is_literal;
 use super::interner::Interner;
-use super::request::InstanceCx;
-use super::request_template::is_literal;
+use super::request_builder::InstanceCx;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
 use crate::plan::DialogueLine;

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::ExpandCx;
-use super::media::names_a_local_file;
 use crate::diagnostic::nearest;
 use crate::files::{DirEntry, Files, normalize_relative};
 
@@ -20,11 +19,6 @@ pub(super) fn suggestion(written: &str, cx: &ExpandCx<'_>) -> Option<String> {
 }
 
 fn meant(written: &str, files: &dyn Files) -> Option<String> {
-    let mut parts = written.split(',').map(str::trim);
-    if written.contains(',') && parts.all(names_a_local_file) {
-        let list: Vec<&str> = written.split(',').map(str::trim).collect();
-        return Some(format!("write a list of the files: `[{}]`", list.join(", ")));
-    }
     // What is in the workflow's folder may be named from elsewhere, and with the signs of Windows.
     let path = written.replace('\\', "/");
     let is_inside = normalize_relative(&path).is_some();
@@ -87,7 +81,6 @@ mod tests {
             ("stills\\keeper.png", Some("did you mean `stills/keeper.png`?")),
             ("/films/harbor/stills/keeper.png", Some("did you mean `stills/keeper.png`?")),
             ("C:\\film\\a.png", Some("did you mean `a.png`?")),
-            ("a.png, stills/keeper.png", Some("write a list of the files: `[a.png, stills/keeper.png]`")),
             ("videos\\b.png", Some("write `/` between folders: `videos/b.png`")),
             ("b.png", None),
             ("nowhere/b.png", None),

@@ -5,7 +5,7 @@ use super::film_edit::{self, ClipContent};
 use super::film_files::{FilmFiles, Font};
 use super::film_fit;
 use super::resolve::{EXCLUDED, RefResolver};
-use crate::diagnostic::{Diagnostic, Problems, grouped};
+use crate::diagnostic::{Diagnostic, Problems, grouped, shortened};
 use crate::limits;
 use crate::matrix::MatrixCell;
 use crate::media_gate::MediaKind;
@@ -59,10 +59,6 @@ impl<'w> FilmCell<'_, 'w> {
                 ClipSourceSpec::Shot(shot) => self
                     .resolver
                     .clips(self.cell, shot)
-                    .map_err(|mut diagnostic| {
-                        hint_at_group(&mut diagnostic, shot, workflow);
-                        diagnostic
-                    })
                     .map(|shown| self.shots(shown, (shot, spec), title.as_ref(), is_last, problems)),
                 ClipSourceSpec::Group(group) => self.group(group, spec, workflow, is_last, problems),
                 ClipSourceSpec::File(file) => {
@@ -196,8 +192,7 @@ impl<'w> FilmCell<'_, 'w> {
                 Some(still(spec, ClipSource::Image(file), title))
             }
             MediaKind::Audio => {
-                let message =
-                    format!("`{}` has no picture: it is {}", super::shortened(&name), info.media_type);
+                let message = format!("`{}` has no picture: it is {}", shortened(&name), info.media_type);
                 let help = "name a video or an image; sounds lie over the film as `music` or `voice`";
                 problems.push(Diagnostic::error("bad-file", entry.span(), message).help(help));
                 None
@@ -277,15 +272,6 @@ impl<'w> FilmCell<'_, 'w> {
     }
 }
 
-/// Adds help where a group has the name of a shot that does not exist.
-fn hint_at_group(diagnostic: &mut Diagnostic, shot: &Spanned<ShotRef>, workflow: &Workflow) {
-    let name = &shot.value.shot;
-    if diagnostic.code == "unknown-shot" && workflow.groups.iter().any(|group| group.key.value == *name) {
-        let help = format!("`{name}` is a group: write `{{group: {name}}}` to show all of its shots");
-        diagnostic.help = Some(help);
-    }
-}
-
 /// What stands still has a length.
 fn still(spec: &ClipSpec, source: ClipSource, title: Option<Title>) -> Clip {
     let clip = spec.with_source(source, title);
@@ -301,7 +287,7 @@ fn refuse_on_image(spec: &ClipSpec, name: &str, problems: &mut Problems) {
     ];
     for (key, span) in written {
         if let Some(span) = span {
-            let message = format!("`{}` is an image, which has no `{key}`", super::shortened(name));
+            let message = format!("`{}` is an image, which has no `{key}`", shortened(name));
             problems.push(
                 Diagnostic::error("bad-film", span, message).help("say how long it is shown: `seconds: 2`"),
             );

@@ -8,9 +8,9 @@ use sha2::{Digest, Sha256};
 
 use super::media::path_inside;
 use super::{ExpandCx, file_names};
-use crate::diagnostic::{Diagnostic, Problems};
-use crate::files::{self, FileError, ReadSeek};
-use crate::media_gate::{MediaGate, MediaGateError, MediaInfo, MediaKind};
+use crate::diagnostic::{Diagnostic, Problems, shortened};
+use crate::files::{self, FileError};
+use crate::media_gate::{MediaGate, MediaGateError, MediaInfo, MediaKind, ReadSeek};
 use crate::plan::FilmFile;
 use crate::source::{Span, Spanned};
 use crate::syntax::{self, Entry, keys};
@@ -160,7 +160,7 @@ fn name<'w>(
 }
 
 fn needs_ffmpeg(name: &str, span: Span, info: &MediaInfo) -> Diagnostic {
-    let name = super::shortened(name);
+    let name = shortened(name);
     let (kind, natives) = match info.kind {
         MediaKind::Audio => ("sound", "WAV, M4A, MP3 or FLAC"),
         MediaKind::Video | MediaKind::Image => ("video", "H.264 in an MP4 file"),
@@ -173,7 +173,7 @@ fn needs_ffmpeg(name: &str, span: Span, info: &MediaInfo) -> Diagnostic {
 
 /// Reports a file that cannot be used.
 pub(super) fn report(name: &str, span: Span, error: &MediaGateError, problems: &mut Problems) {
-    let message = format!("`{}` cannot be used: {}", super::shortened(name), error.message);
+    let message = format!("`{}` cannot be used: {}", shortened(name), error.message);
     problems.push(Diagnostic::error("bad-file", span, message).help(error.help.clone()));
 }
 

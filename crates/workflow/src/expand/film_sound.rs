@@ -3,7 +3,7 @@
 use super::film_clips::FilmCell;
 use super::film_files::{self, FilmFiles};
 use super::film_fit;
-use crate::diagnostic::{Diagnostic, Problems};
+use crate::diagnostic::{Diagnostic, Problems, shortened};
 use crate::media_gate::{MediaInfo, MediaKind};
 use crate::plan::{Clip, FilmFile, Music, Soundtrack, Voice};
 use crate::source::Spanned;
@@ -105,7 +105,7 @@ impl<'w> FilmCell<'_, 'w> {
             return Some((file, info));
         }
         let message =
-            format!("`{}` cannot be used: it is no sound but {}", super::shortened(&name), info.media_type);
+            format!("`{}` cannot be used: it is no sound but {}", shortened(&name), info.media_type);
         problems.push(
             Diagnostic::error("bad-file", entry.span(), message)
                 .help("name a sound file from the workflow's folder, such as `score.wav`"),

@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::cast::{Cast, CastList};
 use super::dedup::DiagnosticDedup;
-use super::instances::{Expansion, Instance};
+use super::expansion::{Expansion, Instance};
+use super::fields::is_literal;
 use super::media::{self, LocalMedia, MediumSpec};
-use super::reference_errors::shot_as_file;
-use super::request_template::is_literal;
 use super::resolve::{RefResolver, ResolvedRef};
+use super::urls::is_data_uri;
 use super::{ExpandCx, cast_media, request_size};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
@@ -262,7 +262,7 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
                 (media, MediaKind::Image, reference.span)
             }
             // Its declared media type is not considered, and neither is a `type` that is derived from that.
-            MediumSpec::Url { url, .. } if media::is_data_uri(&url) => match self.local.data_uri(&url, cx) {
+            MediumSpec::Url { url, .. } if is_data_uri(&url) => match self.local.data_uri(&url, cx) {
                 Ok(inline) => (vec![InputMedium::Url(Arc::new(url.into()))], inline.kind, span),
                 Err(MediaGateError { message, help }) => {
                     let diagnostic = Diagnostic::error("bad-medium", span, message).help(help);
@@ -287,7 +287,6 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
                     Ok((source, kind)) => (vec![InputMedium::File(Arc::new(source))], kind, span),
                     Err(MediaGateError { message, help }) => {
                         let diagnostic = Diagnostic::error("bad-file", span, format!("`{path}`: {message}"));
-                        let help = shot_as_file(self.resolver.workflow, &path).unwrap_or(help);
                         dedup.add(&self.resolver.expansion.instances[index], diagnostic.help(help));
                         return Vec::new();
                     }

@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 
 use super::axes::Axes;
-use super::instances::ExpandedShot;
-use super::picks::{PickedCells, ShotPicks};
+use super::expansion::{ExpandedShot, Parent, PickedCells, ShotPicks};
 use super::references::{RefGraph, Reference};
 use super::resolve;
 use crate::diagnostic::{Diagnostic, Problems, grouped};
@@ -18,17 +17,6 @@ use crate::work::WorkBudget;
 
 /// The label of a placeholder on an axis whose value is not picked yet.
 const OPEN_LABEL: &str = "open";
-
-/// The cell of the parent shot that a cell was inherited from.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Parent {
-    /// There is no parent, or it contributes no axes.
-    None,
-    /// This one.
-    Cell(usize),
-    /// One of these, once it is picked. The inheriting cell is a placeholder: it has the values of the first, for validation.
-    Open(Vec<usize>),
-}
 
 /// Cells, and for each the cell of the parent shot that it was inherited from.
 pub(super) type Cells = (Vec<MatrixCell>, Vec<Parent>);

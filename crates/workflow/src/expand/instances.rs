@@ -1,16 +1,13 @@
 //! Enumerates the instances of every shot (cells and takes) and names them.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::time::Duration;
 
 use super::axes::{Axes, ErrorReported};
-use super::inherit::Parent;
+use super::expansion::{ExpandedShot, Expansion, Instance, instance_name};
 use super::param_axes::AxisValueCheck;
 use super::params::Params;
-use super::picks::ShotPicks;
 use super::references::RefGraph;
-use super::retry::{self, RetryPolicy};
+use super::retry;
 use super::{ExpandCx, inherit, picks};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
@@ -18,79 +15,6 @@ use crate::matrix::{self, CellIndex, MatrixCell};
 use crate::syntax::keys::shot as keys;
 use crate::syntax::{self, Entry, Shot, Workflow};
 use crate::yaml::Yaml;
-
-/// A shot with its cells.
-pub(super) struct ExpandedShot<'w> {
-    pub(super) shot: &'w Shot,
-    pub(super) cells: Vec<MatrixCell>,
-    pub(super) index: CellIndex,
-    /// For each cell, the cell of the parent shot that it was inherited from.
-    pub(super) parents: Vec<Parent>,
-    pub(super) takes: Option<u32>,
-    /// Which cell, and which take of each cell, is picked.
-    pub(super) picks: ShotPicks,
-    pub(super) retry: RetryPolicy,
-    pub(super) timeout: Option<Duration>,
-    /// The index of its first instance.
-    first: usize,
-}
-
-impl ExpandedShot<'_> {
-    fn takes(&self) -> usize {
-        self.takes.map_or(1, |takes| takes as usize)
-    }
-
-    /// One take, or without one all takes; a shot without takes has one instance in each cell.
-    pub(super) fn takes_of(&self, take: Option<u32>) -> impl Iterator<Item = Option<u32>> + use<> {
-        let range = match (self.takes, take) {
-            (Some(takes), None) => 1..=takes,
-            (_, take) => take.unwrap_or_default()..=take.unwrap_or_default(),
-        };
-        range.map(|take| (take > 0).then_some(take))
-    }
-
-    pub(super) fn instance_count(&self) -> usize {
-        self.cells.len() * self.takes()
-    }
-
-    /// The index of the instance of a cell and, if the shot has takes, a take.
-    pub(super) fn instance_index(&self, cell: usize, take: Option<u32>) -> usize {
-        self.first + cell * self.takes() + take.map_or(0, |take| take as usize - 1)
-    }
-}
-
-/// An instance that is enumerated but not rendered.
-#[derive(Clone, Debug)]
-pub(super) struct Instance {
-    pub(super) name: String,
-    pub(super) shot: usize,
-    pub(super) cell: usize,
-    pub(super) take: Option<u32>,
-}
-
-/// All shots with their cells, and all instances in file order.
-pub(super) struct Expansion<'w> {
-    /// The cells of the workflow's own matrix; one empty cell where it has none.
-    pub(super) top: Vec<MatrixCell>,
-    /// The axes that the labels of `top` have.
-    pub(super) top_axes: BTreeSet<Arc<str>>,
-    /// By position in the file; `None` for invalid shots.
-    pub(super) shots: Vec<Option<ExpandedShot<'w>>>,
-    pub(super) instances: Vec<Instance>,
-}
-
-impl<'w> Expansion<'w> {
-    pub(super) fn shot_of(&self, instance: &Instance) -> &ExpandedShot<'w> {
-        match &self.shots[instance.shot] {
-            Some(expanded) => expanded,
-            None => unreachable!("instances are enumerated from valid shots only"),
-        }
-    }
-
-    pub(super) fn cell_of(&self, instance: &Instance) -> &MatrixCell {
-        &self.shot_of(instance).cells[instance.cell]
-    }
-}
 
 /// Enumerates all instances. The expansion is empty if a bound on the whole plan is exceeded or the workflow's matrix is invalid.
 pub(super) fn enumerate<'w>(
@@ -160,20 +84,6 @@ pub(super) fn enumerate<'w>(
         }
     }
     Expansion { top: axes.top, top_axes: axes.top_label_names, shots, instances }
-}
-
-/// The name of an instance: `harbor@lens=24mm,seed=1#2`.
-pub(super) fn instance_name(shot: &str, label: &str, take: Option<u32>) -> String {
-    let mut name = shot.to_owned();
-    if !label.is_empty() {
-        name.push('@');
-        name.push_str(label);
-    }
-    if let Some(take) = take {
-        name.push('#');
-        name.push_str(&take.to_string());
-    }
-    name
 }
 
 /// Reads the keys of a shot that are the same for all its instances; their templates see the parameters only.

@@ -6,17 +6,14 @@ use contract::InputForm;
 use serde_json::Value;
 
 use super::axes::axis_names;
-use super::instances::Expansion;
-use super::params::Params;
+use super::expansion::Expansion;
+use super::fields::entry;
 use super::references::RefGraph;
-use super::request_template::entry;
 use super::{ExpandCx, free_variables, member_lints, prompt_lints, service_lints, text_lints, when_lints};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
-use crate::limits;
-use crate::matrix::{FILTER_HELP, is_filter};
 use crate::plan::{Node, RetryOn};
-use crate::syntax::keys::matrix::{INCLUDE, MATRIX};
-use crate::syntax::{Entry, Shot, Workflow, one_or_many};
+use crate::syntax::keys::matrix::MATRIX;
+use crate::syntax::{Entry, Shot, Workflow};
 use crate::template::has_template;
 use crate::yaml::{Yaml, YamlValue};
 
@@ -26,7 +23,6 @@ pub(super) fn run(
     expansion: &Expansion<'_>,
     refs: &RefGraph,
     nodes: &[Node],
-    params: &Params,
     cx: &ExpandCx<'_>,
     problems: &mut Problems,
 ) {
@@ -34,12 +30,11 @@ pub(super) fn run(
     unused_params(workflow, &used, problems);
     unused_groups(workflow, problems);
     unused_axes(workflow, &used, problems);
-    unused_includes(workflow, &used, problems);
     workflow.text_warnings.iter().for_each(|warning| problems.push(warning.clone()));
     long_chains(workflow, refs, problems);
-    when_lints::run(workflow, expansion, nodes, cx, problems);
+    when_lints::run(workflow, expansion, nodes, problems);
     let requests = Requests::new(workflow, nodes);
-    prompt_lints::run(workflow, &requests, params, problems);
+    prompt_lints::run(workflow, &requests, problems);
     text_lints::run(workflow, cx, problems);
     let families = nodes.iter().map(|node| (node.family.as_str(), &node.family));
     text_lints::unused_defaults(workflow, families, cx, problems);
@@ -110,12 +105,6 @@ fn unused_axes(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problem
     {
         for axis in axis_names(&matrix.value).filter(|axis| !used.contains(axis)) {
             let span = matrix.value.get(axis).map_or(matrix.key.span, |(key, _)| key.span);
-            if is_filter(axis) {
-                let message =
-                    format!("`{axis}` is read as an axis, and nothing uses it: a matrix has no filter");
-                problems.push(Diagnostic::error("bad-matrix", span, message).help(FILTER_HELP));
-                continue;
-            }
             let message = format!("nothing uses the axis `{axis}`: its cells request the same video");
             let meant = matrix.value.get(axis).filter(|(_, values)| are_rules(values));
             let meant = meant.and_then(|_| did_you_mean(axis, MATRIX.names()));
@@ -133,39 +122,6 @@ fn unused_axes(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problem
 /// Whether a value is a list of mappings, such as that of `exclude`.
 fn are_rules(value: &Yaml) -> bool {
     matches!(&value.value, YamlValue::List(items) if items.iter().all(|item| matches!(item.value, YamlValue::Map(_))))
-}
-
-/// Names that those of an `include` which nothing uses are compared with.
-const MAX_COMPARED_NAMES: usize = 200_000;
-
-/// Keys of an `include` that are no axis and that no template uses.
-fn unused_includes(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problems) {
-    let mut compared = 0;
-    for matrix in workflow.matrix.iter().chain(workflow.shots.iter().filter_map(|shot| shot.matrix.as_ref()))
-    {
-        let Some((_, include)) = matrix.value.get(INCLUDE.name) else { continue };
-        let axes: HashSet<&str> = axis_names(&matrix.value).collect();
-        let entries = one_or_many(include).iter().filter_map(|entry| match &entry.value {
-            YamlValue::Map(entries) => Some(entries),
-            _ => None,
-        });
-        let unused = entries.flatten().map(|(key, _)| key).filter(|key| {
-            let name = key.value.as_str();
-            !used.contains(name) && !axes.contains(name)
-        });
-        for key in unused.take(limits::MAX_DIAGNOSTICS) {
-            let name = key.value.as_str();
-            let message = format!("nothing uses `{name}`, which this entry of `include` sets");
-            // Of the many that nobody reads, no near name is looked for.
-            compared += axes.len() + used.len();
-            let near = (compared <= MAX_COMPARED_NAMES)
-                .then(|| did_you_mean(name, axes.iter().copied().chain(used.iter().copied())));
-            let help = near
-                .flatten()
-                .unwrap_or_else(|| format!("write `{{{{ {name} }}}}` in a field, or remove it"));
-            problems.push(Diagnostic::warning("unused-axis", key.span, message).help(help));
-        }
-    }
 }
 
 /// Chains longer than `max_chain`.

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::dedup::DiagnosticDedup;
-use super::media;
-use super::request::RequestBuilder;
-use crate::diagnostic::Diagnostic;
+use super::request_builder::RequestBuilder;
+use super::urls::names_a_local_file;
+use crate::diagnostic::{Diagnostic, shortened};
 
 /// Reports every string in a request that looks like the path of a local image, video or audio file.
 pub(super) fn report(builder: &RequestBuilder<'_, '_>, dedup: &mut DiagnosticDedup) {
@@ -17,7 +17,7 @@ pub(super) fn report(builder: &RequestBuilder<'_, '_>, dedup: &mut DiagnosticDed
 /// Whether a field's value, or an item of it, is probably the path of a local image, video or audio file.
 pub(super) fn may_be_local_path(value: &Value) -> bool {
     match value {
-        Value::String(text) => media::names_a_local_file(text),
+        Value::String(text) => names_a_local_file(text),
         Value::Array(items) => items.iter().any(may_be_local_path),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
     }
@@ -25,7 +25,7 @@ pub(super) fn may_be_local_path(value: &Value) -> bool {
 
 fn report_in(value: &Value, pointer: &str, builder: &RequestBuilder<'_, '_>, dedup: &mut DiagnosticDedup) {
     match value {
-        Value::String(text) if media::names_a_local_file(text) => report_path(text, pointer, builder, dedup),
+        Value::String(text) if names_a_local_file(text) => report_path(text, pointer, builder, dedup),
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
                 report_in(item, &format!("{pointer}/{index}"), builder, dedup);
@@ -40,7 +40,7 @@ fn report_path(text: &str, pointer: &str, builder: &RequestBuilder<'_, '_>, dedu
     let shot = &builder.icx.expanded.shot;
     let span = builder.origin(pointer).map_or(shot.id.span, |origin| origin.span);
     let field = pointer.trim_start_matches('/').split('/').next().unwrap_or_default();
-    let message = format!("`{field}` is sent as it is, and `{}` is a local file", super::shortened(text));
+    let message = format!("`{field}` is sent as it is, and `{}` is a local file", shortened(text));
     let help = "`first_frame`, `last_frame` and `references` read local files; a request field takes a URL";
     dedup.add(builder.icx.instance, Diagnostic::error("local-file", span, message).help(help));
 }

@@ -7,7 +7,8 @@ use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use sha2::{Digest, Sha256};
 
-use super::{ExpandCx, file_names, request_media};
+use super::urls::{is_fetchable, is_url, kind_of_url};
+use super::{ExpandCx, file_names};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::files::{self, FileError};
 use crate::media_gate::{MediaGate, MediaGateError, MediaKind};
@@ -90,7 +91,7 @@ pub(super) fn read(value: &Yaml, key: &str, key_span: Span, problems: &mut Probl
 
 fn by_text(text: &str, span: Span, problems: &mut Problems) -> Option<MediumSpec> {
     if is_url(text) {
-        if !request_media::is_fetchable(text, span, problems) {
+        if !is_fetchable(text, span, problems) {
             return None;
         }
         return Some(MediumSpec::Url { url: text.to_owned(), kind: kind_of_url(text) });
@@ -154,7 +155,7 @@ fn by_map(value: &Yaml, key: &str, key_span: Span, problems: &mut Problems) -> O
                 problems.error("bad-medium", url.span, "a URL begins with `https://`, `http://` or `data:`");
                 return None;
             }
-            if !request_media::is_fetchable(&url.value, url.span, problems) {
+            if !is_fetchable(&url.value, url.span, problems) {
                 return None;
             }
             MediumSpec::Url { kind: kind.or_else(|| kind_of_url(&url.value)), url: url.value }
@@ -174,38 +175,6 @@ fn by_map(value: &Yaml, key: &str, key_span: Span, problems: &mut Problems) -> O
         }
     };
     is_known.then_some(named)
-}
-
-pub(super) fn is_url(text: &str) -> bool {
-    let scheme = text.get(..8).unwrap_or(text).to_ascii_lowercase();
-    (scheme.starts_with("http://") && text.len() > 7)
-        || (scheme.starts_with("https://") && text.len() > 8)
-        || scheme.starts_with("data:")
-}
-
-fn kind_of_url(url: &str) -> Option<MediaKind> {
-    if let Some(media_type) =
-        url.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("data:")).and(url.get(5..))
-    {
-        return MediaKind::parse(media_type.split('/').next()?);
-    }
-    let path = url.split(['?', '#']).next()?;
-    let name = path.rsplit('/').next()?;
-    match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
-        "png" | "jpg" | "jpeg" | "webp" | "gif" => Some(MediaKind::Image),
-        "mp4" | "mov" | "webm" | "mkv" => Some(MediaKind::Video),
-        "mp3" | "wav" | "m4a" | "aac" | "ogg" | "flac" => Some(MediaKind::Audio),
-        _ => None,
-    }
-}
-
-/// Whether a string looks like the path of a local medium: no whitespace, a media file extension, and not a URL.
-pub(super) fn names_a_local_file(text: &str) -> bool {
-    text.len() < 500
-        && !is_url(text)
-        && !text.contains("://")
-        && !text.contains(char::is_whitespace)
-        && kind_of_url(text).is_some()
 }
 
 /// Media that are sent inside requests, each inspected once.
@@ -359,28 +328,4 @@ fn decode_data_uri(uri: &str) -> Result<Vec<u8>, MediaGateError> {
 fn decode_base64(data: &str) -> Result<Vec<u8>, base64::DecodeError> {
     let data: String = data.chars().filter(|c| !c.is_ascii_whitespace()).collect();
     BASE64.decode(data)
-}
-
-/// Whether a URL holds the medium itself.
-pub(super) fn is_data_uri(url: &str) -> bool {
-    url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn media_kind_is_derived_from_url() {
-        assert_eq!(kind_of_url("https://x.example/a/b.JPG?sig=1"), Some(MediaKind::Image));
-        assert_eq!(kind_of_url("data:audio/wav;base64,AAAA"), Some(MediaKind::Audio));
-        assert_eq!(kind_of_url("https://x.example/a"), None);
-        assert_eq!(kind_of_url("äöü"), None);
-        assert!(names_a_local_file("stills/a.png") && names_a_local_file("a.MOV"));
-        assert!(!names_a_local_file("a still.png of her") && !names_a_local_file("https://x.example/a.png"));
-        assert!(is_url("HTTPS://x.example/"));
-        for text in ["stills/a.png", "https:/x", "http://", "ftp://x/y", ""] {
-            assert!(!is_url(text), "{text}");
-        }
-    }
 }

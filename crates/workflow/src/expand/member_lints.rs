@@ -6,9 +6,10 @@ use contract::{UnknownMember, nearest_name};
 use serde_json::Value;
 
 use super::ExpandCx;
+use super::fields::entry;
 use super::lints::Requests;
-use super::request_template::{entry, object_of};
-use crate::diagnostic::{Diagnostic, Problems};
+use super::request_template::object_of;
+use crate::diagnostic::{Diagnostic, Problems, shortened};
 use crate::plan::Node;
 use crate::syntax::Workflow;
 
@@ -52,7 +53,7 @@ fn warning(field: &str, member: &UnknownMember<'_>, node: &Node, workflow: &Work
     });
     let message = format!(
         "`{}` is no member of `{}` and has no effect there: it is sent as it is",
-        super::shortened(&member.name),
+        shortened(&member.name),
         object_of(field, member)
     );
     Some(Diagnostic::warning("unknown-member", span, message).help(format!("did you mean `{suggestion}`?")))

@@ -10,9 +10,11 @@ mod cast;
 mod cast_media;
 mod cast_prompt;
 mod check;
+mod context;
 mod dedup;
 mod dialogue;
-mod field_messages;
+mod expansion;
+mod fields;
 mod file_names;
 mod film;
 mod film_clips;
@@ -33,7 +35,6 @@ mod member_lints;
 mod param_axes;
 mod params;
 mod pick_key;
-mod pick_suggestion;
 mod picks;
 mod prompt_lints;
 mod provenance;
@@ -41,6 +42,7 @@ mod recovery;
 mod reference_errors;
 mod references;
 mod request;
+mod request_builder;
 mod request_media;
 mod request_size;
 mod request_template;
@@ -48,30 +50,19 @@ mod resolve;
 mod retry;
 mod service_lints;
 mod text_lints;
+mod urls;
 mod when_lints;
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use contract::Contract;
-
+pub(crate) use self::context::ExpandCx;
 use self::dedup::DiagnosticDedup;
-use self::instances::{Expansion, Instance};
+use self::expansion::{Expansion, Instance};
 use self::params::Params;
-pub use self::picks::Picks;
 use self::references::RefGraph;
-use crate::Options;
-use crate::diagnostic::{Diagnostic, Problems};
-use crate::files::Files;
+use crate::diagnostic::{Diagnostic, Problems, shortened};
 use crate::limits;
-use crate::media_gate::{InspectionError, MediaGateError, MediaInfo};
-use crate::plan::{Film, Location, Node, NodeIx, PickGroup};
-use crate::source::{Source, Span};
+use crate::plan::{Film, Node, NodeIx, PickGroup};
 use crate::syntax::Workflow;
-use crate::template::{self, Scope, Templates};
-use crate::work::WorkBudget;
+use crate::template::{self, Scope};
 use crate::yaml::YamlValue;
 
 /// All instances of a workflow in file order, not yet sealed into a plan.
@@ -104,41 +95,6 @@ impl Instances {
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
-    }
-}
-
-/// The context of expansion.
-pub(crate) struct ExpandCx<'w> {
-    pub(crate) source: &'w Source,
-    pub(crate) contract: &'w Contract,
-    pub(crate) files: &'w dyn Files,
-    pub(crate) options: &'w Options,
-    pub(crate) templates: Templates<'w>,
-    /// The source's name, shared by all locations.
-    pub(crate) file: Arc<str>,
-    pub(crate) work: WorkBudget,
-    /// The local files that are sent inside requests, as far as they were inspected.
-    pub(crate) inspected: RefCell<BTreeMap<PathBuf, MediaInfo>>,
-    /// For how many names of missing files others were looked for.
-    pub(crate) file_lookups: Cell<usize>,
-}
-
-impl ExpandCx<'_> {
-    /// Inspects a local file that is sent inside requests, or of which a frame is.
-    fn inspect_file(
-        &self,
-        path: &Path,
-        bytes: &[u8],
-        inspect: impl FnOnce(&[u8]) -> Result<MediaInfo, InspectionError>,
-    ) -> Result<MediaInfo, MediaGateError> {
-        let info = self.work.inspect_medium(bytes.len() as u64, || inspect(bytes))?;
-        self.inspected.borrow_mut().insert(path.to_owned(), info);
-        Ok(info)
-    }
-
-    fn location(&self, span: Span) -> Location {
-        let position = self.source.position(span.start());
-        Location { file: Arc::clone(&self.file), line: position.line, column: position.column }
     }
 }
 
@@ -198,7 +154,7 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
             failing[instance.shot] += 1;
             continue;
         };
-        let icx = request::InstanceCx {
+        let icx = request_builder::InstanceCx {
             workflow,
             instance,
             expanded: expansion.shot_of(instance),
@@ -228,7 +184,7 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
     }
     // Next to errors, warnings would mislead: a misspelled name is unused elsewhere.
     if !problems.any() {
-        lints::run(workflow, &expansion, &refs, &nodes, &params, cx, problems);
+        lints::run(workflow, &expansion, &refs, &nodes, cx, problems);
         cast.report_unused(&free_variables::names(workflow), problems);
     }
     let picks = picks::groups(&expansion, &resolver, cx);
@@ -270,10 +226,7 @@ fn included<'w>(
         }
         _ => when.value.to_json(),
     };
-    let help = match when.value.text() {
-        Some(text) if text.contains("${{") => "remove the `$`: a template is `{{ name }}`",
-        _ => "write a comparison, such as `when: look == 'noir'`",
-    };
+    let help = "write a comparison, such as `when: look == 'noir'`";
     value.as_bool().unwrap_or_else(|| {
         problems.push(
             Diagnostic::error("wrong-type", when.span(), "`when` is true or false")
@@ -282,12 +235,4 @@ fn included<'w>(
         );
         true
     })
-}
-
-/// Text truncated to 60 characters, for labels.
-fn shortened(text: &str) -> String {
-    if text.chars().count() <= 60 {
-        return text.to_owned();
-    }
-    text.chars().take(57).chain("…".chars()).collect()
 }

@@ -4,13 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Number, Value};
 
-use super::{ExpandCx, shortened};
-use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use super::ExpandCx;
+use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list, shortened};
 use crate::limits;
 use crate::source::{Source, Span};
 use crate::syntax::{Entry, Param, ParamKind, Shot, Workflow};
 use crate::template::Scope;
-use crate::truth_words::suggested_truth;
 use crate::yaml::{self, Yaml, YamlValue};
 
 /// The values of all parameters.
@@ -158,11 +157,7 @@ pub(super) fn is_allowed(param: &Param, value: &Value, span: Span, problems: &mu
     if let Some(kind) = param.kind
         && !has_kind(value, kind)
     {
-        let mut diagnostic = wrong(format!("`{name}` is {}", kind.described()));
-        if let Some(suggestion) = suggested_value(name, value, kind) {
-            diagnostic = diagnostic.help(format!("write `{suggestion}`"));
-        }
-        problems.push(diagnostic);
+        problems.push(wrong(format!("`{name}` is {}", kind.described())));
         return false;
     }
     if !param.one_of.is_empty() && !param.one_of.iter().any(|choice| same(&choice.value, value)) {
@@ -215,43 +210,6 @@ fn has_kind(value: &Value, kind: ParamKind) -> bool {
     }
 }
 
-/// The value of a kind that was probably meant, as YAML.
-fn suggested_value(name: &str, value: &Value, kind: ParamKind) -> Option<String> {
-    match (kind, value) {
-        (ParamKind::Boolean, Value::String(text)) => {
-            suggested_truth(name, text).map(|truth| truth.to_string())
-        }
-        (ParamKind::Boolean, Value::Number(number)) => {
-            suggested_truth(name, &number.to_string()).map(|truth| truth.to_string())
-        }
-        (ParamKind::Text, Value::Number(_) | Value::Bool(_)) => Some(format!("\"{value}\"")),
-        (ParamKind::Number, Value::String(text)) => text
-            .trim()
-            .parse::<f64>()
-            .ok()
-            .filter(|number| number.is_finite())
-            .map(|number| number.to_string()),
-        (ParamKind::Integer, Value::Number(number)) => {
-            number.as_f64().filter(|number| number.abs() < 1e15).map(|number| format!("{number:.0}"))
-        }
-        (ParamKind::List, Value::String(text)) if is_plain(text) => {
-            let items: Vec<&str> = text.split([',', ';']).map(str::trim).collect();
-            Some(format!("[{}]", items.join(", ")))
-        }
-        (ParamKind::Integer, Value::String(text)) => {
-            text.trim().parse::<i64>().ok().map(|number| number.to_string())
-        }
-        _ => None,
-    }
-}
-
-/// Whether the parts of a text are items of a list in brackets as they are.
-fn is_plain(text: &str) -> bool {
-    text.len() <= 200
-        && text.chars().all(|c| c.is_alphanumeric() || " ,;_-.".contains(c))
-        && !text.trim().is_empty()
-}
-
 fn same(a: &Value, b: &Value) -> bool {
     a == b || matches!((a.as_f64(), b.as_f64()), (Some(a), Some(b)) if a.total_cmp(&b).is_eq())
 }
@@ -295,8 +253,8 @@ fn scalar(text: &str) -> Value {
 }
 
 fn tree(text: &str) -> Option<Yaml> {
-    let mut problems = Problems::default();
-    yaml::read(&Source::new("parameter", text), &mut problems).filter(|_| !problems.any())
+    let (tree, failures) = yaml::parse(&Source::new("parameter", text));
+    tree.filter(|_| failures.is_empty())
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::request_template::is_literal;
-use super::{ExpandCx, pick_suggestion};
+use super::ExpandCx;
+use super::fields::is_literal;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped, quoted_list};
 use crate::matrix::{AxisValue, MatrixCell};
 use crate::source::Spanned;
@@ -125,21 +125,9 @@ impl PickKeyReader<'_> {
 
     /// The report of a value that is neither a take nor axes, with the pick that was meant.
     fn wrong_type(&self, value: &Yaml, has_axes: bool) -> Diagnostic {
-        let values = self.values_by_axis();
-        let meant = match &value.value {
-            YamlValue::Text(text) => pick_suggestion::pick_in_text(text, self.takes, &values),
-            YamlValue::List(items) => match items.as_slice() {
-                [only] => pick_suggestion::pick_in_text(&written(only), self.takes, &values),
-                _ => None,
-            },
-            _ => None,
-        };
-        let help = match (meant, self.takes) {
-            (Some(meant), _) => format!("write `pick: {meant}`"),
-            (None, Some(takes)) if !has_axes => format!("write the number of a take, from 1 to {takes}"),
-            (None, _) => {
-                format!("name an instance by its axes, such as `pick: {}`", pick_suggestion::example(&values))
-            }
+        let help = match self.takes {
+            Some(takes) if !has_axes => format!("write the number of a take, from 1 to {takes}"),
+            _ => format!("name an instance by its axes, such as `pick: {}`", self.example()),
         };
         let shape = match (self.takes, has_axes) {
             (Some(takes), true) => {
@@ -157,15 +145,10 @@ impl PickKeyReader<'_> {
         let span = self.entry.key.span;
         let Some(takes) = self.takes else {
             let has_axes = self.cells.iter().any(|cell| !cell.values.is_empty());
-            let values = self.values_by_axis();
-            let meant = pick_suggestion::pick_in_text(&written(value), None, &values).filter(|_| has_axes);
-            let help = match meant {
-                Some(meant) => format!("write `pick: {meant}`, or add `takes:`"),
-                None if has_axes => format!(
-                    "name an instance by its axes, such as `pick: {}`, or add `takes:`",
-                    pick_suggestion::example(&values)
-                ),
-                None => "add `takes:` or remove `pick`".to_owned(),
+            let help = if has_axes {
+                format!("name an instance by its axes, such as `pick: {}`, or add `takes:`", self.example())
+            } else {
+                "add `takes:` or remove `pick`".to_owned()
             };
             problems.push(
                 Diagnostic::error("bad-pick", span, "`pick` chooses among takes, and this shot has none")
@@ -190,16 +173,19 @@ impl PickKeyReader<'_> {
         }
         if pick.axes.is_empty() {
             problems.push(
-                Diagnostic::error("bad-pick", self.entry.key.span, "this `pick` names no axis").help(
-                    format!(
-                        "name an instance by its axes, such as `pick: {}`",
-                        pick_suggestion::example(&self.values_by_axis())
-                    ),
-                ),
+                Diagnostic::error("bad-pick", self.entry.key.span, "this `pick` names no axis")
+                    .help(format!("name an instance by its axes, such as `pick: {}`", self.example())),
             );
             return None;
         }
         Some(pick)
+    }
+
+    /// A pick of the first value of an axis, as YAML.
+    fn example(&self) -> String {
+        let values = self.values_by_axis();
+        let first = values.iter().find_map(|(axis, values)| Some((axis, values.first()?)));
+        first.map_or_else(|| "{seed: 3}".to_owned(), |(axis, value)| format!("{{{axis}: {value}}}"))
     }
 
     /// The values and labels on each axis.

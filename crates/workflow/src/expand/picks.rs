@@ -8,87 +8,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::ExpandCx;
-use super::instances::{ExpandedShot, Expansion, instance_name};
+use super::expansion::{ExpandedShot, Expansion, ShotPicks, instance_name};
 use super::pick_key::{self, PickKey};
 use super::resolve::RefResolver;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::matrix::MatrixCell;
 use crate::plan::{Location, NodeIx, PickGroup, PickKind};
-use crate::source::Span;
 use crate::syntax::Shot;
 use crate::template::Scope;
-
-/// Picks that the caller has recorded. A `pick` in the file overrides them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Picks {
-    /// Take by the name of a shot or instance: `lamp`, `lamp@look=noir`.
-    pub takes: BTreeMap<String, u32>,
-    /// Picked instances of a shot by their cells, as instance names write them: `look=noir,seed=3`. One for each cell of the workflow's
-    /// matrix.
-    pub cells: BTreeMap<String, BTreeSet<String>>,
-}
-
-impl Picks {
-    /// Whether nothing is picked.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.takes.is_empty() && self.cells.is_empty()
-    }
-}
-
-/// The picks of a shot.
-#[derive(Debug, Default)]
-pub(super) struct ShotPicks {
-    /// By cell, the picked take.
-    pub(super) takes: Vec<Option<u32>>,
-    /// By cell, whether it is picked. Empty if no cell is.
-    cells: Vec<bool>,
-    /// Whether one cell is to be picked: without a pick, dependents wait.
-    pub(super) is_open: bool,
-    /// By cell, the cell of the workflow's matrix that it belongs to. One of each is picked.
-    groups: Vec<usize>,
-    /// Where the file picks the cell.
-    cell_span: Option<Span>,
-    /// Where the file picks the take.
-    take_span: Option<Span>,
-}
-
-/// What a pick makes of several cells that a reference matches.
-pub(super) enum PickedCells {
-    /// These cells are meant.
-    Cells(Vec<usize>),
-    /// One of these is to be picked.
-    Open(Vec<usize>),
-}
-
-impl ShotPicks {
-    /// Applies the pick to the cells that a reference matches.
-    pub(super) fn narrow(&self, cells: Vec<usize>) -> PickedCells {
-        if cells.len() < 2 {
-            return PickedCells::Cells(cells);
-        }
-        let picked: Vec<usize> = cells.iter().copied().filter(|cell| self.is_picked(*cell)).collect();
-        match (picked.is_empty(), self.is_open) {
-            (false, _) => PickedCells::Cells(picked),
-            (true, true) => PickedCells::Open(cells),
-            (true, false) => PickedCells::Cells(cells),
-        }
-    }
-
-    fn is_picked(&self, cell: usize) -> bool {
-        self.cells.get(cell).is_some_and(|picked| *picked)
-    }
-
-    /// Whether the pick may narrow a reference.
-    pub(super) fn concerns_cells(&self) -> bool {
-        self.is_open || !self.cells.is_empty()
-    }
-
-    /// The cell of the workflow's matrix that a cell belongs to.
-    pub(super) fn group(&self, cell: usize) -> usize {
-        self.groups.get(cell).copied().unwrap_or_default()
-    }
-}
 
 /// The picks of a shot. `None` if `pick` is invalid, which is reported.
 pub(super) fn resolve<'w>(

@@ -4,23 +4,22 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::fields::entry;
 use super::lints::Requests;
-use super::params::Params;
-use super::request_template::entry;
-use crate::diagnostic::{Diagnostic, Problems, quoted_list};
+use crate::diagnostic::{Diagnostic, Problems};
 use crate::letters::is_invisible;
 use crate::plan::Node;
 use crate::source::Span;
 use crate::syntax::{Shot, Workflow};
-use crate::template::{Scope, has_template, identifiers_used};
+use crate::template::has_template;
 
-pub(super) fn run(workflow: &Workflow, requests: &Requests<'_>, params: &Params, problems: &mut Problems) {
-    blank_prompts(workflow, requests, params, problems);
+pub(super) fn run(workflow: &Workflow, requests: &Requests<'_>, problems: &mut Problems) {
+    blank_prompts(workflow, requests, problems);
     control_characters(workflow, requests, problems);
 }
 
 /// Prompts without any text.
-fn blank_prompts(workflow: &Workflow, requests: &Requests<'_>, params: &Params, problems: &mut Problems) {
+fn blank_prompts(workflow: &Workflow, requests: &Requests<'_>, problems: &mut Problems) {
     let mut first: HashMap<&str, &Node> = HashMap::new();
     for node in requests.nodes().iter().filter(|node| prompt(node).is_some_and(is_blank)) {
         first.entry(&*node.shot).or_insert(node);
@@ -30,40 +29,16 @@ fn blank_prompts(workflow: &Workflow, requests: &Requests<'_>, params: &Params, 
         let Some(node) = first.get(id) else { continue };
         let span = prompt_span(workflow, shot);
         let text = entry(workflow, shot, "prompt").and_then(|(entry, _)| entry.value.text());
-        let Some(template) = text.filter(|text| has_template(text)) else {
+        if !text.is_some_and(has_template) {
             let message = format!("`{id}` has an empty prompt");
             let help = "say what is to be seen: the video is paid for all the same";
             problems.push(Diagnostic::warning("blank-prompt", span, message).help(help));
             continue;
-        };
+        }
         let message = format!("`{}` has an empty prompt: its template comes out as nothing", node.name);
-        let empty = empty_names(template, node, params.for_shot(shot));
-        let help = match empty.as_slice() {
-            [] => "say what is to be seen: the video is paid for all the same".to_owned(),
-            [only] => format!("`{only}` is empty: give it a value, or add text beside it"),
-            several => {
-                let names = quoted_list(several.iter().copied(), several.len());
-                format!("{names} are empty: give them values, or add text beside them")
-            }
-        };
+        let help = "give the names in it values, or add text beside them";
         problems.push(Diagnostic::warning("blank-prompt", span, message).help(help));
     }
-}
-
-/// The parameters and axes in a template that have no text in them.
-fn empty_names<'t>(template: &'t str, node: &Node, params: &Scope) -> Vec<&'t str> {
-    let is_empty = |name: &str| match node.cell.get(name) {
-        Some(Value::String(text)) => is_blank(text),
-        Some(value) => value.is_null(),
-        None => params.text_of(name).is_some_and(|text| is_blank(&text)),
-    };
-    let mut empty: Vec<&str> = Vec::new();
-    for name in identifiers_used(template) {
-        if is_empty(name) && !empty.contains(&name) {
-            empty.push(name);
-        }
-    }
-    empty
 }
 
 /// Control characters other than those that lay out text. They come from escapes such as `"\0"`, and from tables.

@@ -1,18 +1,9 @@
 //! Provenance of request fields: maps a JSON pointer in a request to the span in the file that produced it.
 
-use std::sync::Arc;
-
-use super::request::RequestBuilder;
+use super::request_builder::{InstanceCx, LoweredPart, RequestBuilder};
 use crate::source::Span;
+use crate::template::names_used;
 use crate::yaml::Yaml;
-
-/// A part of a request that was lowered from a key of the shot, such as `continues`.
-pub(super) struct LoweredPart {
-    /// JSON pointer of the part, e.g. `/metadata/content/0` or `/image`.
-    pub(super) pointer: Arc<str>,
-    pub(super) key: &'static str,
-    pub(super) span: Span,
-}
 
 /// The origin of a part of a request.
 pub(super) struct ValueOrigin<'a> {
@@ -52,4 +43,14 @@ impl<'w> RequestBuilder<'_, 'w> {
 /// Whether a JSON pointer equals `outer` or lies below it.
 fn is_within(inner: &str, outer: &str) -> bool {
     inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The span to report for a value: if its template uses exactly one axis, the span of the axis's value.
+pub(super) fn origin_span(span: Span, written: Option<&Yaml>, icx: &InstanceCx<'_, '_>) -> Span {
+    let Some(text) = written.and_then(Yaml::text) else { return span };
+    let axes = names_used(text, icx.cell.values.keys().map(|axis| &**axis));
+    match axes.as_slice() {
+        [only] => icx.cell.values.get(*only).map_or(span, |value| value.span.or(span)),
+        _ => span,
+    }
 }

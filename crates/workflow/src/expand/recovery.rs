@@ -2,17 +2,18 @@
 
 use serde_json::{Map, Value};
 
-use super::field_messages::field_message;
+use super::fields::entry;
 use super::interner::Interner;
 use super::media::LocalMedia;
 use super::request_template::{FieldTemplate, RequestTemplate, unknown_fields};
 use super::{ExpandCx, check, request_template};
+use crate::advice::field_message;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::syntax::{Shot, Workflow};
 
 /// Checks the names of a shot's fields and, of those without templates, the values.
 pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w>, problems: &mut Problems) {
-    let model = request_template::entry(workflow, shot, "model")
+    let model = entry(workflow, shot, "model")
         .and_then(|(entry, _)| entry.value.text())
         .and_then(|id| cx.contract.model(id));
     let Some(model) = model else {

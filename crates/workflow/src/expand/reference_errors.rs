@@ -1,15 +1,9 @@
 //! Diagnostics of references that match too many instances, or a take that does not exist.
 
-use super::instances::ExpandedShot;
+use super::expansion::ExpandedShot;
 use crate::diagnostic::{Diagnostic, quoted_list};
 use crate::source::Spanned;
-use crate::syntax::{ShotRef, Workflow};
-
-/// The help where the name of a missing file is the id of a shot, whose frame was meant.
-pub(super) fn shot_as_file(workflow: &Workflow, path: &str) -> Option<String> {
-    let shot = workflow.shots.iter().find(|shot| shot.id.value == path)?;
-    Some(format!("for a frame of the shot `{path}`, write `{{shot: {}, frame: last}}`", shot.id.value))
-}
+use crate::syntax::ShotRef;
 
 /// The diagnostic for a reference that matches several instances where one frame is wanted.
 pub(super) fn several_matches(

@@ -9,91 +9,19 @@ use std::sync::Arc;
 use contract::{Family, IncrementalValidator, Model};
 use serde_json::Value;
 
-use super::cast::InstanceCast;
 use super::cast_prompt::{self, PROMPT};
 use super::dedup::DiagnosticDedup;
-use super::frames::MediumUse;
-use super::instances::{ExpandedShot, Instance};
 use super::interner::Interner;
 use super::media::LocalMedia;
-use super::provenance::LoweredPart;
-use super::request_media::{self, FieldMedium};
+use super::provenance::origin_span;
+use super::request_builder::{BuiltField, FieldState, InstanceCx, RequestBuilder};
 use super::request_template::{self, RequestTemplate};
-use super::resolve::RefResolver;
-use super::{ExpandCx, check, dialogue, local_paths, lower};
-use crate::diagnostic::{Diagnostic, Problems, did_you_mean_model, quoted_list};
+use super::{ExpandCx, check, dialogue, fields, local_paths, lower, request_media};
+use crate::diagnostic::{Diagnostic, Problems, did_you_mean_model, quoted_list, shortened};
 use crate::limits;
-use crate::matrix::MatrixCell;
-use crate::plan::{Input, Node, Request};
-use crate::syntax::{Entry, Workflow};
-use crate::template::Scope;
+use crate::plan::{Node, Request};
+use crate::syntax::Entry;
 use crate::units::VideoDuration;
-
-/// The context of one instance.
-pub(super) struct InstanceCx<'a, 'w> {
-    pub(super) workflow: &'w Workflow,
-    pub(super) instance: &'a Instance,
-    pub(super) expanded: &'a ExpandedShot<'w>,
-    pub(super) cell: &'a MatrixCell,
-    pub(super) scope: Scope,
-    pub(super) cast: InstanceCast,
-    pub(super) media: &'a [MediumUse],
-    /// Whether another instance uses its last frame.
-    pub(super) is_continued: bool,
-    pub(super) resolver: &'a RefResolver<'a, 'w>,
-}
-
-/// A request under construction.
-pub(super) struct RequestBuilder<'a, 'w> {
-    pub(super) icx: &'a InstanceCx<'a, 'w>,
-    pub(super) model: &'w Model,
-    pub(super) fields: Vec<BuiltField<'w>>,
-    pub(super) inputs: Vec<Input>,
-    /// The media that the file writes into fields, by field.
-    pub(super) media: Vec<(&'w str, Arc<[FieldMedium]>)>,
-    /// The parts that were lowered from keys of the shot.
-    pub(super) lowered: Vec<LoweredPart>,
-    /// Fields whose templates failed: violations that concern them are not reported.
-    pub(super) failed: Vec<&'w str>,
-}
-
-/// A field of a request under construction.
-pub(super) struct BuiltField<'w> {
-    pub(super) name: &'w str,
-    pub(super) value: FieldState,
-    /// The entry that sets it, and whether it is in `defaults`; `None` if the field was lowered.
-    pub(super) entry: Option<(&'w Entry, bool)>,
-}
-
-/// The value of a field.
-#[derive(Clone, PartialEq)]
-pub(super) struct FieldState {
-    /// The value as it is sent, with `null` for every input.
-    pub(super) sent: Arc<Value>,
-    /// The value as it is validated, with a stand-in for every input, if that differs.
-    pub(super) validated: Option<Arc<Value>>,
-}
-
-impl RequestBuilder<'_, '_> {
-    pub(super) fn field(&self, name: &str) -> Option<&FieldState> {
-        self.fields.iter().find(|field| field.name == name).map(|field| &field.value)
-    }
-
-    /// The value of a field as it is sent.
-    pub(super) fn value(&self, name: &str) -> Option<&Value> {
-        self.field(name).map(|field| &*field.sent)
-    }
-}
-
-impl<'w> RequestBuilder<'_, 'w> {
-    /// Sets a field. A new one is appended.
-    pub(super) fn set(&mut self, name: &'w str, value: FieldState) {
-        match self.fields.iter_mut().find(|field| field.name == name) {
-            Some(field) => field.value = value,
-            None => self.fields.push(BuiltField { name, value, entry: None }),
-        }
-    }
-}
 
 /// Builds the nodes of all instances of a workflow.
 pub(super) struct NodeBuilder<'w> {
@@ -139,7 +67,7 @@ impl<'w> NodeBuilder<'w> {
             Some((last, entry)) if last == index => entry,
             _ => {
                 self.templates.clear();
-                request_template::entry(icx.workflow, shot, "model").map(|(entry, _)| entry)
+                fields::entry(icx.workflow, shot, "model").map(|(entry, _)| entry)
             }
         };
         self.shot = Some((index, model_entry));
@@ -213,7 +141,6 @@ impl<'w> NodeBuilder<'w> {
             inputs: builder.inputs,
             salt,
             occurrence: 0,
-            earlier_occurrence: 0,
             retry: icx.expanded.retry.attempts,
             retry_on: icx.expanded.retry.on,
             timeout: icx.expanded.timeout,
@@ -320,8 +247,8 @@ fn model<'w>(
         let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let diagnostic = Diagnostic::error(
             "unknown-model",
-            check::origin_span(entry.span(), Some(&entry.value), icx),
-            format!("there is no model `{}`", super::shortened(&shown)),
+            origin_span(entry.span(), Some(&entry.value), icx),
+            format!("there is no model `{}`", shortened(&shown)),
         );
         let help = did_you_mean_model(&shown, ids())
             .unwrap_or_else(|| format!("the models are {}", quoted_list(ids(), 12)));

@@ -3,28 +3,16 @@
 
 use contract::{Field, InputForm, MediaEncoding};
 use serde_json::Value;
-use url::Url;
 
 use super::ExpandCx;
-use super::check::origin_span;
 use super::dedup::DiagnosticDedup;
-use super::media::{self, LocalMedia};
-use super::request::RequestBuilder;
+use super::media::LocalMedia;
+use super::provenance::origin_span;
+use super::request_builder::{FieldMedium, RequestBuilder};
 use super::request_size;
-use crate::diagnostic::{Diagnostic, Problems};
+use super::urls::{check_url, is_data_uri, is_url, names_a_local_file, unreachable};
+use crate::diagnostic::Diagnostic;
 use crate::media_gate::{MediaGateError, MediaKind};
-use crate::private_host::is_private_host;
-use crate::source::Span;
-
-/// A medium in the value of a request field.
-pub(super) struct FieldMedium {
-    /// JSON pointer within the field's value.
-    pointer: String,
-    /// Number of bytes that are sent inside the request, before Base64; or why it cannot be sent.
-    inspected: Result<u64, MediaGateError>,
-    /// Why the service may be unable to fetch it.
-    reachability: Option<MediaGateError>,
-}
 
 /// The media in a field's value, each inspected. Values of another type are left to the contract, and local paths to
 /// [`super::local_paths`].
@@ -37,7 +25,7 @@ pub(super) fn inspect(
     let mut inspections = Vec::new();
     if let Some(encoding) = field.media {
         let mut add = |pointer: String, value: &Value| {
-            if let Some(text) = value.as_str().filter(|text| !media::names_a_local_file(text)) {
+            if let Some(text) = value.as_str().filter(|text| !names_a_local_file(text)) {
                 let inspected = inspect_text(text, Some(encoding), MediaKind::Image, local, cx);
                 inspections.push(FieldMedium { pointer, inspected, reachability: unreachable(text) });
             }
@@ -105,9 +93,9 @@ fn inspect_text(
     if text.trim().is_empty() {
         return Err(refuse("an image, a video or a sound is missing here"));
     }
-    let inline = if media::is_data_uri(text) {
+    let inline = if is_data_uri(text) {
         local.data_uri(text, cx)?
-    } else if media::is_url(text) || text.contains("://") {
+    } else if is_url(text) || text.contains("://") {
         return check_url(text).map(|()| 0);
     } else if encoding == Some(MediaEncoding::Base64) {
         let Some(inspected) = local.base64(text, cx) else {
@@ -125,69 +113,6 @@ fn inspect_text(
         return Err(refuse(&format!("the contents are of the kind `{actual}`, and this takes `{expected}`")));
     }
     Ok(inline.bytes)
-}
-
-/// Checks that a text is the URL of something that the service can fetch.
-pub(super) fn check_url(text: &str) -> Result<(), MediaGateError> {
-    let refuse = |message: String| {
-        Err(MediaGateError {
-            message,
-            help: "write an address such as `https://media.example/still.png`".to_owned(),
-        })
-    };
-    if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        return refuse("a URL has no blanks".to_owned());
-    }
-    if !media::is_url(text) && !text.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http")) {
-        return refuse("the service fetches media over `https://` and `http://` alone".to_owned());
-    }
-    let host = text.split_once("://").map_or("", |(_, rest)| rest);
-    match Url::parse(text) {
-        Ok(_) if host.is_empty() || host.starts_with(['/', '\\', '?', '#']) => {
-            refuse("this URL names no host".to_owned())
-        }
-        Ok(_) => Ok(()),
-        Err(url::ParseError::EmptyHost) => refuse("this URL names no host".to_owned()),
-        Err(error) => refuse(format!("this is no valid URL: {error}")),
-    }
-}
-
-/// Why a service cannot fetch what a valid URL names from the public internet (spec 2.3).
-pub(super) fn unreachable(text: &str) -> Option<MediaGateError> {
-    if media::is_data_uri(text) || !media::is_url(text) {
-        return None;
-    }
-    let url = Url::parse(text).ok()?;
-    if !url.username().is_empty() || url.password().is_some() {
-        return Some(MediaGateError {
-            message: "this URL has a user name or a password in it: a service may refuse it (spec 2.3)"
-                .to_owned(),
-            help: "use a URL that needs no login, or a local file, which is sent inside the request"
-                .to_owned(),
-        });
-    }
-    let host = url.host_str().filter(|_| is_private_host(&url))?;
-    Some(MediaGateError {
-        message: format!(
-            "`{}` is of this machine or of a private network: a service may be unable to fetch from there (spec 2.3)",
-            super::shortened(host)
-        ),
-        help: "use a public URL, or a local file, which is sent inside the request".to_owned(),
-    })
-}
-
-/// Whether a URL holds data, or the service can fetch what it names; if not, that is reported.
-pub(super) fn is_fetchable(url: &str, span: Span, problems: &mut Problems) -> bool {
-    if media::is_data_uri(url) {
-        return true;
-    }
-    let checked = check_url(url);
-    if let Err(MediaGateError { message, help }) = &checked {
-        problems.push(Diagnostic::error("bad-medium", span, message.as_str()).help(help.as_str()));
-    } else if let Some(MediaGateError { message, help }) = unreachable(url) {
-        problems.push(Diagnostic::warning("service-may-refuse", span, message).help(help));
-    }
-    checked.is_ok()
 }
 
 /// Reports the media of a request's fields that cannot be sent, except those in `refused`, which are reported already.
@@ -235,35 +160,5 @@ pub(super) fn report(
         let diagnostic = Diagnostic::error("media-too-large", span_of(&pointer), message);
         let diagnostic = diagnostic.label("this is the largest of them").help(help);
         dedup.add(icx.instance, diagnostic);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::check_url;
-
-    #[test]
-    fn urls_have_a_scheme_a_host_and_a_port() {
-        for good in
-            ["https://x.example/a.png", "HTTP://x:8080", "http://[::1]/a", "https://exämple/ä.png?a#b"]
-        {
-            assert!(check_url(good).is_ok(), "{good}");
-        }
-        for bad in [
-            "http://",
-            "http:///a",
-            "https://?x",
-            "https://x:99999/a",
-            "https://x:y/a",
-            "http://[::1/a",
-            "ftp://x/a",
-            "https://x.example/a b.png",
-            " https://x.example/a",
-            "file:///etc/passwd",
-            "http:/x",
-            "https://x\n/a",
-        ] {
-            assert!(check_url(bad).is_err(), "{bad}");
-        }
     }
 }

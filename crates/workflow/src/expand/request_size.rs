@@ -2,9 +2,9 @@
 
 use super::ExpandCx;
 use super::dedup::DiagnosticDedup;
+use super::expansion::Instance;
 use super::frames::{InputMedium, MediumUse};
-use super::instances::Instance;
-use super::media;
+use super::urls::is_data_uri;
 use crate::diagnostic::Diagnostic;
 use crate::media_gate::{self, MediaGateError};
 use crate::plan::MediaSource;
@@ -16,9 +16,7 @@ pub(super) fn inline_bytes(medium: &InputMedium) -> Option<u64> {
             MediaSource::File { bytes, .. } => Some(*bytes),
             _ => None,
         },
-        InputMedium::Url(url) => {
-            url.as_str().filter(|url| media::is_data_uri(url)).map(media_gate::inline_bytes)
-        }
+        InputMedium::Url(url) => url.as_str().filter(|url| is_data_uri(url)).map(media_gate::inline_bytes),
         InputMedium::Instance { .. } => None,
     }
 }

@@ -6,23 +6,21 @@ use contract::{Field, FieldKind, FieldShape, Model, UnknownMember};
 use serde_json::Value;
 
 use super::cast_prompt::ComposedPrompt;
+use super::fields::{entry, is_literal};
 use super::interner::Interner;
 use super::lower::Lowering;
 use super::media::LocalMedia;
-use super::request::RequestBuilder;
-use super::request_media::{self, FieldMedium};
+use super::request_builder::{FieldMedium, RequestBuilder};
+use super::request_media;
 use super::{ExpandCx, local_paths};
-use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list, shortened};
 use crate::limits;
 use crate::plan::{DialogueLine, Location, json_text_eq};
 use crate::source::Span;
 use crate::syntax::keys::shot::{DEFAULTS, ID, SHOT};
-use crate::syntax::keys::{
-    EXTENSION_HELP, advice, film, is_extension, key_of_film as film_help, opposite_of,
-};
+use crate::syntax::keys::{EXTENSION_HELP, is_extension, misplaced};
 use crate::syntax::{Entry, Shot, Workflow};
-use crate::template::has_template;
-use crate::yaml::{self, Yaml, YamlValue};
+use crate::yaml;
 
 /// Unknown members of a field's value that are reported.
 const MAX_UNKNOWN_MEMBERS: usize = 20;
@@ -161,16 +159,6 @@ impl FieldTemplate<'_> {
     }
 }
 
-/// The entry that sets a field, and whether it is in `defaults`: the shot's own overrides the default, that of its group the file's.
-pub(super) fn entry<'w>(workflow: &'w Workflow, shot: &'w Shot, name: &str) -> Option<(&'w Entry, bool)> {
-    let find = |entries: &'w [Entry]| entries.iter().find(|entry| entry.key.value == name);
-    let of_group = || workflow.group_of(shot).and_then(|group| find(&group.defaults));
-    match find(&shot.fields) {
-        Some(entry) => Some((entry, false)),
-        None => of_group().or_else(|| find(&workflow.defaults)).map(|entry| (entry, true)),
-    }
-}
-
 /// Converts numbers to the form of the wire: digits where the field is a string of digits (`seconds: 5` is sent as `"5"`), integers
 /// where it holds integers (`seed: 7.0` is sent as `7`).
 pub(super) fn wire_value(mut value: Value, field: &Field, shape: Option<&FieldShape>) -> Value {
@@ -202,26 +190,16 @@ pub(super) fn number_from_text(value: Value, field: &Field) -> Value {
     number.map_or(value, Value::Number)
 }
 
-/// Whether a value contains no template.
-pub(super) fn is_literal(value: &Yaml) -> bool {
-    match &value.value {
-        YamlValue::Text(text) => !has_template(text),
-        YamlValue::List(items) => items.iter().all(is_literal),
-        YamlValue::Map(entries) => entries.iter().all(|(_, value)| is_literal(value)),
-        YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) => true,
-    }
-}
-
 /// The errors of a shot's entries that are not request fields; without a model, of no family.
 pub(super) fn unknown_fields(shot: &Shot, model: Option<&Model>, cx: &ExpandCx<'_>) -> Vec<Diagnostic> {
     shot.fields
         .iter()
-        .filter_map(|entry| unknown_field(shot, entry, model, cx))
+        .filter_map(|entry| unknown_field(entry, model, cx))
         .take(limits::MAX_DIAGNOSTICS)
         .collect()
 }
 
-fn unknown_field(shot: &Shot, entry: &Entry, model: Option<&Model>, cx: &ExpandCx<'_>) -> Option<Diagnostic> {
+fn unknown_field(entry: &Entry, model: Option<&Model>, cx: &ExpandCx<'_>) -> Option<Diagnostic> {
     let name = entry.key.value.as_str();
     if is_extension(name) {
         let message = format!("`{name}` is not a key of a shot");
@@ -232,7 +210,7 @@ fn unknown_field(shot: &Shot, entry: &Entry, model: Option<&Model>, cx: &ExpandC
         let message = format!("`{name}` is not a field of any request");
         return (!is_field_of_any(name, cx)).then(|| {
             let diagnostic = Diagnostic::error("unknown-field", entry.key.span, message);
-            with_suggestion(diagnostic, shot, entry, all_fields(cx))
+            with_suggestion(diagnostic, entry, all_fields(cx))
         });
     };
     if cx.contract.field(&model.family, name).is_some() {
@@ -250,50 +228,26 @@ fn unknown_field(shot: &Shot, entry: &Entry, model: Option<&Model>, cx: &ExpandC
         ))
     } else {
         let fields = cx.contract.fields(&model.family).iter().map(|field| field.name.as_str());
-        with_suggestion(diagnostic, shot, entry, fields)
+        with_suggestion(diagnostic, entry, fields)
     })
-}
-
-/// The help for a key of the film, or of a clip of it, in a shot: an edit does not change what is rendered.
-fn key_of_film(shot: &Shot, entry: &Entry) -> Option<String> {
-    let name = entry.key.value.as_str();
-    let of_clip =
-        [&film::IN, &film::OUT, &film::SPEED, &film::TITLE, &film::TRANSITION, &film::GAIN, &film::MUTE];
-    if let Some(key) = of_clip.iter().find(|key| key.name == name) {
-        let example = match &entry.value.value {
-            YamlValue::Number(_) | YamlValue::Bool(_) => format!("{name}: {}", entry.value.to_json()),
-            _ => key.example.to_owned(),
-        };
-        let id = &shot.id.value;
-        return Some(format!(
-            "`{name}` belongs to a clip of the film: `film: {{shots: [{{shot: {id}, {example}}}]}}`"
-        ));
-    }
-    film_help(name)
 }
 
 fn with_suggestion<'a>(
     diagnostic: Diagnostic,
-    shot: &Shot,
     entry: &Entry,
     fields: impl Iterator<Item = &'a str>,
 ) -> Diagnostic {
     let name = entry.key.value.as_str();
     let fields: Vec<&str> = fields.collect();
     let names = || fields.iter().copied().chain(SHOT.keys.iter().map(|key| key.name));
-    let has_sibling = |name: &str| shot.fields.iter().any(|field| field.key.value == name);
-    let help = advice(&SHOT, name, &entry.value, has_sibling)
-        .or_else(|| key_of_film(shot, entry))
-        .or_else(|| opposite_of(name, &entry.value, names()))
-        .or_else(|| did_you_mean(name, names()))
-        .unwrap_or_else(|| {
-            let keys = SHOT.names().filter(|key| *key != ID.name && !fields.contains(key));
-            format!(
-                "the keys of a shot are {}; the fields of its request are {}",
-                quoted_list(keys, SHOT.keys.len()),
-                quoted_list(fields.iter().copied(), 30)
-            )
-        });
+    let help = misplaced(&SHOT, name).or_else(|| did_you_mean(name, names())).unwrap_or_else(|| {
+        let keys = SHOT.names().filter(|key| *key != ID.name && !fields.contains(key));
+        format!(
+            "the keys of a shot are {}; the fields of its request are {}",
+            quoted_list(keys, SHOT.keys.len()),
+            quoted_list(fields.iter().copied(), 30)
+        )
+    });
     diagnostic.help(help)
 }
 
@@ -318,9 +272,7 @@ pub(super) fn check_defaults(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &
                     fields.iter().copied().chain(DEFAULTS.keys.iter().map(|key| key.name)),
                 ) {
                     _ if is_extension(name) => diagnostic.help(EXTENSION_HELP),
-                    _ if let Some(help) = advice(&DEFAULTS, name, &entry.value, |_| false) => {
-                        diagnostic.help(help)
-                    }
+                    _ if let Some(help) = misplaced(&DEFAULTS, name) => diagnostic.help(help),
                     Some(help) => diagnostic.help(help),
                     None => diagnostic.help(format!(
                         "`defaults` holds request fields, such as `model` and `seconds`, and {}",
@@ -344,7 +296,7 @@ fn is_field_of_any(name: &str, cx: &ExpandCx<'_>) -> bool {
 /// A member of an object in a field that the document does not define: the client's types have no place for it.
 pub(super) fn unknown_member(field: &str, member: &UnknownMember<'_>, span: Span) -> Diagnostic {
     let object = object_of(field, member);
-    let message = format!("`{}` is not a member of `{object}`", super::shortened(&member.name));
+    let message = format!("`{}` is not a member of `{object}`", shortened(&member.name));
     let expected = || member.expected.iter().copied();
     Diagnostic::error("unknown-field", span, message).help(
         did_you_mean(&member.name, expected())

@@ -7,9 +7,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::dedup::DiagnosticDedup;
-use super::inherit::Parent;
-use super::instances::{ExpandedShot, Expansion, Instance};
-use super::picks::PickedCells;
+use super::expansion::{ExpandedShot, Expansion, Instance, Parent, PickedCells};
 use super::reference_errors::{check_take, instances_of, several_matches};
 use super::references::unknown_shot;
 use crate::diagnostic::{Diagnostic, grouped};

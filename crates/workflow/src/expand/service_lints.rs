@@ -7,11 +7,11 @@ use contract::Field;
 use serde_json::Value;
 
 use super::ExpandCx;
+use super::fields::entry;
 use super::lints::Requests;
-use super::request_template::entry;
-use crate::diagnostic::{Diagnostic, Problems, grouped};
-use crate::load::ServiceLimits;
+use crate::diagnostic::{Diagnostic, Problems, grouped, shortened};
 use crate::media_gate::{MediaInfo, MediaKind};
+use crate::options::ServiceLimits;
 use crate::plan::{MediaSource, Node};
 use crate::source::Span;
 use crate::syntax::{Shot, Workflow};
@@ -50,7 +50,7 @@ pub(super) fn run(workflow: &Workflow, requests: &Requests<'_>, cx: &ExpandCx<'_
     }
     for shot in &workflow.shots {
         let Some(RefusedFile { path, finding, help }) = by_shot.get(shot.id.value.as_str()) else { continue };
-        let name = super::shortened(&path.to_string_lossy());
+        let name = shortened(&path.to_string_lossy());
         report(shot.id.span, format!("`{}` sends `{name}`, {finding}", shot.id.value), help);
     }
 }

@@ -11,8 +11,7 @@ use crate::syntax::{Entry, Workflow};
 use crate::yaml::{Yaml, YamlValue};
 
 /// What other languages write around the name of a value.
-const PLACEHOLDERS: [(&str, &str); 6] =
-    [("${", "}"), ("{", "}"), ("[[", "]]"), ("<", ">"), ("%", "%"), ("$", "")];
+const PLACEHOLDERS: [(&str, &str); 2] = [("${", "}"), ("{", "}")];
 
 pub(super) fn run(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problems) {
     let params = workflow.all_params().map(|param| param.key.value.as_str());
@@ -76,10 +75,9 @@ fn placeholder_at<'t>(
         return None;
     }
     let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
-    let blanks = if close.is_empty() { 0 } else { inner.len() - inner.trim_start_matches(' ').len() };
-    let name = inner[blanks..].split(|c| !is_of_name(c)).next()?;
-    let after = &inner[blanks + name.len()..];
-    let rest = if close.is_empty() { after } else { after.trim_start_matches(' ').strip_prefix(close)? };
+    let spaces = inner.len() - inner.trim_start_matches(' ').len();
+    let name = inner[spaces..].split(|c| !is_of_name(c)).next()?;
+    let rest = inner[spaces + name.len()..].trim_start_matches(' ').strip_prefix(close)?;
     Some((&text[start..text.len() - rest.len()], name))
 }
 

@@ -82,8 +82,7 @@ pub struct ColumnChoice {
 const MAX_HEADER_WORDS: usize = 4;
 
 /// Units behind the name of a length: `length in seconds`.
-const UNITS: [&str; 9] =
-    ["in", "sec", "secs", "second", "seconds", "sek", "sekunden", "secondes", "segundos"];
+const UNITS: [&str; 5] = ["in", "sec", "secs", "second", "seconds"];
 
 /// Width and height of usual pictures.
 const RATIOS: [(&str, &str); 8] =
@@ -141,7 +140,7 @@ pub(super) fn read(rows: &[Vec<CsvCell>], choices: &[ColumnChoice], problems: &m
         let unread = head.iter().zip(&columns).filter(|(_, column)| **column == Column::Note);
         let longest = unread.map(|(cell, _)| cell.text.as_str()).max_by_key(|name| name.chars().count());
         let example =
-            argument(Column::Description, longest.filter(|name| !name.is_empty()).unwrap_or("Inhalt"));
+            argument(Column::Description, longest.filter(|name| !name.is_empty()).unwrap_or("what is seen"));
         if is_probably_a_shot(head) {
             let message = "the first row seems to be a shot, not the names of the columns";
             problems.push(Diagnostic::error("bad-table", start, message).help(format!(
@@ -316,43 +315,9 @@ fn is_ratio(text: &str) -> bool {
 /// Lower-case words without accents, punctuation and [`SKIPPED_WORDS`].
 fn plain(name: &str) -> String {
     let letters: String =
-        unaccented(name).chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
+        name.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
     let words = letters.split_whitespace().filter(|word| !SKIPPED_WORDS.contains(word));
     words.collect::<Vec<_>>().join(" ")
-}
-
-/// Lower-case text in which letters of European languages have no accents.
-pub(super) fn unaccented(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars().flat_map(char::to_lowercase) {
-        let plain = match c {
-            'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' | 'ā' | 'ą' => "a",
-            'ç' | 'ć' | 'č' => "c",
-            'ď' | 'đ' => "d",
-            'è' | 'é' | 'ê' | 'ë' | 'ē' | 'ę' | 'ě' => "e",
-            'ì' | 'í' | 'î' | 'ï' | 'ī' | 'ı' => "i",
-            'ł' => "l",
-            'ñ' | 'ń' | 'ň' => "n",
-            'ò' | 'ó' | 'ô' | 'õ' | 'ö' | 'ø' | 'ō' | 'ő' | 'º' => "o",
-            'ř' => "r",
-            'ś' | 'š' | 'ş' => "s",
-            'ß' => "ss",
-            'ť' => "t",
-            'ù' | 'ú' | 'û' | 'ü' | 'ū' | 'ů' | 'ű' => "u",
-            'ý' | 'ÿ' => "y",
-            'ź' | 'ż' | 'ž' => "z",
-            'æ' => "ae",
-            'œ' => "oe",
-            // Combining accents.
-            '\u{300}'..='\u{36f}' => "",
-            other => {
-                out.push(other);
-                continue;
-            }
-        };
-        out.push_str(plain);
-    }
-    out
 }
 
 #[cfg(test)]
@@ -362,29 +327,20 @@ mod tests {
     #[test]
     fn column_meaning_by_header() {
         for (names, column) in [
-            ("Scene #|SC.|Szene Nr.|Séquence|Escena|场次|シーン", Column::Scene),
-            ("#|Shot No.|Einstellung|Plan n°|N° de plan|Plan nº|镜号|鏡頭|カット番号", Column::Shot),
+            ("Scene #|SC.|Scene No.|Sequence", Column::Scene),
+            ("#|Shot No.|ID|Setup", Column::Shot),
+            ("Shot size|Framing|Shot type", Column::Size),
+            ("Camera-Angle", Column::Angle),
+            ("CAMERA MOVEMENT|Camera", Column::Movement),
+            ("Lens (mm)|Focal length", Column::Lens),
+            ("Subject / Action|Image", Column::Description),
+            ("Voice-over|Dialog", Column::Dialogue),
+            ("SFX|Music", Column::Sound),
             (
-                "Shot size|Einstellungsgröße|Valeur de plan|Échelle des plans|Tipo de plano|景别|サイズ",
-                Column::Size,
-            ),
-            ("Camera-Angle|Kameraperspektive|Angle de vue|Ángulo de cámara|角度|アングル", Column::Angle),
-            (
-                "CAMERA MOVEMENT|Kamerabewegung|Mouvement de caméra|Movimiento de cámara|运镜|カメラワーク",
-                Column::Movement,
-            ),
-            ("Lens (mm)|Brennweite|Focale|Distancia focal|焦距|レンズ", Column::Lens),
-            (
-                "Subject / Action|Bildbeschreibung|Contenu|Descripción|画面内容|畫面|内容|ト書き",
-                Column::Description,
-            ),
-            ("Voice-over|Dialog|Voix off|Diálogos|台词|對白|セリフ", Column::Dialogue),
-            ("SFX|Ton|Geräusche|Bruitages|Sonido|音效|効果音", Column::Sound),
-            (
-                "Est. time|Duration (s)|duration (sec)|duration sec|duration in s|length in seconds|Dauer in Sekunden|Dauer|Länge|Durée|Duración|时长|秒數|尺",
+                "Est. time|Duration (s)|duration (sec)|duration sec|duration in s|length in seconds",
                 Column::Duration,
             ),
-            ("Location|Motiv|Lieu|Lugar|地点|場所|", Column::Note),
+            ("Location|Größe|", Column::Note),
         ] {
             for name in names.split('|') {
                 assert_eq!(meaning(name), column, "{name}");

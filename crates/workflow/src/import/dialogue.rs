@@ -28,7 +28,7 @@ fn spoken(line: &str) -> SpokenLine {
 }
 
 /// A line in pieces that a workflow takes.
-pub(super) fn pieces(line: SpokenLine) -> Vec<SpokenLine> {
+fn pieces(line: SpokenLine) -> Vec<SpokenLine> {
     if line.text.chars().count() <= limits::MAX_DIALOGUE_CHARS {
         return vec![line];
     }

@@ -41,14 +41,6 @@ pub(super) fn other_kind(text: &str) -> Option<Diagnostic> {
             "check it with `runner check`, and run it with `runner run`",
         );
     }
-    let is_heading =
-        |line: &str| ["INT.", "EXT.", "INT ", "EXT ", "INT/EXT"].iter().any(|start| line.starts_with(start));
-    if lines().any(|line| is_heading(line.trim_start())) && !first.contains([',', ';', '\t']) {
-        return error(
-            "this looks like a screenplay, not a shot list",
-            "give its file a name that ends in `.fountain`",
-        );
-    }
     let is_piped = first.contains('|') && !first.contains([',', ';', '\t']);
     if !is_piped {
         return None;

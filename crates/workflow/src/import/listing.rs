@@ -1,48 +1,24 @@
-//! What a shot list, a screenplay or a timeline says, before it is written as a workflow.
+//! What a shot list says, before it is written as a workflow.
 
 use std::collections::HashMap;
 
 use crate::letters::truncated;
 use crate::limits;
 
-/// A workflow to be written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Listing {
-    /// Lines about the source, for the comment at the top.
-    pub(super) about: Vec<String>,
-    /// Characters to be described.
-    pub(super) characters: Vec<ListedCharacter>,
-    pub(super) shots: Vec<ListedShot>,
-    /// The clips of the film; all shots with cuts between them if it is empty.
-    pub(super) film: Vec<FilmEntry>,
-}
-
-/// A character to be described.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ListedCharacter {
-    /// The name that templates use.
-    pub(super) name: String,
-    pub(super) description: String,
-}
-
 /// A shot to be written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ListedShot {
     pub(super) id: String,
-    /// Lines that stand as a comment before the shot: its scene, if that begins here.
-    pub(super) headings: Vec<String>,
+    /// The scene, where it begins.
+    pub(super) scene: Option<String>,
     pub(super) prompt: String,
     pub(super) note: String,
     /// What is said.
     pub(super) dialogue: Vec<SpokenLine>,
-    /// Names of the characters who are seen.
-    pub(super) cast: Vec<String>,
     /// Whether something is heard in it.
     pub(super) is_audible: bool,
     /// Whole seconds, within the model's range.
     pub(super) seconds: Option<u32>,
-    /// How many takes of it are made, where there are several.
-    pub(super) takes: Option<u64>,
     /// The id of the shot that it continues.
     pub(super) continues: Option<String>,
 }
@@ -52,12 +28,6 @@ pub(super) struct ListedShot {
 pub(super) struct SpokenLine {
     pub(super) speaker: Option<String>,
     pub(super) text: String,
-}
-
-/// A clip of the film: its keys with their values as YAML on one line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct FilmEntry {
-    pub(super) members: Vec<(&'static str, String)>,
 }
 
 /// Ids that are taken, each with the last number that was appended to it.

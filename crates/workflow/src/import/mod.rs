@@ -1,4 +1,4 @@
-//! A shot list, as a spreadsheet writes it, a screenplay or an editor's cut becomes a workflow.
+//! A shot list, as a spreadsheet writes it, becomes a workflow.
 //!
 //! | Step | Module |
 //! |---|---|
@@ -6,33 +6,29 @@
 //! | the meaning of each column | `columns`, `headers` |
 //! | durations and timecodes | `timecode` |
 //! | rows to shots | `shots`, `dialogue` |
-//! | a screenplay to shots | `fountain` |
-//! | an editor's cut to shots and a film | `cut` |
 //! | shots to the text of a workflow | `listing`, `write` |
 
 mod columns;
-mod cut;
 mod dialogue;
 mod foreign;
-mod fountain;
 mod headers;
 mod listing;
 mod shots;
 mod timecode;
 mod write;
 
+use std::ops::RangeInclusive;
+
 use contract::Contract;
 
 pub use self::columns::{Column, ColumnChoice};
-pub use self::cut::{CutClip, CutSource, ImportedCut, import_cut};
-use self::listing::Listing;
+use self::listing::ListedShot;
 use crate::csv::{self, CsvCell, CsvError};
 use crate::diagnostic::{Diagnostic, Problems, Report};
 use crate::limits;
-use crate::load::read_any_text;
 use crate::prices::SOUND;
 use crate::scaffold::{PictureOptions, ScaffoldError};
-use crate::source::Source;
+use crate::text_file::read_any_text;
 
 /// The caller's choices.
 #[derive(Clone, Debug)]
@@ -43,7 +39,7 @@ pub struct ImportOptions {
     pub picture: PictureOptions,
     /// Whether each shot of a scene begins on the frame where the one before it ended.
     pub chain_scenes: bool,
-    /// The meanings of columns by their names, before the usual names count. Of shot lists only.
+    /// The meanings of columns by their names, before the usual names count.
     pub columns: Vec<ColumnChoice>,
 }
 
@@ -58,73 +54,50 @@ pub struct ImportResult {
     pub report: Report,
 }
 
-/// What a file to import is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SourceKind {
-    /// A shot list in CSV, in which a row names the columns.
-    ShotList,
-    /// A screenplay in Fountain.
-    Screenplay,
-}
-
-/// Makes a workflow of a shot list or a screenplay.
+/// Makes a workflow of a shot list in CSV, in which a row names the columns.
 ///
 /// # Errors
 /// The contract has no such model or aspect ratio. Problems of the list itself are in the report.
 pub fn import(
     bytes: &[u8],
     file_name: &str,
-    kind: SourceKind,
     options: &ImportOptions,
     contract: &Contract,
 ) -> Result<ImportResult, ScaffoldError> {
     let model = options.picture.model(contract)?;
     let shape = options.picture.shape(contract)?;
     let mut problems = Problems::default();
-    let mut source = read_any_text(bytes, file_name, &mut problems);
-    if kind == SourceKind::ShotList
-        && let Some(other) = foreign::other_kind(source.text())
-    {
+    let source = read_any_text(bytes, file_name, &mut problems);
+    if let Some(other) = foreign::other_kind(source.text()) {
         problems = Problems::default();
         problems.push(other);
     }
-    let listing = match kind {
-        _ if problems.any() => Listing::default(),
-        SourceKind::ShotList => {
-            let shots = match rows(source.text(), &options.columns) {
-                Ok(rows) => shots::read(
-                    &rows,
-                    &options.columns,
-                    &model.durations,
-                    options.chain_scenes,
-                    &mut problems,
-                ),
-                Err(error) => {
-                    problems.push(Diagnostic::error("bad-table", error.span, error.message).help(error.help));
-                    Vec::new()
-                }
-            };
-            Listing { shots, ..Listing::default() }
-        }
-        SourceKind::Screenplay => {
-            source = Source::new(file_name, with_plain_line_ends(source.text()));
-            fountain::read(source.text(), &model.durations, options.chain_scenes, &mut problems)
-        }
+    let shots = if problems.any() {
+        Vec::new()
+    } else {
+        shots(source.text(), options, &model.durations, &mut problems)
     };
     let asks_for_sound = contract.field(&model.family, SOUND).is_some();
-    let workflow = (!problems.any())
-        .then(|| write::workflow(&listing, options, model, &shape, asks_for_sound, file_name));
+    let workflow =
+        (!problems.any()).then(|| write::workflow(&shots, options, model, &shape, asks_for_sound, file_name));
     let (diagnostics, unlisted) = problems.into_sorted();
-    Ok(ImportResult {
-        workflow,
-        shots: listing.shots.len(),
-        report: Report { source, diagnostics, unlisted },
-    })
+    Ok(ImportResult { workflow, shots: shots.len(), report: Report { source, diagnostics, unlisted } })
 }
 
-/// Text without a byte order mark, whose lines end with LF.
-pub(crate) fn with_plain_line_ends(text: &str) -> String {
-    text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n")
+/// The shots of a list.
+fn shots(
+    text: &str,
+    options: &ImportOptions,
+    durations: &RangeInclusive<u32>,
+    problems: &mut Problems,
+) -> Vec<ListedShot> {
+    match rows(text, &options.columns) {
+        Ok(rows) => shots::read(&rows, &options.columns, durations, options.chain_scenes, problems),
+        Err(error) => {
+            problems.push(Diagnostic::error("bad-table", error.span, error.message).help(error.help));
+            Vec::new()
+        }
+    }
 }
 
 /// The rows with text in them. Blanks are dropped in quotes too: a shot list is prose.

@@ -93,14 +93,12 @@ pub(super) fn read(
         shots.push(ListedShot {
             continues,
             id: row.id(&scene, index + 1, &mut ids, problems),
-            headings: if begins_scene { vec![format!("scene {scene}")] } else { Vec::new() },
+            scene: begins_scene.then(|| scene.clone()),
             prompt,
             note: row.note(),
             dialogue: row.dialogue(problems),
-            cast: Vec::new(),
             is_audible: row.cell(Column::Dialogue).or(row.cell(Column::Sound)).is_some(),
             seconds: row.seconds(durations, problems),
-            takes: None,
         });
     }
     shots
@@ -275,7 +273,7 @@ fn spoken(lines: &[SpokenLine]) -> String {
 }
 
 /// Text on one line, with single spaces.
-pub(super) fn one_line(text: &str) -> String {
+fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_whitespace() || c.is_control())
         .filter(|word| !word.is_empty())
         .collect::<Vec<_>>()
@@ -283,7 +281,7 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 /// With a capital letter in front and a mark at the end.
-pub(super) fn sentence(text: &str) -> String {
+fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return String::new() };
     let mut out: String = first.to_uppercase().chain(chars).collect();

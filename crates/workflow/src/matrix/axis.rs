@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{AxisValue, Values, axis_forms, range, table};
+use super::range::FORMS;
+use super::value::{self, AxisValue, Values};
+use super::{range, table};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::encoding;
 use crate::files::{self, FileError, Files};
@@ -53,8 +55,6 @@ impl TableCache {
     }
 }
 
-const FORMS: &str = "an axis is a list, a range `{from: 1, to: 5}`, a table `{csv: cast.csv}` or files `{files: \"stills/*.png\"}`";
-
 /// The values of an axis; `None` if it is invalid, which is reported.
 pub(super) fn values(
     key: &Key,
@@ -68,7 +68,6 @@ pub(super) fn values(
     }
     let values = match &value.value {
         YamlValue::List(items) => {
-            warn_of_range(items, key, problems);
             items.iter().map(|item| bounded_value(item, key, problems)).collect::<Option<Values>>()?
         }
         YamlValue::Map(_) if value.get(keys::CSV.name).is_some() => rows(key, value, file_access, problems)?,
@@ -82,14 +81,8 @@ pub(super) fn values(
                 YamlValue::Text(text) if [keys::CSV.name, keys::FILES.name].contains(&key.value.as_str()) => {
                     format!("give the axis a name: `row: {{{}: \"{text}\"}}`; {FORMS}", key.value)
                 }
-                YamlValue::Text(text) if let Some(axis) = axis_forms::axis_in_text(text) => {
-                    let is_quoted = value.span.end() - value.span.start() > text.len();
-                    let without_quotes = if is_quoted && axis.starts_with('[') && axis.contains(',') {
-                        ", without quotes"
-                    } else {
-                        ""
-                    };
-                    format!("write `{}: {axis}`{without_quotes}; {FORMS}", key.value)
+                YamlValue::Text(text) if is_short(text) => {
+                    format!("write `{}: [{text}]`; {FORMS}", key.value)
                 }
                 YamlValue::Number(number) => format!("write `{}: [{number}]`; {FORMS}", key.value),
                 _ => FORMS.to_owned(),
@@ -114,22 +107,10 @@ pub(super) fn values(
     Some(values)
 }
 
-/// Warns of a list with values that look like a range or a list: each is one value.
-fn warn_of_range(items: &[Yaml], key: &Key, problems: &mut Problems) {
-    if let Some((wrong, meant)) = axis_forms::list_meant(items) {
-        let span = items.first().map_or(key.span, |first| first.span.or(key.span));
-        let message = format!("the axis `{}` {wrong}", key.value);
-        problems.push(Diagnostic::warning("range-in-list", span, message).help(format!(
-            "write `{}: {}`",
-            key.value,
-            meant.as_yaml()
-        )));
-    }
-}
-
-/// A value of an axis.
-pub(super) fn value(value: Value, span: Span) -> AxisValue {
-    Spanned::new(Arc::new(value), span)
+/// Whether a text can be an item of a list in brackets as it is.
+fn is_short(text: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || " ,_-.".contains(c);
+    !text.trim().is_empty() && text.len() <= 200 && text.chars().all(is_plain)
 }
 
 /// A value of an axis; `None` if it is too large, which is reported.
@@ -137,7 +118,7 @@ pub(super) fn bounded_value(value: &Yaml, key: &Key, problems: &mut Problems) ->
     let span = value_span(value, key);
     let json = value.to_json();
     if template::size(&json) <= limits::MAX_AXIS_VALUE_BYTES {
-        return Some(self::value(json, span));
+        return Some(value::value(json, span));
     }
     let message =
         format!("a value on `{}` is larger than {} KiB", key.value, limits::MAX_AXIS_VALUE_BYTES / 1024);

@@ -1,8 +1,6 @@
 //! Axis overrides from the command line: `look=noir,pastel` adds an axis, or replaces the values of one.
 
-use super::Values;
-use super::axis::value as axis_value;
-use super::axis_forms;
+use super::value::{Values, value as axis_value};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::source::{Source, Span};
 use crate::syntax::identifier;
@@ -31,14 +29,6 @@ pub(crate) fn read(axes: &[(String, String)], span: Span, problems: &mut Problem
                 continue;
             }
         };
-        if let Some((wrong, meant)) = axis_forms::list_meant(&values) {
-            let message = format!("the axis `{axis}`, which was given as `{text}`, {wrong}");
-            let help = match meant.as_override() {
-                Some(values) => format!("write `{axis}={values}`"),
-                None => format!("a range is written in the file: `{axis}: {}`", meant.as_yaml()),
-            };
-            problems.push(Diagnostic::warning("range-in-list", span, message).help(help));
-        }
         let values = values.iter().map(|value| axis_value(value.to_json(), span)).collect();
         overrides.retain(|earlier| earlier.axis != *axis);
         overrides.push(AxisOverride { axis: axis.clone(), values });
@@ -55,18 +45,15 @@ fn name(axis: &str) -> Result<(), String> {
 
 /// Comma-separated values, parsed as the items of a YAML list: numbers, booleans, else strings.
 fn values(text: &str) -> Result<Vec<Yaml>, String> {
-    let mut problems = Problems::default();
     let source = Source::new("axis", format!("[{text}]"));
-    let tree = yaml::read(&source, &mut problems).map(|mut tree| {
-        yaml::keep_written(&mut tree, &source);
-        tree
-    });
-    let Some(YamlValue::List(items)) = tree.map(|tree| tree.value) else {
+    let (tree, failures) = yaml::parse(&source);
+    let Some(mut tree) = tree.filter(|_| failures.is_empty()) else {
         return Err("this cannot be read as a list of values".to_owned());
     };
-    if problems.any() {
+    yaml::keep_written(&mut tree, &source);
+    let YamlValue::List(items) = tree.value else {
         return Err("this cannot be read as a list of values".to_owned());
-    }
+    };
     if items.is_empty() {
         return Err("it has no value".to_owned());
     }
@@ -82,31 +69,8 @@ fn values(text: &str) -> Result<Vec<Yaml>, String> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::read;
-    use crate::diagnostic::Problems;
-    use crate::source::Span;
-
     fn values(text: &str) -> Result<Vec<Value>, String> {
         super::values(text).map(|items| items.iter().map(crate::yaml::Yaml::to_json).collect())
-    }
-
-    #[test]
-    fn values_that_look_like_a_range_are_warned_about() {
-        let help = |text: &str| {
-            let mut problems = Problems::default();
-            let overrides = read(&[("zoom".to_owned(), text.to_owned())], Span::default(), &mut problems);
-            assert_eq!(overrides.len(), 1, "{text}");
-            let (diagnostics, _) = problems.into_sorted();
-            diagnostics.first().and_then(|warning| warning.help.clone())
-        };
-        assert_eq!(help("1..3").as_deref(), Some("write `zoom=1,2,3`"));
-        assert_eq!(help("wide,2..4").as_deref(), Some("write `zoom=wide,2,3,4`"));
-        assert_eq!(help("1,2,...,5").as_deref(), Some("write `zoom=1,2,3,4,5`"));
-        assert_eq!(
-            help("1..500").as_deref(),
-            Some("a range is written in the file: `zoom: {from: 1, to: 500}`")
-        );
-        assert_eq!(help("24-70,85mm"), None);
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::{AxisValue, name};
+use super::name;
+use super::value::AxisValue;
 
 /// One combination of axis values. A shot without a matrix has one empty cell.
 #[derive(Clone, Debug, Default, PartialEq)]

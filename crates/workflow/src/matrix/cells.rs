@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::axis_forms::{matrix_in_list, no_axis};
 use super::rules::{Rule, RuleTable};
 use super::zip::{self, ZipGroup};
 use super::{AxisOverride, AxisValue, FileAccess, MatrixCell, axis, equal_cells, exclude, name};
@@ -84,7 +83,7 @@ fn read(
         problems.push(
             Diagnostic::error("bad-matrix", matrix.span.or(matrix_key.span), "`matrix` is a map of axes")
                 .label(format!("this is {}", matrix.kind()))
-                .help(no_matrix_help(matrix)),
+                .help("write `matrix: {seed: [1, 2, 3]}`; a list of combinations goes under `include`"),
         );
         return None;
     };
@@ -95,12 +94,8 @@ fn read(
             "include" => sound &= rules(key, value, problems).map(|list| spec.include = list).is_some(),
             "exclude" => sound &= rules(key, value, problems).map(|list| spec.exclude = list).is_some(),
             "zip" => {
-                let zipped = zip::groups(key, value, entries, overrides, file_access, problems);
+                let zipped = zip::groups(key, value, overrides, file_access, problems);
                 sound &= zipped.map(|zipped| spec.groups.extend(zipped)).is_some();
-            }
-            _ if let Some((message, help)) = no_axis(&key.value, value) => {
-                problems.push(Diagnostic::error("bad-matrix", key.span, message).help(help));
-                sound = false;
             }
             _ => {
                 let values = zip::axis_values(key, value, overrides, file_access, problems);
@@ -136,22 +131,6 @@ fn read(
         }
     }
     sound.then_some(spec)
-}
-
-/// The help for what is no mapping of axes: the one that was meant, or an example.
-fn no_matrix_help(matrix: &Yaml) -> String {
-    let items = match &matrix.value {
-        YamlValue::List(items) => items.as_slice(),
-        _ => &[],
-    };
-    match matrix_in_list(items) {
-        Some(meant) => format!("write `matrix: {meant}`"),
-        None if items.iter().any(|item| matches!(item.value, YamlValue::Map(_))) => {
-            "a list of combinations goes under `include`: `matrix: {include: [{look: noir, seed: 3}]}`"
-                .to_owned()
-        }
-        None => "write `matrix: {seed: [1, 2, 3]}`".to_owned(),
-    }
 }
 
 fn too_many_axes(matrix_key: &Key, count: usize) -> Diagnostic {
@@ -220,33 +199,12 @@ fn no_rules(key: &Key, value: &Yaml) -> Diagnostic {
     let example = if key.value == keys::EXCLUDE.name { keys::EXCLUDE.example } else { keys::INCLUDE.example };
     let name = &key.value;
     let help = match &value.value {
-        YamlValue::Map(entries) if entries.is_empty() => {
-            format!("remove it, or list what it has: `{example}`")
-        }
-        YamlValue::Map(entries) if let Some(entry) = in_one_line(entries) => {
-            format!("put a dash before it, or write it in a list: `{name}: [{{{entry}}}]`")
-        }
+        YamlValue::Map(_) => format!("put a dash before it: `{example}`"),
         _ => format!("each entry is a mapping of axes to values: `{example}`"),
     };
     Diagnostic::error("bad-matrix", value.span.or(key.span), format!("`{name}` is a list of mappings"))
         .label(format!("this is {}", value.kind()))
         .help(help)
-}
-
-/// A mapping of a few short numbers and words as it is written in brackets.
-fn in_one_line(entries: &[(Key, Yaml)]) -> Option<String> {
-    let is_plain =
-        |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
-    let written = entries.iter().take(5).map(|(key, value)| {
-        let value = match &value.value {
-            YamlValue::Number(number) => number.to_string(),
-            YamlValue::Text(text) if is_plain(text) => text.clone(),
-            _ => return None,
-        };
-        is_plain(&key.value).then(|| format!("{}: {value}", key.value))
-    });
-    let written: Vec<String> = written.collect::<Option<_>>()?;
-    (entries.len() <= 5).then(|| written.join(", "))
 }
 
 /// The diagnostic for a matrix whose rules cannot be applied within the limits.
@@ -403,7 +361,7 @@ mod tests {
     fn expand(yaml: &str) -> Result<Vec<Value>, Vec<Diagnostic>> {
         let mut problems = Problems::default();
         let source = Source::new("matrix.yaml", yaml);
-        let tree = crate::yaml::read(&source, &mut problems).unwrap();
+        let tree = crate::advice::read(&source, &mut problems).unwrap();
         let (key, value) = tree.get("matrix").unwrap();
         let files = crate::InMemory::default();
         let (work, tables) = Default::default();

@@ -2,9 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::Values;
-use super::axis::value as axis_value;
-use super::axis_forms::{axis_in_mapping, is_word, written};
+use super::value::{Values, value as axis_value};
 use crate::diagnostic::{Diagnostic, Problems, grouped, nearest};
 use crate::limits;
 use crate::source::Span;
@@ -12,12 +10,21 @@ use crate::syntax::keys::{KeySpec, matrix as keys};
 use crate::syntax::{Mapping, report_wrong_type};
 use crate::yaml::{Key, Yaml, YamlValue};
 
+/// The forms of an axis, for help.
+pub(super) const FORMS: &str = "an axis is a list, a range `{from: 1, to: 5}`, a table `{csv: cast.csv}` or files `{files: \"stills/*.png\"}`";
+
 /// The values from `from` to `to`, both included, `step` apart (1 where it is left out). Whole where both `from` and
 /// `step` are whole.
 pub(super) fn values(axis: &Key, range: &Yaml, problems: &mut Problems) -> Option<Values> {
     let map = Mapping::open(range, &keys::RANGE, axis.span, problems)?;
-    if let Some((key, value)) = map.others().next() {
-        problems.push(unknown_key(axis, key, value, range));
+    if let Some((key, _)) = map.others().next() {
+        let is_range = map.get(&keys::FROM).or(map.get(&keys::TO)).is_some();
+        problems.push(if is_range || nearest(&key.value, keys::RANGE.names()).is_some() {
+            keys::RANGE.unknown_key(key)
+        } else {
+            let message = format!("the axis `{}` is a mapping, and none of the forms of an axis", axis.value);
+            Diagnostic::error("bad-matrix", key.span, message).help(FORMS)
+        });
         return None;
     }
     let from = number(axis, &keys::FROM, &map, problems)?;
@@ -28,37 +35,6 @@ pub(super) fn values(axis: &Key, range: &Yaml, problems: &mut Problems) -> Optio
     };
     let span = map.get(&keys::STEP).map_or(axis.span, |(_, value)| value.span);
     list(&from, &to, &step, span, axis, problems)
-}
-
-/// The diagnostic for a key that a range does not have: values that are the list itself, or a mapping of names to values.
-fn unknown_key(axis: &Key, key: &Key, value: &Yaml, range: &Yaml) -> Diagnostic {
-    let YamlValue::Map(entries) = &range.value else { return keys::RANGE.unknown_key(key) };
-    let name = &axis.value;
-    if let Some(meant) = axis_in_mapping(entries) {
-        let message = format!("`{}` is not a key of an axis", key.value);
-        return Diagnostic::error("bad-matrix", key.span, message).help(format!("write `{name}: {meant}`"));
-    }
-    let is_range = entries.iter().any(|(key, _)| keys::RANGE.has(&key.value));
-    let unknown = keys::RANGE.unknown_key(key);
-    if is_range || nearest(&key.value, keys::RANGE.names()).is_some() {
-        return unknown;
-    }
-    let message =
-        format!("the axis `{name}` is a mapping with `{}`, which is none of the forms of an axis", key.value);
-    let help = match (&value.value, entries.as_slice()) {
-        (YamlValue::List(items), [_]) if items.iter().all(is_word) => {
-            let items: Vec<String> = items.iter().map(written).collect();
-            format!("write the list itself: `{name}: [{}]`", items.join(", "))
-        }
-        (YamlValue::List(_), [_]) => {
-            format!("write the list itself behind `{name}:`, without `{}`", key.value)
-        }
-        _ => format!(
-            "an axis is a list such as `{name}: [{}]`; what belongs to each value is looked up in a parameter, as in `{{{{ looks[{name}] }}}}`",
-            entries.iter().map(|(key, _)| key.value.as_str()).take(3).collect::<Vec<_>>().join(", ")
-        ),
-    };
-    Diagnostic::error("bad-matrix", key.span, message).help(help)
 }
 
 fn number(axis: &Key, key: &KeySpec, range: &Mapping<'_>, problems: &mut Problems) -> Option<Number> {

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::{AxisValue, MatrixCell};
+use super::MatrixCell;
+use super::value::AxisValue;
 use crate::work::WorkBudget;
 use crate::yaml::Key;
 

@@ -1,21 +1,17 @@
 //! Zipped axes: `zip: {look: [noir, pastel], seed: [7, 8]}` gives two cells, not four.
 
-use super::axis_forms::{is_word, written};
-use super::{AxisOverride, FileAccess, Values, axis};
+use super::value::Values;
+use super::{AxisOverride, FileAccess, axis};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::yaml::{Key, Yaml, YamlValue};
-
-/// Maximum number of axes, and of values of each, that help repeats.
-const MAX_LISTED_VALUES: usize = 20;
 
 /// Axes with equally many values, which advance together.
 pub(super) type ZipGroup = Vec<(Key, Values)>;
 
-/// The groups of `zip`: one map of axes, or a list of such maps. `matrix` is all that the matrix has.
+/// The groups of `zip`: one map of axes, or a list of such maps.
 pub(super) fn groups(
     zip_key: &Key,
     value: &Yaml,
-    matrix: &[(Key, Yaml)],
     overrides: &[AxisOverride],
     file_access: &FileAccess<'_>,
     problems: &mut Problems,
@@ -32,7 +28,7 @@ pub(super) fn groups(
             problems.push(
                 Diagnostic::error("bad-matrix", span, "`zip` is a map of axes, or a list of such maps")
                     .label(format!("this is {}", item.kind()))
-                    .help(zip_help(items, matrix)),
+                    .help("write `zip: {look: [noir, pastel], seed: [7, 8]}`"),
             );
             sound = false;
             continue;
@@ -50,23 +46,6 @@ pub(super) fn groups(
         }
     }
     sound.then_some(parsed)
-}
-
-/// The help for a list of names of axes: `zip` holds the axes themselves.
-fn zip_help(names: &[Yaml], matrix: &[(Key, Yaml)]) -> String {
-    let axis = |name: &Yaml| {
-        let (key, values) = matrix.iter().find(|(key, _)| Some(key.value.as_str()) == name.text())?;
-        let YamlValue::List(items) = &values.value else { return None };
-        let is_short = items.len() <= MAX_LISTED_VALUES && items.iter().all(is_word);
-        let items: Vec<String> = items.iter().map(written).collect();
-        is_short.then(|| format!("{}: [{}]", key.value, items.join(", ")))
-    };
-    let axes: Option<Vec<String>> =
-        if names.len() > MAX_LISTED_VALUES { None } else { names.iter().map(axis).collect() };
-    match axes {
-        Some(axes) => format!("`zip` holds the axes themselves: `zip: {{{}}}`", axes.join(", ")),
-        None => "write `zip: {look: [noir, pastel], seed: [7, 8]}`".to_owned(),
-    }
 }
 
 /// The values of an axis: the override's, else the file's.

@@ -109,28 +109,6 @@ impl InputIdentity {
 /// work.
 #[must_use]
 pub fn key(node: &Node, service_identity: &str, inputs: &[InputIdentity]) -> NodeKey {
-    let mut hasher = unnumbered(node, service_identity, inputs);
-    if node.occurrence > 0 {
-        // Numbers of earlier versions are below: no key of theirs is the key of other work now.
-        hasher.number(u64::MAX);
-    }
-    hasher.number(u64::from(node.occurrence));
-    NodeKey(hasher.finish())
-}
-
-/// The key that earlier versions gave to a node, if it is another one: they counted occurrences otherwise ([`Node::earlier_occurrence`]).
-#[must_use]
-pub fn earlier_key(node: &Node, service_identity: &str, inputs: &[InputIdentity]) -> Option<NodeKey> {
-    if !node.has_earlier_key() {
-        return None;
-    }
-    let mut hasher = unnumbered(node, service_identity, inputs);
-    hasher.number(u64::from(node.earlier_occurrence));
-    Some(NodeKey(hasher.finish()))
-}
-
-/// All of a key but the occurrence.
-fn unnumbered(node: &Node, service_identity: &str, inputs: &[InputIdentity]) -> Hasher {
     let mut hasher = Hasher::new("node-key/1");
     hasher.text(service_identity);
     hasher.request(node);
@@ -141,7 +119,8 @@ fn unnumbered(node: &Node, service_identity: &str, inputs: &[InputIdentity]) -> 
     }
     hasher.optional(node.salt.as_deref());
     hasher.number(u64::from(node.take.unwrap_or(0)));
-    hasher
+    hasher.number(u64::from(node.occurrence));
+    NodeKey(hasher.finish())
 }
 
 /// Request fields that ask for by-products and do not change the video (spec 2.2, 2.3). A completed shot that is continued later

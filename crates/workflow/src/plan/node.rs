@@ -56,9 +56,6 @@ pub struct Node {
     /// The number of earlier nodes, in file order, that request the same and take frames from the same nodes: two identical shots are two
     /// videos.
     pub occurrence: u32,
-    /// As earlier versions counted it: nodes that take frames from different nodes with equal requests were numbered in one series.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub earlier_occurrence: u32,
     /// The maximum number of attempts, the first included.
     pub retry: u32,
     /// The failures after which it is retried.
@@ -163,18 +160,7 @@ impl std::fmt::Display for Location {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
-}
-
 impl Node {
-    /// Whether earlier versions gave it another key, because they counted occurrences otherwise.
-    #[must_use]
-    pub fn has_earlier_key(&self) -> bool {
-        self.occurrence > 0 || self.earlier_occurrence > 0
-    }
-
     /// The request with its inputs filled in: `values[i]` (a URL or a data URI) at the pointer of `inputs[i]`. Inputs without a value
     /// stay `null`. Data goes into [`Input::data_field`], where there is one.
     #[must_use]

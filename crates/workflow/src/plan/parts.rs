@@ -77,15 +77,9 @@ pub fn key_parts(node: &Node, service_identity: &str, inputs: &[Option<InputIden
         parts.push(part("take", &Value::from(take)));
     }
     if node.occurrence > 0 {
-        parts.push(occurrence_part(node.occurrence));
+        parts.push(part("occurrence", &Value::from(node.occurrence)));
     }
     parts
-}
-
-/// The part of a key that has a number among identical shots: it tells such keys apart from others.
-#[must_use]
-pub fn occurrence_part(occurrence: u32) -> KeyPart {
-    part("occurrence", &Value::from(occurrence))
 }
 
 /// The differences between two lists of parts, in the order of the new one; removed parts come last. Parts named in `unknown` are

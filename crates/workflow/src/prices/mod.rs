@@ -14,7 +14,6 @@ mod estimate;
 mod inputs;
 mod interval;
 mod read;
-mod suggestions;
 mod table;
 
 pub use self::estimate::{CostEstimate, EstimateKind, EstimateLine};

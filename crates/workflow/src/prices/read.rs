@@ -2,16 +2,16 @@
 
 use contract::Contract;
 
-use super::suggestions::{is_date, suggested_amount, suggested_currency, suggested_date};
 use super::table::{Price, Prices};
+use crate::advice;
 use crate::diagnostic::{Diagnostic, Problems, Report, did_you_mean, did_you_mean_model, quoted_list};
 use crate::limits;
-use crate::load::read_text;
 use crate::source::{Source, Spanned};
 use crate::syntax::keys::{KeySpec, prices as keys};
 use crate::syntax::{self, Mapping};
+use crate::text_file::read_text;
 use crate::units::{Money, ParseMoneyError};
-use crate::yaml::{self, Yaml, YamlValue};
+use crate::yaml::{Yaml, YamlValue};
 
 /// A price table with the problems that were found in it.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct PricesOutcome {
 pub fn check(bytes: &[u8], file_name: &str, contract: &Contract) -> PricesOutcome {
     let mut problems = Problems::default();
     let source = read_text(bytes, file_name, &mut problems);
-    let tree = if problems.any() { None } else { yaml::read(&source, &mut problems) };
+    let tree = if problems.any() { None } else { advice::read(&source, &mut problems) };
     let tree = tree.filter(|_| !holds_comments_only(source.text()));
     let prices = tree.and_then(|tree| {
         PriceTableReader { source: &source, contract, problems: &mut problems }.table(&tree)
@@ -61,23 +61,23 @@ impl PriceTableReader<'_> {
                     .help("write `version: 1`"),
             );
         }
-        let currency = self.checked_text(&table, &keys::CURRENCY, is_currency, |text| {
-            suggested_currency(text).map_or_else(
-                || "write the code of the currency (ISO 4217)".to_owned(),
-                |currency| format!("write `currency: {currency}`"),
-            )
-        });
-        let as_of = self.checked_text(&table, &keys::AS_OF, is_date, |text| {
-            suggested_date(text).map_or_else(
-                || "write the year, the month and the day: `as_of: YYYY-MM-DD`".to_owned(),
-                |date| format!("write `as_of: {date}`"),
-            )
-        });
+        let currency = self.checked_text(
+            &table,
+            &keys::CURRENCY,
+            is_currency,
+            "write the code of the currency (ISO 4217)",
+        );
+        let as_of = self.checked_text(
+            &table,
+            &keys::AS_OF,
+            is_date,
+            "write the year, the month and the day: `as_of: YYYY-MM-DD`",
+        );
         let source = self.checked_text(
             &table,
             &keys::SOURCE,
             |text| !text.trim().is_empty(),
-            |_| format!("write `{}`", keys::SOURCE.example),
+            "write `source: the service's price page`",
         );
         let prices = self.prices(&table);
         Some(Prices { currency: currency?, as_of: as_of?, source: source?, lines: prices })
@@ -88,7 +88,7 @@ impl PriceTableReader<'_> {
         table: &Mapping<'_>,
         key: &KeySpec,
         is_valid: impl Fn(&str) -> bool,
-        help: impl Fn(&str) -> String,
+        help: &str,
     ) -> Option<String> {
         let (written, value) = table.get(key)?;
         let text = match &value.value {
@@ -106,7 +106,7 @@ impl PriceTableReader<'_> {
                 value.span.or(written.span),
                 format!("`{}` must be {}", key.name, key.shape),
             )
-            .help(help(text)),
+            .help(help),
         );
         None
     }
@@ -211,10 +211,6 @@ impl PriceTableReader<'_> {
     fn money(&mut self, price: &Mapping<'_>, key: &KeySpec) -> Option<Money> {
         let (written, value) = price.get(key)?;
         let read = match &value.value {
-            // A comma in brackets, which is reported.
-            YamlValue::Number(number) if self.source.slice(value.span).contains(',') => {
-                Money::parse(&number.to_string())
-            }
             YamlValue::Number(_) => Money::parse(self.source.slice(value.span)),
             YamlValue::Text(text) => Money::parse(text),
             _ => Err(ParseMoneyError::NotDecimal),
@@ -229,19 +225,10 @@ impl PriceTableReader<'_> {
                 None
             }
             Err(why) => {
-                let amount = value.text().and_then(suggested_amount);
+                let message = format!("`{}` must be {}", key.name, key.shape);
                 self.problems.push(
-                    Diagnostic::error(
-                        "bad-value",
-                        value.span.or(written.span),
-                        format!("`{}` must be {}", key.name, key.shape),
-                    )
-                    .help(
-                        amount.map_or_else(
-                            || why.to_string(),
-                            |amount| format!("write `{}: {amount}`", key.name),
-                        ),
-                    ),
+                    Diagnostic::error("bad-value", value.span.or(written.span), message)
+                        .help(why.to_string()),
                 );
                 None
             }
@@ -251,4 +238,27 @@ impl PriceTableReader<'_> {
 
 fn is_currency(text: &str) -> bool {
     text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+/// Whether a text is a date such as `2026-01-31`.
+fn is_date(text: &str) -> bool {
+    let has_form = text.len() == 10 && matches!(text.as_bytes(), [_, _, _, _, b'-', _, _, b'-', _, _]);
+    has_form && text.parse::<jiff::civil::Date>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_date;
+
+    #[test]
+    fn is_date_rejects_nonexistent_days() {
+        for right in ["2026-01-31", "2024-02-29", "2000-02-29"] {
+            assert!(is_date(right), "{right}");
+        }
+        for wrong in
+            ["2026-02-29", "1900-02-29", "2026-13-01", "2026-1-1", "26-01-01", "2026-01-00", "today", ""]
+        {
+            assert!(!is_date(wrong), "{wrong}");
+        }
+    }
 }

@@ -112,7 +112,7 @@ mod tests {
     /// The value of `a` as the workflow's own reader sees it.
     fn read_back(yaml: &str) -> String {
         let mut problems = Problems::default();
-        let tree = crate::yaml::read(&Source::new("a.yaml", yaml), &mut problems);
+        let tree = crate::advice::read(&Source::new("a.yaml", yaml), &mut problems);
         assert!(!problems.any(), "{yaml}");
         let tree = tree.unwrap();
         let text = tree.get("a").and_then(|(_, value)| value.text());

@@ -2,11 +2,9 @@
 
 use std::str::FromStr;
 
-use super::edit_values::{self, is_timecode};
-use super::film::shot_ref;
-use super::keys::{KeySpec, film as keys, nothing};
+use super::keys::{KeySpec, film as keys};
 use super::mapping::Mapping;
-use super::shot::group_name;
+use super::shot_ref::{group_name, shot_ref};
 use super::value::{expect_choice, expect_seconds, report_wrong_type};
 use super::{ClipSourceSpec, ClipSpec, TitleSpec};
 use crate::diagnostic::{Diagnostic, Problems, nearest};
@@ -14,7 +12,7 @@ use crate::limits;
 use crate::plan::{Transition, TransitionKind};
 use crate::source::{Span, Spanned};
 use crate::units::EditTime;
-use crate::yaml::{Key, Yaml, YamlValue};
+use crate::yaml::{Yaml, YamlValue};
 
 /// The length of a fade or a wipe that states none.
 const DEFAULT_TRANSITION: EditTime = EditTime::Micros(500_000);
@@ -172,16 +170,6 @@ pub(super) fn parsed<T: FromStr>(
     key: &'static KeySpec,
     problems: &mut Problems,
 ) -> Option<Spanned<T>> {
-    parsed_as(map, key, |_| true, problems)
-}
-
-/// Like [`parsed`]; help has only values that satisfy `is_accepted`.
-fn parsed_as<T: FromStr>(
-    map: &Mapping<'_>,
-    key: &'static KeySpec,
-    is_accepted: fn(&T) -> bool,
-    problems: &mut Problems,
-) -> Option<Spanned<T>> {
     let (written, value) = map.get(key).filter(|(_, value)| !value.is_null())?;
     let text = match &value.value {
         YamlValue::Text(text) => text.clone(),
@@ -194,63 +182,17 @@ fn parsed_as<T: FromStr>(
     if let Ok(parsed) = text.parse() {
         return Some(Spanned::new(parsed, value.span));
     }
-    let mut diagnostic = Diagnostic::error(
-        "wrong-type",
-        value.span.or(written.span),
-        format!("`{}` must be {}", key.name, key.shape),
-    );
     // A bare number may be frames or seconds.
-    let is_fit = |text: &str| text.parse().is_ok_and(|value| is_accepted(&value));
-    diagnostic = match text.parse::<u32>() {
-        _ if let Some(help) = nothing(key.name, value) => diagnostic.help(help),
-        Ok(_) if is_fit(&format!("{text}f")) && is_fit(&format!("{text}s")) => diagnostic
-            .help(format!("write `{0}: {text}f` for frames, or `{0}: {text}s` for seconds", key.name)),
-        _ if is_timecode(&text) => diagnostic.help(
-            "the last part of a timecode counts frames: write all of it in frames (`f`) or in seconds (`s`)",
-        ),
-        _ => match edit_values::meant(key.shape, &text).or_else(|| rewritten(&text, is_fit)) {
-            Some(suggestion) => diagnostic.help(format!("write `{}: {suggestion}`", key.name)),
-            None => diagnostic.help(format!("write `{}`", key.example)),
-        },
+    let is_number = text.parse::<u32>().is_ok_and(|number| number > 0);
+    let is_fit = |unit: &str| format!("{text}{unit}").parse::<T>().is_ok();
+    let help = if is_number && is_fit("f") && is_fit("s") {
+        format!("write `{0}: {text}f` for frames, or `{0}: {text}s` for seconds", key.name)
+    } else {
+        format!("write `{}`", key.example)
     };
-    problems.push(diagnostic);
+    let message = format!("`{}` must be {}", key.name, key.shape);
+    problems.push(Diagnostic::error("wrong-type", value.span.or(written.span), message).help(help));
     None
-}
-
-/// The value that was probably meant, in the form that its key has: with a unit, without one that is understood, or with an `x` between two
-/// sides. A clock time of two parts is minutes and seconds.
-fn rewritten(text: &str, is_fit: impl Fn(&str) -> bool) -> Option<String> {
-    let text = &with_point(text.trim());
-    if let Some((minutes, seconds)) = text.split_once(':') {
-        let is_clock = minutes.parse::<u32>().is_ok() && seconds.parse::<f64>().is_ok();
-        return Some(format!("{minutes}m{seconds}s")).filter(|candidate| is_clock && is_fit(candidate));
-    }
-    let is_sign = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.');
-    let (number, unit) = text.split_at(text.find(|c| !is_sign(c)).unwrap_or(text.len()));
-    let size = text.replace(['*', '×', 'X'], "x").replace(' ', "");
-    // There is no part of a frame.
-    if (unit.trim().eq_ignore_ascii_case("f") || unit.contains("frame"))
-        && let Ok(frames) = number.parse::<f64>()
-    {
-        return Some(format!("{:.0}f", frames.round())).filter(|candidate| is_fit(candidate));
-    }
-    let units = ["", "s", "dB", " LUFS"].map(|unit| format!("{number}{unit}"));
-    // What follows a unit is a part of another number, such as the exponent of `1e9`.
-    let units = units.into_iter().filter(|_| !unit.contains(|c: char| c.is_ascii_digit()));
-    [size, text.to_lowercase()].into_iter().chain(units).find(|candidate| is_fit(candidate))
-}
-
-/// A text with a point in place of the comma of a decimal number: not of three digits after it, which may be thousands.
-fn with_point(text: &str) -> String {
-    match text.split_once(',') {
-        Some((whole, fraction))
-            if whole.trim_start_matches(['-', '+']).bytes().all(|c| c.is_ascii_digit()) =>
-        {
-            let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
-            if matches!(digits, 1 | 2) { format!("{whole}.{fraction}") } else { text.to_owned() }
-        }
-        _ => text.to_owned(),
-    }
 }
 
 /// A length greater than zero.
@@ -261,7 +203,7 @@ pub(super) fn length(
     problems: &mut Problems,
 ) -> Option<Spanned<EditTime>> {
     let is_length = |time: &EditTime| !time.is_negative() && !time.is_zero();
-    let length = parsed_as(map, key, is_length, problems)?;
+    let length: Spanned<EditTime> = parsed(map, key, problems)?;
     if is_length(&length.value) {
         return Some(length);
     }
@@ -273,10 +215,6 @@ pub(super) fn length(
 fn transition(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Transition>> {
     let (key, value) = map.get(&keys::TRANSITION).filter(|(_, value)| !value.is_null())?;
     if value.text() == Some("cut") {
-        return None;
-    }
-    if !matches!(value.value, YamlValue::Map(_)) {
-        problems.push(no_transition(value, key));
         return None;
     }
     let map = Mapping::read(value, &keys::TRANSITION_KINDS, key.span, problems)?;
@@ -298,12 +236,6 @@ fn transition(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Tran
         let length = length(&map, &keys::DISSOLVE, "bad-film", problems)?.value;
         Transition { kind: TransitionKind::Dissolve, length }
     } else {
-        if let Some(length) = value.text().filter(|text| text.parse::<EditTime>().is_ok()) {
-            let message = format!("`{}` must be {}", kind.name, kind.shape);
-            let help = format!("write `{{{}, length: {length}}}`", kind.example);
-            problems.push(Diagnostic::error("wrong-type", value.span.or(written.span), message).help(help));
-            return None;
-        }
         let choices = if kind.name == keys::FADE.name { &keys::COLORS } else { &keys::DIRECTIONS };
         let kind = expect_choice(value, kind, choices, written.span, problems)?;
         Transition { kind, length: stated_length.map_or(DEFAULT_TRANSITION, |length| length.value) }
@@ -311,25 +243,7 @@ fn transition(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Tran
     Some(Spanned::new(transition, map.span()))
 }
 
-/// The report of a transition that is no mapping: a length, a kind, or a word for none.
-fn no_transition(value: &Yaml, key: &Key) -> Diagnostic {
-    let text = value.text().unwrap_or_default().trim();
-    let help = match nothing(&key.value, value) {
-        Some(help) => help,
-        None if text.parse::<EditTime>().is_ok() => format!("write `transition: {{dissolve: {text}}}`"),
-        None => match text.to_lowercase().as_str() {
-            "fade" | "fade_out" | "fade-out" | "black" => "write `transition: {fade: black}`".to_owned(),
-            "wipe" => "write `transition: {wipe: left}`".to_owned(),
-            "dissolve" | "crossfade" => "write `transition: {dissolve: 12f}`".to_owned(),
-            _ => keys::TRANSITION_KINDS.help.to_owned(),
-        },
-    };
-    Diagnostic::error("wrong-type", value.span.or(key.span), "a transition must be a mapping")
-        .label(format!("this is {}", value.kind()))
-        .help(help)
-}
-
-/// The size of a film's picture.
+/// The size of a film's frames.
 pub(super) fn frame_size(film: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<(u32, u32)>> {
     let (key, value) = film.get(&keys::SIZE).filter(|(_, value)| !value.is_null())?;
     let size = value.text().and_then(|text| {
@@ -344,32 +258,4 @@ pub(super) fn frame_size(film: &Mapping<'_>, problems: &mut Problems) -> Option<
         report_wrong_type(&keys::SIZE, value, key.span, problems);
     }
     size.map(|size| Spanned::new(size, value.span))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::str::FromStr;
-
-    use crate::units::{EditTime, FrameRate, Loudness, Speed};
-
-    #[test]
-    fn rewritten_value_is_the_one_that_was_meant() {
-        fn rewritten<T: FromStr>(text: &str) -> Option<String> {
-            super::rewritten(text, |candidate| candidate.parse::<T>().is_ok())
-        }
-        assert_eq!(rewritten::<EditTime>("10:30").as_deref(), Some("10m30s"));
-        assert_eq!(rewritten::<EditTime>("0:10.5").as_deref(), Some("0m10.5s"));
-        assert_eq!(rewritten::<EditTime>("1e9"), None);
-        assert_eq!(rewritten::<EditTime>("1,5").as_deref(), Some("1.5s"));
-        assert_eq!(rewritten::<EditTime>("0,5s").as_deref(), Some("0.5s"));
-        assert_eq!(rewritten::<EditTime>("1.5f").as_deref(), Some("2f"));
-        assert_eq!(rewritten::<EditTime>("1,500"), None);
-        assert_eq!(rewritten::<EditTime>("12F").as_deref(), Some("12f"));
-        assert_eq!(rewritten::<Loudness>("-14").as_deref(), Some("-14 LUFS"));
-        assert_eq!(rewritten::<FrameRate>("25 fps").as_deref(), Some("25"));
-        assert_eq!(rewritten::<Speed>("2x").as_deref(), Some("2"));
-        assert_eq!(rewritten::<EditTime>("12 frames").as_deref(), Some("12f"));
-        assert_eq!(rewritten::<EditTime>("0.5").as_deref(), Some("0.5s"));
-        assert_eq!(rewritten::<Loudness>("loud"), None);
-    }
 }

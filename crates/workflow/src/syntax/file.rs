@@ -2,18 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::file_parts::{defaults, include, params_of, version};
+use super::keys::shot as shot_keys;
 use super::keys::workflow as keys;
-use super::keys::{KeySpec, is_field, shot as shot_keys};
 use super::mapping::Mapping;
-use super::value::{one_or_many, report_wrong_type};
-use super::{
-    Entry, Param, Repeats, Shot, Workflow, cast, film, group, is_device, params, plain_name, shot, value,
-};
+use super::{Repeats, Shot, Workflow, cast, film, group, is_device, plain_name, shot};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::letters::{name_slug, normalized, truncated};
 use crate::limits;
 use crate::source::{Source, Span, Spanned};
-use crate::yaml::{Key, Yaml, YamlValue};
+use crate::yaml::{Yaml, YamlValue};
 
 /// The workflow in a tree, as far as it can be read; `None` if the file is not a mapping.
 pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Option<Workflow> {
@@ -66,73 +64,6 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
     })
 }
 
-/// Reports a version other than 1.
-pub(super) fn version(key: &Key, value: &Yaml, problems: &mut Problems) {
-    let version = match &value.value {
-        YamlValue::Number(number) => number.as_u64(),
-        _ => None,
-    };
-    if version == Some(1) {
-        return;
-    }
-    let message = match &value.value {
-        YamlValue::Number(number) => format!("version {number} of the file format is not supported"),
-        _ => "`version` must be the number 1".to_owned(),
-    };
-    problems.push(
-        Diagnostic::error("unsupported-version", value.span.or(key.span), message).help("write `version: 1`"),
-    );
-}
-
-/// The entries of a key whose value is a mapping; none where it is empty.
-fn entries<'y>(file: &Mapping<'y>, key: &KeySpec, problems: &mut Problems) -> &'y [(Key, Yaml)] {
-    match file.get(key) {
-        None => &[],
-        Some((_, Yaml { value: YamlValue::Map(entries), .. })) => entries,
-        Some((_, value)) if value.is_null() => &[],
-        Some((written, value)) => {
-            report_wrong_type(key, value, written.span, problems);
-            &[]
-        }
-    }
-}
-
-/// The names of files to include: one, or a list.
-pub(super) fn include(file: &Mapping<'_>, problems: &mut Problems) -> Vec<Spanned<String>> {
-    let Some((key, value)) = file.get(&keys::INCLUDE).filter(|(_, value)| !value.is_null()) else {
-        return Vec::new();
-    };
-    let items = one_or_many(value).iter();
-    items.filter_map(|item| value::expect_text(item, &keys::INCLUDE, key.span, problems)).collect()
-}
-
-/// The parameters. `is_included` says that they come from an included file.
-pub(super) fn params_of(
-    map: &Mapping<'_>,
-    key: &KeySpec,
-    is_included: bool,
-    problems: &mut Problems,
-) -> Vec<Param> {
-    let entries = entries(map, key, problems).iter();
-    entries.filter_map(|(key, value)| params::read(key, value, is_included, problems)).collect()
-}
-
-/// The request fields, and the keys of shots, that are written once for several.
-pub(super) fn defaults(map: &Mapping<'_>, key: &KeySpec, problems: &mut Problems) -> Vec<Entry> {
-    let mut fields = Vec::new();
-    for (key, value) in entries(map, key, problems) {
-        if shot_keys::SHOT.has(&key.value) && !shot_keys::DEFAULTS.has(&key.value) {
-            let message = format!("`{}` has no default", key.value);
-            problems.push(
-                Diagnostic::error("unknown-field", key.span, message).help(shot_keys::no_default(&key.value)),
-            );
-        } else {
-            fields.push(Entry { key: key.clone(), value: value.clone() });
-        }
-    }
-    fields
-}
-
 /// The id of the first shot in a mapping of names to shots, else an example of one.
 fn name_in(shots: &Yaml) -> &str {
     let first = match &shots.value {
@@ -169,8 +100,6 @@ fn shots(file: &Mapping<'_>, problems: &mut Problems) -> Vec<Shot> {
                 .help("begin each shot with a dash: `- id: harbor`, with its fields below"),
         );
     }
-    let joined = join_dashes(items, problems);
-    let items = joined.as_deref().unwrap_or(items);
     let mut shots: Vec<Shot> = Vec::with_capacity(items.len());
     let mut spans: HashMap<String, Span> = HashMap::new();
     let ids: HashSet<&str> = items.iter().filter_map(|item| item.get(shot_keys::ID.name)?.1.text()).collect();
@@ -187,53 +116,6 @@ fn shots(file: &Mapping<'_>, problems: &mut Problems) -> Vec<Shot> {
         shots.push(shot);
     }
     shots
-}
-
-/// The items of `shots` where a dash stands before each line of a shot, with those lines joined; `None` where there is no such dash. The first
-/// of each shot is reported.
-fn join_dashes(items: &[Yaml], problems: &mut Problems) -> Option<Vec<Yaml>> {
-    let only_entry = |item: &Yaml| match &item.value {
-        YamlValue::Map(entries) => match entries.as_slice() {
-            [entry] => Some(entry.clone()),
-            _ => None,
-        },
-        _ => None,
-    };
-    let is_line = |key: &Key| {
-        key.value != shot_keys::ID.name && (shot_keys::SHOT.has(&key.value) || is_field(&key.value))
-    };
-    let is_id = |item: &Yaml| matches!(&item.value, YamlValue::Map(entries) if matches!(entries.as_slice(), [(key, _)] if key.value == shot_keys::ID.name));
-    if !items
-        .windows(2)
-        .any(|pair| is_id(&pair[0]) && only_entry(&pair[1]).is_some_and(|(key, _)| is_line(&key)))
-    {
-        return None;
-    }
-    let mut joined: Vec<Yaml> = Vec::with_capacity(items.len());
-    // Whether the last item is an id alone, with the lines that were joined to it.
-    let (mut is_open, mut is_reported) = (false, false);
-    for item in items {
-        let line = only_entry(item).filter(|(key, _)| is_open && is_line(key));
-        if let (Some((key, value)), Some(Yaml { value: YamlValue::Map(entries), .. })) =
-            (line, joined.last_mut())
-        {
-            if !is_reported {
-                let id = entries[0].1.text().unwrap_or("the shot");
-                let message = format!("`{}` begins a shot of its own: it has a dash", key.value);
-                let help = format!(
-                    "remove the dash: `{}` belongs to `{id}` above, indented like its `id`",
-                    key.value
-                );
-                problems.push(Diagnostic::error("missing-key", key.span, message).help(help));
-            }
-            is_reported = true;
-            entries.push((key, value));
-            continue;
-        }
-        (is_open, is_reported) = (is_id(item), false);
-        joined.push(item.clone());
-    }
-    Some(joined)
 }
 
 /// The report of an id that a shot above has.

@@ -1,12 +1,13 @@
 //! Reads `film` and `films`, and references to shots.
 
-use super::keys::{KeySpec, Shape, film as keys, nothing, shot, workflow};
+use super::keys::{film as keys, workflow};
 use super::mapping::Mapping;
+use super::shot_ref::shot_ref;
 use super::value::{one_or_many, report_wrong_type};
-use super::{FilmSpec, PosterSpec, ShotRef, SoundtrackSpec, clip, soundtrack};
+use super::{FilmSpec, PosterSpec, SoundtrackSpec, clip, soundtrack};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::plan::{Fit, Subtitles};
-use crate::source::{Span, Spanned};
+use crate::source::Spanned;
 use crate::yaml::{Key, Yaml, YamlValue};
 
 /// The films of a workflow.
@@ -71,12 +72,6 @@ fn film(key: &Key, value: &Yaml, problems: &mut Problems) -> Option<FilmSpec> {
             clips: None,
         });
     }
-    if let Some(help) = nothing(workflow::FILM.name, value) {
-        let label = format!("this is {}", value.kind());
-        let wrong = Diagnostic::error("wrong-type", value.span.or(key.span), "a film must be a mapping");
-        problems.push(wrong.label(label).help(help));
-        return None;
-    }
     Mapping::read(value, &keys::FILM, key.span, problems).map(|map| spec(key, map, problems))
 }
 
@@ -132,97 +127,4 @@ fn subtitles(film: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Subt
     }
     let burn = map.flag(&keys::BURN, problems).unwrap_or_default();
     Some(Spanned::new(Subtitles { burn }, key.span))
-}
-
-/// A list of shot references, or one.
-pub(super) fn shot_refs(
-    key: &KeySpec,
-    fallback: Span,
-    value: &Yaml,
-    problems: &mut Problems,
-) -> Vec<Spanned<ShotRef>> {
-    one_or_many(value).iter().filter_map(|item| shot_ref(key, fallback, item, problems)).collect()
-}
-
-/// One shot reference.
-pub(super) fn shot_ref(
-    key: &KeySpec,
-    fallback: Span,
-    value: &Yaml,
-    problems: &mut Problems,
-) -> Option<Spanned<ShotRef>> {
-    let text = match &value.value {
-        YamlValue::Text(text) => text.clone(),
-        // An id such as `1` is a number in YAML.
-        YamlValue::Number(number) if number.is_u64() => number.to_string(),
-        YamlValue::Map(_) if let Some(help) = name_in_mapping(key, value) => {
-            let message = format!("`{}` must be {}", key.name, key.shape);
-            let label = "this is a mapping";
-            problems.push(
-                Diagnostic::error("wrong-type", value.span.or(fallback), message).label(label).help(help),
-            );
-            return None;
-        }
-        _ => {
-            report_wrong_type(key, value, fallback, problems);
-            return None;
-        }
-    };
-    match ShotRef::parse(&text) {
-        Ok(reference) => Some(Spanned::new(reference, value.span)),
-        Err(message) => {
-            let help = list_in_text(key, &text).or_else(|| file_as_shot(key, &text)).unwrap_or_else(|| {
-                format!(
-                    "`{}` takes a shot's id, one cell of it as `id@axis=value`, or one take as `id#2`",
-                    key.name
-                )
-            });
-            problems.push(Diagnostic::error("bad-name", value.span.or(fallback), message).help(help));
-            None
-        }
-    }
-}
-
-/// The help for a mapping where a shot is named as it is: `{shot: pier}` for `pier`.
-fn name_in_mapping(key: &KeySpec, value: &Yaml) -> Option<String> {
-    let YamlValue::Map(entries) = &value.value else { return None };
-    let (name, shot) = entries.iter().find(|(name, _)| matches!(name.value.as_str(), "shot" | "id"))?;
-    // `continues` takes the last frame, as is said here.
-    let is_last = |(other, value): &(Key, Yaml)| {
-        other.value == name.value || (other.value == "frame" && value.text() == Some("last"))
-    };
-    if !entries.iter().all(is_last) {
-        return None;
-    }
-    let text = shot.text().filter(|text| ShotRef::parse(text).is_ok())?;
-    Some(format!("write `{}: {text}`", key.name))
-}
-
-/// The help for a file, or a frame of a shot, where a shot is named.
-fn file_as_shot(key: &KeySpec, text: &str) -> Option<String> {
-    let (stem, ending) = text.rsplit_once('.')?;
-    let is_name = ShotRef::parse(stem).is_ok();
-    match (ending.to_lowercase().as_str(), key.shape) {
-        ("png" | "jpg" | "jpeg" | "webp" | "mp4" | "mov" | "webm", Shape::Clips) => {
-            Some(format!("a file is shown by `{{file: {text}}}`"))
-        }
-        ("png" | "jpg" | "jpeg" | "webp", _) if key.name == shot::CONTINUES.name => {
-            Some(format!("an image that the video starts with is `first_frame: {text}`"))
-        }
-        ("mp4" | "mov" | "webm" | "last" | "last_frame" | "end", _) if is_name => {
-            Some(format!("name the shot alone: `{}: {stem}`", key.name))
-        }
-        _ => None,
-    }
-}
-
-/// The help for several names in one text, if the key takes a list.
-fn list_in_text(key: &KeySpec, text: &str) -> Option<String> {
-    let takes_list = matches!(key.shape, Shape::ShotRefs | Shape::Clips);
-    let names: Vec<&str> = text.split([',', ';', ' ', '\n']).filter(|name| !name.is_empty()).collect();
-    let are_names = names.len() > 1 && names.iter().all(|name| ShotRef::parse(name).is_ok());
-    // A comma in a cell belongs to the cell.
-    let is_cell = text.contains('@');
-    (takes_list && are_names && !is_cell)
-        .then(|| format!("write a list: `{}: [{}]`", key.name, names.join(", ")))
 }

@@ -3,7 +3,7 @@
 use super::keys::is_extension;
 use super::keys::workflow::{DEFAULTS, FRAGMENT, FRAGMENT_VERSION, PARAMS, WORKFLOW};
 use super::mapping::Mapping;
-use super::{Character, Entry, Group, Param, cast, file, group};
+use super::{Character, Entry, Group, Param, cast, file_parts, group};
 use crate::diagnostic::Problems;
 use crate::source::Spanned;
 use crate::yaml::Yaml;
@@ -32,13 +32,13 @@ pub(crate) fn read(tree: &Yaml, problems: &mut Problems) -> Fragment {
         });
     }
     if let Some((key, value)) = map.get(&FRAGMENT_VERSION) {
-        file::version(key, value, problems);
+        file_parts::version(key, value, problems);
     }
     Fragment {
-        include: file::include(&map, problems),
-        params: file::params_of(&map, &PARAMS, true, problems),
+        include: file_parts::include(&map, problems),
+        params: file_parts::params_of(&map, &PARAMS, true, problems),
         cast: cast::read(&map, true, problems),
-        defaults: file::defaults(&map, &DEFAULTS, problems),
+        defaults: file_parts::defaults(&map, &DEFAULTS, problems),
         groups: group::read(&map, true, problems),
     }
 }

@@ -3,7 +3,7 @@
 use super::keys::{group as keys, workflow};
 use super::mapping::Mapping;
 use super::value::report_wrong_type;
-use super::{ClipSpec, Group, Workflow, file, plain_name};
+use super::{ClipSpec, Group, Workflow, file_parts, plain_name};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::letters::normalized;
 use crate::limits;
@@ -40,20 +40,11 @@ fn group(key: &Key, value: &Yaml, is_included: bool, problems: &mut Problems) ->
         problems.error("bad-name", key.span, message);
         return None;
     }
-    if let YamlValue::List(items) = &value.value
-        && let Some(ids) = items.iter().map(Yaml::text).collect::<Option<Vec<&str>>>()
-        && !ids.is_empty()
-    {
-        let help = format!("write `group: {}` in {}, and `{0}: {{}}` here", key.value, quoted_list(ids, 5));
-        let wrong = Diagnostic::error("wrong-type", value.span.or(key.span), "a group must be a mapping");
-        problems.push(wrong.label("this is a list").help(help));
-        return None;
-    }
     let map = Mapping::read(value, &keys::GROUP, key.span, problems)?;
     map.text(&keys::NOTE, problems);
     Some(Group {
-        params: file::params_of(&map, &keys::PARAMS, is_included, problems),
-        defaults: file::defaults(&map, &keys::DEFAULTS, problems),
+        params: file_parts::params_of(&map, &keys::PARAMS, is_included, problems),
+        defaults: file_parts::defaults(&map, &keys::DEFAULTS, problems),
         shot_defaults: Vec::new(),
         is_included,
         key,

@@ -5,6 +5,7 @@ use serde_json::{Number, Value};
 use super::bad_identifier;
 use super::keys::{KeySpec, params as keys};
 use super::mapping::Mapping;
+use super::param_kind::ParamKind;
 use super::value::report_wrong_type;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, nearest, quoted_list};
 use crate::source::Spanned;
@@ -29,54 +30,6 @@ pub struct Param {
     pub is_included: bool,
     /// Whether its declaration has neither a default nor `required`, which is reported.
     pub(crate) lacks_value: bool,
-}
-
-/// The kind of a parameter's values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ParamKind {
-    /// Text.
-    Text,
-    /// A whole number.
-    Integer,
-    /// Any number.
-    Number,
-    /// True or false.
-    Boolean,
-    /// A list.
-    List,
-    /// A mapping.
-    Map,
-}
-
-impl ParamKind {
-    /// All kinds.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Text, Self::Integer, Self::Number, Self::Boolean, Self::List, Self::Map];
-
-    /// The name of the kind in a file.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Integer => "integer",
-            Self::Number => "number",
-            Self::Boolean => "boolean",
-            Self::List => "list",
-            Self::Map => "map",
-        }
-    }
-
-    /// With its article: `a whole number`.
-    pub(crate) fn described(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Integer => "a whole number",
-            Self::Number => "a number",
-            Self::Boolean => "true or false",
-            Self::List => "a list",
-            Self::Map => "a mapping",
-        }
-    }
 }
 
 /// One parameter; `None` if it has no usable name.

@@ -2,29 +2,26 @@
 
 use std::sync::Arc;
 
-use super::keys::{KeySpec, shot as keys};
+use super::keys::shot as keys;
 use super::mapping::Mapping;
-use super::{Continues, Entry, Shot, dialogue, film, plain_name, value};
+use super::shot_ref::{self, group_name, name};
+use super::{Continues, Entry, Shot, dialogue, plain_name, value};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::letters::{name_slug, normalized};
 use crate::source::Spanned;
-use crate::yaml::{Key, Yaml, YamlValue};
+use crate::yaml::Yaml;
 
 /// The shot in an item of the list; `None` if it has no usable id.
 pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
-    if let Some(help) = item.text().and_then(prompt_alone) {
-        let wrong = Diagnostic::error("wrong-type", item.span, "a shot must be a mapping");
-        problems.push(wrong.label("this is text").help(help));
-        return None;
-    }
     let map = Mapping::read(item, &keys::SHOT, item.span, problems)?;
     let id = id(&map, problems);
     let continues = map.get(&keys::CONTINUES).and_then(|(key, value)| {
-        let shot = film::shot_ref(&keys::CONTINUES, key.span, value, problems)?;
+        let shot = shot_ref::shot_ref(&keys::CONTINUES, key.span, value, problems)?;
         Some(Continues { key: key.clone(), shot })
     });
-    let needs =
-        map.get(&keys::NEEDS).map(|(key, value)| film::shot_refs(&keys::NEEDS, key.span, value, problems));
+    let needs = map
+        .get(&keys::NEEDS)
+        .map(|(key, value)| shot_ref::shot_refs(&keys::NEEDS, key.span, value, problems));
     let mut first_frame = map.entry(&keys::FIRST_FRAME);
     if let (Some(continues), Some(entry)) = (&continues, &first_frame) {
         problems.push(
@@ -61,16 +58,6 @@ pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
     })
 }
 
-/// The help for a text of several words in place of a shot: its prompt.
-fn prompt_alone(text: &str) -> Option<String> {
-    let is_plain =
-        !text.contains(['\n', '"', '\\', '`', ':', '#', '{', '}', '[', ']', ',']) && text.len() <= 200;
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let id = name_slug(&words.iter().take(3).copied().collect::<Vec<_>>().join(" "));
-    (is_plain && words.len() > 1 && plain_name(&id).is_ok())
-        .then(|| format!("write `- {{id: {id}, prompt: {text}}}`"))
-}
-
 /// The note; an empty one removes the note in `defaults`.
 fn note(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Arc<str>>> {
     let (key, value) = map.get(&keys::NOTE)?;
@@ -85,25 +72,6 @@ fn note(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Arc<str>>>
 fn group(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<String>> {
     let (key, value) = map.get(&keys::GROUP).filter(|(_, value)| !value.is_null())?;
     group_name(value, &keys::GROUP, key, problems)
-}
-
-/// The name of a group.
-pub(super) fn group_name(
-    value: &Yaml,
-    spec: &KeySpec,
-    key: &Key,
-    problems: &mut Problems,
-) -> Option<Spanned<String>> {
-    let name = name(value, spec, key, problems)?;
-    Some(Spanned::new(normalized(&name.value).into_owned(), name.span.or(key.span)))
-}
-
-/// A name, or a number that is read as text.
-fn name(value: &Yaml, spec: &KeySpec, key: &Key, problems: &mut Problems) -> Option<Spanned<String>> {
-    match &value.value {
-        YamlValue::Number(number) if number.is_u64() => Some(Spanned::new(number.to_string(), value.span)),
-        _ => value::expect_text(value, spec, key.span, problems),
-    }
 }
 
 /// The number of steps. One that is wrong leaves a single step, whose templates are checked.

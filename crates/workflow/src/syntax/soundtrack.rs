@@ -1,9 +1,9 @@
 //! Reads the sound that lies over a film: music, voices and loudness.
 
 use super::clip::{length, parsed};
-use super::film::shot_ref;
-use super::keys::{film, nothing, soundtrack as keys};
+use super::keys::{film, soundtrack as keys};
 use super::mapping::Mapping;
+use super::shot_ref::shot_ref;
 use super::value::report_wrong_type;
 use super::{Entry, MusicSpec, SoundtrackSpec, VoiceSpec};
 use crate::diagnostic::{Diagnostic, Problems};
@@ -23,10 +23,6 @@ pub(super) fn read(map: &Mapping<'_>, problems: &mut Problems) -> SoundtrackSpec
 }
 
 fn music(key: &Key, value: &Yaml, problems: &mut Problems) -> Option<MusicSpec> {
-    if nothing(film::MUSIC.name, value).is_some() {
-        report_wrong_type(&film::MUSIC, value, key.span, problems);
-        return None;
-    }
     if let YamlValue::Text(_) = value.value {
         let file = Entry { key: key.clone(), value: value.clone() };
         return Some(MusicSpec {
@@ -78,10 +74,6 @@ fn voices(map: &Mapping<'_>, problems: &mut Problems) -> Vec<VoiceSpec> {
 
 fn voice(key: &Key, value: &Yaml, problems: &mut Problems) -> Option<VoiceSpec> {
     match &value.value {
-        _ if nothing(film::VOICE.name, value).is_some() => {
-            report_wrong_type(&film::VOICE, value, key.span, problems);
-            None
-        }
         YamlValue::Text(_) => {
             let file = Entry { key: key.clone(), value: value.clone() };
             Some(VoiceSpec { file, at: None, delay: None, gain: None })

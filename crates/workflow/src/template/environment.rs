@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Kwargs, Rest, Value, ValueKind, ValueOrKwargs, from_args};
+use minijinja::value::{Kwargs, Rest, Value, ValueKind, ValueOrKwargs};
 use minijinja::{
     Environment, Error, ErrorKind, State, UndefinedBehavior, escape_formatter, filters, functions, tests,
 };
 
 use super::lists::{self, SelectFilter};
 use super::work::{TemplateWork, charged, charged_test};
-use super::{filters as ours, methods, multiply, printf};
+use super::{filters as ours, multiply};
 use crate::limits;
 
 /// The names of all filters, for suggestions, and for filters that call others.
-pub(super) const FILTERS: [&str; 38] = [
+pub(super) const FILTERS: [&str; 37] = [
     "abs",
     "capitalize",
     "count",
@@ -22,7 +22,6 @@ pub(super) const FILTERS: [&str; 38] = [
     "default",
     "first",
     "float",
-    "format",
     "int",
     "items",
     "join",
@@ -90,67 +89,29 @@ pub(super) const TESTS: [&str; 31] = [
     "undefined",
 ];
 
-/// The filters that read whole values, with the names under which they are found once that is charged.
-const HIDDEN: [(&str, &str); 37] = [
-    ("abs", "abs "),
-    ("capitalize", "capitalize "),
-    ("count", "count "),
-    ("default", "default "),
-    ("first", "first "),
-    ("float", "float "),
-    ("format", "format "),
-    ("int", "int "),
-    ("items", "items "),
-    ("join", "join "),
-    ("last", "last "),
-    ("length", "length "),
-    ("lines", "lines "),
-    ("list", "list "),
-    ("lower", "lower "),
-    ("map", "map "),
-    ("max", "max "),
-    ("min", "min "),
-    ("reject", "reject "),
-    ("rejectattr", "rejectattr "),
-    ("replace", "replace "),
-    ("reverse", "reverse "),
-    ("round", "round "),
-    ("select", "select "),
-    ("selectattr", "selectattr "),
-    ("shuffle", "shuffle "),
-    ("slug", "slug "),
-    ("sort", "sort "),
-    ("split", "split "),
-    ("string", "string "),
-    ("times", "times "),
-    ("title", "title "),
-    ("tojson", "tojson "),
-    ("trim", "trim "),
-    ("unique", "unique "),
-    ("upper", "upper "),
-    ("zip", "zip "),
-];
+/// Filters that charge for themselves.
+const SELF_CHARGED: [&str; 1] = ["csv"];
 
-/// The tests that read whole values, in the same way.
-const HIDDEN_TESTS: [(&str, &str); 18] = [
-    ("!=", "!= "),
-    ("<", "< "),
-    ("<=", "<= "),
-    ("==", "== "),
-    (">", "> "),
-    (">=", ">= "),
-    ("endingwith", "endingwith "),
-    ("eq", "eq "),
-    ("equalto", "equalto "),
-    ("ge", "ge "),
-    ("greaterthan", "greaterthan "),
-    ("gt", "gt "),
-    ("in", "in "),
-    ("le", "le "),
-    ("lessthan", "lessthan "),
-    ("lt", "lt "),
-    ("ne", "ne "),
-    ("startingwith", "startingwith "),
+/// The tests that read whole values.
+const CHARGED_TESTS: [&str; 18] = [
+    "!=",
+    "<",
+    "<=",
+    "==",
+    ">",
+    ">=",
+    "endingwith",
+    "eq",
+    "equalto",
+    "ge",
+    "greaterthan",
+    "gt",
+    "in",
+    "le",
+    "lessthan",
+    "lt",
+    "ne",
+    "startingwith",
 ];
 
 /// An environment for templates that borrow from the workflow.
@@ -163,16 +124,19 @@ pub(crate) fn environment<'source>(work: &Arc<TemplateWork>) -> Environment<'sou
     env.set_formatter(|out, state, value| {
         let refused = |message: String| Err(Error::new(ErrorKind::InvalidOperation, message));
         match value.kind() {
-            ValueKind::None => refused("this value is empty, and would be written as `None`".to_owned()),
+            ValueKind::None => refused(
+                "this value is empty: give it one, or write what stands for it: `| default('calm', true)`"
+                    .to_owned(),
+            ),
             // As YAML and JSON write it.
             ValueKind::Bool => escape_formatter(out, state, &Value::from(value.to_string().to_lowercase())),
-            ValueKind::Seq | ValueKind::Iterable => {
-                refused("this value is a list, and would be written in brackets".to_owned())
-            }
+            ValueKind::Seq | ValueKind::Iterable => refused(
+                "this value is a list: write what stands between its items: `| join(', ')`".to_owned(),
+            ),
             ValueKind::Map => {
                 let member = value.try_iter().ok().and_then(|mut keys| keys.next());
-                let member = member.map(|key| format!(" (it has `{key}`)")).unwrap_or_default();
-                refused(format!("this value is a mapping, and would be written in braces{member}"))
+                let member = member.map(|key| format!(", such as `{key}`")).unwrap_or_default();
+                refused(format!("this value is a mapping: write the member that is meant{member}"))
             }
             _ => escape_formatter(out, state, value),
         }
@@ -181,7 +145,7 @@ pub(crate) fn environment<'source>(work: &Arc<TemplateWork>) -> Environment<'sou
         env.set_syntax(syntax);
     }
 
-    // A name with a blank cannot be written in a template.
+    // The filters under their hidden names: one with a space cannot be written in a template.
     env.add_filter("abs ", filters::abs);
     env.add_filter("capitalize ", filters::capitalize);
     env.add_filter("count ", filters::length);
@@ -212,11 +176,6 @@ pub(crate) fn environment<'source>(work: &Arc<TemplateWork>) -> Environment<'sou
     env.add_filter("times ", ours::times);
     env.add_filter("tojson ", |value: &Value, kwargs: Kwargs| ours::tojson(value, &kwargs));
     env.add_filter("unique ", filters::unique);
-    env.add_filter("format ", |text: &str, args: Rest<ValueOrKwargs>| {
-        let args = args.into_values();
-        let (args, kwargs) = from_args::<(&[Value], Kwargs)>(&args)?;
-        printf::printf(text, args, &kwargs)
-    });
     let shared = Arc::clone(work);
     env.add_filter("map ", move |state: &mut State<'_, '_>, args: Rest<ValueOrKwargs>| {
         lists::map(state, args, &shared)
@@ -235,8 +194,8 @@ pub(crate) fn environment<'source>(work: &Arc<TemplateWork>) -> Environment<'sou
     let shared = Arc::clone(work);
     env.add_filter("zip ", move |list: &Value, others: Rest<Value>| lists::zip(list, &others, &shared));
     env.add_filter(multiply::NUMBER, multiply::number);
-    for (name, hidden) in HIDDEN {
-        charged(&mut env, name, hidden, work);
+    for name in FILTERS.into_iter().filter(|name| !SELF_CHARGED.contains(name)) {
+        charged(&mut env, name, work);
     }
     let shared = Arc::clone(work);
     env.add_filter("csv", move |text: Value, kwargs: Kwargs| ours::csv(&text, &kwargs, &shared));
@@ -250,7 +209,6 @@ pub(crate) fn environment<'source>(work: &Arc<TemplateWork>) -> Environment<'sou
     });
 
     add_tests(&mut env, work);
-    env.set_unknown_method_callback(|_, value, name, _| Err(methods::error(value, name)));
     // Templates with `*` are compiled from a changed text, which is their name.
     env.set_loader(|code| Ok(Some(code.to_owned())));
     env
@@ -291,8 +249,8 @@ fn add_tests(env: &mut Environment<'_>, work: &Arc<TemplateWork>) {
     for name in [">= ", "ge "] {
         env.add_test(name, tests::is_ge);
     }
-    for (name, hidden) in HIDDEN_TESTS {
-        charged_test(env, name, hidden, work);
+    for name in CHARGED_TESTS {
+        charged_test(env, name, work);
     }
 }
 

@@ -5,7 +5,6 @@ use std::ops::Range;
 use minijinja::{Error, ErrorKind};
 
 use super::environment::{FILTERS, TESTS};
-use super::methods;
 use super::multiply::CheckedProducts;
 use super::scan::ScanError;
 use super::scope::Scope;
@@ -13,6 +12,9 @@ use crate::diagnostic::{did_you_mean, nearest_own, quoted_list};
 
 /// The help where no name is defined.
 const NO_NAMES: &str = "no name is defined here: a parameter can use those above it, a film the parameters and the axes of the file's own `matrix`";
+/// The help for code that is none.
+const FORMS: &str =
+    "a template is `{{ name }}`, `{{ name | filter }}` or `{% if name == 'value' %}…{% endif %}`";
 /// The variable that holds the characters.
 const CAST: &str = "cast";
 
@@ -73,21 +75,20 @@ impl TemplateError {
                 }
             }
             ErrorKind::OutOfFuel => Self::limit("this template takes too many steps".to_owned()),
-            ErrorKind::UnknownMethod => Self {
+            kind @ (ErrorKind::UnknownMethod | ErrorKind::UnknownFunction) => Self {
                 code: "template-syntax",
-                message: worded(error, detail),
+                message: match kind {
+                    ErrorKind::UnknownFunction => {
+                        format!("there is no function `{}`", detail.trim_end_matches(" is unknown"))
+                    }
+                    _ => worded(error, detail),
+                },
                 range,
-                help: named.map(methods::method_help),
+                help: Some(format!(
+                    "filters do the work of methods and functions, as in `{{{{ name | upper }}}}`: {}",
+                    quoted_list(FILTERS, FILTERS.len())
+                )),
             },
-            ErrorKind::UnknownFunction => {
-                let name = detail.trim_end_matches(" is unknown");
-                Self {
-                    code: "template-syntax",
-                    message: format!("there is no function `{name}`"),
-                    range,
-                    help: Some(methods::function_help(name)),
-                }
-            }
             ErrorKind::UnknownTest => {
                 let name = detail.trim_start_matches("test ").trim_end_matches(" is unknown");
                 Self {
@@ -100,14 +101,12 @@ impl TemplateError {
                     ),
                 }
             }
-            ErrorKind::SyntaxError => {
-                Self { code: "template-syntax", message: worded(error, detail), range, help: None }
-            }
-            // An operator with an undefined operand.
-            _ if detail.ends_with("` is undefined)") => {
-                let name = detail.trim_end_matches("` is undefined)").rsplit('`').next();
-                Self::undefined(name.unwrap_or_default(), range, scope)
-            }
+            ErrorKind::SyntaxError => Self {
+                code: "template-syntax",
+                message: worded(error, detail),
+                range,
+                help: Some(FORMS.to_owned()),
+            },
             _ => Self { code: "template-error", message: worded(error, detail), range, help: None },
         }
     }

@@ -4,17 +4,12 @@
 //! and `for` are available), and repeating text or lists by `*`, which multiplies numbers only (`multiply`).
 
 mod cast_value;
-mod code_mistakes;
 mod environment;
 mod error;
 mod filters;
-mod foreign;
 mod lists;
 mod locate;
-mod methods;
-mod mistakes;
 mod multiply;
-mod printf;
 mod render;
 mod scan;
 mod scope;

@@ -11,9 +11,7 @@ use minijinja::{Environment, Expression, Template, Value};
 use serde_json::Value as Json;
 
 use super::error::{SourcePosition, TemplateError};
-use super::foreign;
 use super::locate::{locate, narrowed};
-use super::mistakes;
 use super::multiply::CheckedProducts;
 use super::scan::{self, TextForm};
 use super::scope::Scope;
@@ -114,7 +112,7 @@ impl<'w> Templates<'w> {
         }
         let prepared = self.prepared(text, true, scope);
         let result = self.evaluated(&prepared, text, scope, &scope.context());
-        self.reported(result, text, span, scope, problems)
+        self.reported(result, text, span, problems)
     }
 
     fn render_text(
@@ -144,7 +142,7 @@ impl<'w> Templates<'w> {
             return Some(Json::String(text.to_owned()));
         }
         let result = self.evaluated(&prepared, text, scope, context);
-        self.reported(result, text, span, scope, problems)
+        self.reported(result, text, span, problems)
     }
 
     /// Evaluates a template within the budget of the file.
@@ -300,15 +298,11 @@ impl<'w> Templates<'w> {
         result: Result<T, TemplateError>,
         text: &str,
         span: Span,
-        scope: &Scope,
         problems: &mut Problems,
     ) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err(error) => {
-                let error = foreign::with_help(&error, text, scope)
-                    .unwrap_or_else(|| mistakes::with_help(error, text))
-                    .with_help_for(text);
                 // An expression without braces is code as a whole: the quoted name is searched in all of it.
                 let bare = (!scan::has_template(text)).then_some(0..text.len());
                 let range = error.range.clone().or(bare).map(|range| narrowed(text, range, &error.message));

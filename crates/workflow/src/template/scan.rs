@@ -273,20 +273,6 @@ fn whole_expression(text: &str, regions: &[Region]) -> Option<Range<usize>> {
     Some(inner)
 }
 
-/// The code of each `{{ … }}`, without its braces; of a text without braces, the whole.
-pub(super) fn code_of(text: &str) -> Vec<&str> {
-    if !has_template(text) {
-        return vec![text];
-    }
-    let regions = regions(text).into_iter().filter(|region| region.is_expression);
-    regions
-        .map(|region| {
-            let code = &text[region.outer.start + 2..region.outer.end];
-            code.strip_suffix("}}").unwrap_or(code)
-        })
-        .collect()
-}
-
 /// Whether a template compares values, searches them or takes slices of them, which reads them as a whole.
 pub(super) fn compares(text: &str) -> bool {
     let words = |word: &str| identifiers(text).filter(|identifier| *identifier == word).count();

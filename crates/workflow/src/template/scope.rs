@@ -95,12 +95,6 @@ impl Scope {
         self.names.find(name)
     }
 
-    /// The text of a variable; `None` if it is not text. One that is empty in YAML is text without characters.
-    pub(crate) fn text_of(&self, name: &str) -> Option<String> {
-        let value = self.get(name)?;
-        if value.is_none() { Some(String::new()) } else { value.as_str().map(str::to_owned) }
-    }
-
     /// How many variables are searched one by one.
     pub(super) fn locals(&self) -> usize {
         self.names.locals.len()

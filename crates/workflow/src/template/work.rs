@@ -20,8 +20,7 @@ const BYTES_PER_STEP: u64 = 64;
 fn bytes_per_step(filter: &str) -> u64 {
     match filter {
         "capitalize" | "lower" | "slug" | "title" | "upper" => 4,
-        "count" | "format" | "length" | "lines" | "list" | "replace" | "reverse" | "split" | "tojson"
-        | "trim" => 16,
+        "count" | "length" | "lines" | "list" | "replace" | "reverse" | "split" | "tojson" | "trim" => 16,
         _ => BYTES_PER_STEP,
     }
 }
@@ -120,13 +119,8 @@ fn path_steps(args: &[Value]) -> u64 {
 }
 
 /// Puts a filter's reading on the account: it is called under its hidden name after its arguments are charged.
-pub(super) fn charged(
-    env: &mut Environment<'_>,
-    name: &'static str,
-    hidden: &'static str,
-    work: &Arc<TemplateWork>,
-) {
-    let work = Arc::clone(work);
+pub(super) fn charged(env: &mut Environment<'_>, name: &'static str, work: &Arc<TemplateWork>) {
+    let (work, hidden) = (Arc::clone(work), format!("{name} "));
     let per_step = bytes_per_step(name);
     let compares = matches!(name, "max" | "min" | "sort" | "unique");
     env.add_filter(
@@ -141,7 +135,7 @@ pub(super) fn charged(
                 // A list of n items is sorted in about n log n comparisons, each of which reads two items.
                 work.charge(size.saturating_mul(u64::from(size.max(1).ilog2() / 2 + 1)))?;
             }
-            let made = state.apply_filter(hidden, &args)?;
+            let made = state.apply_filter(&hidden, &args)?;
             work.charge(size(&made))?;
             Ok(made)
         },
@@ -149,15 +143,10 @@ pub(super) fn charged(
 }
 
 /// Puts a test's reading on the account, in the same way.
-pub(super) fn charged_test(
-    env: &mut Environment<'_>,
-    name: &'static str,
-    hidden: &'static str,
-    work: &Arc<TemplateWork>,
-) {
-    let work = Arc::clone(work);
+pub(super) fn charged_test(env: &mut Environment<'_>, name: &'static str, work: &Arc<TemplateWork>) {
+    let (work, hidden) = (Arc::clone(work), format!("{name} "));
     env.add_test(name, move |state: &mut State<'_, '_>, args: Rest<Value>| -> Result<bool, Error> {
         work.charge(args.iter().map(comparison_size).sum())?;
-        state.perform_test(hidden, &args)
+        state.perform_test(&hidden, &args)
     });
 }

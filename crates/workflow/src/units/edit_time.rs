@@ -7,7 +7,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::FrameRate;
-use crate::limits;
 
 /// A position or a length in an edit: `12f`, `0.5s`, `1m20s`. A negative position counts back from the end of its clip: `-10f`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -20,7 +19,9 @@ pub enum EditTime {
 }
 
 /// The largest value in either unit that is read.
-const MAX: i64 = limits::MAX_CLIP_SECONDS as i64 * 1_000_000;
+const MAX: i64 = MAX_CLIP_SECONDS as i64 * 1_000_000;
+/// Maximum length of a clip.
+pub(crate) const MAX_CLIP_SECONDS: u64 = 86_400;
 
 impl EditTime {
     /// Zero.

@@ -1,5 +1,6 @@
 //! Parses a file into the tree, within the limits of [`crate::limits`].
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
@@ -7,102 +8,58 @@ use serde_json::Number;
 use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Error, Location, Spanned as Located};
 
-use super::{
-    Key, Yaml, YamlValue, error as parse_error, foreign_signs, items, joined_keys, source_text, split_numbers,
-};
-use crate::diagnostic::{Diagnostic, Problems};
+use super::failure::{Failure, FailureKind};
+use super::{Key, Yaml, YamlValue, tags};
 use crate::limits;
 use crate::source::{Source, Span, Spanned};
 
-/// The tree; `None` if the text is not YAML. Duplicate keys are reported, and the first is used.
-pub(crate) fn read(source: &Source, problems: &mut Problems) -> Option<Yaml> {
-    match parse(source, DuplicateKeyPolicy::Error) {
-        Ok(tree) if let Some(mistake) = mistake_in_keys(&tree, source) => {
-            problems.push(mistake);
-            None
+/// The tree, and what is wrong with the text. No tree if the text is not YAML. Of duplicate keys, the first is used.
+pub(crate) fn parse(source: &Source) -> (Option<Yaml>, Vec<Failure>) {
+    let failure = |error: &Error| Failure::new(error, source);
+    match tree_of(source, DuplicateKeyPolicy::Error) {
+        Ok(tree) => with_tags_refused(tree, Vec::new(), source),
+        Err(error) if matches!(error.without_snippet(), Error::DuplicateMappingKey { .. }) => {
+            // The parser stops at the first duplicate key. The file is read again with duplicates allowed, so that all of them and all
+            // other problems are reported.
+            match tree_of(source, DuplicateKeyPolicy::LastWins) {
+                Ok(mut tree) => {
+                    let mut failures = Vec::new();
+                    drop_duplicates(&mut tree, &mut failures);
+                    if failures.is_empty() {
+                        failures.push(failure(&error));
+                    }
+                    with_tags_refused(tree, failures, source)
+                }
+                Err(other) => (None, vec![failure(&error), failure(&other)]),
+            }
         }
-        Ok(mut tree) => {
-            joined_keys::split(&mut tree, source, problems);
-            source_text::restore(&mut tree, source, problems);
-            split_numbers::join(&mut tree, source, problems);
-            Some(tree)
-        }
-        Err(error) if parse_error::is_duplicate_key(&error) => read_with_duplicates(source, &error, problems),
-        Err(error) => {
-            problems.push(parse_error::explain(&error, source));
-            None
-        }
+        Err(error) => (None, vec![failure(&error)]),
     }
 }
 
-/// What the parser has taken for a key, or for a part of one.
-fn mistake_in_keys(tree: &Yaml, source: &Source) -> Option<Diagnostic> {
-    foreign_signs::in_keys(tree, source).or_else(|| items::in_keys(tree, source))
+/// The parser drops tags: those that are not YAML's own are failures.
+fn with_tags_refused(
+    tree: Yaml,
+    mut failures: Vec<Failure>,
+    source: &Source,
+) -> (Option<Yaml>, Vec<Failure>) {
+    tags::refuse(&tree, source.text(), &mut failures);
+    (Some(tree), failures)
 }
 
-/// The parser stops at the first duplicate key. The file is read again with duplicates allowed, so that all of them and all
-/// other problems are reported.
-fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems) -> Option<Yaml> {
-    let mut tree = match parse(source, DuplicateKeyPolicy::LastWins) {
-        Ok(tree) => tree,
-        Err(error) => {
-            problems.push(parse_error::explain(first, source));
-            problems.push(parse_error::explain(&error, source));
-            return None;
-        }
-    };
-    if let Some(mistake) = mistake_in_keys(&tree, source) {
-        problems.push(mistake);
-        return None;
-    }
-    let mut has_duplicates = false;
-    drop_duplicates(&mut tree, &mut |original, dropped| {
-        has_duplicates = true;
-        problems.push(
-            Diagnostic::error(
-                "duplicate-key",
-                dropped.span,
-                format!("the key `{}` is duplicate", dropped.value),
-            )
-            .label("again here")
-            .other(original.span, "first here")
-            .help(duplicate_help(dropped, source)),
-        );
-    });
-    if !has_duplicates {
-        problems.push(parse_error::explain(first, source));
-    }
-    joined_keys::split(&mut tree, source, problems);
-    source_text::restore(&mut tree, source, problems);
-    split_numbers::join(&mut tree, source, problems);
-    Some(tree)
-}
-
-/// The help for a duplicate key. A second `id` probably begins an item whose dash is missing.
-fn duplicate_help(key: &Key, source: &Source) -> String {
-    let line = source.text().get(key.span.start()..).and_then(|rest| rest.lines().next());
-    let item = line.map(str::trim_end).filter(|item| key.value == "id" && !item.contains([',', '}', '`']));
-    match item {
-        Some(item) => format!(
-            "keep one of the two; if another shot begins here, write `- {item}`, its dash below the one above"
-        ),
-        None => "keep one of the two".to_owned(),
-    }
-}
-
-fn drop_duplicates(tree: &mut Yaml, report: &mut impl FnMut(&Key, &Key)) {
+fn drop_duplicates(tree: &mut Yaml, failures: &mut Vec<Failure>) {
     match &mut tree.value {
-        YamlValue::List(items) => items.iter_mut().for_each(|item| drop_duplicates(item, report)),
+        YamlValue::List(items) => items.iter_mut().for_each(|item| drop_duplicates(item, failures)),
         YamlValue::Map(entries) => {
             let mut unique: Vec<(Key, Yaml)> = Vec::with_capacity(entries.len());
-            let mut seen = std::collections::HashMap::new();
+            let mut seen: HashMap<String, Span> = HashMap::new();
             for (key, mut value) in entries.drain(..) {
-                drop_duplicates(&mut value, report);
+                drop_duplicates(&mut value, failures);
                 if let Some(first) = seen.get(&key.value) {
-                    let (first, _): &(Key, Yaml) = &unique[*first];
-                    report(first, &key);
+                    let kind = FailureKind::RepeatedKey { key: key.value, first: Some(*first) };
+                    failures.push(Failure { kind, span: key.span });
                 } else {
-                    seen.insert(key.value.clone(), unique.len());
+                    seen.insert(key.value.clone(), key.span);
                     unique.push((key, value));
                 }
             }
@@ -112,7 +69,7 @@ fn drop_duplicates(tree: &mut Yaml, report: &mut impl FnMut(&Key, &Key)) {
     }
 }
 
-fn parse(source: &Source, duplicate_keys: DuplicateKeyPolicy) -> Result<Yaml, Error> {
+fn tree_of(source: &Source, duplicate_keys: DuplicateKeyPolicy) -> Result<Yaml, Error> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_depth: limits::MAX_YAML_DEPTH,
@@ -133,6 +90,7 @@ fn parse(source: &Source, duplicate_keys: DuplicateKeyPolicy) -> Result<Yaml, Er
         duplicate_keys: duplicate_keys,
         strict_booleans: true,
         with_snippet: false,
+        leading_zero_numbers_as_strings: true,
     };
     let tree: Located<Raw> = serde_saphyr::from_str_with_options(source.text(), options)?;
     Ok(with_span(tree))
@@ -208,7 +166,7 @@ impl<'de> Visitor<'de> for RawVisitor {
         let mut entries = Vec::new();
         while let Some(key) = map.next_key::<Located<String>>()? {
             if key.value.len() > limits::MAX_RENDERED_BYTES {
-                return Err(A::Error::custom("this key is far too long"));
+                return Err(A::Error::invalid_length(key.value.len(), &"a shorter key"));
             }
             let value = map.next_value::<Located<Raw>>()?;
             entries.push((Spanned::new(key.value, span(key.defined)), with_span(value)));

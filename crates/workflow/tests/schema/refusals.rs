@@ -14,7 +14,7 @@ use workflow::{DirFiles, Options};
 const BEYOND: &[(&str, &[&str], &str)] = &[
     (
         "bad-file",
-        &["image-missing", "axis-from-table-encoding", "likely-mistakes"],
+        &["axis-from-table-encoding"],
         "which files there are, and what is in them, is not in the text",
     ),
     (
@@ -67,11 +67,6 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
         "the names of devices are refused for the output folder only, and shots and groups have names of the same form",
     ),
     (
-        "wrong-type",
-        &["templates-of-other-languages"],
-        "what a template comes to is known when it is rendered",
-    ),
-    (
         "invalid-request",
         &["prompt-of-an-empty-param"],
         "what a template comes to is known when it is rendered",
@@ -103,7 +98,7 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ("unknown-model", &["matrix-model-refused"], "the model comes out of a template"),
     (
         "invalid-request",
-        &["matrix-model-refused", "matrix-value-refused", "number-as-prompt"],
+        &["matrix-model-refused", "matrix-value-refused"],
         "the value comes out of a template",
     ),
     (
@@ -115,18 +110,11 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
             "duration-against-default-seconds",
             "image-with-images",
             "local-file-in-request",
-            "no-prompt",
             "preview-without-image",
-            "prompt-empty",
             "seconds-with-duration",
             "seconds-with-metadata-duration",
         ],
         "a rule over several fields, each of which may come from `defaults` or be dropped by `null`",
-    ),
-    (
-        "invalid-request",
-        &["likely-mistakes"],
-        "a number with leading zeros is a number in JSON's model of YAML",
     ),
     (
         "invalid-request",

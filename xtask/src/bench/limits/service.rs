@@ -181,7 +181,11 @@ impl Simulation<'_> {
                             warning: None,
                         }
                     } else {
-                        PollResult::Running { progress: None, status: "in_progress".to_owned() }
+                        PollResult::Running {
+                            progress: None,
+                            status: "in_progress".to_owned(),
+                            poll_after: None,
+                        }
                     };
                     later(LATENCY, Happening::from(Event::Polled { node, attempt, result, next: None }));
                 }

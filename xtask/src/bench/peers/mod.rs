@@ -2,7 +2,6 @@
 //! what is lost or paid for twice.
 
 mod process;
-mod service;
 mod tools;
 mod workloads;
 
@@ -14,9 +13,9 @@ use std::time::Duration;
 use clap::Args;
 
 use self::process::Usage;
-use self::service::PeerService;
 use self::tools::Tool;
 use self::workloads::{WORKLOADS, Workload};
+use super::stub::{self, StubService};
 
 /// A run that takes longer is killed.
 const TIMEOUT: Duration = Duration::from_mins(10);
@@ -88,7 +87,7 @@ pub(super) fn measure(root: &Path, args: &Peers) -> Result<String, String> {
             for run in 0..args.runs {
                 let directory = folder.path().join(format!("{}-{}-{run}", workload.name, tool.name));
                 fs_err::create_dir_all(&directory).map_err(|error| error.to_string())?;
-                let service = runtime.block_on(PeerService::start(workload))?;
+                let service = runtime.block_on(StubService::start(workload.service()))?;
                 outcomes.push(run_once(tool, workload, &service, &directory)?);
             }
             let row = row(tool.name, &outcomes);
@@ -108,7 +107,7 @@ pub(super) fn measure(root: &Path, args: &Peers) -> Result<String, String> {
 fn run_once(
     tool: &Tool,
     workload: &Workload,
-    service: &PeerService,
+    service: &StubService,
     directory: &Path,
 ) -> Result<Outcome, String> {
     let out = directory.join("out");
@@ -121,8 +120,8 @@ fn run_once(
             first.and(process::run(&mut start()?, TIMEOUT)?)
         }
     };
-    let names = videos(&out)?;
-    let missing = (0..workload.tasks).filter(|number| !names.contains(&workloads::prompt(*number))).count();
+    let numbers = videos(&out)?;
+    let missing = (0..workload.tasks).filter(|number| !numbers.contains(number)).count();
     let counts = service.counts();
     Ok(Outcome {
         ratio: usage.elapsed.as_secs_f64() / workload.bound(),
@@ -133,10 +132,10 @@ fn run_once(
     })
 }
 
-/// The prompts whose videos are in a folder and those below it.
-fn videos(folder: &Path) -> Result<BTreeSet<String>, String> {
+/// The numbers of the tasks whose videos are in a folder and those below it.
+fn videos(folder: &Path) -> Result<BTreeSet<usize>, String> {
     let text = |error: std::io::Error| error.to_string();
-    let mut names = BTreeSet::new();
+    let mut numbers = BTreeSet::new();
     let mut folders: Vec<PathBuf> = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs_err::read_dir(folder).map_err(text)? {
@@ -145,11 +144,11 @@ fn videos(folder: &Path) -> Result<BTreeSet<String>, String> {
             if entry.file_type().map_err(text)?.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "mp4") {
-                names.extend(service::prompt_of(&fs_err::read(&path).map_err(text)?));
+                numbers.extend(stub::number_in(&fs_err::read(&path).map_err(text)?));
             }
         }
     }
-    Ok(names)
+    Ok(numbers)
 }
 
 /// A row of the table: medians, and the smallest and the largest makespan.

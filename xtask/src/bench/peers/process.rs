@@ -4,6 +4,8 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::bench::{self, load};
+
 /// How often processes are looked at.
 const INTERVAL: Duration = Duration::from_millis(50);
 
@@ -30,7 +32,7 @@ impl Usage {
 
 /// Runs a command, whatever its exit code, and kills it with all of its processes if it does not end within `limit`.
 pub(super) fn run(command: &mut Command, limit: Duration) -> Result<Usage, String> {
-    let cpu_before = super::super::load::children_cpu_seconds()?;
+    let cpu_before = load::children_cpu_seconds()?;
     let started = Instant::now();
     let mut child = command
         .process_group(0)
@@ -54,7 +56,7 @@ pub(super) fn run(command: &mut Command, limit: Duration) -> Result<Usage, Strin
     kill_group(&mut child)?;
     let usage = Usage {
         elapsed: elapsed.unwrap_or_else(|| started.elapsed()),
-        cpu: super::super::load::children_cpu_seconds()? - cpu_before,
+        cpu: load::children_cpu_seconds()? - cpu_before,
         megabytes,
     };
     Ok(usage)
@@ -82,6 +84,6 @@ fn group_megabytes(group: u32) -> f64 {
     entries
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()) && is_member(name))
-        .filter_map(|process| super::super::megabytes(&process, "VmRSS:"))
+        .filter_map(|process| bench::megabytes(&process, "VmRSS:"))
         .sum()
 }

@@ -1,11 +1,12 @@
 //! The tools, installed by name and version, and the command of each.
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::workloads::{self, Workload};
+use super::workloads::Workload;
+use crate::bench::load;
+use crate::installed;
 use crate::release::release_runner;
 
 /// The name of this project's own row.
@@ -32,7 +33,7 @@ enum ToolKind {
 
 /// Installs all tools below `folder`; for each its name, and the tool or why it cannot be measured.
 pub(super) fn prepare(root: &Path, folder: &Path) -> Vec<(&'static str, Result<Tool, String>)> {
-    let scripts = root.join("bench/peers");
+    let scripts = root.join("xtask/peers");
     let tool = |name, kind: Result<ToolKind, String>| {
         (name, kind.map(|kind| Tool { name, kind, scripts: scripts.clone() }))
     };
@@ -40,7 +41,10 @@ pub(super) fn prepare(root: &Path, folder: &Path) -> Vec<(&'static str, Result<T
     let with_python = |kind: &dyn Fn(PathBuf) -> ToolKind| python.clone().map(kind);
     vec![
         tool(RUNNER, release_runner(root).map(ToolKind::Runner)),
-        tool("xargs and curl", runs("curl").map(|()| ToolKind::XargsCurl)),
+        tool(
+            "xargs and curl",
+            installed::succeed(Command::new("curl").arg("--version")).map(|()| ToolKind::XargsCurl),
+        ),
         tool("httpx", with_python(&|python| ToolKind::Python(python, "httpx_client.py"))),
         tool("openai", with_python(&|python| ToolKind::Python(python, "openai_client.py"))),
         tool("luigi", with_python(&|python| ToolKind::Python(python, "luigi_tasks.py"))),
@@ -69,7 +73,8 @@ impl Tool {
             ToolKind::Runner(program) => {
                 let file = directory.join("load.yaml");
                 if !file.exists() {
-                    fs_err::write(&file, workflow(workload)).map_err(|error| error.to_string())?;
+                    fs_err::write(&file, load::workflow(workload.tasks, workload.chained))
+                        .map_err(|error| error.to_string())?;
                 }
                 let mut command = Command::new(program);
                 command.args(["run", "load.yaml", "--jobs", &jobs, "--format", "json", "-o"]).arg(out);
@@ -134,50 +139,19 @@ fn with_arguments(
     command
 }
 
-/// The workflow file of the same work.
-fn workflow(workload: &Workload) -> String {
-    let mut text = String::from(
-        "version: 1\nname: load\ndefaults: {model: modela-video-2-0-260128, seconds: 4, resolution: 480p, ratio: \"16:9\"}\nshots:\n",
-    );
-    for number in 0..workload.tasks {
-        let _ = writeln!(text, "  - id: s{number}\n    prompt: {}", workloads::prompt(number));
-        if workload.chained && number > 0 {
-            let _ = writeln!(text, "    continues: s{}", number - 1);
-        }
-    }
-    text
-}
-
-fn runs(program: &str) -> Result<(), String> {
-    install(Command::new(program).arg("--version"))
-}
-
 /// The interpreter of a virtual environment with the packages of requirements.txt.
 fn python(scripts: &Path, folder: &Path) -> Result<PathBuf, String> {
-    let environment = folder.join("venv");
-    install(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
-    let python = environment.join("bin/python");
-    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
-    install(Command::new(&python).args(pip).arg(scripts.join("requirements.txt")))?;
-    Ok(python)
+    let requirements = scripts.join("requirements.txt").display().to_string();
+    let programs = installed::python(&folder.join("venv"), &["--requirement", &requirements])?;
+    Ok(programs.join("python"))
 }
 
 /// promptfoo with the packages of package.json.
 fn promptfoo(scripts: &Path, folder: &Path) -> Result<PathBuf, String> {
     let packages = folder.join("node");
-    fs_err::create_dir_all(&packages).map_err(|error| error.to_string())?;
-    fs_err::copy(scripts.join("package.json"), packages.join("package.json"))
+    fs_err::create_dir_all(&packages)
+        .and_then(|()| fs_err::copy(scripts.join("package.json"), packages.join("package.json")))
         .map_err(|error| error.to_string())?;
-    let npm = ["install", "--silent", "--no-audit", "--no-fund"];
-    install(Command::new("npm").args(npm).current_dir(&packages))?;
+    installed::node(&packages, &[])?;
     Ok(packages.join("node_modules/.bin/promptfoo"))
-}
-
-fn install(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    Err(format!("{command:?}: {}", text.trim().lines().last().unwrap_or_default()))
 }

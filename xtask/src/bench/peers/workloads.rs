@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use super::super::load::RenderTime;
+use crate::bench::load::RenderTime;
+use crate::bench::stub::Settings;
 
 pub(super) struct Workload {
     pub(super) name: &'static str,
@@ -15,9 +16,9 @@ pub(super) struct Workload {
     pub(super) render_time: RenderTime,
     /// Whether each task starts from the last frame of the one before.
     pub(super) chained: bool,
-    /// Submissions per second, and as many at once; more are answered with 429 and `Retry-After: 1`.
+    /// As [`Settings::submissions_per_second`].
     pub(super) submissions_per_second: Option<usize>,
-    /// The share of submissions that are answered with 500; every second of those creates its task all the same.
+    /// As [`Settings::failing_share`].
     pub(super) failing_share: Option<f64>,
     /// When the process is killed; the same command is then run again.
     pub(super) kill_after: Option<Duration>,
@@ -80,20 +81,16 @@ pub(super) const WORKLOADS: [Workload; 6] = [
     },
 ];
 
-/// The prompt of a task.
-pub(super) fn prompt(number: usize) -> String {
-    format!("scene {number:04}")
-}
-
-/// The number of the task with this prompt.
-pub(super) fn number(prompt: &str) -> Option<usize> {
-    prompt.strip_prefix("scene ").and_then(|number| number.parse().ok())
-}
-
 impl Workload {
-    /// How long each task is rendered, by its number: the same for every tool.
-    pub(super) fn render_times(&self) -> Vec<Duration> {
-        self.render_time.sequence(self.tasks)
+    /// The service: the same for every tool.
+    pub(super) fn service(&self) -> Settings {
+        Settings {
+            parallel: self.jobs,
+            render_times: self.render_time.sequence(self.tasks),
+            chained: self.chained,
+            submissions_per_second: self.submissions_per_second,
+            failing_share: self.failing_share,
+        }
     }
 
     /// The makespan that the service alone imposes, in seconds: the tasks are submitted in order, as early as it accepts them.
@@ -101,7 +98,7 @@ impl Workload {
         let mut renderers: BinaryHeap<Reverse<Duration>> =
             (0..self.jobs).map(|_| Reverse(Duration::ZERO)).collect();
         let mut end = Duration::ZERO;
-        for (number, time) in self.render_times().into_iter().enumerate() {
+        for (number, time) in self.render_time.sequence(self.tasks).into_iter().enumerate() {
             let accepted_at = self.submissions_per_second.map_or(Duration::ZERO, |rate| {
                 Duration::from_secs_f64((number + 1).saturating_sub(rate) as f64 / rate as f64)
             });
@@ -129,11 +126,5 @@ mod tests {
         ] {
             assert!((bounds[index] - expected).abs() < 1e-9, "{reason}: {}", bounds[index]);
         }
-    }
-
-    #[test]
-    fn prompts_have_their_numbers() {
-        assert_eq!(number(&prompt(17)), Some(17));
-        assert_eq!(number("a harbor"), None);
     }
 }

@@ -1,217 +1,194 @@
-//! The learned polling schedule against fixed and doubling intervals, in simulated time with fixed seeds.
+//! The poll schedule against a fixed interval and exponential backoff, in simulated time with fixed seeds.
 
-mod lower_bound;
 mod rng;
-mod schedules;
-mod simulation;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::fmt::Write as _;
+use std::time::Duration;
+
+use scheduler::Policy;
+use scheduler::polling::{self, FirstPolls};
 
 pub(super) use rng::Rng;
-use schedules::{Doubling, FixedInterval, LearnedSchedule};
-use simulation::{Cost, Scenario, Schedule};
 
-/// Size of the experiment.
-struct Experiment {
-    /// Tasks that are measured, after `HISTORY`.
-    tasks: usize,
-    /// Repetitions of the cold start.
-    cold_runs: u64,
-    /// Costs of a poll in seconds of lag: the policy's default of 0.5 s, half and twice of it.
-    poll_costs: &'static [f64],
-    /// Ratio between consecutive fixed intervals, from 2 s to 6 min.
-    step: f64,
+/// Tasks before those that are measured: for each schedule as many as an earlier run may have recorded.
+const HISTORY: usize = 300;
+/// Tasks that are measured.
+const TASKS: usize = 3_000;
+/// Bounds in the first scenario.
+const MAX_POLLS: f64 = 12.0;
+const MAX_LAG: f64 = 4.0;
+
+/// Distribution of render times, and the queue in front of the renderers.
+struct Scenario {
+    name: &'static str,
+    /// A mixture of lognormal distributions: weight, median in seconds, standard deviation of the logarithm.
+    render_times: &'static [(f64, f64, f64)],
+    /// Tasks in flight; the next one is submitted when a poll finds one finished.
+    in_flight: usize,
+    /// Tasks rendered in parallel; the others are queued, first in, first out.
+    parallel: usize,
+    /// Whether the service reports how long a task took.
+    reports_duration: bool,
 }
 
-/// As docs/benchmarks.md quotes it.
-const FULL: Experiment =
-    Experiment { tasks: 3_000, cold_runs: 40, poll_costs: &[0.25, 0.5, 1.0], step: 1.03 };
-/// Tasks before those that are measured: the schedule's training data.
-const HISTORY: usize = 300;
-/// Tasks of a cold start, without training data.
-const COLD_TASKS: usize = 40;
-
-/// Typical distributions of render times: a spread of a quarter within one model, size and length; two modes on mixed hardware; a queue.
-const SCENARIOS: &[Scenario] = &[
+const SCENARIOS: [Scenario; 4] = [
     Scenario {
         name: "lognormal, median 90 s, sigma 0.25",
         render_times: &[(1.0, 90.0, 0.25)],
         in_flight: 4,
-        parallel: usize::MAX,
-        progress: None,
-        reports_completed_at: true,
+        parallel: 4,
+        reports_duration: true,
     },
     Scenario {
         name: "the same, without completed_at",
         render_times: &[(1.0, 90.0, 0.25)],
         in_flight: 4,
-        parallel: usize::MAX,
-        progress: None,
-        reports_completed_at: false,
-    },
-    Scenario {
-        name: "lognormal, sigma 0.35, progress in steps of 10",
-        render_times: &[(1.0, 90.0, 0.35)],
-        in_flight: 4,
-        parallel: usize::MAX,
-        progress: Some(10),
-        reports_completed_at: true,
+        parallel: 4,
+        reports_duration: false,
     },
     Scenario {
         name: "bimodal, 70 % at 60 s, 30 % at 180 s, sigma 0.15",
         render_times: &[(0.7, 60.0, 0.15), (0.3, 180.0, 0.15)],
         in_flight: 4,
-        parallel: usize::MAX,
-        progress: None,
-        reports_completed_at: true,
+        parallel: 4,
+        reports_duration: true,
     },
     Scenario {
         name: "queue: 8 in flight, 2 parallel, 40 s, sigma 0.25",
         render_times: &[(1.0, 40.0, 0.25)],
         in_flight: 8,
         parallel: 2,
-        progress: None,
-        reports_completed_at: true,
-    },
-    Scenario {
-        name: "the same queue, progress in steps of 10",
-        render_times: &[(1.0, 40.0, 0.25)],
-        in_flight: 8,
-        parallel: 2,
-        progress: Some(10),
-        reports_completed_at: true,
+        reports_duration: true,
     },
 ];
 
-/// A schedule's cost and the best of the baselines at the same lag and at the same number of polls.
-struct Comparison {
-    cost: Cost,
-    /// Fewest polls of a baseline with at most this lag.
-    polls_at_same_lag: f64,
-    /// Least lag of a baseline with at most these polls.
-    lag_at_same_polls: f64,
+/// When a task is polled.
+enum Schedule {
+    /// Every so many seconds.
+    Fixed(f64),
+    /// Exponential backoff: the interval doubles after each poll, from this one in seconds.
+    Doubling(f64),
+    /// The runner's.
+    Runner { policy: Box<Policy>, first_polls: FirstPolls },
 }
 
-impl Comparison {
-    fn new(cost: Cost, baselines: &[Cost]) -> Self {
-        let min = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::INFINITY, f64::min);
-        let polls_at_same_lag = min(&mut baselines
-            .iter()
-            .filter(|baseline| baseline.lag <= cost.lag)
-            .map(|baseline| baseline.polls));
-        let lag_at_same_polls = min(&mut baselines
-            .iter()
-            .filter(|baseline| baseline.polls <= cost.polls)
-            .map(|baseline| baseline.lag));
-        Self { cost, polls_at_same_lag, lag_at_same_polls }
+/// Every task of a scenario has the same model.
+const MODEL: &str = "model";
+
+impl Schedule {
+    fn runner() -> Self {
+        Self::Runner { policy: Box::new(Policy::remote()), first_polls: FirstPolls::default() }
     }
 
-    /// The larger of the ratios of polls and of lag.
-    fn ratio(&self) -> f64 {
-        (self.cost.polls / self.polls_at_same_lag).max(self.cost.lag / self.lag_at_same_polls)
+    /// The wait in seconds until the next poll of a task of this age; the first at age 0.
+    fn wait(&self, age: f64) -> f64 {
+        match self {
+            Self::Fixed(interval) => *interval,
+            Self::Doubling(first) => age + first,
+            Self::Runner { policy, first_polls } if age <= 0.0 => {
+                first_polls.age(MODEL).unwrap_or(policy.first_poll).as_secs_f64()
+            }
+            Self::Runner { policy, .. } => polling::wait(policy, Duration::from_secs_f64(age)).as_secs_f64(),
+        }
+    }
+
+    fn finished(&mut self, age: f64, took: Option<f64>) {
+        if let Self::Runner { first_polls, .. } = self {
+            first_polls.record(MODEL, Duration::from_secs_f64(age), took.map(Duration::from_secs_f64));
+        }
     }
 }
 
-/// Costs of fixed intervals, dense enough to contain nearly the best one.
-fn fixed(scenario: &Scenario, experiment: &Experiment) -> Vec<Cost> {
-    let intervals = std::iter::successors(Some(2.0), |interval| Some(interval * experiment.step));
-    let intervals = intervals.take_while(|interval| *interval < 360.0);
-    intervals.map(|interval| warm(scenario, &mut FixedInterval(interval), experiment)).collect()
+/// Cost of a schedule.
+#[derive(Debug, Clone, Copy)]
+struct Cost {
+    /// Mean number of polls per task.
+    polls: f64,
+    /// Mean time from the end of a task to the poll that finds it, in seconds.
+    lag: f64,
 }
 
-/// The cost of a schedule after training.
-fn warm(scenario: &Scenario, schedule: &mut dyn Schedule, experiment: &Experiment) -> Cost {
-    scenario.run(schedule, HISTORY + experiment.tasks, HISTORY, 7)
-}
-
-/// The mean cost over cold starts.
-fn cold(scenario: &Scenario, experiment: &Experiment, schedule: impl Fn() -> Box<dyn Schedule>) -> Cost {
-    let costs = (0..experiment.cold_runs).map(|seed| scenario.run(&mut *schedule(), COLD_TASKS, 0, seed));
-    let (polls, lag) = costs.fold((0.0, 0.0), |(polls, lag), cost| (polls + cost.polls, lag + cost.lag));
-    Cost { polls: polls / experiment.cold_runs as f64, lag: lag / experiment.cold_runs as f64 }
+impl Scenario {
+    /// Simulates [`TASKS`] after [`HISTORY`].
+    fn run(&self, mut schedule: Schedule) -> Cost {
+        struct Task {
+            submitted: f64,
+            ends: f64,
+        }
+        let mut rng = Rng::new(7);
+        let mut renderers: BinaryHeap<Reverse<u64>> = (0..self.parallel).map(|_| Reverse(0)).collect();
+        let mut tasks: Vec<Task> = Vec::with_capacity(HISTORY + TASKS);
+        // With the time 0 of all that begin together.
+        let mut polls: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
+        let mut submissions = vec![0.0; self.in_flight];
+        let (mut poll_count, mut lag) = (0_usize, 0.0);
+        loop {
+            while let Some(now) = submissions.pop()
+                && tasks.len() < HISTORY + TASKS
+            {
+                let free_at = renderers.pop().map_or(0.0, |Reverse(time)| seconds(time));
+                let ends = free_at.max(now) + rng.render_time(self.render_times);
+                renderers.push(Reverse(micros(ends)));
+                polls.push(Reverse((micros(now + schedule.wait(0.0)), tasks.len())));
+                tasks.push(Task { submitted: now, ends });
+            }
+            let Some(Reverse((time, number))) = polls.pop() else { break };
+            let (now, task) = (seconds(time), &tasks[number]);
+            let is_measured = number >= HISTORY;
+            poll_count += usize::from(is_measured);
+            let age = now - task.submitted;
+            if now < task.ends {
+                polls.push(Reverse((micros(now + schedule.wait(age)), number)));
+                continue;
+            }
+            if is_measured {
+                lag += now - task.ends;
+            }
+            schedule.finished(age, self.reports_duration.then_some(task.ends - task.submitted));
+            submissions.push(now);
+        }
+        Cost { polls: poll_count as f64 / TASKS as f64, lag: lag / TASKS as f64 }
+    }
 }
 
 /// The table; an error where a bound is exceeded.
 pub(super) fn measure() -> Result<String, String> {
-    let mut report = String::new();
-    for sigma in [0.25, 0.35] {
-        let bound = lower_bound::lower_bound(90.0, sigma, 0.5);
-        let _ = writeln!(
-            report,
-            "lower bound, lognormal, median 90 s, sigma {sigma}, distribution known, no progress reported: {:.2} polls per task ({:.2} of \
-             the best fixed interval's), lag {:.2} s ({:.2})",
-            bound.polls, bound.polls_ratio, bound.lag, bound.lag_ratio,
-        );
+    let (mut report, mut is_exceeded) = (String::new(), false);
+    for (index, scenario) in SCENARIOS.iter().enumerate() {
+        let _ = writeln!(report, "{}", scenario.name);
+        let mut cost = |name: &str, schedule| {
+            let cost = scenario.run(schedule);
+            let _ = writeln!(report, "  {name}: {:.2} polls per task, lag {:.2} s", cost.polls, cost.lag);
+            cost
+        };
+        let fixed = cost("every 5 s", Schedule::Fixed(5.0));
+        let doubling = cost("doubling from 1 s", Schedule::Doubling(1.0));
+        let runner = cost("runner", Schedule::runner());
+        is_exceeded |= runner.polls > fixed.polls || runner.lag > doubling.lag;
+        is_exceeded |= index == 0 && (runner.polls > MAX_POLLS || runner.lag > MAX_LAG);
     }
-    compare(SCENARIOS.iter(), &FULL).map(|comparison| report + &comparison)
+    let _ = writeln!(
+        report,
+        "bounds: at most {MAX_POLLS} polls and {MAX_LAG} s in the first scenario; fewer polls than every 5 s, and less lag than doubling"
+    );
+    if is_exceeded { Err(report) } else { Ok(report) }
 }
 
-fn compare(
-    scenarios: impl Iterator<Item = &'static Scenario>,
-    experiment: &Experiment,
-) -> Result<String, String> {
-    let mut report = String::new();
-    let mut exceeded = Vec::new();
-    for scenario in scenarios {
-        let _ = writeln!(report, "{}", scenario.name);
-        for interval in [1.0, 5.0] {
-            let cost = warm(scenario, &mut FixedInterval(interval), experiment);
-            let _ = writeln!(
-                report,
-                "  every {interval} s: {:.2} polls per task, lag {:.2} s",
-                cost.polls, cost.lag
-            );
-        }
-        let cost = warm(scenario, &mut Doubling(1.0), experiment);
-        let _ =
-            writeln!(report, "  doubling from 1 s: {:.2} polls per task, lag {:.2} s", cost.polls, cost.lag);
-        let baselines = fixed(scenario, experiment);
-        for &poll_cost in experiment.poll_costs {
-            let mut learned = LearnedSchedule::new(poll_cost, scenario.in_flight);
-            let comparison = Comparison::new(warm(scenario, &mut learned, experiment), &baselines);
-            let Cost { polls, lag } = comparison.cost;
-            let (at_lag, at_polls) = (comparison.polls_at_same_lag, comparison.lag_at_same_polls);
-            let _ = writeln!(
-                report,
-                "  learned, {poll_cost} s per poll: {polls:.2} polls per task, lag {lag:.2} s; best fixed interval {at_lag:.2} polls at the same lag ({:.2}), \
-                 lag {at_polls:.2} s at the same polls ({:.2})",
-                polls / at_lag,
-                lag / at_polls,
-            );
-            if comparison.ratio() > 0.5 {
-                exceeded.push(format!("{}: more than half of the best fixed interval", scenario.name));
-            }
-        }
-        let first_intervals = (0..40).map(|nth| 0.25 * 1.15_f64.powi(nth));
-        let doubling: Vec<Cost> =
-            first_intervals.map(|first| cold(scenario, experiment, || Box::new(Doubling(first)))).collect();
-        let learned = cold(scenario, experiment, || Box::new(LearnedSchedule::new(0.5, scenario.in_flight)));
-        let comparison = Comparison::new(learned, &doubling);
-        let Cost { polls, lag } = comparison.cost;
-        let min_lag = doubling.iter().map(|cost| cost.lag).fold(f64::INFINITY, f64::min);
-        let _ = writeln!(
-            report,
-            "  cold start, {COLD_TASKS} tasks: {polls:.2} polls per task, lag {lag:.2} s; doubling lags {:.2} s at the same polls, and never less than {min_lag:.2} s",
-            comparison.lag_at_same_polls,
-        );
-        if comparison.ratio() > 1.0 {
-            exceeded.push(format!("{}: cold start worse than doubling", scenario.name));
-        }
-    }
-    if exceeded.is_empty() { Ok(report) } else { Err(format!("{report}\n{}", exceeded.join("\n"))) }
+fn micros(seconds: f64) -> u64 {
+    (seconds * 1e6).round() as u64
+}
+
+fn seconds(micros: u64) -> f64 {
+    micros as f64 / 1e6
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
-    fn learned_schedule_costs_at_most_half_of_best_fixed_interval_and_cold_start_beats_doubling() {
-        // Services that report `completed_at`, as the contract's do, and few tasks: the benchmark covers the rest.
-        let small = Experiment { tasks: 400, cold_runs: 2, poll_costs: &[0.5], step: 1.05 };
-        if let Err(exceeded) =
-            compare(SCENARIOS.iter().filter(|scenario| scenario.reports_completed_at), &small)
-        {
+    fn poll_schedule_is_within_its_bounds() {
+        if let Err(exceeded) = super::measure() {
             panic!("{exceeded}");
         }
     }

@@ -1,50 +1,29 @@
-//! The ledger's tables, the version of their format, and the migrations from older formats.
+//! The ledger's tables, and what tells a ledger of this version from any other file.
 //!
-//! To change the format, add a migration and change `schema.sql`, which a new ledger begins with: `tests/migration.rs` compares the two.
-
-mod event_bodies;
-mod first_downloads;
+//! There is one schema and there are no migrations: whoever changes `schema.sql`, or the form of a stored event, gets another digest, and ledgers
+//! with the former one are refused.
 
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use sha2::{Digest as _, Sha256};
 
-use super::{LedgerError, keys, read_only};
+use super::{LedgerError, read_only};
 
-/// A step from one format to the next.
-struct Migration {
-    sql: &'static str,
-    /// The part of the migration that SQL cannot express; runs after `sql`.
-    then: Option<fn(&Connection) -> rusqlite::Result<()>>,
-}
-
-/// The tables of [`FORMAT`], for an empty file.
+/// The tables, for an empty file.
 const SCHEMA: &str = include_str!("schema.sql");
 
-/// Migration `n`, counted from 0, leads from format `n + 1` to format `n + 2`.
-const MIGRATIONS: &[Migration] = &[
-    Migration { sql: include_str!("format2.sql"), then: None },
-    Migration { sql: include_str!("format3.sql"), then: None },
-    Migration { sql: include_str!("format4.sql"), then: None },
-    Migration { sql: include_str!("format5.sql"), then: Some(event_bodies::to_version_2) },
-    Migration { sql: include_str!("format6.sql"), then: None },
-    Migration { sql: include_str!("format7.sql"), then: None },
-    Migration { sql: include_str!("format8.sql"), then: None },
-    Migration { sql: include_str!("format9.sql"), then: Some(keys::record) },
-    Migration { sql: include_str!("format10.sql"), then: None },
-    Migration { sql: include_str!("format11.sql"), then: None },
-    Migration { sql: include_str!("format12.sql"), then: None },
-    Migration { sql: include_str!("format13.sql"), then: Some(keys::record_present_identities) },
-    Migration { sql: include_str!("format14.sql"), then: Some(first_downloads::record) },
-];
+/// SQLite's `application_id` of a ledger: "vrlg".
+const APPLICATION_ID: i32 = 0x7672_6c67;
 
-/// The version of stored events that this program writes.
-pub(super) const EVENT_VERSION: i64 = 2;
-
-/// The format that this program writes; kept in SQLite's `user_version`.
-pub(super) const FORMAT: i64 = MIGRATIONS.len() as i64 + 1;
+/// A digest of the schema's text, kept in SQLite's `user_version`.
+static SCHEMA_DIGEST: LazyLock<i32> = LazyLock::new(|| {
+    let [first, second, third, fourth, ..] = <[u8; 32]>::from(Sha256::digest(SCHEMA));
+    i32::from_be_bytes([first, second, third, fourth])
+});
 
 /// SQLite's page cache: holds the indexes of a run of 100,000 nodes, whose keys are hashes and access them at random.
 const CACHE_KIB: i64 = 64 * 1024;
@@ -55,34 +34,62 @@ const CHECKPOINT_PAGES: i64 = 8_192;
 /// How long a writer waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Refuses a ledger of a later format without writing: even opening it through SQLite would create files beside it.
-pub(super) fn ensure_supported_format(file: &Path) -> Result<(), LedgerError> {
-    let mut format = in_main_file(file).unwrap_or(0);
+/// What a database is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    /// A ledger with this schema.
+    Ledger,
+    /// A database without tables: a process has died while it created the ledger.
+    Empty,
+    /// Something else.
+    Other,
+}
+
+/// What a connection reads now, in one transaction: another process may be creating the ledger.
+fn present_content(connection: &Connection) -> rusqlite::Result<Content> {
+    content(&*connection.unchecked_transaction()?)
+}
+
+/// What a connection reads in its transaction.
+pub(super) fn content(connection: &Connection) -> rusqlite::Result<Content> {
+    let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    let ids = (pragma("application_id")?, pragma("user_version")?);
+    if ids == (APPLICATION_ID, *SCHEMA_DIGEST) {
+        return Ok(Content::Ledger);
+    }
+    let has_tables = connection.prepare("SELECT 1 FROM sqlite_schema")?.exists([])?;
+    Ok(if ids == (0, 0) && !has_tables { Content::Empty } else { Content::Other })
+}
+
+/// Refuses everything but a ledger of this schema and an empty file, and writes nothing: even opening a file through SQLite would create files
+/// beside it.
+pub(super) fn ensure_ledger(file: &Path) -> Result<(), LedgerError> {
+    if !file.exists() {
+        return Ok(());
+    }
     let log = file.with_extension("db-wal");
-    if format <= FORMAT && std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+    let has_wal = std::fs::metadata(log).is_ok_and(|log| log.len() > 0);
+    let opened = if has_wal {
         // A process that died left its last transactions in the WAL.
-        let opened = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY);
-        format = opened.and_then(|connection| format_of(&connection)).unwrap_or(0);
-    }
-    if format > FORMAT {
-        Err(LedgerError::TooNew { path: file.to_owned(), format, supported: FORMAT })
+        Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY)
     } else {
-        Ok(())
+        // Through SQLite: a process that closes a descriptor of a file loses all of its POSIX locks on it, and SQLite alone knows whether a ledger
+        // that is open has some. Without them, another process takes itself for the last one, and removes the WAL.
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        Connection::open_with_flags(read_only::immutable(file), flags)
+    };
+    match opened.and_then(|connection| present_content(&connection)) {
+        Ok(Content::Other) => Err(LedgerError::OtherFormat { path: file.to_owned() }),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
+            Err(LedgerError::OtherFormat { path: file.to_owned() })
+        }
+        // Whatever an error is, whoever opens the file reports it.
+        Ok(Content::Ledger | Content::Empty) | Err(_) => Ok(()),
     }
 }
 
-/// The version in the file without its WAL; `None` where it is not an SQLite file, which opening it reports.
-///
-/// Through SQLite: a process that closes a descriptor of a file loses all of its POSIX locks on it, and SQLite alone knows whether a ledger that is
-/// open has some. Without them, another process takes itself for the last one, and removes the WAL.
-fn in_main_file(file: &Path) -> Option<i64> {
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let connection = Connection::open_with_flags(read_only::immutable(file), flags).ok()?;
-    format_of(&connection).ok()
-}
-
-/// Configures a connection and migrates the ledger to [`FORMAT`].
+/// Configures a connection and creates the tables of a new ledger.
 pub(super) fn configure(
     connection: &mut Connection,
     file: &Path,
@@ -90,49 +97,33 @@ pub(super) fn configure(
 ) -> Result<(), LedgerError> {
     let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
     connection.busy_timeout(BUSY_TIMEOUT).map_err(wrap)?;
-    let format = format_of(connection).map_err(wrap)?;
-    if format > FORMAT {
-        return Err(LedgerError::TooNew { path: file.to_owned(), format, supported: FORMAT });
-    }
     connection.set_prepared_statement_cache_capacity(64);
     // Query plans independent of bound values: otherwise statements that a partial index may serve are compiled at each use.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(wrap)?;
+    let found = present_content(connection).map_err(wrap)?;
+    if found == Content::Other {
+        return Err(LedgerError::OtherFormat { path: file.to_owned() });
+    }
     connection.pragma_update(None, "journal_mode", "wal").map_err(wrap)?;
     connection.pragma_update(None, "synchronous", synchronous).map_err(wrap)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(wrap)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES).map_err(wrap)?;
-    if format != FORMAT {
-        // Otherwise dropping a recreated table would delete the rows that refer to it.
-        connection.pragma_update(None, "foreign_keys", false).map_err(wrap)?;
-        migrate(connection, file)?;
-    }
-    connection.pragma_update(None, "foreign_keys", true).map_err(wrap)
+    connection.pragma_update(None, "foreign_keys", true).map_err(wrap)?;
+    if found == Content::Empty { create(connection, file) } else { Ok(()) }
 }
 
-/// Creates the tables, or runs the pending migrations, in one transaction. Another process may have run them in the meantime.
-fn migrate(connection: &mut Connection, file: &Path) -> Result<(), LedgerError> {
+/// Creates the tables in one transaction, unless another process has created them in the meantime.
+fn create(connection: &mut Connection, file: &Path) -> Result<(), LedgerError> {
     let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(wrap)?;
-    let mut format = format_of(&transaction).map_err(wrap)?;
-    if format > FORMAT {
-        return Err(LedgerError::TooNew { path: file.to_owned(), format, supported: FORMAT });
+    match content(&transaction).map_err(wrap)? {
+        Content::Ledger => return Ok(()),
+        Content::Other => return Err(LedgerError::OtherFormat { path: file.to_owned() }),
+        Content::Empty => {}
     }
-    if format == 0 {
-        transaction.execute_batch(SCHEMA).map_err(wrap)?;
-        format = FORMAT;
-    }
-    while let Some(migration) = usize::try_from(format - 1).ok().and_then(|index| MIGRATIONS.get(index)) {
-        transaction.execute_batch(migration.sql).map_err(wrap)?;
-        if let Some(then) = migration.then {
-            then(&transaction).map_err(wrap)?;
-        }
-        format += 1;
-    }
-    transaction.pragma_update(None, "user_version", FORMAT).map_err(wrap)?;
+    transaction.execute_batch(SCHEMA).map_err(wrap)?;
+    transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(wrap)?;
+    transaction.pragma_update(None, "user_version", *SCHEMA_DIGEST).map_err(wrap)?;
     transaction.commit().map_err(wrap)
-}
-
-pub(super) fn format_of(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }

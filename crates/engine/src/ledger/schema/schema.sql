@@ -1,5 +1,5 @@
--- The tables of the present format, for a new ledger. Migrations lead to the same ones: a test compares them.
--- A column that a migration adds comes last. Times are milliseconds since the epoch.
+-- The tables of the ledger. A digest of this text tells a ledger that this program can use: whoever changes the form
+-- of stored events raises this number: 1. Times are milliseconds since the epoch.
 
 CREATE TABLE runs (
     id          TEXT PRIMARY KEY,
@@ -9,7 +9,7 @@ CREATE TABLE runs (
     ended_at    INTEGER,
     -- A digest of the API key: tells accounts apart, and does not give the key away. NULL: not known, or a service without keys.
     account     TEXT,
-    -- What determines its plan and keys (`PlanArguments`, as JSON). NULL: not known, because an earlier version recorded the run.
+    -- What determines its plan and keys (`PlanArguments`, as JSON). NULL: not known.
     arguments   TEXT
 ) STRICT;
 
@@ -38,7 +38,7 @@ CREATE TABLE attempts (
     reserved_cost            INTEGER,
     actual_cost              INTEGER,
     -- The named parts of the key as JSON, for `explain`: hashes and bounded text, nothing secret.
-    key_parts                TEXT,
+    key_parts                TEXT NOT NULL,
     -- The task that the response to an indeterminate submission named: none of the attempt's until a person adopts it.
     suggested_task           TEXT,
     -- The key that the attempt had before its task was replaced, and its video recorded under another one. NULL: it has its own. Its video is
@@ -77,14 +77,6 @@ CREATE TABLE artifacts (
     first_sha256    TEXT
 ) STRICT;
 
--- Every file that was delivered for a task after the first one, for good: a copy of it that a workflow names is the same input as the first.
--- Not where the key of an attempt was made of it before, which `last_attempt` tells: the latest attempt by then, by its rowid.
-CREATE TABLE redeliveries (
-    sha256        TEXT PRIMARY KEY,
-    first_sha256  TEXT NOT NULL,
-    last_attempt  INTEGER NOT NULL
-) STRICT;
-
 CREATE TABLE films (
     path          TEXT PRIMARY KEY,
     -- SHA-256 over the hashes of the clips.
@@ -97,13 +89,12 @@ CREATE TABLE films (
     created_at    INTEGER NOT NULL
 ) STRICT;
 
--- What happened, in order and for good. `body` is the event as JSON in format `version`.
+-- What happened, in order and for good. `body` is the event as JSON.
 CREATE TABLE events (
     seq      INTEGER PRIMARY KEY,
     run      TEXT NOT NULL,
     time     INTEGER NOT NULL,
     node     TEXT,
-    version  INTEGER NOT NULL,
     body     TEXT NOT NULL
 ) STRICT;
 CREATE INDEX events_run ON events (run, seq);
@@ -128,19 +119,10 @@ CREATE TABLE forced_reruns (
     time      INTEGER NOT NULL
 ) STRICT;
 
--- From the name that an earlier version gave to a service to the identity that it has now (`provider::service_identity`). The name is part of
--- the keys of that time.
-CREATE TABLE service_aliases (
-    alias    TEXT PRIMARY KEY,
-    service  TEXT NOT NULL
-) STRICT;
-
--- API keys of the same account as another one, by their digests: the service showed `task`, submitted with that one, to this one.
-CREATE TABLE linked_accounts (
+-- API keys of one account, by their digests: the service showed a task that was submitted with the one to the other.
+CREATE TABLE same_accounts (
     service  TEXT NOT NULL,
     account  TEXT NOT NULL,
     same_as  TEXT NOT NULL,
-    task     TEXT NOT NULL,
-    time     INTEGER NOT NULL,
-    PRIMARY KEY (service, account)
+    PRIMARY KEY (service, account, same_as)
 ) STRICT;

@@ -5,12 +5,13 @@ mod runs;
 mod write;
 
 use self::runs::{Run, encoded_frames, is_whole, runs};
+use super::clip::Clip;
 use super::layout::Layout;
-use super::{Clip, JoinOptions};
+use super::spec::JoinOptions;
 use crate::color::ColorSpace;
 use crate::frames::FrameReader;
 use crate::h264::{Configuration, Effort, StreamSpec, VideoEncoder, begins_with_idr};
-use crate::mp4::{Movie, Sample, Track, avc1, find, with_avcc};
+use crate::mp4::{Sample, Track, avc1, find, with_avcc};
 use crate::rate::least_common_multiple;
 use crate::{ClipSpec, FrameRate, MediaError};
 
@@ -56,8 +57,7 @@ pub(super) fn plan(clips: &[Clip], options: &JoinOptions) -> Result<Option<Smart
             tracks.push(None);
             continue;
         }
-        let movie = Movie::open(&clip.path).map_err(|error| error.at(&clip.path))?;
-        let Some(track) = movie.video.filter(is_whole) else { return Ok(None) };
+        let Some(track) = clip.movie()?.video.filter(is_whole) else { return Ok(None) };
         if track.coding() != *b"avc1" || entry.as_ref().is_some_and(|first| *first != track.entry) {
             return Ok(None);
         }
@@ -104,8 +104,7 @@ pub(super) fn plan(clips: &[Clip], options: &JoinOptions) -> Result<Option<Smart
         let Some((merged, encoder)) = beside else { return Ok(None) };
         (entry, stream) = (merged, Some(encoder));
     }
-    let color =
-        Movie::open(&first.path).and_then(FrameReader::new).map_err(|error| error.at(&first.path))?.color;
+    let color = FrameReader::new(first.movie()?).map_err(|error| error.at(&first.path))?.color;
     let scales =
         tracks.iter().map(|track| track.as_ref().map_or(1, |track| timescale / track.timescale)).collect();
     let samples =
@@ -154,7 +153,8 @@ fn begins_with_idr_picture(clips: &[Clip], tracks: &[Option<Track>], run: &Run) 
     let Run::Copy { clip, samples } = run else { return true };
     let Some(track) = &tracks[*clip] else { return false };
     let mut bytes = Vec::new();
-    Movie::open(&clips[*clip].path)
-        .and_then(|mut movie| movie.load_sample(&track.samples[samples.start], &mut bytes))
+    clips[*clip]
+        .movie()
+        .and_then(|movie| movie.load_sample(&track.samples[samples.start], &mut bytes))
         .is_ok_and(|()| begins_with_idr(&bytes))
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::FrameRate;
-use crate::join::Clip;
+use crate::join::clip::Clip;
 use crate::join::layout::Layout;
 use crate::mp4::Track;
 use crate::overlay::OverlaySpan;

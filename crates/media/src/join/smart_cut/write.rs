@@ -6,11 +6,13 @@ use super::SmartCut;
 use super::runs::{Run, encoded_frames};
 use crate::MediaError;
 use crate::h264::VideoEncoder;
+use crate::join::audio;
+use crate::join::clip::Clip;
 use crate::join::cover::cover;
 use crate::join::frames::PictureForm;
 use crate::join::render::Renderer;
+use crate::join::spec::{JoinOptions, JoinReport};
 use crate::join::spool::{Spool, SpoolReader};
-use crate::join::{Clip, JoinOptions, JoinReport, audio};
 use crate::mp4::{Movie, OutputKind, OutputSample, OutputTrack, StoredTags, write_movie};
 use crate::overlay::OverlayPainter;
 use crate::rate::duration;
@@ -58,9 +60,9 @@ impl SmartCut {
                 Some(SampleSource::Encoded) => spool.next(size, bytes),
                 Some(SampleSource::Clip(clip, sample)) => {
                     let path = &clips[clip].path;
-                    let mut movie = match open.take() {
+                    let movie = match open.take() {
                         Some((open_clip, movie)) if open_clip == clip => movie,
-                        _ => Movie::open(path).map_err(|error| error.at(path))?,
+                        _ => clips[clip].movie()?,
                     };
                     movie.load_sample(&self.samples[clip][sample], bytes).map_err(|error| error.at(path))?;
                     open = Some((clip, movie));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use engine::film::{FilmClip, up_to_date_source};
-use media::DigitalSource;
+use media::AtomicFile;
 use tempfile::TempDir;
 use workflow::plan::Film;
 
@@ -17,9 +17,6 @@ use crate::shell;
 /// A film that is joined and up to date, and the file to be made of it.
 pub(super) struct FilmToExport {
     pub(super) path: PathBuf,
-    /// Where its pictures come from.
-    #[cfg_attr(not(feature = "sign"), expect(dead_code, reason = "a C2PA manifest states it"))]
-    pub(super) source: DigitalSource,
     pub(super) output: PathBuf,
     may_overwrite: bool,
 }
@@ -35,14 +32,14 @@ impl FilmToExport {
     ) -> Result<Self, CommandError> {
         let path = project.collector().folder(film, film_clips)?.join(&film.output);
         let recorded = project.ledger.as_ref().map(|ledger| ledger.film(&path)).transpose()?.flatten();
-        let source =
-            recorded.and_then(|recorded| up_to_date_source(project.plan, film, film_clips, &recorded));
-        let Some(source) = source else {
+        let is_up_to_date = recorded
+            .is_some_and(|recorded| up_to_date_source(project.plan, film, film_clips, &recorded).is_some());
+        if !is_up_to_date {
             let message =
                 format!("film `{}` is not joined, or not as its clips and its edit are now", film.output);
             let command = format!("runner run {}", shell::path(&args.workflow.file));
             return Err(CommandError::invalid(message).hint(format!("join it: {command}")));
-        };
+        }
         let output = match &args.output {
             Some(output) => std::path::absolute(output)?,
             None => path.with_extension(suffix),
@@ -54,7 +51,7 @@ impl FilmToExport {
         if output.exists() && !args.overwrite {
             return Err(atomic_write::exists(&output));
         }
-        Ok(Self { path, source, output, may_overwrite: args.overwrite })
+        Ok(Self { path, output, may_overwrite: args.overwrite })
     }
 
     /// A folder beside the new file; `runner clean` removes that of a killed process.
@@ -66,8 +63,7 @@ impl FilmToExport {
 
     /// Gives a file that is whole its name.
     pub(super) fn publish(&self, new: &Path) -> Result<(), CommandError> {
-        let synced = std::fs::File::open(new).and_then(|file| file.sync_all());
-        synced.map_err(|error| atomic_write::cannot_write(&error))?;
+        let new = AtomicFile::from_written(new).map_err(|error| atomic_write::cannot_write(&error))?;
         atomic_write::publish(new, &self.output, self.may_overwrite)?;
         outln!("{}", display_path(&self.output));
         Ok(())

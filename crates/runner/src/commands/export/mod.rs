@@ -2,9 +2,6 @@
 
 pub(super) mod clips;
 mod film_to_export;
-#[cfg(feature = "sign")]
-mod manifest;
-mod sign;
 mod video;
 
 use std::path::Path;
@@ -39,9 +36,6 @@ pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
     let film_clips = collector.film_clips(film)?;
     if let Some(format) = args.format.video {
         return video::export(&args, format.into(), &project, film, &film_clips).await;
-    }
-    if args.format.sign {
-        return sign::export(&args, &project, film, &film_clips);
     }
     let format = ExportFormat::from(&args.format);
     let output = match &args.output {
@@ -91,7 +85,7 @@ impl<'p> FilmProject<'p> {
         let paths = ProjectPaths::for_workflow(file)?;
         let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
         let service = Backend::identity_from_environment()?;
-        let keys = key_resolver(ledger.as_ref(), plan, &service)?;
+        let keys = key_resolver(ledger.as_ref(), &service)?;
         let (previews, videos) =
             survey(plan, ledger.as_ref(), &keys, None, service != EMBEDDED, &Verify::Metadata).await?;
         Ok(Self { plan, file, paths, ledger, previews, videos })
@@ -115,7 +109,6 @@ impl<'p> FilmProject<'p> {
 enum ExportFormat {
     Otio,
     Fcpxml,
-    Edl,
     Csv,
     Srt,
     Vtt,
@@ -126,7 +119,6 @@ impl From<&ExportFormatArgs> for ExportFormat {
     fn from(args: &ExportFormatArgs) -> Self {
         match args {
             ExportFormatArgs { fcpxml: true, .. } => Self::Fcpxml,
-            ExportFormatArgs { edl: true, .. } => Self::Edl,
             ExportFormatArgs { csv: true, .. } => Self::Csv,
             ExportFormatArgs { srt: true, .. } => Self::Srt,
             ExportFormatArgs { vtt: true, .. } => Self::Vtt,
@@ -140,7 +132,6 @@ impl ExportFormat {
         match self {
             Self::Otio => "otio",
             Self::Fcpxml => "fcpxml",
-            Self::Edl => "edl",
             Self::Csv => "csv",
             Self::Srt => "srt",
             Self::Vtt => "vtt",
@@ -152,7 +143,6 @@ impl ExportFormat {
         match self {
             Self::Otio => export::otio(timeline, context),
             Self::Fcpxml => export::fcpxml(timeline, context),
-            Self::Edl => export::edl(timeline, context),
             Self::Csv => export::csv(timeline, context),
             Self::Srt => subtitles::srt(cues),
             Self::Vtt => subtitles::vtt(cues),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::adopt::{ClipDescription, DescribedVideo, UnusedDescription, described_by_sidecars};
+use engine::adopt::{DescribedVideo, UnusedDescription, described_by_sidecars};
 
 use crate::commands::view::{MANIFEST, read_manifest};
 use crate::error::CommandError;
@@ -75,25 +75,18 @@ impl Descriptions {
         Ok(has_sidecars)
     }
 
-    /// Clips with a video. Its file was removed from the manifest where it leads out of the folder.
+    /// Clips with a description. Its file was removed from the manifest where it leads out of the folder.
     fn add_clips(&mut self, folder: &Path, manifest: &viewer::Manifest) {
         let manifest_path = folder.join(MANIFEST);
         for clip in &manifest.clips {
-            let (Some(key), Some(sha256)) = (&clip.key, &clip.sha256) else { continue };
+            let Some(description) = &clip.description else { continue };
             let source = format!("{}: {}", manifest_path.display(), clip.id);
             let Some(file) = &clip.file else {
                 let reason = "it has a video, and no `file` in the folder";
                 self.unused.push(UnusedDescription::refused(&source, &reason));
                 continue;
             };
-            let description = ClipDescription {
-                key,
-                sha256,
-                first_sha256: clip.first_sha256.as_deref(),
-                task: clip.task.as_deref(),
-                file,
-            };
-            match DescribedVideo::from_clip(folder, source, description) {
+            match DescribedVideo::in_manifest(folder, source, file, description) {
                 Ok(video) => self.videos.push(video),
                 Err(unused) => self.unused.push(unused),
             }

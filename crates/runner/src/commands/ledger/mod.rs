@@ -1,39 +1,30 @@
 //! `runner ledger adopt`: records work that was paid for and that the ledger does not know.
 
 mod descriptions;
+pub(crate) mod fetch;
 mod report;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use engine::Ledger;
-use engine::adopt::{Adoption, AdoptionResult, adopt, preview, with_described_work};
+use engine::adopt::{Adoption, AdoptionResult, adopt, preview};
 use engine::ledger::ServiceAccount;
 use engine::preview::key_resolver;
 use scheduler::TaskId;
 use workflow::plan::{NodeIx, Plan};
 
-use crate::args::{AdoptArgs, LedgerArgs, LedgerCommand};
+use crate::args::AdoptArgs;
 use crate::backend::Backend;
 use crate::clock::now;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::named_workflow::NamedWorkflow;
 use crate::price_table::PriceTable;
 use crate::project_paths::ProjectPaths;
 use crate::run_id::new_run_id;
-use crate::{budget, ffmpeg, load, task_owners, unknown_work};
+use crate::{budget, ffmpeg, load, task_owners};
 
-use super::link_account;
-
-pub(crate) async fn ledger(args: LedgerArgs) -> Result<Exit, CommandError> {
-    match args.command {
-        LedgerCommand::Adopt(args) => adopt_work(args).await,
-        LedgerCommand::LinkAccount(args) => link_account::link_account(args).await,
-    }
-}
-
-async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
         Ok(plan) => Arc::new(plan),
         Err(error) => return Ok(error.report(args.format)),
@@ -49,15 +40,13 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     let descriptions =
         descriptions::Descriptions::read(&paths, args.from_folder.as_deref(), &args.workflow.file)?;
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
-    let keys = key_resolver(ledger.as_ref(), &plan, &service)?;
-    let (keys, service_names) = with_described_work(keys, ledger.as_ref(), &descriptions.videos)?;
+    let keys = key_resolver(ledger.as_ref(), &service)?;
     let keys = keys.with_salt(args.salt.clone());
     let folder = paths.out_or(args.output_dir.as_deref(), plan.name())?;
     let arguments = task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), &paths);
     let adoption = Adoption {
         plan: &plan,
         keys: &keys,
-        service_names: &service_names,
         account: ServiceAccount { service: &service, account: account.as_deref() },
         is_paid: !backend.is_free(),
         prices: &*budget::prices(&plan, backend.is_free(), table.as_ref().map(|table| &table.prices)),
@@ -77,32 +66,15 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     };
     let mut adopted = preview(&adoption, ledger.as_ref()).await?;
     // A ledger is created, and a run begun, for something to record only.
-    let ledger = if !args.dry_run && adopted.shots.iter().any(|(_, result)| is_recorded(result)) {
+    if !args.dry_run && adopted.shots.iter().any(|(_, result)| is_recorded(result)) {
         let ledger = match ledger {
             Some(ledger) => ledger,
             None => Ledger::open(&paths.ledger(), &paths.folder)?,
         };
         adopted = adopt(adoption, &ledger).await?;
-        Some(ledger)
-    } else {
-        ledger
-    };
+    }
     adopted.unused.splice(0..0, descriptions.unused);
     report::report(&args, &adopted);
-    let mut runs = ledger.as_ref().map(unknown_work::unknown_runs).transpose()?.unwrap_or_default();
-    if !args.dry_run {
-        runs = unknown_work::remove_finished_runs(runs)?;
-    }
-    if !runs.is_empty() {
-        let (salt, folder) = (args.salt.as_deref(), args.output_dir.as_deref());
-        let workflow = NamedWorkflow::new(&args.workflow.file, "").with_arguments(
-            &args.workflow.overrides,
-            salt,
-            folder,
-        );
-        errln!("{}", unknown_work::about_runs(&workflow, &runs, &service));
-        return Ok(Exit::ActionNeeded);
-    }
     let is_done = adopted.shots.iter().all(|(_, result)| is_recorded(result))
         && !adopted.unused.iter().any(|unused| unused.is_refused);
     Ok(if is_done { Exit::Done } else { Exit::ActionNeeded })

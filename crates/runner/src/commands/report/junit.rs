@@ -1,10 +1,10 @@
 //! The report as JUnit XML: a suite per shot, a case per instance, and a suite of the films. There is no
 //! standard; this is what GitHub, GitLab and Jenkins read.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use scheduler::StatusKind;
+use timeline::export::{XmlAttribute, XmlWriter};
 use viewer::{Clip, FilmState, Manifest};
 
 use super::{film_state_name, is_failure, reason, took};
@@ -47,18 +47,18 @@ pub(super) fn report(manifest: &Manifest) -> String {
         suites.push(("films".to_owned(), films.collect()));
     }
     let name = &manifest.workflow.name;
-    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let all = || suites.iter().flat_map(|(_, cases)| cases);
-    let _ = writeln!(out, "<testsuites name=\"{}\" {}>", xml(name), totals(all()));
-    for (suite, cases) in &suites {
-        let _ = writeln!(out, "  <testsuite name=\"{}\" {}>", xml(suite), totals(cases.iter()));
-        for case in cases {
-            write_case(case, &format!("{name}.{suite}"), &mut out);
+    let mut xml = XmlWriter::new();
+    let all = Totals::new(suites.iter().flat_map(|(_, cases)| cases));
+    xml.element("testsuites", &all.attributes(&name.as_str()), |xml| {
+        for (suite, cases) in &suites {
+            xml.element("testsuite", &Totals::new(cases.iter()).attributes(&suite.as_str()), |xml| {
+                for case in cases {
+                    write_case(case, &format!("{name}.{suite}"), xml);
+                }
+            });
         }
-        out.push_str("  </testsuite>\n");
-    }
-    out.push_str("</testsuites>\n");
-    out
+    });
+    xml.into_string()
 }
 
 fn case(clip: &Clip) -> Case {
@@ -82,66 +82,63 @@ fn case(clip: &Clip) -> Case {
     }
 }
 
-fn totals<'c>(cases: impl Iterator<Item = &'c Case>) -> String {
-    let (mut tests, mut failures, mut skipped, mut took) = (0, 0, 0, Duration::ZERO);
-    for case in cases {
-        tests += 1;
-        took += case.took;
+/// The counts of a suite.
+#[derive(Default)]
+struct Totals {
+    tests: usize,
+    failures: usize,
+    skipped: usize,
+    seconds: String,
+}
+
+impl Totals {
+    fn new<'c>(cases: impl Iterator<Item = &'c Case>) -> Self {
+        let (mut totals, mut took) = (Self::default(), Duration::ZERO);
+        for case in cases {
+            totals.tests += 1;
+            took += case.took;
+            match case.verdict {
+                CaseOutcome::Passed => {}
+                CaseOutcome::Failure => totals.failures += 1,
+                CaseOutcome::Skipped => totals.skipped += 1,
+            }
+        }
+        Self { seconds: seconds(took), ..totals }
+    }
+
+    fn attributes<'a>(&'a self, name: &'a &'a str) -> [XmlAttribute<'a>; 6] {
+        [
+            ("name", name),
+            ("tests", &self.tests),
+            ("failures", &self.failures),
+            ("errors", &0),
+            ("skipped", &self.skipped),
+            ("time", &self.seconds),
+        ]
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.3}", time.as_secs_f64())
+}
+
+fn write_case(case: &Case, class: &str, xml: &mut XmlWriter) {
+    let attributes: [XmlAttribute<'_>; 3] =
+        [("name", &case.name), ("classname", &class), ("time", &seconds(case.took))];
+    xml.element("testcase", &attributes, |xml| {
+        if !case.properties.is_empty() {
+            xml.element("properties", &[], |xml| {
+                for (name, value) in &case.properties {
+                    xml.empty("property", &[("name", name), ("value", value)]);
+                }
+            });
+        }
         match case.verdict {
             CaseOutcome::Passed => {}
-            CaseOutcome::Failure => failures += 1,
-            CaseOutcome::Skipped => skipped += 1,
+            CaseOutcome::Failure => {
+                xml.empty("failure", &[("type", &case.state), ("message", &case.message)]);
+            }
+            CaseOutcome::Skipped => xml.empty("skipped", &[("message", &case.message)]),
         }
-    }
-    format!(
-        "tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\" time=\"{:.3}\"",
-        took.as_secs_f64()
-    )
-}
-
-fn write_case(case: &Case, class: &str, out: &mut String) {
-    let _ = writeln!(
-        out,
-        "    <testcase name=\"{}\" classname=\"{}\" time=\"{:.3}\">",
-        xml(&case.name),
-        xml(class),
-        case.took.as_secs_f64()
-    );
-    if !case.properties.is_empty() {
-        out.push_str("      <properties>\n");
-        for (name, value) in &case.properties {
-            let _ = writeln!(out, "        <property name=\"{name}\" value=\"{}\"/>", xml(value));
-        }
-        out.push_str("      </properties>\n");
-    }
-    let message = xml(&case.message);
-    match case.verdict {
-        CaseOutcome::Passed => {}
-        CaseOutcome::Failure => {
-            let _ = writeln!(out, "      <failure type=\"{}\" message=\"{message}\"/>", case.state);
-        }
-        CaseOutcome::Skipped => {
-            let _ = writeln!(out, "      <skipped message=\"{message}\"/>");
-        }
-    }
-    out.push_str("    </testcase>\n");
-}
-
-/// Text in an attribute. Characters that XML 1.0 (section 2.2) forbids become U+FFFD.
-fn xml(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' => escaped.push_str("&#10;"),
-            '\t' => escaped.push_str("&#9;"),
-            '\r' => escaped.push_str("&#13;"),
-            '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
+    });
 }

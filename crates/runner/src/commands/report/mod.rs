@@ -1,16 +1,14 @@
 //! `runner report`: the state of a workflow's shots and films in formats of other programs. Submits nothing and asks no service.
 
-mod compare;
-mod compare_text;
+mod contact_sheet;
 mod junit;
 mod labels;
 mod markdown;
-mod pictures;
 mod table;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,9 +18,7 @@ use workflow::units::Money;
 
 use crate::args::{Format, ReportArgs, ReportFormat};
 use crate::commands::atomic_write::atomic_write;
-use crate::commands::view::{
-    MANIFEST, ViewedFile, collect, collect_without_posters, read_manifest, read_manifest_file,
-};
+use crate::commands::view::{ViewedFile, collect, collect_without_posters};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load;
@@ -31,11 +27,10 @@ use crate::records::Records;
 use crate::report::sanitize;
 use crate::selection::unknown_shot;
 use crate::shell;
-use crate::shutdown::interruptible;
 
 pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
     let file = &args.workflow.file;
-    let is_picture = matches!(args.format, ReportFormat::ContactSheet | ReportFormat::GridVideo);
+    let is_picture = args.format == ReportFormat::ContactSheet;
     check_combination(&args, is_picture)?;
     let plan = match load::load(file, &args.workflow.overrides) {
         Ok(plan) => Arc::new(plan),
@@ -49,7 +44,7 @@ pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
         engine: &args.engine,
         output_dir: args.output_dir.as_deref(),
     };
-    let collected = if args.format == ReportFormat::ContactSheet {
+    let collected = if is_picture {
         collect(&plan, viewed, &records).await?
     } else {
         collect_without_posters(&plan, viewed, &records).await?
@@ -68,12 +63,9 @@ pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
         retain_shot(&mut manifest, shot);
     }
     if is_picture {
-        return write_picture(&args, manifest, folder).await;
+        return write_contact_sheet(&args, &manifest, &folder);
     }
-    let text = match &args.compare {
-        Some(earlier) => comparison(&args, earlier, &manifest)?,
-        None => text(args.format, &manifest)?,
-    };
+    let text = text(args.format, &manifest)?;
     match &args.output {
         Some(output) => {
             atomic_write(output, &text, true)?;
@@ -88,18 +80,12 @@ pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
 fn check_combination(args: &ReportArgs, is_picture: bool) -> Result<(), CommandError> {
     let file = shell::path(&args.workflow.file);
     if is_picture && args.output.is_none() {
-        let (format, name) = match args.format {
-            ReportFormat::GridVideo => ("grid-video", "grid.mp4"),
-            _ => ("contact-sheet", "contact-sheet.png"),
-        };
-        return Err(CommandError::invalid("a picture or video is not written to standard output")
-            .hint(format!("name a file: runner report {file} --format {format} --output {name}")));
+        return Err(CommandError::invalid("a contact sheet is not written to standard output").hint(
+            format!("name a file: runner report {file} --format contact-sheet --output contact-sheet.png"),
+        ));
     }
     if !is_picture && args.columns.is_some() {
-        return Err(CommandError::invalid("--columns is for the formats contact-sheet and grid-video"));
-    }
-    if args.compare.is_some() && (is_picture || args.format == ReportFormat::Junit) {
-        return Err(CommandError::invalid("a comparison has the formats md, csv and json"));
+        return Err(CommandError::invalid("--columns is for the format contact-sheet"));
     }
     Ok(())
 }
@@ -110,35 +96,13 @@ fn text(format: ReportFormat, manifest: &Manifest) -> Result<String, CommandErro
         ReportFormat::Md => markdown::report(manifest),
         ReportFormat::Csv => table::report(manifest),
         ReportFormat::Junit => junit::report(manifest),
-        ReportFormat::Json | ReportFormat::ContactSheet | ReportFormat::GridVideo => json(manifest)?,
+        ReportFormat::Json | ReportFormat::ContactSheet => json(manifest)?,
     })
 }
 
 fn json(value: &impl serde::Serialize) -> Result<String, CommandError> {
     let json = serde_json::to_string_pretty(value).map_err(CommandError::unusable)?;
     Ok(format!("{json}\n"))
-}
-
-/// The comparison with an earlier state.
-fn comparison(args: &ReportArgs, earlier: &Path, manifest: &Manifest) -> Result<String, CommandError> {
-    let read = if earlier.is_dir() { read_manifest(earlier)? } else { read_manifest_file(earlier)? };
-    let mut before = read.ok_or_else(|| {
-        let missing = if earlier.is_dir() { earlier.join(MANIFEST) } else { earlier.to_owned() };
-        CommandError::invalid(format!("there is no file {}", display_path(&missing))).hint(format!(
-            "write the present state to compare it later: runner report {} --format json --output before.json",
-            shell::path(&args.workflow.file)
-        ))
-    })?;
-    if let Some(shot) = &args.shot {
-        before.clips.retain(|clip| clip.shot == *shot);
-        before.films.clear();
-    }
-    let comparison = compare::compare(&before, manifest);
-    Ok(match args.format {
-        ReportFormat::Json => json(&comparison)?,
-        ReportFormat::Csv => compare_text::table(&comparison),
-        _ => compare_text::markdown(&comparison),
-    })
 }
 
 /// Leaves only the clips of one shot.
@@ -159,61 +123,18 @@ fn refuse_media(output: &Path, folder: &Path, manifest: &Manifest) -> Result<(),
     }
 }
 
-/// Writes a contact sheet or a grid video.
-async fn write_picture(
-    args: &ReportArgs,
-    mut manifest: Manifest,
-    folder: PathBuf,
-) -> Result<Exit, CommandError> {
-    let file = shell::path(&args.workflow.file);
-    if args.format == ReportFormat::GridVideo && args.shot.is_none() {
-        choose_shot(&mut manifest, &file)?;
-    }
+/// Writes a PNG with a picture of each clip.
+fn write_contact_sheet(args: &ReportArgs, manifest: &Manifest, folder: &Path) -> Result<Exit, CommandError> {
     if !manifest.clips.iter().any(|clip| clip.state == StatusKind::Done) {
+        let file = shell::path(&args.workflow.file);
         return Err(
             CommandError::invalid("there are no videos yet").hint(format!("render them: runner run {file}"))
         );
     }
-    let (format, columns, output) = (args.format, args.columns, args.output.clone().unwrap_or_default());
-    let output_path = display_path(&output);
-    let count = manifest.clips.len();
-    let task = interruptible(move |tools| match format {
-        ReportFormat::GridVideo => {
-            pictures::grid_video(&manifest, &folder, columns, &output, tools).map(Some)
-        }
-        _ => pictures::contact_sheet(&manifest, &folder, columns, &output).map(|()| None),
-    });
-    let Some(length) = task.await? else {
-        errln!("interrupted: nothing was written");
-        return Ok(Exit::Interrupted);
-    };
-    match length {
-        Some(length) => outln!("{output_path} ({count} clips, {:.1} s)", length.as_secs_f64()),
-        None => outln!("{output_path} ({count} clips)"),
-    }
+    let output = args.output.as_deref().unwrap_or(Path::new(""));
+    contact_sheet::write(manifest, folder, args.columns, output)?;
+    outln!("{} ({} clips)", display_path(output), manifest.clips.len());
     Ok(Exit::Done)
-}
-
-/// The shot of a grid video for which none is named: the only one that has several clips.
-fn choose_shot(manifest: &mut Manifest, file: &str) -> Result<(), CommandError> {
-    let count = |shot: &str| manifest.clips.iter().filter(|clip| clip.shot == shot).count();
-    let several: Vec<String> =
-        manifest.shots.iter().map(|shot| shot.id.clone()).filter(|shot| count(shot) > 1).collect();
-    match several.as_slice() {
-        // All clips of a film play side by side.
-        [] => Ok(()),
-        [only] => {
-            retain_shot(manifest, only);
-            Ok(())
-        }
-        [first, ..] => Err(CommandError::invalid(format!(
-            "several shots have more than one clip: {}",
-            several.join(", ")
-        ))
-        .hint(format!(
-            "name one: runner report {file} --format grid-video --shot {first} --output grid.mp4"
-        ))),
-    }
 }
 
 /// The name of a film's state.

@@ -3,7 +3,7 @@
 use serde_json::json;
 use viewer::Manifest;
 
-use super::{compare, compare_text, junit, markdown, table};
+use super::{junit, markdown, table};
 
 fn manifest() -> Manifest {
     let clip = |id: &str, state: &str, rest: serde_json::Value| {
@@ -41,7 +41,8 @@ fn manifest() -> Manifest {
         ],
         "films": [{
             "name": "pier.mp4", "file": null, "poster": null, "seconds": null, "state": "pending",
-            "cuts": [{ "clip": "pier@look=noir", "start": 0.0, "seconds": 5.0 }],
+            "cuts": [{ "clip": "pier@look=noir", "kind": "shot", "start": 0.0, "seconds": 5.0 }],
+            "captions": [],
         }],
     }))
     .unwrap()
@@ -60,32 +61,4 @@ fn report_as_table() {
 #[test]
 fn report_as_junit() {
     insta::assert_snapshot!(junit::report(&manifest()));
-}
-
-/// The same with another prompt and video, a clip less, and one more.
-fn later() -> Manifest {
-    let mut later = manifest();
-    later.created_at = scheduler::Timestamp(86_400_000);
-    let clip = &mut later.clips[0];
-    clip.prompt = Some("a long pier | at night".to_owned());
-    clip.sha256 = Some("0123456789abcdef".to_owned());
-    clip.elapsed_ms = Some(58_000);
-    clip.is_picked = false;
-    clip.request = json!({ "prompt": "a long pier", "size": "854x480", "images": [{ "frame": "first" }] });
-    later.clips[2].id = "=lamp".to_owned();
-    later.films[0].seconds = Some(workflow::units::VideoDuration::from_secs(5));
-    later
-}
-
-#[test]
-fn comparison_as_markdown_and_table() {
-    let comparison = compare::compare(&manifest(), &later());
-    insta::assert_snapshot!(compare_text::markdown(&comparison));
-    insta::assert_snapshot!(compare_text::table(&comparison));
-}
-
-#[test]
-fn state_that_is_compared_with_itself_has_no_changes() {
-    let comparison = compare::compare(&later(), &later());
-    assert_eq!((comparison.unchanged, comparison.clips.len(), comparison.films.len()), (3, 0, 0));
 }

@@ -1,4 +1,4 @@
-//! `runner serve keys`: manages API keys. A running service notices changes within two seconds.
+//! `runner serve keys`: manages API keys. Changes apply to a running service at once.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ pub(super) fn keys(data: &Path, command: &KeysCommand) -> Result<(), CommandErro
             if !store.set(&set.key, |permissions, limits| with_changes(set, permissions, limits.as_ref()))? {
                 return Err(unknown_key(&set.key));
             }
-            errln!("changed `{}`; a running service applies it within two seconds", set.key);
+            errln!("changed `{}`", set.key);
         }
         KeysCommand::List => out!("{}", table(&store.list()?)),
         KeysCommand::Revoke { key } => {

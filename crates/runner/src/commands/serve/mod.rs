@@ -1,12 +1,11 @@
 //! `runner serve`: runs the video service as a server until a shutdown signal.
 
 mod keys;
-mod reload;
 
 use std::{sync::Arc, time::Duration};
 
 use renderer::{ExternalRenderer, Look, Renderer};
-use service::{ApiKeyStore, Config, Deps, FaultProfile, Limits, LiveLimits, Service, ServiceError};
+use service::{ApiKeyStore, Config, Deps, FaultProfile, Limits, LimitsFile, Service, ServiceError};
 
 use crate::{
     args::{ServeArgs, ServeCommand},
@@ -34,15 +33,9 @@ async fn run_server(args: ServeArgs, renderer: Arc<dyn Renderer>) -> Result<(), 
     let service = Service::start(config, renderer, Deps::system()).await?;
     // The only output on standard output, so that scripts can wait for it and read the port: the listen address, not --public-url.
     outln!("http://{}/", service.local_addr());
-    let stopped = async {
-        // An error means that no signal can arrive any more, which is no reason to stop.
-        if interrupt.wait_for(|is_interrupted| *is_interrupted).await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
-    tokio::select! {
-        () = stopped => {}
-        never = reload::on_hangup(&service, args.limits.as_deref()) => match never {},
+    // An error means that no signal can arrive any more, which is no reason to stop.
+    if interrupt.wait_for(|is_interrupted| *is_interrupted).await.is_err() {
+        std::future::pending::<()>().await;
     }
     tracing::info!("shutting down");
     service.shutdown().await;
@@ -60,7 +53,9 @@ fn config(args: &ServeArgs) -> Result<Config, CommandError> {
     }
     config.limits = Limits::for_memory(args.max_memory);
     if let Some(file) = &args.limits {
-        let LiveLimits { queued_tasks, per_key } = reload::read(file)?;
+        let text = fs_err::read_to_string(file).map_err(CommandError::invalid)?;
+        let LimitsFile { queued_tasks, per_key } = LimitsFile::from_json(&text)
+            .map_err(|error| CommandError::invalid(format!("{}: {error}", display_path(file))))?;
         (config.limits.queued_tasks, config.limits.per_key) = (queued_tasks, per_key);
     }
     if let Some(file) = &args.faults {

@@ -22,7 +22,7 @@ use crate::load;
 use crate::project_paths::ProjectPaths;
 use crate::shell;
 use crate::task_owners::TaskOwners;
-use query::{StatusQuery, StatusSnapshot};
+use query::{StatusQuery, StatusSnapshot, WorkflowFile};
 use record::{StatusDocument, VERSION};
 use source::StatusSource;
 
@@ -33,7 +33,7 @@ pub(crate) async fn status(args: StatusArgs) -> Result<Exit, CommandError> {
     let project = file.unwrap_or(Path::new("."));
     let paths = ProjectPaths::of_existing(project)?;
     let workflow = file.filter(|file| file.is_file());
-    // Attempts of earlier versions: as in a run without arguments.
+    // Where a run has no arguments on record: as in one without arguments.
     let fallback = workflow
         .map(|file| PlanArguments { file: PlanArguments::file_name(file), ..PlanArguments::default() });
     let mut query = StatusQuery {
@@ -41,6 +41,8 @@ pub(crate) async fn status(args: StatusArgs) -> Result<Exit, CommandError> {
         project: shell::path(project) + &args.engine.suffix(),
         is_cluster: args.engine.is_cluster(),
         ended: args.runs,
+        workflow: workflow
+            .map(|file| WorkflowFile { name: PlanArguments::file_name(file), folder: paths.folder.clone() }),
         // An invalid workflow is ignored here; other commands report it.
         plan: workflow.and_then(|file| load::check(file, &OverrideArgs::default()).ok()?.plan),
         projections: HashMap::new(),

@@ -1,10 +1,10 @@
 //! Reads status records from the ledger. The projections of runs are kept, so that a refresh costs only the new events.
 
 use std::collections::{BTreeSet, HashMap};
-use std::time::Duration;
+use std::path::PathBuf;
 
 use engine::LedgerError;
-use engine::ledger::{LedgerReader, OpenAttempt, RunRow};
+use engine::ledger::{LedgerReader, OpenAttempt, PlanArguments, RunRow};
 use engine::records::RunRecords;
 use scheduler::{AttemptId, Halt, RunId, RunProjection, ShotStatus, StatusKind, TaskId, Timestamp};
 use workflow::plan::Plan;
@@ -19,13 +19,10 @@ use crate::report::{sanitize, stream};
 use crate::shell;
 use crate::task_owners::{TaskOwner, TaskOwners};
 
-/// Typical durations of tasks, by attempt.
-type TypicalDurations = HashMap<AttemptId, Duration>;
-
 /// A status query.
 #[derive(Debug)]
 pub(crate) struct StatusQuery {
-    /// The workflow file as the user wrote it, quoted for a shell; `FILE` where none was named, for attempts of earlier versions.
+    /// The workflow file as the user wrote it, quoted for a shell; `FILE` where none was named.
     pub(crate) file: String,
     /// The workflow file or its folder, quoted for a shell.
     pub(crate) project: String,
@@ -33,10 +30,21 @@ pub(crate) struct StatusQuery {
     pub(crate) is_cluster: bool,
     /// Maximum number of finished runs.
     pub(crate) ended: u32,
+    /// The workflow file that was named; `None` for all of the folder.
+    pub(crate) workflow: Option<WorkflowFile>,
     /// The plan of the workflow file, if one was named and it is valid.
     pub(crate) plan: Option<Plan>,
     pub(crate) projections: HashMap<RunId, RunProjection>,
     pub(crate) owners: TaskOwners,
+}
+
+/// A workflow file whose runs are queried.
+#[derive(Debug)]
+pub(crate) struct WorkflowFile {
+    /// Its name, as runs record it.
+    pub(crate) name: String,
+    /// Its folder.
+    pub(crate) folder: PathBuf,
 }
 
 /// The status at one instant.
@@ -83,7 +91,22 @@ impl StatusQuery {
 
     async fn read_from(&mut self, records: &dyn RunRecords) -> Result<StatusSnapshot, LedgerError> {
         // What needs action follows from the latest run also where it is not shown.
-        let rows = records.runs(self.ended.max(1)).await?;
+        let ended = if self.workflow.is_some() { u32::MAX } else { self.ended.max(1) };
+        let (mut rows, others): (Vec<RunRow>, Vec<RunRow>) = records
+            .runs(ended)
+            .await?
+            .into_iter()
+            .partition(|row| self.is_of_file(&row.workflow, row.arguments.as_ref()));
+        let (reserved, spent) = if self.workflow.is_some() {
+            records.spending_of(&rows.iter().map(|row| row.run.clone()).collect()).await?
+        } else {
+            records.spending().await?
+        };
+        let mut ended = 0;
+        rows.retain(|row| {
+            ended += u32::from(!row.is_alive);
+            row.is_alive || ended <= self.ended.max(1)
+        });
         let is_anyone_alive = rows.iter().any(|row| row.is_alive);
         // Shots of live runs, or otherwise of the latest run.
         let shown: Vec<&RunRow> = rows
@@ -92,8 +115,11 @@ impl StatusQuery {
             .filter(|(index, row)| row.is_alive || !is_anyone_alive && *index == 0)
             .map(|(_, row)| row)
             .collect();
-        self.projections.retain(|run, _| shown.iter().any(|row| row.run == *run));
-        for row in &shown {
+        // Live runs of other files may have adopted tasks of this one.
+        let alive_others: Vec<&RunRow> = others.iter().filter(|row| row.is_alive).collect();
+        let projected = || shown.iter().chain(&alive_others);
+        self.projections.retain(|run, _| projected().any(|row| row.run == *run));
+        for row in projected() {
             let projection = self.projections.entry(row.run.clone()).or_default();
             for event in records.events(&row.run, projection.last_seq()).await? {
                 projection.on_event(event);
@@ -107,25 +133,36 @@ impl StatusQuery {
         let attempts: Vec<AttemptId> = deciding.values().cloned().collect();
         let present = records.present_attempts(&attempts).await?;
         let mut open_attempts = records.open_attempts().await?;
+        open_attempts.retain(|open| self.is_of_file(&open.workflow, open.arguments.as_ref()));
         for (attempt, _) in present.iter().filter(|(_, attempt)| attempt.has_no_file) {
             open_attempts.extend(records.open_attempt(attempt).await?);
         }
-        let typical = records.typical_durations(&open_attempts).await?;
-        let (reserved, spent) = records.spending().await?;
         let totals = Totals { reserved: stream::amount(reserved), spent: stream::amount(spent) };
         let owners = self.owners.find(records, &open_attempts).await?;
-        let mut shots: Vec<Shot> = shown.iter().flat_map(|row| self.shots(row, &typical)).collect();
+        let mut shots: Vec<Shot> = shown.iter().flat_map(|row| self.shots(row)).collect();
         for shot in &mut shots {
             let attempt = deciding.get(&(shot.run.clone(), shot.shot.clone()));
             if let Some(state) = attempt.and_then(|attempt| present.get(attempt)) {
                 shot.update(state.state_in_lookup());
             }
         }
-        let action_needed = self.action_needed(&rows, &open_attempts, &typical, owners, &shots);
+        let action_needed = self.action_needed(&rows, &alive_others, &open_attempts, owners, &shots);
         let is_listed = |row: &&RunRow| row.is_alive || self.ended > 0;
         let runs: Vec<Run> = rows.iter().filter(is_listed).map(|row| self.run(row, &shots)).collect();
         shots.retain(|shot| runs.iter().any(|run| run.run == shot.run));
         Ok(StatusSnapshot { runs, has_runs: !rows.is_empty(), shots, action_needed, totals })
+    }
+
+    /// Whether a run with this workflow and these arguments is of the file that was named. A run of a file that is gone is of the one that has its
+    /// workflow now: the file was renamed.
+    fn is_of_file(&self, workflow: &str, arguments: Option<&PlanArguments>) -> bool {
+        let Some(file) = &self.workflow else { return true };
+        let is_same_workflow = || self.plan.as_ref().is_some_and(|plan| plan.name() == workflow);
+        match arguments {
+            Some(arguments) if arguments.file == file.name => true,
+            Some(arguments) => is_same_workflow() && !file.folder.join(&arguments.file).exists(),
+            None => self.plan.is_none() || is_same_workflow(),
+        }
     }
 
     /// The attempts that decide the states of shots that runs have left without a video, by run and shot: the runs may have died, and other
@@ -168,7 +205,7 @@ impl StatusQuery {
         }
     }
 
-    fn shots(&self, row: &RunRow, typical: &TypicalDurations) -> Vec<Shot> {
+    fn shots(&self, row: &RunRow) -> Vec<Shot> {
         let Some(projection) = self.projections.get(&row.run) else { return Vec::new() };
         projection
             .shots()
@@ -187,7 +224,6 @@ impl StatusQuery {
                     },
                     attempt: attempt.map(ToString::to_string),
                     task: shot.task().map(ToString::to_string),
-                    typical: attempt.and_then(|attempt| typical.get(attempt).copied()),
                     failure: shot.last_error().map(sanitize::message),
                     after_run: None,
                     warning: shot.warning().map(sanitize::message),
@@ -199,12 +235,12 @@ impl StatusQuery {
     fn action_needed(
         &self,
         rows: &[RunRow],
+        alive_others: &[&RunRow],
         open_attempts: &[OpenAttempt],
-        typical: &TypicalDurations,
         owners: Vec<TaskOwner>,
         shots: &[Shot],
     ) -> Vec<ActionNeeded> {
-        let alive = rows.iter().filter(|row| row.is_alive);
+        let alive = rows.iter().filter(|row| row.is_alive).chain(alive_others.iter().copied());
         let handled: BTreeSet<&str> = alive
             .filter_map(|row| self.projections.get(&row.run))
             .flat_map(RunProjection::shots)
@@ -241,7 +277,6 @@ impl StatusQuery {
                 task: open.task.as_ref().map(ToString::to_string),
                 suggested_task: open.suggested_task.as_ref().map(ToString::to_string),
                 reserved: open.reserved_cost,
-                typical: typical.get(&open.attempt).copied(),
                 failure: open.trouble.as_deref().map(sanitize::message),
                 action,
             }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use engine::ledger::RunRow;
 use scheduler::{AttemptState, StatusKind, Timestamp};
@@ -163,10 +162,6 @@ pub(crate) struct Shot {
     pub(crate) retry: Option<Retry>,
     pub(crate) attempt: Option<String>,
     pub(crate) task: Option<String>,
-    /// Typical duration of such a task, if known.
-    #[serde(rename = "typical_ms", with = "units::millis")]
-    #[schemars(with = "Option<u64>")]
-    pub(crate) typical: Option<Duration>,
     pub(crate) failure: Option<String>,
     /// What the service said beside its finished video.
     pub(crate) warning: Option<String>,
@@ -221,9 +216,6 @@ pub(crate) struct ActionNeeded {
     #[serde(with = "units::micros")]
     #[schemars(with = "Option<i64>")]
     pub(crate) reserved: Option<Money>,
-    #[serde(rename = "typical_ms", with = "units::millis")]
-    #[schemars(with = "Option<u64>")]
-    pub(crate) typical: Option<Duration>,
     pub(crate) failure: Option<String>,
     /// What to do.
     pub(crate) action: String,
@@ -248,7 +240,6 @@ impl ActionNeeded {
             task: None,
             suggested_task: None,
             reserved: None,
-            typical: None,
             failure: None,
             action,
         }

@@ -20,9 +20,9 @@ pub(super) fn about_task(
     }
     let task = task.as_str();
     let fetch = if task.starts_with('-') {
-        format!("runner fetch --in {} -- {}", query.project, shell::quote(task))
+        format!("runner ledger fetch --in {} -- {}", query.project, shell::quote(task))
     } else {
-        format!("runner fetch {} --in {}", shell::quote(task), query.project)
+        format!("runner ledger fetch {} --in {}", shell::quote(task), query.project)
     };
     let abandon = format!("runner resolve {} {} --abandon", query.project, open.attempt);
     let is_missing = open.state == OpenTaskState::Missing;

@@ -45,7 +45,6 @@ fn shot(name: &str, state: StatusKind, since: i64) -> Shot {
         }),
         attempt: None,
         task: is_in_flight.then(|| format!("task_{name}")),
-        typical: is_in_flight.then_some(Duration::from_secs(40)),
         failure: (state == StatusKind::Failed).then(|| "the prompt was refused".to_owned()),
         warning: (name == "sea").then(|| "a frame was repeated".to_owned()),
         after_run: None,
@@ -63,7 +62,6 @@ fn action_needed(reason: ActionReason, shot: &str, task: Option<&str>, action: &
         task: task.map(str::to_owned),
         suggested_task: None,
         reserved: Some(Money::from_micros(250_000)),
-        typical: None,
         failure: None,
         action: action.to_owned(),
     }

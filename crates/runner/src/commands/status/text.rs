@@ -78,7 +78,7 @@ fn shots(shots: &[Shot], now: Timestamp, room: usize) -> Vec<String> {
     if listed.is_empty() {
         return Vec::new();
     }
-    let mut table = Table::new(["shot", "state", "for", "typically", "task", ""]);
+    let mut table = Table::new(["shot", "state", "for", "task", ""]);
     for shot in &listed {
         let has_ended =
             shot.state.is_done() || matches!(shot.state, StatusKind::Failed | StatusKind::Unrecorded);
@@ -86,7 +86,6 @@ fn shots(shots: &[Shot], now: Timestamp, room: usize) -> Vec<String> {
             sanitize::line(&shot.shot).into_owned(),
             status(shot, now),
             if has_ended { "-".to_owned() } else { humanize(now.since(shot.since)) },
-            shot.typical.map_or_else(|| "-".to_owned(), humanize),
             shot.task.as_deref().map_or("-".into(), sanitize::line).into_owned(),
             remark(shot).unwrap_or_default(),
         ]);
@@ -158,8 +157,6 @@ fn action_line(entry: &ActionNeeded, now: Timestamp) -> String {
     let shot = sanitize::line(&entry.shot);
     let ago = humanize(now.since(entry.since));
     let service = sanitize::line(&entry.service);
-    let typically =
-        entry.typical.map(|typical| format!(", typically {}", humanize(typical))).unwrap_or_default();
     let reserved = entry.reserved.filter(|reserved| *reserved > Money::ZERO);
     let reserved = reserved.map(|reserved| format!(", up to {reserved}")).unwrap_or_default();
     let description = match entry.reason {
@@ -180,7 +177,7 @@ fn action_line(entry: &ActionNeeded, now: Timestamp) -> String {
         ActionReason::Unrecorded => "its video is there, and the ledger does not know it".to_owned(),
         ActionReason::InFlight | ActionReason::Unclaimed => {
             let task = entry.task.as_deref().map(sanitize::line).unwrap_or_default();
-            format!("task {task} has been in flight at {service} for {ago}{typically}{reserved}")
+            format!("task {task} has been in flight at {service} for {ago}{reserved}")
         }
         ActionReason::Indeterminate => {
             format!(

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path};
 use std::sync::Arc;
 
+use engine::artifact_store::ArtifactStore;
 use engine::film::{film_clips, film_cues, film_timeline, up_to_date_source};
 use engine::ledger::LedgerError;
 use engine::preview::{Preview, states};
@@ -39,6 +40,8 @@ pub(super) struct ManifestInputs<'p> {
     /// By node, where it has one.
     pub(super) videos: &'p [Option<Artifact>],
     pub(super) currency: Option<String>,
+    /// Where the descriptions of the videos are.
+    pub(super) store: ArtifactStore,
 }
 
 impl ManifestInputs<'_> {
@@ -191,7 +194,9 @@ impl ManifestInputs<'_> {
             poster: None,
             proxy: None,
             sha256: video.map(|video| video.sha256.clone()),
-            first_sha256: video.and_then(|video| video.first_sha256.clone()),
+            description: video
+                .zip(preview.full_key)
+                .and_then(|(video, key)| self.store.description(&video.sha256, &key)),
             bytes: video.map(|video| video.bytes),
             width: video.map(|video| video.width),
             height: video.map(|video| video.height),

@@ -102,11 +102,7 @@ fn from_manifest(folder: &Path) -> Result<PathBuf, CommandError> {
 
 /// The manifest in a folder; `None` where it has none.
 pub(crate) fn read_manifest(folder: &Path) -> Result<Option<Manifest>, CommandError> {
-    read_manifest_file(&folder.join(MANIFEST))
-}
-
-/// The manifest in a file; `None` where there is no such file.
-pub(crate) fn read_manifest_file(file: &Path) -> Result<Option<Manifest>, CommandError> {
+    let file = &folder.join(MANIFEST);
     // Opening a pipe would wait for a writer.
     if std::fs::metadata(file).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(CommandError::invalid(format!("{} is not a regular file", display_path(file))));
@@ -196,14 +192,8 @@ pub(crate) async fn collect_without_posters(
     let folder = paths.out_or(output_dir, plan.name())?;
     let service = records.service_identity()?;
     let keys = records.key_resolver(plan, &service).await?;
-    let keys = if service == EMBEDDED || engine.is_cluster() {
-        keys
-    } else {
-        unknown_work::with_described_keys(keys, records, &paths)?
-    };
     let (mut previews, mut videos) =
         survey(plan, records.work(), &keys, None, service != EMBEDDED, &Verify::Metadata).await?;
-    records.retain_hints(&mut previews);
     hints::name_commands(&mut previews, &workflow);
     if service != EMBEDDED {
         let folders = VideoFolders { paths: &paths, output_dir: &folder };
@@ -225,6 +215,7 @@ pub(crate) async fn collect_without_posters(
         videos: &videos,
         // The embedded service is free, whatever the price table says.
         currency: prices.filter(|_| service != EMBEDDED).map(|prices| prices.prices.currency().to_owned()),
+        store: paths.store(),
     };
     let manifest = project.manifest(now()).await?;
     Ok(Ok((folder, manifest)))

@@ -105,7 +105,8 @@ fn make_one(folder: &Path, video: &VideoFile, ffmpeg: &media::Ffmpeg) -> VideoIn
     let path = folder.join(&video.name);
     let has_poster = path.exists() || {
         let poster = media::poster(&video.path, MAX_SIDE, ffmpeg).map_err(|error| error.to_string());
-        let result = poster.and_then(|bytes| write(&path, &bytes).map_err(|error| error.to_string()));
+        let result =
+            poster.and_then(|bytes| media::replace_file(&path, &bytes).map_err(|error| error.to_string()));
         if let Err(error) = &result {
             tracing::warn!(file = %video.path.display(), %error, "no poster can be made");
         }
@@ -116,13 +117,4 @@ fn make_one(folder: &Path, video: &VideoFile, ffmpeg: &media::Ffmpeg) -> VideoIn
         frame_rate: probe.video.as_ref().map(|track| track.frame_rate.as_f64()),
         has_audio: Some(probe.audio.is_some()),
     }
-}
-
-/// Half a picture is never left under the name.
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    // As `runner clean` recognizes what a killed process has left.
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let part = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
-    fs_err::write(&part, bytes)?;
-    fs_err::rename(&part, path)
 }

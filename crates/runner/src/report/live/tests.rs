@@ -149,7 +149,7 @@ impl Script {
 }
 
 fn running(percent: u8) -> PollResult {
-    PollResult::Running { progress: Some(percent), status: "in_progress".to_owned() }
+    PollResult::Running { progress: Some(percent), status: "in_progress".to_owned(), poll_after: None }
 }
 
 const SWEEP: &str = "version: 1

@@ -149,7 +149,7 @@ fn poll_result<'a>(
 ) -> EventKind<'a> {
     let attempt = attempt.as_str();
     match result {
-        PollResult::Running { progress, status } => EventKind::Progress {
+        PollResult::Running { progress, status, poll_after: _ } => EventKind::Progress {
             shot,
             attempt,
             task: task.map(TaskId::as_str),

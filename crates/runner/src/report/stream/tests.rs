@@ -147,7 +147,7 @@ fn polled(index: usize, result: PollResult) -> Event {
 }
 
 fn running(percent: u8) -> PollResult {
-    PollResult::Running { progress: Some(percent), status: "in_progress".to_owned() }
+    PollResult::Running { progress: Some(percent), status: "in_progress".to_owned(), poll_after: None }
 }
 
 fn completed() -> PollResult {
@@ -243,7 +243,7 @@ fn stream_lines_are_redacted_and_bounded() {
             halts: false,
             suggested_task: None,
         },
-        polled(0, PollResult::Running { progress: Some(255), status: nasty.clone() }),
+        polled(0, PollResult::Running { progress: Some(255), status: nasty.clone(), poll_after: None }),
         polled(0, completed()),
         polled(0, PollResult::Failed { failure: failure() }),
         polled(0, PollResult::Unreachable { reason: nasty.clone() }),

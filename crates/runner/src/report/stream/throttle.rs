@@ -37,7 +37,7 @@ impl Throttle {
     pub(super) fn passes(&mut self, event: &Event, now: Timestamp) -> bool {
         let Event::Polled { node, result, .. } = event else { return true };
         let update = match result {
-            PollResult::Running { progress, status } => {
+            PollResult::Running { progress, status, poll_after: _ } => {
                 Update::Running { status: status.clone(), percent: *progress }
             }
             PollResult::Unreachable { .. } => Update::Unreachable,
@@ -98,8 +98,11 @@ mod tests {
     #[test]
     fn progress_lines_are_throttled_to_one_per_second() {
         let mut throttle = Throttle::default();
-        let running =
-            |status: &str, percent| PollResult::Running { progress: percent, status: status.to_owned() };
+        let running = |status: &str, percent| PollResult::Running {
+            progress: percent,
+            status: status.to_owned(),
+            poll_after: None,
+        };
         let unreachable = || PollResult::Unreachable { reason: "no connection".to_owned() };
         let mut passed = Vec::new();
         for (millis, result) in [

@@ -116,7 +116,7 @@ impl Shot {
                 attempt.state = AttemptState::Expired;
                 attempt.ended_at.get_or_insert(now);
                 let task = attempt.task.clone();
-                // The poll before has the decision, unless an earlier version recorded it.
+                // Where the poll before has not decided it.
                 if is_current && matches!(self.status, ShotStatus::InFlight | ShotStatus::Downloading) {
                     self.end(Outcome::Failed { failure, task }, now);
                 }

@@ -39,8 +39,9 @@ impl RunState {
         }
         let mut not_before = now;
         match &result {
-            PollResult::Running { status, .. } => {
-                self.record_progress(node, since, now, status);
+            PollResult::Running { poll_after, .. } => {
+                let asked = poll_after.unwrap_or_default().min(self.policy.max_retry_after);
+                not_before = now.after(asked);
                 self.task_answered(node, now);
             }
             PollResult::Throttled { retry_after, .. } => {
@@ -68,7 +69,7 @@ impl RunState {
             NextStep::Continue => match result {
                 PollResult::Completed { url, last_frame_url, expires_at, took, warning: _ } => {
                     let Some(key) = self.key(node) else { return };
-                    self.record_completion(node, since, now, took);
+                    self.record_duration(node, since, now, took);
                     let download = Download {
                         node,
                         key,

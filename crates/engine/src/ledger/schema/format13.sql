@@ -1,3 +1,0 @@
--- Format 13: the same tables. The identity of a service no longer depends on how IPv4 addresses and percent-encoded characters of its URL are
--- written (`provider::service_identity`). Accounts keep their digests, which were made of the identity of that time: with the same key, tasks of
--- a service whose identity changes count as those of another account until `runner ledger link-account`.

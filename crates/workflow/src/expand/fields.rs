@@ -1,0 +1,25 @@
+//! The fields of requests as the file sets them.
+
+use crate::syntax::{Entry, Shot, Workflow};
+use crate::template::has_template;
+use crate::yaml::{Yaml, YamlValue};
+
+/// The entry that sets a field, and whether it is in `defaults`: the shot's own overrides the default, that of its group the file's.
+pub(super) fn entry<'w>(workflow: &'w Workflow, shot: &'w Shot, name: &str) -> Option<(&'w Entry, bool)> {
+    let find = |entries: &'w [Entry]| entries.iter().find(|entry| entry.key.value == name);
+    let of_group = || workflow.group_of(shot).and_then(|group| find(&group.defaults));
+    match find(&shot.fields) {
+        Some(entry) => Some((entry, false)),
+        None => of_group().or_else(|| find(&workflow.defaults)).map(|entry| (entry, true)),
+    }
+}
+
+/// Whether a value contains no template.
+pub(super) fn is_literal(value: &Yaml) -> bool {
+    match &value.value {
+        YamlValue::Text(text) => !has_template(text),
+        YamlValue::List(items) => items.iter().all(is_literal),
+        YamlValue::Map(entries) => entries.iter().all(|(_, value)| is_literal(value)),
+        YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) => true,
+    }
+}

@@ -1,0 +1,101 @@
+//! A request under construction.
+
+use std::sync::Arc;
+
+use contract::Model;
+use serde_json::Value;
+
+use super::cast::InstanceCast;
+use super::expansion::{ExpandedShot, Instance};
+use super::frames::MediumUse;
+use super::resolve::RefResolver;
+use crate::matrix::MatrixCell;
+use crate::media_gate::MediaGateError;
+use crate::plan::Input;
+use crate::source::Span;
+use crate::syntax::{Entry, Workflow};
+use crate::template::Scope;
+
+/// The context of one instance.
+pub(super) struct InstanceCx<'a, 'w> {
+    pub(super) workflow: &'w Workflow,
+    pub(super) instance: &'a Instance,
+    pub(super) expanded: &'a ExpandedShot<'w>,
+    pub(super) cell: &'a MatrixCell,
+    pub(super) scope: Scope,
+    pub(super) cast: InstanceCast,
+    pub(super) media: &'a [MediumUse],
+    /// Whether another instance uses its last frame.
+    pub(super) is_continued: bool,
+    pub(super) resolver: &'a RefResolver<'a, 'w>,
+}
+
+/// A request under construction.
+pub(super) struct RequestBuilder<'a, 'w> {
+    pub(super) icx: &'a InstanceCx<'a, 'w>,
+    pub(super) model: &'w Model,
+    pub(super) fields: Vec<BuiltField<'w>>,
+    pub(super) inputs: Vec<Input>,
+    /// The media that the file writes into fields, by field.
+    pub(super) media: Vec<(&'w str, Arc<[FieldMedium]>)>,
+    /// The parts that were lowered from keys of the shot.
+    pub(super) lowered: Vec<LoweredPart>,
+    /// Fields whose templates failed: violations that concern them are not reported.
+    pub(super) failed: Vec<&'w str>,
+}
+
+/// A field of a request under construction.
+pub(super) struct BuiltField<'w> {
+    pub(super) name: &'w str,
+    pub(super) value: FieldState,
+    /// The entry that sets it, and whether it is in `defaults`; `None` if the field was lowered.
+    pub(super) entry: Option<(&'w Entry, bool)>,
+}
+
+/// The value of a field.
+#[derive(Clone, PartialEq)]
+pub(super) struct FieldState {
+    /// The value as it is sent, with `null` for every input.
+    pub(super) sent: Arc<Value>,
+    /// The value as it is validated, with a stand-in for every input, if that differs.
+    pub(super) validated: Option<Arc<Value>>,
+}
+
+impl RequestBuilder<'_, '_> {
+    pub(super) fn field(&self, name: &str) -> Option<&FieldState> {
+        self.fields.iter().find(|field| field.name == name).map(|field| &field.value)
+    }
+
+    /// The value of a field as it is sent.
+    pub(super) fn value(&self, name: &str) -> Option<&Value> {
+        self.field(name).map(|field| &*field.sent)
+    }
+}
+
+impl<'w> RequestBuilder<'_, 'w> {
+    /// Sets a field. A new one is appended.
+    pub(super) fn set(&mut self, name: &'w str, value: FieldState) {
+        match self.fields.iter_mut().find(|field| field.name == name) {
+            Some(field) => field.value = value,
+            None => self.fields.push(BuiltField { name, value, entry: None }),
+        }
+    }
+}
+
+/// A part of a request that was lowered from a key of the shot, such as `continues`.
+pub(super) struct LoweredPart {
+    /// JSON pointer of the part, e.g. `/metadata/content/0` or `/image`.
+    pub(super) pointer: Arc<str>,
+    pub(super) key: &'static str,
+    pub(super) span: Span,
+}
+
+/// A medium in the value of a request field.
+pub(super) struct FieldMedium {
+    /// JSON pointer within the field's value.
+    pub(super) pointer: String,
+    /// Number of bytes that are sent inside the request, before Base64; or why it cannot be sent.
+    pub(super) inspected: Result<u64, MediaGateError>,
+    /// Why the service may be unable to fetch it.
+    pub(super) reachability: Option<MediaGateError>,
+}

@@ -1,0 +1,63 @@
+//! What the caller of the compiler asks for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+
+/// The caller's options.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Values for parameters; the last one for a name counts. Each is text, parsed by the parameter's type; without a type, as
+    /// a number or boolean where it reads as one.
+    pub params: Vec<(String, String)>,
+    /// Parameter files. `params` overrides them, and later files override earlier ones.
+    pub param_files: Vec<ParamFile>,
+    /// Axis overrides: a name, and values separated by commas. They replace the values of the axis wherever it is, or add it to
+    /// the workflow's matrix.
+    pub axes: Vec<(String, String)>,
+    /// Recorded picks. A `pick` in the file overrides them.
+    pub picks: Picks,
+    /// What the service that a run would use takes, where that is known.
+    pub service: Option<ServiceLimits>,
+}
+
+/// Limits of a service that the API reference leaves open (spec 8).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceLimits {
+    /// The service, as messages name it: `the embedded service`.
+    pub service: &'static str,
+    /// Characters of a prompt.
+    pub text_chars: usize,
+    /// Media of one request.
+    pub media_items: usize,
+    /// Pixels of each side of a picture or a video.
+    pub media_sides: RangeInclusive<u32>,
+    /// Whether it takes videos that are decoded without other programs only: H.264.
+    pub needs_native_video: bool,
+}
+
+/// A parameter file: a YAML or JSON mapping of names to values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamFile {
+    /// Its name in messages.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// Picks that the caller has recorded. A `pick` in the file overrides them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Picks {
+    /// Take by the name of a shot or instance: `lamp`, `lamp@look=noir`.
+    pub takes: BTreeMap<String, u32>,
+    /// Picked instances of a shot by their cells, as instance names write them: `look=noir,seed=3`. One for each cell of the workflow's
+    /// matrix.
+    pub cells: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Picks {
+    /// Whether nothing is picked.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.takes.is_empty() && self.cells.is_empty()
+    }
+}
