@@ -59,7 +59,7 @@ fn node(folder: &Path) -> Result<Client, String> {
 async fn drive(name: &str, client: &Client, folder: &Path) -> Result<String, String> {
     let picture = folder.join("picture.png");
     fs_err::write(&picture, encode_png(&RgbImage::new(64, 36))).map_err(|error| error.to_string())?;
-    let service = BlankService::start().await?;
+    let service = BlankService::start(|_| {}).await?;
     let mut command = Command::new(&client.program);
     command
         .arg(&client.script)

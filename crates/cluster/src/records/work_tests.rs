@@ -42,7 +42,7 @@ impl Ingress for Server {
 fn attempt(state: &str, sha256: &str) -> Value {
     json!({
         "id": "r.1", "run": "r", "plan": "", "node": 0, "name": "lamp", "sources": [], "digest": "",
-        "service": "https://service.example", "account": "a", "state": state, "intended_at": 5,
+        "service": "https://service.example", "account": "a", "state": state, "intended_at": 5, "is_replaced": false,
         "submitted_at": 9, "task": "t", "suggested_task": null, "reason": null,
         "artifact": {
             "path": artifact_path(sha256), "sha256": sha256, "bytes": VIDEO.len(), "seconds": 4.0, "width": 1,

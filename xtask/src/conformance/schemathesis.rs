@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::Duration;
 
-use clap::Args;
 use contract::Contract;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -15,13 +14,6 @@ use crate::http::client_builder;
 use crate::installed;
 
 const TOOL: &str = "schemathesis==4.32.5";
-/// Arguments of `cargo xtask conformance`.
-#[derive(Debug, Args)]
-pub(crate) struct Conformance {
-    /// Some five hundred generated requests instead of some thousands.
-    #[arg(long)]
-    sample: bool,
-}
 
 /// How many requests are generated.
 struct Extent {
@@ -40,8 +32,8 @@ const SAMPLE: Extent = Extent { phases: "examples,fuzzing,stateful", max_example
 const EXCLUDED_CHECKS: &str = "positive_data_acceptance";
 
 /// Runs the check. Without Python or its package index it passes with a message that nothing was checked.
-pub(crate) fn run(root: &Path, args: &Conformance) -> Result<String, String> {
-    let extent = if args.sample { SAMPLE } else { WHOLE };
+pub(super) fn run(root: &Path, is_sample: bool) -> Result<String, String> {
+    let extent = if is_sample { SAMPLE } else { WHOLE };
     let folder = root.join("target").join("conformance");
     fs_err::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let tool = match install(&folder) {
@@ -79,7 +71,7 @@ fn install(folder: &Path) -> Result<PathBuf, String> {
 
 async fn drive(tool: &Path, folder: &Path, extent: &Extent) -> Result<Output, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
-    let service = BlankService::start().await?;
+    let service = BlankService::start(|_| {}).await?;
     let base = service.base_url();
     let task_id = completed_task(&base).await?;
     let document = folder.join("openapi.json");
