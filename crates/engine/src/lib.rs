@@ -8,6 +8,13 @@
 //! * [`preview`]: what a run would do; [`explain`]: why; [`adopt`]: work that the ledger does not know; [`clean`]: files that are no longer needed;
 //!   [`cuts`]: earlier cuts of films; [`sidecar`]: what each paid video is, beside it.
 //!
+//! Floors: a file uses what is on its own floor or below.
+//! 5. `executor`: the loop of a run; `adopt`, `clean`, `explain`, over `preview`.
+//! 4. `effects`, which the executor performs; `records`, over `lookup`.
+//! 3. `film`, `ledger`.
+//! 2. `artifact_store`, `unchanged_copy`, `cuts`.
+//! 1. `provider`, `reporter`, `artifact`, `sidecar` and other small files that use each other at most.
+//!
 //! Invariant: this crate does not know the embedded service; a service is a base URL and a key.
 //! Invariant: a task that has an id is polled for and never submitted again.
 
@@ -23,11 +30,8 @@ pub mod explain;
 pub mod failpoint;
 mod file_id;
 pub mod film;
-mod film_sound;
-mod film_subtitles;
-mod film_tags;
-mod film_titles;
 pub mod ledger;
+mod lookup;
 mod media_gate;
 pub mod preview;
 pub mod provider;
@@ -35,6 +39,8 @@ pub mod records;
 pub mod reporter;
 pub mod sidecar;
 pub mod time;
+mod unchanged_copy;
+mod unknown_task;
 
 pub use executor::fetch::{FetchConfig, FetchError, FetchedVideo, fetch_task};
 pub use executor::{RunConfig, RunError, UnrecordedTask, run};

@@ -18,8 +18,8 @@ use workflow::plan::{NodeKey, Plan};
 use workflow::units::Money;
 
 use crate::artifact_store::Verify;
-use crate::executor::lookup;
 use crate::ledger::{Ledger, LedgerError, LedgerReader, OpenAttempt, PlanKeys, PresentAttempt, RunRow};
+use crate::lookup;
 
 /// What is read of the records of runs.
 pub type RunReading<'a, T> = LocalBoxFuture<'a, Result<T, LedgerError>>;

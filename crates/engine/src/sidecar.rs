@@ -16,8 +16,6 @@ use serde_json::Value;
 use workflow::plan::{NodeIx, NodeKey, Plan};
 use workflow::units::{self, Money};
 
-use crate::ledger::AttemptRow;
-
 /// The version of the format.
 pub const SIDECAR_VERSION: u32 = 1;
 
@@ -175,33 +173,6 @@ impl Sidecar {
             rerun: record.rerun.map(|rerun| SidecarRerun { key: rerun.key, salt: rerun.salt }),
             reserved_cost: None,
             currency: record.currency.map(str::to_owned),
-            completed_at: Timestamp::default(),
-        }
-    }
-
-    /// The sidecar of a task's video whose request is not known.
-    pub(crate) fn for_attempt(row: &AttemptRow) -> Self {
-        Self {
-            version: SIDECAR_VERSION,
-            key: row.key.clone(),
-            sha256: String::new(),
-            first_sha256: None,
-            bytes: 0,
-            service: row.service.clone(),
-            task: row.task.as_ref().map(|task| task.as_str().to_owned()),
-            attempt: row.attempt.to_string(),
-            shot: row.node.clone(),
-            workflow: row.workflow.clone(),
-            file: None,
-            model: row.model.clone(),
-            prompt: None,
-            seed: None,
-            request: None,
-            parents: Vec::new(),
-            // A replaced task's video is found again as another one of its shot.
-            rerun: row.replaced_key.clone().map(|key| SidecarRerun { key, salt: row.attempt.to_string() }),
-            reserved_cost: row.reservation.cost,
-            currency: None,
             completed_at: Timestamp::default(),
         }
     }

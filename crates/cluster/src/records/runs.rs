@@ -82,7 +82,7 @@ impl RunRecords for ClusterRecords {
             let verify = engine::artifact_store::Verify::Metadata;
             let (previews, _) =
                 engine::preview::survey(plan, Some(self), &keys, None, false, &verify).await?;
-            Ok(PlanKeys::from_previews(&previews))
+            Ok(PlanKeys::new(previews.iter().map(|preview| (preview.name.as_str(), preview.full_key))))
         })
     }
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use scheduler::{Artifact, AttemptId, Decision, ForcedRerun, KeyResolver, TaskId};
 use workflow::plan::{NodeIx, NodeKey};
 
+use super::adoption::{Adoption, AdoptionReport, AdoptionResult};
 use super::descriptions::{DescribedVideo, Descriptions, UnusedDescription};
 use super::record::{Recordable, Video, Work};
 use super::unrecorded::{recorded_at, videos_by_key};
-use super::{Adoption, AdoptionReport, AdoptionResult};
 use crate::artifact::{file_name, file_sha256};
 use crate::artifact_store::Verify;
 use crate::ledger::{Ledger, LedgerError};

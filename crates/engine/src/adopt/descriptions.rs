@@ -9,10 +9,12 @@ use scheduler::{ForcedRerun, Timestamp};
 use serde_json::Value;
 use workflow::plan::NodeKey;
 
-use super::KEY_DIGITS;
 use crate::artifact::file_sha256;
 use crate::ledger::{Ledger, LedgerError};
 use crate::sidecar::{self, Sidecar};
+
+/// Digits of a key in a file name.
+pub(super) const KEY_DIGITS: usize = 12;
 
 /// A video with its description.
 #[derive(Debug, Clone, PartialEq)]

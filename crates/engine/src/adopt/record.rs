@@ -9,20 +9,13 @@ use scheduler::{Artifact, AttemptId, Event, ForcedRerun, KeyResolver, TaskId, Ti
 use workflow::plan::{NodeIx, NodeKey};
 use workflow::units::Money;
 
-use super::Adoption;
+use super::adoption::Adoption;
 use crate::ledger::{Ledger, LedgerError, Persist, RunLock};
 use crate::sidecar::{Sidecar, TaskRecord};
-
-/// Prefix of tasks that are recorded where the task is not known.
-const UNKNOWN_TASK: &str = "unknown-";
+use crate::unknown_task::unknown_task;
 
 /// The digest of a request whose body is not known.
 const UNKNOWN_DIGEST: &str = "adopted";
-
-/// Whether a task is one of the service, and not one that is recorded in the place of an unknown one.
-pub(crate) fn is_service_task(task: &TaskId) -> bool {
-    !task.as_str().starts_with(UNKNOWN_TASK)
-}
 
 /// Work to record for a node.
 pub(super) struct Recordable {
@@ -96,7 +89,7 @@ pub(super) fn record(
         Work::Video(video) => (video.task.clone(), Some(video)),
         Work::Task(task) => (Some(task.clone()), None),
     };
-    let recorded_task = task.clone().unwrap_or_else(|| TaskId(format!("{UNKNOWN_TASK}{attempt}")));
+    let recorded_task = task.clone().unwrap_or_else(|| unknown_task(&attempt));
     let mut events = vec![intent, Event::Submitted { node, attempt: attempt.clone(), task: recorded_task }];
     if let Some(video) = video {
         let artifact = store(ledger, video)?;

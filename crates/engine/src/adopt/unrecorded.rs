@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use scheduler::{Decision, KeyResolver, Timestamp};
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
-use super::KEY_DIGITS;
-use super::descriptions::DescribedVideo;
+use super::descriptions::{DescribedVideo, KEY_DIGITS};
 use crate::artifact::file_name_with;
 use crate::artifact_store::{ArtifactStore, Verify};
 use crate::ledger::{Ledger, LedgerError};

@@ -12,7 +12,7 @@ use super::{FileUse, UnneededFile};
 use crate::artifact_store::Verify;
 use crate::cuts::earlier_cuts;
 use crate::effects::FilmFolders;
-use crate::film_tags::ENCODER_NAME;
+use crate::film::ENCODER_NAME;
 use crate::ledger::{AttemptRow, Ledger, LedgerError};
 use crate::preview::{key_resolver, survey};
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::effect_runner::EffectResult;
-use super::{RunError, UnrecordedTask};
+use super::run_error::{RunError, UnrecordedTask};
 use crate::ledger::{Ledger, LedgerError, Persist, RunLock};
 use crate::time::Clock;
 use scheduler::{AttemptId, Event, Outcome, Phase, RunState, TaskId};

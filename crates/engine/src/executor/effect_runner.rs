@@ -9,11 +9,13 @@ use tokio::task::JoinSet;
 use tracing::{Instrument as _, Span};
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
+use super::attempt_ids::AttemptIds;
 use super::lookup_queue::LookupRequest;
 use super::wake_timer::WakeTimer;
-use super::{AttemptIds, download, inputs, join, sidecars, trace};
+use super::{sidecars, trace};
 use crate::adopt::UnrecordedVideos;
 use crate::artifact::file_name;
+use crate::effects::{download, inputs, join};
 use crate::film::film_clips;
 use crate::ledger::{Ledger, LedgerError};
 use crate::provider::{PreparedRequest, Provider, Submission, SubmissionLookup};

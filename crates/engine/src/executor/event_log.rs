@@ -7,9 +7,12 @@ use scheduler::{Event, RunState, Timestamp};
 use tokio::time::Instant;
 use workflow::plan::Plan;
 
-use super::{MAX_BATCH, RunError};
+use super::run_error::RunError;
 use crate::blocking::run_blocking;
 use crate::ledger::{Ledger, LedgerError, Persist, RunLock};
+
+/// New events per ledger transaction, at most; those that were deferred are as many again.
+pub(super) const MAX_BATCH: usize = 1_024;
 
 /// How long an event may be applied and not stored, where nothing else happens: other commands read the ledger to display the run.
 const MAX_DEFERRAL: Duration = Duration::from_secs(1);

@@ -12,9 +12,9 @@ use scheduler::{
 use tokio::sync::watch;
 use workflow::plan::{NodeIx, NodeKey};
 
-use super::download;
 use crate::artifact::file_name_of;
 use crate::artifact_store::Verify;
+use crate::effects::download;
 use crate::ledger::{AttemptRow, Ledger, LedgerError};
 use crate::provider::Provider;
 use crate::sidecar::{Sidecar, SidecarRerun};
@@ -184,7 +184,7 @@ fn sidecar(config: &FetchConfig, row: &AttemptRow, artifact: &Artifact) -> Optio
     // A video that is downloaded again was complete before.
     let is_again = row.state == AttemptState::Completed;
     let completed_at = row.ended_at.filter(|_| is_again).unwrap_or_else(|| config.clock.now());
-    Some(Sidecar::for_attempt(row).with_video(artifact, completed_at))
+    Some(row.sidecar().with_video(artifact, completed_at))
 }
 
 /// Writes the sidecar of a video, unless there is one: that of a run says more.

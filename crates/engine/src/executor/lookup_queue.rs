@@ -8,12 +8,13 @@ use tokio::sync::mpsc;
 use workflow::plan::{NodeIx, NodeKey};
 
 use super::effect_runner::{EffectResult, EffectRunner};
+use super::event_log::MAX_BATCH;
 use super::sidecars::SidecarContext;
-use super::{MAX_BATCH, lookup};
 use crate::artifact::file_name;
 use crate::artifact_store::Verify;
 use crate::blocking::run_blocking;
 use crate::ledger::{Ledger, LedgerError};
+use crate::lookup;
 use scheduler::{Event, ExistingWork, Failure, FailureKind, RunState, Timestamp};
 
 /// Maximum number of concurrent lookups that read files or query the service.

@@ -4,15 +4,13 @@
 //! Invariant: an event is durable before anything outside of the process depends on it. Most are before they are applied; those that only lead to
 //! reads, or to other events, are stored with the next one ([`RunState::may_be_deferred`]).
 
-pub(crate) mod download;
+mod attempt_ids;
 mod drain;
 mod effect_runner;
 mod event_log;
 pub mod fetch;
-pub(crate) mod inputs;
-pub(crate) mod join;
-pub(crate) mod lookup;
 mod lookup_queue;
+mod run_error;
 mod sidecars;
 mod trace;
 mod wake_timer;
@@ -20,27 +18,26 @@ mod wake_timer;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use tokio::sync::{mpsc, watch};
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::JoinSet;
 use workflow::plan::Plan;
+
+use attempt_ids::AttemptIds;
+use event_log::MAX_BATCH;
+pub use run_error::{RunError, UnrecordedTask};
 
 use crate::adopt::UnrecordedVideos;
 use crate::artifact_store::Verify;
 use crate::blocking::run_blocking;
 use crate::clean;
-use crate::ledger::{Ledger, LedgerError, PlanArguments, ServiceAccount};
+use crate::ledger::{Ledger, PlanArguments, ServiceAccount};
 use crate::provider::Provider;
 use crate::reporter::{FilmProgress, Reporter};
 use crate::time::Clock;
 use scheduler::budget::BudgetCaps;
-use scheduler::{
-    AttemptId, Budget, Event, KeyResolver, Policy, RunId, RunScope, RunState, RunSummary, TaskId,
-};
-
-/// New events per ledger transaction, at most; those that were deferred are as many again.
-const MAX_BATCH: usize = 1_024;
+use scheduler::{Budget, Event, KeyResolver, Policy, RunId, RunScope, RunState, RunSummary};
 
 /// Inputs of a run besides its plan.
 pub struct RunConfig {
@@ -76,51 +73,6 @@ pub struct RunConfig {
     pub repeats_unrecorded: bool,
     /// Becomes true when the user interrupts the run.
     pub interrupt: watch::Receiver<bool>,
-}
-
-/// Why a run was aborted. Failed shots are not errors: they are outcomes in the summary.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The ledger could not be read or written before anything was submitted, so nothing may be. Tasks in flight are adopted by the next run.
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
-    /// The output folder cannot be used.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-    /// A task of the executor panicked.
-    #[error("internal error: {0}; tasks in flight are adopted by the next run")]
-    Internal(JoinError),
-    /// The ledger was removed, replaced or damaged during the run, and submission stopped.
-    #[error("{source}")]
-    LedgerReplaced {
-        /// What happened to it.
-        source: LedgerError,
-        /// Shots and their tasks that have no video yet.
-        tasks: Box<[(String, TaskId)]>,
-        /// Shots whose submission may or may not have been accepted, with the id of a task that the response named.
-        indeterminate: Box<[(String, Option<TaskId>)]>,
-    },
-    /// The ledger could no longer be written during the run, and submission stopped.
-    #[error("{source}; nothing more was submitted")]
-    LedgerWrite {
-        /// The error of the ledger.
-        source: LedgerError,
-        /// Tasks that are or may be accepted and are not in the ledger, to be adopted with `runner resolve` once it can be written again.
-        unrecorded: Vec<UnrecordedTask>,
-    },
-}
-
-/// A task of a submission whose result could not be recorded. Its intent is recorded, so it is not submitted again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnrecordedTask {
-    /// The node's name.
-    pub node: String,
-    /// The attempt.
-    pub attempt: AttemptId,
-    /// The task.
-    pub task: TaskId,
-    /// Whether the service accepted it; otherwise a response that leaves this open names it.
-    pub is_accepted: bool,
 }
 
 /// Runs `plan` until every node and film has ended, and summarizes it.
@@ -283,23 +235,5 @@ pub async fn run(
 async fn interrupted(mut interrupt: watch::Receiver<bool>) {
     if interrupt.wait_for(|interrupted| *interrupted).await.is_err() {
         std::future::pending::<()>().await;
-    }
-}
-
-/// Generates attempt ids: the run's id and a counter, unique within the ledger because run ids are.
-#[derive(Debug, Clone)]
-struct AttemptIds {
-    run: RunId,
-    next: Arc<AtomicU64>,
-}
-
-impl AttemptIds {
-    /// Whether an attempt is one of this run.
-    fn is_own(&self, attempt: &AttemptId) -> bool {
-        attempt.as_str().strip_prefix(self.run.as_str()).is_some_and(|number| number.starts_with('.'))
-    }
-
-    fn next(&self) -> AttemptId {
-        AttemptId(format!("{}.{}", self.run, self.next.fetch_add(1, Ordering::Relaxed)))
     }
 }

@@ -7,9 +7,9 @@ use workflow::plan::{NodeIx, NodeKey, Plan};
 use workflow::units::Money;
 
 use super::effect_runner::EffectRunner;
-use crate::adopt::is_service_task;
 use crate::ledger::{AttemptRow, Ledger};
 use crate::sidecar::{Sidecar, TaskRecord};
+use crate::unknown_task::is_service_task;
 
 /// What only the state of a run knows of a node's sidecar, from before its lookup.
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 use rusqlite::Connection;
 use scheduler::{AttemptId, RunId};
 
-use super::{AttemptRow, Ledger, LedgerError};
+use super::attempt_row::AttemptRow;
+use super::{Ledger, LedgerError};
 
 /// The service has shown the task of an attempt to the key of `run`, which has its video: where it was submitted with another key, both belong to
 /// one account.

@@ -14,10 +14,12 @@ use scheduler::{
 use workflow::plan::Node;
 use workflow::units::Money;
 
-use super::fetch_record::FETCH_RUN;
 use super::sql::{Sql, column, one_row};
 use super::totals::{AttemptEnd, BudgetDelta, Settlement};
 use super::{Ledger, accounts, replaced_tasks};
+
+/// The run id of events of `runner ledger fetch`.
+pub(super) const FETCH_RUN: &str = "fetch";
 
 /// Writes events of one run, or of `runner resolve`, in one transaction.
 pub(super) struct Writer<'a> {

@@ -4,14 +4,12 @@ use rusqlite::TransactionBehavior;
 use scheduler::{AttemptState, Event, RunId, Timestamp};
 
 use super::append::as_delivered_again;
-use super::derived_tables::Writer;
+use super::attempt_row::AttemptRow;
+use super::derived_tables::{FETCH_RUN, Writer};
 use super::replaced_tasks::key_of_video;
 use super::sql::column;
-use super::{AttemptRow, Ledger, LedgerError};
+use super::{Ledger, LedgerError};
 use crate::failpoint::{self, Boundary};
-
-/// The run id of events of `runner ledger fetch`.
-pub(super) const FETCH_RUN: &str = "fetch";
 
 impl Ledger {
     /// Appends an event about the task of `row`: that its video was downloaded, or that it failed. Returns whether it was appended: not where

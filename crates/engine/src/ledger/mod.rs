@@ -10,12 +10,14 @@
 mod accounts;
 mod append;
 mod attempt_records;
+mod attempt_row;
 mod attempt_state;
 mod derived_tables;
 mod fetch_record;
 mod forced_reruns;
 mod keys;
 mod observed_limits;
+mod open;
 mod open_attempts;
 mod plan_arguments;
 mod plan_keys;
@@ -38,11 +40,11 @@ use rusqlite::Connection;
 
 pub use append::Persist;
 pub use attempt_records::AttemptRecord;
+pub use attempt_row::AttemptRow;
 pub use forced_reruns::Salts;
 pub use open_attempts::{OpenAttempt, OpenTaskState, PresentAttempt};
 pub use plan_arguments::PlanArguments;
 pub use plan_keys::{PlanKeys, TaskOwnership};
-pub use queries::AttemptRow;
 pub(crate) use queries::LedgerSnapshot;
 pub use read_only::{LedgerReader, RunRow};
 pub use run_lock::{RunLock, ServiceAccount};
@@ -50,7 +52,6 @@ pub use totals::UnpricedInFlight;
 
 use crate::artifact_store::ArtifactStore;
 use crate::file_id::FileId;
-use scheduler::RunId;
 
 /// The ledger of a project, open for reading and writing.
 #[derive(Debug)]
@@ -157,59 +158,10 @@ impl LedgerError {
 }
 
 impl Ledger {
-    /// Opens the ledger at `file`, creating it and its folder if needed. `base` is the folder that stored paths are relative to.
-    ///
-    /// # Errors
-    /// When the file cannot be opened, or is not a ledger of this version.
-    pub fn open(file: &Path, base: &Path) -> Result<Self, LedgerError> {
-        Self::open_with(file, base, "full")
-    }
-
-    /// As [`Ledger::open`] with `synchronous=OFF`: survives the end of the process, but not a power cut. For simulations of thousands of runs.
-    ///
-    /// # Errors
-    /// As [`Ledger::open`].
-    pub fn open_without_sync(file: &Path, base: &Path) -> Result<Self, LedgerError> {
-        Self::open_with(file, base, "off")
-    }
-
-    fn open_with(file: &Path, base: &Path, synchronous: &str) -> Result<Self, LedgerError> {
-        let folder = file.parent().map_or_else(PathBuf::new, Path::to_path_buf);
-        fs_err::create_dir_all(&folder)?;
-        let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
-        schema::ensure_ledger(file)?;
-        let mut connection = Connection::open(file).map_err(wrap)?;
-        schema::configure(&mut connection, file, synchronous)?;
-        let store = ArtifactStore::new(folder.join("artifacts"));
-        let is_synced = synchronous == "full";
-        let ledger = Self {
-            connection: Mutex::new(connection),
-            base: base.to_owned(),
-            folder,
-            store,
-            file: file.to_owned(),
-            file_id: FileId::new(&fs_err::metadata(file)?),
-            is_synced,
-        };
-        #[cfg(feature = "failpoints")]
-        if let Some(pages) = crate::failpoint::max_pages() {
-            ledger.limit_pages(pages)?;
-        }
-        Ok(ledger)
-    }
-
     /// Whether further commits are synced. In WAL mode those that are not are synced with the next one that is.
     fn sync_commits(&self, connection: &Connection, is_synced: bool) -> rusqlite::Result<()> {
         let level = if is_synced { "full" } else { "normal" };
         if self.is_synced { connection.pragma_update(None, "synchronous", level) } else { Ok(()) }
-    }
-
-    /// Opens the ledger at `file` if it exists; `None` otherwise, and nothing is created.
-    ///
-    /// # Errors
-    /// As [`Ledger::open`].
-    pub fn open_existing(file: &Path, base: &Path) -> Result<Option<Self>, LedgerError> {
-        if file.exists() { Self::open(file, base).map(Some) } else { Ok(None) }
     }
 
     /// Limits the size of the file on this connection, as a full disk would.
@@ -250,12 +202,6 @@ impl Ledger {
             transaction.commit()
         };
         clear().map_err(|error| self.sqlite(error))
-    }
-
-    /// Whether the process of `run` is alive.
-    #[must_use]
-    pub fn is_alive(&self, run: &RunId) -> bool {
-        run_lock::is_held(&self.folder, run)
     }
 
     /// The artifact store beside the ledger.

@@ -8,8 +8,8 @@ use super::attempt_state::{has_open_task, holds_key, is_in_flight, is_replaced};
 use super::read_only::LedgerReader;
 use super::sql::column;
 use super::{LedgerError, PlanArguments};
-use crate::adopt::is_service_task;
 use crate::artifact_store::{ArtifactStore, Verify};
+use crate::unknown_task::is_service_task;
 use scheduler::{Artifact, AttemptId, AttemptState, RunId, TaskId, Timestamp};
 use workflow::units::Money;
 

@@ -4,12 +4,11 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, OptionalExtension as _};
 use scheduler::{Artifact, KeyResolver};
-use workflow::plan::Plan;
+use workflow::plan::{NodeKey, Plan};
 
 use super::attempt_state::holds_key;
 use super::sql::column;
 use super::{LedgerError, LedgerReader, keys};
-use crate::preview::Preview;
 
 /// The keys of a plan's nodes at one service.
 #[derive(Debug, Clone, Default)]
@@ -43,14 +42,14 @@ impl PlanKeys {
         }
     }
 
-    /// Of a survey of the plan, in its order.
+    /// Of nodes by their names; without the key of those that depend on a video that does not exist yet.
     #[must_use]
-    pub fn from_previews(previews: &[Preview]) -> Self {
+    pub fn new<'a>(nodes: impl IntoIterator<Item = (&'a str, Option<NodeKey>)>) -> Self {
         let mut plan_keys = Self::default();
-        for preview in previews {
-            match preview.full_key {
+        for (name, key) in nodes {
+            match key {
                 Some(key) => _ = plan_keys.keys.insert(key.to_string()),
-                None => _ = plan_keys.undecided.insert(preview.name.clone()),
+                None => _ = plan_keys.undecided.insert(name.to_owned()),
             }
         }
         plan_keys

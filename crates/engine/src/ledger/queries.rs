@@ -5,64 +5,15 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
+use super::attempt_row::AttemptRow;
 use super::attempt_state::{has_open_task, holds_key, is_in_flight, is_replaced, is_resolvable};
 use super::sql::column;
 use super::{Ledger, LedgerError, derived_tables, replaced_tasks};
 use crate::artifact_store::Verify;
+use crate::unknown_task::is_service_task;
 use scheduler::budget::Reservation;
 use scheduler::{Artifact, AttemptId, AttemptState, Event, Film, RunId, TaskId, Timestamp};
 use workflow::plan::NodeKey;
-
-/// An attempt.
-#[derive(Debug, Clone)]
-pub struct AttemptRow {
-    /// The attempt.
-    pub attempt: AttemptId,
-    /// The run that created it.
-    pub run: RunId,
-    /// The workflow of that run.
-    pub workflow: String,
-    /// The name of its node at that time.
-    pub node: String,
-    /// Its key, as lower-case hex.
-    pub key: String,
-    /// The key of its shot, where another task was accepted for that and its own is a separate one.
-    pub replaced_key: Option<String>,
-    /// Its state.
-    pub state: AttemptState,
-    /// The service that it was submitted to.
-    pub service: String,
-    /// The digest of the API key that it was submitted with, if known.
-    pub account: Option<String>,
-    /// The model.
-    pub model: String,
-    /// The most that was reserved for it: cost, and requested length of video.
-    pub reservation: Reservation,
-    /// Its task, once there is one.
-    pub task: Option<TaskId>,
-    /// The id that the response to an indeterminate submission named.
-    pub suggested_task: Option<TaskId>,
-    /// SHA-256 of the canonical request body.
-    pub digest: String,
-    /// When the intent was recorded.
-    pub intended_at: Timestamp,
-    /// When its task was accepted.
-    pub submitted_at: Option<Timestamp>,
-    /// When it reached its last state, such as completion.
-    pub ended_at: Option<Timestamp>,
-    /// The last error, for people.
-    pub failure: Option<String>,
-    /// Its video as it was downloaded. The file may be gone.
-    pub artifact: Option<Artifact>,
-}
-
-impl AttemptRow {
-    /// The identity of its video ([`Artifact::identity_sha256`]), if it has had one.
-    #[must_use]
-    pub fn video_identity(&self) -> Option<&str> {
-        self.artifact.as_ref().map(Artifact::identity_sha256)
-    }
-}
 
 const COLUMNS: &str =
     "a.id, a.run, a.node, a.state, a.task, a.digest, a.intended_at, a.submitted_at, a.failure,
@@ -251,9 +202,8 @@ impl Ledger {
         let latest: HashMap<(String, String), AttemptId> =
             completed.iter().map(|row| (shot(row), row.attempt.clone())).collect();
         let mut lost = Vec::new();
-        let is_asked = |task: &TaskId| {
-            crate::adopt::is_service_task(task) && named.is_none_or(|named| named.contains(task))
-        };
+        let is_asked =
+            |task: &TaskId| is_service_task(task) && named.is_none_or(|named| named.contains(task));
         for row in completed {
             let Some(artifact) = row.artifact.as_ref().filter(|_| row.task.as_ref().is_some_and(is_asked))
             else {

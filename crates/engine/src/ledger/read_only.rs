@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 
 use super::schema::Content;
@@ -62,7 +61,7 @@ impl LedgerReader {
         } else {
             // Without a WAL everything is in the main file. SQLite would create a WAL to read it, except with `immutable=1`. That is sound here:
             // a process that starts to write now writes to a new WAL first.
-            Connection::open_with_flags(immutable(file), flags | OpenFlags::SQLITE_OPEN_URI)
+            Connection::open_with_flags(schema::immutable(file), flags | OpenFlags::SQLITE_OPEN_URI)
         }
         .map_err(wrap)?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(wrap)?;
@@ -171,12 +170,4 @@ impl LedgerReader {
     pub(super) fn sqlite(&self, source: rusqlite::Error) -> LedgerError {
         LedgerError::Sqlite { path: self.file.clone(), source }
     }
-}
-
-/// Everything that is not unreserved in a URI path (RFC 3986, section 2.3), except `/`.
-const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
-
-/// The URI under which SQLite opens a file without locks or a WAL.
-pub(super) fn immutable(file: &Path) -> String {
-    format!("file:{}?immutable=1", percent_encode(file.as_os_str().as_encoded_bytes(), PATH))
 }

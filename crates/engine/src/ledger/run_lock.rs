@@ -162,6 +162,12 @@ impl Ledger {
         Ok(())
     }
 
+    /// Whether the process of `run` is alive.
+    #[must_use]
+    pub fn is_alive(&self, run: &RunId) -> bool {
+        is_held(&self.folder, run)
+    }
+
     /// Whether any process that records a run here is alive.
     ///
     /// # Errors

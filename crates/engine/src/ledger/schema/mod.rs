@@ -7,11 +7,12 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use sha2::{Digest as _, Sha256};
 
-use super::{LedgerError, read_only};
+use super::LedgerError;
 
 /// The tables, for an empty file.
 const SCHEMA: &str = include_str!("schema.sql");
@@ -33,6 +34,9 @@ const CHECKPOINT_PAGES: i64 = 8_192;
 
 /// How long a writer waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Everything that is not unreserved in a URI path (RFC 3986, section 2.3), except `/`.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 /// What a database is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +81,7 @@ pub(super) fn ensure_ledger(file: &Path) -> Result<(), LedgerError> {
         // that is open has some. Without them, another process takes itself for the last one, and removes the WAL.
         let flags =
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-        Connection::open_with_flags(read_only::immutable(file), flags)
+        Connection::open_with_flags(immutable(file), flags)
     };
     match opened.and_then(|connection| present_content(&connection)) {
         Ok(Content::Other) => Err(LedgerError::OtherFormat { path: file.to_owned() }),
@@ -126,4 +130,9 @@ fn create(connection: &mut Connection, file: &Path) -> Result<(), LedgerError> {
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(wrap)?;
     transaction.pragma_update(None, "user_version", *SCHEMA_DIGEST).map_err(wrap)?;
     transaction.commit().map_err(wrap)
+}
+
+/// The URI under which SQLite opens a file without locks or a WAL.
+pub(super) fn immutable(file: &Path) -> String {
+    format!("file:{}?immutable=1", percent_encode(file.as_os_str().as_encoded_bytes(), PATH))
 }

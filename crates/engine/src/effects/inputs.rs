@@ -15,6 +15,7 @@ use crate::artifact_store::ArtifactStore;
 use crate::blocking::run_blocking;
 use crate::media_gate::MEDIA_GATE;
 use crate::provider::Provider;
+use crate::unchanged_copy::unchanged_copy;
 use scheduler::{Artifact, Failure, FailureKind, RunState, Timestamp};
 
 /// How long a frame's URL must remain valid to be used.
@@ -179,25 +180,6 @@ fn value(
             Ok(data_uri(&media_type, &bytes))
         }
     }
-}
-
-/// A copy of a shot's video that has its content still: the file itself, or the one in the store. The frame of another video would be paid for
-/// under the key of this one, and a film of it would be another one.
-pub(crate) fn unchanged_copy(
-    video: &Path,
-    sha256: &str,
-    store: Option<&ArtifactStore>,
-) -> Result<PathBuf, Failure> {
-    let stored = store.map(|store| store.path(sha256));
-    for path in std::iter::once(video).chain(stored.as_deref()) {
-        if path.is_file() && file_sha256(path).map_err(|error| local(error.to_string()))? == sha256 {
-            return Ok(path.to_owned());
-        }
-    }
-    Err(local(format!(
-        "{} was removed or changed since it was downloaded, and it is needed; the next run downloads it again",
-        video.display()
-    )))
 }
 
 /// Bounds the inline data of one request. The plan has done so for files; frames of other shots are added here.

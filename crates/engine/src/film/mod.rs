@@ -1,5 +1,10 @@
 //! The edit of a film whose clips are on disk.
 
+pub(crate) mod sound;
+pub(crate) mod subtitles;
+mod tags;
+pub(crate) mod titles;
+
 use std::path::{Path, PathBuf};
 
 use media::{DigitalSource, Ffmpeg, FilmTags, JoinClip, JoinSource, JoinTransition, MediaError, Still};
@@ -12,9 +17,10 @@ use workflow::units::FrameRate;
 
 use crate::artifact::file_sha256;
 use crate::artifact_store::ArtifactStore;
-use crate::executor::inputs::unchanged_copy;
-pub use crate::film_subtitles::film_cues;
-use crate::film_tags::film_tags;
+pub use subtitles::film_cues;
+pub(crate) use tags::{ENCODER_NAME, film_tags};
+
+use crate::unchanged_copy::unchanged_copy;
 
 /// Raised when the same film of the same clips comes out differently, so that films are joined again.
 const EDIT_VERSION: u32 = 5;

@@ -6,7 +6,7 @@ use media::{DigitalSource, FilmTags};
 use serde_json::Value;
 use workflow::plan::{Film, NodeIx, Plan};
 
-use crate::film::FilmClip;
+use super::FilmClip;
 
 /// The name of this program in the metadata of films.
 pub(crate) const ENCODER_NAME: &str = "runner ";

@@ -10,9 +10,9 @@ use timeline::Timeline;
 use timeline::subtitles::{self, Cue};
 use workflow::plan::Plan;
 
+use super::FilmClip;
+use super::titles::{SIDE_MARGIN, SharedFonts};
 use crate::cuts;
-use crate::film::FilmClip;
-use crate::film_titles::{SIDE_MARGIN, SharedFonts};
 
 /// Free space below, as a share of the picture.
 const LOWER_MARGIN: f32 = 0.06;

@@ -15,39 +15,39 @@ use workflow::units::Loudness;
 use crate::blocking::run_blocking;
 use crate::cuts;
 use crate::failpoint;
+use crate::film::film_tags;
+use crate::film::titles::{self, SharedFonts};
 use crate::film::{self, FilmClip, film_digest, film_timeline, join_clips};
-use crate::film_tags::film_tags;
-use crate::film_titles::{self, SharedFonts};
+use crate::film::{sound, subtitles};
 use crate::ledger::{Ledger, LedgerError};
 use crate::reporter::FilmProgress;
-use crate::{film_sound, film_subtitles};
 use scheduler::{Failure, FailureKind, Film, FilmLoudness, FilmPictures};
 
 /// The least time between two reports of a film's progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The film to be joined.
-pub(super) struct JoinRequest {
-    pub(super) plan: Arc<Plan>,
+pub(crate) struct JoinRequest {
+    pub(crate) plan: Arc<Plan>,
     /// Its index in the plan.
-    pub(super) index: usize,
+    pub(crate) index: usize,
     /// The videos of its clips, in order.
-    pub(super) clips: Vec<FilmClip>,
+    pub(crate) clips: Vec<FilmClip>,
     /// Where the files of the workflow are.
-    pub(super) workflow_dir: PathBuf,
+    pub(crate) workflow_dir: PathBuf,
     /// Where it goes.
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Where the pictures of its clips come from.
-    pub(super) source: DigitalSource,
+    pub(crate) source: DigitalSource,
     /// Where its progress is reported.
-    pub(super) progress: UnboundedSender<FilmProgress>,
+    pub(crate) progress: UnboundedSender<FilmProgress>,
 }
 
 /// The previous cut under the film's name is kept ([`cuts`]).
 ///
 /// # Errors
 /// When the ledger cannot be read. A failure to join is data.
-pub(super) async fn join(
+pub(crate) async fn join(
     request: JoinRequest,
     ledger: Arc<Ledger>,
     ffmpeg: Arc<media::Ffmpeg>,
@@ -131,35 +131,35 @@ impl Join<'_> {
     /// What is said in the film, if it has subtitles.
     fn cues(&self, timeline: &Timeline) -> Vec<Cue> {
         match self.film.subtitles {
-            Some(_) => film_subtitles::film_cues(self.plan, timeline, self.clips),
+            Some(_) => subtitles::film_cues(self.plan, timeline, self.clips),
             None => Vec::new(),
         }
     }
 
     fn soundtrack(&self, timeline: &Timeline) -> media::Soundtrack {
-        let spoken = film_subtitles::film_cues(self.plan, timeline, self.clips);
-        film_sound::soundtrack(&self.film.soundtrack, timeline, &spoken, self.workflow_dir)
+        let spoken = subtitles::film_cues(self.plan, timeline, self.clips);
+        sound::soundtrack(&self.film.soundtrack, timeline, &spoken, self.workflow_dir)
     }
 
     fn fonts(&self) -> Result<SharedFonts, Failure> {
         let read = |font: &plan::FilmFile| fs_err::read(self.workflow_dir.join(&font.path));
         let own = self.film.font.as_ref().map(read).transpose();
         let own = own.map_err(|error| local(format!("the font cannot be read: {error}")))?;
-        film_titles::shared_fonts(own).map_err(|error| local(format!("the font cannot be used: {error}")))
+        titles::shared_fonts(own).map_err(|error| local(format!("the font cannot be used: {error}")))
     }
 
     fn card(&self, index: usize, fonts: &SharedFonts) -> Still {
         let title = self.film.clips.get(index).and_then(|clip| clip.title.clone());
         let title = title.unwrap_or(Title { text: String::new(), style: TitleStyle::Card });
-        film_titles::card(&title, fonts)
+        titles::card(&title, fonts)
     }
 
     /// Titles over clips, and subtitles that are drawn.
     fn overlays(&self, timeline: &Timeline, cues: &[Cue], fonts: &SharedFonts) -> Option<Overlays> {
-        let titles = film_titles::overlays(self.film, timeline, fonts);
+        let titles = titles::overlays(self.film, timeline, fonts);
         let titles = (!titles.spans.is_empty()).then_some(titles);
         let is_burnt = self.film.subtitles.is_some_and(|subtitles| subtitles.burn) && !cues.is_empty();
-        let subtitles = is_burnt.then(|| film_subtitles::overlays(timeline, cues.to_vec(), fonts));
+        let subtitles = is_burnt.then(|| subtitles::overlays(timeline, cues.to_vec(), fonts));
         match (titles, subtitles) {
             (Some(titles), Some(subtitles)) => Some(titles.merged(subtitles)),
             (titles, subtitles) => titles.or(subtitles),
@@ -168,7 +168,7 @@ impl Join<'_> {
 
     /// Writes the subtitles of a film that exists, where they are not beside it.
     fn restore_subtitles(&self, path: &Path) -> Result<(), Failure> {
-        if self.film.subtitles.is_none() || film_subtitles::are_written(path) {
+        if self.film.subtitles.is_none() || subtitles::are_written(path) {
             return Ok(());
         }
         let cues = self.cues(&self.timeline()?);
@@ -176,7 +176,7 @@ impl Join<'_> {
             return Ok(());
         }
         let scratch = scratch_folder(path)?;
-        film_subtitles::write(path, &cues, scratch.path()).map_err(|error| cannot_write(&error))
+        subtitles::write(path, &cues, scratch.path()).map_err(|error| cannot_write(&error))
     }
 
     /// Writes the poster of a film that exists, where it is not beside it.
@@ -227,7 +227,7 @@ impl Join<'_> {
         let is_film = |name: &str| self.plan.films().iter().any(|film| film.output == name);
         cuts::replace(&new, &path, &is_film).map_err(|error| cannot_write(&error))?;
         if !cues.is_empty() {
-            film_subtitles::write(&path, &cues, scratch.path()).map_err(|error| cannot_write(&error))?;
+            subtitles::write(&path, &cues, scratch.path()).map_err(|error| cannot_write(&error))?;
         }
         if let Some(poster) = &joined.poster {
             write_poster(poster, &path, scratch.path()).map_err(|error| cannot_write(&error))?;

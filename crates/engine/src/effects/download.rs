@@ -60,7 +60,7 @@ pub async fn fetch(
 }
 
 /// As [`fetch`]; `then` runs where the video was stored, on the same blocking thread.
-pub(super) async fn fetch_then(
+pub(crate) async fn fetch_then(
     provider: &dyn Provider,
     download: &Download,
     bounds: Bounds<'_>,
