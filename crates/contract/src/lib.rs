@@ -18,7 +18,10 @@ mod canonical;
 #[cfg(feature = "validate")]
 mod check;
 mod contract;
+#[cfg(feature = "validate")]
 pub mod diff;
+#[cfg(feature = "validate")]
+mod digit_pattern;
 mod spec;
 mod view;
 mod violation;

@@ -12,7 +12,7 @@ fn allowed(field: &Field, model: &Model, contract: &Contract) -> Value {
     if let Some(value) = field.values.last() {
         return value.clone();
     }
-    if let Some(number) = field.numbers.as_ref().and_then(|numbers| numbers.last()) {
+    if let Some(number) = field.numbers().and_then(|numbers| numbers.last().copied()) {
         return json!(number.to_string());
     }
     match field.kind {
@@ -114,8 +114,7 @@ fn enum_value_reaches_request_unchanged() {
     for model in contract.models() {
         for field in contract.fields(&model.family).iter().filter(|field| field.name != "model") {
             let numbers = field
-                .numbers
-                .clone()
+                .numbers()
                 .unwrap_or_default()
                 .into_iter()
                 .map(|number| (json!(number), json!(number.to_string())));

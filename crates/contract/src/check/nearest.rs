@@ -3,79 +3,30 @@
 /// Longer names are not compared: the comparison is quadratic, and names may come from anyone.
 pub(super) const MAX_CHARS: usize = 100;
 
-/// Words of other tools, with the names that they mean here.
-const SYNONYMS: [(&str, &[&str]); 55] = [
-    (
-        "first_frame",
-        &[
-            "start_frame",
-            "start_image",
-            "first_image",
-            "init_image",
-            "image",
-            "image_url",
-            "input_image",
-            "prompt_image",
-            "first_frame_image",
-        ],
-    ),
-    ("last_frame", &["end_frame", "end_image", "last_image", "tail_frame", "tail_image", "last_frame_image"]),
-    ("references", &["reference_images", "reference_image", "ref_images", "refs"]),
-    ("when", &["if", "condition", "enabled"]),
-    ("needs", &["depends_on", "dependencies", "after", "requires"]),
-    (
-        "continues",
-        &["continues_from", "continue_from", "extends", "follows", "from", "previous", "previous_shot"],
-    ),
-    ("matrix", &["strategy", "foreach", "for_each", "loop", "variants"]),
-    ("takes", &["candidates", "num_videos", "count", "n", "variations"]),
+/// The usual words of services and other tools, with the names that they mean here.
+const SYNONYMS: [(&str, &[&str]); 22] = [
+    ("first_frame", &["start_frame", "start_image", "init_image", "image", "image_url", "input_image"]),
+    ("last_frame", &["end_frame", "end_image", "tail_frame"]),
+    ("references", &["reference_images", "ref_images"]),
+    ("when", &["if", "condition"]),
+    ("needs", &["depends_on", "after", "requires"]),
+    ("continues", &["continues_from", "extends", "from", "previous"]),
+    ("matrix", &["strategy", "foreach", "variants"]),
+    ("takes", &["num_videos", "count", "n", "variations"]),
     ("note", &["comment", "description"]),
     ("retry", &["retries", "max_retries"]),
-    ("seconds", &["time"]),
-    ("timeout", &["timeout_seconds", "timeout_minutes"]),
-    ("shots", &["scenes", "clips", "steps", "order", "sequence"]),
-    ("film", &["movie"]),
+    ("shots", &["scenes", "clips", "steps"]),
     ("params", &["variables", "vars", "parameters", "inputs"]),
     ("cast", &["characters"]),
     ("defaults", &["settings", "config"]),
     ("prompt", &["text"]),
-    ("model", &["model_id", "model_name"]),
-    ("name", &["title"]),
-    ("one_of", &["enum", "choices", "options"]),
-    ("length", &["duration"]),
     ("seconds", &["length", "duration", "duration_seconds"]),
     ("ratio", &["aspect_ratio", "aspect"]),
-    ("frame_rate", &["fps", "framerate", "frames_per_second"]),
-    ("subtitles", &["captions", "subs"]),
-    ("music", &["audio", "sound", "soundtrack", "bgm", "background_music"]),
-    ("voice", &["voiceover", "voices", "narration", "narrator"]),
-    ("size", &["resolution", "aspect_ratio", "ratio", "width", "height", "dimensions"]),
-    ("loudness", &["normalize", "normalise", "lufs"]),
-    ("output", &["name", "filename", "file", "output_file"]),
-    ("repeat", &["loop"]),
-    ("gain", &["volume", "level"]),
-    ("duck", &["ducking", "sidechain"]),
-    ("file", &["path", "src", "source", "filename", "image", "video", "url"]),
-    ("in", &["start", "from", "begin", "trim_start"]),
-    ("out", &["to", "end", "trim_end"]),
-    ("at", &["shot"]),
-    ("delay", &["offset"]),
+    ("frame_rate", &["fps", "framerate"]),
+    ("subtitles", &["captions"]),
+    ("file", &["path", "src", "url"]),
     ("generate_audio", &["audio", "sound", "with_audio"]),
-    ("dissolve", &["crossfade"]),
-    ("transition", &["crossfade", "fade", "fade_out", "fade_in"]),
-    ("first", &["start", "begin", "beginning", "0"]),
-    ("last", &["end", "final", "-1"]),
-    ("text", &["string", "str"]),
-    ("integer", &["int"]),
-    ("number", &["float", "double", "decimal"]),
-    ("boolean", &["bool"]),
-    ("list", &["array"]),
-    ("map", &["object", "dict", "mapping"]),
-    ("letterbox", &["contain", "pad", "padding"]),
-    ("crop", &["cover", "fill", "zoom"]),
-    ("title", &["text", "caption"]),
     ("id", &["name", "key"]),
-    ("shot", &["id", "name", "scene", "clip"]),
 ];
 
 /// The candidate that [`listed_synonym`] or else [`nearest_spelling`] finds.
@@ -169,8 +120,8 @@ mod tests {
             "a name is not another one's synonym"
         );
         assert_eq!(nearest_name("firstFrame", frames), Some("first_frame"));
-        assert_eq!(nearest_name("name", ["shot", "look"]), Some("shot"));
-        assert_eq!(nearest_spelling("name", ["shot", "look"]), None, "`name` is no `shot` in a template");
+        assert_eq!(nearest_name("name", ["id", "look"]), Some("id"));
+        assert_eq!(nearest_spelling("name", ["id", "look"]), None, "`name` is no `id` in a template");
         assert_eq!(nearest_spelling("eye_color", ["eye color"]), Some("eye color"));
         assert_eq!(nearest_name("duration", ["durations"]), Some("durations"), "seconds is not known here");
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::context::{ChangeSet, Documents, Finding, Location, component_of, effective};
 use super::operations::deprecation;
 use super::{Subject, Verdict, bounds};
-use crate::spec::digit_pattern;
+use crate::digit_pattern;
 use crate::{SpecError, canonical_json};
 
 /// Compares two schemas. When both refer to the same component, only the keywords beside the reference are compared: the

@@ -1,11 +1,8 @@
 //! Fields of an object: name, type, allowed values, default, description.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 use serde_json::Value;
 
-use super::digit_pattern;
 use super::{Node, SpecError, resolve};
 
 /// The JSON type of a field.
@@ -47,9 +44,6 @@ pub struct Field {
     pub is_digit_string: bool,
     /// The values that are allowed, in the document's order; empty when any is.
     pub values: Vec<Value>,
-    /// The numbers from 0 to 999 that a [`Field::is_digit_string`] takes, if its pattern is one of digits, groups and repetitions.
-    #[serde(skip)]
-    pub numbers: Option<BTreeSet<u32>>,
     /// The pattern (ECMA 262) that a string has to match.
     pub pattern: Option<String>,
     /// The least number allowed, itself included.
@@ -118,7 +112,6 @@ fn read_one(root: &Node<'_>, name: &str, node: &Node<'_>, required: &[String]) -
         name: name.to_owned(),
         kind,
         is_digit_string: digits.is_some(),
-        numbers: digits.and_then(digit_pattern::numbers),
         values,
         pattern,
         minimum: either("minimum").and_then(Value::as_f64),

@@ -2,7 +2,6 @@
 //!
 //! The build script compiles this module too, so that an inconsistent document fails the build with a pointer and help.
 
-pub(crate) mod digit_pattern;
 mod document;
 mod error;
 mod family;

@@ -142,7 +142,7 @@ fn expected(field: &Field) -> Option<String> {
 
 /// The whole numbers that a field takes, where they are a range that people count in.
 fn whole_range(field: &Field) -> Option<(i64, i64)> {
-    if let Some(numbers) = &field.numbers {
+    if let Some(numbers) = &field.numbers() {
         let (first, last) = (i64::from(*numbers.first()?), i64::from(*numbers.last()?));
         return (last - first + 1 == numbers.len() as i64).then_some((first, last));
     }

@@ -69,7 +69,7 @@ impl<'c> Fields<'c> {
         let schema = self.components.get(component)?.get("properties")?.get(&field.name)?;
         let relaxed = relaxed(schema);
         // A number stands for the digits that are sent; the pattern says which digits.
-        let Some(numbers) = &field.numbers else { return Some(relaxed) };
+        let Some(numbers) = &field.numbers() else { return Some(relaxed) };
         Some(json!({ "anyOf": [relaxed, { "type": "integer", "enum": numbers }] }))
     }
 
