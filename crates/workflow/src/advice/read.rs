@@ -15,7 +15,7 @@ pub(crate) fn read(source: &Source, problems: &mut Problems) -> Option<Yaml> {
         problems.push(diagnostic(failure, source));
     }
     let mut tree = tree?;
-    syntax::keep_written_names(&mut tree, source, problems);
+    syntax::keep_written_names(&mut tree, source);
     Some(tree)
 }
 

@@ -89,25 +89,12 @@ fn value<'w>(
             problems.error("template-limit", param.key.span, message);
             return None;
         }
-        let kind = declared_kind(param);
-        let is_rounded = || {
-            let source = Source::new("parameter", text.as_str());
-            tree(text).is_some_and(|tree| yaml::rounded_integer(&tree, &source).is_some())
-        };
-        if !is_text(kind) && is_rounded() {
-            problems.push(rounded(name, kind, param.key.span));
-            return None;
-        }
-        return Some((parse_override(text, kind), param.key.span));
+        return Some((parse_override(text, declared_kind(param)), param.key.span));
     }
     if let Some(entry) = overrides.get(name.as_str()) {
         let mut value = entry.value.clone();
-        let kind = declared_kind(param);
-        if is_text(kind) {
+        if is_text(declared_kind(param)) {
             yaml::keep_written(&mut value, cx.source);
-        } else if let Some(span) = yaml::rounded_integer(&value, cx.source) {
-            problems.push(rounded(name, kind, span).other(param.key.span, "declared here"));
-            return None;
         }
         return Some((value.to_json(), entry.span()));
     }
@@ -132,18 +119,6 @@ fn value<'w>(
 /// Whether numbers that are given for a parameter of this kind stay as they are written.
 fn is_text(kind: Option<ParamKind>) -> bool {
     matches!(kind, None | Some(ParamKind::Text))
-}
-
-/// The report of a whole number that would be rounded.
-fn rounded(name: &str, kind: Option<ParamKind>, span: Span) -> Diagnostic {
-    let message = format!("a whole number given for `{name}` needs more than 64 bits, and would be rounded");
-    let help = match kind {
-        Some(ParamKind::List | ParamKind::Map) => {
-            "put an id in quotes: then it is a text, and stays as it is"
-        }
-        _ => "if it is an id, declare the parameter with `type: text`: then it stays as it is",
-    };
-    Diagnostic::error("bad-param", span, message).help(help)
 }
 
 /// Whether a value satisfies the declaration; reported if it does not.

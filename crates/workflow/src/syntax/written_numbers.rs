@@ -1,94 +1,47 @@
-//! Numbers that are names, and numbers that would be rounded.
+//! Numbers that are names.
 
-use super::keys::{is_name_or_text, matrix, shot, workflow};
-use crate::diagnostic::{Diagnostic, Problems};
+use super::keys::{is_name_or_text, matrix, shot};
 use crate::source::Source;
-use crate::yaml::{Yaml, YamlValue, is_beyond_64_bits, keep_written, read_as_another};
+use crate::yaml::{Yaml, YamlValue, keep_written};
 
-/// What a value stands for, as far as its keys tell.
-#[derive(Clone, Copy, PartialEq)]
-enum Role {
-    /// Anything.
-    Value,
-    /// A name or a text, or a list of them.
-    Name,
-    /// A value of an axis, or what has some in it.
-    Axis,
-    /// What is in `metadata`: sent as it is, under names of the author's.
-    Metadata,
-    /// A parameter: rendered as it is, so that one with the name of a text is one.
-    Param,
+/// A field of requests whose members are sent as they are, under names of the author's.
+const METADATA: &str = "metadata";
+
+/// Keeps numbers as they are written where the number would be another text (`1_1`, `0x10`, `1.10`): in names, and in the values of axes,
+/// which name cells.
+pub(crate) fn keep_written_names(tree: &mut Yaml, source: &Source) {
+    keep_names(tree, false, source);
 }
 
-impl Role {
-    /// The role of the value of a key.
-    fn for_member(self, key: &str, value: &Yaml) -> Self {
-        if self == Self::Metadata {
-            return if key == SEED { Self::Value } else { self };
+fn keep_names(tree: &mut Yaml, is_name: bool, source: &Source) {
+    match &mut tree.value {
+        YamlValue::List(items) => items.iter_mut().for_each(|item| keep_names(item, is_name, source)),
+        YamlValue::Map(entries) => {
+            for (key, value) in entries {
+                let is_map = matches!(value.value, YamlValue::Map(_));
+                if key.value == shot::MATRIX.name || (key.value == shot::PICK.name && is_map) {
+                    keep_written_values(value, source);
+                } else if key.value != METADATA {
+                    keep_names(value, is_name_or_text(&key.value), source);
+                }
+            }
         }
-        let is_bounded = match self {
-            Self::Param => key == SEED,
-            _ => matrix::RANGE.has(key) || key == shot::PICK_TAKE_MEMBER.name,
-        };
-        if is_bounded {
-            return Self::Value;
-        }
-        let is_picked_instance = || key == shot::PICK.name && matches!(value.value, YamlValue::Map(_));
-        if self == Self::Axis || key == shot::MATRIX.name || is_picked_instance() {
-            Self::Axis
-        } else if key == METADATA {
-            Self::Metadata
-        } else if is_name_or_text(key) {
-            Self::Name
-        } else if key == workflow::PARAMS.name || self == Self::Param {
-            Self::Param
-        } else {
-            Self::Value
-        }
+        YamlValue::Number(_) if is_name => keep_written(tree, source),
+        YamlValue::Number(_) | YamlValue::Null | YamlValue::Bool(_) | YamlValue::Text(_) => {}
     }
 }
 
-/// The field of a request that bounds are checked of wherever it is.
-const SEED: &str = "seed";
-/// The field of a request whose members are sent as they are.
-const METADATA: &str = "metadata";
-
-/// Keeps numbers as they are written where the number would be another text: in names and values of axes (`1_1`, `0x10`, `1.10`).
-pub(crate) fn keep_written_names(tree: &mut Yaml, source: &Source, problems: &mut Problems) {
-    restore_in(tree, Role::Value, source, problems);
-}
-
-fn restore_in(tree: &mut Yaml, role: Role, source: &Source, problems: &mut Problems) {
+/// The same for all values of axes; the bounds of a range and the number of a take are numbers.
+fn keep_written_values(tree: &mut Yaml, source: &Source) {
     match &mut tree.value {
-        YamlValue::Number(number) => {
-            let number = number.clone();
-            if matches!(role, Role::Name | Role::Axis) {
-                keep_written(tree, source);
-            } else if let Some(read) = read_as_another(&number, source.slice(tree.span)) {
-                let message =
-                    format!("this number would be read as {read}, because it has a `.` or an `e` in it");
-                let diagnostic = Diagnostic::error("yaml-syntax", tree.span, message);
-                problems.push(diagnostic.help("write a whole number above 2^53 with all its digits"));
-            } else if matches!(role, Role::Metadata | Role::Param)
-                && is_beyond_64_bits(&number, source.slice(tree.span))
-            {
-                let message = "this whole number needs more than 64 bits, and would be rounded";
-                let diagnostic = Diagnostic::error("yaml-syntax", tree.span, message);
-                problems
-                    .push(diagnostic.help("put an id in quotes: then it is a text, and is sent as it is"));
-            }
-        }
-        YamlValue::List(items) => {
-            for item in items {
-                restore_in(item, role, source, problems);
-            }
-        }
         YamlValue::Map(entries) => {
             for (key, value) in entries {
-                let role = role.for_member(&key.value, value);
-                restore_in(value, role, source, problems);
+                if !matrix::RANGE.has(&key.value) && key.value != shot::PICK_TAKE_MEMBER.name {
+                    keep_written_values(value, source);
+                }
             }
         }
-        YamlValue::Null | YamlValue::Bool(_) | YamlValue::Text(_) => {}
+        YamlValue::List(items) => items.iter_mut().for_each(|item| keep_written_values(item, source)),
+        _ => keep_written(tree, source),
     }
 }

@@ -9,9 +9,7 @@ mod words;
 mod write;
 
 pub(crate) use self::failure::{Failure, FailureKind, Limit, SyntaxClass};
-pub(crate) use self::numbers::{
-    is_beyond_64_bits, keep_written, number_in, read_as_another, rounded_integer,
-};
+pub(crate) use self::numbers::{keep_written, number_in};
 pub(crate) use self::read::parse;
 pub use self::tree::{Key, Yaml, YamlValue};
 pub(crate) use self::words::is_block_text;

@@ -71,7 +71,6 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
         &["prompt-of-an-empty-param"],
         "what a template comes to is known when it is rendered",
     ),
-    ("yaml-syntax", &["integers-beyond-64-bits"], "an editor reads it as a number like others"),
     ("bad-param", &["params-bounds-reversed"], "a schema compares no value with another one"),
     ("yaml-syntax", &["tags"], "a schema sees values without their tags"),
     ("yaml-syntax", &["include-wrong-inside"], "it stands in an included file"),
