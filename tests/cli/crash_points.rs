@@ -72,7 +72,6 @@ fn scenario(point: CommitPoint) -> Scenario {
         CommitPoint::Event(EventKind::Interrupted) => Scenario::Own(interrupted),
         CommitPoint::Event(EventKind::TaskExpired) => Scenario::Own(task_expired),
         CommitPoint::Event(EventKind::Reconciled) => Scenario::Own(reconciled),
-        CommitPoint::Event(EventKind::QuotaReported) => unreachable!("it is not recorded"),
     }
 }
 

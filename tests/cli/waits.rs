@@ -1,6 +1,5 @@
 //! Services that ask to wait, or that answer slowly; proxies.
 
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::support::program::Output;
@@ -51,37 +50,6 @@ fn refusals_with_retry_after_zero_are_retried_with_back_off() {
     project(&service, "").runner(&["run", "sea.yaml"]).expect(0);
     assert_eq!(service.posts(), 5);
     assert!(started.elapsed() >= Duration::from_millis(100 + 200 + 400 + 800), "{:?}", started.elapsed());
-}
-
-#[test]
-fn submissions_wait_for_the_reset_of_a_reported_quota() {
-    // Two in each second; every other one would be refused.
-    let accepted = Mutex::new((Instant::now(), 0_u32));
-    let service = ScriptedService::start(move |call| {
-        if call.path != "/v1/videos" {
-            return None;
-        }
-        let mut accepted = accepted.lock().expect("no handler panics");
-        if accepted.0.elapsed() >= Duration::from_secs(1) || call.nth == 1 {
-            *accepted = (Instant::now(), 0);
-        }
-        accepted.1 += 1;
-        let id = task_id(call.nth);
-        let body = format!(r#"{{"id":"{id}","object":"video","status":"queued"}}"#);
-        Some(match accepted.1 {
-            1 => response(200, &[("ratelimit", "\"default\";r=1;t=1")], body),
-            2 => response(200, &[("ratelimit-remaining", "0"), ("ratelimit-reset", "1")], body),
-            _ => response(429, &[("retry-after", "1")], r#"{"error":{"message":"too many"}}"#),
-        })
-    });
-    // At first there are two, as many as are sent before one is answered. Where the answers take a quarter of a second it would be three.
-    let text = "version: 1\nname: sea\ndefaults: {model: modelb-video-480p, seconds: 1}\nshots:\n  \
-                - {id: one, prompt: wave 1}\n  - {id: two, prompt: wave 2}\n  \
-                - {id: three, needs: [one], prompt: wave 3}\n  - {id: four, needs: [one], prompt: wave 4}\n  \
-                - {id: five, needs: [one], prompt: wave 5}\n";
-    let project = Project::new("sea.yaml", text).against(&service.url, KEY);
-    project.runner(&["run", "sea.yaml", "-j", "5"]).expect(0);
-    assert_eq!(service.posts(), 5, "none was refused");
 }
 
 #[test]

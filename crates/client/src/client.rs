@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::{
     CallError, CapturedRequest, ClientConfig, ConfigError, Download, HttpError, PreparedRequest, Proxies,
-    RateLimit, Resume, TaskResponse,
+    Resume, TaskResponse,
     body::{self, ErrorBody},
     generated,
     hooks::{self, HookState},
@@ -119,9 +119,7 @@ impl Client {
             let response = self.response_from(sent)?;
             let error_body = ErrorBody::in_response_to(body.len());
             let response = self.ensure_success(response, &String::from_utf8_lossy(body), error_body).await?;
-            let rate_limit = RateLimit::read(response.headers(), SystemTime::now());
             let task = self.read_task(response.into_stream(), None, body.len()).await?;
-            let task = TaskResponse { rate_limit, ..task };
             if redact::has_long_key(&task.id, &self.shared.key) {
                 return Err(CallError::indeterminate("the task id in the response contains the API key"));
             }

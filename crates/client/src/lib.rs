@@ -39,4 +39,4 @@ pub use generated::types;
 pub use http::{http_client, http_client_for, http_client_with};
 pub use proxies::Proxies;
 pub use request::PreparedRequest;
-pub use response::{ErrorObject, MAX_RESPONSE_BYTES, RateLimit, Status, TaskFailure, TaskResponse};
+pub use response::{ErrorObject, MAX_RESPONSE_BYTES, Status, TaskFailure, TaskResponse};

@@ -118,7 +118,6 @@ fn decode_task_in_the_contracts_form_reads_all_fields() {
             size: Some("854x480".into()),
             seconds: Some("5".into()),
             error: None,
-            rate_limit: None,
             poll_after: None,
         }
     );

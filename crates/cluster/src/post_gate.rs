@@ -115,7 +115,7 @@ mod tests {
         let TokenUse::Unused(sender) = gate.redeem(&token) else { panic!("it is unused") };
         assert!(!gate.is_unused(&token));
         let TokenUse::Sent(response) = gate.redeem(&token) else { panic!("it was used") };
-        sender.send_replace(Some(Submission::Accepted { task: "t".into(), quota: None }));
+        sender.send_replace(Some(Submission::Accepted { task: "t".into() }));
         assert!(matches!(&*response.borrow(), Some(Submission::Accepted { .. })));
     }
 

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     fn accepted() -> Submission {
-        Submission::Accepted { task: "t".into(), quota: None }
+        Submission::Accepted { task: "t".into() }
     }
 
     fn throttled(seconds: u64) -> Submission {

@@ -37,7 +37,7 @@ impl CommitPoint {
 
     /// Every commit point.
     pub fn all() -> impl Iterator<Item = Self> {
-        let recorded = EventKind::ALL.iter().copied().filter(|kind| kind.is_recorded());
+        let recorded = EventKind::ALL.iter().copied();
         recorded.map(Self::Event).chain(Self::OTHERS)
     }
 

@@ -8,7 +8,6 @@ use crate::artifact::Artifact;
 use crate::attempt_state::AttemptState;
 use crate::budget::{BudgetCap, Reservation};
 use crate::ids::{AttemptId, TaskId};
-use crate::limits::SubmitQuota;
 use crate::next_step::NextStep;
 use crate::outcome::{Failure, Film};
 use crate::timestamp::Timestamp;
@@ -219,13 +218,6 @@ pub enum Event {
         /// The resolution.
         resolution: Resolution,
     },
-    /// A response to a submission reported the service's quota. Not recorded: a replay admits no submission.
-    QuotaReported {
-        /// The quota.
-        quota: SubmitQuota,
-        /// When the submission was sent.
-        sent: Timestamp,
-    },
     /// The deadline of an [`crate::Action::Wake`] has passed.
     TimerFired,
     /// The user interrupted the run: nothing more is submitted, tasks in flight are left to the next run.
@@ -273,7 +265,6 @@ impl Event {
             Self::Reconciled { .. } => EventKind::Reconciled,
             Self::TaskExpired { .. } => EventKind::TaskExpired,
             Self::Resolved { .. } => EventKind::Resolved,
-            Self::QuotaReported { .. } => EventKind::QuotaReported,
             Self::TimerFired => EventKind::TimerFired,
             Self::Interrupted => EventKind::Interrupted,
         }
@@ -301,7 +292,6 @@ impl Event {
             | Self::FilmJoined { .. }
             | Self::JoinFailed { .. }
             | Self::Resolved { .. }
-            | Self::QuotaReported { .. }
             | Self::TimerFired
             | Self::Interrupted => None,
         }
@@ -398,10 +388,6 @@ mod tests {
             },
             Event::TaskExpired { node, attempt: AttemptId::from("r.1") },
             Event::Resolved { attempt: AttemptId::from("r.1"), resolution: Resolution::NotAccepted },
-            Event::QuotaReported {
-                quota: SubmitQuota { remaining: 1, reset: Duration::ZERO },
-                sent: Timestamp(1),
-            },
             Event::TimerFired,
             Event::Interrupted,
         ];

@@ -49,17 +49,8 @@ event_kinds! {
     Reconciled = "reconciled",
     TaskExpired = "task-expired",
     Resolved = "resolved",
-    QuotaReported = "quota-reported",
     TimerFired = "timer-fired",
     Interrupted = "interrupted",
-}
-
-impl EventKind {
-    /// Whether the ledger may have events of this kind: see [`crate::RunState::must_persist`].
-    #[must_use]
-    pub const fn is_recorded(self) -> bool {
-        !matches!(self, Self::QuotaReported)
-    }
 }
 
 impl std::fmt::Display for EventKind {

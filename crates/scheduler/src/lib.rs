@@ -45,7 +45,7 @@ pub use budget::Budget;
 pub use event::{Event, EventKind, ExistingWork, ForcedRerun, PollResult, Refusal, RefusalKind, Resolution};
 pub use ids::{AttemptId, RunId, Seq, TaskId};
 pub use key_resolver::KeyResolver;
-pub use limits::{AimdLimiter, ObservedLimits, ObservedRate, PostRamp, SubmitQuota, TokenBucket};
+pub use limits::{AimdLimiter, ObservedLimits, ObservedRate, PostRamp, TokenBucket};
 pub use next_step::NextStep;
 pub use outcome::{
     Decision, Failure, FailureKind, Film, FilmLoudness, FilmOutcome, FilmPictures, Halt, Outcome,

@@ -79,7 +79,6 @@ impl NextStep {
             | Event::Reconciled { .. }
             | Event::TaskExpired { .. }
             | Event::Resolved { .. }
-            | Event::QuotaReported { .. }
             | Event::TimerFired
             | Event::Interrupted => Self::Continue,
         }

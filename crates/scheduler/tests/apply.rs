@@ -21,7 +21,7 @@ use scheduler::policy::Rate;
 use scheduler::{
     Action, Artifact, AttemptId, Budget, Decision, Event, ExistingWork, Failure, FailureKind, FilmOutcome,
     Halt, NextStep, Outcome, Phase, PickSummary, Policy, PollResult, Refusal, RefusalKind, RunId, RunState,
-    StatusKind, SubmitQuota, TaskId, Timestamp,
+    StatusKind, TaskId, Timestamp,
 };
 use serde_json::json;
 use support::{plan, plan_with};

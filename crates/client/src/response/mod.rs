@@ -6,14 +6,12 @@
 mod duplicate;
 mod error;
 mod places;
-mod rate_limit;
 mod task;
 mod time;
 
 pub(crate) use duplicate::may_name_duplicate;
 pub use error::ErrorObject;
 pub(crate) use error::plain_text;
-pub use rate_limit::RateLimit;
 pub use task::{Status, TaskFailure, TaskResponse};
 pub(crate) use time::{poll_after, retry_after};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ErrorObject, RateLimit, json, places, text_of, time::milliseconds};
+use super::{ErrorObject, json, places, text_of, time::milliseconds};
 
 /// A task's status (spec 3).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -89,8 +89,6 @@ pub struct TaskResponse {
     pub seconds: Option<String>,
     /// Why it failed; may be present with any status.
     pub error: Option<TaskFailure>,
-    /// What the headers report of the service's limit on requests; of submissions only.
-    pub rate_limit: Option<RateLimit>,
     /// How long the response asks to wait before the next poll; of polls only.
     pub poll_after: Option<Duration>,
 }
@@ -156,7 +154,6 @@ impl TaskResponse {
             seconds: text("seconds"),
             error: failure(task, &status),
             status,
-            rate_limit: None,
             poll_after: None,
         }
     }

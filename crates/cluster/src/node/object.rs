@@ -305,7 +305,7 @@ async fn prepare_and_submit(
     ctx.set(RECORD, Json(record.clone()));
     let submitted = submission::submit(ctx, worker, record, node, &intended).await?;
     ctx.set(RECORD, Json(record.clone()));
-    Ok([vec![first], submitted].concat())
+    Ok(vec![first, submitted])
 }
 
 /// What became of the submission of an attempt whose intent another invocation recorded. If it has no outcome, that invocation was killed by

@@ -12,8 +12,7 @@ use std::time::Duration;
 use engine::provider::{Submission, SubmissionLookup};
 use restate_sdk::prelude::*;
 use scheduler::{
-    AttemptId, AttemptState, Event, Failure, FailureKind, Refusal, RefusalKind, SubmitQuota, TaskId,
-    Timestamp,
+    AttemptId, AttemptState, Event, Failure, FailureKind, Refusal, RefusalKind, TaskId, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use workflow::plan::NodeIx;
@@ -49,7 +48,6 @@ enum TurnOutcome {
 enum PostOutcome {
     Accepted {
         task: TaskId,
-        quota: Option<SubmitQuota>,
     },
     Refused {
         refusal: Refusal,
@@ -77,7 +75,7 @@ pub(super) async fn submit(
     record: &mut NodeRecord,
     node: NodeIx,
     attempt: &NodeAttempt,
-) -> Result<Vec<Event>, TerminalError> {
+) -> Result<Event, TerminalError> {
     let id = attempt.id.clone();
     let issuer = Arc::clone(worker);
     let issued = ctx.run(move || async move {
@@ -98,8 +96,7 @@ pub(super) async fn submit(
     let Json(posted): Json<PostOutcome> = posted.name("post").await?;
     worker.gate.forget(&token);
     let unknown = match posted {
-        PostOutcome::Accepted { task, quota } => {
-            let reported = quota.map(|quota| Event::QuotaReported { quota, sent: time });
+        PostOutcome::Accepted { task } => {
             let accepted = if claim_task(ctx, worker, &id, vec![task.clone()]).await?.is_some() {
                 record.submitted(&id, &task, time);
                 Event::Submitted { node, attempt: id, task }
@@ -110,21 +107,21 @@ pub(super) async fn submit(
                 hold(ctx, worker, &id, time).await?;
                 Event::Indeterminate { node, attempt: id, reason, halts: false, suggested_task: None }
             };
-            return Ok(reported.into_iter().chain([accepted]).collect());
+            return Ok(accepted);
         }
         PostOutcome::Refused { refusal } => {
             let settlement = record.refused(&id, refusal.kind, &refusal.failure.message);
             let throttled = (refusal.kind == RefusalKind::Throttled)
                 .then(|| ThrottleNotice::new(time, refusal.retry_after));
             finish(ctx, worker, &id, settlement, throttled).await?;
-            return Ok(vec![Event::refused(node, id, refusal)]);
+            return Ok(Event::refused(node, id, refusal));
         }
         PostOutcome::Indeterminate { reason, task_hint, halts } => {
             IndeterminateOutcome { reason, task_hint, halts }
         }
         PostOutcome::OtherProcess => worker_is_gone(),
     };
-    Ok(vec![resolve_unknown(ctx, worker, record, node, attempt, time, unknown).await?])
+    resolve_unknown(ctx, worker, record, node, attempt, time, unknown).await
 }
 
 /// Nothing was sent: reports to the run when it may be.
@@ -135,14 +132,14 @@ async fn not_sent(
     node: NodeIx,
     attempt: AttemptId,
     wait: Duration,
-) -> Result<Vec<Event>, TerminalError> {
+) -> Result<Event, TerminalError> {
     let reason = "not sent, because the service answered another submission with 429";
     let settlement = record.refused(&attempt, RefusalKind::NotSent, reason);
     // The account heard of the 429 from the attempt that got it.
     finish(ctx, worker, &attempt, settlement, None).await?;
     let failure = Failure::new(FailureKind::Transient, reason);
     let refusal = Refusal { kind: RefusalKind::NotSent, failure, retry_after: Some(wait) };
-    Ok(vec![Event::refused(node, attempt, refusal)])
+    Ok(Event::refused(node, attempt, refusal))
 }
 
 /// The outcome of an attempt whose invocation was killed by hand: the POST may have been sent.
@@ -231,7 +228,7 @@ async fn post(
         Err(_) => None,
     };
     Ok(match submission {
-        Some(Submission::Accepted { task, quota }) => PostOutcome::Accepted { task, quota },
+        Some(Submission::Accepted { task }) => PostOutcome::Accepted { task },
         Some(Submission::Refused(refusal)) => PostOutcome::Refused { refusal },
         Some(Submission::Indeterminate { reason, task_hint, halts }) => {
             PostOutcome::Indeterminate { reason, task_hint, halts }

@@ -140,7 +140,6 @@ impl RunLog {
             Event::TimerFired => self
                 .interrupted_at
                 .is_some_and(|interrupted_at| interrupted_at.after(self.head.policy.shutdown_grace) <= time),
-            Event::QuotaReported { .. } => false,
             Event::RunConfigured { .. }
             | Event::Started
             | Event::LookupDone { .. }
@@ -188,7 +187,6 @@ impl RunLog {
             | Event::Reconciled { .. }
             | Event::TaskExpired { .. }
             | Event::Resolved { .. }
-            | Event::QuotaReported { .. }
             | Event::TimerFired
             | Event::Interrupted => {}
         }

@@ -71,7 +71,7 @@ impl Provider for Service {
             if self.hangs {
                 std::future::pending::<()>().await;
             }
-            Submission::Accepted { task, quota: None }
+            Submission::Accepted { task }
         })
     }
 

@@ -38,7 +38,6 @@ pub(super) fn submission_result(event: &Event) -> Option<&AttemptId> {
         | Event::JoinFailed { .. }
         | Event::TaskExpired { .. }
         | Event::Resolved { .. }
-        | Event::QuotaReported { .. }
         | Event::TimerFired
         | Event::Interrupted => None,
     }

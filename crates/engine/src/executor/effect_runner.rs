@@ -1,4 +1,4 @@
-//! Executes the scheduler's actions. Each action is executed once and yields one event, besides a quota that the service may report.
+//! Executes the scheduler's actions. Each action is executed once and yields one event.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -204,15 +204,10 @@ impl EffectRunner {
         let provider = Arc::clone(&self.provider);
         let since = self.clock.now();
         let span = trace::submit(&self.span, &self.plan, node, &attempt);
-        let sender = self.sender.clone();
         self.spawn(async move {
             match provider.submit(&request).instrument(span.clone()).await {
-                Submission::Accepted { task, quota } => {
+                Submission::Accepted { task } => {
                     span.record("task", task.as_str());
-                    if let Some(quota) = quota {
-                        // Before the result, so that no other submission is admitted in between.
-                        drop(sender.send(Ok(Event::QuotaReported { quota, sent: since })));
-                    }
                     Event::Submitted { node, attempt, task }
                 }
                 Submission::Refused(refusal) => Event::refused(node, attempt, refusal),

@@ -44,7 +44,6 @@ pub(super) fn event(state: &RunState, event: &Event) {
         Event::RunConfigured { only, fail_fast } => {
             info!(only = only.as_ref().map(Vec::len), fail_fast, "run configured");
         }
-        Event::QuotaReported { quota, .. } => debug!(quota.remaining, reset = ?quota.reset, "quota reported"),
         Event::Started | Event::TimerFired => trace!(event = event.kind().as_str()),
         Event::LookupDone { existing, .. } | Event::ClaimConflict { existing, .. } => {
             info!(node, found = existing.as_str(), "lookup done");

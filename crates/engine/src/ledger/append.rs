@@ -247,7 +247,6 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
         | Event::JoinFailed { .. }
         | Event::TaskExpired { .. }
         | Event::Resolved { .. }
-        | Event::QuotaReported { .. }
         | Event::TimerFired
         | Event::Interrupted => Ok(event),
     }

@@ -139,7 +139,6 @@ impl<'a> Writer<'a> {
             | Event::Polled { .. }
             | Event::DownloadFailed { .. }
             | Event::JoinFailed { .. }
-            | Event::QuotaReported { .. }
             | Event::TimerFired
             | Event::Interrupted => Ok(()),
         }

@@ -5,10 +5,10 @@
 //! the request on, or from a service that accepted the task and then failed to answer, and is `Indeterminate`; so is any response that has
 //! an id where tasks have it, or says that the task exists already.
 
-use client::{CallError, HttpError, RateLimit, Status, TaskFailure, TaskResponse};
+use client::{CallError, HttpError, Status, TaskFailure, TaskResponse};
 
 use super::{ModerationCodes, ServerErrorPolicy, Submission};
-use scheduler::{Failure, FailureKind, PollResult, Refusal, RefusalKind, SubmitQuota, TaskId, Timestamp};
+use scheduler::{Failure, FailureKind, PollResult, Refusal, RefusalKind, TaskId, Timestamp};
 
 /// Terms that indicate an exhausted account, as opposed to a rate limit.
 const QUOTA_TERMS: &[&str] =
@@ -48,10 +48,7 @@ pub fn submission(
     moderation: &ModerationCodes,
 ) -> Submission {
     match called {
-        Ok(answer) => Submission::Accepted {
-            task: TaskId(answer.id),
-            quota: answer.rate_limit.map(|RateLimit { remaining, reset }| SubmitQuota { remaining, reset }),
-        },
+        Ok(answer) => Submission::Accepted { task: TaskId(answer.id) },
         Err(CallError::NotSent { reason }) => {
             refused(RefusalKind::Unreachable, Failure::new(FailureKind::Transient, reason), None)
         }

@@ -17,7 +17,7 @@ pub use account::account_digest;
 pub use identity::service_identity;
 pub use moderation::ModerationCodes;
 pub use remote::Remote;
-use scheduler::{Failure, PollResult, Refusal, SubmitQuota, TaskId, Timestamp};
+use scheduler::{Failure, PollResult, Refusal, TaskId, Timestamp};
 use workflow::units::VideoDuration;
 
 /// A video service, as the executor sees it.
@@ -114,8 +114,6 @@ pub enum Submission {
     Accepted {
         /// The task's id.
         task: TaskId,
-        /// What the service reports of its own limit on submissions.
-        quota: Option<SubmitQuota>,
     },
     /// Definitely not accepted.
     Refused(Refusal),

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use scheduler::{
-    Event, ExistingWork, FailureKind, Halt, NodeState, Outcome, Phase, PollResult, RefusalKind, RunState,
-    SubmitQuota, TaskId, Timestamp,
+    Event, ExistingWork, FailureKind, Halt, Outcome, PollResult, RefusalKind, RunState, TaskId, Timestamp,
 };
 use workflow::plan::NodeIx;
 
@@ -90,7 +89,6 @@ pub(super) fn message_for(
         | Event::Reconciled { .. }
         | Event::TaskExpired { .. }
         | Event::Resolved { .. }
-        | Event::QuotaReported { .. }
         | Event::TimerFired
         | Event::Interrupted => Importance::Notable,
     };
@@ -253,7 +251,6 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &NamedWorkflow) -
         | Event::TaskExpired { .. }
         | Event::Resolved { .. }
         | Event::TimerFired => return None,
-        Event::QuotaReported { quota, .. } => return quota_used_up(state, event, quota, now),
     };
     Some(text)
 }
@@ -272,14 +269,6 @@ fn retried(state: &RunState, node: NodeIx) -> String {
         state.plan().node(node).retry.max(number),
         after.unwrap_or_default()
     )
-}
-
-/// The message about a quota that is used up, if something has to wait for its reset for long.
-fn quota_used_up(state: &RunState, event: &Event, quota: &SubmitQuota, now: Timestamp) -> Option<String> {
-    let wait = wait(state, event, now, "submission");
-    let waits = |node: &NodeState| matches!(node.phase, Phase::Pending | Phase::Ready { .. });
-    let is_notable = quota.remaining == 0 && !wait.is_empty() && state.nodes().iter().any(waits);
-    is_notable.then(|| format!("the service reports that its quota of submissions is used up{wait}"))
 }
 
 /// The message about a node that the event has ended without success.
@@ -357,51 +346,4 @@ pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &NamedWorkflow) -> Op
             format!("not-selected: its task {} stays in flight", sanitize::line(task.as_ref()?.as_str()))
         }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use contract::Contract;
-    use scheduler::Policy;
-    use workflow::{InMemory, Options};
-
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn used_up_quota_is_reported_where_something_waits_for_long() {
-        let text = "version: 1\nname: two\ndefaults: {model: modelb-video-480p, seconds: 1}\nshots:\n  \
-                    - {id: a, prompt: a quiet sea}\n  - {id: b, prompt: a loud sea}\n";
-        let plan = workflow::load(
-            text.as_bytes(),
-            "two.yaml",
-            &InMemory::default(),
-            &Options::default(),
-            Contract::embedded(),
-        );
-        let now = Timestamp(1_000_000);
-        let line = |remaining, reset| {
-            let plan = Arc::new(plan.clone().unwrap_or_else(|report| panic!("{report}")));
-            let mut state = RunState::new(plan, "test", Policy { max_in_flight: 1, ..Policy::remote() });
-            let _ = state.apply(Event::Started, now);
-            for node in [NodeIx::new(0), NodeIx::new(1)] {
-                let existing = ExistingWork::None;
-                let _ = state.apply(Event::LookupDone { node, key: "ab".repeat(32), existing }, now);
-            }
-            let quota = SubmitQuota { remaining, reset: Duration::from_secs(reset) };
-            let event = Event::QuotaReported { quota, sent: now };
-            let _ = state.apply(event.clone(), now);
-            message_for(&state, &event, now, &NamedWorkflow::new(std::path::Path::new("two.yaml"), ""))
-                .map(|message| message.line)
-        };
-        assert_eq!(
-            line(0, 40).as_deref(),
-            Some("the service reports that its quota of submissions is used up; the next submission in 40 s")
-        );
-        assert_eq!(line(0, 2), None, "a short wait");
-        assert_eq!(line(3, 40), None, "something is left");
-    }
 }

@@ -14,7 +14,7 @@ pub(super) const NOTABLE_WAIT: Duration = Duration::from_secs(10);
 /// The time before which no request is sent like the one that the event is about, because the service asked to wait.
 pub(super) fn held_until(state: &RunState, event: &Event) -> Option<Timestamp> {
     match event {
-        Event::Refused { .. } | Event::QuotaReported { .. } => state.submissions_held_until(),
+        Event::Refused { .. } => state.submissions_held_until(),
         Event::Polled { result: PollResult::Throttled { .. }, .. } => state.polls_held_until(),
         Event::DownloadFailed { node, .. } => match &state.node(*node).phase {
             Phase::ReadyToDownload(download) | Phase::Downloading(download) => Some(download.not_before),

@@ -8,7 +8,6 @@ mod downloads;
 mod jitter;
 mod poll_rate;
 mod post_ramp;
-mod quota;
 mod token_bucket;
 
 use crate::policy::Policy;
@@ -20,8 +19,6 @@ pub(crate) use downloads::DownloadLimiter;
 pub(crate) use jitter::jitter;
 pub(crate) use poll_rate::PollRate;
 pub use post_ramp::PostRamp;
-pub(crate) use quota::QuotaLimit;
-pub use quota::SubmitQuota;
 pub use token_bucket::TokenBucket;
 
 /// All limits towards one service.
@@ -31,8 +28,6 @@ pub(crate) struct RunLimits {
     pub(crate) concurrency: AimdLimiter,
     /// What the service itself accepts; `None` where it is not learned.
     pub(crate) discovery: Option<LimitDiscovery>,
-    /// What the service last reported of its own limit on submissions.
-    pub(crate) quota: Option<QuotaLimit>,
     /// Submissions per time window; `None` without a limit.
     pub(crate) submit_rate: Option<TokenBucket>,
     /// Polls over all tasks.
@@ -48,7 +43,6 @@ impl RunLimits {
             discovery: policy
                 .learns_limits
                 .then(|| LimitDiscovery::new(policy.paces_posts, policy.max_retry_after)),
-            quota: None,
             submit_rate: policy.submit_rate.map(TokenBucket::new),
             poll_rate: PollRate::new(policy.poll_rate),
             downloads: DownloadLimiter::new(policy.max_downloads),

@@ -186,7 +186,6 @@ impl Halt {
             | Event::Reconciled { .. }
             | Event::TaskExpired { .. }
             | Event::Resolved { .. }
-            | Event::QuotaReported { .. }
             | Event::TimerFired => None,
         }
     }

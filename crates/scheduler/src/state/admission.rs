@@ -90,9 +90,6 @@ impl RunState {
             if let Some(discovery) = &mut self.limits.discovery {
                 discovery.admitted(now);
             }
-            if let Some(quota) = &mut self.limits.quota {
-                quota.admitted();
-            }
             let state = self.node_mut(node);
             state.sent_at = now;
             let is_inline = state.is_inline;
@@ -143,9 +140,6 @@ impl RunState {
     fn may_submit_at_any_rate(&self, now: Timestamp) -> Result<(), Option<Timestamp>> {
         if let Some(until) = self.submissions_held_until() {
             return Err(Some(until));
-        }
-        if self.limits.quota.is_some_and(|quota| !quota.admits(self.queues.posting, now)) {
-            return Err(None);
         }
         let concurrency = &self.limits.concurrency;
         let held_slots = &self.queues.held_slots;

@@ -76,7 +76,6 @@ impl UnexpectedEvent {
             | Event::FilmJoined { .. }
             | Event::JoinFailed { .. }
             | Event::Resolved { .. }
-            | Event::QuotaReported { .. }
             | Event::TimerFired
             | Event::Interrupted => true,
         };

@@ -223,7 +223,6 @@ impl RunState {
             Event::Reconciled { node, .. } => self.reconciled(node, event, now, &mut actions),
             // The transition that requested it has happened. A person resolves attempts outside of runs only.
             Event::TaskExpired { .. } | Event::Resolved { .. } => {}
-            Event::QuotaReported { quota, sent } => self.quota_reported(quota, sent, now),
             Event::TimerFired => self.timer_fired(now),
             Event::Interrupted => self.interrupted(now, &mut actions),
         }
@@ -282,8 +281,7 @@ impl RunState {
     /// The time before which no request is submitted, because the service asked to wait.
     #[must_use]
     pub fn submissions_held_until(&self) -> Option<Timestamp> {
-        let quota = self.limits.quota.and_then(|quota| quota.held_until(self.now));
-        self.limits.concurrency.held_until(self.now).max(quota)
+        self.limits.concurrency.held_until(self.now)
     }
 
     /// The time before which no task is polled, because the service asked to wait.

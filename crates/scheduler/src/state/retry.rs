@@ -77,7 +77,6 @@ impl RunState {
             | Event::Reconciled { .. }
             | Event::TaskExpired { .. }
             | Event::Resolved { .. }
-            | Event::QuotaReported { .. }
             | Event::TimerFired
             | Event::Interrupted => event,
         }

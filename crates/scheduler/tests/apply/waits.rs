@@ -376,25 +376,3 @@ fn poll_waits_as_long_as_the_service_asks() {
     assert_eq!(run.wait(30_000), ["poll a"]);
     assert_eq!(run.polled("a", asked(86_400)), ["wake in 300000 ms"], "within bounds");
 }
-
-#[test]
-fn quota_that_is_used_up_holds_submissions_until_its_reset() {
-    let names = ["a", "b", "c", "d"];
-    let mut run =
-        Script::with(RunState::new(plan(&names), "test", Policy { max_in_flight: 8, ..Policy::local() }));
-    run.start();
-    for name in names {
-        run.lookup_done(name, ExistingWork::None);
-    }
-    // Two at once, while nothing is known of the service.
-    run.prepared("a");
-    run.prepared("b");
-    let quota = SubmitQuota { remaining: 1, reset: Duration::from_secs(7) };
-    assert_eq!(run.on(Event::QuotaReported { quota, sent: run.now }), ["wake in 7000 ms"], "b uses it up");
-    assert!(!run.submitted("a").iter().any(|action| action.starts_with("prepare")));
-    assert!(!run.submitted("b").iter().any(|action| action.starts_with("prepare")));
-    assert_eq!(run.state.submissions_held_until(), Some(run.now.after(Duration::from_secs(7))));
-    assert!(!run.wait(6_999).iter().any(|action| action.starts_with("prepare")));
-    let later = run.wait(1);
-    assert_eq!(later.iter().filter(|action| action.starts_with("prepare")).count(), 2, "{later:?}");
-}

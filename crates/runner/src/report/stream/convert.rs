@@ -21,7 +21,6 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
             EventKind::Configured { selected: only.as_ref().map(Vec::len), fail_fast: *fail_fast }
         }
         Event::Started
-        | Event::QuotaReported { .. }
         | Event::TimerFired
         | Event::TaskExpired { .. }
         | Event::Resolved { .. }

@@ -126,7 +126,6 @@ impl Shot {
             | Event::FilmJoined { .. }
             | Event::JoinFailed { .. }
             | Event::Resolved { .. }
-            | Event::QuotaReported { .. }
             | Event::TimerFired
             | Event::Interrupted => {}
         }

@@ -170,7 +170,6 @@ impl RunState {
             | Event::Resolved { .. }
             | Event::FilmJoined { .. }
             | Event::JoinFailed { .. }
-            | Event::QuotaReported { .. }
             | Event::TimerFired
             | Event::Interrupted => false,
         }
@@ -182,7 +181,6 @@ impl RunState {
     pub fn must_persist(&self, event: &Event, now: Timestamp) -> bool {
         match event {
             Event::TimerFired => self.ends_grace(now),
-            Event::QuotaReported { .. } => false,
             Event::LookupDone { .. } => !self.repeats_claim(event),
             Event::Polled { node, attempt, result, next } => match result {
                 PollResult::Running { .. } | PollResult::Throttled { .. } => {

@@ -3,7 +3,6 @@
 use workflow::plan::NodeIx;
 
 use crate::ids::{AttemptId, TaskId};
-use crate::limits::{QuotaLimit, SubmitQuota};
 use crate::state::{Phase, RunState};
 use crate::timestamp::Timestamp;
 
@@ -24,12 +23,5 @@ impl RunState {
             self.limits.concurrency.restore();
         }
         self.schedule_first_poll(node, now);
-    }
-
-    /// A response to a submission, sent at `sent`, reported the service's quota. That submission is still among those on their way.
-    pub(crate) fn quota_reported(&mut self, quota: SubmitQuota, sent: Timestamp, now: Timestamp) {
-        let (others, longest) = (self.queues.posting.saturating_sub(1), self.policy.max_retry_after);
-        let before = self.limits.quota;
-        self.limits.quota = Some(QuotaLimit::after(before, quota, sent, others, now, longest));
     }
 }
