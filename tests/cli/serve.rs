@@ -142,7 +142,7 @@ async fn serve_limits_come_from_a_file_and_keys_are_changed_live() {
     let fixture = Fixture::new();
     let text = json!({"queued_tasks": 100, "per_key": {"running_tasks": 1}}).to_string();
     fs_err::write(fixture.project.file("limits.json"), text).expect("the folder can be written");
-    let arguments = ["--limits", "limits.json", "--max-memory", "256M", "--renderer", ENDLESS];
+    let arguments = ["--limits", "limits.json", "--renderer", ENDLESS];
     let served = serve_with(&fixture.project, &arguments);
     let http = http();
     let status = async |key: &str| {
@@ -177,7 +177,6 @@ fn serve_keys_set_changes_its_arguments_only() {
     fs_err::write(project.file("limits.json"), r#"{"per_key": {"bursts": 3}}"#).expect("a file");
     let refused = project.runner(&["serve", "--limits", "limits.json", "--listen", "127.0.0.1:0"]).expect(2);
     cli_snapshot!("serve_limits_invalid", refused);
-    cli_snapshot!("serve_max_memory_invalid", project.runner(&["serve", "--max-memory", "5K"]).expect(2));
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {

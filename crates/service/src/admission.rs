@@ -13,11 +13,13 @@ use crate::{
     limits::Limits,
 };
 
+/// When a client may try again whose task has no place: a rehearsal takes some seconds.
+const FULL_RETRY: Duration = Duration::from_secs(2);
+
 /// Enforces the limits on submissions and unfinished tasks, per key and in total.
 #[derive(Debug)]
 pub(crate) struct AdmissionController {
     queued_tasks: usize,
-    workers: usize,
     counts: Mutex<Counts>,
 }
 
@@ -25,8 +27,6 @@ pub(crate) struct AdmissionController {
 struct Counts {
     unfinished: usize,
     keys: HashMap<KeyId, KeyUsage>,
-    /// Exponential moving average of task durations, in seconds; 0 before the first.
-    average_seconds: f64,
 }
 
 #[derive(Debug)]
@@ -45,8 +45,8 @@ pub(crate) struct Permit {
 }
 
 impl AdmissionController {
-    pub(crate) fn new(limits: &Limits, workers: usize) -> Self {
-        Self { queued_tasks: limits.queued_tasks, workers: workers.max(1), counts: Mutex::default() }
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self { queued_tasks: limits.queued_tasks, counts: Mutex::default() }
     }
 
     /// Takes a token for a submission, or rejects it if the bucket is empty.
@@ -74,17 +74,18 @@ impl AdmissionController {
     /// A permit for one more unfinished task, or the limit that forbids it.
     pub(crate) fn admit(self: &Arc<Self>, key: &Key, now: i64) -> Result<Permit, ApiError> {
         let mut counts = self.counts();
-        let wait = counts.next_finish(self.workers);
         if counts.unfinished >= self.queued_tasks {
             let message =
                 format!("the service has {} unfinished tasks, as many as it takes", counts.unfinished);
-            return Err(ApiError::new(ApiErrorKind::Limited, "queue_full", message).retry_after(wait));
+            return Err(ApiError::new(ApiErrorKind::Limited, "queue_full", message).retry_after(FULL_RETRY));
         }
         let usage = counts.usage(key, now);
         if usage.unfinished >= key.limits.running_tasks {
             let message =
                 format!("this key has {} unfinished tasks, as many as it may have", usage.unfinished);
-            return Err(ApiError::new(ApiErrorKind::Limited, "too_many_tasks", message).retry_after(wait));
+            return Err(
+                ApiError::new(ApiErrorKind::Limited, "too_many_tasks", message).retry_after(FULL_RETRY)
+            );
         }
         usage.unfinished += 1;
         counts.unfinished += 1;
@@ -99,21 +100,6 @@ impl AdmissionController {
         Permit { admission: Arc::clone(self), key: key.clone() }
     }
 
-    /// Records the duration of a task, for the Retry-After of later rejections.
-    pub(crate) fn record_duration(&self, duration: Duration) {
-        let mut counts = self.counts();
-        let duration = duration.as_secs_f64();
-        counts.average_seconds = if counts.average_seconds > 0.0 {
-            0.8 * counts.average_seconds + 0.2 * duration
-        } else {
-            duration
-        };
-    }
-
-    pub(crate) fn unfinished(&self) -> usize {
-        self.counts().unfinished
-    }
-
     fn counts(&self) -> MutexGuard<'_, Counts> {
         // The counters are consistent even if a thread panicked while holding the lock.
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
@@ -125,10 +111,6 @@ impl Counts {
         let fresh =
             || KeyUsage { unfinished: 0, tokens: f64::from(key.limits.burst.max(1)), refilled_at: now };
         self.keys.entry(key.id.clone()).or_insert_with(fresh)
-    }
-
-    fn next_finish(&self, workers: usize) -> Duration {
-        Duration::from_secs_f64((self.average_seconds / workers as f64).clamp(1.0, 60.0))
     }
 }
 
@@ -159,7 +141,7 @@ mod tests {
 
     #[test]
     fn rate_limit_admits_burst_then_refills_at_rate() {
-        let admission = AdmissionController::new(&Limits::default(), 1);
+        let admission = AdmissionController::new(&Limits::default());
         let limits = KeyLimits { submissions_per_second: 2.0, burst: 3, ..KeyLimits::default() };
         let key = key("one", limits);
         for _ in 0..3 {
@@ -182,7 +164,7 @@ mod tests {
     #[test]
     fn permits_are_counted_per_key_and_in_total_and_released() {
         let limits = Limits { queued_tasks: 3, ..Limits::default() };
-        let admission = Arc::new(AdmissionController::new(&limits, 1));
+        let admission = Arc::new(AdmissionController::new(&limits));
         let limited = KeyLimits { running_tasks: 2, ..KeyLimits::default() };
         let (first_key, second_key) = (key("one", limited.clone()), key("two", limited));
         let first = admission.admit(&first_key, 0).unwrap();
@@ -191,10 +173,10 @@ mod tests {
         let _third = admission.admit(&second_key, 0).unwrap();
         assert_eq!(admission.admit(&second_key, 0).unwrap_err().code, "queue_full");
         drop(first);
-        assert_eq!(admission.unfinished(), 2);
+        assert_eq!(admission.counts().unfinished, 2);
         let _fourth = admission.admit(&first_key, 0).unwrap();
         // Tasks accepted before a restart are readmitted beyond the limits.
         let _restored = admission.readmit(&first_key.id);
-        assert_eq!(admission.unfinished(), 4);
+        assert_eq!(admission.counts().unfinished, 4);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use crate::store::{StorageProblem, StoreError};
+use crate::store::StoreError;
 
-/// When a client may try again while nothing can be stored.
+/// When a client may try again while the disk is full.
 const STORAGE_RETRY: Duration = Duration::from_secs(5);
 
 /// A rejected request.
@@ -65,16 +65,15 @@ impl ApiError {
         )
     }
 
-    /// The storage is unavailable; nothing was stored.
-    pub(crate) fn storage_unavailable(problem: StorageProblem) -> Self {
-        let message = format!("the service cannot store tasks for the moment ({})", problem.as_str());
-        Self::new(ApiErrorKind::Unavailable, "storage_unavailable", message).retry_after(STORAGE_RETRY)
-    }
-
     /// A failed write.
     pub(crate) fn from_store(problem: &'static str, error: &StoreError) -> Self {
         match error {
-            StoreError::Unavailable(problem) => Self::storage_unavailable(*problem),
+            // Nothing was stored, so the request may be repeated.
+            StoreError::Full => {
+                tracing::error!("{problem}: {error}");
+                Self::new(ApiErrorKind::Unavailable, "storage_unavailable", format!("{problem}: {error}"))
+                    .retry_after(STORAGE_RETRY)
+            }
             error => Self::internal(problem, error),
         }
     }

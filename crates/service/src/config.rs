@@ -91,13 +91,11 @@ pub struct Retention {
     pub files: Duration,
     /// From `expires_at` until the task record is purged. Afterwards the task returns 404.
     pub record: Duration,
-    /// How often expired files and records are deleted, and the wall clock is looked at.
-    pub sweep_interval: Duration,
 }
 
 impl Default for Retention {
     fn default() -> Self {
         let day = Duration::from_hours(24);
-        Self { files: day, record: 6 * day, sweep_interval: Duration::from_mins(1) }
+        Self { files: day, record: 6 * day }
     }
 }

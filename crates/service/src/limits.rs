@@ -21,33 +21,8 @@ pub struct Limits {
     pub media: MediaLimits,
     /// Limits of HTTP connections.
     pub connections: ConnectionLimits,
-    /// Requests that are parsed, and media that are decoded, at once: either takes many times the bytes of its input.
+    /// Media that are decoded at once: each takes many times the bytes of its input.
     pub decodes: usize,
-    /// Render attempts of one task, counted across crashes of the service. Beyond them the task fails as their likely cause.
-    pub max_starts: u32,
-}
-
-/// Bytes that decoding one picture of the largest size takes, with its input.
-const DECODE_BYTES: usize = 160 << 20;
-
-impl Limits {
-    /// The least memory for [`Limits::for_memory`].
-    pub const MIN_MEMORY: usize = 256 << 20;
-
-    /// Limits for a service that takes at most about so many bytes of memory, besides its renderers: a quarter for bodies,
-    /// a quarter for fetched media, and the rest for what they are decoded to.
-    #[must_use]
-    pub fn for_memory(bytes: usize) -> Self {
-        let bytes = bytes.max(Self::MIN_MEMORY);
-        let mut limits = Self::default();
-        limits.body.total_bytes = bytes / 4;
-        limits.body.bytes = limits.body.bytes.min(bytes / 8);
-        limits.media.total_bytes = bytes / 4;
-        limits.media.clip_bytes = limits.media.clip_bytes.min(bytes / 8);
-        limits.media.image_bytes = limits.media.image_bytes.min(bytes / 8);
-        limits.decodes = (bytes / 2 / DECODE_BYTES).clamp(1, 8);
-        limits
-    }
 }
 
 /// Those limits that a file of the operator may set.
@@ -98,7 +73,6 @@ impl Default for Limits {
             media: MediaLimits::default(),
             connections: ConnectionLimits::default(),
             decodes: 3,
-            max_starts: 64,
         }
     }
 }
@@ -108,17 +82,15 @@ impl Default for Limits {
 pub struct BodyLimits {
     /// Bytes of one body; beyond them 413. Pictures may come inline as data URIs.
     pub bytes: usize,
-    /// Bytes of bodies in memory at once, a quarter of them for one key; further bodies wait.
+    /// Bytes of bodies in memory at once; further bodies wait.
     pub total_bytes: usize,
-    /// Bytes per second that a body must arrive with, on average after `grace`; a slower one is rejected.
-    pub min_rate: usize,
-    /// See `min_rate`.
-    pub grace: Duration,
+    /// How long nothing of a body may arrive.
+    pub timeout: Duration,
 }
 
 impl Default for BodyLimits {
     fn default() -> Self {
-        Self { bytes: 32 << 20, total_bytes: 256 << 20, min_rate: 64 << 10, grace: Duration::from_secs(10) }
+        Self { bytes: 32 << 20, total_bytes: 256 << 20, timeout: Duration::from_secs(30) }
     }
 }
 
@@ -155,7 +127,7 @@ pub struct MediaLimits {
     pub max_side: u32,
     /// Bytes of one reference video or audio file.
     pub clip_bytes: usize,
-    /// Bytes of fetched media in memory at once, a quarter of them for one key; further ones wait.
+    /// Bytes of fetched media in memory at once; further ones wait.
     pub total_bytes: usize,
     /// Time for fetching all media URLs of a request together.
     pub fetch_timeout: Duration,
@@ -175,52 +147,25 @@ impl Default for MediaLimits {
     }
 }
 
-/// Limits of HTTP connections. A connection counts as authenticated once a request on it has presented a valid key or
-/// the token of a file.
+/// Limits of HTTP connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectionLimits {
-    /// Open connections. Beyond them the oldest one that is not authenticated is closed, then the oldest idle one; if
-    /// there is none, new ones wait.
+    /// Open connections; further ones wait.
     pub total: usize,
-    /// Connections from one IPv4 address or IPv6 /64 that are not authenticated. Beyond them the oldest one is closed.
-    pub per_network: usize,
-    /// A connection without a key is closed for another one only after so much time without a request: its first request
-    /// may be on its way.
-    pub min_idle: Duration,
-    /// The same for an authenticated connection, which a client may use again at any moment.
-    pub min_authenticated_idle: Duration,
-    /// From the first byte of a request until its head is complete.
-    pub head_timeout: Duration,
-    /// Without traffic, between requests or while a response is not read.
-    pub idle_timeout: Duration,
+    /// How long a client may take for the head of a request, may leave a connection without one, and may leave what was
+    /// written unread.
+    pub timeout: Duration,
 }
 
 impl Default for ConnectionLimits {
     fn default() -> Self {
-        Self {
-            total: 4_096,
-            per_network: 512,
-            min_idle: Duration::from_secs(1),
-            min_authenticated_idle: Duration::from_secs(10),
-            head_timeout: Duration::from_secs(10),
-            idle_timeout: Duration::from_mins(5),
-        }
+        Self { total: 4_096, timeout: Duration::from_secs(75) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn for_memory_scales_what_takes_memory() {
-        assert_eq!(Limits::for_memory(1 << 30), Limits::default());
-        let small = Limits::for_memory(0);
-        assert_eq!((small.body.total_bytes >> 20, small.body.bytes >> 20, small.decodes), (64, 32, 1));
-        assert_eq!((small.media.total_bytes >> 20, small.media.clip_bytes >> 20), (64, 32));
-        let large = Limits::for_memory(8 << 30);
-        assert_eq!((large.body.total_bytes >> 20, large.body.bytes >> 20, large.decodes), (2048, 32, 8));
-    }
 
     #[test]
     fn live_limits_are_read_from_json() {

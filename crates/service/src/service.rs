@@ -10,7 +10,7 @@ use std::{
 use renderer::Renderer;
 use tokio::{
     net::{TcpListener, TcpSocket},
-    sync::{Semaphore, watch},
+    sync::watch,
     task::{JoinHandle, spawn_blocking},
     time::timeout,
 };
@@ -29,10 +29,8 @@ use crate::{
     jobs::{ActiveTask, ActiveTasks, WorkerContext, WorkerPool},
     keys::ApiKeys,
     limits::ConnectionLimits,
-    maintenance::{self, Maintenance},
+    maintenance,
     memory::MemoryBudget,
-    metrics::Metrics,
-    service_clock::ServiceClock,
     store::Store,
     submit::Submitter,
 };
@@ -95,7 +93,6 @@ impl Service {
         deps: Deps,
     ) -> Result<Self, ServiceError> {
         let Deps { clock, randomness } = deps;
-        let clock = Arc::new(ServiceClock::new(clock));
         let faults = Arc::new(Faults::new(config.faults)?);
         let (data, durability) = (config.data, config.durability);
         let store = spawn_blocking(move || Store::open(&data, durability))
@@ -110,7 +107,7 @@ impl Service {
             None => url_of(address)?,
         };
 
-        let admission = Arc::new(AdmissionController::new(&config.limits, config.workers));
+        let admission = Arc::new(AdmissionController::new(&config.limits));
         let active_tasks = Arc::new(ActiveTasks::new());
         let unfinished = store.unfinished().map_err(|error| ServiceError::Store(error.to_string()))?;
         if !unfinished.is_empty() {
@@ -120,7 +117,6 @@ impl Service {
             let permit = admission.readmit(&task.key);
             active_tasks.insert(ActiveTask::new(task, permit));
         }
-        let metrics = Arc::new(Metrics::default());
         let media_fetcher = MediaFetcher::new(
             Arc::clone(&store),
             config.limits.media.clone(),
@@ -134,14 +130,11 @@ impl Service {
             WorkerContext {
                 store: Arc::clone(&store),
                 active_tasks: Arc::clone(&active_tasks),
-                admission: Arc::clone(&admission),
                 renderer,
                 clock: Arc::clone(&clock),
                 randomness: Arc::clone(&randomness),
-                metrics: Arc::clone(&metrics),
                 faults: Arc::clone(&faults),
                 lifetime_ms: i64::try_from(config.retention.files.as_millis()).unwrap_or(i64::MAX),
-                max_starts: config.limits.max_starts,
                 ffmpeg: config.ffmpeg.clone(),
             },
         )?;
@@ -152,7 +145,6 @@ impl Service {
             media_fetcher,
             clock: Arc::clone(&clock),
             randomness,
-            metrics: Arc::clone(&metrics),
             faults: Arc::clone(&faults),
             text_chars: config.limits.text_chars,
             lenient_fields: config.lenient_fields,
@@ -164,19 +156,16 @@ impl Service {
             admission,
             keys: ApiKeys::new(&config.keys, config.limits.per_key),
             clock: Arc::clone(&clock),
-            metrics,
             faults,
             base: base.clone(),
-            workers: config.workers.max(1),
             body_memory: MemoryBudget::new(config.limits.body.total_bytes, config.limits.body.bytes),
-            parse_permits: Arc::new(Semaphore::new(config.limits.decodes.max(1))),
             body_limits: config.limits.body,
             record: config.retention.record,
         });
         let (stop, stopped) = watch::channel(false);
         let server = tokio::spawn(serve(listener, config.limits.connections, state, stopped.clone()));
-        let maintenance = Maintenance { store: Arc::clone(&store), clock, retention: config.retention };
-        let maintenance = tokio::spawn(maintenance::run(maintenance, stopped));
+        let sweeps = maintenance::run(Arc::clone(&store), clock, config.retention, stopped);
+        let maintenance = tokio::spawn(sweeps);
         tracing::info!(%address, "the video service is listening");
         Ok(Self { store, address, base, stop, server, maintenance, workers })
     }
@@ -239,7 +228,7 @@ async fn serve(
     mut stopped: watch::Receiver<bool>,
 ) -> io::Result<()> {
     let app = router(state).into_make_service_with_connect_info::<ConnectionHandle>();
-    axum::serve(HttpListener::new(listener, connections), app)
+    axum::serve(HttpListener::new(listener, &connections), app)
         .with_graceful_shutdown(async move {
             // An error means that the service was dropped, which stops it too.
             drop(stopped.wait_for(|stopped| *stopped).await);

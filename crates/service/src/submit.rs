@@ -4,35 +4,31 @@ use std::sync::Arc;
 
 use contract::{Contract, Field, nearest_name};
 use serde_json::Value;
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
     admission::AdmissionController,
     api_error::{ApiError, ApiErrorKind},
     blocking::blocking,
+    clock::Clock,
     digest::Digest,
     faults::Faults,
     id::{Randomness, TaskId},
     inputs::MediaFetcher,
     jobs::{ActiveTask, ActiveTasks},
     keys::Key,
-    memory::MemoryShare,
-    metrics::Metrics,
+    memory::MemoryPermit,
     render_spec::RenderSpec,
     request::VideoRequest,
-    service_clock::ServiceClock,
     size::Resolution,
     store::{NewTask, Store, StoreError},
     task::Task,
 };
 
-/// A parsed request, with what it holds of the service's memory.
+/// A request, with the memory that it takes.
 pub(crate) struct Submission {
     pub(crate) request: Value,
-    /// Held until the request is validated.
-    pub(crate) parse_permit: OwnedSemaphorePermit,
     /// Held while inline media are in memory.
-    pub(crate) share: MemoryShare,
+    pub(crate) memory: MemoryPermit,
 }
 
 /// Accepts tasks.
@@ -41,9 +37,8 @@ pub(crate) struct Submitter {
     pub(crate) active_tasks: Arc<ActiveTasks>,
     pub(crate) admission: Arc<AdmissionController>,
     pub(crate) media_fetcher: MediaFetcher,
-    pub(crate) clock: Arc<ServiceClock>,
+    pub(crate) clock: Arc<dyn Clock>,
     pub(crate) randomness: Arc<dyn Randomness>,
-    pub(crate) metrics: Arc<Metrics>,
     pub(crate) faults: Arc<Faults>,
     /// The longest prompt, in characters.
     pub(crate) text_chars: usize,
@@ -57,7 +52,7 @@ impl Submitter {
     /// The future must be driven to completion: dropped half-way, it could leave a stored task that is not queued until
     /// the next start of the service.
     pub(crate) async fn accept(&self, key: &Key, submission: Submission) -> Result<Task, ApiError> {
-        let Submission { request, parse_permit, share } = submission;
+        let Submission { request, memory } = submission;
         let (text_chars, lenient) = (self.text_chars, self.lenient_fields);
         // Inline pictures make requests of several megabytes.
         let validated = blocking("the request could not be validated", move || {
@@ -67,14 +62,13 @@ impl Submitter {
             validate(&request, text_chars)
         });
         let (mut video, digest) = validated.await?;
-        drop(parse_permit);
         if video.resolution >= Resolution::P1080 && !key.permissions.full_hd {
             let message = format!("this key has no permission for {}; use 720p or less", video.resolution);
             return Err(ApiError::invalid("resolution_not_permitted", message).with_param("resolution"));
         }
         let permit = self.admission.admit(key, self.clock.now_ms())?;
         let media = std::mem::take(&mut video.media);
-        let inputs = self.media_fetcher.fetch_all(&key.id, media, share, self.clock.now_ms()).await?;
+        let inputs = self.media_fetcher.fetch_all(media, memory, self.clock.now_ms()).await?;
         let spec = RenderSpec::resolve(&video, inputs, self.draw_seed()?);
         let id = TaskId::random(self.randomness.as_ref())
             .map_err(|error| ApiError::internal("the task could not be given an id", &error))?;
@@ -92,7 +86,6 @@ impl Submitter {
             task = %task.id, key = key.name, model = task.spec.model, size = %task.spec.size,
             seconds = task.spec.seconds, "accepted"
         );
-        self.metrics.accepted();
         self.active_tasks.insert(ActiveTask::new(task.clone(), permit));
         Ok(task)
     }

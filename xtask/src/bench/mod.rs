@@ -55,7 +55,7 @@ pub(crate) enum Bench {
     Limits,
     /// The poll schedule against a fixed and a doubling interval, in simulated time.
     Polling,
-    /// Latency of polls while 2,000 tasks are queued and all workers render; what attackers do to other clients.
+    /// Latency of polls while 2,000 tasks are queued and all workers render.
     Service,
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn run(root: &Path, bench: &Bench) -> Result<String, String> {
         Bench::Scale { only } => scale::measure(root, *only),
         Bench::Limits => limits::measure(),
         Bench::Polling => polling::measure(),
-        Bench::Service => service::measure(root),
+        Bench::Service => service::measure(),
     }
 }
 

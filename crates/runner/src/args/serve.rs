@@ -18,9 +18,6 @@ pub(crate) struct ServeArgs {
     /// Maximum number of tasks rendered concurrently [default: number of cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAX_WORKERS))]
     pub(crate) workers: Option<u16>,
-    /// Memory for requests and media: MiB, or with a unit (512M, 2G). Renderers take theirs besides.
-    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = memory)]
-    pub(crate) max_memory: usize,
     /// Limits (JSON): of the queue and of keys without their own (docs/service.md).
     #[arg(long, value_name = "FILE")]
     pub(crate) limits: Option<PathBuf>,
@@ -118,32 +115,12 @@ pub(crate) struct KeyLimitArgs {
     pub(crate) quota_seconds: Option<u64>,
 }
 
-/// Bytes.
-const MEBIBYTE: usize = 1 << 20;
-const GIBIBYTE: usize = 1 << 30;
 /// Seconds: a day.
 const MAX_RENDER_TIMEOUT: u64 = 24 * 60 * 60;
 /// Seconds: half an hour.
 const DEFAULT_RENDER_TIMEOUT: u64 = 30 * 60;
 /// Threads.
 const MAX_WORKERS: i64 = 256;
-
-/// A size in bytes; a number without a unit is MiB.
-fn memory(text: &str) -> Result<usize, String> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" | "m" | "mb" | "mib" => MEBIBYTE,
-        "g" | "gb" | "gib" => GIBIBYTE,
-        other => return Err(format!("`{other}` is not a unit; write 512M or 2G")),
-    };
-    let number: usize = digits.parse().map_err(|_| "expected a number such as 512M or 2G".to_owned())?;
-    let bytes = number.checked_mul(unit).ok_or("the number is too large")?;
-    let minimum = service::Limits::MIN_MEMORY;
-    if bytes < minimum {
-        return Err(format!("the service needs at least {}M", minimum / MEBIBYTE));
-    }
-    Ok(bytes)
-}
 
 fn rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {

@@ -232,7 +232,6 @@ async fn file(State(server): State<Arc<Server>>, method: Method, uri: Uri, heade
         path,
         length: metadata.len(),
         etag: format!("\"{:x}-{:x}\"", metadata.len(), age.as_nanos()),
-        modified,
         media_type,
         // A film is joined again under its name.
         cache_control: "private, no-cache",

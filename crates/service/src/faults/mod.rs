@@ -8,10 +8,13 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use axum::{
+    Json,
+    response::{IntoResponse as _, Response},
+};
 use serde_json::{Value, json};
 
 pub use self::profile::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, ModerationStage, Operation};
-pub(crate) use self::response::FaultResponse;
 use crate::{
     api_error::ApiError, digest::Digest, error::ServiceError, http::TaskBody, id::TaskId, task::Failure,
 };
@@ -38,14 +41,9 @@ struct FaultState {
 /// The faults of a submission.
 #[derive(Debug, Default)]
 pub(crate) struct CreateFault {
-    pub(crate) before: Option<BeforeAcceptance>,
+    /// The response, without any effect.
+    pub(crate) instead: Option<Response>,
     pub(crate) after: Option<AfterAcceptance>,
-}
-
-#[derive(Debug)]
-pub(crate) enum BeforeAcceptance {
-    Respond(FaultResponse),
-    Reject(ApiError),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -83,12 +81,11 @@ impl Faults {
             }
             match &rule.fault {
                 Fault::ErrorResponse { on: Operation::Create, status, body, retry_after } => {
-                    let response = FaultResponse::error(*status, *body, *retry_after);
-                    fault.before.get_or_insert(BeforeAcceptance::Respond(response));
+                    fault.instead.get_or_insert_with(|| response::error(*status, *body, *retry_after));
                 }
                 Fault::Moderation { of: ModerationStage::Prompt } => {
                     let error = ApiError::invalid("input_moderated", "the prompt was rejected by moderation");
-                    fault.before.get_or_insert(BeforeAcceptance::Reject(error.with_param("prompt")));
+                    fault.instead.get_or_insert_with(|| error.with_param("prompt").into_response());
                 }
                 Fault::LoseResponse {} => {
                     fault.after.get_or_insert(AfterAcceptance::CutConnection);
@@ -116,65 +113,43 @@ impl Faults {
     }
 
     /// The response to a poll instead of the real one.
-    pub(crate) fn on_poll(&self, id: &TaskId, body: &TaskBody<'_>) -> Option<FaultResponse> {
-        let faults = self.take_matching(id, |fault| {
-            use crate::task::Status::{Completed, InProgress, Queued};
-            match fault {
-                Fault::ErrorResponse { on, .. } => *on == Operation::Poll,
-                Fault::NotFoundAfterCreate {} | Fault::TimestampsInSeconds {} => true,
-                Fault::UnknownStatus { .. } => matches!(body.status, Queued | InProgress),
-                Fault::StuckAt { percent } => body.status != Queued && body.progress >= *percent,
-                Fault::CompletedWithoutUrl {} | Fault::CompletedWithError {} | Fault::DeadUrl {} => {
-                    body.status == Completed
-                }
-                Fault::LoseResponse {}
-                | Fault::NeverRespond {}
-                | Fault::ExpiredUrl {}
-                | Fault::CutBody { .. }
-                | Fault::SlowBody { .. }
-                | Fault::Moderation { .. } => false,
+    pub(crate) fn on_poll(&self, id: &TaskId, body: &TaskBody<'_>) -> Option<Response> {
+        use crate::task::Status::{Completed, Queued};
+        let faults = self.take_matching(id, |fault| match fault {
+            Fault::ErrorResponse { on, .. } => *on == Operation::Poll,
+            Fault::NotFoundAfterCreate {} | Fault::TimestampsInSeconds {} => true,
+            Fault::UnknownStatus { .. } => body.status < Completed,
+            Fault::StuckAt { percent } => body.status != Queued && body.progress >= *percent,
+            Fault::CompletedWithoutUrl {} | Fault::CompletedWithError {} | Fault::DeadUrl {} => {
+                body.status == Completed
             }
+            _ => false,
         });
-        let mut mutated: Option<Value> = None;
-        for fault in faults {
-            if let Fault::ErrorResponse { status, body, retry_after, .. } = fault {
-                return Some(FaultResponse::error(*status, *body, *retry_after));
-            }
-            if let Fault::NotFoundAfterCreate {} = fault {
-                return Some(FaultResponse::error(404, ErrorBodyFormat::Json, None));
-            }
-            let task = match &mut mutated {
-                Some(task) => task,
-                None => mutated.insert(serde_json::to_value(body).unwrap_or_default()),
-            };
-            mutate(task, fault);
+        if faults.is_empty() {
+            return None;
         }
-        mutated.map(FaultResponse::json)
-    }
-
-    pub(crate) fn on_content(&self, id: &TaskId) -> Option<FaultResponse> {
-        self.error_response(id, |fault| matches!(fault, Fault::ErrorResponse { on: Operation::Content, .. }))
-    }
-
-    pub(crate) fn on_file(&self, id: &TaskId) -> Option<FaultResponse> {
-        self.error_response(id, |fault| {
-            matches!(fault, Fault::ErrorResponse { on: Operation::File, .. } | Fault::ExpiredUrl {})
+        faults.iter().copied().find_map(error_response).or_else(|| {
+            let mut task = serde_json::to_value(body).unwrap_or_default();
+            for fault in faults {
+                mutate(&mut task, fault);
+            }
+            Some(Json(task).into_response())
         })
     }
 
-    fn error_response(&self, id: &TaskId, applies: impl Fn(&Fault) -> bool) -> Option<FaultResponse> {
-        match self.take_matching(id, applies).first()? {
-            Fault::ErrorResponse { status, body, retry_after, .. } => {
-                Some(FaultResponse::error(*status, *body, *retry_after))
-            }
-            _ => Some(FaultResponse::error(410, ErrorBodyFormat::Json, None)),
-        }
+    /// The response to another request about a task instead of the real one.
+    pub(crate) fn on_download(&self, id: &TaskId, operation: Operation) -> Option<Response> {
+        let faults = self.take_matching(id, |fault| match fault {
+            Fault::ErrorResponse { on, .. } => *on == operation,
+            Fault::ExpiredUrl {} => operation == Operation::File,
+            _ => false,
+        });
+        error_response(faults.first()?)
     }
 
     pub(crate) fn on_body(&self, id: &TaskId) -> Option<BodyFault> {
-        let faults =
-            self.take_matching(id, |fault| matches!(fault, Fault::CutBody { .. } | Fault::SlowBody { .. }));
-        match faults.first()? {
+        let is_of_body = |fault: &Fault| matches!(fault, Fault::CutBody { .. } | Fault::SlowBody { .. });
+        match *self.take_matching(id, is_of_body).first()? {
             Fault::CutBody { after } => Some(BodyFault::CutAfter(*after)),
             Fault::SlowBody { bytes_per_second } => {
                 Some(BodyFault::Slow { bytes_per_second: *bytes_per_second })
@@ -184,10 +159,10 @@ impl Faults {
     }
 
     pub(crate) fn render_failure(&self, id: &TaskId) -> Option<Failure> {
-        let faults = self.take_matching(id, |fault| {
+        let is_of_rendering = |fault: &Fault| {
             matches!(fault, Fault::Moderation { of: ModerationStage::Input | ModerationStage::Output })
-        });
-        match faults.first()? {
+        };
+        match self.take_matching(id, is_of_rendering).first()? {
             Fault::Moderation { of: ModerationStage::Input } => {
                 Some(Failure::new("input_moderated", "an input was rejected by moderation"))
             }
@@ -262,15 +237,19 @@ fn mutate(task: &mut Value, fault: &Fault) {
                 task["metadata"]["url"] = json!(dead);
             }
         }
-        // Do not change the task object.
-        Fault::ErrorResponse { .. }
-        | Fault::LoseResponse {}
-        | Fault::NeverRespond {}
-        | Fault::NotFoundAfterCreate {}
-        | Fault::ExpiredUrl {}
-        | Fault::CutBody { .. }
-        | Fault::SlowBody { .. }
-        | Fault::Moderation { .. } => {}
+        _ => {}
+    }
+}
+
+/// The response of a fault that has one.
+fn error_response(fault: &Fault) -> Option<Response> {
+    match fault {
+        Fault::ErrorResponse { status, body, retry_after, .. } => {
+            Some(response::error(*status, *body, *retry_after))
+        }
+        Fault::NotFoundAfterCreate {} => Some(response::error(404, ErrorBodyFormat::Json, None)),
+        Fault::ExpiredUrl {} => Some(response::error(410, ErrorBodyFormat::Json, None)),
+        _ => None,
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     extract::{Path, State, rejection::PathRejection},
     http::{HeaderMap, Method, Uri},
-    response::{IntoResponse, Response},
+    response::Response,
 };
 
 use super::{
@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     api_error::{ApiError, ApiErrorKind},
+    faults::Operation,
     task::Status,
 };
 
@@ -48,8 +49,8 @@ pub(super) async fn content(
         Status::Completed => {}
     }
     let file = video(&state, task).ok_or_else(unknown_task)?;
-    if let Some(response) = state.faults.on_content(&task.id) {
-        return Ok(response.into_response());
+    if let Some(response) = state.faults.on_download(&task.id, Operation::Content) {
+        return Ok(response);
     }
     serve(&state, task, file, &method, &headers).await
 }

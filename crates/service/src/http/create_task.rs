@@ -8,17 +8,14 @@ use axum::{
     http::HeaderMap,
     response::{IntoResponse, Response},
 };
+use serde_json::Value;
 
 use super::{
-    AppState, ConnectionHandle, auth::authenticate, body_format::BodyFormat, json_body, multipart,
+    AppState, ConnectionHandle, auth::authenticate, body_format::BodyFormat, multipart,
     request_body::RequestBody, task_body::TaskBody,
 };
 use crate::{
-    api_error::ApiError,
-    blocking::blocking,
-    faults::{AfterAcceptance, BeforeAcceptance},
-    keys::Key,
-    submit::Submission,
+    api_error::ApiError, blocking::blocking, faults::AfterAcceptance, keys::Key, submit::Submission,
     task::Status,
 };
 
@@ -43,38 +40,32 @@ async fn respond(
     connection: &ConnectionHandle,
 ) -> Result<Response, ApiError> {
     let key = authenticate(headers, state)?;
-    connection.authenticated();
     state.admission.check_rate(&key, state.clock.now_ms())?;
     let format = BodyFormat::from_headers(headers, &state.base)?;
-    if let Some(problem) = state.store.health.problem() {
-        return Err(ApiError::storage_unavailable(problem));
-    }
-    let mut share = state.body_memory.share(&key.id);
-    let bytes = body.read(&mut share).await?;
-    let parse_permit = Arc::clone(&state.parse_permits)
-        .acquire_owned()
-        .await
-        .map_err(|closed| ApiError::internal("the request could not be read", &closed))?;
+    let (bytes, memory) = body.read(&state.body_memory).await?;
     let request = match format {
-        BodyFormat::Json => {
-            blocking("the request could not be read", move || json_body::parse(&bytes)).await?
-        }
+        BodyFormat::Json => blocking("the request could not be read", move || parse_json(&bytes)).await?,
         BodyFormat::Form { content_type } => multipart::parse(bytes, &content_type).await?,
     };
     let fault = state.faults.on_create(&request);
-    match fault.before {
-        Some(BeforeAcceptance::Respond(response)) => return Ok(response.into_response()),
-        Some(BeforeAcceptance::Reject(error)) => return Err(error),
-        None => {}
+    if let Some(response) = fault.instead {
+        return Ok(response);
     }
-    let submission = Submission { request, parse_permit, share };
-    let response = accept(state, key, submission).await?;
+    let response = accept(state, key, Submission { request, memory }).await?;
     match fault.after {
         Some(AfterAcceptance::CutConnection) => connection.cut(),
         Some(AfterAcceptance::NeverRespond) => future::pending().await,
         None => {}
     }
     Ok(response)
+}
+
+fn parse_json(bytes: &[u8]) -> Result<Value, ApiError> {
+    match serde_json::from_slice(bytes) {
+        Ok(request @ Value::Object(_)) => Ok(request),
+        Ok(_) => Err(ApiError::invalid("invalid_json", "the body must be a JSON object")),
+        Err(error) => Err(ApiError::invalid("invalid_json", format!("the body is not JSON: {error}"))),
+    }
 }
 
 /// Accepts the request on a spawned task, so that a client that disconnects cannot cancel it half-way.

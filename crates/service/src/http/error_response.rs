@@ -1,17 +1,15 @@
 //! [`ApiError`] as an HTTP response (spec 7).
 
-use std::{borrow::Cow, sync::Arc};
+use std::borrow::Cow;
 
 use axum::{
     Json,
-    extract::{Request, State},
+    extract::Request,
     http::{HeaderValue, StatusCode, header},
-    middleware::Next,
     response::{IntoResponse, Response},
 };
 use serde::Serialize;
 
-use super::AppState;
 use crate::api_error::{ApiError, ApiErrorKind};
 
 #[derive(Serialize)]
@@ -79,18 +77,8 @@ impl IntoResponse for ApiError {
         if self.kind == ApiErrorKind::Unauthenticated {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        response.extensions_mut().insert(self.kind);
         response
     }
-}
-
-/// Middleware: counts error responses by kind.
-pub(super) async fn count(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
-    let response = next.run(request).await;
-    if let Some(kind) = response.extensions().get::<ApiErrorKind>() {
-        state.metrics.rejected(*kind);
-    }
-    response
 }
 
 pub(super) async fn unknown_path(request: Request) -> ApiError {

@@ -1,31 +1,27 @@
 //! Serves rendered files: `GET /files/{token}.mp4` and `.png`, and the body of `/content`. File URLs need no key: the
 //! token is unguessable and grants access, like the signed URLs of hosted services (the spec leaves this open).
 
-use std::{
-    path::PathBuf,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{path::PathBuf, sync::Arc};
 
 use axum::{
-    extract::{ConnectInfo, Path, State, rejection::PathRejection},
+    extract::{Path, State, rejection::PathRejection},
     http::{HeaderMap, Method, StatusCode, header},
     response::{IntoResponse, Response},
 };
 
 use super::{
-    AppState, ConnectionHandle,
+    AppState,
     get_task::{is_purged, read},
     ranged_file::{RangedFile, RangedFileError, set},
 };
 use crate::{
     api_error::{ApiError, ApiErrorKind},
+    faults::Operation,
     task::{StoredFile, Task},
 };
 
 pub(super) async fn file(
     State(state): State<Arc<AppState>>,
-    ConnectInfo(connection): ConnectInfo<ConnectionHandle>,
     name: Result<Path<String>, PathRejection>,
     method: Method,
     headers: HeaderMap,
@@ -41,9 +37,8 @@ pub(super) async fn file(
         _ => None,
     };
     let file = file.filter(|file| file.stored.token == token).ok_or_else(unknown)?;
-    connection.authenticated();
-    if let Some(response) = state.faults.on_file(&task.id) {
-        return Ok(response.into_response());
+    if let Some(response) = state.faults.on_download(&task.id, Operation::File) {
+        return Ok(response);
     }
     serve(&state, &task, file, &method, &headers).await
 }
@@ -89,7 +84,6 @@ pub(super) async fn serve(
         path: file.path,
         length,
         etag: format!("\"{}\"", file.stored.digest),
-        modified: modified(task),
         media_type: file.media_type,
         cache_control: "private, max-age=3600, immutable",
     };
@@ -110,9 +104,4 @@ pub(super) async fn serve(
         set(&mut response, header::CONTENT_DISPOSITION, &format!("inline; filename=\"{}\"", file.name));
     }
     Ok(response)
-}
-
-fn modified(task: &Task) -> SystemTime {
-    let millis = task.completed_at.unwrap_or(task.created_at);
-    SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(millis).unwrap_or(0))
 }

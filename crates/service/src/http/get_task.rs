@@ -29,7 +29,7 @@ pub(super) async fn task(
     let (status, progress) = entry.progress();
     let body = TaskBody::new(entry.task(), status, progress, &state.base);
     let mut response = match state.faults.on_poll(&entry.task().id, &body) {
-        Some(response) => response.into_response(),
+        Some(response) => response,
         None => Json(body).into_response(),
     };
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -3,20 +3,17 @@
 mod auth;
 mod body_format;
 mod connection;
-mod connection_table;
 mod content;
 mod create_task;
 mod error_response;
 mod file_response;
 mod get_task;
-mod json_body;
 mod models;
 mod multipart;
 mod operations;
 mod range;
 mod ranged_file;
 mod request_body;
-mod request_guard;
 mod task_body;
 
 use std::{sync::Arc, time::Duration};
@@ -25,14 +22,16 @@ use axum::{
     Router,
     routing::{get, post},
 };
-use tokio::sync::Semaphore;
 use url::Url;
 
 pub use self::ranged_file::{RangedFile, RangedFileError};
-pub(crate) use self::{connection::HttpListener, connection_table::ConnectionHandle, task_body::TaskBody};
+pub(crate) use self::{
+    connection::{ConnectionHandle, HttpListener},
+    task_body::TaskBody,
+};
 use crate::{
-    admission::AdmissionController, faults::Faults, jobs::ActiveTasks, keys::ApiKeys, limits::BodyLimits,
-    memory::MemoryBudget, metrics::Metrics, service_clock::ServiceClock, store::Store, submit::Submitter,
+    admission::AdmissionController, clock::Clock, faults::Faults, jobs::ActiveTasks, keys::ApiKeys,
+    limits::BodyLimits, memory::MemoryBudget, store::Store, submit::Submitter,
 };
 
 /// State shared by the handlers.
@@ -42,17 +41,12 @@ pub(crate) struct AppState {
     pub(crate) active_tasks: Arc<ActiveTasks>,
     pub(crate) admission: Arc<AdmissionController>,
     pub(crate) keys: ApiKeys,
-    pub(crate) clock: Arc<ServiceClock>,
-    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) clock: Arc<dyn Clock>,
     pub(crate) faults: Arc<Faults>,
     /// The base of all generated URLs.
     pub(crate) base: Url,
-    pub(crate) workers: usize,
     pub(crate) body_limits: BodyLimits,
-    /// Memory for request bodies.
-    pub(crate) body_memory: Arc<MemoryBudget>,
-    /// Permits for parsing bodies: their values and canonical forms take further memory.
-    pub(crate) parse_permits: Arc<Semaphore>,
+    pub(crate) body_memory: MemoryBudget,
     /// From the expiry of a task until its record is purged.
     pub(crate) record: Duration,
 }
@@ -67,11 +61,9 @@ pub(crate) fn router(state: Arc<AppState>) -> Router {
         .route("/v1/models/{model}", get(models::model))
         .route("/files/{name}", get(file_response::file))
         .route("/healthz", get(operations::health))
-        .route("/metrics", get(operations::metrics))
         .route("/openapi.json", get(operations::document))
         .fallback(error_response::unknown_path)
         .method_not_allowed_fallback(error_response::wrong_method)
-        .layer(axum::middleware::from_fn_with_state(Arc::clone(&state), error_response::count))
-        .layer(axum::middleware::from_fn(request_guard::guard))
+        .layer(axum::middleware::from_fn(connection::count_request))
         .with_state(state)
 }

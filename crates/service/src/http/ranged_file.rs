@@ -3,7 +3,7 @@
 use std::{
     io::{self, SeekFrom},
     path::PathBuf,
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use axum::{
@@ -28,8 +28,6 @@ pub struct RangedFile {
     pub length: u64,
     /// Its entity tag, with quotes.
     pub etag: String,
-    /// When it was last changed.
-    pub modified: SystemTime,
     /// Its media type.
     pub media_type: &'static str,
     /// The value of `Cache-Control`.
@@ -67,7 +65,7 @@ impl RangedFile {
         fault: impl FnOnce() -> Option<BodyFault>,
     ) -> Result<Response, RangedFileError> {
         let length = self.length;
-        let mut response = match select_range(method, headers, length, &self.etag, self.modified) {
+        let mut response = match select_range(method, headers, length, &self.etag) {
             FileRange::NotModified => StatusCode::NOT_MODIFIED.into_response(),
             FileRange::Unsatisfiable => return Err(RangedFileError::Unsatisfiable { length }),
             FileRange::Whole => {
@@ -86,7 +84,6 @@ impl RangedFile {
             }
         };
         set(&mut response, header::ETAG, &self.etag);
-        set(&mut response, header::LAST_MODIFIED, &httpdate::fmt_http_date(self.modified));
         set(&mut response, header::ACCEPT_RANGES, "bytes");
         set(&mut response, header::CACHE_CONTROL, self.cache_control);
         set(&mut response, header::X_CONTENT_TYPE_OPTIONS, "nosniff");

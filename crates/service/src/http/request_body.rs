@@ -1,4 +1,4 @@
-//! Reads request bodies, bounded in size and memory, at a minimum rate.
+//! Reads request bodies, bounded in size and memory.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use axum::{
 };
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 use crate::{
     api_error::{ApiError, ApiErrorKind},
     limits::BodyLimits,
-    memory::MemoryShare,
+    memory::{MemoryBudget, MemoryPermit},
 };
 
 /// Timeout for discarding a rejected body, see [`RequestBody::drain`].
@@ -22,7 +22,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// An unread body.
 pub(super) struct RequestBody {
     stream: BodyDataStream,
-    declared: Option<u64>,
+    declared: Option<usize>,
     limits: BodyLimits,
     has_ended: bool,
 }
@@ -34,33 +34,29 @@ impl RequestBody {
         Self { stream: body.into_data_stream(), declared, limits, has_ended: false }
     }
 
-    /// Reads the whole body; `memory` accounts for what has arrived.
-    pub(super) async fn read(&mut self, memory: &mut MemoryShare) -> Result<Bytes, ApiError> {
-        if self.declared.is_some_and(|length| length > self.limits.bytes as u64) {
+    /// Reads the whole body, with the memory that it takes.
+    pub(super) async fn read(&mut self, memory: &MemoryBudget) -> Result<(Bytes, MemoryPermit), ApiError> {
+        let limit = self.limits.bytes;
+        let length = self.declared.unwrap_or(limit);
+        if length > limit {
             return Err(self.too_large());
         }
+        let permit = memory.reserve(length).await?;
         let mut bytes = BytesMut::new();
-        // The client is not charged for waiting until there is memory for what it has sent.
-        let mut waited = Duration::ZERO;
         loop {
-            let earned = Duration::from_secs_f64(bytes.len() as f64 / self.limits.min_rate.max(1) as f64);
-            let left = (self.limits.grace + earned).saturating_sub(waited);
-            let begin = Instant::now();
-            let chunk = timeout(left, self.stream.next()).await.map_err(|_| self.too_slow())?;
-            waited += begin.elapsed();
-            let Some(chunk) = chunk else { break };
+            let next = timeout(self.limits.timeout, self.stream.next()).await;
+            let Some(chunk) = next.map_err(|_| self.too_slow())? else { break };
             let chunk = chunk.map_err(|error| {
                 self.has_ended = true;
                 ApiError::invalid("incomplete_body", format!("the body was cut off: {error}"))
             })?;
-            if bytes.len() + chunk.len() > self.limits.bytes {
+            if bytes.len() + chunk.len() > limit {
                 return Err(self.too_large());
             }
-            memory.take(chunk.len()).await?;
             bytes.extend_from_slice(&chunk);
         }
         self.has_ended = true;
-        Ok(bytes.freeze())
+        Ok((bytes.freeze(), permit))
     }
 
     /// Reads and discards the rest, up to twice the limit. A client that is still sending when the connection closes may
@@ -70,7 +66,7 @@ impl RequestBody {
             return;
         }
         let mut left = self.limits.bytes.saturating_mul(2);
-        let drained = timeout(DRAIN_TIMEOUT.min(self.limits.grace), async {
+        let drained = timeout(DRAIN_TIMEOUT.min(self.limits.timeout), async {
             while let Some(Ok(chunk)) = self.stream.next().await {
                 left = left.saturating_sub(chunk.len());
                 if left == 0 {
@@ -84,11 +80,7 @@ impl RequestBody {
     }
 
     fn too_slow(&self) -> ApiError {
-        let message = format!(
-            "the body arrives too slowly: after {} s, less than {} KiB a second",
-            self.limits.grace.as_secs(),
-            self.limits.min_rate >> 10
-        );
+        let message = format!("nothing of the body has arrived for {} s", self.limits.timeout.as_secs());
         ApiError::invalid("body_too_slow", message)
     }
 

@@ -21,7 +21,10 @@ use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use super::{CONNECT_TIMEOUT, address, data_uri::too_large};
-use crate::{api_error::ApiError, memory::MemoryShare};
+use crate::{
+    api_error::ApiError,
+    memory::{MemoryBudget, MemoryPermit},
+};
 
 /// Redirects followed; each target is checked like the first URL.
 const MAX_REDIRECTS: usize = 4;
@@ -64,21 +67,26 @@ impl Fetcher {
         })
     }
 
-    /// Fetches a URL; `share` accounts for what has arrived.
+    /// Fetches a URL.
     pub(super) async fn fetch(
         &self,
         url: Url,
         limit: usize,
         deadline: Instant,
-        share: &mut MemoryShare,
-    ) -> Result<Bytes, ApiError> {
-        let fetched = timeout_at(deadline, self.follow(url, limit, share)).await;
+        memory: &MemoryBudget,
+    ) -> Result<(Bytes, MemoryPermit), ApiError> {
+        let fetched = timeout_at(deadline, self.follow(url, limit, memory)).await;
         fetched.unwrap_or_else(|_| {
             Err(ApiError::invalid("media_unreachable", "the media URL did not respond in time"))
         })
     }
 
-    async fn follow(&self, mut url: Url, limit: usize, share: &mut MemoryShare) -> Result<Bytes, ApiError> {
+    async fn follow(
+        &self,
+        mut url: Url,
+        limit: usize,
+        memory: &MemoryBudget,
+    ) -> Result<(Bytes, MemoryPermit), ApiError> {
         for _ in 0..=MAX_REDIRECTS {
             if address::literal(&url).is_some_and(|address| !self.allowed(address)) {
                 return Err(not_public());
@@ -94,7 +102,7 @@ impl Fetcher {
                 let message = format!("the media host responded with {status}");
                 return Err(ApiError::invalid("media_unreachable", message));
             }
-            return body(response, limit, share).await;
+            return body(response, limit, memory).await;
         }
         let message = format!("the media URL redirects more than {MAX_REDIRECTS} times");
         Err(ApiError::invalid("media_unreachable", message))
@@ -138,23 +146,25 @@ pub(super) fn has_credentials(url: &Url) -> bool {
 async fn body(
     mut response: reqwest::Response,
     limit: usize,
-    share: &mut MemoryShare,
-) -> Result<Bytes, ApiError> {
-    if response.content_length().is_some_and(|length| length > limit as u64) {
+    memory: &MemoryBudget,
+) -> Result<(Bytes, MemoryPermit), ApiError> {
+    let length =
+        response.content_length().map_or(limit, |length| usize::try_from(length).unwrap_or(usize::MAX));
+    if length > limit {
         return Err(too_large(limit));
     }
+    let permit = memory.reserve(length).await?;
     let mut bytes = BytesMut::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| unreachable(&error))? {
         if bytes.len() + chunk.len() > limit {
             return Err(too_large(limit));
         }
-        share.take(chunk.len()).await?;
         bytes.extend_from_slice(&chunk);
     }
     if bytes.is_empty() {
         return Err(ApiError::invalid("invalid_media", "the media item is empty"));
     }
-    Ok(bytes.freeze())
+    Ok((bytes.freeze(), permit))
 }
 
 fn not_public() -> ApiError {

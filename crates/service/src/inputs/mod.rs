@@ -3,7 +3,6 @@
 
 mod address;
 mod data_uri;
-mod decode_gate;
 mod fetch;
 mod validate;
 
@@ -12,16 +11,15 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use media::{AudioDecodeSpec, Ffmpeg};
 use renderer::AUDIO_SAMPLE_RATE;
-use tokio::time::Instant;
+use tokio::{sync::Semaphore, time::Instant};
 use url::Url;
 
-use self::{data_uri::EncodedMedia, decode_gate::DecodeGate, fetch::Fetcher};
+use self::{data_uri::EncodedMedia, fetch::Fetcher};
 use crate::{
     api_error::ApiError,
     blocking::blocking,
-    keys::KeyId,
     limits::MediaLimits,
-    memory::{MemoryBudget, MemoryShare},
+    memory::{MemoryBudget, MemoryPermit},
     render_spec::{MediaInput, MediaRole},
     request::MediaRef,
     store::Store,
@@ -39,9 +37,10 @@ pub(crate) struct MediaFetcher {
     limits: MediaLimits,
     ffmpeg: Ffmpeg,
     own: OwnUrls,
-    gate: DecodeGate,
+    /// Bounds how much is decoded at once: a picture of some hundred kilobytes may have 256 MiB of pixels.
+    decodes: Arc<Semaphore>,
     /// Memory for fetched media.
-    memory: Arc<MemoryBudget>,
+    memory: MemoryBudget,
 }
 
 impl MediaFetcher {
@@ -54,18 +53,17 @@ impl MediaFetcher {
         base: Url,
     ) -> Self {
         let fetcher = Fetcher::new(allow_private, &base);
-        let gate = DecodeGate::new(decodes);
+        let decodes = Arc::new(Semaphore::new(decodes));
         let memory = MemoryBudget::new(limits.total_bytes, limits.clip_bytes.max(limits.image_bytes));
-        Self { store, fetcher, limits, ffmpeg, own: OwnUrls { base }, gate, memory }
+        Self { store, fetcher, limits, ffmpeg, own: OwnUrls { base }, decodes, memory }
     }
 
     /// Validates and stores all media of a request; errors name the request field at fault. Inline media come first, and
-    /// `share` is given back before any URL is fetched.
+    /// the `memory` of the request is given back before any URL is fetched.
     pub(crate) async fn fetch_all(
         &self,
-        key: &KeyId,
         media: Vec<MediaRef>,
-        share: MemoryShare,
+        memory: MemoryPermit,
         now: i64,
     ) -> Result<Vec<MediaInput>, ApiError> {
         if let Some(excess) = media.get(self.limits.assets) {
@@ -91,13 +89,12 @@ impl MediaFetcher {
             };
             inputs[index] = Some(stored.map_err(|error| error.with_param(param))?);
         }
-        drop(share);
+        drop(memory);
         // One deadline for all of them, so that slow hosts do not add up.
         let deadline = Instant::now() + self.limits.fetch_timeout;
         for (index, param, role, url) in remote {
-            let mut share = self.memory.share(key);
-            let stored = match self.fetch(role, url, now, deadline, &mut share).await {
-                Ok(bytes) => self.store(role, FetchedMedia::Bytes(bytes)).await,
+            let stored = match self.fetch(role, url, now, deadline).await {
+                Ok((bytes, _memory)) => self.store(role, FetchedMedia::Bytes(bytes)).await,
                 Err(error) => Err(error),
             };
             inputs[index] = Some(stored.map_err(|error| error.with_param(param))?);
@@ -111,11 +108,10 @@ impl MediaFetcher {
         url: Url,
         now: i64,
         deadline: Instant,
-        share: &mut MemoryShare,
-    ) -> Result<Bytes, ApiError> {
-        match self.own_file(&url, self.limit(role), now, share).await? {
-            Some(bytes) => Ok(bytes),
-            None => self.fetcher.fetch(url, self.limit(role), deadline, share).await,
+    ) -> Result<(Bytes, MemoryPermit), ApiError> {
+        match self.own_file(&url, self.limit(role), now).await? {
+            Some(file) => Ok(file),
+            None => self.fetcher.fetch(url, self.limit(role), deadline, &self.memory).await,
         }
     }
 
@@ -132,18 +128,22 @@ impl MediaFetcher {
     async fn store(&self, role: MediaRole, fetched: FetchedMedia) -> Result<MediaInput, ApiError> {
         let limit = self.limit(role);
         let (limits, ffmpeg, store) = (self.limits.clone(), self.ffmpeg.clone(), Arc::clone(&self.store));
-        let validated = self.gate.run("a media input could not be validated", move || {
+        let turn = Arc::clone(&self.decodes).acquire_owned().await;
+        blocking("a media input could not be validated", move || {
+            // The turn ends with the work, also where the client does not wait for it.
+            let _turn = turn;
             let bytes = match fetched {
                 FetchedMedia::Bytes(bytes) => bytes,
                 FetchedMedia::EncodedMedia(encoded) => encoded.decode(limit)?,
             };
             let picture = validate::validate(role, &bytes, &limits, &ffmpeg)?;
             let digest = store
+                .files
                 .store_input(&bytes)
-                .map_err(|error| ApiError::from_store("a media input could not be stored", &error))?;
+                .map_err(|error| ApiError::from_store("a media input could not be stored", &error.into()))?;
             Ok(MediaInput { role, digest, picture })
-        });
-        validated.await
+        })
+        .await
     }
 
     /// The bytes of a file of this service, if the URL refers to one; saves a request to itself.
@@ -152,8 +152,7 @@ impl MediaFetcher {
         url: &Url,
         limit: usize,
         now: i64,
-        share: &mut MemoryShare,
-    ) -> Result<Option<Bytes>, ApiError> {
+    ) -> Result<Option<(Bytes, MemoryPermit)>, ApiError> {
         let Some(token) = self.own.token(url) else { return Ok(None) };
         let (token, store) = (token.to_owned(), Arc::clone(&self.store));
         let lookup = blocking("a file of this service could not be found", move || {
@@ -177,12 +176,12 @@ impl MediaFetcher {
         if length > limit {
             return Err(data_uri::too_large(limit));
         }
-        share.take(length).await?;
+        let memory = self.memory.reserve(length).await?;
         let read = blocking("a file of this service could not be read", move || {
             fs_err::read(path)
                 .map_err(|error| ApiError::internal("a file of this service cannot be read", &error))
         });
-        Ok(Some(Bytes::from(read.await?)))
+        Ok(Some((Bytes::from(read.await?), memory)))
     }
 }
 

@@ -90,11 +90,6 @@ impl ActiveTasks {
         self.tasks.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
-    /// Tasks that wait for a worker.
-    pub(crate) fn waiting(&self) -> usize {
-        self.queue.len()
-    }
-
     /// Removes an ended task; from now on it is read from the store.
     pub(super) fn remove(&self, id: &TaskId) {
         self.tasks.write().unwrap_or_else(PoisonError::into_inner).remove(id);

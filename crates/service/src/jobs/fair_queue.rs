@@ -60,10 +60,6 @@ impl<T> FairQueue<T> {
         self.changed.notify_all();
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.state().queues.iter().map(|(_, queue)| queue.len()).sum()
-    }
-
     fn state(&self) -> MutexGuard<'_, QueueState<T>> {
         // No operation leaves the queues inconsistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -93,7 +89,6 @@ mod tests {
             queue.push(&busy, format!("many {number}"));
         }
         queue.push(&idle, "few 0".to_owned());
-        assert_eq!(queue.len(), 5);
         let order: Vec<String> = (0..5).filter_map(|_| queue.next()).collect();
         assert_eq!(order, ["many 0", "few 0", "many 1", "many 2", "many 3"]);
     }

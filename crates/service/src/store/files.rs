@@ -4,7 +4,6 @@
 //! the store survives a power cut ([`Durability`]), the file and its directory are synced.
 
 use std::{
-    fs::OpenOptions,
     io::{self, Write as _},
     path::{Path, PathBuf},
     sync::{
@@ -16,7 +15,6 @@ use std::{
 
 use fs_err as fs;
 
-use super::permissions::private;
 use crate::{config::Durability, digest::Digest, id::TaskId};
 
 /// The extension of files being written.
@@ -98,8 +96,7 @@ impl FileStore {
         let number = self.writes.fetch_add(1, Ordering::Relaxed);
         let partial = path.with_extension(format!("{number}.{PARTIAL_EXTENSION}"));
         let written = (|| {
-            let mut file =
-                private(OpenOptions::new().create(true).write(true).truncate(true)).open(&partial)?;
+            let mut file = fs::File::create(&partial)?;
             file.write_all(bytes)?;
             let is_synced = self.durability == Durability::PowerCut;
             if is_synced {

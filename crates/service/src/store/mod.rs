@@ -1,9 +1,6 @@
 //! The durable store: tasks in `SQLite`, media and videos in files, in one data directory.
 
 mod files;
-mod health;
-mod permissions;
-mod readers;
 mod schema;
 mod task_rows;
 mod writer;
@@ -13,20 +10,19 @@ use std::{
     fs::{File, TryLockError},
     io,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
 };
 
+use rusqlite::Connection;
+
 pub(crate) use self::{
     files::FileStore,
-    health::{StorageHealth, StorageProblem},
     schema::{corrupt, database, open_database, unsigned},
 };
 use self::{
-    permissions::{create_private_dir, private},
-    readers::Readers,
-    schema::database_file,
+    schema::{create_dir, open_reader},
     writer::Writer,
 };
 use crate::{
@@ -37,7 +33,6 @@ use crate::{
     keys::{Key, KeyId, active_key},
     limits::KeyLimits,
     render_spec::RenderSpec,
-    service_clock::Shift,
     task::{Failure, RenderedFiles, Task},
 };
 
@@ -47,14 +42,14 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 /// A failed store operation.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum StoreError {
+    /// After a failed commit it is unknown whether it was stored.
     #[error("the database failed: {0}")]
     Database(String),
-    /// The database could not read or write its files; after a failed commit it is unknown whether it was stored.
-    #[error("the database's files failed: {0}")]
-    Storage(String),
+    #[error("a file could not be written: {0}")]
+    File(String),
     /// Nothing was stored.
-    #[error("nothing can be stored ({})", .0.as_str())]
-    Unavailable(StorageProblem),
+    #[error("no space is left on the disk")]
+    Full,
     /// The task has ended; its record stays as it is.
     #[error("task {0} has already ended")]
     Ended(i64),
@@ -64,31 +59,21 @@ pub(crate) enum StoreError {
     Quota { used_ms: u64, quota_ms: u64 },
 }
 
-impl StoreError {
-    /// What it says about the storage, if anything.
-    fn problem(&self) -> Option<StorageProblem> {
-        match self {
-            Self::Unavailable(problem) => Some(*problem),
-            Self::Storage(_) => Some(StorageProblem::Failing),
-            Self::Database(_) | Self::Ended(_) | Self::Stopped | Self::Quota { .. } => None,
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            // A transaction that finds no room is rolled back as a whole.
+            Some(rusqlite::ErrorCode::DiskFull) => Self::Full,
+            _ => Self::Database(error.to_string()),
         }
     }
 }
 
-impl From<rusqlite::Error> for StoreError {
-    fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode;
-        match error.sqlite_error_code() {
-            // A transaction that finds no room is rolled back as a whole.
-            Some(ErrorCode::DiskFull) => Self::Unavailable(StorageProblem::Full),
-            Some(
-                ErrorCode::SystemIoFailure
-                | ErrorCode::ReadOnly
-                | ErrorCode::CannotOpen
-                | ErrorCode::DatabaseCorrupt
-                | ErrorCode::NotADatabase,
-            ) => Self::Storage(error.to_string()),
-            _ => Self::Database(error.to_string()),
+impl From<io::Error> for StoreError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full,
+            _ => Self::File(error.to_string()),
         }
     }
 }
@@ -109,9 +94,9 @@ pub(crate) struct NewTask {
 #[derive(Debug)]
 pub(crate) struct Store {
     writer: Writer,
-    readers: Readers,
-    pub(crate) files: Arc<FileStore>,
-    pub(crate) health: Arc<StorageHealth>,
+    /// A connection of its own, so that reads never wait for a commit.
+    reader: Mutex<Connection>,
+    pub(crate) files: FileStore,
     /// Held while the store is open; the operating system releases it when the process dies.
     _lock: File,
 }
@@ -120,13 +105,16 @@ impl Store {
     /// Opens or creates the directory. Blocking.
     pub(crate) fn open(data: &Path, durability: Durability) -> Result<Self, ServiceError> {
         let unusable = |source| ServiceError::DataDirectory { path: data.to_owned(), source };
-        create_private_dir(data).map_err(unusable)?;
+        create_dir(data).map_err(unusable)?;
         let lock = lock(data)?;
         let connection = open_database(data, durability)?;
-        let files = Arc::new(FileStore::open(data, durability).map_err(unusable)?);
-        let health = Arc::new(StorageHealth::new(database_file(data)));
-        let writer = Writer::start(connection, Arc::clone(&health))?;
-        Ok(Self { writer, readers: Readers::new(data), files, health, _lock: lock })
+        let files = FileStore::open(data, durability).map_err(unusable)?;
+        let reader = Mutex::new(open_reader(data).map_err(database)?);
+        Ok(Self { writer: Writer::start(connection)?, reader, files, _lock: lock })
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        read(&self.reader.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Stores a task; when this returns, it is as durable as the store.
@@ -136,11 +124,6 @@ impl Store {
 
     pub(crate) fn started(&self, number: i64) -> Result<(), StoreError> {
         self.writer.write(move |connection| task_rows::started(connection, number)).committed_blocking()
-    }
-
-    /// Takes back [`Self::started`]: the service was stopped by its operator, which is not the task's fault.
-    pub(crate) fn interrupted(&self, number: i64) -> Result<(), StoreError> {
-        self.writer.write(move |connection| task_rows::interrupted(connection, number)).committed_blocking()
     }
 
     pub(crate) fn completed(
@@ -166,62 +149,29 @@ impl Store {
     }
 
     pub(crate) fn task(&self, id: &str) -> Result<Option<Task>, StoreError> {
-        self.readers.read(|connection| task_rows::by_id(connection, id))
+        self.read(|connection| task_rows::by_id(connection, id))
     }
 
     pub(crate) fn task_of_file(&self, token: &str) -> Result<Option<Task>, StoreError> {
-        self.readers.read(|connection| task_rows::by_token(connection, token))
+        self.read(|connection| task_rows::by_token(connection, token))
     }
 
     pub(crate) fn unfinished(&self) -> Result<Vec<Task>, StoreError> {
-        self.readers.read(task_rows::unfinished)
+        self.read(task_rows::unfinished)
     }
 
     pub(crate) fn by_request(&self, request: &Digest) -> Result<Vec<TaskId>, StoreError> {
-        self.readers.read(|connection| task_rows::by_request(connection, request))
+        self.read(|connection| task_rows::by_request(connection, request))
     }
 
     pub(crate) fn active_key(&self, digest: &Digest, default: &KeyLimits) -> Result<Option<Key>, StoreError> {
-        self.readers.read(|connection| Ok(active_key(connection, digest, default)?))
-    }
-
-    /// Stores an input. Blocking.
-    pub(crate) fn store_input(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
-        self.files.store_input(bytes).map_err(|error| self.file_error(&error, bytes.len()))
-    }
-
-    /// Stores a rendered file. Blocking.
-    pub(crate) fn store_file(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-        self.files.write(path, bytes).map_err(|error| self.file_error(&error, bytes.len()))
-    }
-
-    fn file_error(&self, error: &io::Error, bytes: usize) -> StoreError {
-        let problem = self.health.check_identity().err().unwrap_or_else(|| StorageProblem::from_error(error));
-        if problem == StorageProblem::Failing {
-            return StoreError::Database(error.to_string());
-        }
-        self.health.degrade(problem, bytes);
-        StoreError::Unavailable(problem)
-    }
-
-    /// Checks whether the storage is available; see [`StorageHealth::check`]. Blocking.
-    pub(crate) fn check(&self, suspect: Option<usize>) -> Result<(), StorageProblem> {
-        self.health.check(suspect, || {
-            let trial = self.writer.write(task_rows::trial);
-            trial.committed_blocking().map_err(|error| error.problem().unwrap_or(StorageProblem::Failing))
-        })
-    }
-
-    /// Keeps the rest of the life of each task when the service's time changes. Blocking.
-    pub(crate) fn shift_expiry(&self, shift: Shift, lifetime_ms: i64) -> Result<(), StoreError> {
-        let work = move |connection: &_| task_rows::shift_expiry(connection, shift, lifetime_ms);
-        self.writer.write(work).committed_blocking()
+        self.read(|connection| Ok(active_key(connection, digest, default)?))
     }
 
     /// Deletes files of expired tasks, purges old task records, and deletes inputs without an unfinished task. Blocking.
     /// Failures to delete are logged and retried at the next sweep.
     pub(crate) fn sweep(&self, now: i64, record: Duration) -> Result<(), StoreError> {
-        let expired = self.readers.read(|connection| task_rows::expired(connection, now))?;
+        let expired = self.read(|connection| task_rows::expired(connection, now))?;
         let mut deleted = Vec::new();
         for task in &expired {
             match self.files.remove(&task.id) {
@@ -252,7 +202,7 @@ impl Store {
 fn lock(data: &Path) -> Result<File, ServiceError> {
     let path: PathBuf = data.join("lock");
     let unusable = |source| ServiceError::DataDirectory { path: data.to_owned(), source };
-    let file = private(File::options().create(true).append(true)).open(path).map_err(unusable)?;
+    let file = File::options().create(true).append(true).open(path).map_err(unusable)?;
     let begin = Instant::now();
     loop {
         match file.try_lock() {

@@ -1,16 +1,10 @@
 //! The database schema with its format number, and opening of connections.
 
-use std::{
-    fs::OpenOptions,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{fs::DirBuilder, io, path::Path, time::Duration};
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::permissions::{create_private_dir, private, restrict};
-use crate::config::Durability;
-use crate::error::ServiceError;
+use crate::{config::Durability, error::ServiceError};
 
 /// The number of the format. There are no migrations: a change of the schema gets another number, and other databases are refused.
 const FORMAT: i64 = 1;
@@ -62,22 +56,18 @@ CREATE TABLE key_usage (
 /// The file name of the database.
 const FILE: &str = "service.db";
 
-/// The database of a data directory.
-pub(super) fn database_file(data: &Path) -> PathBuf {
-    data.join(FILE)
+/// Creates a data directory if missing, for its owner only: it has prompts, and the tokens that give access to videos.
+pub(super) fn create_dir(data: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(data)
 }
 
 /// Opens the database for writing. Creates the tables of a new one, and the directory if missing.
 pub(crate) fn open_database(data: &Path, durability: Durability) -> Result<Connection, ServiceError> {
-    create_private_dir(data)
-        .map_err(|source| ServiceError::DataDirectory { path: data.to_owned(), source })?;
-    let file = database_file(data);
-    // SQLite gives the files beside it the same permissions.
-    private(OpenOptions::new().create(true).append(true))
-        .open(&file)
-        .and_then(|open| restrict(&open))
-        .map_err(|source| ServiceError::DataDirectory { path: data.to_owned(), source })?;
-    let mut connection = Connection::open(file).map_err(database)?;
+    create_dir(data).map_err(|source| ServiceError::DataDirectory { path: data.to_owned(), source })?;
+    let mut connection = Connection::open(data.join(FILE)).map_err(database)?;
     prepare(&connection, durability).map_err(database)?;
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(database)?;
@@ -96,7 +86,7 @@ pub(crate) fn open_database(data: &Path, durability: Durability) -> Result<Conne
 /// Opens the database read-only.
 pub(super) fn open_reader(data: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(database_file(data), flags)?;
+    let connection = Connection::open_with_flags(data.join(FILE), flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     Ok(connection)
 }

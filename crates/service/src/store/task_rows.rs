@@ -11,7 +11,6 @@ use crate::{
     id::TaskId,
     keys::KeyId,
     render_spec::RenderSpec,
-    service_clock::Shift,
     task::{Failure, RenderedFiles, Status, StoredFile, Task},
 };
 
@@ -69,36 +68,6 @@ pub(super) fn started(connection: &Connection, number: i64) -> Result<(), StoreE
         "UPDATE task SET status = 'in_progress', starts = starts + 1
          WHERE number = ?1 AND status IN ('queued', 'in_progress')",
         [number],
-    )?;
-    Ok(())
-}
-
-pub(super) fn interrupted(connection: &Connection, number: i64) -> Result<(), StoreError> {
-    connection.execute("UPDATE task SET starts = max(0, starts - 1) WHERE number = ?1", [number])?;
-    Ok(())
-}
-
-/// Writes to the database without changing anything.
-pub(super) fn trial(connection: &Connection) -> Result<(), StoreError> {
-    let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    Ok(connection.pragma_update(None, "user_version", format)?)
-}
-
-/// Moves the expiry of tasks to another time scale. `lifetime_ms` is the life of a task's files.
-pub(super) fn shift_expiry(
-    connection: &Connection,
-    shift: Shift,
-    lifetime_ms: i64,
-) -> Result<(), StoreError> {
-    let Shift { by, now, since } = shift;
-    // No task of this time scale has more than a whole life left.
-    let latest = now.saturating_add(lifetime_ms);
-    // Forward, all that has not expired moves along. Backward, what ended before the service counted with the clock that
-    // is given up has its expiry from another one.
-    let earliest = if by > 0 { now.saturating_add(1) } else { since.saturating_add(lifetime_ms) };
-    connection.execute(
-        "UPDATE task SET expires_at = expires_at + ?1 WHERE expires_at BETWEEN ?2 AND ?3",
-        [by, earliest, latest],
     )?;
     Ok(())
 }

@@ -2,20 +2,14 @@
 //! is acknowledged after its commit.
 
 use std::{
-    sync::{
-        Arc,
-        mpsc::{self, Receiver, Sender},
-    },
+    sync::mpsc::{self, Receiver, Sender},
     thread,
 };
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::{
-    StoreError,
-    health::{StorageHealth, StorageProblem},
-};
+use super::StoreError;
 use crate::error::ServiceError;
 
 /// Maximum number of writes per commit.
@@ -28,15 +22,9 @@ pub(super) struct Writer(Sender<Box<dyn QueuedWrite>>);
 /// A queued write.
 trait QueuedWrite: Send {
     /// Runs inside the open transaction. After an error it must be rolled back.
-    fn apply(&mut self, connection: &Connection) -> Result<(), OperationError>;
+    fn apply(&mut self, connection: &Connection) -> Result<(), StoreError>;
     /// Sends the result to the waiting caller.
     fn finish(self: Box<Self>, committed: Result<(), StoreError>);
-}
-
-/// An operation that failed.
-struct OperationError {
-    /// What it says about the storage, if anything.
-    problem: Option<StorageProblem>,
 }
 
 struct Pending<T, W> {
@@ -50,10 +38,9 @@ where
     T: Send,
     W: FnOnce(&Connection) -> Result<T, StoreError> + Send,
 {
-    fn apply(&mut self, connection: &Connection) -> Result<(), OperationError> {
-        let Some(work) = self.work.take() else { return Err(OperationError { problem: None }) };
-        let result = self.result.insert(work(connection));
-        result.as_ref().map(drop).map_err(|error| OperationError { problem: error.problem() })
+    fn apply(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        let work = self.work.take().ok_or(StoreError::Stopped)?;
+        self.result.insert(work(connection)).as_ref().map(drop).map_err(Clone::clone)
     }
 
     fn finish(self: Box<Self>, committed: Result<(), StoreError>) {
@@ -82,11 +69,11 @@ impl<T> Receipt<T> {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection, health: Arc<StorageHealth>) -> Result<Self, ServiceError> {
+    pub(super) fn start(connection: Connection) -> Result<Self, ServiceError> {
         let (sender, operations) = mpsc::channel();
         thread::Builder::new()
             .name("service-store".to_owned())
-            .spawn(move || run(&connection, &operations, &health))
+            .spawn(move || run(&connection, &operations))
             .map_err(|error| ServiceError::Start(format!("no thread for the task store: {error}")))?;
         Ok(Self(sender))
     }
@@ -103,55 +90,23 @@ impl Writer {
     }
 }
 
-fn run(connection: &Connection, operations: &Receiver<Box<dyn QueuedWrite>>, health: &StorageHealth) {
+fn run(connection: &Connection, operations: &Receiver<Box<dyn QueuedWrite>>) {
     while let Ok(first) = operations.recv() {
         let mut group = vec![first];
         group.extend(operations.try_iter().take(MAX_GROUP - 1));
-        let committed = write(connection, &mut group, health);
+        let committed = commit(connection, &mut group);
+        if !connection.is_autocommit()
+            && let Err(error) = connection.execute_batch("ROLLBACK")
+        {
+            tracing::error!(%error, "the task store could not roll back a failed commit");
+        }
         for operation in group {
             operation.finish(committed.clone());
         }
     }
 }
 
-fn write(
-    connection: &Connection,
-    group: &mut [Box<dyn QueuedWrite>],
-    health: &StorageHealth,
-) -> Result<(), StoreError> {
-    // SQLite goes on writing to a database that was removed.
-    let unavailable = |problem| {
-        health.degrade(problem, 0);
-        StoreError::Unavailable(problem)
-    };
-    health.check_identity().map_err(unavailable)?;
-    let committed = commit(connection, group);
-    if !connection.is_autocommit()
-        && let Err(error) = connection.execute_batch("ROLLBACK")
-    {
-        tracing::error!(%error, "the task store could not roll back a failed commit");
-    }
-    match committed {
-        Ok(None) => {}
-        Ok(Some(problem)) => health.degrade(problem, 0),
-        Err(error) => {
-            health.degrade(error.problem().unwrap_or(StorageProblem::Failing), 0);
-            return Err(error);
-        }
-    }
-    // It may have been removed during the commit: whether this was stored is not known.
-    health.check_identity().map_err(|problem| {
-        health.degrade(problem, 0);
-        StoreError::Database("the data directory was replaced".to_owned())
-    })
-}
-
-/// Commits a group; returns what its failed operations say about the storage.
-fn commit(
-    connection: &Connection,
-    group: &mut [Box<dyn QueuedWrite>],
-) -> Result<Option<StorageProblem>, StoreError> {
-    let mut problem = None;
+fn commit(connection: &Connection, group: &mut [Box<dyn QueuedWrite>]) -> Result<(), StoreError> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     for operation in group {
         // A failed write must not roll back the others of its group.
@@ -159,15 +114,13 @@ fn commit(
         if let Err(error) = operation.apply(connection) {
             if connection.is_autocommit() {
                 // Some errors make SQLite roll the whole transaction back: nothing of the group is stored.
-                return Err(StoreError::Unavailable(error.problem.unwrap_or(StorageProblem::Failing)));
+                return Err(error);
             }
-            problem = problem.or(error.problem);
             connection.execute_batch("ROLLBACK TO one")?;
         }
         connection.execute_batch("RELEASE one")?;
     }
-    connection.execute_batch("COMMIT")?;
-    Ok(problem)
+    Ok(connection.execute_batch("COMMIT")?)
 }
 
 #[cfg(test)]
@@ -177,8 +130,7 @@ mod tests {
     fn writer(folder: &std::path::Path) -> Writer {
         let connection = Connection::open(folder.join("test.db")).unwrap();
         connection.execute_batch("CREATE TABLE t (n INTEGER UNIQUE)").unwrap();
-        let health = Arc::new(StorageHealth::new(folder.join("test.db")));
-        Writer::start(connection, health).unwrap()
+        Writer::start(connection).unwrap()
     }
 
     fn insert(number: i64) -> impl FnOnce(&Connection) -> Result<usize, StoreError> + Send {
@@ -215,14 +167,13 @@ mod tests {
     }
 
     #[test]
-    fn write_without_space_degrades_the_storage() {
+    fn write_without_space_stores_nothing_of_itself() {
         let folder = tempfile::tempdir().unwrap();
         let connection = Connection::open(folder.path().join("test.db")).unwrap();
         connection.execute_batch("CREATE TABLE t (n INTEGER UNIQUE)").unwrap();
         let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
         connection.pragma_update(None, "max_page_count", pages).unwrap();
-        let health = Arc::new(StorageHealth::new(folder.path().join("test.db")));
-        let writer = Writer::start(connection, Arc::clone(&health)).unwrap();
+        let writer = Writer::start(connection).unwrap();
         let hold = hold(&writer);
         let small = writer.write(insert(1));
         let large = writer.write(|connection| {
@@ -231,8 +182,7 @@ mod tests {
         });
         drop(hold);
         let error = large.committed_blocking().unwrap_err();
-        assert!(matches!(error, StoreError::Unavailable(StorageProblem::Full)), "{error}");
-        assert_eq!(health.problem(), Some(StorageProblem::Full));
+        assert!(matches!(error, StoreError::Full), "{error}");
         // It has found room, and is kept.
         assert_eq!(small.committed_blocking().unwrap(), 1);
     }
@@ -246,7 +196,7 @@ mod tests {
         // As SQLite does by itself after some errors.
         let failed = writer.write(|connection| -> Result<(), StoreError> {
             connection.execute_batch("ROLLBACK")?;
-            Err(StoreError::Unavailable(StorageProblem::Full))
+            Err(StoreError::Full)
         });
         let after = writer.write(insert(2));
         drop(hold);
@@ -256,7 +206,7 @@ mod tests {
             after.committed_blocking().map(drop),
         ] {
             let error = receipt.unwrap_err();
-            assert!(matches!(error, StoreError::Unavailable(StorageProblem::Full)), "{error}");
+            assert!(matches!(error, StoreError::Full), "{error}");
         }
         let count = writer.write(|connection| {
             Ok(connection.query_row("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0))?)

@@ -79,9 +79,7 @@ async fn malformed_bodies_are_rejected() {
     assert_eq!(send("application/json", b"{\"model\": ".to_vec()).await, "400 invalid_json -");
     assert_eq!(send("application/json", b"[1]".to_vec()).await, "400 invalid_json -");
     assert_eq!(send("application/json", vec![0xff; 10]).await, "400 invalid_json -");
-    assert_eq!(send("application/json", vec![b'['; 9_000]).await, "400 body_too_complex -");
-    let duplicate_member = br#"{"model": "m", "seconds": "99", "seconds": "4"}"#.to_vec();
-    assert_eq!(send("application/json", duplicate_member).await, "400 duplicate_field seconds");
+    assert_eq!(send("application/json", vec![b'['; 9_000]).await, "400 invalid_json -");
     assert_eq!(send("application/json", Vec::new()).await, "400 invalid_json -");
     assert_eq!(send("application/json", vec![b' '; 10_001]).await, "413 body_too_large -");
     // Without a declared length, too, and large enough that the connection would break if it were not read.

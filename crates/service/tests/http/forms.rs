@@ -235,7 +235,7 @@ async fn forms_are_checked_like_json() {
     assert_eq!(summary(&format!("{model}\n--\n> seconds = 99")).await, "400 invalid_duration seconds");
     assert_eq!(summary(&format!("{model}\n--\n> secnods = 9")).await, "400 unknown_parameter secnods");
     assert_eq!(summary(&format!("{model}\n--\n> seed = many")).await, "400 invalid_type seed");
-    assert_eq!(summary(&format!("{model}\n--\n> prompt = q")).await, "400 duplicate_field prompt");
+    assert_eq!(summary(&format!("{model}\n--\n> prompt = q")).await, "400 invalid_form prompt");
     assert_eq!(summary("> model = sora-2\n--\n> prompt = p").await, "400 unknown_model model");
     assert_eq!(
         summary(&format!("{model}\n--\n> input_reference; filename=a = no picture")).await,

@@ -105,16 +105,9 @@ async fn malformed_paths_are_not_found() {
 #[tokio::test]
 async fn operator_endpoints_need_no_key() {
     let server = TestServer::open(TestRenderer::free()).await;
-    server.make(&request("one")).await;
-    server.post(&json!({"model": "no such"})).await;
     let get =
         async |path: &str| server.http.get(server.url(path)).send().await.unwrap().text().await.unwrap();
     assert_eq!(get("/healthz").await, r#"{"status":"ok"}"#);
-    // The video is available a moment before the counters are updated.
-    while !get("/metrics").await.contains("video_tasks_unfinished 0") {
-        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
-    }
-    insta::assert_snapshot!("metrics", get("/metrics").await);
     let document: Value = serde_json::from_str(&get("/openapi.json").await).unwrap();
     assert_eq!(document["openapi"], "3.0.3");
     server.service.shutdown().await;

@@ -8,7 +8,6 @@
 
 mod support;
 
-mod clocks;
 mod durability;
 mod errors;
 mod faults;
@@ -17,6 +16,5 @@ mod forms;
 mod inputs;
 mod keys;
 mod lifecycle;
-mod load;
 mod slow_clients;
 mod storage;

@@ -1,4 +1,4 @@
-//! Clients that hold connections: half requests without a key keep nobody out.
+//! Clients that keep a connection or a body waiting.
 
 use std::time::{Duration, Instant};
 
@@ -10,31 +10,15 @@ use tokio::{
 
 use crate::support::{KEY, TIMEOUT, TestRenderer, TestServer, client_builder, request};
 
-const HEAD_TIMEOUT: Duration = Duration::from_millis(400);
-/// Longer than any test.
-const NEVER: Duration = Duration::from_hours(1);
-
-/// A service that closes a connection without a key for another one once it has been idle for `min_idle`.
-async fn server(head_timeout: Duration, min_idle: Duration) -> TestServer {
-    TestServer::with(TestRenderer::free(), |config| {
-        let connections = &mut config.limits.connections;
-        (connections.total, connections.per_network) = (40, 16);
-        connections.head_timeout = head_timeout;
-        connections.min_idle = min_idle;
-        connections.min_authenticated_idle = NEVER;
-    })
-    .await
-}
+const WAIT: Duration = Duration::from_millis(400);
 
 async fn connect(server: &TestServer) -> TcpStream {
     TcpStream::connect(server.service.local_addr()).await.unwrap()
 }
 
 /// Sends a whole request and reads the head of the response.
-async fn ask(stream: &mut TcpStream, key: Option<&str>) -> String {
-    let key = key.map_or_else(String::new, |key| format!("Authorization: Bearer {key}\r\n"));
-    let request = format!("GET /v1/videos/task_0 HTTP/1.1\r\nHost: here\r\n{key}\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
+async fn ask(stream: &mut TcpStream) -> String {
+    stream.write_all(b"GET /v1/videos/task_0 HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
     let mut bytes = vec![0; 4096];
     let read = timeout(TIMEOUT, stream.read(&mut bytes)).await.expect("an answer in time").unwrap();
     String::from_utf8_lossy(&bytes[..read]).lines().next().unwrap_or_default().to_owned()
@@ -42,9 +26,9 @@ async fn ask(stream: &mut TcpStream, key: Option<&str>) -> String {
 
 /// Whether the other side closes the connection within `time`.
 async fn is_closed_within(stream: &mut TcpStream, time: Duration) -> bool {
-    let mut byte = [0; 256];
+    let mut bytes = [0; 256];
     loop {
-        match timeout(time, stream.read(&mut byte)).await {
+        match timeout(time, stream.read(&mut bytes)).await {
             Err(_) => return false,
             Ok(Ok(0) | Err(_)) => return true,
             Ok(Ok(_)) => {}
@@ -53,39 +37,10 @@ async fn is_closed_within(stream: &mut TcpStream, time: Duration) -> bool {
 }
 
 #[tokio::test]
-async fn incomplete_requests_do_not_block_other_clients() {
-    let server = server(NEVER, Duration::from_millis(20)).await;
-    let mut keyed = connect(&server).await;
-    assert_eq!(ask(&mut keyed, Some(KEY)).await, "HTTP/1.1 404 Not Found");
-    let mut connections = Vec::new();
-    for _ in 0..120 {
-        let mut connection = connect(&server).await;
-        // Those that are cut meanwhile fail.
-        let _ = connection.write_all(b"GET /healthz HTTP/1.1\r\nHost: here\r\nX-").await;
-        connections.push(connection);
-    }
-    let health = server.http.get(server.url("/healthz")).send().await.unwrap();
-    assert_eq!(health.status(), 200);
-    server.make(&request("in between")).await;
-    assert_eq!(
-        ask(&mut keyed, Some(KEY)).await,
-        "HTTP/1.1 404 Not Found",
-        "who has a key keeps the connection"
-    );
-    // The oldest, so that no more than may be open at all are left.
-    for connection in &mut connections[..80] {
-        assert!(is_closed_within(connection, TIMEOUT).await, "a half request is still open");
-    }
-    drop(connections);
-    server.service.shutdown().await;
-}
-
-#[tokio::test]
 async fn burst_of_connections_loses_no_request() {
-    let server = server(NEVER, NEVER).await;
-    // Each request has a connection of its own, which is closed after it.
+    let server = TestServer::with(TestRenderer::free(), |config| config.limits.connections.total = 16).await;
+    // Each request has a connection of its own, which is closed after it: many more than may be open at once.
     let client = client_builder().pool_max_idle_per_host(0).build().unwrap();
-    // Many more than may be open without a key, and than may be open at all.
     let posts = (0..200).map(|number| {
         let post = client.post(server.url("/v1/videos")).bearer_auth(KEY);
         let post = post.json(&request(&format!("shot {number}")));
@@ -98,33 +53,39 @@ async fn burst_of_connections_loses_no_request() {
 }
 
 #[tokio::test]
-async fn head_of_a_request_has_a_deadline() {
-    let server = server(HEAD_TIMEOUT, NEVER).await;
-    let mut dripping = connect(&server).await;
+async fn connections_without_a_request_end() {
+    let server =
+        TestServer::with(TestRenderer::free(), |config| config.limits.connections.timeout = WAIT).await;
+    let (mut dripping, mut idle) = (connect(&server).await, connect(&server).await);
     let begin = Instant::now();
-    let closed = loop {
-        if dripping.write_all(b"G").await.is_err()
-            || is_closed_within(&mut dripping, Duration::from_millis(40)).await
-        {
-            break begin.elapsed();
-        }
+    while !is_closed_within(&mut dripping, Duration::from_millis(40)).await {
         assert!(begin.elapsed() < TIMEOUT, "a head that drips in is waited for");
-    };
-    assert!(closed >= HEAD_TIMEOUT, "{closed:?}");
+        if dripping.write_all(b"G").await.is_err() {
+            break;
+        }
+    }
+    assert!(begin.elapsed() >= WAIT);
+    assert!(is_closed_within(&mut idle, TIMEOUT).await);
+    // A request makes it wait again.
+    let mut used = connect(&server).await;
+    for _ in 0..4 {
+        assert_eq!(ask(&mut used).await, "HTTP/1.1 401 Unauthorized");
+        sleep(WAIT / 2).await;
+    }
     server.service.shutdown().await;
 }
 
 #[tokio::test]
-async fn connection_stays_open_between_requests() {
-    let server = server(HEAD_TIMEOUT, NEVER).await;
+async fn body_that_does_not_arrive_is_refused() {
+    let server = TestServer::with(TestRenderer::free(), |config| config.limits.body.timeout = WAIT).await;
     let mut stream = connect(&server).await;
-    for key in [None, Some(KEY)] {
-        let expected = if key.is_some() { "HTTP/1.1 404 Not Found" } else { "HTTP/1.1 401 Unauthorized" };
-        assert_eq!(ask(&mut stream, key).await, expected);
-        sleep(2 * HEAD_TIMEOUT).await;
-    }
-    // The head of a later request has a deadline, too.
-    stream.write_all(b"GET /v1").await.unwrap();
-    assert!(is_closed_within(&mut stream, TIMEOUT).await);
+    let head = format!(
+        "POST /v1/videos HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {KEY}\r\nContent-Type: application/json\r\n\
+         Content-Length: 1000\r\n\r\n{{"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    timeout(TIMEOUT, stream.read_to_string(&mut text)).await.expect("an end").unwrap();
+    assert!(text.starts_with("HTTP/1.1 400") && text.contains("body_too_slow"), "{text}");
     server.service.shutdown().await;
 }

@@ -2,10 +2,9 @@
 
 use std::{
     ops::ControlFlow,
-    path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard,
-        atomic::{AtomicU32, AtomicU64, Ordering},
+        Arc, Mutex,
+        atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -27,51 +26,18 @@ pub(crate) const TIMEOUT: Duration = Duration::from_mins(2);
 /// 2026-01-01T00:00:00Z.
 pub(crate) const START: i64 = 1_767_225_600_000;
 
-/// Clocks that stand still until a test moves them.
-pub(crate) struct TestClock(Mutex<TestTime>);
-
-struct TestTime {
-    wall: i64,
-    monotonic: Duration,
-    /// How often the two were compared.
-    comparisons: u64,
-}
+/// A clock that stands still until a test moves it.
+pub(crate) struct TestClock(AtomicI64);
 
 impl TestClock {
-    fn time(&self) -> MutexGuard<'_, TestTime> {
-        self.0.lock().unwrap()
-    }
-
     pub(crate) fn advance(&self, time: Duration) {
-        let mut now = self.time();
-        now.wall += i64::try_from(time.as_millis()).unwrap();
-        now.monotonic += time;
-    }
-
-    /// Somebody sets the wall clock forward or back.
-    pub(crate) fn set_wall(&self, by_ms: i64) {
-        self.time().wall += by_ms;
-    }
-
-    /// Each sweep of the service begins with a comparison.
-    pub(crate) fn comparisons(&self) -> u64 {
-        self.time().comparisons
+        self.0.fetch_add(i64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
     }
 }
 
 impl Clock for TestClock {
     fn now_ms(&self) -> i64 {
-        self.time().wall
-    }
-
-    fn monotonic(&self) -> Duration {
-        self.time().monotonic
-    }
-
-    fn both(&self) -> (i64, Duration) {
-        let mut now = self.time();
-        now.comparisons += 1;
-        (now.wall, now.monotonic)
+        self.0.load(Ordering::SeqCst)
     }
 }
 
@@ -91,8 +57,6 @@ impl Randomness for Counting {
 /// A video of 100 frames whose bytes identify the job. Frames are rendered as the test allows.
 pub(crate) struct TestRenderer {
     allowed: AtomicU32,
-    /// A directory in which prompts that need a free disk write a file.
-    required_folder: Mutex<Option<PathBuf>>,
     pub(crate) jobs: Mutex<Vec<Job>>,
 }
 
@@ -102,15 +66,7 @@ impl TestRenderer {
     }
 
     pub(crate) fn held_at(frames: u32) -> Arc<Self> {
-        Arc::new(Self {
-            allowed: AtomicU32::new(frames),
-            required_folder: Mutex::default(),
-            jobs: Mutex::default(),
-        })
-    }
-
-    pub(crate) fn require_room(&self, folder: &Path) {
-        *self.required_folder.lock().unwrap() = Some(folder.to_owned());
+        Arc::new(Self { allowed: AtomicU32::new(frames), jobs: Mutex::default() })
     }
 
     pub(crate) fn let_frames(&self, frames: u32) {
@@ -135,12 +91,6 @@ impl Renderer for TestRenderer {
         self.jobs.lock().unwrap().push(job.clone());
         if job.prompt.contains("breaks") {
             return Err(RenderError::Job { what: "the prompt says so".to_owned() });
-        }
-        if job.prompt.contains("needs a free disk")
-            && let Some(folder) = &*self.required_folder.lock().unwrap()
-            && let Err(error) = std::fs::write(folder.join("output.part"), vec![1; 1 << 20])
-        {
-            return Err(RenderError::Job { what: error.to_string() });
         }
         if job.prompt.contains("panics") {
             std::panic::resume_unwind(Box::new("the prompt says so"));
@@ -187,7 +137,7 @@ pub(crate) async fn start(
 }
 
 pub(crate) fn clock() -> Arc<TestClock> {
-    Arc::new(TestClock(Mutex::new(TestTime { wall: START, monotonic: Duration::ZERO, comparisons: 0 })))
+    Arc::new(TestClock(AtomicI64::new(START)))
 }
 
 impl TestServer {

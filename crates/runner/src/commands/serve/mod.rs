@@ -5,7 +5,7 @@ mod keys;
 use std::{sync::Arc, time::Duration};
 
 use renderer::{ExternalRenderer, Look, Renderer};
-use service::{ApiKeyStore, Config, Deps, FaultProfile, Limits, LimitsFile, Service, ServiceError};
+use service::{ApiKeyStore, Config, Deps, FaultProfile, LimitsFile, Service, ServiceError};
 
 use crate::{
     args::{ServeArgs, ServeCommand},
@@ -51,7 +51,6 @@ fn config(args: &ServeArgs) -> Result<Config, CommandError> {
     if let Some(workers) = args.workers {
         config.workers = usize::from(workers);
     }
-    config.limits = Limits::for_memory(args.max_memory);
     if let Some(file) = &args.limits {
         let text = fs_err::read_to_string(file).map_err(CommandError::invalid)?;
         let LimitsFile { queued_tasks, per_key } = LimitsFile::from_json(&text)

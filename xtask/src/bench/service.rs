@@ -2,6 +2,7 @@
 //!
 //! Client and service share this process and its cores, so the figures are an upper bound of what a remote client sees.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use reqwest::Client;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use service::{Config, Deps, Service};
+use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
@@ -20,7 +22,7 @@ const PARALLEL_SUBMITS: usize = 16;
 const POLLS_PER_SECOND: u64 = 500;
 const WARM_UP: Duration = Duration::from_secs(5);
 /// Videos of each worker before memory is measured: the allocator's arenas reach their size with the first five to ten, and keep it.
-const WARM_UP_VIDEOS: u64 = 6;
+const WARM_UP_VIDEOS: usize = 6;
 const MEASURED: Duration = Duration::from_secs(30);
 /// Upper bound of the 99th percentile.
 const MAX_P99: Duration = Duration::from_millis(50);
@@ -28,7 +30,11 @@ const MAX_P99: Duration = Duration::from_millis(50);
 const MAX_GROWTH: f64 = 1.15;
 
 /// The figures; an error where a bound is exceeded.
-pub(super) async fn under_load() -> Result<String, String> {
+pub(super) fn measure() -> Result<String, String> {
+    Runtime::new().map_err(|error| error.to_string())?.block_on(under_load())
+}
+
+async fn under_load() -> Result<String, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
     let folder = tempfile::tempdir().map_err(|error| text(&error))?;
     let config = Config::embedded(folder.path().join("service"), SecretString::from(KEY));
@@ -40,15 +46,15 @@ pub(super) async fn under_load() -> Result<String, String> {
     let started = Instant::now();
     let ids = submit_all(&http, &videos).await?;
     let submit_time = started.elapsed();
-    let mut warm = poll_for(WARM_UP, &http, &videos, &ids).await?;
+    let mut completed = HashSet::new();
+    let mut warm = poll_for(WARM_UP, &http, &videos, &ids, &mut completed).await?;
     // A worker's memory is at its largest when it completes a video, and the allocator's arenas grow with the first few.
-    while completed(&http, &service).await? < WARM_UP_VIDEOS * workers as u64 {
-        warm.extend(poll_for(WARM_UP, &http, &videos, &ids).await?);
+    while completed.len() < WARM_UP_VIDEOS * workers {
+        warm.extend(poll_for(WARM_UP, &http, &videos, &ids, &mut completed).await?);
     }
     let memory_before = crate::bench::resident_megabytes();
-    let mut latencies = poll_for(MEASURED, &http, &videos, &ids).await?;
+    let mut latencies = poll_for(MEASURED, &http, &videos, &ids, &mut completed).await?;
     let memory_after = crate::bench::resident_megabytes();
-    let done = completed(&http, &service).await?;
     service.shutdown().await;
 
     latencies.sort_unstable();
@@ -59,9 +65,10 @@ pub(super) async fn under_load() -> Result<String, String> {
         _ => "resident memory is unknown on this system".to_owned(),
     };
     let report = format!(
-        "{TASKS} tasks accepted in {:.1} s; {workers} workers render, {done} tasks completed meanwhile; {} polls in {} s (after {} to warm up): \
+        "{TASKS} tasks accepted in {:.1} s; {workers} workers render, {} tasks completed meanwhile; {} polls in {} s (after {} to warm up): \
          median {:.1} ms, p99 {:.1} ms, max {:.1} ms; {memory}",
         submit_time.as_secs_f64(),
+        completed.len(),
         latencies.len(),
         MEASURED.as_secs(),
         warm.len(),
@@ -80,7 +87,7 @@ pub(super) async fn under_load() -> Result<String, String> {
     Ok(report)
 }
 
-async fn submit_all(http: &Client, videos: &str) -> Result<Arc<Vec<String>>, String> {
+async fn submit_all(http: &Client, videos: &str) -> Result<Vec<String>, String> {
     let submitters: Vec<_> = (0..PARALLEL_SUBMITS)
         .map(|first| {
             let (http, videos) = (http.clone(), videos.to_owned());
@@ -101,16 +108,17 @@ async fn submit_all(http: &Client, videos: &str) -> Result<Arc<Vec<String>>, Str
     for submitter in submitters {
         ids.extend(submitter.await.map_err(|error| error.to_string())??);
     }
-    Ok(Arc::new(ids))
+    Ok(ids)
 }
 
 /// Sends a poll at each tick without waiting for earlier ones, and measures each latency from its tick, so that a stall of the service
-/// counts for every poll that it delays (no coordinated omission).
+/// counts for every poll that it delays (no coordinated omission). Tasks that are seen to be completed are added to `completed`.
 async fn poll_for(
     time: Duration,
     http: &Client,
     videos: &str,
-    ids: &Arc<Vec<String>>,
+    ids: &[String],
+    completed: &mut HashSet<usize>,
 ) -> Result<Vec<Duration>, String> {
     let mut ticks = interval(Duration::from_micros(1_000_000 / POLLS_PER_SECOND));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
@@ -120,35 +128,25 @@ async fn poll_for(
     for number in 0..polls {
         let due = ticks.tick().await;
         // Visits all of the queue: 617 and the number of tasks are coprime.
-        let id = &ids[(number as usize * 617) % ids.len()];
-        let poll = http.get(format!("{videos}/{id}")).bearer_auth(KEY);
+        let index = (number as usize * 617) % ids.len();
+        let poll = http.get(format!("{videos}/{}", ids[index])).bearer_auth(KEY);
         in_flight.spawn(async move {
-            let answer = poll
-                .send()
-                .await
-                .and_then(reqwest::Response::error_for_status)
-                .map_err(|error| error.to_string())?;
-            answer.bytes().await.map_err(|error| error.to_string())?;
-            Ok::<_, String>(due.elapsed())
+            let answer = poll.send().await.and_then(reqwest::Response::error_for_status);
+            let task: Value =
+                answer.map_err(|error| error.to_string())?.json().await.map_err(|error| error.to_string())?;
+            Ok::<_, String>((due.elapsed(), (task["status"] == "completed").then_some(index)))
         });
         // A task that has ended occupies its memory until it is joined, and the service's own is measured.
         while let Some(poll) = in_flight.try_join_next() {
-            latencies.push(poll.map_err(|error| error.to_string())??);
+            let (latency, done) = poll.map_err(|error| error.to_string())??;
+            latencies.push(latency);
+            completed.extend(done);
         }
     }
     while let Some(poll) = in_flight.join_next().await {
-        latencies.push(poll.map_err(|error| error.to_string())??);
+        let (latency, done) = poll.map_err(|error| error.to_string())??;
+        latencies.push(latency);
+        completed.extend(done);
     }
     Ok(latencies)
-}
-
-/// Completed tasks, from the service's metrics.
-async fn completed(http: &Client, service: &Service) -> Result<u64, String> {
-    let metrics =
-        http.get(format!("{}metrics", service.base_url())).send().await.map_err(|error| error.to_string())?;
-    let text = metrics.text().await.map_err(|error| error.to_string())?;
-    let line =
-        text.lines().find_map(|line| line.strip_prefix(r#"video_tasks_ended_total{status="completed"} "#));
-    line.and_then(|count| count.parse().ok())
-        .ok_or_else(|| "the metrics lack the number of completed tasks".to_owned())
 }
