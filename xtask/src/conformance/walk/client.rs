@@ -1,48 +1,58 @@
 //! [`Walker`]: services under test and a plain HTTP client.
 
-use std::net::SocketAddr;
+use std::fmt;
 use std::time::Duration;
 
 use crate::http::client_builder;
-use base64::Engine as _;
-use reqwest::{Client, Method, RequestBuilder, header};
+use reqwest::header::HeaderMap;
+use reqwest::{Method, RequestBuilder};
 use secrecy::ExposeSecret as _;
-use serde_json::{Map, Value, json};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use service::KeyLimits;
 
 use super::media_host;
-use crate::blank_service::{BlankService, NamedKey};
+use crate::blank_service::{BlankService, KEY, NamedKey};
 
 pub(super) const A: &str = "modela-video-2-0-260128";
-pub(super) const A_FAST: &str = "modela-video-2-0-fast-260128";
 pub(super) const B: &str = "modelb-video-480p";
-pub(super) const B_720: &str = "modelb-video-720p";
-pub(super) const PREVIEW: &str = "modelb-video-1.5-preview-480p";
-pub(super) const PREVIEW_720: &str = "modelb-video-1.5-preview-720p";
+pub(super) const PROMPT: &str = "a lamp";
 
 /// Time for a task to end.
 const TIMEOUT: Duration = Duration::from_secs(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// Whose key is used, and with which service.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Client {
+    /// Everything is permitted.
+    #[default]
+    All,
+    /// Without 1080p.
+    Plain,
+    /// One submission in a long time.
+    Limited,
+    /// Of a service that fetches from public addresses only.
+    Public,
+}
 
 /// The service with its keys, and a second one that fetches from public addresses only.
 pub(super) struct Walker {
-    http: Client,
+    http: reqwest::Client,
     service: BlankService,
     public: BlankService,
-    /// Permits everything.
-    key: String,
-    /// Without 1080p.
-    pub(super) plain_key: String,
-    /// One submission in a long time.
-    pub(super) limited_key: String,
-    host: SocketAddr,
+    /// By [`Client`].
+    keys: Vec<String>,
+    /// The URL of the media host, without a slash at its end.
+    pub(super) host: String,
 }
 
 /// A response.
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
     pub(super) status: u16,
-    pub(super) content_type: String,
-    pub(super) retry_after: Option<String>,
+    headers: HeaderMap,
     pub(super) bytes: Vec<u8>,
     /// The body as JSON; null for other bodies.
     pub(super) body: Value,
@@ -50,7 +60,6 @@ pub(super) struct Answer {
 
 impl Walker {
     pub(super) async fn start() -> Result<Self, String> {
-        let host = media_host::start().await?;
         let limits = KeyLimits { submissions_per_second: 0.001, burst: 1, ..KeyLimits::default() };
         let keys = [
             NamedKey { name: "all", full_hd: true, limits: None },
@@ -59,11 +68,14 @@ impl Walker {
         ];
         let (service, secrets) =
             BlankService::with_keys(&keys, |config| config.allow_private_media = true).await?;
-        let public = BlankService::start(|_| {}).await?;
-        let mut secrets = secrets.into_iter().map(|secret| secret.expose_secret().to_owned());
-        let mut next = || secrets.next().unwrap_or_default();
-        let http = client_builder().timeout(TIMEOUT).build().map_err(|error| error.to_string())?;
-        Ok(Self { http, service, public, key: next(), plain_key: next(), limited_key: next(), host })
+        let secrets = secrets.iter().map(|secret| secret.expose_secret());
+        Ok(Self {
+            http: client_builder().timeout(TIMEOUT).build().map_err(|error| error.to_string())?,
+            keys: secrets.chain([KEY]).map(str::to_owned).collect(),
+            service,
+            public: BlankService::start(|_| {}).await?,
+            host: format!("http://{}", media_host::start().await?),
+        })
     }
 
     pub(super) async fn shutdown(self) {
@@ -71,13 +83,8 @@ impl Walker {
         self.public.shutdown().await;
     }
 
-    /// A URL of the media host.
-    pub(super) fn media(&self, name: &str) -> String {
-        format!("http://{}/{name}", self.host)
-    }
-
-    pub(super) fn base_url(&self) -> String {
-        self.service.base_url()
+    pub(super) fn key(&self, client: Client) -> &str {
+        &self.keys[client as usize]
     }
 
     /// A request without a key; `path` begins with `/`.
@@ -86,50 +93,48 @@ impl Walker {
     }
 
     pub(super) async fn get(&self, path: &str) -> Result<Answer, String> {
-        send(self.request(Method::GET, path).bearer_auth(&self.key)).await
+        send(self.request(Method::GET, path).bearer_auth(self.key(Client::All))).await
     }
 
-    pub(super) async fn get_url(&self, url: &str) -> Result<Answer, String> {
-        send(self.http.get(url)).await
+    pub(super) async fn get_url(&self, url: &Value) -> Result<Answer, String> {
+        send(self.http.get(url.as_str().unwrap_or_default())).await
     }
 
     pub(super) async fn post(&self, body: &Value) -> Result<Answer, String> {
-        self.post_as(&self.key, body).await
+        self.post_as(Client::All, body).await
     }
 
-    pub(super) async fn post_as(&self, key: &str, body: &Value) -> Result<Answer, String> {
-        send(self.request(Method::POST, "/v1/videos").bearer_auth(key).json(body)).await
-    }
-
-    /// Submits to the service that fetches from public addresses only.
-    pub(super) async fn post_public(&self, body: &Value) -> Result<Answer, String> {
-        let url = format!("{}v1/videos", self.public.base_url());
-        send(self.http.post(url).bearer_auth(crate::blank_service::KEY).json(body)).await
+    pub(super) async fn post_as(&self, client: Client, body: &Value) -> Result<Answer, String> {
+        let service = if matches!(client, Client::Public) { &self.public } else { &self.service };
+        let url = format!("{}v1/videos", service.base_url());
+        send(self.http.post(url).bearer_auth(self.key(client)).json(body)).await
     }
 
     /// Submits and polls to the end; returns each task object that differs from the one before.
     pub(super) async fn follow(&self, body: &Value) -> Result<Vec<Value>, String> {
         let created = self.post(body).await?;
         if created.status != 200 {
-            return Err(created.summary());
+            return Err(created.to_string());
         }
-        let path = format!("/v1/videos/{}", created.body["id"].as_str().unwrap_or_default());
+        let path = path_of(&created.body);
         let mut states = vec![created.body];
-        let begin = std::time::Instant::now();
-        loop {
-            let task = self.get(&path).await?.body;
-            let has_ended = matches!(task["status"].as_str(), Some("completed" | "failed"));
-            if states.last() != Some(&task) {
-                states.push(task);
+        let polls = async {
+            loop {
+                let task = self.get(&path).await?.body;
+                let has_ended = matches!(task["status"].as_str(), Some("completed" | "failed"));
+                if states.last() != Some(&task) {
+                    states.push(task);
+                }
+                if has_ended {
+                    return Ok(());
+                }
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
-            if has_ended {
-                return Ok(states);
-            }
-            if begin.elapsed() > TIMEOUT {
-                return Err(format!("the task does not end: {:?}", states.last()));
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        };
+        tokio::time::timeout(TIMEOUT, polls)
+            .await
+            .unwrap_or_else(|_| Err(format!("{path} does not end")))
+            .map(|()| states)
     }
 
     /// The ended task of a request.
@@ -138,58 +143,71 @@ impl Walker {
     }
 }
 
+/// The path of a task.
+pub(super) fn path_of(task: &Value) -> String {
+    format!("/v1/videos/{}", task["id"].as_str().unwrap_or_default())
+}
+
 /// Sends a request and reads the response.
 pub(super) async fn send(request: RequestBuilder) -> Result<Answer, String> {
     let response = request.send().await.map_err(|error| format!("no response: {error}"))?;
-    let status = response.status().as_u16();
-    let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let (content_type, retry_after) =
-        (header(header::CONTENT_TYPE).unwrap_or_default(), header(header::RETRY_AFTER));
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let bytes = response.bytes().await.map_err(|error| format!("no body: {error}"))?.to_vec();
     let body = serde_json::from_slice(&bytes).unwrap_or_default();
-    Ok(Answer { status, content_type, retry_after, bytes, body })
+    Ok(Answer { status, headers, bytes, body })
 }
 
 impl Answer {
-    /// For the report: the status, and the error if it is one.
-    pub(super) fn summary(&self) -> String {
+    /// The value of a header; empty where there is none.
+    pub(super) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// 200 with a task that is queued.
+    pub(super) fn is_new_task(&self) -> bool {
+        let task = &self.body;
+        self.status == 200 && task["status"] == "queued" && task["progress"] == 0 && task["id"].is_string()
+    }
+
+    /// This status, and the body of section 7.
+    pub(super) fn is_error(&self, status: u16) -> bool {
         let error = &self.body["error"];
-        if self.status < 300 {
-            self.status.to_string()
-        } else {
-            format!("{} {} {}: {}", self.status, error["code"], error["param"], error["message"])
-        }
+        let is_text = |name: &str| error[name].is_string();
+        let is_text_or_null = |name: &str| is_text(name) || error.get(name) == Some(&Value::Null);
+        let has_members =
+            |value: &Value, count: usize| value.as_object().is_some_and(|members| members.len() == count);
+        self.status == status
+            && has_members(&self.body, 1)
+            && has_members(error, 4)
+            && is_text("message")
+            && error["message"] != ""
+            && is_text("type")
+            && is_text_or_null("param")
+            && is_text_or_null("code")
+    }
+
+    /// 400 with the error of a length out of range.
+    pub(super) fn is_invalid_duration(&self) -> bool {
+        let error = &self.body["error"];
+        self.is_error(400)
+            && error["type"] == "invalid_request_error"
+            && error["param"] == "seconds"
+            && error["code"] == "invalid_duration"
     }
 }
 
-/// A request with fields besides `model` and `prompt`; null removes one.
+impl fmt::Display for Answer {
+    /// The status, and the error if it is one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.status, self.body["error"])
+    }
+}
+
+/// A request with fields besides `model` and `prompt`, or instead of them.
 pub(super) fn request(model: &str, fields: &Value) -> Value {
-    let mut members = Map::new();
-    members.insert("model".to_owned(), model.into());
-    members.insert("prompt".to_owned(), "a lamp".into());
+    let mut body = json!({"model": model, "prompt": PROMPT});
     for (name, value) in fields.as_object().into_iter().flatten() {
-        if value.is_null() {
-            members.remove(name);
-        } else {
-            members.insert(name.clone(), value.clone());
-        }
+        body[name] = value.clone();
     }
-    Value::Object(members)
-}
-
-/// An item of `metadata.content`, with or without a role.
-pub(super) fn item(kind: &str, role: Option<&str>, url: &str) -> Value {
-    let mut item = json!({"type": kind, kind: {"url": url}});
-    if let Some(role) = role {
-        item["role"] = role.into();
-    }
-    item
-}
-
-pub(super) fn base64(bytes: &[u8]) -> String {
-    base64::engine::general_purpose::STANDARD.encode(bytes)
-}
-
-pub(super) fn data_uri(kind: &str, bytes: &[u8]) -> String {
-    format!("data:{kind};base64,{}", base64(bytes))
+    body
 }

@@ -1,11 +1,14 @@
-//! A walk of the document from outside: every statement of docs/spec.md with what was sent for it, and its verdict. The cases are data, by
-//! section, in `cases`; a statement without a case or a reason why there is none fails.
+//! A walk of the document from outside: every statement of docs/spec.md with what was sent for it, and its verdict. Create requests
+//! are data (`cases.yaml`); a statement without a case or a reason why there is none fails.
 
 mod cases;
 mod client;
+mod flow;
 mod media_host;
+mod protocol;
 mod report;
 mod statements;
+mod task_object;
 
 use std::path::Path;
 
@@ -22,7 +25,13 @@ pub(super) fn run(root: &Path) -> Result<String, String> {
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
     runtime.block_on(async {
         let walker = Walker::start().await?;
-        let result = cases::walk(&walker, &mut report).await;
+        let result = async {
+            cases::walk(&walker, &mut report).await?;
+            flow::walk(&walker, &mut report).await?;
+            task_object::walk(&walker, &mut report).await?;
+            protocol::walk(&walker, &mut report).await
+        }
+        .await;
         walker.shutdown().await;
         result
     })?;

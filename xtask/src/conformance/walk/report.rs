@@ -1,97 +1,74 @@
 //! Verdicts by statement.
 
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{Display, Write as _};
 
 use super::statements::{Cite, Statement, find};
 
-/// What came of one case.
-enum Verdict {
-    Pass,
-    Fail(String),
-    /// With the reason.
-    NotTestable(String),
-}
+const PASS: &str = "pass";
+const FAIL: &str = "FAIL";
+const UNTESTED: &str = "not testable";
 
-struct Row {
-    statement: usize,
-    /// What was sent or looked at.
-    sent: String,
-    verdict: Verdict,
-}
-
-/// The statements of the document with the rows of their cases.
+/// The statements of the document with the verdicts of their cases.
 pub(super) struct Report {
     statements: Vec<Statement>,
-    rows: Vec<Row>,
+    /// By the index of the statement: the verdict, and what was sent or looked at.
+    rows: BTreeMap<usize, Vec<(&'static str, String)>>,
     /// Citations that mean no statement.
-    stale: Vec<String>,
+    stale: BTreeSet<String>,
 }
 
 impl Report {
     pub(super) fn new(statements: Vec<Statement>) -> Self {
-        Self { statements, rows: Vec::new(), stale: Vec::new() }
+        Self { statements, rows: BTreeMap::new(), stale: BTreeSet::new() }
     }
 
-    /// Records a case: `Err` has what was found instead.
-    pub(super) fn record(&mut self, cite: Cite, sent: impl Into<String>, outcome: Result<(), String>) {
-        let verdict = match outcome {
-            Ok(()) => Verdict::Pass,
-            Err(problem) => Verdict::Fail(problem),
-        };
-        self.push(cite, sent.into(), verdict);
+    /// Records a case: what was sent, whether what has to come of it did, and what did instead.
+    pub(super) fn check(&mut self, cite: Cite<'_>, sent: impl Display, is_met: bool, found: impl Display) {
+        if is_met {
+            self.push(cite, PASS, sent.to_string());
+        } else {
+            self.push(cite, FAIL, format!("{sent}\n                  found: {found}"));
+        }
     }
 
     /// Records that a statement cannot be tested from outside.
-    pub(super) fn not_testable(&mut self, cite: Cite, reason: &str) {
-        self.push(cite, String::new(), Verdict::NotTestable(reason.to_owned()));
+    pub(super) fn untested(&mut self, cite: Cite<'_>, reason: &str) {
+        self.push(cite, UNTESTED, reason.to_owned());
     }
 
-    fn push(&mut self, cite: Cite, sent: String, verdict: Verdict) {
+    fn push(&mut self, cite: Cite<'_>, verdict: &'static str, text: String) {
         match find(&self.statements, cite) {
-            Ok(statement) => self.rows.push(Row { statement, sent, verdict }),
-            Err(problem) => self.stale.push(problem),
+            Ok(statement) => self.rows.entry(statement).or_default().push((verdict, text)),
+            Err(problem) => drop(self.stale.insert(problem)),
         }
     }
 
     /// The listing; an error if a case failed, a statement has no case or a citation is stale.
-    pub(super) fn finish(mut self) -> Result<String, String> {
-        let (mut text, mut passed, mut failed, mut untested) = (String::new(), 0, 0, 0);
+    pub(super) fn finish(self) -> Result<String, String> {
+        let mut text = String::new();
+        let mut counts = BTreeMap::from([(PASS, 0), (FAIL, self.stale.len()), (UNTESTED, 0)]);
+        let none = vec![(FAIL, "the walk has no case for this statement".to_owned())];
         for (index, statement) in self.statements.iter().enumerate() {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "{} {}", statement.section, statement.text);
-            let mut rows = self.rows.iter().filter(|row| row.statement == index).peekable();
-            if rows.peek().is_none() {
-                failed += 1;
-                let _ = writeln!(text, "    FAIL          the walk has no case for this statement");
-            }
-            for row in rows {
-                let _ = match &row.verdict {
-                    Verdict::Pass => {
-                        passed += 1;
-                        writeln!(text, "    pass          {}", row.sent)
-                    }
-                    Verdict::Fail(problem) => {
-                        failed += 1;
-                        writeln!(text, "    FAIL          {}\n                  found: {problem}", row.sent)
-                    }
-                    Verdict::NotTestable(reason) => {
-                        untested += 1;
-                        writeln!(text, "    not testable  {reason}")
-                    }
-                };
+            for (verdict, sent) in self.rows.get(&index).unwrap_or(&none) {
+                *counts.entry(verdict).or_default() += 1;
+                let _ = writeln!(text, "    {verdict:<14}{sent}");
             }
         }
-        self.stale.dedup();
         for problem in &self.stale {
-            failed += 1;
-            let _ = writeln!(text, "FAIL {problem}");
+            let _ = writeln!(text, "{FAIL} {problem}");
         }
         let _ = write!(
             text,
-            "{} statements: {passed} cases pass, {failed} fail, {untested} are not testable from outside",
-            self.statements.len()
+            "{} statements: {} cases pass, {} fail, {} are not testable from outside",
+            self.statements.len(),
+            counts[PASS],
+            counts[FAIL],
+            counts[UNTESTED]
         );
-        if failed == 0 { Ok(text) } else { Err(text) }
+        if counts[FAIL] == 0 { Ok(text) } else { Err(text) }
     }
 }
 
@@ -107,7 +84,7 @@ mod tests {
     #[test]
     fn a_statement_without_a_case_fails() {
         let mut report = report();
-        report.record(("1", "a holds"), "GET /a", Ok(()));
+        report.check(("1", "a holds"), "GET /a", true, "");
         let text = report.finish().unwrap_err();
         assert!(
             text.contains("FAIL          the walk has no case")
@@ -119,10 +96,10 @@ mod tests {
     #[test]
     fn failures_and_stale_citations_fail() {
         let mut report = report();
-        report.record(("1", "a holds"), "GET /a", Ok(()));
-        report.record(("1", "a holds"), "GET /b", Err("404".to_owned()));
-        report.not_testable(("1", "b holds"), "it has no consequence");
-        report.record(("1", "c holds"), "GET /c", Ok(()));
+        report.check(("1", "a holds"), "GET /a", true, "");
+        report.check(("1", "a holds"), "GET /b", false, "404");
+        report.untested(("1", "b holds"), "it has no consequence");
+        report.check(("1", "c holds"), "GET /c", true, "");
         let text = report.finish().unwrap_err();
         assert!(text.contains("found: 404") && text.contains("no statement with `c holds`"), "{text}");
         assert!(text.ends_with("1 cases pass, 2 fail, 1 are not testable from outside"), "{text}");

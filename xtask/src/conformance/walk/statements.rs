@@ -9,7 +9,7 @@ pub(super) struct Statement {
 }
 
 /// The section and a distinctive part of a statement.
-pub(super) type Cite = (&'static str, &'static str);
+pub(super) type Cite<'a> = (&'a str, &'a str);
 
 /// The statements of a page, in its order. Headings, the heads of tables and lines that only introduce what follows are none.
 pub(super) fn read(page: &str) -> Vec<Statement> {
@@ -69,7 +69,7 @@ fn sentences(section: &str, paragraph: &str, statements: &mut Vec<Statement>) {
 }
 
 /// The index of the one statement that a citation means.
-pub(super) fn find(statements: &[Statement], (section, part): Cite) -> Result<usize, String> {
+pub(super) fn find(statements: &[Statement], (section, part): Cite<'_>) -> Result<usize, String> {
     let mut matches = statements
         .iter()
         .enumerate()
