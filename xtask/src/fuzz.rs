@@ -41,7 +41,8 @@ pub(crate) fn run(root: &Path, args: &Fuzz) -> Result<String, String> {
         fs_err::create_dir_all(folder.join(name)).map_err(|error| error.to_string())?;
     }
     let target = folder.join("target");
-    let host = host()?;
+    // With an explicit target, RUSTFLAGS do not apply to build scripts.
+    let host = crate::release::host()?;
     let built = Command::new("cargo")
         .args(["build", "--release", "--locked", "--target", &host])
         .current_dir(&folder)
@@ -74,13 +75,4 @@ pub(crate) fn run(root: &Path, args: &Fuzz) -> Result<String, String> {
     } else {
         Err("fuzz: an input fails; it is in fuzz/artifacts".to_owned())
     }
-}
-
-/// The host triple. With an explicit `--target`, RUSTFLAGS do not apply to build scripts.
-fn host() -> Result<String, String> {
-    let output =
-        Command::new("rustc").arg("-vV").output().map_err(|error| format!("rustc cannot be run: {error}"))?;
-    let version = String::from_utf8_lossy(&output.stdout).into_owned();
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).ok_or_else(|| "rustc -vV names no host".to_owned())
 }

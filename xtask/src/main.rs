@@ -23,6 +23,7 @@ mod release;
 mod repository;
 mod sheet;
 mod spec;
+mod stub_account;
 mod stub_video;
 mod suite;
 mod tidy;
@@ -102,9 +103,7 @@ fn main() -> ExitCode {
     let outcome = match command {
         Command::Tidy => tidy::run(root),
         Command::VerifyFilm { file } => verify_film::verify(&file),
-        Command::Generate { check } => {
-            generate::run(root, if check { generate::Mode::Check } else { generate::Mode::Write })
-        }
+        Command::Generate { check } => generate::run(root, check),
         Command::Book(args) => book::run(root, &args),
         Command::Spec { command } => return spec::run(root, &command),
         Command::Conformance(args) => conformance::run(root, &args),

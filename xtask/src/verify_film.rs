@@ -26,14 +26,7 @@ pub(crate) fn verify(file: &Path) -> Result<String, String> {
 
 fn ffprobe(file: &Path, seconds: f64) -> Result<String, String> {
     let result = Command::new("ffprobe")
-        .args([
-            "-v",
-            "error",
-            "-show_entries",
-            "format=duration",
-            "-of",
-            "default=noprint_wrappers=1:nokey=1",
-        ])
+        .args("-v error -show_entries format=duration -of default=noprint_wrappers=1:nokey=1".split(' '))
         .arg(file)
         .output();
     let Ok(output) = result else { return Ok("ffprobe is not installed, skipped".to_owned()) };

@@ -4,6 +4,7 @@
 //! batches of the events that are pending, with as many tasks in flight as in a large run.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,7 @@ const MAX_MEGABYTES: f64 = 400.0;
 pub(super) fn measure() -> Result<String, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
     let project = tempfile::tempdir().map_err(|error| text(&error))?;
-    let plan = plan(project.path())?;
+    let plan = plan(NODES)?;
     let file = project.path().join(".runner").join("ledger.db");
     let ledger = Ledger::open(&file, project.path()).map_err(|error| text(&error))?;
     let run = RunId::from("bench");
@@ -81,7 +82,7 @@ pub(super) fn measure() -> Result<String, String> {
                 if let Action::Wake { deadline } = action {
                     timers.insert(deadline);
                 } else {
-                    pending.extend(complete(action, &state));
+                    pending.extend(complete(action, &state, events));
                 }
             }
         }
@@ -104,15 +105,15 @@ pub(super) fn measure() -> Result<String, String> {
     if rate < MIN_RATE || memory > MAX_MEGABYTES { Err(report) } else { Ok(report) }
 }
 
-/// The event that completes an action successfully.
-fn complete(action: Action, state: &RunState) -> Option<Event> {
+/// The event that completes an action successfully; `number` is part of the id of an attempt.
+pub(super) fn complete(action: Action, state: &RunState, number: usize) -> Option<Event> {
     Some(match action {
         Action::Lookup { node, key, .. } => {
             Event::LookupDone { node, key: key.to_string(), existing: ExistingWork::None }
         }
         Action::Prepare { node, key, .. } => Event::Prepared {
             node,
-            attempt: AttemptId(format!("bench.{}", node.index())),
+            attempt: AttemptId(format!("bench.{}.{number}", node.index())),
             digest: key.to_string(),
             key: key.to_string(),
             by_url: false,
@@ -167,16 +168,16 @@ fn artifact(node: NodeIx, sha256: &str) -> Artifact {
     }
 }
 
-/// One shot over an axis of `NODES` values.
-fn plan(project: &std::path::Path) -> Result<Arc<Plan>, String> {
+/// One shot over an axis of so many values.
+pub(super) fn plan(nodes: usize) -> Result<Arc<Plan>, String> {
     let text = format!(
         "version: 1\nname: bench\ndefaults: {{ model: modela-video-2-0-260128, seconds: 5, resolution: 480p, ratio: \"16:9\" }}\nshots:\n  \
-         - id: shot\n    prompt: \"a harbour in fog, take {{{{ number }}}}\"\n    seed: \"{{{{ number }}}}\"\n    matrix:\n      number: {{ from: 1, to: {NODES} }}\n"
+         - id: shot\n    prompt: \"a harbour in fog, take {{{{ number }}}}\"\n    seed: \"{{{{ number }}}}\"\n    matrix:\n      number: {{ from: 1, to: {nodes} }}\n"
     );
     workflow::load(
         text.as_bytes(),
         "bench.yaml",
-        &DirFiles::new(project, engine::MEDIA_GATE),
+        &DirFiles::new(Path::new(""), engine::MEDIA_GATE),
         &Options::default(),
         Contract::embedded(),
     )

@@ -5,11 +5,10 @@ mod check;
 mod film;
 mod ledger;
 mod limits;
-mod load;
-mod overhead;
 mod peers;
 mod plan;
 mod polling;
+mod process;
 mod render;
 mod scale;
 mod service;
@@ -23,7 +22,7 @@ use clap::Subcommand;
 pub(crate) enum Bench {
     /// `runner check` of a storyboard of 50 shots, from the start of the process.
     Check,
-    /// Time and CPU time of a clean release build, and the crates that take most of it. Takes some minutes.
+    /// Time and CPU time of a clean release build. Takes some minutes.
     Build {
         /// Also builds this commit, and compares. The project wants 0.6 of f1391e9.
         #[arg(long, value_name = "COMMIT")]
@@ -39,8 +38,6 @@ pub(crate) enum Bench {
     Film,
     /// Throughput of scheduler and ledger: 100,000 nodes in one run, every event durable.
     Ledger,
-    /// Overhead of `runner run` over the service's own time: a thousand short tasks, and a chain.
-    Overhead,
     /// The same work through other tools and through `runner`. Needs Linux, curl, Python, Node and their registries.
     Peers(peers::Peers),
     /// From file to plan: sweeps and chains of 10,000 and 100,000 instances, with criterion.
@@ -70,7 +67,6 @@ pub(crate) fn run(root: &Path, bench: &Bench) -> Result<String, String> {
         Bench::Render { against } => render::measure(root, against.as_deref()),
         Bench::Film => film::measure(),
         Bench::Ledger => ledger::measure(),
-        Bench::Overhead => overhead::measure(root),
         Bench::Peers(args) => peers::measure(root, args),
         Bench::Plan => plan::measure(root),
         Bench::Scale { only } => scale::measure(root, *only),
@@ -78,6 +74,18 @@ pub(crate) fn run(root: &Path, bench: &Bench) -> Result<String, String> {
         Bench::Polling => polling::measure(),
         Bench::Service => service::measure(),
     }
+}
+
+/// A runtime for a stub of the service, which leaves the other processors to what is measured.
+fn runtime() -> Result<tokio::runtime::Runtime, String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    runtime.map_err(|error| error.to_string())
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = values.collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Resident memory of this process; `None` where there is no `/proc` (other systems than Linux).

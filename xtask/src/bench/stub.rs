@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -14,20 +15,100 @@ use axum::routing::{get, post};
 use serde_json::{Value, json};
 
 use super::polling::Rng;
+use crate::http::{listen, serve};
 use crate::stub_video;
 
-/// How a service behaves.
+/// The API key of clients, which the service does not check.
+pub(super) const KEY: &str = "sk-bench";
+
+/// How a service behaves, and the work that it is there for.
+#[derive(Clone, Copy)]
 pub(super) struct Settings {
+    /// Tasks of the work.
+    pub(super) tasks: usize,
     /// Tasks that it renders at once; the others are queued, first in, first out.
     pub(super) parallel: usize,
-    /// How long each task is rendered, by its number.
-    pub(super) render_times: Vec<Duration>,
+    pub(super) render_time: RenderTime,
     /// Whether each task has to start from the last frame of the one before.
     pub(super) chained: bool,
     /// Submissions per second, and as many at once; more are answered with 429 and `Retry-After: 1`.
     pub(super) submissions_per_second: Option<usize>,
     /// The share of submissions that are answered with 500; every second of those creates its task all the same.
     pub(super) failing_share: Option<f64>,
+}
+
+/// How long the service renders a task.
+#[derive(Clone, Copy)]
+pub(super) enum RenderTime {
+    Fixed(Duration),
+    /// Median in seconds, and standard deviation of the logarithm; the same sequence in each run.
+    Lognormal {
+        median: f64,
+        sigma: f64,
+    },
+}
+
+impl Settings {
+    /// Independent tasks, without limits and failures.
+    pub(super) const fn plain(tasks: usize, parallel: usize, render_time: RenderTime) -> Self {
+        Self {
+            tasks,
+            parallel,
+            render_time,
+            chained: false,
+            submissions_per_second: None,
+            failing_share: None,
+        }
+    }
+
+    /// The render times of the tasks.
+    fn render_times(&self) -> Vec<Duration> {
+        match self.render_time {
+            RenderTime::Fixed(time) => vec![time; self.tasks],
+            RenderTime::Lognormal { median, sigma } => {
+                let mut random = Rng::new(1);
+                let mut next = || Duration::from_secs_f64(random.render_time(&[(1.0, median, sigma)]));
+                (0..self.tasks).map(|_| next()).collect()
+            }
+        }
+    }
+
+    /// The makespan that the service alone imposes, in seconds: the tasks are submitted in order, as early as it accepts them.
+    pub(super) fn makespan(&self) -> f64 {
+        let mut renderers: BinaryHeap<Reverse<Duration>> =
+            (0..self.parallel).map(|_| Reverse(Duration::ZERO)).collect();
+        let mut end = Duration::ZERO;
+        for (number, time) in self.render_times().into_iter().enumerate() {
+            let accepted_at = self.submissions_per_second.map_or(Duration::ZERO, |rate| {
+                Duration::from_secs_f64((number + 1).saturating_sub(rate) as f64 / rate as f64)
+            });
+            let free_at = renderers.pop().map_or(Duration::ZERO, |Reverse(free_at)| free_at);
+            let ends_at = free_at.max(accepted_at) + time;
+            renderers.push(Reverse(ends_at));
+            end = end.max(ends_at);
+        }
+        end.as_secs_f64()
+    }
+}
+
+/// The work as a workflow, whose shots have the prompts "scene 0", "scene 1" and so on.
+pub(super) fn workflow(settings: &Settings) -> String {
+    let mut text = String::from(
+        "version: 1\nname: load\ndefaults: { model: modela-video-2-0-260128, seconds: 4, resolution: 480p, ratio: \"16:9\" }\nshots:\n",
+    );
+    let last = settings.tasks - 1;
+    if settings.chained {
+        text.push_str("  - {id: s0, prompt: scene 0}\n");
+        for shot in 1..=last {
+            let _ = writeln!(text, "  - {{id: s{shot}, prompt: scene {shot}, continues: s{}}}", shot - 1);
+        }
+    } else {
+        let _ = writeln!(
+            text,
+            "  - id: shot\n    prompt: \"scene {{{{ number }}}}\"\n    matrix:\n      number: {{ from: 0, to: {last} }}"
+        );
+    }
+    text
 }
 
 /// A running service; clones share it.
@@ -38,6 +119,7 @@ struct Shared {
     base: String,
     clip: Vec<u8>,
     settings: Settings,
+    render_times: Vec<Duration>,
     state: Mutex<ServiceState>,
 }
 
@@ -50,7 +132,6 @@ struct ServiceState {
     attempts: BTreeMap<usize, u64>,
     failures: usize,
     polls: usize,
-    downloads: usize,
     bucket: Bucket,
 }
 
@@ -88,15 +169,11 @@ pub(super) struct Counts {
     /// Accepted tasks beyond the first of the same number.
     pub(super) paid_again: usize,
     pub(super) polls: usize,
-    pub(super) downloads: usize,
 }
 
 impl StubService {
     /// Listens on a free loopback port until the runtime ends.
     pub(super) async fn start(settings: Settings) -> Result<Self, String> {
-        let text = |error: std::io::Error| error.to_string();
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.map_err(text)?;
-        let base = format!("http://{}", listener.local_addr().map_err(text)?);
         let state = ServiceState {
             started: Instant::now(),
             renderers: (0..settings.parallel).map(|_| Reverse(Duration::ZERO)).collect(),
@@ -104,25 +181,30 @@ impl StubService {
             attempts: BTreeMap::new(),
             failures: 0,
             polls: 0,
-            downloads: 0,
             bucket: Bucket {
                 tokens: settings.submissions_per_second.unwrap_or_default() as f64,
                 filled: Duration::ZERO,
             },
         };
-        let service =
-            Self(Arc::new(Shared { base, clip: stub_video::clip()?, settings, state: Mutex::new(state) }));
+        let (listener, base) = listen().await?;
+        let service = Self(Arc::new(Shared {
+            base,
+            clip: stub_video::clip()?,
+            settings,
+            render_times: settings.render_times(),
+            state: Mutex::new(state),
+        }));
         let router = Router::new()
             .route("/v1/videos", post(create))
             .route("/v1/videos/{id}", get(poll))
             .route("/v1/videos/{id}/content", get(content))
             .route("/files/{name}", get(file))
             .with_state(service.clone());
-        tokio::spawn(async move { axum::serve(listener, router).await });
+        serve(listener, router);
         Ok(service)
     }
 
-    /// The base URL without a slash at its end.
+    /// Ends in `/`.
     pub(super) fn base_url(&self) -> &str {
         &self.0.base
     }
@@ -137,16 +219,7 @@ impl StubService {
             accepted: state.tasks.len(),
             paid_again: accepted.values().map(|count| count - 1).sum(),
             polls: state.polls,
-            downloads: state.downloads,
         }
-    }
-
-    /// From the acceptance of the first task to the end of the last one.
-    pub(super) fn busy_interval(&self) -> (Instant, Instant) {
-        let state = self.state();
-        let first = state.tasks.iter().map(|task| task.accepted).min().unwrap_or_default();
-        let last = state.tasks.iter().map(|task| task.ends).max().unwrap_or_default();
-        (state.started + first, state.started + last)
     }
 
     /// The mean time from a task's end to the poll that was told so.
@@ -175,15 +248,14 @@ impl StubService {
         if status == "completed" {
             body["completed_at"] = json!(timestamp(task.ends));
             body["metadata"] = json!({
-                "url": format!("{}/files/{:04}.mp4", self.0.base, task.number),
-                "last_frame_url": format!("{}/files/{:04}.png", self.0.base, task.number),
+                "url": format!("{}files/{:04}.mp4", self.0.base, task.number),
+                "last_frame_url": format!("{}files/{:04}.png", self.0.base, task.number),
             });
         }
         body
     }
 
     fn video(&self, number: usize) -> Response {
-        self.state().downloads += 1;
         let video = stub_video::named(&self.0.clip, &format!("{number:0DIGITS$}"));
         ([(header::CONTENT_TYPE, "video/mp4")], video).into_response()
     }
@@ -219,7 +291,7 @@ fn requested_prompt(body: &str) -> Option<String> {
 
 async fn create(State(service): State<StubService>, body: String) -> Response {
     let number = requested_prompt(&body).as_deref().and_then(number);
-    let Some(number) = number.filter(|number| *number < service.0.settings.render_times.len()) else {
+    let Some(number) = number.filter(|number| *number < service.0.settings.tasks) else {
         return error(StatusCode::BAD_REQUEST, "unknown_prompt");
     };
     let is_continued = number.checked_sub(1).is_none_or(|before| {
@@ -251,13 +323,8 @@ async fn create(State(service): State<StubService>, body: String) -> Response {
     }
     let free = state.renderers.pop().map_or(now, |Reverse(free)| free);
     let starts = free.max(now);
-    let task = Task {
-        number,
-        accepted: now,
-        starts,
-        ends: starts + service.0.settings.render_times[number],
-        observed: None,
-    };
+    let task =
+        Task { number, accepted: now, starts, ends: starts + service.0.render_times[number], observed: None };
     state.renderers.push(Reverse(task.ends));
     let id = state.tasks.len();
     state.tasks.push(task);

@@ -3,7 +3,6 @@
 //!
 //! The simulation covers the state machine with its ledger; this covers the program, the network and the file system.
 
-mod account;
 mod project;
 mod service;
 

@@ -16,7 +16,8 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};
 
-use super::account::Account;
+use crate::http::{listen, serve};
+use crate::stub_account::{Account, Task};
 use crate::stub_video;
 
 /// A running service; clones share it.
@@ -35,16 +36,10 @@ struct Shared {
 struct ServiceState {
     rng: SplitMix64,
     account: Account,
+    /// Until when it does not find a task.
+    unknown_until: BTreeMap<String, Instant>,
     /// How often it answered what.
     answers: BTreeMap<&'static str, usize>,
-}
-
-/// What counts of the request of a submission.
-struct Submission {
-    /// It names the project and the shot.
-    prompt: String,
-    /// Whether it has a frame to start from.
-    has_frame: bool,
 }
 
 /// A request that is being answered.
@@ -66,11 +61,14 @@ impl Drop for Open {
 impl Service {
     /// Listens on a free loopback port until the runtime ends.
     pub(super) async fn start(seed: u64) -> Result<Self, String> {
-        let listener =
-            tokio::net::TcpListener::bind("127.0.0.1:0").await.map_err(|error| error.to_string())?;
-        let base = format!("http://{}/", listener.local_addr().map_err(|error| error.to_string())?);
+        let (listener, base) = listen().await?;
         let rng = SplitMix64::seed_from_u64(!seed);
-        let state = ServiceState { rng, account: Account::default(), answers: BTreeMap::new() };
+        let state = ServiceState {
+            rng,
+            account: Account::default(),
+            unknown_until: BTreeMap::new(),
+            answers: BTreeMap::new(),
+        };
         let shared = Shared {
             base,
             clip: stub_video::clip()?,
@@ -84,7 +82,7 @@ impl Service {
             .route("/v1/videos/{id}", get(poll))
             .route("/v1/videos/{id}/content", get(content))
             .with_state(service.clone());
-        tokio::spawn(async move { axum::serve(listener, router).await });
+        serve(listener, router);
         Ok(service)
     }
 
@@ -139,12 +137,15 @@ impl Service {
         *self.state().answers.entry(answer).or_default() += 1;
     }
 
-    fn accept(&self, submission: &Submission) -> String {
+    /// Accepts a request; returns its task.
+    fn accept(&self, request: &Value) -> Value {
         let takes = Duration::from_millis(50 + self.roll(1_500));
         let fails = self.is_faulty(6);
         let unknown = self.is_faulty(5).then(|| Instant::now() + Duration::from_millis(self.roll(6_000)));
-        let Submission { prompt, has_frame } = submission;
-        self.state().account.accept(prompt, *has_frame, takes, fails, unknown)
+        let mut state = self.state();
+        let task = state.account.accept(request, takes, fails);
+        state.unknown_until.extend(unknown.map(|until| (text(&task["id"]), until)));
+        task
     }
 
     async fn pause(&self, max: u64) {
@@ -152,10 +153,14 @@ impl Service {
     }
 }
 
-fn service_error(status: u16, task: Option<&str>) -> Response {
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn service_error(status: u16, task: &Value) -> Response {
     let mut body = json!({ "error": { "message": "simulated", "type": "server_error" } });
-    if let Some(task) = task {
-        body["task_id"] = task.into();
+    if !task.is_null() {
+        body["task_id"] = task.clone();
     }
     (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), Json(body)).into_response()
 }
@@ -174,57 +179,49 @@ fn cut_off(body: &[u8]) -> Body {
 }
 
 fn throttled(seconds: u64) -> Response {
-    let mut response = service_error(429, None);
+    let mut response = service_error(429, &Value::Null);
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     response
 }
 
-fn queued(id: &str) -> Value {
-    json!({ "id": id, "object": "video", "status": "queued" })
-}
-
 async fn create(State(service): State<Service>, body: Bytes) -> Response {
     let _open = Open::begin(&service);
-    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let submission = Submission {
-        prompt: body["prompt"].as_str().unwrap_or_default().to_owned(),
-        has_frame: body.to_string().contains("data:image/"),
-    };
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
     service.pause(150).await;
     if !service.is_faulty(40) {
-        let id = service.accept(&submission);
+        let task = service.accept(&request);
         service.count("accepted");
         service.pause(400).await;
-        return Json(queued(&id)).into_response();
+        return Json(task).into_response();
     }
     let (answer, response) = match service.roll(10) {
         0 => ("throttled", throttled(service.roll(2))),
-        1 => ("refused with 503", service_error(503, None)),
+        1 => ("refused with 503", service_error(503, &Value::Null)),
         2 => ("not accepted, gateway 502", gateway_error(502)),
         3 => ("not accepted, gateway 404", gateway_error(404)),
         4 => ("accepted, gateway 504", {
-            service.accept(&submission);
+            service.accept(&request);
             service.pause(400).await;
             gateway_error(504)
         }),
         5 => ("accepted, 500", {
-            service.accept(&submission);
-            service_error(500, None)
+            service.accept(&request);
+            service_error(500, &Value::Null)
         }),
         6 => ("accepted, 500 with the id", {
-            let id = service.accept(&submission);
-            service_error(500, Some(&id))
+            let task = service.accept(&request);
+            service_error(500, &task["id"])
         }),
         7 => ("accepted, 409", {
-            service.accept(&submission);
-            service_error(409, None)
+            service.accept(&request);
+            service_error(409, &Value::Null)
         }),
         8 => ("accepted, answer cut off", {
-            let id = service.accept(&submission);
-            cut_off(queued(&id).to_string().as_bytes()).into_response()
+            let task = service.accept(&request);
+            cut_off(task.to_string().as_bytes()).into_response()
         }),
         _ => ("accepted, connection broken", {
-            service.accept(&submission);
+            service.accept(&request);
             service.pause(400).await;
             cut_off(b"").into_response()
         }),
@@ -239,39 +236,31 @@ async fn poll(State(service): State<Service>, Path(id): Path<String>) -> Respons
         let (answer, response) = match service.roll(5) {
             0 => ("poll throttled", throttled(1)),
             1 => ("poll, gateway 404", gateway_error(404)),
-            2 => ("poll, 500", service_error(500, None)),
+            2 => ("poll, 500", service_error(500, &Value::Null)),
             3 => (
                 "poll, another task",
                 Json(json!({ "id": "task_other", "status": "completed" })).into_response(),
             ),
-            _ => ("poll, cut off", cut_off(queued(&id).to_string().as_bytes()).into_response()),
+            _ => ("poll, cut off", cut_off(json!({ "id": id }).to_string().as_bytes()).into_response()),
         };
         service.count(answer);
         return response;
     }
-    let task = service.state().account.get(&id).cloned();
-    let now = Instant::now();
-    let Some(task) = task.filter(|task| task.unknown_until.is_none_or(|until| until <= now)) else {
+    let state = service.state();
+    let is_unknown = state.unknown_until.get(&id).is_some_and(|until| *until > Instant::now());
+    let task = state.account.get(&id).filter(|_| !is_unknown).map(Task::object);
+    drop(state);
+    let Some(task) = task else {
         service.count("poll, unknown task");
-        return service_error(404, None);
+        return service_error(404, &Value::Null);
     };
-    let mut body = json!({ "id": id, "object": "video", "status": "in_progress", "progress": 40 });
-    if task.done_at <= now {
-        body["status"] = if task.fails { "failed" } else { "completed" }.into();
-        body["progress"] = 100.into();
-        if task.fails {
-            body["error"] = json!({ "message": "the renderer failed" });
-        }
-    }
-    Json(body).into_response()
+    Json(task).into_response()
 }
 
 /// A video that names its task.
 async fn content(State(service): State<Service>, Path(id): Path<String>) -> Response {
-    let ready =
-        service.state().account.get(&id).is_some_and(|task| task.done_at <= Instant::now() && !task.fails);
-    if !ready {
-        return service_error(404, None);
+    if !service.state().account.get(&id).is_some_and(Task::has_video) {
+        return service_error(404, &Value::Null);
     }
     let video = stub_video::named(&service.0.clip, &id);
     if service.is_faulty(20) {

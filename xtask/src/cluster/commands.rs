@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::processes::{Cluster, KEY};
+use super::processes::{Cluster, KEY, signal, stderr};
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService, FAILING};
 use crate::exit_code::{ACTION_NEEDED, DONE, FAILED, INVALID_INPUT};
@@ -39,38 +39,22 @@ shots:
     continues: t
 ";
 /// Members of events and summaries that differ between two runs.
-const REDACTED: &[&str] = &[
-    "time",
-    "seq",
-    "run",
-    "attempt",
-    "task",
-    "key",
-    "request",
-    "path",
-    "clips_digest",
-    "sha256",
-    "bytes",
-    "elapsed_ms",
-    "task_duration_ms",
-    "jobs",
-    "since",
-    "started_at",
-    "ended_at",
-];
+const REDACTED: &str = "time seq run attempt task key request path clips_digest sha256 bytes elapsed_ms task_duration_ms jobs since started_at \
+                        ended_at";
 
 /// A client of the cluster: a folder with a workflow.
 struct Client<'c> {
     cluster: &'c Cluster,
     service: &'c CountingService,
     folder: PathBuf,
+    /// Whether it runs on one machine, without the cluster.
+    is_local: bool,
 }
 
 pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, String> {
-    let runtime = tokio::runtime::Runtime::new().map_err(text)?;
     let behavior = Behavior::without_faults(Duration::from_millis(20), Duration::from_secs(1));
-    let service = runtime.block_on(CountingService::start(3, behavior))?;
-    let cluster = Cluster::start(server, program, 2, service.base_url(), KEY, &[])?;
+    let service = CountingService::start(3, behavior)?;
+    let cluster = Cluster::start(server, program, 2, (service.base_url(), KEY), &[])?;
     same_as_on_one_machine(&cluster, &service)?;
     same_summary(&cluster, &service)?;
     reruns(&cluster, &service)?;
@@ -87,18 +71,15 @@ fn same_as_on_one_machine(cluster: &Cluster, service: &CountingService) -> Resul
     let client = Client::new(cluster, service, "first", WORKFLOW)?;
     let planned = client.json(&["plan", "w.yaml", "--format", "json"])?;
     expect(&decisions(&planned), &["execute", "deferred"], "the plan before the first run")?;
-    let cluster_run = client.output(&["run", "w.yaml", "--format", "ndjson"])?;
+    let cluster_run = client.ends(&["run", "w.yaml", "--format", "ndjson"], DONE)?;
     let local_client = client.local("alone")?;
-    let local = local_client.output(&["run", "w.yaml", "--format", "ndjson"])?;
-    expect(&cluster_run.status.code(), &local.status.code(), "the exit code")?;
+    let local = local_client.ends(&["run", "w.yaml", "--format", "ndjson"], DONE)?;
     same_lines(&cluster_run, &local)?;
     expect(&service.accepted(), &4, "tasks of both runs")?;
     let planned = client.json(&["plan", "w.yaml", "--format", "json"])?;
     expect(&decisions(&planned), &["reuse", "reuse"], "the plan after the run")?;
-    let second_run = client.output(&["run", "w.yaml"])?;
-    expect(&second_run.status.code(), &Some(DONE), &stderr(&second_run))?;
-    let local = local_client.output(&["run", "w.yaml"])?;
-    expect(&local.status.code(), &Some(DONE), &stderr(&local))?;
+    client.ends(&["run", "w.yaml"], DONE)?;
+    local_client.ends(&["run", "w.yaml"], DONE)?;
     expect(&service.accepted(), &4, "tasks after another run")?;
     let status = client.json(&["status", "w.yaml", "--format", "json"])?;
     let local_status = local_client.json(&["status", "w.yaml", "--format", "json"])?;
@@ -117,12 +98,8 @@ fn same_as_on_one_machine(cluster: &Cluster, service: &CountingService) -> Resul
     expect(&status["runs"], &Value::Array(Vec::new()), "runs of a workflow that has none")?;
     let all = other.json(&["status", "--format", "json"])?;
     expect(&all["runs"].as_array().map(Vec::len), &Some(2), "runs of all workflows")?;
-    let resolve = client.output(&["resolve", "w.yaml"])?;
-    expect(
-        &(resolve.status.code(), stdout(&resolve)),
-        &(Some(0), "nothing to resolve\n".to_owned()),
-        "resolve",
-    )
+    let resolve = client.ends(&["resolve", "w.yaml"], DONE)?;
+    expect(&stdout(&resolve).as_str(), &"nothing to resolve\n", "resolve")
 }
 
 /// The summary of a run is that of the same run on one machine.
@@ -140,15 +117,13 @@ fn reruns(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
     let before = service.accepted();
     let planned = client.json(&["run", "w.yaml", "--dry-run", "--rerun", "a", "--format", "json"])?;
     expect(&decisions(&planned), &["execute", "deferred"], "the plan of a rerun")?;
-    let output = client.output(&["run", "w.yaml", "--rerun", "a"])?;
-    expect(&output.status.code(), &Some(DONE), &stderr(&output))?;
+    client.ends(&["run", "w.yaml", "--rerun", "a"], DONE)?;
     // What continues it is rendered again, too.
     expect(&(service.accepted() - before), &2, "tasks of a rerun")?;
     let other = Client::new(cluster, service, "after-rerun", WORKFLOW)?;
     let planned = other.json(&["plan", "w.yaml", "--format", "json"])?;
     expect(&decisions(&planned), &["reuse", "reuse"], "the plan after a rerun")?;
-    let second_run = other.output(&["run", "w.yaml"])?;
-    expect(&second_run.status.code(), &Some(DONE), &stderr(&second_run))?;
+    other.ends(&["run", "w.yaml"], DONE)?;
     expect(&(service.accepted() - before), &2, "tasks after a rerun")
 }
 
@@ -159,29 +134,20 @@ fn failures(cluster: &Cluster, service: &CountingService) -> Result<(), String> 
         .replace("the lamp goes out", FAILING)
         .replace("a lamp", "the last lamp");
     let client = Client::new(cluster, service, "failures", &text)?;
-    let nothing = client.output(&["run", "w.yaml", "--failed"])?;
-    expect(&nothing.status.code(), &Some(DONE), &stderr(&nothing))?;
-    let output = client.output(&["run", "w.yaml", "--format", "ndjson"])?;
-    let local_client = client.local("failures-alone")?;
-    let local = local_client.output(&["run", "w.yaml", "--format", "ndjson"])?;
-    expect(
-        &(output.status.code(), local.status.code()),
-        &(Some(FAILED), Some(FAILED)),
-        "the exit code of a failure",
-    )?;
+    client.ends(&["run", "w.yaml", "--failed"], DONE)?;
+    let output = client.ends(&["run", "w.yaml", "--format", "ndjson"], FAILED)?;
+    let local = client.local("failures-alone")?.ends(&["run", "w.yaml", "--format", "ndjson"], FAILED)?;
     same_lines(&output, &local)?;
     let before = service.accepted();
     let other = Client::new(cluster, service, "failures-again", &text)?;
-    let failed = other.output(&["run", "w.yaml", "--failed"])?;
-    expect(&failed.status.code(), &Some(FAILED), &stderr(&failed))?;
+    other.ends(&["run", "w.yaml", "--failed"], FAILED)?;
     expect(&(service.accepted() - before), &1, "tasks of --failed")
 }
 
 /// Another client has nothing but the file: the page shows the videos and the film of the cluster.
 fn other_client(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
     let client = Client::new(cluster, service, "viewer", WORKFLOW)?;
-    let viewed = client.output(&["view", "w.yaml", "--no-open", "--output-dir", "out"])?;
-    expect(&viewed.status.code(), &Some(DONE), &stderr(&viewed))?;
+    client.ends(&["view", "w.yaml", "--no-open", "--output-dir", "out"], DONE)?;
     let manifest = fs_err::read(client.folder.join("out/manifest.json")).map_err(text)?;
     let manifest: Value = serde_json::from_slice(&manifest).map_err(text)?;
     let clips = manifest["clips"].as_array().into_iter().flatten();
@@ -202,19 +168,15 @@ fn other_client(cluster: &Cluster, service: &CountingService) -> Result<(), Stri
 fn picks(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
     let client = Client::new(cluster, service, "picks", TAKES)?;
     let before = service.accepted();
-    let output = client.output(&["run", "w.yaml"])?;
-    expect(&output.status.code(), &Some(ACTION_NEEDED), &stderr(&output))?;
-    let status = client.json_with(&["status", "w.yaml", "--format", "json"], 3)?;
+    client.ends(&["run", "w.yaml"], ACTION_NEEDED)?;
+    let status = client.json_with(&["status", "w.yaml", "--format", "json"], ACTION_NEEDED)?;
     expect(&status["action_needed"][0]["reason"], &Value::from("unpicked"), "what needs action")?;
-    let list = client.output(&["pick", "w.yaml"])?;
-    expect(&list.status.code(), &Some(ACTION_NEEDED), &stderr(&list))?;
+    let list = client.ends(&["pick", "w.yaml"], ACTION_NEEDED)?;
     if stdout(&list).contains("not rendered") || stdout(&list).matches(".mp4").count() != 2 {
         return Err(format!("the candidates of a pick have no files:\n{}", stdout(&list)));
     }
-    let picked = client.output(&["pick", "w.yaml", "t", "2"])?;
-    expect(&picked.status.code(), &Some(DONE), &stderr(&picked))?;
-    let output = client.output(&["run", "w.yaml"])?;
-    expect(&output.status.code(), &Some(DONE), &stderr(&output))?;
+    client.ends(&["pick", "w.yaml", "t", "2"], DONE)?;
+    client.ends(&["run", "w.yaml"], DONE)?;
     expect(&(service.accepted() - before), &3, "tasks of takes")
 }
 
@@ -231,16 +193,12 @@ fn page(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
     if let Some(pipe) = child.stdout.take() {
         std::io::BufRead::read_line(&mut std::io::BufReader::new(pipe), &mut line).map_err(text)?;
     }
-    let kill_status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().map_err(text)?;
+    signal(&child, "INT")?;
     let output = child.wait_with_output().map_err(text)?;
     let videos = fs_err::read_dir(client.folder.join("out")).map_err(text)?.filter_map(Result::ok);
     let videos =
         videos.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "mp4")).count();
-    if !kill_status.success()
-        || !line.starts_with("http://127.0.0.1:")
-        || !output.status.success()
-        || videos != 3
-    {
+    if !line.starts_with("http://127.0.0.1:") || !output.status.success() || videos != 3 {
         return Err(format!("ui: {line:?}, {videos} videos, {}: {}", output.status, stderr(&output)));
     }
     Ok(())
@@ -250,17 +208,13 @@ fn page(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
 fn videos_of_this_machine(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
     let text = WORKFLOW.replace("küste_1-2", "moved").replace("a lamp", "a moved lamp");
     let client = Client::new(cluster, service, "moved", &text)?;
-    let local = client.local("moved")?.output(&["run", "w.yaml"])?;
-    expect(&local.status.code(), &Some(DONE), &stderr(&local))?;
+    client.local("moved")?.ends(&["run", "w.yaml"], DONE)?;
     let before = service.accepted();
-    let stopped = client.output(&["run", "w.yaml"])?;
-    expect(&stopped.status.code(), &Some(ACTION_NEEDED), &stderr(&stopped))?;
+    client.ends(&["run", "w.yaml"], ACTION_NEEDED)?;
     expect(&service.accepted(), &before, "tasks of a run that stops")?;
-    let forced = client.output(&["run", "w.yaml", "--force", "--open"])?;
-    expect(&forced.status.code(), &Some(DONE), &stderr(&forced))?;
+    client.ends(&["run", "w.yaml", "--force", "--open"], DONE)?;
     expect(&service.accepted(), &(before + 2), "tasks with --force")?;
-    let nobody = client.output(&["run", "w.yaml", "--attach", "01NOBODY"])?;
-    expect(&nobody.status.code(), &Some(INVALID_INPUT), &stderr(&nobody))
+    client.ends(&["run", "w.yaml", "--attach", "01NOBODY"], INVALID_INPUT).map(drop)
 }
 
 impl<'c> Client<'c> {
@@ -273,61 +227,43 @@ impl<'c> Client<'c> {
         let folder = cluster.folder().join(name);
         fs_err::create_dir_all(&folder).map_err(text)?;
         fs_err::write(folder.join("w.yaml"), workflow).map_err(text)?;
-        Ok(Self { cluster, service, folder })
+        Ok(Self { cluster, service, folder, is_local: false })
     }
 
-    /// The same workflow on one machine, in another folder, or in the same one by its name.
-    fn local(&self, name: &str) -> Result<Alone<'c>, String> {
-        let folder = self.cluster.folder().join(name);
-        fs_err::create_dir_all(&folder).map_err(text)?;
-        fs_err::copy(self.folder.join("w.yaml"), folder.join("w.yaml.copy")).map_err(text)?;
-        fs_err::rename(folder.join("w.yaml.copy"), folder.join("w.yaml")).map_err(text)?;
-        Ok(Alone(Self { cluster: self.cluster, service: self.service, folder }))
+    /// A client of the same service and the same workflow without the cluster, in another folder, or in the same one by its name.
+    fn local(&self, name: &str) -> Result<Self, String> {
+        let workflow = fs_err::read_to_string(self.folder.join("w.yaml")).map_err(text)?;
+        Ok(Self { is_local: true, ..Self::new(self.cluster, self.service, name, &workflow)? })
     }
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = self.cluster.command(args);
         command.current_dir(&self.folder);
+        if self.is_local {
+            command.env_remove("RUNNER_ENGINE").env_remove("RUNNER_STORE");
+            command.env("RUNNER_BASE_URL", self.service.base_url()).env("RUNNER_API_KEY", KEY);
+        }
         command
     }
 
-    fn output(&self, args: &[&str]) -> Result<Output, String> {
-        self.command(args).output().map_err(text)
+    /// Runs a command, which has to end with this exit code.
+    fn ends(&self, args: &[&str], exit: i32) -> Result<Output, String> {
+        let output = self.command(args).output().map_err(text)?;
+        if output.status.code() == Some(exit) {
+            Ok(output)
+        } else {
+            Err(format!("{args:?} ended with {}: {}", output.status, stderr(&output)))
+        }
     }
 
     fn json(&self, args: &[&str]) -> Result<Value, String> {
-        self.json_with(args, 0)
+        self.json_with(args, DONE)
     }
 
     fn json_with(&self, args: &[&str], exit: i32) -> Result<Value, String> {
-        json(&self.output(args)?, args, exit)
+        let output = self.ends(args, exit)?;
+        serde_json::from_slice(&output.stdout).map_err(|error| format!("{args:?} printed no JSON: {error}"))
     }
-}
-
-/// A client of the same service, without the cluster.
-struct Alone<'c>(Client<'c>);
-
-impl Alone<'_> {
-    fn output(&self, args: &[&str]) -> Result<Output, String> {
-        let mut command = self.0.command(args);
-        command
-            .env_remove("RUNNER_ENGINE")
-            .env_remove("RUNNER_STORE")
-            .env("RUNNER_BASE_URL", self.0.service.base_url())
-            .env("RUNNER_API_KEY", KEY);
-        command.output().map_err(text)
-    }
-
-    fn json(&self, args: &[&str]) -> Result<Value, String> {
-        json(&self.output(args)?, args, 0)
-    }
-}
-
-fn json(output: &Output, args: &[&str], exit: i32) -> Result<Value, String> {
-    if output.status.code() != Some(exit) {
-        return Err(format!("{args:?} ended with {}: {}", output.status, stderr(output)));
-    }
-    serde_json::from_slice(&output.stdout).map_err(|error| format!("{args:?} printed no JSON: {error}"))
 }
 
 fn decisions(plan: &Value) -> Vec<&str> {
@@ -365,7 +301,7 @@ fn redacted(value: Value) -> Value {
         Value::Object(members) => members
             .into_iter()
             .map(|(name, value)| {
-                let is_redacted = REDACTED.contains(&name.as_str()) && !value.is_null();
+                let is_redacted = REDACTED.split(' ').any(|redacted| redacted == name) && !value.is_null();
                 let value = if is_redacted { Value::from("…") } else { redacted(value) };
                 (name, value)
             })
@@ -385,10 +321,6 @@ fn expect<A: PartialEq<B> + std::fmt::Debug, B: std::fmt::Debug>(
 
 fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn text(error: impl std::fmt::Display) -> String {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::processes::{Cluster, KEY};
+use super::processes::{Cluster, KEY, stderr};
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService};
 
@@ -19,12 +19,11 @@ const LATENCY: Duration = Duration::from_secs(2);
 const MAX_DRAIN: Duration = Duration::from_secs(30);
 
 pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, String> {
-    let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
     let behavior = Behavior::without_faults(LATENCY, Duration::from_secs(4));
-    let service = runtime.block_on(CountingService::start(4, behavior))?;
+    let service = CountingService::start(4, behavior)?;
     let args = ["-v", "--max-in-flight", MAX_IN_FLIGHT];
     // One worker, so that all submissions are its own.
-    let mut cluster = Cluster::start(server, program, 1, service.base_url(), KEY, &args)?;
+    let mut cluster = Cluster::start(server, program, 1, (service.base_url(), KEY), &args)?;
     let file = cluster.write_sweep("drain", CELLS)?;
     let client = cluster
         .command(&["run", &file, "--format", "json"])
@@ -51,7 +50,7 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
     cluster.kill_worker(0)?;
     let output = client.wait_with_output().map_err(|error| error.to_string())?;
     if !output.status.success() || service.accepted() != CELLS {
-        let stderr = String::from_utf8_lossy(&output.stderr);
+        let stderr = stderr(&output);
         let [workers, restate] = ["worker.log", "restate/log"].map(|log| {
             // Without a log there is nothing to be shown.
             fs_err::read_to_string(cluster.folder().join(log)).unwrap_or_default()
@@ -88,7 +87,7 @@ fn other_version(cluster: &Cluster, program: &Path, worker: u32, base_url: &str)
         .output()
         .map_err(|error| error.to_string())?;
     fs_err::remove_file(&other_program).map_err(|error| error.to_string())?;
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = stderr(&output);
     let reason = stderr.lines().find(|line| line.contains("Restate has workers of version"));
     match (output.status.code(), reason) {
         (Some(5), Some(reason)) if stderr.contains("hint: start it at another address") => {

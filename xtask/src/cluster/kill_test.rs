@@ -10,7 +10,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::Value;
 
 use super::attack::{StepKills, Victim, kill_node, restart_node};
-use super::processes::{Cluster, KEY};
+use super::processes::{Cluster, KEY, stderr};
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService};
 use crate::exit_code::ACTION_NEEDED;
@@ -57,7 +57,6 @@ pub(super) fn run(
     kills: usize,
     seed: u64,
 ) -> Result<String, String> {
-    let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
     let behavior = Behavior {
         dropped_answers: 3,
         dropped_requests: 3,
@@ -65,13 +64,13 @@ pub(super) fn run(
         latency: Duration::from_millis(400),
         task: Duration::from_millis(1_500),
     };
-    let service = runtime.block_on(CountingService::start(seed, behavior))?;
+    let service = CountingService::start(seed, behavior)?;
     service.set_slow_downloads(SLOW_DOWNLOADS);
     let limit = MAX_IN_FLIGHT.to_string();
     // Longer than a task takes.
     let args = ["--max-in-flight", limit.as_str(), "--hold-indeterminate", "5"];
     let account = (service.base_url(), KEY);
-    let mut cluster = Cluster::start_with_failpoints(server, program, worker_program, 2, account, &args)?;
+    let mut cluster = Cluster::start_with(server, program, worker_program, 2, account, &args)?;
     let mut rng = SplitMix64::seed_from_u64(seed);
     let mut counts = Counts::default();
     while counts.kills() < kills {
@@ -218,7 +217,7 @@ impl Round {
             if output.status.success() {
                 return Ok(());
             }
-            last = String::from_utf8_lossy(&output.stderr).into_owned();
+            last = stderr(&output);
             let summary: Value = serde_json::from_slice(&output.stdout)
                 .map_err(|error| format!("no summary ({error}): {last}"))?;
             let run = summary["run"].as_str().unwrap_or_default().to_owned();
@@ -241,9 +240,8 @@ impl Round {
             std::thread::sleep(Duration::from_millis(50));
         }
         let list = cluster.output(&["resolve", &self.file, "--run", run, "--format", "json"])?;
-        let list: Value = serde_json::from_slice(&list.stdout).map_err(|error| {
-            format!("no list of submissions ({error}): {}", String::from_utf8_lossy(&list.stderr))
-        })?;
+        let list: Value = serde_json::from_slice(&list.stdout)
+            .map_err(|error| format!("no list of submissions ({error}): {}", stderr(&list)))?;
         for submission in list["indeterminate"].as_array().into_iter().flatten() {
             let shot = submission["shot"].as_str().unwrap_or_default();
             let cell = shot.rsplit('=').next().and_then(|cell| cell.parse().ok()).unwrap_or_default();
@@ -262,7 +260,7 @@ impl Round {
             let resolved = cluster
                 .output(&[&["resolve", &self.file, shot, "--run", run], arguments.as_slice()].concat())?;
             if !resolved.status.success() {
-                return Err(format!("{shot}: {}", String::from_utf8_lossy(&resolved.stderr)));
+                return Err(format!("{shot}: {}", stderr(&resolved)));
             }
         }
         Ok(())

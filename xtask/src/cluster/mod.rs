@@ -169,7 +169,7 @@ fn up(server: &ServerProgram, program: &Path, workers: usize) -> Result<String, 
         std::env::var(name).map_err(|_| format!("{name} is not set; start a service with `runner serve`"))
     };
     let (base_url, key) = (variable("RUNNER_BASE_URL")?, variable("RUNNER_API_KEY")?);
-    let cluster = Cluster::start(server, program, workers, &base_url, &key, &[])?;
+    let cluster = Cluster::start(server, program, workers, (&base_url, &key), &[])?;
     println!("export RUNNER_ENGINE={}\nexport RUNNER_STORE={}", cluster.engine(), cluster.store());
     println!("{} nodes of Restate, {workers} workers; press Enter to end", server.nodes);
     let mut line = String::new();

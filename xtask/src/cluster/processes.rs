@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::admin;
 use super::failpoint::StepFile;
-use super::server::{Server, ServerProgram, free_port};
+use super::server::{Server, ServerProgram, append_to, free_port};
 
 /// The API key of the service.
 pub(super) const KEY: &str = "sk-cluster-0123456789";
@@ -20,8 +20,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(150);
 /// A cluster of one server and some workers. Dropping it kills all of them.
 pub(super) struct Cluster {
     program: PathBuf,
-    /// The program of workers, if it is another one.
-    worker_program: Option<PathBuf>,
+    worker_program: PathBuf,
     pub(super) server: Server,
     workers: Vec<Child>,
     worker_port: u16,
@@ -35,17 +34,14 @@ impl Cluster {
         server: &ServerProgram,
         program: &Path,
         workers: usize,
-        base_url: &str,
-        key: &str,
+        service: (&str, &str),
         worker_args: &[&str],
     ) -> Result<Self, String> {
-        let mut cluster = Self::without_workers(server, program, base_url, key, worker_args)?;
-        cluster.start_workers(workers)?;
-        Ok(cluster)
+        Self::start_with(server, program, program, workers, service, worker_args)
     }
 
-    /// A cluster whose workers can be made to end at a step of their work.
-    pub(super) fn start_with_failpoints(
+    /// A cluster whose workers are another program, which can be made to end at a step of its work.
+    pub(super) fn start_with(
         server: &ServerProgram,
         program: &Path,
         worker_program: &Path,
@@ -53,31 +49,26 @@ impl Cluster {
         (base_url, key): (&str, &str),
         worker_args: &[&str],
     ) -> Result<Self, String> {
-        let mut cluster = Self::without_workers(server, program, base_url, key, worker_args)?;
-        cluster.worker_program = Some(worker_program.to_owned());
-        cluster.start_workers(workers)?;
-        Ok(cluster)
-    }
-
-    fn without_workers(
-        server: &ServerProgram,
-        program: &Path,
-        base_url: &str,
-        key: &str,
-        worker_args: &[&str],
-    ) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         fs_err::create_dir_all(folder.path().join("store")).map_err(|error| error.to_string())?;
-        Ok(Self {
+        let mut cluster = Self {
             program: program.to_owned(),
-            worker_program: None,
+            worker_program: worker_program.to_owned(),
             server: Server::start(server, &folder.path().join("restate"))?,
             workers: Vec::new(),
             worker_port: free_port()?,
             worker_args: worker_args.iter().map(|arg| (*arg).to_owned()).collect(),
             service: (base_url.to_owned(), key.to_owned()),
             folder,
-        })
+        };
+        cluster.start_workers(workers)?;
+        for node in 0..cluster.server.len() {
+            let ingress = cluster.server.ingress_port(node);
+            wait_until(START_TIMEOUT, "the workers did not register", || {
+                Ok(admin::reaches_workers(ingress))
+            })?;
+        }
+        Ok(cluster)
     }
 
     fn start_workers(&mut self, count: usize) -> Result<(), String> {
@@ -85,7 +76,7 @@ impl Cluster {
             let worker = self.spawn_worker(index)?;
             self.workers.push(worker);
         }
-        self.wait_for_workers()
+        Ok(())
     }
 
     /// The ingress of a node that is up.
@@ -158,10 +149,7 @@ impl Cluster {
         let count = old.len();
         self.worker_port = free_port()?;
         let new_url = format!("http://127.0.0.1:{}/", self.worker_port);
-        for index in 0..count {
-            let worker = self.spawn_worker(index)?;
-            self.workers.push(worker);
-        }
+        self.start_workers(count)?;
         let admin = self.server.admin_port(0);
         wait_until(START_TIMEOUT, "the new workers did not register", || {
             Ok(admin::deployment(admin, &new_url)?.is_some())
@@ -170,18 +158,10 @@ impl Cluster {
         wait_until(DRAIN_TIMEOUT, "invocations of the old workers did not end", || {
             Ok(admin::open_invocations(admin, &deployment)? == 0)
         })?;
-        for mut worker in old {
+        old.into_iter().try_for_each(|worker| {
             signal(&worker, "TERM")?;
-            let mut exit_status = None;
-            wait_until(DRAIN_TIMEOUT, "a worker that was told to end did not", || {
-                exit_status = worker.try_wait().map_err(|error| error.to_string())?;
-                Ok(exit_status.is_some())
-            })?;
-            if !exit_status.is_some_and(|status| status.success()) {
-                return Err(format!("a worker that was told to end ended with {exit_status:?}"));
-            }
-        }
-        Ok(())
+            wait_for_success(worker, DRAIN_TIMEOUT, "a worker that was told to end")
+        })
     }
 
     /// A command of the program, on this cluster.
@@ -213,8 +193,7 @@ impl Cluster {
 
     /// Starts a client at a node, with its messages in a file of the cluster's folder.
     pub(super) fn spawn_client(&self, node: usize, args: &[&str], log: &str) -> Result<Child, String> {
-        let log = fs_err::OpenOptions::new().create(true).append(true).open(self.folder().join(log));
-        let log = log.map_err(|error| error.to_string())?.into_file();
+        let log = append_to(&self.folder().join(log))?;
         let mut client = self.command_at(node, args);
         client.stdout(Stdio::null()).stderr(log).spawn().map_err(|error| error.to_string())
     }
@@ -231,14 +210,11 @@ impl Cluster {
 
     /// All workers have the same address: the system spreads connections over them.
     fn spawn_worker(&self, index: usize) -> Result<Child, String> {
-        let log =
-            fs_err::OpenOptions::new().create(true).append(true).open(self.folder.path().join("worker.log"));
-        let log = log.map_err(|error| error.to_string())?.into_file();
+        let log = append_to(&self.folder().join("worker.log"))?;
         let listen = format!("127.0.0.1:{}", self.worker_port);
         let admin = format!("http://127.0.0.1:{}/", self.server.admin_port(index));
-        let program = self.worker_program.as_deref().unwrap_or(&self.program);
         let args = ["worker", "--share-port", "--listen", &listen, "--register", &admin];
-        let mut command = self.command_of(program, index, &args);
+        let mut command = self.command_of(&self.worker_program, index, &args);
         let (base_url, key) = &self.service;
         command.args(&self.worker_args).env("RUNNER_BASE_URL", base_url).env("RUNNER_API_KEY", key);
         self.step_file().name_to(&mut command);
@@ -247,16 +223,6 @@ impl Cluster {
             .stderr(log)
             .spawn()
             .map_err(|error| format!("a worker cannot be started: {error}"))
-    }
-
-    fn wait_for_workers(&self) -> Result<(), String> {
-        for node in 0..self.server.len() {
-            let ingress = self.server.ingress_port(node);
-            wait_until(START_TIMEOUT, "the workers did not register", || {
-                Ok(admin::reaches_workers(ingress))
-            })?;
-        }
-        Ok(())
     }
 }
 
@@ -274,6 +240,24 @@ pub(super) fn wait_until(
         std::thread::sleep(Duration::from_millis(100));
     }
     Ok(())
+}
+
+/// What a program wrote on standard error.
+pub(super) fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Waits until a process ends, which has to succeed.
+pub(super) fn wait_for_success(mut process: Child, timeout: Duration, name: &str) -> Result<(), String> {
+    let mut exit_status = None;
+    wait_until(timeout, &format!("{name} does not end"), || {
+        exit_status = process.try_wait().map_err(|error| error.to_string())?;
+        Ok(exit_status.is_some())
+    })?;
+    match exit_status {
+        Some(status) if status.success() => Ok(()),
+        other => Err(format!("{name} ended with {other:?}")),
+    }
 }
 
 /// Sends a signal to a process that this one started.

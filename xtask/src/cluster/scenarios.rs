@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use super::processes::{Cluster, KEY, signal};
+use super::processes::{Cluster, KEY, signal, stderr};
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService};
 use crate::exit_code::{BUDGET_EXCEEDED, DONE, INVALID_INPUT, UNUSABLE};
@@ -24,9 +24,8 @@ const MAX_SUBMITS: usize = 24;
 const SUBMITS_PER: Duration = Duration::from_mins(1);
 
 pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, String> {
-    let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
     let behavior = Behavior::without_faults(Duration::from_millis(200), Duration::from_secs(2));
-    let start = |seed| runtime.block_on(CountingService::start(seed, behavior));
+    let start = |seed| CountingService::start(seed, behavior);
     let max_tasks = MAX_TASKS.to_string();
     caps(server, program, &start(1)?, &["--max-tasks", &max_tasks])?;
     caps(server, program, &start(2)?, &["--max-cost", MAX_COST])?;
@@ -72,7 +71,7 @@ fn caps(
     service: &CountingService,
     cap: &[&str],
 ) -> Result<(), String> {
-    let cluster = Cluster::start(server, program, 2, service.base_url(), KEY, cap)?;
+    let cluster = Cluster::start(server, program, 2, (service.base_url(), KEY), cap)?;
     let codes = run_clients(&cluster, CELLS)?;
     let stopped = codes.iter().filter(|code| **code == Some(BUDGET_EXCEEDED)).count();
     if !codes.iter().all(|code| matches!(code, Some(DONE | BUDGET_EXCEEDED))) {
@@ -91,7 +90,7 @@ fn caps(
 fn limits(server: &ServerProgram, program: &Path, service: &CountingService) -> Result<(), String> {
     let (in_flight, submits) = (MAX_IN_FLIGHT.to_string(), MAX_SUBMITS.to_string());
     let args = ["--max-in-flight", in_flight.as_str(), "--max-submits-per-minute", submits.as_str()];
-    let cluster = Cluster::start(server, program, 2, service.base_url(), KEY, &args)?;
+    let cluster = Cluster::start(server, program, 2, (service.base_url(), KEY), &args)?;
     let codes = run_clients(&cluster, LIMITED_CELLS)?;
     if codes.iter().any(|code| *code != Some(DONE)) || service.accepted() != CLIENTS * LIMITED_CELLS {
         return Err(format!(
@@ -111,7 +110,7 @@ fn limits(server: &ServerProgram, program: &Path, service: &CountingService) -> 
 }
 
 fn detached(server: &ServerProgram, program: &Path, service: &CountingService) -> Result<(), String> {
-    let cluster = Cluster::start(server, program, 1, service.base_url(), KEY, &[])?;
+    let cluster = Cluster::start(server, program, 1, (service.base_url(), KEY), &[])?;
     for flags in [&[][..], &["--cancel"][..]] {
         let file = sweep(&cluster, if flags.is_empty() { "followed" } else { "cancelled" }, CELLS)?;
         let before = service.accepted();
@@ -122,22 +121,22 @@ fn detached(server: &ServerProgram, program: &Path, service: &CountingService) -
         }
         signal(&client, "INT")?;
         let output = client.wait_with_output().map_err(|error| error.to_string())?;
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        let run = stderr.split("--attach ").nth(1).and_then(|rest| rest.split([';', ' ']).next());
+        let messages = stderr(&output);
+        let run = messages.split("--attach ").nth(1).and_then(|rest| rest.split([';', ' ']).next());
         let (Some(130), Some(run)) = (output.status.code(), run) else {
-            return Err(format!("an interrupted client ended with {}: {stderr}", output.status));
+            return Err(format!("an interrupted client ended with {}: {messages}", output.status));
         };
         let attached = cluster.output(&[&["run", &file, "--attach", run], flags].concat())?;
         let expected = if flags.is_empty() { 0 } else { 130 };
         if attached.status.code() != Some(expected) {
-            let stderr = String::from_utf8_lossy(&attached.stderr);
-            return Err(format!("a client that attached {flags:?} ended with {}: {stderr}", attached.status));
+            let (status, stderr) = (attached.status, stderr(&attached));
+            return Err(format!("a client that attached {flags:?} ended with {status}: {stderr}"));
         }
         // What a cancelled run left in flight is adopted.
         let second_run = cluster.output(&["run", &file])?;
         if !second_run.status.success() || service.accepted() - before != CELLS {
-            let stderr = String::from_utf8_lossy(&second_run.stderr);
-            return Err(format!("{} tasks for {CELLS} cells: {stderr}", service.accepted() - before));
+            let tasks = service.accepted() - before;
+            return Err(format!("{tasks} tasks for {CELLS} cells: {}", stderr(&second_run)));
         }
     }
     Ok(())

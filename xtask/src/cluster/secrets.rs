@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, KeyPair as _};
 
-use super::processes::Cluster;
+use super::processes::{Cluster, stderr};
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService};
 use crate::exit_code::{ACTION_NEEDED, DONE};
@@ -28,7 +28,6 @@ const SHOT: &str = "canary-shot-93ab";
 const CELLS: usize = 12;
 
 pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, String> {
-    let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
     // Answers that are lost, and refusals: their messages are in the journal.
     let behavior = Behavior {
         dropped_answers: 15,
@@ -37,7 +36,7 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
         latency: Duration::from_millis(100),
         task: Duration::from_millis(500),
     };
-    let service = runtime.block_on(CountingService::start(3, behavior))?;
+    let service = CountingService::start(3, behavior)?;
     let keys = tempfile::tempdir().map_err(|error| error.to_string())?;
     let key_file = keys.path().join("api-key");
     fs_err::write(&key_file, format!("{KEY}\n")).map_err(|error| error.to_string())?;
@@ -47,7 +46,7 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
     let key_args = ["--api-key-file", key_file.as_str(), "--identity-key", identity.as_str()];
     // Submissions whose outcome is unknown make room again once their tasks have certainly ended.
     let args = [&["-vvv", "--hold-indeterminate", "2"], key_args.as_slice()].concat();
-    let cluster = Cluster::start(&server, program, 2, service.base_url(), "", &args)?;
+    let cluster = Cluster::start(&server, program, 2, (service.base_url(), ""), &args)?;
     // Not in the cluster's folder: the workflow and its picture are the user's own.
     let project = tempfile::tempdir().map_err(|error| error.to_string())?;
     let file = write_project(project.path())?;
@@ -59,11 +58,7 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
             .output()
             .map_err(|error| error.to_string())?;
         if !matches!(output.status.code(), Some(DONE | ACTION_NEEDED)) {
-            return Err(format!(
-                "a run ended with {}: {}",
-                output.status,
-                String::from_utf8_lossy(&output.stderr)
-            ));
+            return Err(format!("a run ended with {}: {}", output.status, stderr(&output)));
         }
         outputs.extend([output.stdout, output.stderr].concat());
     }

@@ -143,8 +143,7 @@ impl Ports {
 
 impl Node {
     fn spawn(&mut self, program: &ServerProgram) -> Result<(), String> {
-        let log = fs_err::OpenOptions::new().create(true).append(true).open(self.folder.join("log"));
-        let log = log.map_err(|error| error.to_string())?.into_file();
+        let log = append_to(&self.folder.join("log"))?;
         let Ports { node, ingress, admin } = self.ports;
         let mut command = Command::new(&program.path);
         command
@@ -209,6 +208,12 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.nodes.iter_mut().for_each(Node::stop);
     }
+}
+
+/// A log that several processes may write.
+pub(super) fn append_to(log: &Path) -> Result<std::fs::File, String> {
+    let file = fs_err::OpenOptions::new().create(true).append(true).open(log);
+    file.map(fs_err::File::into_file).map_err(|error| error.to_string())
 }
 
 /// A port that was free a moment ago, below those that systems give to outgoing connections (Linux begins at 32768, others at 49152): until a

@@ -1,9 +1,8 @@
 //! A service that counts what it accepts, loses answers, throttles, and sends some videos slowly.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -14,10 +13,15 @@ use axum::routing::{get, post};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};
+use tokio::runtime::Runtime;
 
 use super::moment::{Moment, Moments};
+use crate::http::{listen, serve};
+use crate::stub_account::{Account, Task};
 use crate::stub_video;
 
+/// Where services run.
+static RUNTIME: LazyLock<std::io::Result<Runtime>> = LazyLock::new(Runtime::new);
 /// The prompt of a task that fails.
 pub(super) const FAILING: &str = "a film that fails";
 /// Pieces of a video that is sent slowly, and the pause before each.
@@ -60,7 +64,7 @@ struct Shared {
 
 struct Tasks {
     rng: SplitMix64,
-    accepted: BTreeMap<String, Task>,
+    account: Account,
     /// Submissions that are being handled.
     open: usize,
     /// When each submission arrived.
@@ -70,54 +74,17 @@ struct Tasks {
     slow_downloads: u64,
 }
 
-struct Task {
-    prompt: String,
-    model: String,
-    seconds: String,
-    /// When it was accepted, in milliseconds since the epoch.
-    created_at_ms: u128,
-    created: Instant,
-    done_at: Instant,
-}
-
-impl Task {
-    /// As the service describes it (spec 2.5).
-    fn object(&self, id: &str, now: Instant) -> Value {
-        let since_creation = |time: Instant| self.created_at_ms + (time - self.created).as_millis();
-        let mut object = json!({
-            "id": id,
-            "object": "video",
-            "model": self.model,
-            "seconds": self.seconds,
-            "created_at": since_creation(self.created),
-        });
-        let (status, progress) = if now >= self.done_at && self.prompt.contains(FAILING) {
-            object["error"] = json!({ "message": "it fails", "code": "simulated" });
-            ("failed", 100)
-        } else if now >= self.done_at {
-            object["completed_at"] = json!(since_creation(self.done_at));
-            ("completed", 100)
-        } else if now > self.created {
-            let done = (now - self.created).as_secs_f64() / (self.done_at - self.created).as_secs_f64();
-            ("in_progress", (done * 100.0) as u8)
-        } else {
-            ("queued", 0)
-        };
-        object["status"] = json!(status);
-        object["progress"] = json!(progress);
-        object
-    }
-}
-
 impl CountingService {
-    /// Listens on a free port of loopback until the runtime ends.
-    pub(super) async fn start(seed: u64, behavior: Behavior) -> Result<Self, String> {
-        let listener =
-            tokio::net::TcpListener::bind("127.0.0.1:0").await.map_err(|error| error.to_string())?;
-        let base = format!("http://{}/", listener.local_addr().map_err(|error| error.to_string())?);
+    /// Listens on a free port of loopback until this process ends.
+    pub(super) fn start(seed: u64, behavior: Behavior) -> Result<Self, String> {
+        RUNTIME.as_ref().map_err(ToString::to_string)?.block_on(Self::start_on_runtime(seed, behavior))
+    }
+
+    async fn start_on_runtime(seed: u64, behavior: Behavior) -> Result<Self, String> {
+        let (listener, base) = listen().await?;
         let state = Tasks {
             rng: SplitMix64::seed_from_u64(!seed),
-            accepted: BTreeMap::new(),
+            account: Account::default(),
             open: 0,
             arrivals: Vec::new(),
             max_in_flight: 0,
@@ -129,9 +96,8 @@ impl CountingService {
             .route("/v1/videos", post(create))
             .route("/v1/videos/{id}", get(poll))
             .route("/v1/videos/{id}/content", get(content))
-            .with_state(service.clone())
-            .into_make_service_with_connect_info::<SocketAddr>();
-        tokio::spawn(async move { axum::serve(listener, router).await });
+            .with_state(service.clone());
+        serve(listener, router);
         Ok(service)
     }
 
@@ -149,15 +115,14 @@ impl CountingService {
         &self.0.moments
     }
 
-    /// The tasks of a prompt: each was paid for.
+    /// The tasks of a prompt that were paid for.
     pub(super) fn paid(&self, prompt: &str) -> Vec<String> {
-        let state = self.state();
-        state.accepted.iter().filter(|(_, task)| task.prompt == prompt).map(|(id, _)| id.clone()).collect()
+        self.state().account.paid(prompt)
     }
 
     /// How many tasks it accepted.
     pub(super) fn accepted(&self) -> usize {
-        self.state().accepted.len()
+        self.state().account.len()
     }
 
     /// The most tasks that were in flight at once.
@@ -194,24 +159,11 @@ impl CountingService {
 
     /// Accepts a request; returns its task.
     fn accept(&self, request: &Value) -> Value {
-        let id = format!("task_{:016x}", self.roll(u64::MAX));
-        let now = Instant::now();
+        let fails = request["prompt"].as_str().is_some_and(|prompt| prompt.contains(FAILING));
         let mut state = self.state();
-        let text = |name: &str| request[name].as_str().unwrap_or_default().to_owned();
-        let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let task = Task {
-            prompt: text("prompt"),
-            model: text("model"),
-            seconds: text("seconds"),
-            created_at_ms: since_epoch.as_millis(),
-            created: now,
-            done_at: now + self.0.behavior.task,
-        };
-        let object = task.object(&id, now);
-        state.accepted.insert(id, task);
-        let in_flight = state.accepted.values().filter(|task| task.done_at > now).count();
-        state.max_in_flight = state.max_in_flight.max(in_flight);
-        object
+        let task = state.account.accept(request, self.0.behavior.task, fails);
+        state.max_in_flight = state.max_in_flight.max(state.account.in_flight());
+        task
     }
 
     /// What a submission leads to; `None` is a connection that breaks.
@@ -275,8 +227,10 @@ async fn poll(
 ) -> Response {
     service.0.moments.reach(Moment::Poll, peer.port()).await;
     let state = service.state();
-    let Some(task) = state.accepted.get(&id) else { return error(StatusCode::NOT_FOUND) };
-    Json(task.object(&id, Instant::now())).into_response()
+    state
+        .account
+        .get(&id)
+        .map_or_else(|| error(StatusCode::NOT_FOUND), |task| Json(task.object()).into_response())
 }
 
 /// A video that names its task.
@@ -285,7 +239,7 @@ async fn content(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     Path(id): Path<String>,
 ) -> Response {
-    if service.state().accepted.get(&id).is_none_or(|task| task.done_at > Instant::now()) {
+    if !service.state().account.get(&id).is_some_and(Task::has_video) {
         return error(StatusCode::NOT_FOUND);
     }
     let video = stub_video::named(&service.0.clip, &id);

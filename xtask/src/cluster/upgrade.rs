@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::processes::{Cluster, KEY, wait_until};
+use super::processes::{Cluster, KEY, wait_for_success, wait_until};
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService};
 
@@ -14,10 +14,10 @@ const TASKS_BEFORE: usize = 8;
 const TIMEOUT: Duration = Duration::from_mins(3);
 
 pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, String> {
-    let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
     let behavior = Behavior::without_faults(Duration::from_millis(300), Duration::from_secs(2));
-    let service = runtime.block_on(CountingService::start(1, behavior))?;
-    let mut cluster = Cluster::start(server, program, 2, service.base_url(), KEY, &["--max-in-flight", "6"])?;
+    let service = CountingService::start(1, behavior)?;
+    let mut cluster =
+        Cluster::start(server, program, 2, (service.base_url(), KEY), &["--max-in-flight", "6"])?;
     let mut clients = Vec::new();
     for number in 0..CLIENTS {
         let file = cluster.write_sweep(&format!("upgrade-{number}"), CELLS)?;
@@ -31,21 +31,15 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
     if remaining == 0 {
         return Err("the runs were over before the old workers ended, so nothing was tested".to_owned());
     }
-    for mut client in clients {
-        let mut exit_status = None;
-        wait_until(TIMEOUT, "a run did not end after the upgrade", || {
-            exit_status = client.try_wait().map_err(|error| error.to_string())?;
-            Ok(exit_status.is_some())
-        })?;
-        if !exit_status.is_some_and(|status| status.success()) {
-            return Err(format!("a run ended with {exit_status:?} after the upgrade"));
-        }
+    for client in clients {
+        wait_for_success(client, TIMEOUT, "a run after the upgrade")?;
     }
     for number in 0..CLIENTS {
         for cell in 1..=CELLS {
-            let paid = service.paid(&prompt(number, cell)).len();
+            let prompt = format!("upgrade-{number} {cell}");
+            let paid = service.paid(&prompt).len();
             if paid != 1 {
-                return Err(format!("`{}` was paid for {paid} times", prompt(number, cell)));
+                return Err(format!("`{prompt}` was paid for {paid} times"));
             }
         }
     }
@@ -54,8 +48,4 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
          every run ended, none of {} cells was paid for twice",
         CLIENTS * CELLS
     ))
-}
-
-fn prompt(client: usize, cell: usize) -> String {
-    format!("upgrade-{client} {cell}")
 }

@@ -40,7 +40,7 @@ pub(super) fn program(root: &Path, target: Target, host: &str) -> Result<Program
     let path = target_dir.join(target.triple).join("release").join(target.program_name());
     let note = match (target.is_linux(), has_zig) {
         (true, true) => format!("built with zig for glibc {GLIBC} and later"),
-        (true, false) => format!("built for the glibc of this machine and later ({})", glibc(&path, root)),
+        (true, false) => "built for the glibc of this machine and later".to_owned(),
         (false, _) => "built".to_owned(),
     };
     let runnable = if output(&path.to_string_lossy(), &["--version"], root).is_ok() {
@@ -58,17 +58,6 @@ fn remapped_paths(root: &Path) -> String {
     let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
     let home = home.map(|home| format!(" --remap-path-prefix={}=cargo", home.display()));
     format!("--remap-path-prefix={}=runner{}", root.display(), home.unwrap_or_default())
-}
-
-/// The newest version of a symbol of glibc that a program needs, where `objdump` can be run.
-fn glibc(program: &Path, root: &Path) -> String {
-    let symbols = output("objdump", &["-T", &program.to_string_lossy()], root).unwrap_or_default();
-    let versions = symbols.split("GLIBC_").skip(1).filter_map(|rest| {
-        let version = rest.split(|c: char| !c.is_ascii_digit() && c != '.').next()?;
-        let numbers: Option<Vec<u32>> = version.split('.').map(|part| part.parse().ok()).collect();
-        numbers.map(|numbers| (numbers, version.to_owned()))
-    });
-    versions.max().map_or_else(|| "version not known".to_owned(), |(_, version)| version)
 }
 
 /// The standard output of a program that has to succeed.

@@ -43,7 +43,7 @@ pub(crate) fn run(root: &Path, args: &Dist) -> Result<String, String> {
         let packages = packages::write(root, &out, version, repository, &sums)?;
         return Ok(format!("dist: wrote SHA256SUMS of {} archives, {}", sums.len(), packages.join(", ")));
     }
-    let host = target::host()?;
+    let host = crate::release::host()?;
     let triple = args.target.as_ref().unwrap_or(&host);
     let target = target::find(triple).ok_or_else(|| {
         let released: Vec<&str> = target::TARGETS.iter().map(|target| target.triple).collect();

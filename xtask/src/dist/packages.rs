@@ -32,36 +32,29 @@ fn fill(
     repository: &str,
     sums: &[(String, String)],
 ) -> Result<String, String> {
-    let archive = |triple: &str| {
-        let start = format!("runner-{version}-{triple}.");
-        sums.iter().find(|(name, _)| name.starts_with(&start))
-    };
     let mut out = String::new();
     let mut is_left_out = false;
     for line in template.lines() {
         if let Some(condition) = line.trim().strip_prefix("#@ ") {
-            is_left_out = condition.strip_prefix("if ").is_some_and(|triple| archive(triple).is_none());
-            continue;
+            let start = condition.strip_prefix("if ").map(|triple| format!("runner-{version}-{triple}."));
+            is_left_out = start.is_some_and(|start| !sums.iter().any(|(name, _)| name.starts_with(&start)));
+        } else if !is_left_out {
+            out.push_str(line);
+            out.push('\n');
         }
-        if is_left_out {
-            continue;
-        }
-        let mut line =
-            line.replace("@VERSION@", version).replace("@REPOSITORY@", repository.trim_end_matches('/'));
-        for (marker, is_sum) in [("@FILE:", false), ("@SHA256:", true)] {
-            while let Some(start) = line.find(marker) {
-                let rest = &line[start + marker.len()..];
-                let triple = rest.split('@').next().unwrap_or_default().to_owned();
-                let (name, sum) =
-                    archive(&triple).ok_or_else(|| format!("there is no archive of {triple}"))?;
-                let end = start + marker.len() + triple.len() + 1;
-                line.replace_range(start..end.min(line.len()), if is_sum { sum } else { name });
-            }
-        }
-        out.push_str(&line);
-        out.push('\n');
     }
-    Ok(out)
+    out = out.replace("@VERSION@", version).replace("@REPOSITORY@", repository.trim_end_matches('/'));
+    for (name, sum) in sums {
+        let triple = name.trim_start_matches(&format!("runner-{version}-"));
+        let triple = triple.trim_end_matches(".tar.gz").trim_end_matches(".zip");
+        out = out.replace(&format!("@FILE:{triple}@"), name).replace(&format!("@SHA256:{triple}@"), sum);
+    }
+    match out.split_once("@SHA256:").or_else(|| out.split_once("@FILE:")) {
+        Some((_, rest)) => {
+            Err(format!("there is no archive of {}", rest.split('@').next().unwrap_or_default()))
+        }
+        None => Ok(out),
+    }
 }
 
 #[cfg(test)]

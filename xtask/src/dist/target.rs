@@ -1,7 +1,5 @@
 //! The targets of releases.
 
-use std::process::Command;
-
 /// A target of releases, as rustc names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Target {
@@ -39,12 +37,4 @@ impl Target {
 /// The target of a triple.
 pub(super) fn find(triple: &str) -> Option<Target> {
     TARGETS.into_iter().find(|target| target.triple == triple)
-}
-
-/// The triple of this machine.
-pub(super) fn host() -> Result<String, String> {
-    let version = Command::new("rustc").arg("-vV").output().map_err(|error| format!("rustc: {error}"))?;
-    let text = String::from_utf8_lossy(&version.stdout).into_owned();
-    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).ok_or_else(|| "rustc does not name its host".to_owned())
 }

@@ -12,15 +12,6 @@ use serde_json::Value;
 
 use reference::reference;
 
-/// Whether to write the generated files or only to compare them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// Writes the files that differ.
-    Write,
-    /// Fails and names the files that differ.
-    Check,
-}
-
 /// A generated file.
 #[derive(Debug)]
 struct GeneratedFile {
@@ -62,44 +53,34 @@ fn with_section(page: &str, name: &str, text: &str) -> Result<String, String> {
     Ok(format!("{}{text}{}", &page[..start], &page[end..]))
 }
 
-/// Writes or checks every generated file.
-pub(crate) fn run(root: &Path, mode: Mode) -> Result<String, String> {
+/// Writes every generated file, or fails and names those that differ.
+pub(crate) fn run(root: &Path, is_check: bool) -> Result<String, String> {
     let all = generated_files(Contract::embedded())?;
-    match mode {
-        Mode::Write => write(root, &all),
-        Mode::Check => check(root, &all),
-    }
+    if is_check { check(root, &all) } else { write(root, &all) }
 }
 
 fn generated_files(contract: &Contract) -> Result<Vec<GeneratedFile>, String> {
     let schema = serde_json::to_string_pretty(&workflow::workflow_schema(contract))
         .map_err(|error| format!("the workflow schema cannot be serialized: {error}"))?;
+    let whole = |path, source, text| GeneratedFile { path, content: Content::Whole(text), source };
     Ok(vec![
-        GeneratedFile {
-            path: "workflows/workflow.schema.json",
-            content: Content::Whole(format!("{schema}\n")),
-            source: "openapi.yaml and crates/workflow/src/syntax/keys",
-        },
-        GeneratedFile {
-            path: "docs/manifest.schema.json",
-            content: Content::Whole(format!("{:#}\n", viewer::schema())),
-            source: "crates/viewer/src/manifest.rs",
-        },
-        GeneratedFile {
-            path: "docs/sidecar.schema.json",
-            content: Content::Whole(format!("{:#}\n", engine::sidecar::schema())),
-            source: "crates/engine/src/sidecar.rs",
-        },
-        GeneratedFile {
-            path: "docs/reference.md",
-            content: Content::Whole(reference(contract)?),
-            source: "openapi.yaml",
-        },
-        GeneratedFile {
-            path: "docs/codes.md",
-            content: Content::Whole(codes::codes()?),
-            source: "crates/workflow/src/diagnostic",
-        },
+        whole(
+            "workflows/workflow.schema.json",
+            "openapi.yaml and crates/workflow/src/syntax/keys",
+            format!("{schema}\n"),
+        ),
+        whole(
+            "docs/manifest.schema.json",
+            "crates/viewer/src/manifest.rs",
+            format!("{:#}\n", viewer::schema()),
+        ),
+        whole(
+            "docs/sidecar.schema.json",
+            "crates/engine/src/sidecar.rs",
+            format!("{:#}\n", engine::sidecar::schema()),
+        ),
+        whole("docs/reference.md", "openapi.yaml", reference(contract)?),
+        whole("docs/codes.md", "crates/workflow/src/diagnostic", codes::codes()?),
         GeneratedFile {
             path: "docs/events.md",
             content: Content::Sections(vec![("states", states(&viewer::schema())?)]),
@@ -181,7 +162,7 @@ mod tests {
     #[test]
     fn generated_files_in_repository_are_up_to_date() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        run(root, Mode::Check).unwrap_or_else(|problems| panic!("{problems}"));
+        run(root, true).unwrap_or_else(|problems| panic!("{problems}"));
     }
 
     #[test]

@@ -14,54 +14,10 @@ use workflow::{DirFiles, Options, Report};
 pub(crate) struct Impact {
     /// The file name.
     pub(crate) workflow: String,
-    /// Effect on its requests.
-    pub(crate) outcome: Outcome,
-    /// The changes of models and fields that it uses, and of defaults that it relies on.
-    pub(crate) relevant_changes: Vec<RelevantChange>,
-}
-
-/// Effect on a workflow's requests.
-#[derive(Debug)]
-pub(crate) enum Outcome {
-    /// Valid under both, with the same requests.
-    Unchanged,
-    /// Valid under both, with different requests.
-    Changed {
-        /// The shots whose requests differ.
-        shots: Vec<ChangedShot>,
-    },
-    /// Valid under the old contract, invalid under the new one.
-    Rejected {
-        /// The errors.
-        problems: Vec<String>,
-    },
-    /// Invalid under the old contract, valid under the new one.
-    Accepted,
-    /// Invalid under both.
-    StillRejected {
-        /// The errors under the new contract.
-        problems: Vec<String>,
-    },
-}
-
-/// A shot whose request differs.
-#[derive(Debug)]
-pub(crate) struct ChangedShot {
-    /// The instance's name.
-    pub(crate) shot: String,
-    /// The differences, by JSON pointer.
-    pub(crate) changes: Vec<String>,
-}
-
-/// A change of the contract that is relevant to a workflow.
-#[derive(Debug)]
-pub(crate) struct RelevantChange {
-    /// The change, as in the contract diff.
-    pub(crate) change: String,
-    /// Number of shots concerned.
-    pub(crate) shots: usize,
-    /// How they use it: a field is `sent` or, where its default changed, `omitted`; a model is `used`.
-    pub(crate) usage: &'static str,
+    /// What becomes of its requests.
+    pub(crate) verdict: &'static str,
+    /// Errors, shots whose requests differ, and the changes of models and fields that it uses and of defaults that it relies on.
+    pub(crate) details: Vec<String>,
 }
 
 /// Compiles the workflow under both contracts.
@@ -76,18 +32,19 @@ pub(super) fn impact(
     let folder = DirFiles::new(file.parent().unwrap_or(Path::new("")), engine::MEDIA_GATE);
     let compile = |contract: &Contract| workflow::load(&bytes, name, &folder, &Options::default(), contract);
     let (before, after) = (compile(old), compile(new));
-    let plan = before.as_ref().ok().or(after.as_ref().ok());
-    let relevant_changes = plan.map(|plan| relevant_changes(plan, old, new, diff)).unwrap_or_default();
-    let outcome = match (&before, &after) {
+    let (verdict, mut details) = match (&before, &after) {
         (Ok(before), Ok(after)) => match changed_shots(before, after) {
-            shots if shots.is_empty() => Outcome::Unchanged,
-            shots => Outcome::Changed { shots },
+            shots if shots.is_empty() => ("unchanged requests", shots),
+            shots => ("changed requests", shots),
         },
-        (Ok(_), Err(report)) => Outcome::Rejected { problems: problems(report) },
-        (Err(_), Ok(_)) => Outcome::Accepted,
-        (Err(_), Err(report)) => Outcome::StillRejected { problems: problems(report) },
+        (Ok(_), Err(report)) => ("now invalid", problems(report)),
+        (Err(_), Ok(_)) => ("now valid", Vec::new()),
+        (Err(_), Err(report)) => ("still invalid", problems(report)),
     };
-    Ok(Impact { workflow: name.to_owned(), outcome, relevant_changes })
+    if let Some(plan) = before.as_ref().ok().or(after.as_ref().ok()) {
+        details.extend(relevant_changes(plan, old, new, diff));
+    }
+    Ok(Impact { workflow: name.to_owned(), verdict, details })
 }
 
 fn problems(report: &Report) -> Vec<String> {
@@ -97,7 +54,8 @@ fn problems(report: &Report) -> Vec<String> {
     lines.collect()
 }
 
-fn changed_shots(before: &Plan, after: &Plan) -> Vec<ChangedShot> {
+/// The shots whose requests differ, each with the differences by JSON pointer.
+fn changed_shots(before: &Plan, after: &Plan) -> Vec<String> {
     let by_name = |plan: &Plan| -> BTreeMap<String, Node> {
         plan.nodes().map(|(_, node)| (node.name.clone(), node.clone())).collect()
     };
@@ -113,7 +71,7 @@ fn changed_shots(before: &Plan, after: &Plan) -> Vec<ChangedShot> {
             (None, _) => changes.push("the shot is new".to_owned()),
             (_, None) => changes.push("the shot is gone".to_owned()),
         }
-        (!changes.is_empty()).then(|| ChangedShot { shot: name.clone(), changes })
+        (!changes.is_empty()).then(|| format!("{name}: {}", changes.join("; ")))
     });
     differing.collect()
 }
@@ -134,8 +92,9 @@ fn differences(pointer: &str, before: Option<&Value>, after: Option<&Value>, out
     }
 }
 
-/// The changes that are relevant to the plan's requests.
-fn relevant_changes(plan: &Plan, old: &Contract, new: &Contract, diff: &Diff) -> Vec<RelevantChange> {
+/// The changes that are relevant to the plan's requests, with how they use them: a field is `sent` or, where its default changed, `omitted`; a model
+/// is `used`.
+fn relevant_changes(plan: &Plan, old: &Contract, new: &Contract, diff: &Diff) -> Vec<String> {
     let mut relevant = Vec::new();
     for change in diff.changes.iter().filter(|change| change.direction == Direction::Request) {
         let is_default = change.subject == Subject::Default;
@@ -150,11 +109,8 @@ fn relevant_changes(plan: &Plan, old: &Contract, new: &Contract, diff: &Diff) ->
                 (false, true) => "used",
                 (false, false) => "sent",
             };
-            relevant.push(RelevantChange {
-                change: format!("{}: {}", change.location, change.summary),
-                shots,
-                usage,
-            });
+            let noun = if shots == 1 { "shot" } else { "shots" };
+            relevant.push(format!("{usage} by {shots} {noun}: {}: {}", change.location, change.summary));
         }
     }
     relevant

@@ -3,7 +3,6 @@
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use renderer::{Job, Procedural, Quality, Renderer};
 
@@ -73,15 +72,10 @@ pub(super) fn prepare(root: &Path) -> Result<PathBuf, String> {
 /// Draws on all cores.
 fn draw_all(folder: &Path, clips: &[Clip]) -> Result<(), String> {
     let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while let Some(clip) = clips.get(next.fetch_add(1, Ordering::Relaxed)) {
-            draw(folder, clip)?;
-        }
-        Ok(())
-    };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let share = clips.len().div_ceil(threads);
+        let work = |clips: &[Clip]| clips.iter().try_for_each(|clip| draw(folder, clip));
+        let workers: Vec<_> = clips.chunks(share).map(|clips| scope.spawn(move || work(clips))).collect();
         workers.into_iter().try_for_each(|worker| {
             worker.join().unwrap_or_else(|_| Err("drawing a clip panicked".to_owned()))
         })

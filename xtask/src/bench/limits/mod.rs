@@ -5,10 +5,8 @@
 mod service;
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use scheduler::{ObservedLimits, Policy};
-use workflow::plan::Plan;
 
 use service::{Limit, Simulation};
 
@@ -34,7 +32,7 @@ pub(super) fn measure() -> Result<String, String> {
 
 /// The report, and whether a bound is exceeded.
 fn compare(render_times: &[f64]) -> Result<(String, bool), String> {
-    let plan = Arc::new(plan()?);
+    let plan = super::ledger::plan(SHOTS)?;
     let (mut report, mut exceeded) = (String::new(), false);
     for (name, limit) in LIMITS {
         for median in render_times.iter().copied() {
@@ -64,23 +62,6 @@ fn compare(render_times: &[f64]) -> Result<(String, bool), String> {
         }
     }
     Ok((report, exceeded))
-}
-
-/// Independent shots.
-fn plan() -> Result<Plan, String> {
-    let nodes: Vec<serde_json::Value> = (0..SHOTS)
-        .map(|shot| {
-            let name = format!("s{shot:03}");
-            serde_json::json!({
-                "name": name, "shot": name, "model": "modela-video-2-0-260128", "family": "A",
-                "request": { "model": "modela-video-2-0-260128", "prompt": name, "seconds": "4" },
-                "inputs": [], "seconds": 4.0, "occurrence": 0, "retry": 1,
-                "location": { "file": "bench.yaml", "line": 1, "column": 1 },
-            })
-        })
-        .collect();
-    let plan = serde_json::json!({ "version": 3, "name": "bench", "nodes": nodes, "order": [], "films": [] });
-    serde_json::from_value(plan).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use scheduler::{
-    Action, Artifact, AttemptId, Event, ExistingWork, Failure, FailureKind, ObservedLimits, Policy,
-    PollResult, Refusal, RefusalKind, RunState, TaskId, Timestamp,
+    Action, AttemptId, Event, Failure, FailureKind, ObservedLimits, Policy, PollResult, Refusal, RefusalKind,
+    RunState, TaskId, Timestamp,
 };
 use workflow::plan::{NodeIx, Plan};
 
+use crate::bench::ledger::complete;
 use crate::bench::polling::Rng;
 
 /// One way to the service, and the time to prepare a request, in milliseconds.
@@ -191,7 +192,8 @@ impl Simulation<'_> {
                 }
                 Happening::Event(event) => {
                     for action in state.apply(*event, Timestamp(now)) {
-                        let (wait, happening) = follow(action, now, &mut attempts);
+                        attempts += 1;
+                        let (wait, happening) = follow(action, now, &state, attempts);
                         later(wait, happening);
                     }
                     if state.is_over() {
@@ -205,49 +207,14 @@ impl Simulation<'_> {
 }
 
 /// What an action leads to, and after how many milliseconds.
-fn follow(action: Action, now: i64, attempts: &mut usize) -> (i64, Happening) {
-    let event = match action {
-        Action::Submit { node, attempt } => return (LATENCY, Happening::Post(node, attempt)),
-        Action::Poll { node, attempt, .. } => return (LATENCY, Happening::Poll(node, attempt)),
-        Action::Wake { deadline } => return ((deadline.0 - now).max(0), Happening::from(Event::TimerFired)),
-        Action::Lookup { node, key, .. } => {
-            Event::LookupDone { node, key: key.to_string(), existing: ExistingWork::None }
+fn follow(action: Action, now: i64, state: &RunState, number: usize) -> (i64, Happening) {
+    match action {
+        Action::Submit { node, attempt } => (LATENCY, Happening::Post(node, attempt)),
+        Action::Poll { node, attempt, .. } => (LATENCY, Happening::Poll(node, attempt)),
+        Action::Wake { deadline } => ((deadline.0 - now).max(0), Happening::from(Event::TimerFired)),
+        other => {
+            let wait = if matches!(other, Action::Prepare { .. }) { PREPARATION } else { 0 };
+            (wait, Happening::from(complete(other, state, number).unwrap_or(Event::TimerFired)))
         }
-        Action::Prepare { node, key, .. } => {
-            *attempts += 1;
-            let event = Event::Prepared {
-                node,
-                attempt: AttemptId(format!("bench.{attempts}")),
-                key: key.to_string(),
-                digest: String::new(),
-                by_url: false,
-                service_independent_key: None,
-                reservation: scheduler::budget::Reservation::default(),
-                forced_rerun: None,
-                recorded_rerun: None,
-                parts: Vec::new(),
-            };
-            return (PREPARATION, Happening::from(event));
-        }
-        Action::Download(download) => {
-            let artifact = Artifact {
-                path: "a.mp4".into(),
-                sha256: String::new(),
-                first_sha256: None,
-                bytes: 1,
-                duration: Duration::from_secs(4),
-                width: 1,
-                height: 1,
-                last_frame_url: None,
-                expires_at: None,
-                modified_at: None,
-            };
-            Event::Downloaded { node: download.node, attempt: download.attempt, artifact, cost: None }
-        }
-        // Nothing of this kind happens in these runs.
-        Action::Discard { .. } | Action::Overdue { .. } | Action::ExpireTask { .. } | Action::Join { .. } => {
-            Event::TimerFired
-        }
-    };
-    (0, Happening::from(event))
+    }
 }

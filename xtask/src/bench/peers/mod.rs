@@ -1,7 +1,6 @@
 //! The same work through what people use today and through `runner`, against one stub of the service: makespan, CPU time, memory, polls, and
 //! what is lost or paid for twice.
 
-mod process;
 mod tools;
 mod workloads;
 
@@ -12,10 +11,11 @@ use std::time::Duration;
 
 use clap::Args;
 
-use self::process::Usage;
 use self::tools::Tool;
 use self::workloads::{WORKLOADS, Workload};
+use super::process::{self, Usage};
 use super::stub::{self, StubService};
+use super::{median, runtime};
 
 /// A run that takes longer is killed.
 const TIMEOUT: Duration = Duration::from_mins(10);
@@ -68,8 +68,7 @@ pub(super) fn measure(root: &Path, args: &Peers) -> Result<String, String> {
             }
         }
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-    let runtime = runtime.map_err(|error| error.to_string())?;
+    let runtime = runtime()?;
     let mut violations = 0;
     for workload in workloads {
         let _ = writeln!(
@@ -77,7 +76,7 @@ pub(super) fn measure(root: &Path, args: &Peers) -> Result<String, String> {
             "\n{}: {}; the service alone needs {:.1} s\n",
             workload.name,
             workload.text,
-            workload.bound()
+            workload.service.makespan()
         );
         report.push_str(
             "| tool | makespan, times the bound | CPU time | memory | polls | missing | paid again |\n|---|---|---|---|---|---|---|\n",
@@ -87,7 +86,7 @@ pub(super) fn measure(root: &Path, args: &Peers) -> Result<String, String> {
             for run in 0..args.runs {
                 let directory = folder.path().join(format!("{}-{}-{run}", workload.name, tool.name));
                 fs_err::create_dir_all(&directory).map_err(|error| error.to_string())?;
-                let service = runtime.block_on(StubService::start(workload.service()))?;
+                let service = runtime.block_on(StubService::start(workload.service))?;
                 outcomes.push(run_once(tool, workload, &service, &directory)?);
             }
             let row = row(tool.name, &outcomes);
@@ -121,10 +120,10 @@ fn run_once(
         }
     };
     let numbers = videos(&out)?;
-    let missing = (0..workload.tasks).filter(|number| !numbers.contains(number)).count();
+    let missing = (0..workload.service.tasks).filter(|number| !numbers.contains(number)).count();
     let counts = service.counts();
     Ok(Outcome {
-        ratio: usage.elapsed.as_secs_f64() / workload.bound(),
+        ratio: usage.elapsed.as_secs_f64() / workload.service.makespan(),
         usage,
         polls: counts.polls,
         missing,
@@ -153,7 +152,7 @@ fn videos(folder: &Path) -> Result<BTreeSet<usize>, String> {
 
 /// A row of the table: medians, and the smallest and the largest makespan.
 fn row(name: &str, outcomes: &[Outcome]) -> String {
-    let median = |value: &dyn Fn(&Outcome) -> f64| super::load::median(outcomes.iter().map(value));
+    let median_of = |value: &dyn Fn(&Outcome) -> f64| median(outcomes.iter().map(value));
     let ratios = || outcomes.iter().map(|outcome| outcome.ratio);
     let range = |value: &dyn Fn(&Outcome) -> usize| {
         let values = || outcomes.iter().map(value);
@@ -162,12 +161,12 @@ fn row(name: &str, outcomes: &[Outcome]) -> String {
     };
     format!(
         "| {name} | {:.2} ({:.2} to {:.2}) | {:.1} s | {:.0} MB | {:.0} | {} | {} |\n",
-        median(&|outcome| outcome.ratio),
+        median_of(&|outcome| outcome.ratio),
         ratios().fold(f64::INFINITY, f64::min),
         ratios().fold(0.0, f64::max),
-        median(&|outcome| outcome.usage.cpu),
-        median(&|outcome| outcome.usage.megabytes),
-        median(&|outcome| outcome.polls as f64),
+        median_of(&|outcome| outcome.usage.cpu),
+        median_of(&|outcome| outcome.usage.megabytes),
+        median_of(&|outcome| outcome.polls as f64),
         range(&|outcome| outcome.missing),
         range(&|outcome| outcome.paid_again),
     )

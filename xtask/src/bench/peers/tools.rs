@@ -1,18 +1,15 @@
 //! The tools, installed by name and version, and the command of each.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::workloads::Workload;
-use crate::bench::load;
+use crate::bench::stub::{self, KEY};
 use crate::installed;
 use crate::release::release_runner;
 
 /// The name of this project's own row.
 pub(super) const RUNNER: &str = "runner";
-
-const KEY: &str = "sk-bench";
 
 /// A tool that is installed.
 pub(super) struct Tool {
@@ -57,7 +54,7 @@ impl Tool {
     /// Whether the tool can do this work at all.
     pub(super) fn can(&self, workload: &Workload) -> bool {
         // Its tests do not depend on each other.
-        !(workload.chained && matches!(self.kind, ToolKind::Promptfoo(_)))
+        !(workload.service.chained && matches!(self.kind, ToolKind::Promptfoo(_)))
     }
 
     /// The command, in the folder `directory`; its videos go below `out`.
@@ -68,12 +65,12 @@ impl Tool {
         directory: &Path,
         out: &Path,
     ) -> Result<Command, String> {
-        let jobs = workload.jobs.to_string();
+        let jobs = workload.service.parallel.to_string();
         let mut command = match &self.kind {
             ToolKind::Runner(program) => {
                 let file = directory.join("load.yaml");
                 if !file.exists() {
-                    fs_err::write(&file, load::workflow(workload.tasks, workload.chained))
+                    fs_err::write(&file, stub::workflow(&workload.service))
                         .map_err(|error| error.to_string())?;
                 }
                 let mut command = Command::new(program);
@@ -82,10 +79,14 @@ impl Tool {
                 command
             }
             ToolKind::XargsCurl => {
-                with_arguments("sh", [self.scripts.join("xargs_curl.sh").into_os_string()])
+                let mut command = Command::new("sh");
+                command.arg(self.scripts.join("xargs_curl.sh"));
+                command
             }
             ToolKind::Python(python, script) => {
-                with_arguments(python, [self.scripts.join(script).into_os_string()])
+                let mut command = Command::new(python);
+                command.arg(self.scripts.join(script));
+                command
             }
             ToolKind::Snakemake(program) => {
                 let mut command = Command::new(program);
@@ -120,23 +121,16 @@ impl Tool {
             .env("PYTHONPATH", &self.scripts)
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("NO_PROXY", "127.0.0.1")
-            .env("PEER_BASE_URL", base_url)
+            .stderr(Stdio::null())
+            // Without a slash at its end.
+            .env("PEER_BASE_URL", base_url.trim_end_matches('/'))
             .env("PEER_API_KEY", KEY)
-            .env("PEER_TASKS", workload.tasks.to_string())
+            .env("PEER_TASKS", workload.service.tasks.to_string())
             .env("PEER_JOBS", &jobs)
-            .env("PEER_CHAIN", if workload.chained { "1" } else { "0" })
+            .env("PEER_CHAIN", if workload.service.chained { "1" } else { "0" })
             .env("PEER_OUT", out);
         Ok(command)
     }
-}
-
-fn with_arguments(
-    program: impl AsRef<std::ffi::OsStr>,
-    arguments: impl IntoIterator<Item = OsString>,
-) -> Command {
-    let mut command = Command::new(program);
-    command.args(arguments);
-    command
 }
 
 /// The interpreter of a virtual environment with the packages of requirements.txt.

@@ -95,12 +95,12 @@ pub(crate) fn measure(root: &Path, against: Option<&str>) -> Result<String, Stri
     let (one_clip, two_clips) = (parallel_seconds(&job, 1)?, parallel_seconds(&job, 2)?);
     let _ = writeln!(
         report,
-        "\n{} at {}x{}: one clip in {one_clip:.2} s, two at once in {two_clips:.2} s: {:.2} times as many clips a second; peak memory {} MiB",
+        "\n{} at {}x{}: one clip in {one_clip:.2} s, two at once in {two_clips:.2} s: {:.2} times as many clips a second; peak memory {:.0} MB",
         SCENES[0].0,
         job.width,
         job.height,
         2.0 * one_clip / two_clips,
-        peak_memory()? >> 20
+        super::peak_megabytes(std::process::id()).unwrap_or(f64::NAN)
     );
     if is_met { Ok(report) } else { Err(format!("{report}\na bound is exceeded")) }
 }
@@ -119,22 +119,6 @@ fn parallel_seconds(job: &Job, count: usize) -> Result<f64, String> {
             .try_for_each(|thread| thread.join().unwrap_or_else(|_| Err("a rendering panicked".to_owned())))
     })?;
     Ok(started.elapsed().as_secs_f64())
-}
-
-/// Peak resident memory of this process in bytes.
-fn peak_memory() -> Result<u64, String> {
-    let kibibytes = read_number("/proc/self/status", |text| {
-        let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
-        line.split_whitespace().nth(1).map(str::to_owned)
-    })?;
-    Ok(kibibytes * 1024)
-}
-
-fn read_number(path: &str, pick: impl Fn(&str) -> Option<String>) -> Result<u64, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}; this needs Linux"))?;
-    pick(&text)
-        .and_then(|number| number.parse().ok())
-        .ok_or_else(|| format!("{path} has an unexpected format"))
 }
 
 fn job(prompt: &str, width: u32, height: u32) -> Job {

@@ -19,14 +19,15 @@ const TEXT: &str = include_str!("cases.yaml");
 struct Cases {
     #[serde(rename = "names")]
     _names: Value,
-    sections: Vec<Section>,
+    sections: Vec<Group>,
     /// Section and part of a statement, with the reason why there is no case.
     untested: Vec<(String, String, String)>,
 }
 
+/// The statements of a section.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Section {
+struct Group {
     section: String,
     model: String,
     statements: BTreeMap<String, Vec<Entry>>,
@@ -141,7 +142,7 @@ impl Expected {
 /// Sends all requests.
 pub(super) async fn walk(walker: &Walker, report: &mut Report) -> Result<(), String> {
     let cases = Cases::read(TEXT, &walker.host).map_err(|error| format!("cases.yaml: {error}"))?;
-    for Section { section, model, statements } in &cases.sections {
+    for Group { section, model, statements } in &cases.sections {
         for (statement, entries) in statements {
             for entry in entries {
                 let expected = serde_json::to_string(&entry.expect).map_err(|error| error.to_string())?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::http::client_builder;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, RequestBuilder};
-use secrecy::ExposeSecret as _;
+use secrecy::ExposeSecret;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use service::KeyLimits;
@@ -68,13 +68,13 @@ impl Walker {
         ];
         let (service, secrets) =
             BlankService::with_keys(&keys, |config| config.allow_private_media = true).await?;
-        let secrets = secrets.iter().map(|secret| secret.expose_secret());
+        let secrets = secrets.iter().map(ExposeSecret::expose_secret);
         Ok(Self {
             http: client_builder().timeout(TIMEOUT).build().map_err(|error| error.to_string())?,
             keys: secrets.chain([KEY]).map(str::to_owned).collect(),
             service,
             public: BlankService::start(|_| {}).await?,
-            host: format!("http://{}", media_host::start().await?),
+            host: media_host::start().await?,
         })
     }
 

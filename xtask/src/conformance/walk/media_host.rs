@@ -1,13 +1,12 @@
 //! A host of media on loopback, for requests with URLs.
 
-use std::net::SocketAddr;
-
 use axum::Router;
 use axum::http::StatusCode;
 use axum::response::Redirect;
 use axum::routing::get;
 use media::{RgbImage, encode_png};
 
+use crate::http::{listen, serve};
 use crate::stub_video;
 
 /// A picture of 4:3.
@@ -24,20 +23,19 @@ pub(super) fn sound() -> Vec<u8> {
     file
 }
 
-/// Starts the host; it ends with the runtime.
-pub(super) async fn start() -> Result<SocketAddr, String> {
+/// Starts the host; it ends with the runtime. Returns its URL, without a slash at its end.
+pub(super) async fn start() -> Result<String, String> {
     let (picture, clip, sound) = (picture(), stub_video::clip()?, sound());
-    let serve = |bytes: Vec<u8>| get(move || async move { bytes });
+    let file = |bytes: Vec<u8>| get(move || async move { bytes });
     let app = Router::new()
-        .route("/a.png", serve(picture))
-        .route("/a.mp4", serve(clip))
-        .route("/a.wav", serve(sound))
+        .route("/a.png", file(picture))
+        .route("/a.mp4", file(clip))
+        .route("/a.wav", file(sound))
         .route("/login", get(|| async { StatusCode::UNAUTHORIZED }))
         .route("/forbidden", get(|| async { StatusCode::FORBIDDEN }))
         .route("/challenge", get(|| async { "<!doctype html><title>Are you a robot?</title>" }))
         .route("/cookie", get(|| async { Redirect::temporary("/login") }));
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.map_err(|error| error.to_string())?;
-    let address = listener.local_addr().map_err(|error| error.to_string())?;
-    tokio::spawn(async move { axum::serve(listener, app).await });
-    Ok(address)
+    let (listener, url) = listen().await?;
+    serve(listener, app);
+    Ok(url.trim_end_matches('/').to_owned())
 }

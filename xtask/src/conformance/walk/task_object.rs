@@ -8,8 +8,10 @@ use super::report::Report;
 /// The states, the final ones last.
 const STATES: [&str; 4] = ["queued", "in_progress", "completed", "failed"];
 
+type Agrees = fn(&Value) -> bool;
+
 /// The rows of the table of 2.5: whether a task object agrees with them.
-const MEMBERS: [(&str, fn(&Value) -> bool); 12] = [
+const MEMBERS: [(&str, Agrees); 12] = [
     ("| `id` |", |task| task["id"].as_str().is_some_and(|id| !id.is_empty())),
     ("| `object` |", |task| task["object"] == "video"),
     ("| `model` |", |task| task["model"].as_str().is_some_and(|id| id.starts_with("model"))),
