@@ -89,3 +89,17 @@ fn stat(process: &str) -> Vec<String> {
     let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().map(str::to_owned).collect());
     fields.unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_measured_and_killed_with_what_it_started() {
+        let shell = |script: &str, limit| run(Command::new("sh").args(["-c", script]), limit).unwrap();
+        assert_eq!(shell("exit 3", Duration::from_mins(1)).status.code(), Some(3));
+        let killed = shell("sleep 60 & sleep 60", Duration::from_millis(300));
+        assert!(killed.status.code().is_none() && killed.elapsed < Duration::from_secs(30), "{killed:?}");
+        assert!(killed.megabytes > 0.0, "{killed:?}");
+    }
+}
