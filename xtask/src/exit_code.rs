@@ -4,7 +4,6 @@
 pub(crate) const DONE: i32 = 0;
 /// A shot or a film failed.
 pub(crate) const FAILED: i32 = 1;
-/// Invalid input.
 pub(crate) const INVALID_INPUT: i32 = 2;
 /// A pick, an indeterminate submission or a task in flight.
 pub(crate) const ACTION_NEEDED: i32 = 3;
@@ -12,7 +11,6 @@ pub(crate) const ACTION_NEEDED: i32 = 3;
 pub(crate) const BUDGET_EXCEEDED: i32 = 4;
 /// The service, the ledger or the disk cannot be used.
 pub(crate) const UNUSABLE: i32 = 5;
-/// An interrupt.
 pub(crate) const INTERRUPTED: i32 = 130;
 /// A panic: Rust's own code, which is not in the list.
 pub(crate) const PANICKED: i32 = 101;

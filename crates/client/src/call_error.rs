@@ -11,15 +11,11 @@ use crate::response::{ErrorObject, may_name_duplicate, plain_text, task_ids};
 pub enum CallError {
     /// The request definitely did not reach the service: no connection, no such host, or rejected before sending. A submission
     /// may be repeated.
-    NotSent {
-        /// Why.
-        reason: String,
-    },
+    NotSent { reason: String },
     /// The service, or a gateway in front of it, responded with an error status.
     Http(Box<HttpError>),
     /// The request was sent, or may have been, and no usable response came. A submission may have been accepted and charged.
     Indeterminate {
-        /// Why.
         reason: String,
         /// Whether a whole response came, with a success status, that is not a task: the server may be another one than the service.
         is_answered: bool,
@@ -29,7 +25,6 @@ pub enum CallError {
 /// A response with an error status: 4xx, 5xx, or a redirect that is not followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpError {
-    /// The HTTP status.
     pub status: u16,
     /// The decoded error. `None` when the body is empty or not an API error, such as a gateway's HTML page.
     pub error: Option<ErrorObject>,

@@ -38,7 +38,6 @@ pub struct Download {
     pub total: Option<u64>,
     /// A strong `ETag`, or else `Last-Modified`, for [`Resume::validator`].
     pub validator: Option<String>,
-    /// The `Content-Type`.
     pub content_type: Option<String>,
     stream: Pin<Box<dyn Stream<Item = Result<Bytes, CallError>> + Send>>,
 }

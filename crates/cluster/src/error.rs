@@ -20,7 +20,6 @@ pub enum ClusterError {
     Damaged {
         /// The name in the store.
         name: String,
-        /// The store.
         store: String,
     },
     /// A file of this machine is not what it was when its hash was taken.
@@ -34,7 +33,6 @@ pub enum ClusterError {
     Unreachable {
         /// The address.
         url: String,
-        /// Why.
         reason: String,
     },
     /// Restate refused a request, or answered otherwise than expected.

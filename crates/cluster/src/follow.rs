@@ -55,7 +55,6 @@ impl Follower {
         Ok(Some(Self { client, store, head, plan, state, length: 0, output }))
     }
 
-    /// The run.
     #[must_use]
     pub fn head(&self) -> &RunHead {
         &self.head

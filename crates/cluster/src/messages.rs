@@ -30,7 +30,6 @@ pub struct Answers {
     /// When the worker sent them.
     #[serde(rename = "at")]
     pub time: Timestamp,
-    /// The answers.
     pub answers: Vec<Answer>,
 }
 
@@ -50,7 +49,6 @@ pub struct Lookup {
     pub run: RunId,
     /// The message's sequence number in the run.
     pub seq: u64,
-    /// Its node.
     pub node: NodeIx,
 }
 
@@ -58,15 +56,12 @@ pub struct Lookup {
 /// submission, or with what kept it from being prepared.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Prepare {
-    /// The run.
     pub run: RunId,
     /// The message's sequence number in the run.
     pub seq: u64,
     /// SHA-256 of its plan.
     pub plan: String,
-    /// The node.
     pub node: NodeIx,
-    /// The new attempt.
     pub attempt: AttemptId,
     /// Where its inputs come from. Paths are names in the shared store.
     pub sources: Vec<InputSource>,
@@ -82,57 +77,45 @@ pub struct Prepare {
 /// An attempt of the node: to be discarded, or submitted if that has not happened.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AttemptRef {
-    /// The run.
     pub run: RunId,
     /// The message's sequence number in the run.
     pub seq: u64,
-    /// The node.
     pub node: NodeIx,
-    /// The attempt.
     pub attempt: AttemptId,
 }
 
 /// The end of an attempt without a video, as the run learned it: expired or missing. Not answered.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EndAttempt {
-    /// The attempt.
     pub attempt: AttemptId,
 }
 
 /// Polls a task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Poll {
-    /// The run.
     pub run: RunId,
     /// The message's sequence number in the run.
     pub seq: u64,
-    /// The node.
     pub node: NodeIx,
-    /// The attempt.
     pub attempt: AttemptId,
-    /// The task.
     pub task: TaskId,
 }
 
 /// Downloads a finished video into the shared store.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DownloadVideo {
-    /// The run.
     pub run: RunId,
     /// The message's sequence number in the run.
     pub seq: u64,
     /// SHA-256 of the run's specification, for the price of the task.
     pub spec: String,
-    /// What is downloaded.
     pub download: Download,
 }
 
 /// A person resolves an attempt.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Resolve {
-    /// The attempt.
     pub attempt: AttemptId,
-    /// The resolution.
     pub resolution: Resolution,
 }
 
@@ -145,10 +128,7 @@ pub enum ResolutionResult {
     /// The key has no such attempt.
     NoSuchAttempt,
     /// The attempt is in a state that nobody has to resolve.
-    NotResolvable {
-        /// That state.
-        state: scheduler::AttemptState,
-    },
+    NotResolvable { state: scheduler::AttemptState },
     /// Another attempt owns the task.
     TaskTaken,
 }
@@ -156,7 +136,6 @@ pub enum ResolutionResult {
 /// Joins a film.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Join {
-    /// The run.
     pub run: RunId,
     /// The message's sequence number in the run.
     pub seq: u64,
@@ -230,20 +209,11 @@ pub enum AccountRequest {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum AccountReply {
     /// To [`AccountRequest::Admit`].
-    Admission {
-        /// The admission.
-        admission: Admission,
-    },
+    Admission { admission: Admission },
     /// To [`AccountRequest::ClaimTask`].
-    Claimed {
-        /// The task.
-        task: Option<TaskId>,
-    },
+    Claimed { task: Option<TaskId> },
     /// To [`AccountRequest::RenewShare`].
-    Share {
-        /// The share.
-        share: Share,
-    },
+    Share { share: Share },
     /// To the others.
     Done,
 }
@@ -273,9 +243,7 @@ pub struct ObservedResponses {
 /// Asks an account for a permit and a reservation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Admit {
-    /// The attempt.
     pub attempt: AttemptId,
-    /// Its run.
     pub run: RunId,
     /// The most that its task can cost.
     pub reservation: Reservation,
@@ -288,23 +256,19 @@ pub struct Admit {
 /// A run has ended early: what waits for a permit on its behalf does not wait any more.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Withdraw {
-    /// The run.
     pub run: RunId,
 }
 
 /// Asks an account which of these tasks, oldest first, no other attempt owns; that one is the attempt's from then on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimTask {
-    /// The attempt.
     pub attempt: AttemptId,
-    /// The tasks.
     pub candidates: Vec<TaskId>,
 }
 
 /// Until when an attempt whose outcome is unknown holds its permit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HoldUntil {
-    /// The attempt.
     pub attempt: AttemptId,
     /// When its permit lapses.
     pub until: Timestamp,
@@ -313,7 +277,6 @@ pub struct HoldUntil {
 /// The end of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FinishAttempt {
-    /// The attempt.
     pub attempt: AttemptId,
     /// What becomes of its reservation.
     pub settlement: AccountSettlement,

@@ -75,7 +75,6 @@ impl PostGate {
         token.boot == self.boot && matches!(self.lock().issued.get(&token.number), Some(None))
     }
 
-    /// Uses a token.
     pub fn redeem(&self, token: &PostToken) -> TokenUse {
         if token.boot != self.boot {
             return TokenUse::Unknown;

@@ -15,7 +15,6 @@ use workflow::plan::{MediaSource, NodeIx, NodeKey, Plan};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunSpec {
-    /// The run's id.
     pub run: RunId,
     /// SHA-256 of the plan in the shared store.
     pub plan: String,
@@ -27,7 +26,6 @@ pub struct RunSpec {
     pub salt: Option<String>,
     /// Limits and timeouts as the client asks for them; workers set the least poll interval ([`effective_policy`]).
     pub policy: Policy,
-    /// Caps of this run.
     pub caps: BudgetCaps,
     /// The text of the price table.
     pub prices: Option<String>,

@@ -74,11 +74,9 @@ pub type PriceSource = Arc<dyn Fn(&Plan, Option<&str>) -> Result<Arc<dyn TaskPri
 pub struct WorkerConfig {
     /// The service.
     pub provider: Arc<dyn Provider>,
-    /// The shared store.
     pub store: SharedStore,
     /// Restate's ingress, through which the log of a run is read.
     pub client: EngineClient,
-    /// The clock.
     pub clock: Clock,
     /// External programs for formats that the `media` crate does not decode.
     pub ffmpeg: media::Ffmpeg,
@@ -94,7 +92,6 @@ pub struct WorkerConfig {
     pub reconcile_delay: Duration,
     /// How long a submission whose outcome is unknown counts as in flight.
     pub indeterminate_hold: Duration,
-    /// Prices.
     pub prices: PriceSource,
     /// Random, unique for each start of a process.
     pub boot: String,
@@ -122,7 +119,6 @@ pub struct Worker {
     pub(crate) answers: Arc<Batcher<Answer, ()>>,
     /// This worker's share of the limits on polls and downloads.
     pub(crate) share: OwnShare,
-    /// Requests to the account.
     pub(crate) requests: Arc<Batcher<AccountRequest, AccountReply>>,
     prices: PriceSource,
     specs: Mutex<HashMap<String, Arc<LoadedSpec>>>,
@@ -204,7 +200,6 @@ impl Worker {
         self.answers.send(run, Answer { seq, events }).await
     }
 
-    /// Asks the account.
     pub(crate) async fn ask_account(&self, request: AccountRequest) -> Result<AccountReply, ClusterError> {
         self.requests.send(&self.account_key, request).await
     }

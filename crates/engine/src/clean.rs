@@ -20,13 +20,11 @@ pub use temporary::temporary_files;
 /// A file that may not be needed any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnneededFile {
-    /// Its path.
     pub path: PathBuf,
     /// Its length.
     pub bytes: u64,
     /// The attempt that it belongs to, with the name of its node; `None` where the ledger has none.
     pub attempt: Option<(AttemptId, String)>,
-    /// Who needs it.
     pub need: FileUse,
 }
 

@@ -41,13 +41,11 @@ pub struct UnknownPart {
 /// The earlier attempt nearest to a node.
 #[derive(Debug, Clone, Serialize)]
 pub struct NearestAttempt {
-    /// The attempt.
     pub attempt: String,
     /// The name of its node at that time.
     pub shot: String,
     /// When its intent was recorded.
     pub intended_at: Timestamp,
-    /// Its state.
     pub state: AttemptState,
     /// The differences; empty if the key is the same.
     pub changes: Vec<PartChange>,

@@ -19,7 +19,6 @@ pub use state::{StateBasis, states};
 pub struct Preview {
     /// The node's name.
     pub name: String,
-    /// The decision.
     pub decision: Decision,
     /// What decides the state of its work under its present key, whichever run did it: see [`states`].
     #[serde(skip)]

@@ -114,7 +114,6 @@ pub trait WorkRecords: Send + Sync {
 /// An attempt, as the viewer shows it. One of another key was for another request: the shot's prompt, say, was edited since.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShotAttempt {
-    /// The attempt.
     pub attempt: AttemptId,
     /// The run that intended it.
     pub run: RunId,
@@ -122,7 +121,6 @@ pub struct ShotAttempt {
     pub key: Option<NodeKey>,
     /// The name of its node at that time.
     pub node: String,
-    /// Its state.
     pub state: AttemptState,
     /// When the intent was recorded.
     pub intended_at: Timestamp,

@@ -41,7 +41,6 @@ impl AtomicFile {
         Ok(Self(NamedTempFile::from_parts(file, TempPath::try_from_path(path)?)))
     }
 
-    /// The file.
     #[must_use]
     pub fn file(&self) -> &File {
         self.0.as_file()

@@ -14,7 +14,6 @@ pub(crate) const MAX_SAMPLES: usize = 1 << 28;
 pub struct AudioBuffer {
     /// Samples per second and channel.
     pub sample_rate: u32,
-    /// Channels.
     pub channels: u16,
     /// Interleaved samples in -1..=1.
     pub samples: Vec<f32>,

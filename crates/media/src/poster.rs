@@ -27,7 +27,6 @@ pub fn poster(path: &Path, max_side: u32, ffmpeg: &Ffmpeg) -> Result<Vec<u8>, Me
     jpeg(&picture.resized(scaled(picture.width()), scaled(picture.height())))
 }
 
-/// A picture as JPEG.
 pub(crate) fn jpeg(picture: &RgbImage) -> Result<Vec<u8>, MediaError> {
     let mut bytes = Vec::new();
     image::codecs::jpeg::JpegEncoder::new_with_quality(&mut bytes, QUALITY)

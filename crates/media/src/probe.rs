@@ -23,7 +23,6 @@ pub struct Probe {
     pub is_faststart: bool,
 }
 
-/// A video track.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct VideoTrack {
@@ -43,7 +42,6 @@ pub struct VideoTrack {
     pub duration: Duration,
 }
 
-/// An audio track.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct AudioTrack {
@@ -51,7 +49,6 @@ pub struct AudioTrack {
     pub codec: String,
     /// Samples per second and channel.
     pub sample_rate: u32,
-    /// Channels.
     pub channels: u16,
     /// How long the track plays.
     pub duration: Duration,

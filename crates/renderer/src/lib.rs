@@ -22,7 +22,6 @@ pub use self::{
 /// What to render: the request of a task, with all media fetched and decoded.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The prompt.
     pub prompt: String,
     /// The model that the request names; shown, without any other effect.
     pub model: String,

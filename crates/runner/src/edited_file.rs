@@ -130,7 +130,6 @@ impl EditedFile {
         self.old != self.new
     }
 
-    /// The new text.
     pub(crate) fn text(&self) -> &str {
         &self.new
     }

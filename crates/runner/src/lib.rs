@@ -146,7 +146,6 @@ fn with_output(exit: Exit) -> Exit {
 /// The async runtime that a command needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RuntimeKind {
-    /// One thread.
     CurrentThread,
     /// One thread per core.
     MultiThread,

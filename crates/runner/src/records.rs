@@ -18,7 +18,6 @@ use crate::project_paths::ProjectPaths;
 pub(crate) enum Records {
     /// Of this folder; `None` before its first run.
     Local(Option<Box<Ledger>>),
-    /// Of a cluster.
     #[cfg(feature = "cluster")]
     Cluster(Box<cluster::ClusterRecords>),
 }

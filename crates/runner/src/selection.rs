@@ -21,7 +21,6 @@ const MAX_MISSING_LINES: usize = 5;
 pub(crate) enum SelectedNodes {
     /// Every node.
     All,
-    /// Some nodes.
     Some(Selection),
     /// None: `--failed`, and nothing failed. Says why.
     NoneFailed(String),

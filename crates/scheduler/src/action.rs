@@ -11,7 +11,6 @@ use crate::timestamp::Timestamp;
 pub enum Action {
     /// Look up existing work for `key` in the ledger.
     Lookup {
-        /// The node.
         node: NodeIx,
         /// Its key, computed once all of its inputs are known.
         key: NodeKey,
@@ -20,50 +19,29 @@ pub enum Action {
     },
     /// Prepare the request (frames, files) and record the intent.
     Prepare {
-        /// The node.
         node: NodeIx,
-        /// Its key.
         key: NodeKey,
         /// Inline frames as data even where the service hosts them at a URL.
         is_inline: bool,
     },
     /// Send the prepared request.
     Submit {
-        /// The node.
         node: NodeIx,
         /// The attempt whose intent is recorded.
         attempt: AttemptId,
     },
     /// Do not send the prepared request; answered with [`crate::Event::Refused`].
     Discard {
-        /// The node.
         node: NodeIx,
         /// The attempt whose intent is recorded.
         attempt: AttemptId,
     },
     /// Poll a task now.
-    Poll {
-        /// The node.
-        node: NodeIx,
-        /// The attempt.
-        attempt: AttemptId,
-        /// The task.
-        task: TaskId,
-    },
+    Poll { node: NodeIx, attempt: AttemptId, task: TaskId },
     /// Do not poll a task whose timeout has passed while the service accepts no polls; answered with [`crate::Event::Polled`].
-    Overdue {
-        /// The node.
-        node: NodeIx,
-        /// The attempt.
-        attempt: AttemptId,
-    },
+    Overdue { node: NodeIx, attempt: AttemptId },
     /// Record that an attempt's task is gone from the service, so that its node may be submitted again.
-    ExpireTask {
-        /// The node.
-        node: NodeIx,
-        /// The attempt.
-        attempt: AttemptId,
-    },
+    ExpireTask { node: NodeIx, attempt: AttemptId },
     /// Download a finished video.
     Download(Download),
     /// Join a film from the finished clips.
@@ -72,22 +50,16 @@ pub enum Action {
         index: usize,
     },
     /// Send [`crate::Event::TimerFired`] at `deadline`.
-    Wake {
-        /// The deadline.
-        deadline: Timestamp,
-    },
+    Wake { deadline: Timestamp },
 }
 
 /// The download of a finished video.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Download {
-    /// The node.
     pub node: NodeIx,
     /// Its key, part of the file name.
     pub key: NodeKey,
-    /// The attempt.
     pub attempt: AttemptId,
-    /// The task.
     pub task: TaskId,
     /// `metadata.url`, where the service gave one.
     pub url: Option<String>,

@@ -11,9 +11,7 @@ use crate::timestamp::Timestamp;
 /// One attempt of a shot, folded from the events of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
-    /// Its id.
     pub id: AttemptId,
-    /// Its state.
     pub state: AttemptState,
     /// Whether an earlier run submitted it.
     pub is_adopted: bool,

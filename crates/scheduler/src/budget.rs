@@ -19,7 +19,6 @@ pub struct Amount {
     /// Cost. Unpriced work adds zero; [`BudgetCaps::allow_unpriced`] decides whether it may be submitted.
     #[serde(with = "units::micros")]
     pub cost: Money,
-    /// Tasks.
     pub tasks: u64,
     /// Length of video.
     #[serde(rename = "video_ms", with = "units::millis")]
@@ -71,10 +70,8 @@ impl Reservation {
 /// The most that may be spent while a run goes on. `None` is no cap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetCaps {
-    /// Cost.
     #[serde(default, with = "units::micros")]
     pub cost: Option<Money>,
-    /// Tasks.
     pub tasks: Option<u64>,
     /// Length of video.
     #[serde(default, rename = "video_ms", with = "units::millis")]
@@ -111,7 +108,6 @@ impl BudgetCaps {
 pub enum BudgetCap {
     /// Money.
     Cost,
-    /// Tasks.
     Tasks,
     /// Seconds of video.
     Seconds,
@@ -191,7 +187,6 @@ impl Budget {
         Self { reserved_by_others, ..self }
     }
 
-    /// The caps.
     #[must_use]
     pub fn caps(&self) -> BudgetCaps {
         self.caps

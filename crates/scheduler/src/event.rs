@@ -32,7 +32,6 @@ pub enum Event {
     Started,
     /// The existing work for a node's key was looked up in the ledger.
     LookupDone {
-        /// The node.
         node: NodeIx,
         /// Its key as lower-case hex.
         key: String,
@@ -41,9 +40,7 @@ pub enum Event {
     },
     /// The request is prepared and the intent to submit it is recorded. Only now may the POST be sent.
     Prepared {
-        /// The node.
         node: NodeIx,
-        /// The new attempt.
         attempt: AttemptId,
         /// The node's key as lower-case hex.
         key: String,
@@ -68,15 +65,12 @@ pub enum Event {
     },
     /// The intent was not recorded, because it would exceed a budget cap.
     BudgetExceeded {
-        /// The node.
         node: NodeIx,
-        /// The cap.
         #[serde(rename = "limit")]
         cap: BudgetCap,
     },
     /// The intent was not recorded, because another live attempt holds the key.
     ClaimConflict {
-        /// The node.
         node: NodeIx,
         /// The state of the other attempt.
         existing: ExistingWork,
@@ -85,26 +79,17 @@ pub enum Event {
         rerun: Option<Box<ForcedRerun>>,
     },
     /// The request could not be prepared, because a frame or a file could not be read; or the existing work for its key could not be looked up.
-    PrepareFailed {
-        /// The node.
-        node: NodeIx,
-        /// Why.
-        failure: Failure,
-    },
+    PrepareFailed { node: NodeIx, failure: Failure },
     /// The service accepted the request: from here on it costs money.
     Submitted {
-        /// The node.
         node: NodeIx,
-        /// The attempt.
         attempt: AttemptId,
         /// The service's id.
         task: TaskId,
     },
     /// The service definitely did not accept the request.
     Refused {
-        /// The node.
         node: NodeIx,
-        /// The attempt.
         attempt: AttemptId,
         /// Why, and whether it may be retried.
         refusal: Refusal,
@@ -117,11 +102,8 @@ pub enum Event {
     },
     /// No usable response to the POST: it may or may not have been accepted.
     Indeterminate {
-        /// The node.
         node: NodeIx,
-        /// The attempt.
         attempt: AttemptId,
-        /// What went wrong.
         reason: String,
         /// Whether nothing more is submitted: the response is probably another server's, so that no request of this run can succeed, and the
         /// service has accepted or refused none yet. [`RunState::decide`](crate::RunState::decide) clears it otherwise.
@@ -133,11 +115,8 @@ pub enum Event {
     },
     /// A poll has a result, or failed.
     Polled {
-        /// The node.
         node: NodeIx,
-        /// The attempt.
         attempt: AttemptId,
-        /// The result.
         result: PollResult,
         /// What follows. `None` before the scheduler has decided.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -145,9 +124,7 @@ pub enum Event {
     },
     /// The video is on disk under its final name, and verified.
     Downloaded {
-        /// The node.
         node: NodeIx,
-        /// The attempt.
         attempt: AttemptId,
         /// The video.
         artifact: Artifact,
@@ -157,11 +134,8 @@ pub enum Event {
     },
     /// The video could not be downloaded this time.
     DownloadFailed {
-        /// The node.
         node: NodeIx,
-        /// The attempt.
         attempt: AttemptId,
-        /// Why.
         failure: Failure,
         /// Bytes of it on disk, from which the next download resumes.
         partial_bytes: u64,
@@ -173,21 +147,17 @@ pub enum Event {
     FilmJoined {
         /// Its index among the films of the plan.
         index: usize,
-        /// The film.
         film: Film,
     },
     /// The clips could not be joined.
     JoinFailed {
         /// Its index among the films of the plan.
         index: usize,
-        /// Why.
         failure: Failure,
     },
     /// The service was queried for an indeterminate submission and returned every task that the request created.
     Reconciled {
-        /// The node.
         node: NodeIx,
-        /// The attempt.
         attempt: AttemptId,
         /// When its intent was recorded.
         since: Timestamp,
@@ -205,19 +175,9 @@ pub enum Event {
         next: Option<NextStep>,
     },
     /// An attempt's task is gone from the service, so that its node may be submitted again.
-    TaskExpired {
-        /// The node.
-        node: NodeIx,
-        /// The attempt.
-        attempt: AttemptId,
-    },
+    TaskExpired { node: NodeIx, attempt: AttemptId },
     /// A person resolved an attempt with `runner resolve`, outside of a run.
-    Resolved {
-        /// The attempt.
-        attempt: AttemptId,
-        /// The resolution.
-        resolution: Resolution,
-    },
+    Resolved { attempt: AttemptId, resolution: Resolution },
     /// The deadline of an [`crate::Action::Wake`] has passed.
     TimerFired,
     /// The user interrupted the run: nothing more is submitted, tasks in flight are left to the next run.
@@ -303,10 +263,7 @@ impl Event {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Resolution {
     /// It was accepted, as this task.
-    Accepted {
-        /// The task.
-        task: TaskId,
-    },
+    Accepted { task: TaskId },
     /// It was not accepted: the next run submits the node again.
     NotAccepted,
     /// It cannot be found out: its reservation counts as spent, and the node is submitted again only on request.

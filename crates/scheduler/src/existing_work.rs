@@ -23,7 +23,6 @@ pub enum ExistingWork {
     },
     /// A task is in flight, or finished at the service without having been downloaded.
     InFlight {
-        /// The attempt.
         attempt: AttemptId,
         /// The service's id.
         task: TaskId,
@@ -44,7 +43,6 @@ pub enum ExistingWork {
     },
     /// A POST was sent without a response, and is not resolved yet.
     Indeterminate {
-        /// The attempt.
         attempt: AttemptId,
         /// When the intent was recorded.
         intended_at: Timestamp,
@@ -56,13 +54,9 @@ pub enum ExistingWork {
         reason: Option<String>,
     },
     /// A POST was sent without a response, and a person abandoned it: it is submitted again only on request.
-    Abandoned {
-        /// The attempt.
-        attempt: AttemptId,
-    },
+    Abandoned { attempt: AttemptId },
     /// The same work is in flight, or may be, at another service.
     OtherService {
-        /// That service.
         service: String,
         /// The attempt there.
         attempt: AttemptId,
@@ -70,16 +64,10 @@ pub enum ExistingWork {
         task: Option<TaskId>,
     },
     /// Another live run is about to submit the same node.
-    ClaimedByOtherRun {
-        /// That run.
-        run: RunId,
-    },
+    ClaimedByOtherRun { run: RunId },
     /// The record has changed since the lookup: an attempt of the same run holds the key, because another command has fetched or adopted
     /// its task. It is looked up again.
-    Changed {
-        /// The attempt.
-        attempt: AttemptId,
-    },
+    Changed { attempt: AttemptId },
 }
 
 impl ExistingWork {

@@ -8,10 +8,8 @@ use crate::ids::RunId;
 use crate::timestamp::Timestamp;
 use crate::{Halt, Outcome, RunProjection, StatusKind};
 
-/// A recorded run.
 #[derive(Debug, Clone)]
 pub struct RunRecord {
-    /// The run.
     pub run: RunId,
     /// When it began.
     pub started_at: Timestamp,

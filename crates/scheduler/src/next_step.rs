@@ -29,15 +29,9 @@ pub enum NextStep {
     /// The shot has failed.
     Fail,
     /// The service does not know the task, which is paid for: a later run asks again, and only a person decides to pay again.
-    Missing {
-        /// Why.
-        reason: String,
-    },
+    Missing { reason: String },
     /// The run detaches from the task.
-    Detach {
-        /// Why.
-        reason: String,
-    },
+    Detach { reason: String },
 }
 
 impl NextStep {

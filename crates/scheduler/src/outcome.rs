@@ -65,7 +65,6 @@ impl Failure {
     }
 }
 
-/// Kinds of failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
@@ -132,7 +131,6 @@ pub enum Outcome {
     },
     /// It failed for good in this run.
     Failed {
-        /// Why.
         failure: Failure,
         /// The task, if one was accepted.
         task: Option<TaskId>,
@@ -141,21 +139,18 @@ pub enum Outcome {
     Indeterminate {
         /// The attempt to name to `runner resolve`.
         attempt: AttemptId,
-        /// What went wrong.
         reason: String,
         /// The id of a task that the response named, to be adopted if the account lists it.
         suggested_task: Option<TaskId>,
     },
     /// Its task is in flight and is left to a later run.
     Detached {
-        /// The task.
         task: TaskId,
         /// Why this run stopped waiting.
         reason: String,
     },
     /// The same work is in flight, or may be, at another service than that of the run.
     AtOtherService {
-        /// That service.
         service: String,
         /// The attempt there.
         attempt: AttemptId,
@@ -166,7 +161,6 @@ pub enum Outcome {
     },
     /// The service does not know its task, which is paid for. It is not submitted again without a decision of the user.
     Missing {
-        /// The task.
         task: TaskId,
         /// What the service said.
         reason: String,
@@ -201,20 +195,11 @@ pub enum Halt {
     /// The user interrupted the run.
     Interrupted,
     /// The service cannot be used with this account or at this address.
-    ServiceUnusable {
-        /// Why.
-        failure: Failure,
-    },
+    ServiceUnusable { failure: Failure },
     /// One more task would exceed a budget cap.
-    BudgetExceeded {
-        /// The cap.
-        cap: BudgetCap,
-    },
+    BudgetExceeded { cap: BudgetCap },
     /// A shot failed under fail-fast.
-    FailFast {
-        /// The shot.
-        shot: String,
-    },
+    FailFast { shot: String },
 }
 
 /// A finished film.
@@ -272,10 +257,7 @@ pub struct FilmPictures {
 #[derive(Debug, Clone, PartialEq)]
 pub enum FilmOutcome {
     /// It is on disk.
-    Done {
-        /// The film.
-        film: Film,
-    },
+    Done { film: Film },
     /// Some of its clips are missing.
     Pending {
         /// Number of missing clips.
@@ -289,8 +271,5 @@ pub enum FilmOutcome {
         picks: Vec<String>,
     },
     /// The clips could not be joined.
-    Failed {
-        /// Why.
-        failure: Failure,
-    },
+    Failed { failure: Failure },
 }

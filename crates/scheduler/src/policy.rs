@@ -73,13 +73,11 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// A rate per second.
     #[must_use]
     pub const fn per_second(count: u32) -> Self {
         Self { count, per: Duration::from_secs(1) }
     }
 
-    /// A rate per minute.
     #[must_use]
     pub const fn per_minute(count: u32) -> Self {
         Self { count, per: Duration::from_mins(1) }

@@ -9,11 +9,9 @@ use crate::timestamp::Timestamp;
 /// An attempt as it is on record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedAttempt {
-    /// The attempt.
     pub attempt: AttemptId,
     /// The run that intended it.
     pub run: RunId,
-    /// Its state.
     pub state: AttemptState,
     /// Its task, once it was accepted.
     pub task: Option<TaskId>,

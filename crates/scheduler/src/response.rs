@@ -85,10 +85,7 @@ pub enum PollResult {
         warning: Option<String>,
     },
     /// The task failed at the service.
-    Failed {
-        /// Why.
-        failure: Failure,
-    },
+    Failed { failure: Failure },
     /// The service does not know the task (404), or no longer has it (410).
     NotFound {
         /// Whether the service reported that the task has expired.
@@ -103,15 +100,9 @@ pub enum PollResult {
         reason: String,
     },
     /// No usable response.
-    Unreachable {
-        /// Why.
-        reason: String,
-    },
+    Unreachable { reason: String },
     /// The account no longer works (401, 403).
-    Unauthorized {
-        /// Why.
-        failure: Failure,
-    },
+    Unauthorized { failure: Failure },
 }
 
 impl PollResult {

@@ -45,7 +45,6 @@ pub struct Config {
 /// What a store survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// A power cut.
     PowerCut,
     /// The end of the process, at any moment; a power cut loses the latest tasks. For a service whose tasks cost nothing.
     Process,

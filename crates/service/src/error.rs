@@ -38,7 +38,6 @@ pub enum ServiceError {
     /// Binding the listening address failed.
     #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// The address.
         address: SocketAddr,
         /// The cause.
         source: io::Error,

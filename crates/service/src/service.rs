@@ -41,7 +41,6 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 /// Injected dependencies: time and randomness.
 #[derive(Clone)]
 pub struct Deps {
-    /// The clock.
     pub clock: Arc<dyn Clock>,
     /// Randomness for ids, seeds and file tokens.
     pub randomness: Arc<dyn Randomness>,

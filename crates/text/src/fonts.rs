@@ -49,7 +49,6 @@ pub struct Fonts {
 }
 
 impl Fonts {
-    /// The embedded fonts.
     #[must_use]
     pub fn embedded() -> Self {
         let mut database = fontdb::Database::new();

@@ -38,7 +38,6 @@ pub struct Problem {
     pub position: usize,
     /// The name of its instance; empty if unknown.
     pub clip: String,
-    /// What is wrong.
     pub kind: ProblemKind,
 }
 

@@ -9,7 +9,6 @@ use workflow::units::FrameRate;
 /// What a clip shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClipKind {
-    /// A video.
     Video,
     /// An image that stands still.
     Image,

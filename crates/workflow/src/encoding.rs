@@ -85,7 +85,6 @@ fn has_utf16_zeros(bytes: &[u8]) -> bool {
 }
 
 impl NotUtf8 {
-    /// The help.
     pub(crate) fn help(self) -> &'static str {
         match self.encoding {
             Some(Encoding::Utf16) => "save it as UTF-8; in Excel as `CSV UTF-8`, not as `Unicode Text`",

@@ -75,7 +75,6 @@ pub(crate) const MAX_TIMEOUT_SECONDS: u64 = 7 * 24 * 60 * 60;
 pub(crate) const MAX_NAME_CHARS: usize = 64;
 /// The same in bytes of UTF-8: names are parts of file names, of which file systems take 255 bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 128;
-/// A template, in bytes.
 pub(crate) const MAX_TEMPLATE_BYTES: usize = 32 * 1024;
 /// Operators, attributes, filters and brackets of one expression in a template. The parser of templates is recursive.
 pub(crate) const MAX_EXPRESSION_OPERATORS: usize = 250;

@@ -18,9 +18,7 @@ impl<T: Read + Seek> ReadSeek for T {}
 pub enum MediaKind {
     /// A still image.
     Image,
-    /// A video.
     Video,
-    /// Audio.
     Audio,
 }
 
@@ -45,7 +43,6 @@ impl MediaKind {
 pub struct MediaInfo {
     /// The media type, such as `image/png`.
     pub media_type: &'static str,
-    /// The kind.
     pub kind: MediaKind,
     /// How long a video is, or sound that is decoded without other programs.
     pub duration: Option<VideoDuration>,
@@ -60,7 +57,6 @@ pub struct MediaInfo {
 /// A medium that was inspected and cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InspectionError {
-    /// Why.
     pub error: MediaGateError,
     /// Whether it may have been decoded nearly to its end. Otherwise its beginning tells.
     pub was_decoded: bool,
@@ -71,7 +67,6 @@ pub struct InspectionError {
 pub struct MediaGateError {
     /// What is wrong, as a lower-case fragment.
     pub message: String,
-    /// The help.
     pub help: String,
 }
 

@@ -40,7 +40,6 @@ pub struct ServiceLimits {
 pub struct ParamFile {
     /// Its name in messages.
     pub name: String,
-    /// Its text.
     pub text: String,
 }
 

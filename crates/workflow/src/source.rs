@@ -59,9 +59,7 @@ impl Span {
 /// A value with its span in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spanned<T> {
-    /// The value.
     pub value: T,
-    /// Its span.
     pub span: Span,
 }
 

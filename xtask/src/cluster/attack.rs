@@ -24,7 +24,6 @@ const MAX_UPLOAD_MILLIS: u64 = 30;
 enum ObservedAt {
     /// Before the worker sends this message to Restate (`cluster::failpoint`).
     Message(&'static str),
-    /// At the service.
     Service(Moment),
 }
 

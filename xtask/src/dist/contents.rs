@@ -22,7 +22,6 @@ const COMPLETIONS: &[(&str, &str)] = &[
 const DOCUMENTS: &[&str] =
     &["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "docs/", "workflows/"];
 
-/// All files.
 pub(super) fn files(root: &Path, target: Target, program: &Program) -> Result<Vec<Entry>, String> {
     let mut entries = vec![Entry {
         path: target.program_name().to_owned(),

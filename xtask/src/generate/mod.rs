@@ -12,13 +12,11 @@ use serde_json::Value;
 
 use reference::reference;
 
-/// A generated file.
 #[derive(Debug)]
 struct GeneratedFile {
     /// Relative to the repository.
     path: &'static str,
     content: Content,
-    /// Its source.
     source: &'static str,
 }
 

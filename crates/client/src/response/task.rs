@@ -67,7 +67,6 @@ pub struct TaskFailure {
 pub struct TaskResponse {
     /// The task's id: the one in the response, or the polled one where a response that is a video's has none.
     pub id: String,
-    /// The status.
     pub status: Status,
     /// Percent, 0 to 100.
     pub progress: Option<u8>,

@@ -44,7 +44,6 @@ pub enum Admission {
     Queued,
     /// A cap would be exceeded.
     BudgetExceeded {
-        /// Which.
         #[serde(rename = "limit")]
         cap: BudgetCap,
     },

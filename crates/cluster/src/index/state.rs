@@ -20,7 +20,6 @@ pub(crate) fn index_key(workflow: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunEntry {
-    /// The run.
     pub run: RunId,
     /// The workflow's name.
     pub workflow: String,
@@ -51,7 +50,6 @@ impl From<RunEntry> for RunRow {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunEnded {
-    /// The run.
     pub run: RunId,
     /// When.
     #[serde(rename = "at")]

@@ -29,7 +29,6 @@ pub struct NodeRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeclinedAttempt {
-    /// Its id.
     pub attempt: AttemptId,
     /// The events that were reported to its run.
     pub events: Vec<Event>,
@@ -39,7 +38,6 @@ pub struct DeclinedAttempt {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeAttempt {
-    /// Its id.
     pub id: AttemptId,
     /// The run that intended it.
     pub run: RunId,
@@ -47,7 +45,6 @@ pub struct NodeAttempt {
     pub plan: String,
     /// Its node in that plan.
     pub node: NodeIx,
-    /// The node's name.
     pub name: String,
     /// Where the inputs of the request come from.
     pub sources: Vec<InputSource>,
@@ -57,7 +54,6 @@ pub struct NodeAttempt {
     pub service: String,
     /// Digest of the account's key; `None` for a service without keys.
     pub account: Option<String>,
-    /// Its state.
     pub state: AttemptState,
     /// What was reserved for it.
     pub reservation: Option<Reservation>,
@@ -65,7 +61,6 @@ pub struct NodeAttempt {
     pub intended_at: Timestamp,
     /// When the task was submitted.
     pub submitted_at: Option<Timestamp>,
-    /// The task.
     pub task: Option<TaskId>,
     /// The id that an unusable response named.
     pub suggested_task: Option<TaskId>,
@@ -104,7 +99,6 @@ impl NodeRecord {
         self.attempts.iter().find(|attempt| attempt.holds_key())
     }
 
-    /// An attempt.
     #[must_use]
     pub fn attempt(&self, id: &AttemptId) -> Option<&NodeAttempt> {
         self.attempts.iter().find(|attempt| attempt.id == *id)

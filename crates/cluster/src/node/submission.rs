@@ -31,7 +31,6 @@ use crate::worker::Worker;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 enum TurnOutcome {
-    /// A token.
     Token {
         token: PostToken,
         turn: Turn,

@@ -20,11 +20,8 @@ const MAX_ENDED_RUNS: usize = 3;
 /// A submission that a person resolves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndeterminateShot {
-    /// The shot.
     pub shot: String,
-    /// Its key.
     pub key: NodeKey,
-    /// The attempt.
     pub attempt: AttemptId,
 }
 

@@ -32,7 +32,6 @@ pub(crate) enum RunInput {
     Answer(Answer),
     /// An event of the run itself.
     Event(Box<Event>),
-    /// A check.
     Check,
 }
 

@@ -16,7 +16,6 @@ const LAG_RETRIES: u32 = 100;
 /// The wait between two reads of a log that lags.
 const LAG_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Runs by id.
 #[derive(Default)]
 pub(crate) struct RunCache(Mutex<HashMap<String, ActiveRun>>);
 

@@ -15,7 +15,6 @@ pub(crate) const PAGE_SEGMENTS: u64 = 16;
 pub struct LogEntry {
     /// When it was applied. Never goes back within a run.
     pub time: Timestamp,
-    /// The event.
     pub event: Event,
     /// Whether it is of an answer to a message of the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -29,7 +28,6 @@ pub struct LogEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunHead {
-    /// The run's id.
     pub run: RunId,
     /// SHA-256 of its specification in the shared store.
     pub spec: String,

@@ -35,7 +35,6 @@ pub(crate) enum Target {
 /// Whom an answer is for: it waits for one answer at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Waiter {
-    /// A node.
     Node(NodeIx),
     /// A film, by its index in the plan.
     Film(usize),

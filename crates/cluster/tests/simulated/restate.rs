@@ -162,7 +162,6 @@ impl Restate {
         })
     }
 
-    /// Performs a cut.
     pub(super) fn perform(&self, cut: Disruption, process: &Process) {
         match cut {
             Disruption::Worker => self.0.processes.kill(process),

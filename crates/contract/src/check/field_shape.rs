@@ -170,7 +170,6 @@ impl FieldShape {
 pub struct UnknownMember<'s> {
     /// JSON pointer from the value that was looked at.
     pub pointer: String,
-    /// The member's name.
     pub name: String,
     /// The members that the object has, sorted.
     pub expected: Vec<&'s str>,

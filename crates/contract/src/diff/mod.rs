@@ -41,7 +41,6 @@ pub struct Diff {
     pub changes: Vec<Change>,
 }
 
-/// One change.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Change {

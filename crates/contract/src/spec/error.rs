@@ -8,7 +8,6 @@ pub struct SpecError {
     /// JSON pointer into the document, such as `/components/schemas/Task`; empty for the whole. For a compiled rule the last
     /// segment is its id instead of its index.
     pub pointer: String,
-    /// What is wrong.
     pub problem: String,
     /// What to do about it.
     pub help: String,

@@ -19,7 +19,6 @@ enum Meaning {
     Schema,
     /// A mapping of names of the author's choice to schemas.
     NamedSchemas,
-    /// A list of schemas.
     SchemaList,
     /// Values that are given as they are, such as enums and examples.
     Literal,

@@ -22,7 +22,6 @@ pub enum AdoptionResult {
     NotAVideo(PathBuf, String),
     /// The named task belongs to another attempt, and nothing was recorded.
     TaskOfOther {
-        /// The task.
         task: TaskId,
         /// The attempt that owns it.
         attempt: AttemptId,
@@ -31,7 +30,6 @@ pub enum AdoptionResult {
     },
     /// The named task was not recorded: a run would not submit the node.
     NotSubmitted {
-        /// The task.
         task: TaskId,
         /// What a run would do.
         decision: Decision,
@@ -67,7 +65,6 @@ pub struct Adoption<'a> {
     pub arguments: Option<&'a PlanArguments>,
     /// The id under which it is recorded.
     pub run: RunId,
-    /// The time.
     pub now: Timestamp,
 }
 

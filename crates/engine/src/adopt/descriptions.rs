@@ -23,7 +23,6 @@ pub struct DescribedVideo {
     pub source: String,
     /// The folder of the description, which the video has to be in.
     folder: PathBuf,
-    /// The video.
     path: PathBuf,
     /// What it says.
     pub(super) description: Sidecar,
@@ -32,9 +31,7 @@ pub struct DescribedVideo {
 /// A description that was not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnusedDescription {
-    /// What it is.
     pub source: String,
-    /// Why.
     pub reason: String,
     /// Whether it is damaged or misleading. Otherwise it is not needed: it describes other work.
     pub is_refused: bool,

@@ -39,7 +39,6 @@ pub(super) enum Work {
 /// A whole video.
 pub(super) struct Video {
     pub(super) artifact: Artifact,
-    /// Where it is.
     pub(super) file: PathBuf,
     /// Whether it is copied into the store, not linked.
     pub(super) is_described: bool,

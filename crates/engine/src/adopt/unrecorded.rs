@@ -19,7 +19,6 @@ use crate::sidecar::{self, Sidecar};
 /// A video of a node that the ledger does not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownVideo {
-    /// The node.
     pub node: NodeIx,
     /// The node's name.
     pub name: String,

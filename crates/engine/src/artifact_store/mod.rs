@@ -204,7 +204,6 @@ impl ArtifactStore {
         serde_json::to_value(Sidecar::read(&path).ok()?.without_request()).ok()
     }
 
-    /// The folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }

@@ -21,7 +21,6 @@ use scheduler::{Artifact, Download, Failure, FailureKind};
 /// A failed download, with the bytes kept for the next attempt.
 #[derive(Debug)]
 pub struct DownloadError {
-    /// Why.
     pub failure: Failure,
     /// Bytes on disk, from which the next attempt resumes.
     pub partial_bytes: u64,

@@ -50,7 +50,6 @@ pub enum InputSource {
     },
     /// A local file.
     File {
-        /// Its path.
         path: PathBuf,
         /// Its hash at planning time, lower-case hex.
         sha256: String,

@@ -39,7 +39,6 @@ pub struct FetchConfig {
     pub provider: Arc<dyn Provider>,
     /// Timeouts and back-off.
     pub policy: Policy,
-    /// The clock.
     pub clock: Clock,
     /// External programs for formats that the `media` crate does not decode.
     pub ffmpeg: media::Ffmpeg,
@@ -63,7 +62,6 @@ impl FetchConfig {
 /// A video that was fetched.
 #[derive(Debug, Clone)]
 pub struct FetchedVideo {
-    /// The video.
     pub artifact: Artifact,
     /// What the service said in `error` beside it.
     pub warning: Option<String>,

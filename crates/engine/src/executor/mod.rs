@@ -43,7 +43,6 @@ use scheduler::{Budget, Event, KeyResolver, Policy, RunId, RunScope, RunState, R
 pub struct RunConfig {
     /// The run's id, unique in the ledger.
     pub run: RunId,
-    /// The ledger.
     pub ledger: Arc<Ledger>,
     /// The service.
     pub provider: Arc<dyn Provider>,

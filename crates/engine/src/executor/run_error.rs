@@ -42,9 +42,7 @@ pub enum RunError {
 pub struct UnrecordedTask {
     /// The node's name.
     pub node: String,
-    /// The attempt.
     pub attempt: AttemptId,
-    /// The task.
     pub task: TaskId,
     /// Whether the service accepted it; otherwise a response that leaves this open names it.
     pub is_accepted: bool,

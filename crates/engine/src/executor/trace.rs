@@ -19,7 +19,6 @@ pub(super) fn submit(run: &Span, plan: &Plan, node: NodeIx, attempt: &AttemptId)
     info_span!(parent: run, "submit", node = plan.node(node).name, %attempt, task = field::Empty)
 }
 
-/// One poll.
 pub(super) fn poll(run: &Span, plan: &Plan, node: NodeIx, attempt: &AttemptId, task: &TaskId) -> Span {
     info_span!(parent: run, "poll", node = plan.node(node).name, %attempt, %task)
 }

@@ -25,7 +25,6 @@ impl WakeTimer {
         Self { clock, deadlines: BinaryHeap::new(), sleep, sleeps_until: None }
     }
 
-    /// Sets a timer.
     pub(super) fn set(&mut self, deadline: Timestamp) {
         self.deadlines.push(Reverse(deadline));
     }

@@ -12,13 +12,11 @@ const MAX_ATTEMPTS: i64 = 20_000;
 /// An attempt and the parts of its key.
 #[derive(Debug, Clone)]
 pub struct AttemptRecord {
-    /// The attempt.
     pub attempt: AttemptId,
     /// The name of its node at that time.
     pub node: String,
     /// The key of the work that it was intended for.
     pub key: Option<NodeKey>,
-    /// Its state.
     pub state: AttemptState,
     /// When the intent was recorded.
     pub intended_at: Timestamp,

@@ -5,10 +5,8 @@ use scheduler::{Artifact, AttemptId, AttemptState, RunId, TaskId, Timestamp};
 
 use crate::sidecar::{SIDECAR_VERSION, Sidecar, SidecarRerun};
 
-/// An attempt.
 #[derive(Debug, Clone)]
 pub struct AttemptRow {
-    /// The attempt.
     pub attempt: AttemptId,
     /// The run that created it.
     pub run: RunId,
@@ -20,13 +18,11 @@ pub struct AttemptRow {
     pub key: String,
     /// The key of its shot, where another task was accepted for that and its own is a separate one.
     pub replaced_key: Option<String>,
-    /// Its state.
     pub state: AttemptState,
     /// The service that it was submitted to.
     pub service: String,
     /// The digest of the API key that it was submitted with, if known.
     pub account: Option<String>,
-    /// The model.
     pub model: String,
     /// The most that was reserved for it: cost, and requested length of video.
     pub reservation: Reservation,

@@ -60,7 +60,6 @@ impl OpenTaskState {
 /// An attempt whose task is in flight, or may be: intended, indeterminate or submitted; or whose task is paid for and has no video.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenAttempt {
-    /// The attempt.
     pub attempt: AttemptId,
     /// The run that created it.
     pub run: RunId,
@@ -91,7 +90,6 @@ pub struct OpenAttempt {
 /// What is recorded of an attempt by now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PresentAttempt {
-    /// Its state.
     pub state: AttemptState,
     /// Whether its video was downloaded and is not on disk any more.
     pub has_no_file: bool,

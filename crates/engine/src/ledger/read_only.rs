@@ -23,10 +23,8 @@ pub struct LedgerReader {
     pub(super) folder: PathBuf,
 }
 
-/// A row of `runs`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunRow {
-    /// The run.
     pub run: RunId,
     /// The workflow's name.
     pub workflow: String,

@@ -45,7 +45,6 @@ pub struct RunLock {
 }
 
 impl RunLock {
-    /// The run.
     #[must_use]
     pub fn run(&self) -> &RunId {
         &self.run

@@ -110,9 +110,7 @@ pub struct TaskDescription {
 /// The result of a POST.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Submission {
-    /// Accepted.
     Accepted {
-        /// The task's id.
         task: TaskId,
     },
     /// Definitely not accepted.

@@ -89,7 +89,6 @@ pub(crate) fn stray_status() -> Value {
     json!({ "status": "failed", "message": "gateway timeout" })
 }
 
-/// A failed task.
 pub(crate) fn failed_task(id: &str) -> Value {
     json!({ "id": id, "object": "video", "status": "failed", "error": { "message": "simulated" } })
 }

@@ -166,7 +166,6 @@ impl World {
         self.with(|books| books.rng.roll(sides))
     }
 
-    /// Rolls for a shot.
     fn roll_for(&self, call: &'static str, shot: &str, sides: u64) -> u64 {
         let Some(seed) = self.by_shot else { return self.roll(sides) };
         let count = self.with(|books| {

@@ -111,7 +111,6 @@ pub struct Delivery<'a> {
     pub film: &'a Path,
     /// The file to write. It must not exist.
     pub output: &'a Path,
-    /// Its format.
     pub format: DeliveryFormat,
     /// An empty folder for what is needed meanwhile.
     pub scratch: &'a Path,

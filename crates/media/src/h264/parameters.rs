@@ -109,7 +109,6 @@ impl Sps {
         })
     }
 
-    /// The profile's name.
     pub(crate) fn profile_name(&self) -> String {
         match self.profile {
             66 => "Baseline".to_owned(),

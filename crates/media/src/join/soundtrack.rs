@@ -19,7 +19,6 @@ const EDGE_SECONDS: f64 = 0.010;
 pub struct Soundtrack {
     /// Music under the whole film.
     pub music: Option<Music>,
-    /// Voices.
     pub voices: Vec<Voice>,
     /// The loudness of the whole film, in LUFS (ITU-R BS.1770); `None` leaves it as it is.
     pub loudness: Option<f64>,

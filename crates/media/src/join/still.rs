@@ -21,7 +21,6 @@ pub enum Still {
     Drawn {
         /// What messages call it.
         name: String,
-        /// Draws it.
         draw: DrawStill,
     },
 }

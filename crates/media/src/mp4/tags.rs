@@ -10,7 +10,6 @@ use super::xmp;
 /// Metadata of a film. Everything may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilmTags {
-    /// Its title.
     pub title: Option<String>,
     /// One line about it.
     pub comment: Option<String>,

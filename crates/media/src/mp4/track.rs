@@ -19,7 +19,6 @@ pub(crate) struct Track {
     pub(crate) edits: Vec<Edit>,
 }
 
-/// One sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub(crate) offset: u64,

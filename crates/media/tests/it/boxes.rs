@@ -38,7 +38,6 @@ fn full(version_and_flags: u32, fields: &[u32]) -> Vec<u8> {
 pub(crate) enum Base {
     /// `default-base-is-moof`.
     Moof,
-    /// An absolute `base-data-offset`.
     Absolute,
     /// Nothing: after the data of the track before, without offsets in its runs but the first one's.
     Previous,

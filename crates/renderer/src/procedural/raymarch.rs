@@ -44,7 +44,6 @@ pub(crate) enum SurfaceKind<K> {
     Rough(K),
 }
 
-/// A height field.
 pub(crate) trait HeightField {
     /// Precomputed data of an area that makes samples cheaper.
     type AreaData: Copy + PartialEq;

@@ -40,9 +40,7 @@ pub(crate) use table::Table;
 /// What reporters are given before the first event of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct RunInfo {
-    /// The run's id.
     pub(crate) run: RunId,
-    /// The workflow.
     pub(crate) file: NamedWorkflow,
     /// The service's identity, as in every shot's key.
     pub(crate) service: String,

@@ -44,7 +44,6 @@ pub(super) struct Server {
     pub(super) jobs: StartedCommands,
 }
 
-/// The routes.
 pub(super) fn router(server: Arc<Server>) -> Router {
     Router::new()
         .route("/", get(page))

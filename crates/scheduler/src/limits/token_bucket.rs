@@ -42,7 +42,6 @@ impl TokenBucket {
         self.full_at.saturating_sub(self.slack) <= micros(now)
     }
 
-    /// Takes one.
     pub fn take(&mut self, now: Timestamp) {
         self.take_slowly(now, 1.0);
     }

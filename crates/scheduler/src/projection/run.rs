@@ -19,7 +19,6 @@ pub struct RecordedEvent {
     pub time: Timestamp,
     /// Name of the shot that it concerns.
     pub shot: Option<String>,
-    /// The event.
     pub event: Event,
 }
 

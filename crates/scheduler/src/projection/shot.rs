@@ -47,7 +47,6 @@ impl Shot {
         }
     }
 
-    /// Its status.
     #[must_use]
     pub fn status(&self) -> &ShotStatus {
         &self.status

@@ -17,7 +17,6 @@ pub enum StateInRun {
 /// The latest attempt with a shot's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastAttempt {
-    /// Its state.
     pub state: AttemptState,
     /// The state that the run which has it gives to the shot; `None` where none on record has it as the last one of a shot.
     pub in_run: Option<StateInRun>,

@@ -11,9 +11,7 @@ use crate::{Event, EventKind};
 /// An event that its node did not wait for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnexpectedEvent {
-    /// The node.
     pub node: NodeIx,
-    /// The event.
     pub event: EventKind,
     /// The phase of the node.
     pub phase: &'static str,

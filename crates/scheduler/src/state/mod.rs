@@ -254,7 +254,6 @@ impl RunState {
         self.unexpected.as_ref()
     }
 
-    /// The plan.
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan

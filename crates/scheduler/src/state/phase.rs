@@ -27,15 +27,10 @@ pub enum Phase {
     /// Its request is being prepared.
     Preparing,
     /// Its intent is recorded and its POST is in progress.
-    Submitting {
-        /// The attempt.
-        attempt: AttemptId,
-    },
+    Submitting { attempt: AttemptId },
     /// Its task is in flight.
     InFlight {
-        /// The attempt.
         attempt: AttemptId,
-        /// The task.
         task: TaskId,
         /// When it was submitted.
         since: Timestamp,
@@ -128,7 +123,6 @@ impl UnusableCopies {
 /// A node in a run: its projection, and what else the scheduler needs.
 #[derive(Debug, Clone)]
 pub struct NodeState {
-    /// Its phase.
     pub phase: Phase,
     pub(super) shot: Shot,
     /// The node's key, once it is known.

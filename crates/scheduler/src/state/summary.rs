@@ -23,7 +23,6 @@ pub struct PickSummary {
 /// A finished run.
 #[derive(Debug, Clone)]
 pub struct RunSummary {
-    /// The run.
     pub run: RunId,
     /// Every node, in the plan's order.
     pub nodes: Vec<NodeSummary>,
@@ -53,7 +52,6 @@ pub struct FilmSummary {
 /// The result of one node.
 #[derive(Debug, Clone)]
 pub struct NodeSummary {
-    /// The node's name.
     pub name: String,
     /// The decision about it; `None` if the run ended before that.
     pub decision: Option<Decision>,

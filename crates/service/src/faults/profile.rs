@@ -19,7 +19,6 @@ pub struct FaultProfile {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultRule {
-    /// The fault.
     pub fault: Fault,
     /// Applies to prompts that contain this text only.
     #[serde(default)]
@@ -63,15 +62,12 @@ pub enum Fault {
     TimestampsInSeconds {},
     /// An undocumented status until the task ends.
     UnknownStatus {
-        /// The status.
         status: String,
     },
     /// Progress stops at a percentage; the task never appears to end.
     StuckAt {
-        /// The percentage.
         percent: u8,
     },
-    /// Completed, without a URL.
     CompletedWithoutUrl {},
     /// Completed, with an error beside the URL.
     CompletedWithError {},
@@ -119,7 +115,6 @@ pub enum ErrorBodyFormat {
     Json,
     /// An HTML page as gateways send it.
     Html,
-    /// No body.
     Empty,
 }
 

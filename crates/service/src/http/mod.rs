@@ -51,7 +51,6 @@ pub(crate) struct AppState {
     pub(crate) record: Duration,
 }
 
-/// The routes.
 pub(crate) fn router(state: Arc<AppState>) -> Router {
     Router::new()
         .route("/v1/videos", post(create_task::create))

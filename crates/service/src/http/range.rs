@@ -12,7 +12,6 @@ use axum::http::{HeaderMap, Method, header};
 /// The part of a file to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FileRange {
-    /// The whole file.
     Whole,
     /// These bytes, within the file: 206.
     Part(RangeInclusive<u64>),

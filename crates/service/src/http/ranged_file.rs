@@ -22,13 +22,11 @@ const CHUNK: u64 = 64 * 1024;
 /// A file to serve, with what its response says about it (RFC 9110, sections 8, 13 and 14).
 #[derive(Debug, Clone)]
 pub struct RangedFile {
-    /// Where it is.
     pub path: PathBuf,
     /// Its length in bytes.
     pub length: u64,
     /// Its entity tag, with quotes.
     pub etag: String,
-    /// Its media type.
     pub media_type: &'static str,
     /// The value of `Cache-Control`.
     pub cache_control: &'static str,
@@ -144,7 +142,6 @@ impl RangedFile {
     }
 }
 
-/// Sets a header.
 pub(super) fn set(response: &mut Response, name: header::HeaderName, value: &str) {
     // All values are ASCII: digits, hexadecimal and constants.
     if let Ok(value) = HeaderValue::from_str(value) {

@@ -27,7 +27,6 @@ pub struct ApiKeyStore {
 pub struct NewKey {
     /// Its name, unique among active keys.
     pub name: String,
-    /// Its permissions.
     pub permissions: Permissions,
     /// Its limits; `None` uses those of the service.
     pub limits: Option<KeyLimits>,
@@ -38,9 +37,7 @@ pub struct NewKey {
 pub struct KeyEntry {
     /// Identifies the key in tasks and logs.
     pub id: KeyId,
-    /// Its name.
     pub name: String,
-    /// Its permissions.
     pub permissions: Permissions,
     /// Its limits, if not those of the service.
     pub limits: Option<KeyLimits>,

@@ -57,7 +57,6 @@ pub struct Permissions {
 }
 
 impl Permissions {
-    /// All permissions.
     #[must_use]
     pub fn all() -> Self {
         Self { full_hd: true }

@@ -19,7 +19,6 @@ const MAX_GROUP: usize = 256;
 #[derive(Debug)]
 pub(super) struct Writer(Sender<Box<dyn QueuedWrite>>);
 
-/// A queued write.
 trait QueuedWrite: Send {
     /// Runs inside the open transaction. After an error it must be rolled back.
     fn apply(&mut self, connection: &Connection) -> Result<(), StoreError>;

@@ -45,7 +45,6 @@ pub struct ClipInfo {
     pub prompt: Option<String>,
     /// The seed in the request.
     pub seed: Option<i64>,
-    /// The model's id.
     pub model: Option<String>,
     /// The service's id of the task.
     pub task: Option<String>,

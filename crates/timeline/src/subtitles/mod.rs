@@ -23,7 +23,6 @@ pub struct Line {
     pub start: Duration,
     /// When it ends, from the beginning of the clip's file.
     pub end: Duration,
-    /// Who speaks.
     pub speaker: Option<String>,
     /// What is said.
     pub text: String,
@@ -36,7 +35,6 @@ pub struct Cue {
     pub start: Duration,
     /// Later than `start`.
     pub end: Duration,
-    /// Who speaks.
     pub speaker: Option<String>,
     /// At most two lines.
     pub text: String,

@@ -32,7 +32,6 @@ pub enum Severity {
 /// A span with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// The span.
     pub span: Span,
     /// The text beside it; may be empty.
     pub text: String,
@@ -43,7 +42,6 @@ pub struct Label {
 pub struct Diagnostic {
     /// Its code, one of [`CODES`].
     pub code: &'static str,
-    /// Its severity.
     pub severity: Severity,
     /// The message: a lower-case fragment on one line, without control characters.
     pub message: String,
@@ -117,7 +115,6 @@ pub struct Report {
     pub unlisted: usize,
 }
 
-/// A diagnostic in JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct JsonDiagnostic {
     /// See [`Diagnostic::code`].
@@ -153,7 +150,6 @@ pub struct JsonSpan {
     pub end_column: usize,
     /// Whether it is the span of the problem; others are related.
     pub primary: bool,
-    /// Its label.
     pub label: Option<String>,
 }
 

@@ -42,7 +42,6 @@ pub enum EditError {
     /// No shot of the file has this id; it may be in an included file.
     #[error("the file has no shot `{shot}`; {help}")]
     NoShot {
-        /// The id.
         shot: String,
         /// What to do.
         help: String,

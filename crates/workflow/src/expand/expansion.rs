@@ -87,7 +87,6 @@ impl<'w> Expansion<'w> {
 pub(super) enum Parent {
     /// There is no parent, or it contributes no axes.
     None,
-    /// This one.
     Cell(usize),
     /// One of these, once it is picked. The inheriting cell is a placeholder: it has the values of the first, for validation.
     Open(Vec<usize>),

@@ -74,7 +74,6 @@ pub struct Instances {
     pub(crate) nodes: Vec<Node>,
     /// Ordering edges of `needs`: from, to.
     pub(crate) order: Vec<(NodeIx, NodeIx)>,
-    /// The films.
     pub(crate) films: Vec<Film>,
     /// What there is to pick from.
     pub(crate) picks: Vec<PickGroup>,

@@ -22,7 +22,6 @@ pub(super) struct PickKey {
     pub(super) takes: Vec<Option<u32>>,
     /// By cell, whether it is picked; `None` if the file picks no cell.
     pub(super) cells: Option<Vec<bool>>,
-    /// `pick: open`.
     pub(super) is_open: bool,
 }
 

@@ -10,7 +10,6 @@ use crate::syntax::keys;
 /// The meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// The scene.
     Scene,
     /// The shot's name or number.
     Shot,

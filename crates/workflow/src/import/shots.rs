@@ -120,7 +120,6 @@ impl ShotRow<'_> {
         self.cell(column).map_or("", |cell| cell.text.as_str())
     }
 
-    /// The lines of dialogue.
     fn dialogue(&self, problems: &mut Problems) -> Vec<SpokenLine> {
         let Some(cell) = self.cell(Column::Dialogue) else { return Vec::new() };
         let lines = dialogue::lines(&cell.text);

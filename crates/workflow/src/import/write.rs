@@ -90,7 +90,6 @@ fn item(members: &str, out: &mut String) {
 /// Seconds of a shot where the list states no length at all.
 const DEFAULT_SECONDS: u32 = 5;
 
-/// The most frequent length.
 fn most_frequent_length(shots: &[ListedShot]) -> Option<u32> {
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
     for length in shots.iter().filter_map(|shot| shot.seconds) {

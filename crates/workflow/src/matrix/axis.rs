@@ -40,7 +40,6 @@ type SharedValues = Rc<[Arc<Value>]>;
 pub(crate) struct TableCache {
     rows: FileCache<TableError>,
     names: FileCache<String>,
-    /// Cells of all tables.
     cells: StdCell<usize>,
     /// The first values of axes that were compared with each other: shots that share a table share its values. They are kept, so that no
     /// other value has their address.

@@ -74,7 +74,6 @@ pub struct Node {
 pub struct Input {
     /// JSON pointer (RFC 6901) into the request.
     pub pointer: String,
-    /// The source.
     pub source: MediaSource,
     /// The request field that takes the value instead where it is data (a `data:` URI), not a URL. It is not part of the key: the same
     /// picture in either place is the same work.
@@ -115,7 +114,6 @@ pub enum MediaSource {
         path: PathBuf,
         /// SHA-256 of the video, lower-case hex.
         sha256: String,
-        /// Which frame.
         frame: Frame,
     },
 }

@@ -29,10 +29,8 @@ pub struct KeyPart {
     pub value: Option<String>,
 }
 
-/// A part that changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PartChange {
-    /// The part's name.
     pub name: String,
     /// The old value; `None` if the part is new.
     pub before: Option<PartValue>,

@@ -22,7 +22,6 @@ pub enum EstimateKind {
 pub struct CostEstimate {
     /// Tasks that are submitted.
     pub tasks: Interval<u64>,
-    /// Seconds of video.
     pub seconds: Interval<VideoDuration>,
     /// Cost of the tasks that have a price.
     pub cost: Interval<Money>,
@@ -43,7 +42,6 @@ pub struct EstimateLine {
     pub each: PriceInputs,
     /// Tasks that are submitted.
     pub tasks: Interval<u64>,
-    /// Seconds of video.
     pub seconds: Interval<VideoDuration>,
     /// Their cost; `None` if they have no price.
     pub cost: Option<Interval<Money>>,

@@ -12,7 +12,6 @@ use crate::units::VideoDuration;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceInputs {
-    /// The model's id.
     pub model: String,
     /// The resolution; all resolutions of the model where the request leaves it to the service.
     pub resolutions: Vec<String>,

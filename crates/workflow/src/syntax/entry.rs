@@ -6,7 +6,6 @@ use crate::yaml::{Key, Yaml, YamlValue};
 /// A key with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The key.
     pub key: Key,
     /// The value, which may hold templates.
     pub value: Yaml,

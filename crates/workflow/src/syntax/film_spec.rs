@@ -111,7 +111,6 @@ pub struct ClipSpec {
 /// What a clip of a film shows.
 #[derive(Clone, Debug)]
 pub enum ClipSourceSpec {
-    /// A shot.
     Shot(Spanned<ShotRef>),
     /// All shots of the group with this name.
     Group(Spanned<String>),
@@ -124,7 +123,6 @@ pub enum ClipSourceSpec {
 /// A title as the file describes it.
 #[derive(Clone, Debug)]
 pub struct TitleSpec {
-    /// The text.
     pub text: Entry,
     /// Where it stands; by default a card's stands in the middle, and others in the lower third.
     pub style: Option<TitleStyle>,

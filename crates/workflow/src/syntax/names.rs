@@ -9,7 +9,6 @@ use crate::{letters, limits};
 /// A reference to a shot: `harbor` (all its instances), `harbor@lens=24mm,seed=1` (a cell), `lamp#2` (a take).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ShotRef {
-    /// The shot's id.
     pub shot: String,
     /// The cell after `@`, as instance names write it.
     pub cell: Option<String>,

@@ -3,7 +3,6 @@
 /// The kind of a parameter's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamKind {
-    /// Text.
     Text,
     /// A whole number.
     Integer,
@@ -11,14 +10,12 @@ pub enum ParamKind {
     Number,
     /// True or false.
     Boolean,
-    /// A list.
     List,
     /// A mapping.
     Map,
 }
 
 impl ParamKind {
-    /// All kinds.
     pub(crate) const ALL: [Self; 6] =
         [Self::Text, Self::Integer, Self::Number, Self::Boolean, Self::List, Self::Map];
 

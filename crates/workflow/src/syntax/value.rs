@@ -78,7 +78,6 @@ fn is_timeout(duration: Duration) -> bool {
     !duration.is_zero() && duration <= Duration::from_secs(limits::MAX_TIMEOUT_SECONDS)
 }
 
-/// Text.
 pub(crate) fn expect_text(
     value: &Yaml,
     key: &KeySpec,

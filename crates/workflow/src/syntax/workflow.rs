@@ -190,7 +190,6 @@ pub struct LineSpec {
 /// `continues`, with the spans of key and value.
 #[derive(Clone, Debug)]
 pub struct Continues {
-    /// The key.
     pub key: Key,
     /// The shot that is named.
     pub shot: Spanned<ShotRef>,

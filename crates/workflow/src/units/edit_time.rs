@@ -14,7 +14,6 @@ use super::FrameRate;
 pub enum EditTime {
     /// Frames, at the frame rate of the clip or film that it is in.
     Frames(i64),
-    /// Microseconds.
     Micros(i64),
 }
 
@@ -24,7 +23,6 @@ const MAX: i64 = MAX_CLIP_SECONDS as i64 * 1_000_000;
 pub(crate) const MAX_CLIP_SECONDS: u64 = 86_400;
 
 impl EditTime {
-    /// Zero.
     pub const ZERO: Self = Self::Frames(0);
 
     /// Whether it is below zero.

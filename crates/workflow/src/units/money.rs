@@ -29,7 +29,6 @@ const MICROS: u64 = 1_000_000;
 const DIGITS: usize = 6;
 
 impl Money {
-    /// Zero.
     pub const ZERO: Self = Self(0);
 
     /// An amount in millionths of the currency's unit.

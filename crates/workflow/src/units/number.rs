@@ -22,11 +22,9 @@ pub trait NumberOf<Unit>: Sized {
 #[derive(Debug, Clone, Copy)]
 pub enum Micros {}
 
-/// Milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub enum Milliseconds {}
 
-/// Seconds.
 #[derive(Debug, Clone, Copy)]
 pub enum Seconds {}
 

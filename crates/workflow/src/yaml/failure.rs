@@ -14,11 +14,13 @@ pub(crate) struct Failure {
     pub(crate) span: Span,
 }
 
-/// What is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FailureKind {
     /// A key that its mapping already has, at another span.
-    RepeatedKey { key: String, first: Option<Span> },
+    RepeatedKey {
+        key: String,
+        first: Option<Span>,
+    },
     /// More than a limit allows.
     Limit(Limit),
     /// An alias without an anchor above it.
@@ -29,7 +31,6 @@ pub(crate) enum FailureKind {
     NoMappingToMerge,
     /// A tag that is none of YAML's own types.
     Tag(String),
-    /// A second document.
     SecondDocument,
     /// Infinity, or no number, as it is written.
     NotFinite(String),
@@ -40,7 +41,10 @@ pub(crate) enum FailureKind {
     /// A key that is longer than any text may be.
     LongKey,
     /// What the parser refused, of a class of mistakes, in its own words.
-    Syntax { class: SyntaxClass, message: String },
+    Syntax {
+        class: SyntaxClass,
+        message: String,
+    },
 }
 
 /// A limit of [`crate::limits`].

@@ -10,7 +10,6 @@ pub type Key = Spanned<String>;
 /// A value with its span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Yaml {
-    /// The value.
     pub value: YamlValue,
     /// The whole scalar with its quotes; of lists and maps, their beginning. Empty where a key has no value.
     pub span: Span,
@@ -25,9 +24,7 @@ pub enum YamlValue {
     Bool(bool),
     /// A finite number.
     Number(Number),
-    /// Text.
     Text(String),
-    /// A list.
     List(Vec<Yaml>),
     /// A mapping, in the order of the file.
     Map(Vec<(Key, Yaml)>),

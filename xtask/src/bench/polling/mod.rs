@@ -70,8 +70,10 @@ enum Schedule {
     Fixed(f64),
     /// Exponential backoff: the interval doubles after each poll, from this one in seconds.
     Doubling(f64),
-    /// The runner's.
-    Runner { policy: Box<Policy>, first_polls: FirstPolls },
+    Runner {
+        policy: Box<Policy>,
+        first_polls: FirstPolls,
+    },
 }
 
 /// Every task of a scenario has the same model.
@@ -101,7 +103,6 @@ impl Schedule {
     }
 }
 
-/// Cost of a schedule.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
     /// Mean number of polls per task.

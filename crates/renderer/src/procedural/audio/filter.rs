@@ -120,7 +120,6 @@ impl Turn {
     }
 }
 
-/// Seconds to samples.
 pub(super) fn samples(seconds: f32) -> usize {
     (seconds.max(0.0) * RATE as f32) as usize
 }

@@ -37,7 +37,6 @@ fn pitch(root: f32, semitones: i32) -> f32 {
     root * (semitones as f32 / 12.0).exp2()
 }
 
-/// Seconds of a chord.
 const CHORD_SECONDS: f32 = 4.0;
 
 /// Adds chords under the whole sound, and sparse notes over them.

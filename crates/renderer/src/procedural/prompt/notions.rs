@@ -19,7 +19,6 @@ macro_rules! named {
 }
 
 named! {
-    /// The landscape.
     Landscape {
         Mountains = "mountains",
         Sea = "sea",

@@ -75,7 +75,6 @@ impl Script {
 pub(super) struct Token {
     /// In lower case, Latin letters without accents.
     pub(super) word: String,
-    /// As written.
     pub(super) written: String,
     pub(super) script: Script,
     /// Whether something other than letters and spaces stands in front of it: a phrase ends there.

@@ -19,7 +19,6 @@ use crate::report::{sanitize, stream};
 use crate::shell;
 use crate::task_owners::{TaskOwner, TaskOwners};
 
-/// A status query.
 #[derive(Debug)]
 pub(crate) struct StatusQuery {
     /// The workflow file as the user wrote it, quoted for a shell; `FILE` where none was named.
@@ -43,7 +42,6 @@ pub(crate) struct StatusQuery {
 pub(crate) struct WorkflowFile {
     /// Its name, as runs record it.
     pub(crate) name: String,
-    /// Its folder.
     pub(crate) folder: PathBuf,
 }
 
@@ -64,7 +62,6 @@ impl StatusSnapshot {
         self.runs.iter().any(|run| matches!(run.state, RunLiveness::Alive | RunLiveness::Ending))
     }
 
-    /// All records.
     pub(crate) fn records(&self) -> Vec<StatusRecord> {
         let runs = self.runs.iter().cloned().map(StatusRecord::Run);
         let shots = self.shots.iter().cloned().map(StatusRecord::Shot);

@@ -53,7 +53,6 @@ pub(super) async fn watch(
     }
 }
 
-/// The output of `--watch`.
 enum WatchOutput {
     /// A screen that is redrawn.
     Screen(Screen),

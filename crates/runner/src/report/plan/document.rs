@@ -16,7 +16,6 @@ use crate::price_table::{self, PriceTable};
 /// Format version. Incremented when a reader of the previous version would misread the new one.
 const VERSION: u32 = 4;
 
-/// The plan document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanDocument {
@@ -30,7 +29,6 @@ pub(crate) struct PlanDocument {
     pub(crate) prices: Option<PriceTableInfo>,
     /// Every instance in file order.
     pub(crate) shots: Vec<PlannedShot>,
-    /// The films.
     pub(crate) films: Vec<PlannedFilm>,
     /// Shots or instances without a pick that is needed, with the number of their candidates.
     pub(crate) picks: BTreeMap<String, usize>,
@@ -54,11 +52,9 @@ pub(crate) struct PriceTableInfo {
 pub(crate) struct PlannedShot {
     /// The instance's name.
     pub(crate) name: String,
-    /// The shot's id.
     pub(crate) shot: String,
     /// Its cell of the matrix.
     pub(crate) cell: IndexMap<String, Value>,
-    /// Which take it is.
     pub(crate) take: Option<u32>,
     /// The author's note.
     pub(crate) note: Option<String>,
@@ -98,15 +94,12 @@ pub(crate) struct Dependency {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Provides {
-    /// Its last frame.
     LastFrame,
-    /// Its first frame.
     FirstFrame,
     /// Nothing: only the order matters.
     Nothing,
 }
 
-/// A film.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlannedFilm {

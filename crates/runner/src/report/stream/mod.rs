@@ -38,7 +38,6 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// A stream to `out`.
     pub(crate) fn new(info: RunInfo, out: impl Write + Send + 'static) -> Self {
         let lines = LineWriter { written: 0, latest: Timestamp::default(), writer: Writer::start(out) };
         Self { info, lines, throttle: Throttle::default(), halt_reported: false }

@@ -14,18 +14,12 @@ pub(crate) enum ReadLine {
     },
     /// A task is queued or in progress.
     Progress {
-        /// Its shot.
         shot: String,
         /// Its progress, if the service reports it.
         percent: Option<u8>,
     },
     /// A shot has an outcome.
-    ShotFinished {
-        /// The shot.
-        shot: String,
-        /// The outcome.
-        outcome: ReadOutcome,
-    },
+    ShotFinished { shot: String, outcome: ReadOutcome },
     /// Any other line.
     #[serde(other)]
     Other,
@@ -34,7 +28,6 @@ pub(crate) enum ReadLine {
 /// An outcome without its details: the state in which it leaves its shot, which has the name of [`super::finished::Outcome`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(crate) struct ReadOutcome {
-    /// That state.
     #[serde(rename = "outcome")]
     pub(crate) state: StatusKind,
 }

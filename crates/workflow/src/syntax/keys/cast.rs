@@ -26,7 +26,6 @@ pub(crate) const VOICE: KeySpec = KeySpec::new(
 pub(crate) const NOTE: KeySpec =
     KeySpec::new("note", Shape::Prose, "a note for people; no effect", "note: played by Ada");
 
-/// A character.
 pub(crate) const CHARACTER: ObjectSpec = ObjectSpec {
     noun: "character",
     keys: &[&DESCRIPTION, &STILLS, &VOICE, &NOTE],

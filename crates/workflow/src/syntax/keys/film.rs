@@ -79,7 +79,6 @@ pub(crate) const SHOTS: KeySpec = KeySpec::new(
     "shots: [harbor, lamp]",
 );
 
-/// A film.
 pub(crate) const FILM: ObjectSpec = ObjectSpec {
     noun: "film",
     keys: &[
@@ -226,7 +225,6 @@ pub(crate) const DIRECTIONS: [(&str, TransitionKind); 2] =
 /// The value of [`FROM`].
 pub(crate) const DIALOGUE: &str = "dialogue";
 
-/// A transition.
 pub(crate) const TRANSITION_KINDS: ObjectSpec = ObjectSpec {
     noun: "transition",
     keys: &[&DISSOLVE, &FADE, &WIPE, &TRANSITION_LENGTH],

@@ -20,7 +20,6 @@ pub(crate) const PRICES: KeySpec =
     KeySpec::new("prices", Shape::Prices, "what each model costs", "prices: [{model: m, per_second: 0.05}]")
         .required();
 
-/// A price table.
 pub(crate) const PRICE_TABLE: ObjectSpec = ObjectSpec {
     noun: "price table",
     keys: &[&VERSION, &CURRENCY, &AS_OF, &SOURCE, &PRICES],
@@ -53,7 +52,6 @@ pub(crate) const PER_TASK: KeySpec = KeySpec::new(
     "per_task: 0.10",
 );
 
-/// A price.
 pub(crate) const PRICE: ObjectSpec = ObjectSpec {
     noun: "price",
     keys: &[&MODEL, &RESOLUTION, &SOUND, &VIDEO_INPUT, &PER_SECOND, &PER_TASK],
